@@ -1,0 +1,72 @@
+"""Closes what raises no audit event. Part of the guard of isolation level `preload`: see start.py."""
+
+
+def unaudited(refuse, refuse_import, reader, system, windows, writable):
+    plain, resolve, inside = reader
+    length, closed_modules = len, CLOSED_MODULES
+
+    def closed(name, reason):
+        def refused(*_args, **_options):
+            refuse(*reason)
+
+        refused.__name__ = refused.__qualname__ = name
+        return refused
+
+    def close(modules, reason, names):
+        for name in names.split():
+            for module in modules:
+                if hasattr(module, name):
+                    setattr(module, name, closed(name, reason))
+
+    def close_attaching():
+        """ATTACH and VACUUM INTO open further files without a word to us, so every connection gets a rule against them."""
+        import _sqlite3
+
+        class Connection(_sqlite3.Connection):
+            def __init__(self, *values, **options):
+                super().__init__(*values, **options)
+                self.set_authorizer(lambda action, name, *_: 0 if action != attaching or is_own(name) else 1)
+
+        def is_own(name):
+            return name in ("", ":memory:") or (name is not None and name[:5] != "file:" and inside(resolve(name), writable))
+
+        def connect(database, *values, **options):
+            if length(values) < 5:
+                options.setdefault("factory", Connection)
+            return real_connect(database, *values, **options)
+
+        attaching, real_connect = 24, _sqlite3.connect
+        Connection.__module__, Connection.__qualname__ = "sqlite3", "Connection"
+        _sqlite3.Connection, _sqlite3.connect = Connection, connect
+
+    def close_the_unaudited(check_thread):
+        import _imp
+        import _thread
+        import os
+        import sys
+
+        close([os, system], NO_SYSTEM, "chroot mkfifo mknod mkfifoat setns unshare")
+        close([os, system], NO_SIGNAL, "pidfd_open setpriority sched_setaffinity sched_setscheduler sched_setparam")
+        if not windows:
+            import _posixsubprocess
+
+            close([_posixsubprocess], NO_PROCESS, "fork_exec")
+        if sys.version_info < (3, 12):
+            start = _thread.start_new_thread
+
+            def start_new_thread(*values):
+                check_thread()
+                return start(*values)
+
+            _thread.start_new_thread = _thread.start_new = start_new_thread
+        create = _imp.create_builtin
+
+        def create_builtin(spec):
+            name = plain(spec.name) or ""
+            if name in closed_modules:
+                refuse_import(name, closed_modules[name])
+            return create(spec)
+
+        _imp.create_builtin = create_builtin
+
+    return close_attaching, close_the_unaudited

@@ -1,0 +1,182 @@
+/*
+ * Receives a job over standard input, then lets Node run the job's main file by itself.
+ *
+ * The shell that starts the interpreter saves this text as a file and starts `node --require FILE /work/main.js`. Node
+ * loads it before it looks for the main file: here the start is held up until the job has come. From then on
+ * everything is Node's own doing. `--require` and not `--import`: after an `--import`, Node runs a CommonJS main file
+ * out of a promise, and the order of its ticks and microtasks changes.
+ *
+ * Standard input carries: the length of the header in decimal and a newline, the header (JSON: version, main, arguments,
+ * environment, files, compiled, folder, working_directory, empties), the bytes of the files and then of the compiled
+ * files one after another, and then the standard input of the program.
+ *
+ * It starts in this file's folder and goes to the working folder once the job is there, because Node remembers where it
+ * found no package.json.
+ *
+ * TypeScript files keep their text; what they were compiled to lies in a folder beside this file, and hooks give it to
+ * Node in place of the text. Workers and forked children load this file again and install only the hooks.
+ */
+"use strict";
+
+(() => {
+  const fs = require("node:fs");
+  const path = require("node:path");
+
+  const runnerFailed = 125;
+  const version = 1;
+  const compiledFolder = path.join(__dirname, "compiled");
+
+  /** The next `size` bytes of standard input and not one more; null at its end. */
+  function read(size) {
+    const bytes = Buffer.alloc(size);
+    for (let offset = 0; offset < size;) {
+      let count;
+      try {
+        count = fs.readSync(0, bytes, offset, size - offset, null);
+      } catch (error) {
+        if (error.code !== "EAGAIN") throw error;
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+        continue;
+      }
+      if (count === 0) return null;
+      offset += count;
+    }
+    return bytes;
+  }
+
+  function readAll(size) {
+    const bytes = read(size);
+    if (bytes === null) throw new Error("standard input ended inside the job");
+    return bytes;
+  }
+
+  function readHeader() {
+    let digits = "";
+    for (;;) {
+      const character = read(1)?.toString("latin1");
+      // Nobody wants anything run.
+      if (character === undefined && digits === "") process.exit(0);
+      if (character === "\n") break;
+      digits += character;
+      if (!/^\d{1,9}$/.test(digits)) throw new Error("the job does not begin with the length of its header");
+    }
+    const header = JSON.parse(readAll(Number(digits)).toString("utf8"));
+    if (header.version !== version) throw new Error("unknown version of the job");
+    return header;
+  }
+
+  /** Whatever a former program of the same user left there, and however it closed it. */
+  function remove(target) {
+    if (fs.lstatSync(target).isDirectory()) {
+      fs.chmodSync(target, 0o700);
+      for (const name of fs.readdirSync(target)) remove(path.join(target, name));
+      fs.rmdirSync(target);
+    } else fs.unlinkSync(target);
+  }
+
+  function writeFile(folder, file) {
+    const parts = file.path.split("/");
+    if (parts.some((part) => part === "" || part === "." || part === "..")) {
+      throw new Error("a file's path leaves the working folder");
+    }
+    const target = path.join(folder, ...parts);
+    fs.mkdirSync(path.dirname(target), { recursive: true });
+    // Node's permission model has no fchmod.
+    const usual = process.umask(0);
+    const descriptor = fs.openSync(target, "wx", 0o444);
+    process.umask(usual);
+    try {
+      fs.writeFileSync(descriptor, readAll(file.size));
+    } finally {
+      fs.closeSync(descriptor);
+    }
+  }
+
+  function receiveJob() {
+    const header = readHeader();
+    if (header.empties) for (const name of fs.readdirSync(header.folder)) remove(path.join(header.folder, name));
+    for (const file of header.files) writeFile(header.folder, file);
+    for (const file of header.compiled) writeFile(path.join(compiledFolder, header.folder), file);
+    for (const [name, value] of Object.entries(header.environment)) process.env[name] = value;
+    for (const argument of header.arguments) process.argv.push(argument);
+    process.chdir(header.working_directory || header.folder);
+  }
+
+  /** The text that a TypeScript file was compiled to; null for any other file. */
+  function compiledText(url) {
+    if (!url.startsWith("file:") || !/\.[cm]?tsx?$/.test(url)) return null;
+    try {
+      return fs.readFileSync(path.join(compiledFolder, require("node:url").fileURLToPath(url)), "utf8");
+    } catch (error) {
+      if (error.code === "ENOENT") return null;
+      throw error;
+    }
+  }
+
+  /** Node's own rule for a file that says nothing of its format: what does not compile as CommonJS is a module. */
+  function formatOf(url, format, text) {
+    if (format === "module-typescript" || url.endsWith(".mts")) return "module";
+    if (url.endsWith(".cts")) return "commonjs";
+    try {
+      require("node:vm").compileFunction(text, ["exports", "require", "module", "__filename", "__dirname"]);
+      return "commonjs";
+    } catch {
+      return "module";
+    }
+  }
+
+  /** What TypeScript lets an import leave out or spell as its output would be called. */
+  function otherNames(specifier) {
+    if (!/^(\.{1,2}(\/|$)|\/|file:)/.test(specifier)) return [];
+    const replaced = specifier.replace(/\.([cm]?)js(x?)$/, ".$1ts$2");
+    const endings = [".ts", ".tsx", ".mts", ".cts", ".js", ".mjs", ".cjs", ".json", "/index.ts", "/index.js"];
+    const added = endings.map((ending) => specifier.replace(/\/$/, "") + ending);
+    return replaced === specifier ? added : [replaced, ...added];
+  }
+
+  function resolveAny(specifier, context, next) {
+    try {
+      return next(specifier, context);
+    } catch (error) {
+      for (const name of otherNames(specifier)) {
+        try {
+          return next(name, context);
+        } catch {
+          // The first error names what the program wrote.
+        }
+      }
+      throw error;
+    }
+  }
+
+  function installHooks() {
+    process.setSourceMapsEnabled(true);
+    require("node:module").registerHooks({
+      resolve(specifier, context, next) {
+        const resolved = resolveAny(specifier, context, next);
+        // TypeScript and Bun import JSON without `with { type: "json" }`.
+        if (!resolved.url.endsWith(".json") || resolved.importAttributes?.type !== undefined) return resolved;
+        return { ...resolved, importAttributes: { ...resolved.importAttributes, type: "json" } };
+      },
+      load(url, context, next) {
+        const text = compiledText(url);
+        if (text === null) return next(url, context);
+        return { source: text, format: formatOf(url, context.format, text), shortCircuit: true };
+      },
+    });
+  }
+
+  const { isMainThread } = require("node:worker_threads");
+  if (isMainThread && !fs.existsSync(compiledFolder)) {
+    try {
+      receiveJob();
+    } catch (error) {
+      fs.writeSync(2, `glovebox runner: ${error.message}\n`);
+      process.exit(runnerFailed);
+    }
+  }
+  delete require.cache[__filename];
+  // With TypeScript the option stays, so that a forked child finds its compiled files too.
+  if (fs.existsSync(compiledFolder)) installHooks();
+  else process.execArgv.length = 0;
+})();

@@ -1,0 +1,148 @@
+"""Receives a job over standard input, then lets Python run the job's main file by itself.
+
+The shell that starts the interpreter saves this text as `sitecustomize.py` in a folder of its own at the front of
+PYTHONPATH and starts `python3 /work/main.py`. Python imports it while it starts, before it looks for the main file:
+here the start is held up until the job has come. From then on everything is Python's own doing, so that `__main__`,
+tracebacks, exit codes, signals and threads are those of `python3 main.py`. Works with Python 3.8 and later.
+
+Standard input carries: the length of the header in decimal and a newline, the header (JSON: version, main, arguments,
+environment, files, folder, working_directory, empties), the bytes of the files one after another, and then the standard
+input of the program.
+"""
+
+
+def _run():
+    import os
+    import sys
+
+    runner_failed = 125
+    version = 1
+
+    def leave_no_trace():
+        """Takes this file and the way by which it was found out of the program's world."""
+        folder = os.path.dirname(__file__)
+        sys.path[:] = [entry for entry in sys.path if entry != folder]
+        sys.path_importer_cache.pop(folder, None)
+        rest = os.environ["PYTHONPATH"].split(os.pathsep)[1:]
+        if rest:
+            os.environ["PYTHONPATH"] = os.pathsep.join(rest)
+        else:
+            del os.environ["PYTHONPATH"]
+        for parent, folders, files in os.walk(folder, topdown=False):
+            for name in files:
+                os.unlink(os.path.join(parent, name))
+            os.rmdir(parent)
+
+    def run_own_sitecustomize():
+        """Runs the `sitecustomize` of the system, which this file hides; without one, `site` is told so."""
+        import _frozen_importlib as importlib
+        import _frozen_importlib_external as importlib_external
+
+        name = "sitecustomize"
+        # What was looked up in vain may have come with the job: PYTHONPATH may name folders of it.
+        for entry, finder in list(sys.path_importer_cache.items()):
+            if finder is None:
+                del sys.path_importer_cache[entry]
+            elif hasattr(finder, "invalidate_caches"):
+                finder.invalidate_caches()
+        spec = importlib_external.PathFinder.find_spec(name)
+        if spec is None or spec.loader is None:
+            raise ImportError("No module named " + repr(name), name=name)
+        module = importlib.module_from_spec(spec)
+        sys.modules[name] = module
+        spec.loader.exec_module(module)
+
+    def read_some(limit):
+        while True:
+            try:
+                return os.read(0, limit)
+            except BlockingIOError:
+                import select
+
+                select.select([0], [], [])
+                sys.modules.pop("select", None)
+
+    def read_pieces(size):
+        """The next `size` bytes of standard input and not one more."""
+        while size > 0:
+            piece = read_some(min(size, 1 << 20))
+            if not piece:
+                raise ValueError("standard input ended inside the job")
+            size -= len(piece)
+            yield piece
+
+    def read_header():
+        digits = b""
+        while True:
+            character = read_some(1)
+            if not character and not digits:
+                os._exit(0)  # Nobody wants anything run.
+            if character == b"\n":
+                break
+            digits += character
+            if not character.isdigit() or len(digits) > 9:
+                raise ValueError("the job does not begin with the length of its header")
+        text = b"".join(read_pieces(int(digits))).decode("utf-8")
+        # JSON of strings, numbers, lists and records is Python too; importing `json` would put it, and all that it
+        # imports, into the program's world before the program's own files of those names.
+        header = eval(text, {"__builtins__": {}})
+        if header["version"] != version:
+            raise ValueError("unknown version of the job")
+        return header
+
+    def remove(target):
+        """Whatever a former program of the same user left there, and however it closed it."""
+        if os.path.isdir(target) and not os.path.islink(target):
+            os.chmod(target, 0o700)
+            for name in os.listdir(target):
+                remove(os.path.join(target, name))
+            os.rmdir(target)
+        else:
+            os.unlink(target)
+
+    def write_file(folder, path, size):
+        parts = path.split("/")
+        if any(part in ("", ".", "..") for part in parts):
+            raise ValueError("a file's path leaves the working folder")
+        target = os.path.join(folder, *parts)
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o444)
+        try:
+            os.fchmod(descriptor, 0o444)
+            for piece in read_pieces(size):
+                while piece:
+                    piece = piece[os.write(descriptor, piece) :]
+        finally:
+            os.close(descriptor)
+
+    def receive_job():
+        header = read_header()
+        if header["empties"]:
+            for name in os.listdir(header["folder"]):
+                remove(os.path.join(header["folder"], name))
+        for file in header["files"]:
+            write_file(header["folder"], file["path"], file["size"])
+        # What Python itself reads while it starts it has read already.
+        paths = header["environment"].get("PYTHONPATH", "")
+        sys.path[:0] = [entry for entry in paths.split(os.pathsep) if entry]
+        for name, value in header["environment"].items():
+            os.environb[name.encode("utf-8")] = value.encode("utf-8")
+        if header["working_directory"]:
+            os.chdir(header["working_directory"])
+        sys.argv.extend(header["arguments"])
+        if hasattr(sys, "orig_argv"):
+            sys.orig_argv.extend(header["arguments"])
+
+    def receive_job_or_end():
+        try:
+            receive_job()
+        except Exception as error:
+            os.write(2, ("glovebox runner: %s: %s\n" % (type(error).__name__, error)).encode("utf-8", "replace"))
+            os._exit(runner_failed)
+
+    leave_no_trace()
+    receive_job_or_end()
+    run_own_sitecustomize()
+
+
+_run()

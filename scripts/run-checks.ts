@@ -1,0 +1,19 @@
+import { runTool } from "./run-tool.ts";
+
+const checks: readonly (readonly [name: string, command: string, args: readonly string[]])[] = [
+  ["types", "tsc", ["-p", "tsconfig.json"]],
+  ["lint", "oxlint", []],
+  ["format", "oxfmt", ["--check"]],
+  ["unused code and dependencies", "knip", ["--no-progress", "--treat-config-hints-as-errors"]],
+];
+
+/** Runs every static check, also after one has failed; gives the names of those that failed. */
+export function runChecks(): readonly string[] {
+  const failed: string[] = [];
+  for (const [name, command, args] of checks) {
+    const passed = runTool(command, args) === 0;
+    console.log(`${passed ? "ok  " : "FAIL"} ${name} (${[command, ...args].join(" ")})`);
+    if (!passed) failed.push(name);
+  }
+  return failed;
+}

@@ -1,0 +1,6 @@
+/** Writes the versions that `glovebox doctor` warns of into docs/doctor.md. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { withDangerTable } from "./danger-table.ts";
+
+const path = new URL("../docs/doctor.md", import.meta.url);
+writeFileSync(path, withDangerTable(readFileSync(path, "utf8")));

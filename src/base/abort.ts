@@ -1,0 +1,48 @@
+import { GloveboxError } from "../errors/glovebox-error.ts";
+
+/** The error for work that its caller gave up. */
+export function cancelled(cause?: unknown): GloveboxError {
+  return new GloveboxError("CANCELLED", "The request was cancelled.", { cause });
+}
+
+/** @throws CANCELLED when the signal is aborted already */
+export function throwIfCancelled(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw cancelled(signal.reason);
+}
+
+/**
+ * The promise's result, or CANCELLED as soon as the signal aborts.
+ * The work behind the promise must watch the signal by itself; its late failure is not reported again.
+ */
+export async function untilCancelled<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return promise;
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const onAbort = (): void => reject(cancelled(signal.reason));
+  if (signal.aborted) onAbort();
+  else signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+    promise.catch(() => {
+      // Whoever was waiting has been told of the cancellation.
+    });
+  }
+}
+
+/** Resolves true when the promise settles within the time, false when the time passes first. */
+export async function settlesWithin(promise: Promise<unknown>, milliseconds: number): Promise<boolean> {
+  const { promise: late, resolve } = Promise.withResolvers<false>();
+  const timer = setTimeout(resolve, milliseconds, false);
+  try {
+    return await Promise.race([
+      promise.then(
+        () => true,
+        () => true,
+      ),
+      late,
+    ]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,67 @@
+/**
+ * What travels on a byte channel that carries many connections into or out of a sandbox: type (1 byte), number of the
+ * connection (4), length of the payload (4), payload; numbers are big-endian. The forwarders in `images/forwarders`
+ * speak the same.
+ */
+export const frameTypes = {
+  /** The forwarder is ready; connection 0. */
+  hello: 0,
+  /**
+   * From a forwarder: a program has connected, or the port that was asked for has been reached. To a forwarder: connect
+   * to the port of loopback in the payload (2 bytes); the answer is `open` or `reset`.
+   */
+  open: 1,
+  data: 2,
+  /** Nothing more follows in this direction. */
+  end: 3,
+  /** The connection is over at once, in both directions. */
+  reset: 4,
+  /** That many bytes more may be sent: a number of 4 bytes. */
+  credit: 5,
+} as const;
+
+export interface Frame {
+  readonly type: number;
+  readonly connection: number;
+  readonly payload: Buffer;
+}
+
+/** Bytes of data that each end may send on a connection before the other grants more. */
+export const firstCreditBytes = 262_144;
+/** Longest payload. */
+export const mostPayloadBytes = 65_536;
+const headerBytes = 9;
+
+export function encodeFrame(type: number, connection: number, payload: Uint8Array = Buffer.alloc(0)): Buffer {
+  const frame = Buffer.allocUnsafe(headerBytes + payload.length);
+  frame.writeUInt8(type, 0);
+  frame.writeUInt32BE(connection, 1);
+  frame.writeUInt32BE(payload.length, 5);
+  frame.set(payload, headerBytes);
+  return frame;
+}
+
+/**
+ * Cuts a stream, fed piece by piece, into frames.
+ * The result throws RangeError for bytes that are no frames; it never keeps more than one frame.
+ */
+export function createFrameReader(): (bytes: Uint8Array) => Frame[] {
+  let rest: Buffer = Buffer.alloc(0);
+  return (bytes) => {
+    rest = rest.length === 0 ? Buffer.from(bytes) : Buffer.concat([rest, bytes]);
+    const frames: Frame[] = [];
+    while (rest.length >= headerBytes) {
+      const type = rest.readUInt8(0);
+      const size = rest.readUInt32BE(5);
+      if (type > frameTypes.credit || size > mostPayloadBytes) throw new RangeError("not a frame");
+      if (rest.length < headerBytes + size) break;
+      frames.push({
+        type,
+        connection: rest.readUInt32BE(1),
+        payload: rest.subarray(headerBytes, headerBytes + size),
+      });
+      rest = rest.subarray(headerBytes + size);
+    }
+    return frames;
+  };
+}

@@ -1,0 +1,116 @@
+import { Duplex } from "node:stream";
+import { encodeFrame, firstCreditBytes, frameTypes } from "./frames.ts";
+
+/** How a connection reaches its channel. */
+export interface MuxStreamOptions {
+  readonly connection: number;
+  /** Takes a frame, and calls back when the channel wants more. */
+  readonly send: (frame: Buffer, sent: () => void) => void;
+  /** Time without a byte in either direction after which the connection is reset; null: it may stay idle. */
+  readonly idleMs: number | null;
+}
+
+/** Data of one frame; small, so that connections take turns. */
+const mostDataBytes = 32_768;
+/** Credit is granted in portions of at least this. */
+const creditPortionBytes = 65_536;
+
+/** One connection on a channel, seen from outside the sandbox. */
+export class MuxStream extends Duplex {
+  readonly #options: MuxStreamOptions;
+  readonly #idle: NodeJS.Timeout | undefined;
+  #credit = firstCreditBytes;
+  #creditGiven = firstCreditBytes;
+  #received = 0;
+  #waiting: { readonly bytes: Buffer; readonly done: () => void } | undefined;
+  #ended = { here: false, there: false };
+  #wasReset = false;
+
+  constructor(options: MuxStreamOptions) {
+    super({ allowHalfOpen: true });
+    this.#options = options;
+    if (options.idleMs !== null) this.#idle = setTimeout(() => this.destroy(), options.idleMs).unref();
+  }
+
+  /** @throws RangeError when the far side sends more than it was granted */
+  receive(bytes: Buffer): void {
+    this.#received += bytes.length;
+    if (this.#received > this.#creditGiven || this.#ended.there) throw new RangeError("data beyond the credit");
+    this.#idle?.refresh();
+    this.push(bytes);
+  }
+
+  receiveEnd(): void {
+    if (this.#ended.there) return;
+    this.#ended.there = true;
+    this.push(null);
+  }
+
+  receiveReset(): void {
+    this.#wasReset = true;
+    this.destroy();
+  }
+
+  receiveCredit(bytes: number): void {
+    this.#credit = Math.min(this.#credit + bytes, 2 * firstCreditBytes);
+    this.#flush();
+  }
+
+  /** Whatever way the consumer reads, it passes here or leaves nothing behind for `_read`, which stops asking while it does. */
+  override read(size?: number): unknown {
+    const bytes: unknown = super.read(size);
+    this.#grant();
+    return bytes;
+  }
+
+  override _read(): void {
+    this.#grant();
+  }
+
+  #grant(): void {
+    const consumed = this.#received - this.readableLength;
+    const grant = consumed + firstCreditBytes - this.#creditGiven;
+    if (grant < creditPortionBytes || this.#ended.there || this.destroyed) return;
+    this.#creditGiven += grant;
+    const payload = Buffer.alloc(4);
+    payload.writeUInt32BE(grant);
+    this.#send(frameTypes.credit, payload, () => undefined);
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
+    this.#waiting = { bytes: chunk, done };
+    this.#flush();
+  }
+
+  override _final(done: () => void): void {
+    this.#ended.here = true;
+    this.#send(frameTypes.end, undefined, done);
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    clearTimeout(this.#idle);
+    const isOver = this.#ended.here && this.#ended.there;
+    if (!isOver && !this.#wasReset) this.#send(frameTypes.reset, undefined, () => undefined);
+    this.#waiting = undefined;
+    done(error);
+  }
+
+  #flush(): void {
+    const { bytes, done } = this.#waiting ?? {};
+    if (bytes === undefined || done === undefined || this.#credit === 0) return;
+    const piece = bytes.subarray(0, Math.min(bytes.length, this.#credit, mostDataBytes));
+    const rest = bytes.subarray(piece.length);
+    this.#waiting = undefined;
+    this.#credit -= piece.length;
+    this.#idle?.refresh();
+    this.#send(frameTypes.data, piece, () => {
+      if (rest.length === 0) return done();
+      this.#waiting = { bytes: rest, done };
+      this.#flush();
+    });
+  }
+
+  #send(type: number, payload: Uint8Array | undefined, sent: () => void): void {
+    this.#options.send(encodeFrame(type, this.#options.connection, payload), sent);
+  }
+}

@@ -1,0 +1,11 @@
+import type { Readable } from "node:stream";
+import type { OutputStream } from "./program-output.ts";
+
+/** Everything a command may touch of the process it runs in. */
+export interface CommandIo {
+  readonly stdin: Readable & { readonly isTTY?: boolean };
+  readonly stdout: OutputStream;
+  readonly stderr: OutputStream;
+  /** Aborts when the user or the system asks the command to end; its reason is the exit code, 128 + N. */
+  readonly signal: AbortSignal;
+}

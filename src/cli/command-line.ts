@@ -1,0 +1,59 @@
+import { Command, CommanderError } from "commander";
+import { toGloveboxError } from "../errors/glovebox-error.ts";
+import { readPackageVersion } from "../config/package-version.ts";
+import type { CommandIo } from "./command-io.ts";
+import { reportError } from "./error-report.ts";
+import { exitCodeOfError, exitCodes } from "./exit-code.ts";
+import { addDoctorCommand } from "./doctor-command.ts";
+import { addImagesCommand } from "./images-command.ts";
+import { addMcpCommand } from "./mcp-command.ts";
+import { addMountsCommand } from "./mounts-command.ts";
+import { addPackagesCommand } from "./packages-command.ts";
+import { addRunCommand } from "./run-command.ts";
+import { addSandboxesCommands } from "./sandboxes-commands.ts";
+
+/** Hands a command's exit code to the caller of `runCommandLine`. */
+export type SetExitCode = (exitCode: number) => void;
+
+/** Runs one command line and resolves to its exit code; never rejects. */
+export async function runCommandLine(argv: readonly string[], io: CommandIo): Promise<number> {
+  let exitCode = 0;
+  const program = buildProgram(io, (code) => (exitCode = code));
+  try {
+    await program.parseAsync(argv, { from: "user" });
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage;
+    if (typeof io.signal.reason === "number") return io.signal.reason;
+    const known = toGloveboxError(error);
+    reportError(known, { io, json: argv.includes("--json") && !afterSeparator(argv, "--json") });
+    return exitCodeOfError(known);
+  }
+  return exitCode;
+}
+
+function afterSeparator(argv: readonly string[], option: string): boolean {
+  const separator = argv.indexOf("--");
+  return separator >= 0 && argv.indexOf(option) > separator;
+}
+
+function buildProgram(io: CommandIo, setExitCode: SetExitCode): Command {
+  const program = new Command("glovebox")
+    .description("Runs code that nobody trusts yet in sealed sandboxes.")
+    .version(readPackageVersion(), "-V, --version")
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => void io.stdout.write(text),
+      writeErr: (text) => void io.stderr.write(text),
+      getOutHasColors: () => false,
+      getErrHasColors: () => false,
+    })
+    .showHelpAfterError("(glovebox --help lists the commands, glovebox COMMAND --help their options)");
+  addRunCommand(program, io, setExitCode);
+  addImagesCommand(program, io, setExitCode);
+  addSandboxesCommands(program, io, setExitCode);
+  addMountsCommand(program, io, setExitCode);
+  addMcpCommand(program, io, setExitCode);
+  addPackagesCommand(program, io, setExitCode);
+  addDoctorCommand(program, io, setExitCode);
+  return program;
+}

@@ -1,0 +1,59 @@
+import type { Command } from "commander";
+import { invalidField } from "../errors/glovebox-error.ts";
+import { parseDuration } from "../base/duration.ts";
+import type { SetExitCode } from "./command-line.ts";
+import type { CommandIo } from "./command-io.ts";
+import { addMcpInstallCommand } from "./mcp-install-command.ts";
+
+/** The principal of everybody who reaches this process without a key: its user. */
+const principal = "local";
+
+interface McpOptions {
+  readonly http?: string;
+  readonly engine?: string;
+  readonly answerWithin: string;
+}
+
+/** `glovebox mcp`: the tools for agents, over stdio or a port of loopback. */
+export function addMcpCommand(program: Command, io: CommandIo, setExitCode: SetExitCode): void {
+  const mcp = program
+    .command("mcp")
+    .description("Serve the tools to an agent over MCP: on standard input and output, or on a local port.")
+    .option("--http <port>", "serve Streamable HTTP at http://127.0.0.1:PORT/mcp instead; 0 takes a free port")
+    .option("--engine <engine>", "auto, docker, podman or local (default: auto)")
+    .option("--answer-within <duration>", "answer long calls after this time; they go on, by their run_id", "45s")
+    .addHelpText(
+      "after",
+      "\nExit code: 0 when the client hangs up and on SIGINT or SIGTERM, after everything is removed.",
+    )
+    .action(async ({ http, engine, answerWithin }: McpOptions) => {
+      // Loaded on use: the other commands start faster without the protocol.
+      const { openMcpDoor } = await import("../mcp/open-mcp-door.ts");
+      const address = http === undefined ? null : parseAddress(http);
+      const door = await openMcpDoor({
+        door: address === null ? "own-machine" : "server",
+        engine,
+        answerWithinMs: parseDuration(answerWithin, "--answer-within"),
+      });
+      try {
+        if (address === null) {
+          const { serveOverStdio } = await import("../mcp/serve-over-stdio.ts");
+          await serveOverStdio(door, { input: io.stdin, output: io.stdout, principal, signal: io.signal });
+        } else {
+          const { serveOverHttp } = await import("../mcp/serve-over-http.ts");
+          const onListening = (url: string): void => void io.stderr.write(`glovebox: MCP at ${url}\n`);
+          await serveOverHttp(door, { ...address, principal, signal: io.signal, onListening });
+        }
+      } finally {
+        await door.close();
+      }
+      setExitCode(0);
+    });
+  addMcpInstallCommand(mcp, io, setExitCode);
+}
+
+function parseAddress(text: string): { readonly host: string; readonly port: number } {
+  const { host = "127.0.0.1", port } = /^(?:\[?(?<host>[^\]]+)\]?:)?(?<port>\d{1,5})$/.exec(text)?.groups ?? {};
+  if (port === undefined || Number(port) > 65_535) throw invalidField("--http", "a port such as 8080", text);
+  return { host, port: Number(port) };
+}

@@ -1,0 +1,90 @@
+import type { HostAndPort } from "../policy/network/host-and-port.ts";
+import type { Isolation } from "../policy/isolation.ts";
+import type { Language } from "../policy/language.ts";
+import type { LimitKind, Limits } from "../policy/limits.ts";
+import type { SecretSource } from "./secret-source.ts";
+
+/** Which engine answers `run_code`: the configured container engine, or the embedded one (SPEC RT4). */
+export const executionModes = ["container", "preload"] as const;
+export type ExecutionMode = (typeof executionModes)[number];
+
+/** Which engine is used in container mode; `auto` probes for one (SPEC RT1). */
+export const containerRuntimes = ["auto", "docker", "podman", "apple"] as const;
+export type ContainerRuntime = (typeof containerRuntimes)[number];
+
+/** Least severe entry that the log keeps; pino's names. */
+export const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+/** The whole configuration, checked and frozen; docs/configuration.md describes each key. */
+export interface Config {
+  readonly executionMode: ExecutionMode;
+  readonly containerRuntime: ContainerRuntime;
+  readonly maxContainers: number;
+  readonly queue: {
+    /** Requests that may wait; 0 refuses at once. */
+    readonly limit: number;
+    readonly timeoutMs: number;
+  };
+  /** Output that a result carries per stream. */
+  readonly maxOutputBytes: number;
+  readonly environmentIdleMs: number;
+  /** Null: the door decides, `namespaces` for the server and `preload` on the user's own machine (SPEC RT5). */
+  readonly minIsolation: Isolation | null;
+  /** One-shot runs by language; `session` for `run_code`. */
+  readonly images: Readonly<Record<Language | "session", string>>;
+  /** What `bun-runner-base` is built on. */
+  readonly sessionBaseImage: string;
+  readonly session: {
+    /** After so long without a call a session ends. */
+    readonly idleTimeoutMs: number;
+  };
+  /** Defaults by kind, none above its ceiling; the agent's time is `CONTAINER_TIMEOUT`. */
+  readonly limits: Readonly<Record<LimitKind, Limits>>;
+  readonly ceilings: Limits;
+  readonly network: {
+    /** Whether requests may ask for every public name. */
+    readonly allowOpen: boolean;
+    /** Hosts that may have private addresses, each at its port. */
+    readonly privateHosts: readonly HostAndPort[];
+    /** None: the host's own means. */
+    readonly dnsServers: readonly string[];
+    /** Bytes that one sandbox may send and receive. */
+    readonly maxBytes: number;
+  };
+  readonly packages: {
+    /** Of installed packages; absolute or from `~/`. */
+    readonly directory: string;
+    /** Beyond it the packages not used for longest are removed. */
+    readonly maxBytes: number;
+  };
+  readonly logLevel: LogLevel;
+  /** Names of the host's variables that sandboxes get. */
+  readonly environmentAllowlist: readonly string[];
+  /** Those of them that the host has, with their values: may hold secrets. */
+  readonly hostEnvironment: Readonly<Record<string, string>>;
+  /** What requests may ask for by name; the values are read at each use. */
+  readonly secrets: readonly SecretSource[];
+  /** Path of the mount allowlist, absolute or from `~/`; null: the user's own, if there is one (docs/mounts.md). */
+  readonly mountAllowlist: string | null;
+  /** Folders below which requests may name files and projects; null: the door decides (SPEC MO5). */
+  readonly projectRoots: readonly string[] | null;
+  /** Key paths that somebody set, such as `limits.execute.cpus`: demands, where a default is only a wish (SPEC RT5). */
+  readonly explicitSettings: readonly string[];
+  /** The engines' own variables (`DOCKER_HOST` and the like) as the host has them, not checked. */
+  readonly engineEnvironment: Readonly<Record<string, string>>;
+}
+
+/** Where a value came from, strongest first. */
+export type ConfigSource = "flag" | "environment" | "file" | "default";
+
+/** A configuration with what `doctor` says about it. */
+export interface LoadedConfig {
+  readonly values: Config;
+  /** By key path, such as `limits.execute.memory_mb`. */
+  readonly sources: Readonly<Record<string, ConfigSource>>;
+  /** The effective value of each key path, in the units of the file; may hold secrets. */
+  readonly settings: Readonly<Record<string, unknown>>;
+  /** Path of the file that was read, null when there was none; for the operator's eyes only. */
+  readonly file: string | null;
+}

@@ -1,0 +1,79 @@
+import { GloveboxError } from "../errors/glovebox-error.ts";
+import { checkEnvironment } from "../policy/environment.ts";
+import { boundByCeilings } from "./ceiling-problems.ts";
+import type { ConfigSource, LoadedConfig } from "./config.ts";
+import { environmentLayer, unknownVariables } from "./environment-layer.ts";
+import { readFileLayer, type FileOptions } from "./file-layer.ts";
+import { flagLayer, type ConfigFlags } from "./flag-layer.ts";
+import { engineVariables, pickVariables } from "./host-variables.ts";
+import { layerProblems } from "./layer-problems.ts";
+import type { Layer } from "./layer.ts";
+import { nest, settingsKeys, valueAt } from "./settings-keys.ts";
+import { parseSettings } from "./settings-schema.ts";
+
+export interface LoadConfigOptions extends FileOptions {
+  readonly flags?: ConfigFlags | undefined;
+}
+
+/**
+ * The configuration of this process: flags, else environment, else file, else defaults, for each key (SPEC CF1).
+ * A call's own values are not its business.
+ * @throws INVALID_REQUEST naming every unknown key and bad value, where it stands and what was expected
+ */
+export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConfig> {
+  const { environment, flags = {} } = options;
+  const fileLayer = await readFileLayer(options);
+  const layers: readonly Layer[] = [
+    flagLayer(flags),
+    environmentLayer(environment),
+    ...(fileLayer === null ? [] : [fileLayer]),
+  ];
+  refuse([...unknownVariables(environment), ...layers.flatMap(layerProblems)]);
+
+  const layerOf = new Map(
+    settingsKeys.map(({ key }) => [key, layers.find(({ content }) => valueAt(content, key) !== undefined)]),
+  );
+  const given = new Map(
+    settingsKeys.map((row) => [row.key, valueAt(layerOf.get(row.key)?.content, row.key) ?? row.default]),
+  );
+  const { settings, problems } = boundByCeilings(given, (key) => layerOf.get(key)?.placeOf(key) ?? null);
+  refuse(problems);
+
+  const values = parseSettings(nest(settings));
+  return deepFreeze({
+    values: {
+      ...values,
+      hostEnvironment: checkEnvironment(
+        pickVariables(environment, values.environmentAllowlist),
+        "environment_allowlist",
+      ),
+      explicitSettings: [...layerOf].flatMap(([key, layer]) => (layer === undefined ? [] : [key])),
+      engineEnvironment: pickVariables(environment, engineVariables),
+    },
+    sources: Object.fromEntries(
+      [...layerOf].map(([key, layer]): [string, ConfigSource] => [key, layer?.source ?? "default"]),
+    ),
+    settings: Object.fromEntries(settings),
+    file: fileLayer?.path ?? null,
+  });
+}
+
+function refuse(problems: readonly string[]): void {
+  if (problems.length === 0) return;
+  const message =
+    problems.length === 1
+      ? `Configuration: ${problems[0]}.`
+      : `Configuration: ${problems.length} problems.\n${problems.map((problem) => `- ${problem}.`).join("\n")}`;
+  throw new GloveboxError("INVALID_REQUEST", message, {
+    suggestion: "Correct the named keys and start again; docs/configuration.md lists them all.",
+    context: { problems },
+  });
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    for (const part of Object.values(value)) deepFreeze(part);
+  }
+  return value;
+}

@@ -1,0 +1,182 @@
+import type { Socket } from "node:net";
+import type { Readable, Writable } from "node:stream";
+import { settlesWithin, untilCancelled } from "../base/abort.ts";
+import { untilWritable } from "../base/until-writable.ts";
+import type { Logger } from "../base/logger.ts";
+import type { Denial } from "../policy/network/denial.ts";
+import type { EgressPolicy } from "../policy/network/egress-policy.ts";
+import { proxyError, type ProxyProcess } from "./proxy-process.ts";
+import type { RedactText, RefusalListener } from "./refusal-listener.ts";
+
+/** The bytes from and to a forwarder, however they get there. */
+export interface ForwarderChannel {
+  readonly input: Writable;
+  readonly output: AsyncIterable<Uint8Array> | Readable;
+}
+
+/** How long a forwarder may take to listen: as long as an interpreter's start on a busy machine. */
+const readyMs = 30_000;
+const mostDenialsKept = 20;
+
+/** A sandbox's connection to the proxy: passes bytes on without looking at them, and keeps what was refused. */
+export class EgressConnection {
+  readonly #process: ProxyProcess;
+  readonly #sandbox: string;
+  readonly #socket: Socket;
+  readonly #ready: PromiseWithResolvers<void>;
+  readonly #onEnded: () => void;
+  readonly #denials: Denial[] = [];
+  readonly #lost = Promise.withResolvers<void>();
+  #denialCount = 0;
+  #isClosing = false;
+  #isLost = false;
+  /** Told of each refusal. */
+  onDenied: ((denial: Denial) => void) | undefined;
+
+  static async open(options: {
+    readonly process: ProxyProcess;
+    readonly sandbox: string;
+    readonly policy: EgressPolicy;
+    readonly logger: Logger;
+    readonly refusalLevel: "info" | "warn";
+    readonly refusals: RefusalListener;
+    /** For what the program chose the words of: names may hold what nobody else should see. */
+    readonly redact: RedactText;
+  }): Promise<EgressConnection> {
+    const { process, sandbox, policy, logger, refusalLevel, refusals, redact } = options;
+    const ready = Promise.withResolvers<void>();
+    const heard: { deny: (denial: Denial) => void } = { deny: () => undefined };
+    const socket = await process.openChannel(sandbox, policy, {
+      onReady: ready.resolve,
+      onDenied: (told) => {
+        const denial = redacted(told, redact);
+        logger[refusalLevel]({ sandbox, denial }, "connection refused by the network policy");
+        refusals.refused(sandbox, denial);
+        heard.deny(denial);
+      },
+    });
+    const connection = new EgressConnection({
+      process,
+      sandbox,
+      socket,
+      ready,
+      onEnded: () => refusals.ended(sandbox),
+    });
+    heard.deny = (denial) => connection.#deny(denial);
+    void process.ended.then(() => connection.#lose());
+    return connection;
+  }
+
+  private constructor(parts: {
+    readonly process: ProxyProcess;
+    readonly sandbox: string;
+    readonly socket: Socket;
+    readonly ready: PromiseWithResolvers<void>;
+    readonly onEnded: () => void;
+  }) {
+    this.#process = parts.process;
+    this.#sandbox = parts.sandbox;
+    this.#socket = parts.socket;
+    this.#ready = parts.ready;
+    this.#onEnded = parts.onEnded;
+    this.#ready.promise.catch(() => {
+      // Only who waits for it is concerned.
+    });
+  }
+
+  /** The first refusals. */
+  get denials(): readonly Denial[] {
+    return this.#denials;
+  }
+
+  /** All refusals that were told. */
+  get denialCount(): number {
+    return this.#denialCount;
+  }
+
+  /** Whether the proxy's process ended while the sandbox needed it. */
+  get isLost(): boolean {
+    return this.#isLost;
+  }
+
+  /** Resolves when the proxy's process ends while the sandbox needs it; else never. */
+  get lost(): Promise<void> {
+    return this.#lost.promise;
+  }
+
+  /** Joins the forwarder to the proxy; `preamble` goes to the forwarder first. */
+  attach({ input, output }: ForwarderChannel, preamble: Uint8Array): void {
+    input.on("error", () => {
+      // A forwarder that has ended harms its own sandbox only.
+    });
+    input.write(preamble);
+    void this.#upload(output);
+    this.#socket.on("data", (bytes: Buffer) => {
+      if (input.write(bytes)) return;
+      this.#socket.pause();
+      void untilWritable(input).then(() => this.#socket.resume());
+    });
+    // The forwarder then ends its connections, and itself.
+    this.#socket.once("close", () => input.end());
+  }
+
+  /** Resolves when programs can connect. @throws NETWORK_ERROR, CANCELLED */
+  async ready(signal: AbortSignal | undefined): Promise<void> {
+    const isInTime = await untilCancelled(settlesWithin(this.#ready.promise, readyMs), signal);
+    if (!isInTime) this.#ready.reject(proxyError("The sandbox's end of the network did not come up."));
+    await this.#ready.promise;
+  }
+
+  /**
+   * Gives the sandbox another policy and resolves when it is in force: connections that it does not allow have been cut
+   * and no new one is made. When that is not certain, the sandbox has no network any more.
+   * @throws NETWORK_ERROR
+   */
+  async change(policy: EgressPolicy): Promise<void> {
+    if (await this.#process.changePolicy(this.#sandbox, policy)) return;
+    this.close();
+    throw proxyError("The egress proxy did not take the sandbox's new network policy.");
+  }
+
+  /** Resolves when all that was refused so far is known here. */
+  async settle(): Promise<void> {
+    await this.#process.flush();
+  }
+
+  close(): void {
+    if (this.#isClosing) return;
+    this.#isClosing = true;
+    this.#socket.destroy();
+    this.#onEnded();
+  }
+
+  async #upload(output: AsyncIterable<Uint8Array>): Promise<void> {
+    try {
+      for await (const bytes of output) {
+        if (this.#socket.destroyed) continue;
+        if (!this.#socket.write(bytes)) await untilWritable(this.#socket);
+      }
+    } catch {
+      // The channel broke with its sandbox, whose own end tells.
+    }
+    this.#ready.reject(proxyError("The sandbox's end of the network could not be started."));
+    this.#socket.destroy();
+  }
+
+  #deny(denial: Denial): void {
+    this.#denialCount++;
+    if (this.#denials.length < mostDenialsKept) this.#denials.push(denial);
+    this.onDenied?.(denial);
+  }
+
+  #lose(): void {
+    if (this.#isClosing) return;
+    this.#isLost = true;
+    this.#lost.resolve();
+    this.#ready.reject(proxyError("The egress proxy ended."));
+  }
+}
+
+function redacted({ target, rule, reason, remedy }: Denial, redact: RedactText): Denial {
+  return { target: redact(target), rule, reason: redact(reason), remedy: redact(remedy) };
+}

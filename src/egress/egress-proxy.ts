@@ -1,0 +1,73 @@
+import type { EgressPolicy } from "../policy/network/egress-policy.ts";
+import type { HostAndPort } from "../policy/network/host-and-port.ts";
+import { EgressConnection } from "./egress-connection.ts";
+import { ProxyProcess, type ProxyProcessOptions } from "./proxy-process.ts";
+import type { Registry } from "./proxy-messages.ts";
+import type { RedactText, RefusalListener } from "./refusal-listener.ts";
+
+export interface EgressProxyOptions extends ProxyProcessOptions {
+  /** How severe an entry of the log each refused connection is. */
+  readonly refusalLevel: "info" | "warn";
+  readonly refusals: RefusalListener;
+}
+
+/** The egress proxy of a server: one process, started when it is first needed, and anew after it has ended. */
+export class EgressProxy implements AsyncDisposable {
+  readonly #options: EgressProxyOptions;
+  #process: Promise<ProxyProcess> | undefined;
+
+  constructor(options: EgressProxyOptions) {
+    this.#options = options;
+  }
+
+  /** Starts the process ahead of its first use; a failure shows at that use. */
+  warmUp(): void {
+    this.#running().catch(() => {
+      // The first use tells.
+    });
+  }
+
+  /** PEM of the certificates that the host trusts. @throws NETWORK_ERROR */
+  async certificates(): Promise<string> {
+    return (await this.#running()).certificates;
+  }
+
+  /** @throws NETWORK_ERROR */
+  async fileHosts(registry: Registry): Promise<readonly HostAndPort[]> {
+    return (await this.#running()).fileHosts(registry);
+  }
+
+  /** The proxy's end of a sandbox's network, under the policy given. @throws NETWORK_ERROR */
+  async connect(sandbox: string, policy: EgressPolicy, redact: RedactText): Promise<EgressConnection> {
+    const process = await this.#running();
+    const { logger, refusalLevel, refusals } = this.#options;
+    return EgressConnection.open({ process, sandbox, policy, logger, refusalLevel, refusals, redact });
+  }
+
+  async close(): Promise<void> {
+    const running = this.#process;
+    this.#process = undefined;
+    await running?.then(
+      (process) => process.close(),
+      () => {
+        // It never came up.
+      },
+    );
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  #running(): Promise<ProxyProcess> {
+    if (this.#process === undefined) {
+      const starting = ProxyProcess.start(this.#options);
+      this.#process = starting;
+      const forget = (): void => {
+        if (this.#process === starting) this.#process = undefined;
+      };
+      void starting.then(({ ended }) => ended.then(forget), forget);
+    }
+    return this.#process;
+  }
+}

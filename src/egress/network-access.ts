@@ -1,0 +1,99 @@
+import type { NetworkPolicy } from "../policy/network.ts";
+import { defaultPorts, type DomainPattern } from "../policy/network/domain-pattern.ts";
+import type { EgressPolicy } from "../policy/network/egress-policy.ts";
+import type { HostAndPort } from "../policy/network/host-and-port.ts";
+import { hostOf } from "./ask-file-hosts.ts";
+import type { EgressConnection } from "./egress-connection.ts";
+import type { EgressProxy } from "./egress-proxy.ts";
+import { forwarderPreamble } from "./forwarder.ts";
+import type { Registry } from "./proxy-messages.ts";
+import type { RedactText } from "./refusal-listener.ts";
+import type { RegistrySettings } from "./registry-settings.ts";
+import { sandboxVariables } from "./sandbox-variables.ts";
+
+export interface NetworkAccessOptions {
+  readonly proxy: EgressProxy;
+  /** Asked at most once in the life of a server. */
+  readonly readRegistries: () => Promise<RegistrySettings>;
+  /** Hosts that the operator trusts with private addresses. */
+  readonly privateHosts: readonly HostAndPort[];
+  /** Bytes that one sandbox may send and receive. */
+  readonly maxBytes: number;
+}
+
+/** The network that one run may have, before its sandbox exists. */
+export interface NetworkGrant {
+  /** For programs in the sandbox. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** What the caller should know, one sentence each. */
+  readonly warnings: readonly string[];
+  /** For `EgressConnection.change`: takes a sandbox that has another policy to this one. */
+  readonly policy: EgressPolicy;
+  /** What the sandbox's forwarder reads first. */
+  readonly preamble: Uint8Array;
+  /** @throws NETWORK_ERROR */
+  connect(sandboxId: string, redact: RedactText): Promise<EgressConnection>;
+}
+
+interface Known extends RegistrySettings {
+  readonly own: readonly HostAndPort[];
+  readonly files: readonly HostAndPort[];
+}
+
+/** Turns network policies into what the proxy enforces and what programs need to use it. */
+export class NetworkAccess {
+  readonly #options: NetworkAccessOptions;
+  #known: Promise<Known> | undefined;
+
+  constructor(options: NetworkAccessOptions) {
+    this.#options = options;
+  }
+
+  /** Null for `none`. @throws NETWORK_ERROR */
+  async grant(policy: NetworkPolicy): Promise<NetworkGrant | null> {
+    if (policy.kind === "none") return null;
+    const { proxy } = this.#options;
+    proxy.warmUp();
+    const known = policy.kind === "registries" ? await this.#registries() : null;
+    const egress = this.#egressPolicy(policy, known);
+    return {
+      environment: sandboxVariables(known?.registries ?? []),
+      warnings: known?.problems ?? [],
+      policy: egress,
+      preamble: forwarderPreamble(await proxy.certificates()),
+      connect: (sandboxId, redact) => proxy.connect(sandboxId, egress, redact),
+    };
+  }
+
+  #egressPolicy(policy: Exclude<NetworkPolicy, { kind: "none" }>, known: Known | null): EgressPolicy {
+    const { privateHosts, maxBytes } = this.#options;
+    if (policy.kind !== "registries") {
+      const allowed = policy.kind === "open" ? [everyName] : policy.domains;
+      return { name: policy.kind, allowed, trusted: privateHosts, maxBytes };
+    }
+    const { own = [], files = [] } = known ?? {};
+    return {
+      name: "registries",
+      allowed: [...own, ...files].map(({ name, port }) => ({ name, subdomains: false, ports: [port] })),
+      // The operator chose its own registry, wherever it is; where that one points to, it chose itself.
+      trusted: [...own, ...privateHosts],
+      maxBytes,
+    };
+  }
+
+  #registries(): Promise<Known> {
+    this.#known ??= this.#askRegistries();
+    this.#known.catch(() => (this.#known = undefined));
+    return this.#known;
+  }
+
+  async #askRegistries(): Promise<Known> {
+    const settings = await this.#options.readRegistries();
+    const asked = await Promise.all(
+      settings.registries.map((registry: Registry) => this.#options.proxy.fileHosts(registry)),
+    );
+    return { ...settings, own: settings.registries.flatMap(({ url }) => hostOf(url) ?? []), files: asked.flat() };
+  }
+}
+
+const everyName: DomainPattern = { name: "", subdomains: true, ports: defaultPorts };

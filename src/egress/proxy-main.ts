@@ -1,0 +1,117 @@
+/**
+ * The egress proxy's own process: what sandboxes send is parsed here and nowhere else. Started by `ProxyProcess` without
+ * the right to files, child processes or native code; it gives root up, and ends with its parent.
+ */
+import { createServer, type Socket } from "node:net";
+import { getCACertificates } from "node:tls";
+import type { EgressPolicy } from "../policy/network/egress-policy.ts";
+import { askFileHosts } from "./ask-file-hosts.ts";
+import { ProxyChannel } from "./proxy-channel.ts";
+import type { FromProxy, ToProxy } from "./proxy-messages.ts";
+import { createResolver, type Resolve } from "./resolver.ts";
+
+interface Part {
+  policy: EgressPolicy;
+  /** Null before its forwarder's channel is there. */
+  open: { readonly socket: Socket; readonly channel: ProxyChannel } | null;
+}
+
+const tokenBytes = 64;
+const tokenMs = 5_000;
+/** The user that owns nothing, on most systems. */
+const nobody = 65_534;
+
+/** Tokens of channels that have not come yet, with their sandboxes. */
+const expected = new Map<string, string>();
+const parts = new Map<string, Part>();
+let resolve: Resolve = createResolver([]);
+
+function tell(message: FromProxy): void {
+  process.send?.(message);
+}
+
+function hear(message: ToProxy): void {
+  switch (message.type) {
+    case "start":
+      resolve = createResolver(message.dnsServers);
+      return listen(message.path);
+    case "open":
+      expected.set(message.token, message.sandbox);
+      return void parts.set(message.sandbox, { policy: message.policy, open: null });
+    case "change":
+      changePolicy(message.sandbox, message.policy);
+      return tell({ type: "answer", number: message.number, hosts: [] });
+    case "close":
+      expected.forEach((sandbox, token) => sandbox === message.sandbox && expected.delete(token));
+      parts.get(message.sandbox)?.open?.socket.destroy();
+      return void parts.delete(message.sandbox);
+    case "flush":
+      return tell({ type: "answer", number: message.number, hosts: [] });
+    case "ask": {
+      const { number, registry } = message;
+      return void askFileHosts(registry, resolve).then((hosts) => tell({ type: "answer", number, hosts }));
+    }
+  }
+}
+
+function listen(path: string): void {
+  createServer(receive).listen(path, () => {
+    // The certificates first: reading them may take a right that nobody has.
+    const certificates = [...new Set(getCACertificates("default"))].join("\n");
+    giveUpRoot();
+    tell({ type: "started", certificates });
+  });
+}
+
+function giveUpRoot(): void {
+  if (process.getuid?.() !== 0) return;
+  process.setgroups?.([]);
+  process.setgid?.(nobody);
+  process.setuid?.(nobody);
+}
+
+function changePolicy(sandbox: string, policy: EgressPolicy): void {
+  const part = parts.get(sandbox);
+  if (part === undefined) return;
+  part.policy = policy;
+  part.open?.channel.change(policy);
+}
+
+function openChannel(sandbox: string, socket: Socket): void {
+  const part = parts.get(sandbox);
+  if (part === undefined) return void socket.destroy();
+  const channel = ProxyChannel.serve({
+    socket,
+    policy: part.policy,
+    resolve: (name) => resolve(name),
+    onReady: () => tell({ type: "ready", sandbox }),
+    onDenied: (denial) => tell({ type: "denied", sandbox, denial }),
+  });
+  part.open = { socket, channel };
+  socket.once("close", () => (part.open = null));
+}
+
+/** A channel begins with its token, which is good for once. */
+function receive(socket: Socket): void {
+  const timer = setTimeout(() => socket.destroy(), tokenMs);
+  socket.on("error", () => {
+    // Its close follows.
+  });
+  socket.on("readable", function read() {
+    const bytes = socket.read(tokenBytes) as Buffer | null;
+    if (bytes === null) return;
+    clearTimeout(timer);
+    socket.off("readable", read);
+    const token = bytes.toString("latin1");
+    const sandbox = expected.get(token);
+    expected.delete(token);
+    if (sandbox === undefined) socket.destroy();
+    else openChannel(sandbox, socket);
+  });
+}
+
+process.on("message", hear);
+process.on("disconnect", () => process.exit(0));
+// Asked for by a terminal of the whole process group; the parent ends first and this process with it.
+process.on("SIGINT", () => undefined);
+process.on("SIGTERM", () => undefined);

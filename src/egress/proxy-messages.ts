@@ -1,0 +1,39 @@
+import type { Denial } from "../policy/network/denial.ts";
+import type { EgressPolicy } from "../policy/network/egress-policy.ts";
+import type { HostAndPort } from "../policy/network/host-and-port.ts";
+
+/** A package registry that the host is configured for. */
+export interface Registry {
+  readonly kind: "npm" | "python";
+  readonly url: string;
+}
+
+/** What the server tells the proxy's process. */
+export type ToProxy =
+  /** First of all: where to listen for channels, and the DNS servers, if not the host's own. */
+  | { readonly type: "start"; readonly path: string; readonly dnsServers: readonly string[] }
+  /** A sandbox may connect its channel, once, with this token. */
+  | { readonly type: "open"; readonly sandbox: string; readonly token: string; readonly policy: EgressPolicy }
+  /**
+   * From now on the sandbox has this policy: connections that it does not allow are cut. Answered when that is done.
+   * The bytes that the sandbox may have stay those of its first policy.
+   */
+  | { readonly type: "change"; readonly number: number; readonly sandbox: string; readonly policy: EgressPolicy }
+  | { readonly type: "close"; readonly sandbox: string }
+  /** Which other hosts does a registry serve its files from? */
+  | { readonly type: "ask"; readonly number: number; readonly registry: Registry }
+  /** Answered in turn, so that what was told before has been heard. */
+  | { readonly type: "flush"; readonly number: number };
+
+/** What the proxy's process tells the server. */
+export type FromProxy =
+  /** It listens; `certificates` are those that the host trusts, in PEM. */
+  | { readonly type: "started"; readonly certificates: string }
+  /** The sandbox's forwarder listens. */
+  | { readonly type: "ready"; readonly sandbox: string }
+  | { readonly type: "denied"; readonly sandbox: string; readonly denial: Denial }
+  /** To `ask`: hosts that the registry serves its files from; to other questions none. */
+  | { readonly type: "answer"; readonly number: number; readonly hosts: readonly HostAndPort[] };
+
+/** Denials of one sandbox that are told; the rest is only answered. */
+export const mostDenialsTold = 100;

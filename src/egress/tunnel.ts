@@ -1,0 +1,72 @@
+import type { Socket } from "node:net";
+import { pipeline, type Duplex } from "node:stream";
+import { readClientHello } from "../policy/network/client-hello.ts";
+import { denial, type Denial } from "../policy/network/denial.ts";
+import { formatHostAndPort, type HostAndPort } from "../policy/network/host-and-port.ts";
+
+export interface TunnelOptions {
+  readonly stream: Duplex;
+  /** A fresh connection to the target. */
+  readonly socket: Socket;
+  readonly target: HostAndPort;
+  readonly onDenied: (denial: Denial) => void;
+  /** Takes the stream over when the tunnel carries plain HTTP, which some clients do with CONNECT too. */
+  readonly onPlain: () => void;
+}
+
+const helloMs = 20_000;
+/** A fatal alert of TLS: unrecognized_name. */
+const unrecognizedName = Buffer.from([21, 3, 3, 0, 2, 2, 112]);
+const tlsHandshake = 22;
+
+/** Says that the tunnel is open, and opens it once the client's TLS hello names the target. */
+export function openTunnel({ stream, socket, target, onDenied, onPlain }: TunnelOptions): void {
+  let hello: Buffer = Buffer.alloc(0);
+  const giveUp = (): void => {
+    stream.destroy();
+    socket.destroy();
+  };
+  const timer = setTimeout(giveUp, helloMs);
+  const settle = (): void => {
+    clearTimeout(timer);
+    stream.off("data", onData).off("end", giveUp).off("close", giveUp).pause();
+    socket.off("close", giveUp);
+  };
+  const onData = (bytes: Buffer): void => {
+    hello = Buffer.concat([hello, bytes]);
+    if (hello[0] !== tlsHandshake) {
+      settle();
+      socket.destroy();
+      stream.unshift(hello);
+      onPlain();
+      return void stream.resume();
+    }
+    const read = readClientHello(hello);
+    if (read.kind === "incomplete") return;
+    settle();
+    const serverName = read.kind === "hello" ? read.serverName : null;
+    if (serverName === target.name) {
+      socket.write(hello);
+      pipeline(stream, socket, stop);
+      pipeline(socket, stream, stop);
+      return;
+    }
+    onDenied(
+      denial(
+        "server_name",
+        formatHostAndPort(target),
+        `The TLS connection asked for ${target.name} names ${serverName ?? "no server"} in its hello.`,
+        "Connect by the server's own name and send it (SNI).",
+      ),
+    );
+    socket.destroy();
+    stream.end(unrecognizedName);
+  };
+  stream.write("HTTP/1.1 200 Connection Established\r\n\r\n");
+  stream.on("data", onData).once("end", giveUp).once("close", giveUp);
+  socket.once("close", giveUp);
+}
+
+function stop(): void {
+  // Each end has closed the other; how a connection ends is the two ends' affair.
+}

@@ -1,0 +1,173 @@
+import { GloveboxError } from "../errors/glovebox-error.ts";
+import { isAtLeast, type Isolation } from "../policy/isolation.ts";
+import type { EngineName } from "./engine.ts";
+
+export { isolationLevels, type Isolation } from "../policy/isolation.ts";
+
+/** `yes`: enforced by the kernel; `no`: not at all; else the named substitute that is accepted by default. */
+export type Enforcement = "yes" | "no" | { readonly substitute: string };
+
+/** What one engine can do on this machine. Every difference between engines is a field here, never a name compared. */
+export interface Capabilities {
+  readonly isolation: Isolation;
+  /** Whether it runs container images; otherwise programs run on the host's own system, read-only. */
+  readonly images: boolean;
+  /**
+   * `guarded`: only Python and Node run (`python3`, `node`), each with a guard, and no shell; what is not theirs is
+   * refused. Default `any`.
+   */
+  readonly programs?: "any" | "guarded" | undefined;
+  /** What every result must tell of this engine's isolation, one sentence each. */
+  readonly notes?: readonly string[] | undefined;
+  /** What people can do here about limits that are missing, or that something weaker meets; one or two sentences. */
+  readonly limitsAdvice?: string | undefined;
+  readonly seccomp: Enforcement;
+  readonly noNewPrivileges: Enforcement;
+  readonly readOnlyRoot: Enforcement;
+  readonly noNetwork: Enforcement;
+  /** Memory of all processes together; a substitute when it is per process only. */
+  readonly memoryLimit: Enforcement;
+  readonly cpuLimit: Enforcement;
+  readonly pidsLimit: Enforcement;
+  /** Where scratch lives: `disk`, sized, or `memory`: a sized tmpfs whose bytes count as memory. */
+  readonly scratch: "disk" | "memory" | "none";
+  /**
+   * How the files are limited that programs write to a writable root (`ContainerSpec.writableRoot`), scratch apart;
+   * `no`: it cannot be had.
+   */
+  readonly diskLimit: Enforcement;
+  /** Whether containers can get files of this machine (`ContainerSpec.mounts`): not those of an engine elsewhere. */
+  readonly hostPaths: boolean;
+  /** Whether out-of-memory kills are counted, for children too. */
+  readonly oomReporting: boolean;
+  /** Whether `ExecSpec.user` is honoured. */
+  readonly execUser: boolean;
+  /** Whether `Process.kill` of an exec ends exactly its process tree. */
+  readonly execKill: boolean;
+  /**
+   * Whether all programs of a container share one network, loopback included, so that one of them can serve the others;
+   * or each exec has its `own`, and `ExecSpec.companion` stands in. `none`: no way out can be given that is the only one.
+   */
+  readonly execNetwork: "shared" | "own" | "none";
+}
+
+/** What every sandbox demands of its engine. */
+export type Demand =
+  | "seccomp"
+  | "noNewPrivileges"
+  | "readOnlyRoot"
+  | "noNetwork"
+  | "memoryLimit"
+  | "cpuLimit"
+  | "pidsLimit";
+
+/** Every demand. */
+const allDemands: readonly Demand[] = [
+  "seccomp",
+  "noNewPrivileges",
+  "readOnlyRoot",
+  "noNetwork",
+  "memoryLimit",
+  "cpuLimit",
+  "pidsLimit",
+];
+
+/** The demands that control groups meet. */
+const limitDemands: ReadonlySet<Demand> = new Set(["memoryLimit", "cpuLimit", "pidsLimit"]);
+
+/** The demands in the words of error messages. */
+const demands: Readonly<Record<Demand, string>> = {
+  seccomp: "a seccomp filter",
+  noNewPrivileges: "no-new-privileges",
+  readOnlyRoot: "a read-only root",
+  noNetwork: "no network",
+  memoryLimit: "a memory limit",
+  cpuLimit: "a CPU limit",
+  pidsLimit: "a limit on processes",
+};
+
+/**
+ * The demands that may fall away with a warning: on the embedded engine those that nobody made by name, since its
+ * default policy demands what the host lets it enforce (SPEC RT5); on container engines none.
+ */
+export function optionalDemands({ images }: Capabilities, explicit: readonly Demand[]): readonly Demand[] {
+  return images ? [] : allDemands.filter((demand) => !explicit.includes(demand));
+}
+
+/**
+ * Checks that a way out can be given to programs which is their only one.
+ * @throws UNSUPPORTED naming the engine
+ */
+export function assertNetworkPossible(capabilities: Capabilities, engine: EngineName): void {
+  if (capabilities.execNetwork !== "none") return;
+  throw new GloveboxError("UNSUPPORTED", `Engine ${engine} cannot limit a program's network to a list here.`, {
+    suggestion: "Leave network out, or choose an engine with a higher isolation (`glovebox doctor` lists them).",
+    context: { engine, missing: "execNetwork", isolation: capabilities.isolation },
+  });
+}
+
+/** Result of a check that passed: what stands in for what was asked, one sentence each. */
+export interface EnforceableResult {
+  readonly warnings: readonly string[];
+}
+
+export interface EnforceableOptions {
+  readonly engine: EngineName;
+  readonly minIsolation: Isolation;
+  /** Demands that may fall away, with a warning, when the engine cannot meet them: the local default policy's. */
+  readonly optional?: readonly Demand[];
+}
+
+/**
+ * Checks, before anything is created, that the engine can enforce the policy (SPEC RT6).
+ * @throws UNSUPPORTED naming the engine, what is missing and the alternative
+ */
+export function assertEnforceable(capabilities: Capabilities, options: EnforceableOptions): EnforceableResult {
+  const { engine, minIsolation, optional = [] } = options;
+  if (!isAtLeast(capabilities.isolation, minIsolation)) {
+    throw new GloveboxError(
+      "UNSUPPORTED",
+      `Engine ${engine} reaches isolation "${capabilities.isolation}" here; "${minIsolation}" is demanded.`,
+      {
+        suggestion: [
+          `Use an engine that reaches "${minIsolation}", or lower the minimum isolation.`,
+          ...(capabilities.notes ?? []),
+        ].join(" "),
+        context: { engine, isolation: capabilities.isolation, min_isolation: minIsolation },
+      },
+    );
+  }
+  const warnings: string[] = [...(capabilities.notes ?? [])];
+  const missing: Demand[] = [];
+  for (const demand of allDemands) {
+    const words = demands[demand];
+    const enforcement = capabilities[demand];
+    if (enforcement === "yes") continue;
+    if (enforcement !== "no") {
+      warnings.push(`${words}: met by ${enforcement.substitute} on engine ${engine}.`);
+    } else if (optional.includes(demand)) {
+      warnings.push(`${words}: not enforced on engine ${engine} here.`);
+    } else {
+      missing.push(demand);
+    }
+  }
+  if (missing.length > 0) throw unenforceableError(capabilities, engine, missing);
+  return { warnings };
+}
+
+/** Every demand is named, so that one look tells what would have to change. */
+function unenforceableError(
+  { limitsAdvice }: Capabilities,
+  engine: EngineName,
+  missing: readonly Demand[],
+): GloveboxError {
+  const words = missing.map((demand) => demands[demand]);
+  const all = [words.slice(0, -1).join(", "), words.at(-1)].filter((part) => part !== "").join(" and ");
+  const advice = limitsAdvice !== undefined && missing.some((demand) => limitDemands.has(demand));
+  return new GloveboxError("UNSUPPORTED", `Engine ${engine} cannot enforce ${all} here.`, {
+    suggestion: advice
+      ? `${limitsAdvice} Or choose an engine that can (\`glovebox doctor\` tells).`
+      : `Choose an engine that enforces ${all} (\`glovebox doctor\` lists them).`,
+    context: { engine, missing: missing.join(", ") },
+  });
+}

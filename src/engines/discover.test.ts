@@ -1,0 +1,101 @@
+import { describe, expect, it } from "vitest";
+import { GloveboxError } from "../errors/glovebox-error.ts";
+import type { Capabilities } from "./capabilities.ts";
+import { Engines, type EngineTable } from "./discover.ts";
+import type { Engine, EngineName, EngineProbe } from "./engine.ts";
+
+const capabilities = { isolation: "container" } as Capabilities;
+const asked: EngineName[] = [];
+
+/** The part of an engine that choosing needs; what it answers stands for the machine it is on. */
+function engineThat(name: EngineName, answers: boolean): () => Promise<Engine> {
+  const probe: EngineProbe = answers
+    ? { available: true, version: "1", capabilities }
+    : { available: false, reason: `${name} does not answer.`, howToStart: `Start ${name}.` };
+  const engine: Engine = {
+    name,
+    images: {
+      has: async () => false,
+      identity: async () => null,
+      pull: async () => undefined,
+      build: async () => undefined,
+      labels: async () => ({}),
+      remove: async () => undefined,
+    },
+    probe: async () => {
+      asked.push(name);
+      return probe;
+    },
+    capabilities: async () => capabilities,
+    create: () => Promise.reject(new Error("not part of this test")),
+    list: async () => [],
+    close: async () => undefined,
+    [Symbol.asyncDispose]: async () => undefined,
+  };
+  return async () => engine;
+}
+
+function engines(answering: readonly EngineName[], platform: NodeJS.Platform = "linux"): Engines {
+  asked.length = 0;
+  const names: EngineName[] = ["docker", "podman", "apple", "local"];
+  const table: EngineTable = Object.fromEntries(
+    names.map((name) => [name, engineThat(name, answering.includes(name))]),
+  );
+  return new Engines(table, platform);
+}
+
+describe("choosing an engine", () => {
+  it("takes docker, then podman, then apple on Linux", async () => {
+    const { engine } = await engines(["podman", "apple"]).choose("auto", { allowLocal: false });
+    expect(engine.name).toBe("podman");
+    expect(asked).toEqual(["docker", "podman"]);
+  });
+
+  it("takes apple first on macOS", async () => {
+    const { engine } = await engines(["docker", "apple"], "darwin").choose("auto", { allowLocal: false });
+    expect(engine.name).toBe("apple");
+  });
+
+  it("never falls back to local in container mode, and says what was tried and how to start each", async () => {
+    await expect(engines(["local"]).choose("auto", { allowLocal: false })).rejects.toMatchObject({
+      errorType: "ENGINE_UNAVAILABLE",
+      message: expect.stringMatching(/docker does not answer.*podman does not answer.*apple does not answer/),
+      suggestion: expect.stringMatching(/Start docker.*Start podman.*Start apple/),
+    });
+  });
+
+  it("falls back to local on the user's own machine and says so", async () => {
+    const { engine, notes } = await engines(["local"]).choose("auto", { allowLocal: true });
+    expect(engine.name).toBe("local");
+    expect(notes).toEqual([expect.stringContaining("embedded sandbox")]);
+  });
+
+  it("goes on after an engine that fails or is too slow, but not when it is given up", async () => {
+    const hanging = (error: GloveboxError): EngineTable => ({
+      docker: async () => ({
+        ...(await engineThat("docker", true)()),
+        probe: async () => {
+          throw error;
+        },
+      }),
+      podman: engineThat("podman", true),
+    });
+    const late = new GloveboxError("ENGINE_UNAVAILABLE", "Engine docker did not answer within 10 s.");
+    const { engine } = await new Engines(hanging(late), "linux").choose("auto", { allowLocal: false });
+    expect(engine.name).toBe("podman");
+    const cancelled = new GloveboxError("CANCELLED", "Given up.");
+    const choosing = new Engines(hanging(cancelled), "linux").choose("auto", { allowLocal: false });
+    await expect(choosing).rejects.toBe(cancelled);
+  });
+
+  it("probes nothing when an engine is named, and refuses a name without an adapter", async () => {
+    const { engine, notes } = await engines(["local"]).choose("local", { allowLocal: true });
+    expect(engine.name).toBe("local");
+    expect(notes).toEqual([]);
+    expect(asked).toEqual([]);
+    await expect(engines([]).choose("kubernetes", { allowLocal: true })).rejects.toMatchObject({
+      errorType: "INVALID_REQUEST",
+      message: expect.stringContaining("docker, podman, apple, local"),
+    });
+  });
+});

@@ -1,0 +1,95 @@
+import type { Capabilities, Enforcement } from "../capabilities.ts";
+import { runtimeKind, type RuntimeAnswer, type RuntimeKind } from "./oci-runtime.ts";
+
+/** The part of `/info` that is read. */
+export interface InfoAnswer {
+  readonly SecurityOptions?: readonly string[] | null;
+  readonly MemoryLimit?: boolean;
+  readonly SwapLimit?: boolean;
+  readonly CpuCfsQuota?: boolean;
+  readonly PidsLimit?: boolean;
+  /** `1` or `2`. */
+  readonly CgroupVersion?: string;
+  /** Name of the registry that images without a registry in their name come from. */
+  readonly IndexServerAddress?: string;
+  readonly Runtimes?: Readonly<Record<string, RuntimeAnswer>> | null;
+  readonly DefaultRuntime?: string;
+  /** Not the engine's own: what people can do about limits that it cannot set, where that is known better. */
+  readonly limitsAdvice?: string;
+}
+
+const limitsAdvice =
+  "Give the engine all control groups (a rootless one: version 2, handed down by systemd) and let its kernel count swap (kernel parameter swapaccount=1), or switch swap off.";
+
+export interface EngineCircumstances {
+  /** Default: the engine's own. */
+  readonly ociRuntime?: string | undefined;
+  /** Whether the engine may be on another machine. */
+  readonly remote: boolean;
+}
+
+/** What an engine behind Docker's API enforces with an OCI runtime, by its account of the machine. */
+export function engineCapabilities(info: InfoAnswer, { ociRuntime, remote }: EngineCircumstances): Capabilities {
+  return { ...namespaceCapabilities(info), hostPaths: !remote, ...differences[runtimeKindOf(info, ociRuntime)] };
+}
+
+/** The kind of a runtime of this engine; default: its own. */
+export function runtimeKindOf({ DefaultRuntime, Runtimes }: InfoAnswer, name = DefaultRuntime ?? "runc"): RuntimeKind {
+  return runtimeKind(name, Runtimes?.[name]);
+}
+
+/** What a runtime of its own kernel does in another way than one that shares the host's. */
+const differences: Readonly<Record<RuntimeKind, Partial<Capabilities>>> = {
+  namespaces: {},
+  gvisor: {
+    seccomp: { substitute: "gVisor's own kernel" },
+    noNewPrivileges: { substitute: "gVisor's own kernel" },
+    // Its kernel takes several threads of the host's for each thread inside, and falls when it gets none.
+    pidsLimit: { substitute: "`--ulimit nproc` inside gVisor" },
+    // The host's kernel ends the whole sandbox, and inside there are no control groups to read.
+    oomReporting: false,
+    // What its kernel keeps of the root, the engine does not see.
+    diskLimit: "no",
+  },
+  vm: {
+    isolation: "vm",
+    seccomp: { substitute: "the boundary of a virtual machine" },
+    noNewPrivileges: { substitute: "the boundary of a virtual machine" },
+    oomReporting: false,
+    diskLimit: "no",
+  },
+};
+
+function namespaceCapabilities(info: InfoAnswer): Omit<Capabilities, "hostPaths"> {
+  const hasSeccomp =
+    info.SecurityOptions?.some((option) => /(?:^|,)name=seccomp(?:,|$)|^seccomp$/.test(option)) ?? false;
+  const limits = {
+    memoryLimit: memoryLimit(info),
+    cpuLimit: info.CpuCfsQuota === true ? "yes" : "no",
+    pidsLimit: info.PidsLimit === true ? "yes" : "no",
+  } as const;
+  return {
+    isolation: "container",
+    images: true,
+    seccomp: hasSeccomp ? "yes" : "no",
+    noNewPrivileges: "yes",
+    readOnlyRoot: "yes",
+    noNetwork: "yes",
+    ...limits,
+    ...(Object.values(limits).every((limit) => limit === "yes")
+      ? {}
+      : { limitsAdvice: info.limitsAdvice ?? limitsAdvice }),
+    scratch: "memory",
+    diskLimit: { substitute: "a watch that measures the root each second and ends the sandbox" },
+    oomReporting: info.MemoryLimit === true,
+    execUser: true,
+    execKill: true,
+    execNetwork: "shared",
+  };
+}
+
+function memoryLimit(info: InfoAnswer): Enforcement {
+  if (info.MemoryLimit !== true) return "no";
+  if (info.SwapLimit === false) return { substitute: "a limit that leaves swap unlimited" };
+  return "yes";
+}

@@ -1,0 +1,155 @@
+import type { Capabilities } from "../capabilities.ts";
+import type { ContainerSpec } from "../container-spec.ts";
+import type {
+  CallOptions,
+  CapabilityOptions,
+  Container,
+  ContainerSummary,
+  Engine,
+  EngineName,
+  EngineProbe,
+} from "../engine.ts";
+import { Api } from "./api.ts";
+import { DockerApiContainer } from "./container.ts";
+import { parseContainerList } from "./container-list.ts";
+import type { Dialect, Machine, MachineAnswer, VersionAnswer } from "./dialect.ts";
+import type { EngineSetup } from "../engine-setup.ts";
+import type { Endpoint } from "./endpoint.ts";
+import { engineCapabilities, runtimeKindOf } from "./engine-capabilities.ts";
+import { engineComponents, engineConnection, engineSetup, type ComponentsAnswer } from "./engine-setup.ts";
+import { DockerApiImages, type ReadClientConfig } from "./images.ts";
+import { noSuchRuntimeError } from "./oci-runtime.ts";
+import { removeContainer } from "./remove-container.ts";
+import { uninterrupted } from "./uninterrupted.ts";
+import { unavailableError, unavailabilityOf, type ConnectFailure, type Unavailability } from "./unavailability.ts";
+
+export interface DockerApiEngineOptions {
+  readonly dialect: Dialect;
+  /** @throws ENGINE_UNAVAILABLE when the settings that name it make no sense */
+  readonly findEndpoint: () => Promise<Endpoint>;
+  /** Reason and start instructions for a connection that failed. */
+  readonly explain: (failure: ConnectFailure) => Unavailability;
+  readonly readClientConfig: ReadClientConfig;
+  /** Seccomp profile of every container, as an OCI runtime takes it. */
+  readonly seccompProfile: object;
+}
+
+/** How often a list that was disturbed is asked for again. */
+const listRetries = 10;
+
+/** An engine that speaks Docker's API. */
+export class DockerApiEngine implements Engine {
+  readonly name: EngineName;
+  readonly images: DockerApiImages;
+  readonly #options: DockerApiEngineOptions;
+  readonly #api: Api;
+  /** As the last probe or the first other call found it. */
+  #machine: Machine | undefined;
+
+  constructor(options: DockerApiEngineOptions) {
+    const { dialect, findEndpoint, explain, readClientConfig } = options;
+    this.name = dialect.name;
+    this.#options = options;
+    this.#api = new Api({ engine: dialect.name, title: dialect.title, findEndpoint, explain });
+    this.images = new DockerApiImages(this.#api, readClientConfig);
+  }
+
+  async probe(options: CallOptions = {}): Promise<EngineProbe> {
+    try {
+      const { version, answer, components, setup } = (this.#machine = await this.#examine(options));
+      const capabilities = engineCapabilities(answer, { remote: isRemote(setup) });
+      return { available: true, version, capabilities, components, setup };
+    } catch (error) {
+      const why = unavailabilityOf(error);
+      if (why === null) throw error;
+      return { available: false, ...why };
+    }
+  }
+
+  async capabilities({ signal, ociRuntime }: CapabilityOptions = {}): Promise<Capabilities> {
+    const { answer, setup } = await this.#known(signal);
+    this.#assertRuntime(ociRuntime, answer);
+    return engineCapabilities(answer, { ociRuntime, remote: isRemote(setup) });
+  }
+
+  async create(spec: ContainerSpec, { signal }: CallOptions = {}): Promise<Container> {
+    const { dialect, seccompProfile } = this.#options;
+    const { answer, setup } = await this.#known(signal);
+    this.#assertRuntime(spec.ociRuntime, answer);
+    const runtimeKind = runtimeKindOf(answer, spec.ociRuntime);
+    const image = await this.images.facts(spec.image, { signal });
+    const request = {
+      method: "POST",
+      ...(await dialect.createCall(spec, { seccompProfile, image, setup, runtimeKind })),
+    } as const;
+    const id = await uninterrupted(
+      async () => {
+        const { body } = await this.#api.call("create a container", request);
+        return (body as { readonly Id: string }).Id;
+      },
+      (made) => removeContainer(this.#api, made),
+      signal,
+    );
+    return new DockerApiContainer(id, spec, this.#api, dialect);
+  }
+
+  async list(
+    labels: Readonly<Record<string, string>>,
+    { signal }: CallOptions = {},
+  ): Promise<readonly ContainerSummary[]> {
+    const label = Object.entries(labels).map(([name, value]) => `${name}=${value}`);
+    const query = { all: "1", filters: JSON.stringify({ label }) };
+    const request = { method: "GET", path: "/containers/json", query, signal } as const;
+    let answer = await this.#api.call("list containers", request, [404]);
+    // Podman fails when a container goes away while it makes the list.
+    for (let again = 0; answer.status === 404; again += 1) {
+      answer = await this.#api.call("list containers", request, again < listRetries ? [404] : []);
+    }
+    return parseContainerList(answer.body).map((facts) => ({
+      ...facts,
+      remove: (options) => removeContainer(this.#api, facts.id, options),
+    }));
+  }
+
+  close(): Promise<void> {
+    this.#api.close();
+    return Promise.resolve();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  async #known(signal: AbortSignal | undefined): Promise<Machine> {
+    return (this.#machine ??= await this.#examine({ signal }));
+  }
+
+  /** An engine would run another runtime in silence, or fail when it is too late. */
+  #assertRuntime(name: string | undefined, answer: MachineAnswer): void {
+    const { dialect } = this.#options;
+    const available = dialect.runtimes(answer);
+    if (name === undefined || available.includes(name)) return;
+    throw noSuchRuntimeError(dialect, name, available);
+  }
+
+  async #examine({ signal }: CallOptions): Promise<Machine> {
+    const { dialect, findEndpoint } = this.#options;
+    const endpoint = await findEndpoint();
+    const [version, answer] = await Promise.all([
+      this.#api.describe<VersionAnswer & ComponentsAnswer>("/version", signal),
+      dialect.examine((path) => this.#api.describe(path, signal), engineConnection(endpoint)),
+    ]);
+    const foreign = dialect.foreignness(version);
+    if (foreign !== null) throw unavailableError(dialect.name, foreign);
+    return {
+      version: dialect.version(version),
+      answer,
+      components: engineComponents(version),
+      setup: engineSetup(answer, endpoint),
+    };
+  }
+}
+
+function isRemote({ connection }: EngineSetup): boolean {
+  return connection?.remote !== false;
+}

@@ -1,0 +1,169 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { settlesWithin } from "../../base/abort.ts";
+import { GloveboxError } from "../../errors/glovebox-error.ts";
+import { keeperUserOf, processUserOf, uidOf } from "./container-defaults.ts";
+import type { ContainerLink } from "./container-link.ts";
+import { startExec } from "./exec.ts";
+import { killCommand, killScriptCodes, type KillTarget } from "./kill-script.ts";
+import type { LiveExec } from "./live-execs.ts";
+
+/** How often a killer is started that could not be, or that found something left. */
+const attempts = 12;
+/** How long that may go on. */
+const longestMs = 15_000;
+/** How long one killer may run: twice what its looking takes on a loaded machine. */
+const killerMs = 10_000;
+const retryMs = 50;
+/** How long what was killed may take to be gone; and how often that is looked at. */
+const goneMs = 1_000;
+const lookMs = 10;
+/** How long another program that is being started may take to say its number. */
+const numberMs = 10_000;
+
+export interface ExecKill {
+  readonly link: ContainerLink;
+  readonly victim: LiveExec;
+  readonly signal: "SIGTERM" | "SIGKILL";
+  /** Called when SIGKILL has reached everything, before the engine tells of the victim's end. */
+  readonly onKilled: () => void;
+}
+
+/**
+ * Signals a program with all that it started, and no other: see `Process.kill`.
+ *
+ * Root without capabilities may signal nobody but itself, so a killer runs as the victim's own user. Without others of
+ * that user the kernel reaches every process of it in one call, whatever it has done to hide. Beside others the rest is
+ * sorted (see the script).
+ */
+export async function killExec(kill: ExecKill): Promise<void> {
+  const { link } = kill;
+  await link.execs.alone(async () => {
+    try {
+      await killAlone(kill);
+    } catch (error) {
+      // A container that has ended has taken everything with it.
+      if (await link.isAlive()) throw error;
+    }
+  });
+}
+
+async function killAlone({ link, victim, signal, onKilled }: ExecKill): Promise<void> {
+  const spared = await sparedBy(link, victim);
+  const isExact = spared.numbers.length === 0;
+  const deadline = AbortSignal.timeout(longestMs);
+  for (let attempt = 0; attempt < attempts && !deadline.aborted; attempt += 1) {
+    if (isExact && (await isGone(link, victim))) return;
+    const number = link.execs.has(victim) ? await numberOf(victim) : null;
+    const found = await runKiller(link, victim.user, {
+      signal: signal === "SIGTERM" ? "TERM" : "KILL",
+      spared: spared.numbers,
+      victim: number,
+      marks: spared.marks,
+    });
+    if (signal === "SIGTERM") {
+      if (found === "some" || !link.execs.has(victim)) return;
+      // What is full is for SIGKILL, which must not have to wait for this.
+      if (found === "failed") break;
+    } else if (found === "none") {
+      onKilled();
+      if (await becomesGone(link, victim, isExact)) return;
+    }
+  }
+  throw survivedError(link);
+}
+
+/** What must outlive the victim. */
+async function sparedBy(
+  link: ContainerLink,
+  victim: LiveExec,
+): Promise<{ readonly numbers: readonly number[]; readonly marks: readonly string[] }> {
+  // Nobody knows the number of a main process; the keeper is root's.
+  const isMains = link.spec.command !== undefined && uidOf(victim.user) === uidOf(processUserOf(link.spec));
+  if (isMains) throw notAloneError(link);
+  const others = await Promise.all(
+    link.execs.beside(victim).map(async (other) => {
+      if (other.identity === null) throw notAloneError(link);
+      const number = await numberOf(other);
+      // It may have ended meanwhile.
+      if (!link.execs.has(other)) return null;
+      if (number === null) throw survivedError(link);
+      return { number, mark: other.identity.mark };
+    }),
+  );
+  const alive = others.filter((other) => other !== null);
+  const numbers = alive.map((other) => other.number);
+  if (uidOf(victim.user) === uidOf(keeperUserOf(link.spec))) numbers.push(await keeperNumber(link));
+  return { numbers, marks: alive.map((other) => other.mark) };
+}
+
+async function numberOf({ identity }: LiveExec): Promise<number | null> {
+  if (identity === null || !(await settlesWithin(identity.number, numberMs))) return null;
+  return identity.number;
+}
+
+/** Whether nothing of it is left; false also when others of its user run, beside whom that is not looked at. */
+export async function isGoneAlone(link: ContainerLink, exec: LiveExec): Promise<boolean> {
+  return link.execs.beside(exec).length === 0 && (await isGone(link, exec));
+}
+
+async function keeperNumber(link: ContainerLink): Promise<number> {
+  const answer = await link.askKeeper();
+  if (typeof answer === "string" || answer.number === null) throw survivedError(link);
+  return answer.number;
+}
+
+/** Whether the victim has ended and, where nobody shares its user, no process of that user is left. */
+async function isGone(link: ContainerLink, victim: LiveExec): Promise<boolean> {
+  if (link.execs.has(victim)) return false;
+  const answer = await link.askKeeper({ uid: uidOf(victim.user) });
+  return typeof answer === "string" ? !(await link.isAlive()) : answer.processes === 0;
+}
+
+/** The same for up to a second after a killer found nothing more; the keeper, where there is one, has the last word. */
+async function becomesGone(link: ContainerLink, victim: LiveExec, isExact: boolean): Promise<boolean> {
+  const isKept = link.spec.command === undefined;
+  const deadline = AbortSignal.timeout(goneMs);
+  for (;;) {
+    if (isExact && isKept ? await isGone(link, victim) : !link.execs.has(victim)) return true;
+    if (deadline.aborted) return false;
+    await sleep(lookMs);
+  }
+}
+
+/** What a killer found; `failed` when it could not be started, or was killed itself. */
+async function runKiller(link: ContainerLink, user: string, target: KillTarget): Promise<"none" | "some" | "failed"> {
+  const killer = await startExec(
+    link,
+    {
+      command: killCommand(target),
+      // Neither the victim's variables nor its folder: they are its own to choose.
+      environment: {},
+      workingDirectory: "/",
+      user,
+      isKilled: () => false,
+      kill: () => Promise.resolve(),
+    },
+    {},
+  );
+  killer.stdin.end();
+  if (!(await settlesWithin(killer.exit, killerMs))) throw survivedError(link);
+  const { exitCode } = await killer.exit;
+  if (exitCode === killScriptCodes.none) return "none";
+  if (exitCode === killScriptCodes.some) return "some";
+  await sleep(retryMs);
+  return "failed";
+}
+
+function notAloneError({ dialect }: ContainerLink): GloveboxError {
+  return new GloveboxError("UNSUPPORTED", "A program cannot be ended alone beside another that is not concurrent.", {
+    suggestion: "Start programs that share a user with `concurrent`, or end the container.",
+    context: { engine: dialect.name, missing: "concurrent" },
+  });
+}
+
+function survivedError({ dialect }: ContainerLink): GloveboxError {
+  return new GloveboxError("SANDBOX_LOST", `A program in a container on ${dialect.title} may not have ended.`, {
+    suggestion: "Remove the container and go on in a new one: its end is certain.",
+    context: { engine: dialect.name },
+  });
+}

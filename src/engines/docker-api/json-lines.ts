@@ -1,0 +1,23 @@
+/** Longest line that is kept: far above what engines send. */
+const lineCharsMax = 1_048_576;
+
+/** The JSON values of a stream that holds one a line. Lines that are no JSON are passed over. */
+export async function* jsonLines(stream: AsyncIterable<Uint8Array>): AsyncGenerator<unknown, void, undefined> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const bytes of stream) {
+    const lines = `${text}${decoder.decode(bytes, { stream: true })}`.split("\n");
+    text = lines.pop() ?? "";
+    if (text.length > lineCharsMax) text = "";
+    yield* lines.flatMap(parsed);
+  }
+  yield* parsed(text);
+}
+
+function parsed(line: string): unknown[] {
+  try {
+    return line.trim() === "" ? [] : [JSON.parse(line) as unknown];
+  } catch {
+    return [];
+  }
+}

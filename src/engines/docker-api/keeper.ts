@@ -1,0 +1,89 @@
+import type { Duplex } from "node:stream";
+import { untilCancelled } from "../../base/abort.ts";
+import type { CallOptions, ContainerStats } from "../engine.ts";
+import { createDemuxer } from "./demuxer.ts";
+
+/** How long the keeper may take to answer: it needs 2 ms on an idle machine, and at its start as long as a shell. */
+const answerMs = { first: 30_000, later: 2_000 };
+
+/** What the keeper tells. */
+export interface KeeperAnswer {
+  readonly stats: ContainerStats;
+  /** Number of its own process. */
+  readonly number: number | null;
+  /** Live processes of the user that was asked about; null when none was. */
+  readonly processes: number | null;
+}
+
+export interface KeeperQuestion extends CallOptions {
+  /** User number whose processes are to be counted. */
+  readonly uid?: string | undefined;
+}
+
+/** The stream to the keeper of an idle container (`keeperCommand`). */
+export class Keeper {
+  readonly #socket: Duplex;
+  readonly #waiting = new Map<string, (answer: KeeperAnswer) => void>();
+  #asked = 0;
+  #text = "";
+  /** Resolves when the stream has ended, and with it the keeper, and with that the container. */
+  readonly ended: Promise<void>;
+
+  constructor(socket: Duplex) {
+    this.#socket = socket;
+    const demux = createDemuxer();
+    socket.on("data", (bytes: Buffer) => {
+      try {
+        for (const chunk of demux(bytes)) {
+          if (chunk.stream === "stdout") this.#hear(Buffer.from(chunk.bytes).toString("latin1"));
+        }
+      } catch (error) {
+        socket.destroy(error as Error);
+      }
+    });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.ended = promise;
+    socket.on("end", resolve);
+    socket.on("close", resolve);
+  }
+
+  /**
+   * The container's numbers, and those of the processes of a user number; `gone` when the keeper has ended, `silent` when it does not answer in time.
+   * An answer proves that the container was alive after the call.
+   */
+  async ask({ signal, uid = "" }: KeeperQuestion = {}): Promise<KeeperAnswer | "gone" | "silent"> {
+    const request = String(++this.#asked);
+    const { promise: late, resolve } = Promise.withResolvers<"silent">();
+    const timer = setTimeout(resolve, this.#asked === 1 ? answerMs.first : answerMs.later, "silent" as const);
+    const answer = new Promise<KeeperAnswer>((hear) => this.#waiting.set(request, hear));
+    if (this.#socket.writable) this.#socket.write(`${`${request} ${uid}`.trimEnd()}\n`);
+    try {
+      return await untilCancelled(Promise.race([answer, late, this.ended.then(() => "gone" as const)]), signal);
+    } finally {
+      clearTimeout(timer);
+      this.#waiting.delete(request);
+    }
+  }
+
+  /** Ends the keeper, and with it the container. */
+  close(): void {
+    this.#socket.destroy();
+  }
+
+  #hear(text: string): void {
+    const lines = `${this.#text}${text}`.split("\n");
+    this.#text = lines.pop() ?? "";
+    for (const line of lines) {
+      const [request = "", used, peak, kills, number, processes] = line.split(" ");
+      this.#waiting.get(request)?.({
+        stats: { memoryBytes: count(used), memoryPeakBytes: count(peak), oomKills: count(kills) },
+        number: count(number),
+        processes: count(processes),
+      });
+    }
+  }
+}
+
+function count(word: string | undefined): number | null {
+  return word !== undefined && /^\d+$/.test(word) ? Number(word) : null;
+}

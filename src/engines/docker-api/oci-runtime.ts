@@ -1,0 +1,33 @@
+import { GloveboxError } from "../../errors/glovebox-error.ts";
+import type { Dialect } from "./dialect.ts";
+
+/** What stands between a program and the host's kernel: nothing but its namespaces, a kernel in user space, or a VM. */
+export type RuntimeKind = "namespaces" | "gvisor" | "vm";
+
+/** An engine's description of one of its OCI runtimes, as far as it is read. */
+export interface RuntimeAnswer {
+  /** Its program. */
+  readonly path?: string;
+  /** Or containerd's name of it, such as `io.containerd.runsc.v1`. */
+  readonly runtimeType?: string;
+}
+
+/** The kind of a runtime, by its name or by what the engine says is behind that name. */
+export function runtimeKind(name: string, { path = "", runtimeType = "" }: RuntimeAnswer = {}): RuntimeKind {
+  const words = [name, path.split("/").at(-1) ?? "", runtimeType.replace(/^io\.containerd\./, "")];
+  if (words.some((word) => /^(?:runsc|gvisor)(?:\W|$)/.test(word))) return "gvisor";
+  if (words.some((word) => /^(?:kata|krun)(?:\W|$)/.test(word))) return "vm";
+  return "namespaces";
+}
+
+/** The refusal of a runtime that the engine has not, or would silently replace by another. */
+export function noSuchRuntimeError(
+  { name: engine, title, howToAddRuntime }: Pick<Dialect, "name" | "title" | "howToAddRuntime">,
+  name: string,
+  available: readonly string[],
+): GloveboxError {
+  return new GloveboxError("UNSUPPORTED", `${title} cannot run a container with the OCI runtime "${name}".`, {
+    suggestion: `Choose one of ${available.join(", ")}, or leave it out. ${howToAddRuntime}`,
+    context: { field: "oci_runtime", engine, available },
+  });
+}

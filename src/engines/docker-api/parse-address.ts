@@ -1,0 +1,64 @@
+import type { Endpoint, TlsMaterial } from "./endpoint.ts";
+import type { Unavailability } from "./unavailability.ts";
+
+export interface AddressOptions {
+  readonly origin: string;
+  /** Null: plain, but for `https://`. */
+  readonly tls: TlsMaterial | null;
+  /** The product, and the variable and usual socket that messages name. */
+  readonly title: string;
+  readonly variable: string;
+  readonly socketPath: string;
+  readonly ports: { readonly plain: number; readonly tls: number };
+}
+
+/**
+ * The endpoint that an address names, or why it cannot be used.
+ * Known are `unix://`, `npipe://`, `tcp://`, `http://`, `https://` and `host:port`.
+ */
+export function parseAddress(address: string, options: AddressOptions): Endpoint | Unavailability {
+  const { origin, tls, variable, socketPath } = options;
+  const [, scheme = "tcp", rest = ""] = /^(?:([a-z]+):\/\/)?(.*)$/i.exec(address.trim()) ?? [];
+  switch (scheme.toLowerCase()) {
+    case "unix":
+      return rest.startsWith("/") ? { kind: "socket", path: rest, origin } : wrong(options);
+    case "npipe":
+      return /^[/\\]{2}/.test(rest) ? { kind: "socket", path: rest.replaceAll("\\", "/"), origin } : wrong(options);
+    case "tcp":
+    case "http":
+      return tcpEndpoint(rest, tls, options);
+    case "https":
+      return tcpEndpoint(rest, tls ?? { verify: true }, options);
+    case "ssh": {
+      const local = `/tmp/${socketPath.split("/").at(-1)}`;
+      return {
+        reason: `${origin} names a host over SSH, which Glovebox does not speak.`,
+        howToStart: `Forward the socket, for example \`ssh -nNT -L ${local}:${socketPath} HOST\`, and set ${variable}=unix://${local}.`,
+      };
+    }
+    default:
+      return wrong(options);
+  }
+}
+
+function tcpEndpoint(rest: string, tls: TlsMaterial | null, options: AddressOptions): Endpoint | Unavailability {
+  // Under `http:` the parser would drop port 80 as the default.
+  const url = URL.parse(`tcp://${rest}`);
+  if (url === null || url.hostname === "" || !["", "/"].includes(url.pathname)) return wrong(options);
+  const { hostname, port } = url;
+  return {
+    kind: "tcp",
+    // Without the brackets that an address of IPv6 wears in a URL.
+    host: hostname.replace(/^\[(.*)\]$/, "$1"),
+    port: port === "" ? options.ports[tls === null ? "plain" : "tls"] : Number(port),
+    tls,
+    origin: options.origin,
+  };
+}
+
+function wrong({ origin, title, socketPath, ports }: AddressOptions): Unavailability {
+  return {
+    reason: `${origin} does not name an endpoint of ${title}.`,
+    howToStart: `Set ${origin} to an address such as unix://${socketPath} or tcp://HOST:${ports.tls}.`,
+  };
+}

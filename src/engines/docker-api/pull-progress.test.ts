@@ -1,0 +1,42 @@
+import { describe, expect, it } from "vitest";
+import { createPullProgress, pullFailure } from "./pull-progress.ts";
+
+describe("createPullProgress", () => {
+  it("adds the layers up and counts unpacking no second time", () => {
+    const progress = createPullProgress();
+    expect(progress({ status: "Pulling from library/a", id: "1" })).toEqual({
+      status: "1: Pulling from library/a",
+      currentBytes: null,
+      totalBytes: null,
+    });
+    expect(progress({ status: "Downloading", id: "l1", progressDetail: { current: 10, total: 100 } })).toMatchObject({
+      currentBytes: 10,
+      totalBytes: 100,
+    });
+    expect(progress({ status: "Downloading", id: "l2", progressDetail: { current: 5, total: 50 } })).toMatchObject({
+      status: "l2: Downloading",
+      currentBytes: 15,
+      totalBytes: 150,
+    });
+    expect(progress({ status: "Download complete", id: "l1", progressDetail: {} })).toMatchObject({
+      currentBytes: 105,
+    });
+    expect(progress({ status: "Extracting", id: "l1", progressDetail: { current: 1, total: 100 } })).toMatchObject({
+      currentBytes: 105,
+      totalBytes: 150,
+    });
+    expect(progress({ status: "Status: Downloaded newer image" })).toEqual({
+      status: "Status: Downloaded newer image",
+      currentBytes: 105,
+      totalBytes: 150,
+    });
+  });
+});
+
+describe("pullFailure", () => {
+  it("is the reason, preferably the detailed one", () => {
+    expect(pullFailure({ status: "Pulling" })).toBeNull();
+    expect(pullFailure({ error: "short" })).toBe("short");
+    expect(pullFailure({ error: "short", errorDetail: { message: "long" } })).toBe("long");
+  });
+});

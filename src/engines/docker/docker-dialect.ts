@@ -1,0 +1,59 @@
+import type { ScratchSpec } from "../container-spec.ts";
+import { containerConfig, type ConfigWording } from "../docker-api/container-config.ts";
+import type { Dialect, VersionAnswer } from "../docker-api/dialect.ts";
+import type { Unavailability } from "../docker-api/unavailability.ts";
+
+/** Docker's wording of a container's options. */
+export const dockerWording: ConfigWording = {
+  seccompOption: (profile) => `seccomp=${JSON.stringify(profile)}`,
+  tmpfsOptions,
+  hiddenVolumeOptions: "ro,noexec,nosuid,nodev,size=4096",
+};
+
+/** What is Docker's own in the API that other engines imitate. */
+export const dockerDialect: Dialect = {
+  name: "docker",
+  title: "Docker",
+  createCall: async (spec, { seccompProfile, image, runtimeKind }) => ({
+    path: "/containers/create",
+    query: { name: spec.name },
+    body: containerConfig(spec, { wording: dockerWording, seccompProfile, imageVolumes: image.volumes, runtimeKind }),
+  }),
+  examine: (describe) => describe("/info"),
+  runtimes: ({ Runtimes }) => Object.keys(Runtimes ?? {}),
+  howToAddRuntime: "Others are named in the `runtimes` of Docker's daemon.json.",
+  deniesOom: true,
+  // Of gVisor, when its kernel ends under a program.
+  lastWords:
+    /waiting on pid \d+: waiting on PID \d+ in sandbox "[0-9a-f]+": urpc method "containerManager\.WaitPID" failed: EOF\n?$/,
+  runtimeFailure: { stream: "stdout", prefixes: ["OCI runtime exec failed: "], exitCodes: null },
+  isNotRunning: (status) => status === 409,
+  version: (answer) => answer.Version ?? "unknown",
+  foreignness,
+};
+
+const pageBytes = 4096;
+const leastFiles = 1024;
+
+/** A folder writable for every user inside; a file for each page, so that empty files are bounded too. */
+function tmpfsOptions({ sizeBytes }: ScratchSpec, owner: string | null): string {
+  const files = Math.max(leastFiles, Math.floor(sizeBytes / pageBytes));
+  const [uid = "0", gid = uid] = owner?.split(":") ?? [];
+  return `rw,exec,nosuid,nodev,mode=1777,size=${sizeBytes},nr_inodes=${files},uid=${uid},gid=${gid}`;
+}
+
+function foreignness({ Os, Components }: VersionAnswer): Unavailability | null {
+  if (Components?.some((component) => component.Name?.startsWith("Podman"))) {
+    return {
+      reason: "Podman answers on Docker's endpoint.",
+      howToStart: "Choose the engine podman, or point DOCKER_HOST at a Docker Engine.",
+    };
+  }
+  if (Os !== undefined && Os !== "linux") {
+    return {
+      reason: `Docker runs ${Os} containers; Glovebox needs Linux containers.`,
+      howToStart: "Switch Docker Desktop to Linux containers.",
+    };
+  }
+  return null;
+}

@@ -1,0 +1,254 @@
+import type { Duplex, Writable } from "node:stream";
+import type { Capabilities } from "./capabilities.ts";
+import type { ContainerSpec } from "./container-spec.ts";
+import type { EngineComponent, EngineSetup } from "./engine-setup.ts";
+
+/** Names of the engines that exist or are planned; a name without an adapter is refused by discovery. */
+export type EngineName = "docker" | "podman" | "apple" | "local" | "kubernetes";
+
+/** Every call of the interface takes these; an aborted call leaves nothing behind. */
+export interface CallOptions {
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Options of `Engine.capabilities`. */
+export interface CapabilityOptions extends CallOptions {
+  /** Default: the engine's own. */
+  readonly ociRuntime?: string | undefined;
+}
+
+/** What runs containers: one adapter for each product, told apart only by `capabilities`. */
+export interface Engine extends AsyncDisposable {
+  readonly name: EngineName;
+  readonly images: ImageStore;
+  /** Whether the engine can be used now; resolves also when it cannot. Cheap enough for each start. */
+  probe(options?: CallOptions): Promise<EngineProbe>;
+  /**
+   * What this engine can enforce on this machine, with the OCI runtime named; asked once and remembered.
+   * @throws ENGINE_UNAVAILABLE with start instructions, UNSUPPORTED naming the runtimes there are
+   */
+  capabilities(options?: CapabilityOptions): Promise<Capabilities>;
+  /**
+   * Makes a container that does not run yet. The image must be present.
+   * @throws IMAGE_UNAVAILABLE when it is not, UNSUPPORTED for what cannot be enforced, ENGINE_UNAVAILABLE
+   */
+  create(spec: ContainerSpec, options?: CallOptions): Promise<Container>;
+  /** Containers, running or not, that carry all the given labels. */
+  list(labels: Readonly<Record<string, string>>, options?: CallOptions): Promise<readonly ContainerSummary[]>;
+  /** Gives back what the adapter itself holds; containers stay. */
+  close(): Promise<void>;
+}
+
+/** Answer of `Engine.probe`. */
+export type EngineProbe =
+  | {
+      readonly available: true;
+      readonly version: string;
+      readonly capabilities: Capabilities;
+      /** Its parts, as far as it tells. */
+      readonly components?: readonly EngineComponent[] | undefined;
+      readonly setup?: EngineSetup | undefined;
+    }
+  | {
+      readonly available: false;
+      /** One sentence: what was tried and what came. */
+      readonly reason: string;
+      /** Commands or steps that start or install it on this platform. */
+      readonly howToStart: string;
+    };
+
+/** Images of one engine. */
+export interface ImageStore {
+  /** Whether the image is present, without any network access. */
+  has(reference: string, options?: CallOptions): Promise<boolean>;
+  /**
+   * A name for the present image's content: another one when its tag moves on. Null where nothing names it for long.
+   * @throws IMAGE_UNAVAILABLE when it is not present
+   */
+  identity(reference: string, options?: CallOptions): Promise<string | null>;
+  /**
+   * Fetches the image from its registry.
+   * @throws IMAGE_UNAVAILABLE naming the image and the registry's reason
+   */
+  pull(reference: string, options?: PullOptions): Promise<void>;
+  /**
+   * Makes the image from a Dockerfile, which may reach the network as the engine's builds do.
+   * @throws IMAGE_UNAVAILABLE with the last lines of the step that failed, UNSUPPORTED where there are no images
+   */
+  build(build: ImageBuild, options?: BuildOptions): Promise<void>;
+  /** Labels of the present image. @throws IMAGE_UNAVAILABLE when it is not present */
+  labels(reference: string, options?: CallOptions): Promise<Readonly<Record<string, string>>>;
+  /** Removes the image; resolves when it is gone already. */
+  remove(reference: string, options?: CallOptions): Promise<void>;
+}
+
+/** What an image is made from. */
+export interface ImageBuild {
+  /** Its name from then on. */
+  readonly reference: string;
+  /** A tar archive with a `Dockerfile` at its top. */
+  readonly context: Uint8Array;
+  /** Values of the Dockerfile's arguments. */
+  readonly arguments: Readonly<Record<string, string>>;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+export interface BuildOptions extends CallOptions {
+  /** Told each line of the build's output. */
+  readonly onLine?: ((line: string) => void) | undefined;
+}
+
+export interface PullOptions extends CallOptions {
+  readonly onProgress?: ((progress: PullProgress) => void) | undefined;
+}
+
+/** A step of a pull; bytes are null while unknown. */
+export interface PullProgress {
+  readonly status: string;
+  readonly currentBytes: number | null;
+  readonly totalBytes: number | null;
+}
+
+/** One line of `Engine.list`. */
+export interface ContainerSummary {
+  readonly id: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly running: boolean;
+  /** When it was created, milliseconds since the epoch. */
+  readonly createdAtMs: number;
+  /** Ends and removes it, whatever its state; resolves when it is gone already. */
+  remove(options?: CallOptions): Promise<void>;
+}
+
+/** One isolated place that runs processes. */
+export interface Container {
+  readonly id: string;
+  /**
+   * Where a folder of the spec's scratch really is, for an engine that cannot give it the path of the spec; programs know
+   * it by that name. Other paths are as they are. Left out: all are.
+   */
+  folderOf?(path: string): string;
+  /**
+   * Connects to the main process of `spec.command`, before `start`, so that nothing is missed.
+   * @throws UNSUPPORTED when the spec has no command of its own
+   */
+  attach(options?: CallOptions): Promise<Process>;
+  start(options?: CallOptions): Promise<void>;
+  /**
+   * Runs one more process in the running container.
+   * An abort that comes when the process can no longer be held back does not concern the call: it resolves, because
+   * only the owner of the handle can end the process.
+   */
+  exec(spec: ExecSpec, options?: CallOptions): Promise<Process>;
+  /**
+   * Connects to a TCP port on the loopback that its programs listen on. Where each has one of its own
+   * (`capabilities.execNetwork` is `own`), to the newest program that listens there. Either end can be closed by itself;
+   * a connection that breaks closes without an end, on some engines with an error.
+   * @throws NETWORK_ERROR when nothing listens there, UNSUPPORTED where `capabilities.execNetwork` is `none` and in images
+   * without Python, Node and Bun, CAPACITY, SANDBOX_LOST
+   */
+  connect(port: number, options?: CallOptions): Promise<Duplex>;
+  inspect(options?: CallOptions): Promise<ContainerState>;
+  /** Resources used so far; what the engine cannot tell is null. */
+  stats(options?: CallOptions): Promise<ContainerStats>;
+  /** Bytes of the files that programs have written to a writable root; null where there is none, or it cannot be told. */
+  writtenBytes(options?: CallOptions): Promise<number | null>;
+  /** Resolves when the main process has ended (at once when it already has). */
+  wait(options?: CallOptions): Promise<ContainerState>;
+  /** SIGTERM to the main process, SIGKILL to everything after `graceMs`; resolves when nothing runs any more. */
+  stop(graceMs: number, options?: CallOptions): Promise<void>;
+  /** SIGKILL to everything in the container; resolves also when it had ended. */
+  kill(options?: CallOptions): Promise<void>;
+  /**
+   * Makes an image of the container's files, mounts and scratch apart, and resolves to its id.
+   * It gets one label, whose name and value have no space and no quotation mark.
+   * @throws UNSUPPORTED where there are no images
+   */
+  commit(label: ImageLabel, options?: CallOptions): Promise<string>;
+  /** Ends and removes the container with all that belongs to it; resolves when it is gone already. */
+  remove(options?: CallOptions): Promise<void>;
+}
+
+export interface ImageLabel {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** A process to start inside a running container. */
+export interface ExecSpec {
+  /** Program and arguments; never a shell string. */
+  readonly command: readonly string[];
+  /** Added to the container's own environment. */
+  readonly environment?: Readonly<Record<string, string>> | undefined;
+  /** Absolute path inside the container; default: the container's working directory. */
+  readonly workingDirectory?: string | undefined;
+  /** `uid:gid`; default: the container's `processUser`. */
+  readonly user?: string | undefined;
+  /**
+   * Whether it may go on while another program of its user is killed. Where programs share their user's processes it is
+   * then started by way of `sh` and has a variable `GLOVEBOX_EXEC`, by which what it starts can be told from the rest.
+   */
+  readonly concurrent?: boolean | undefined;
+  /**
+   * Program and arguments of a companion: started before `command` in the same namespaces, ended with it at the latest,
+   * its standard input and output connected to `Process.channel`. Only where `capabilities.execNetwork` is `own`.
+   */
+  readonly companion?: readonly string[] | undefined;
+}
+
+/** A running process and its three streams. */
+export interface Process {
+  /** Ending it gives the process end-of-file. Errors of writing to a process that has ended are swallowed. */
+  readonly stdin: Writable;
+  /** Must be read: unread output holds the process up (back-pressure). Ends when both streams have ended. */
+  readonly output: AsyncIterable<OutputChunk>;
+  /**
+   * How it ended; settles also when `output` is not read to its end.
+   * Never a rejection for a non-zero code.
+   * @throws SANDBOX_LOST when the engine or the container went away under it
+   */
+  readonly exit: Promise<ProcessExit>;
+  /** Standard input and output of the companion, when the exec was given one; its errors only end it. */
+  readonly channel?: Duplex | undefined;
+  /**
+   * Sends the signal to the process and all that it started, also when it has ended itself. What no living program of its
+   * user has started is taken for its own. SIGKILL resolves when nothing of it is left.
+   * @throws UNSUPPORTED where `capabilities.execKill` is false, or when another program of its user runs that is not
+   * `concurrent`; SANDBOX_LOST when something may be left: then only the container's end is certain
+   */
+  kill(signal: "SIGTERM" | "SIGKILL"): Promise<void>;
+  /**
+   * Whether nothing that it started is left, itself included, as far as that can be told without a kill.
+   * Left out: its own end is the end of all that it started.
+   */
+  isGone?(): Promise<boolean>;
+}
+
+export type OutputStream = "stdout" | "stderr";
+
+/** Bytes of one stream, in the order the process wrote them to that stream. */
+export interface OutputChunk {
+  readonly stream: OutputStream;
+  readonly bytes: Uint8Array;
+}
+
+/** End of a process; death by signal N is 128 + N. */
+export interface ProcessExit {
+  readonly exitCode: number;
+}
+
+export interface ContainerState {
+  readonly running: boolean;
+  /** Null while it runs or when it never started; death by signal N is 128 + N. */
+  readonly exitCode: number | null;
+  /** Whether the main process (or its children) ended out of memory; null where the engine cannot tell. */
+  readonly oomKilled: boolean | null;
+}
+
+export interface ContainerStats {
+  readonly memoryBytes: number | null;
+  /** Highest memory use seen by the kernel since the start, page cache included. */
+  readonly memoryPeakBytes: number | null;
+  /** Processes killed by the kernel for want of memory inside the container's limit. */
+  readonly oomKills: number | null;
+}

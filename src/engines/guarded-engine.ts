@@ -1,0 +1,164 @@
+import { cancelled, throwIfCancelled, untilCancelled } from "../base/abort.ts";
+import { GloveboxError, toGloveboxError } from "../errors/glovebox-error.ts";
+import type { Capabilities } from "./capabilities.ts";
+import { checkMounts } from "./check-mounts.ts";
+import type { ContainerSpec } from "./container-spec.ts";
+import type {
+  CallOptions,
+  CapabilityOptions,
+  Container,
+  ContainerSummary,
+  Engine,
+  EngineProbe,
+  ImageStore,
+} from "./engine.ts";
+
+/** How long an engine may take to answer; all far above what a loaded machine was seen to need. */
+const deadlinesMs = {
+  probe: 10_000,
+  capabilities: 10_000,
+  query: 30_000,
+  create: 60_000,
+  start: 60_000,
+  exec: 60_000,
+  connect: 60_000,
+  remove: 60_000,
+} as const;
+
+type Deadline = keyof typeof deadlinesMs;
+
+/**
+ * Wraps an engine so that every call has a deadline, an aborted call ends as CANCELLED, and no other error than
+ * `GloveboxError` comes out. Calls that may rightly last (`pull`, `wait`, a process's life) have no deadline.
+ */
+export function guardEngine(engine: Engine): Engine {
+  return new GuardedEngine(engine);
+}
+
+class GuardedEngine implements Engine {
+  readonly #engine: Engine;
+  readonly images: ImageStore;
+  /** By OCI runtime; undefined: the engine's own. */
+  readonly #capabilities = new Map<string | undefined, Promise<Capabilities>>();
+  #closed: Promise<void> | undefined;
+
+  constructor(engine: Engine) {
+    this.#engine = engine;
+    this.images = {
+      has: (reference, options) => this.#call("query", options, (signal) => engine.images.has(reference, { signal })),
+      identity: (reference, options) =>
+        this.#call("query", options, (signal) => engine.images.identity(reference, { signal })),
+      pull: (reference, options) =>
+        this.#call(null, options, (signal) => engine.images.pull(reference, { ...options, signal })),
+      build: (build, options) =>
+        this.#call(null, options, (signal) => engine.images.build(build, { ...options, signal })),
+      labels: (reference, options) =>
+        this.#call("query", options, (signal) => engine.images.labels(reference, { signal })),
+      remove: (reference, options) =>
+        this.#call("remove", options, (signal) => engine.images.remove(reference, { signal })),
+    };
+  }
+
+  get name(): Engine["name"] {
+    return this.#engine.name;
+  }
+
+  probe(options?: CallOptions): Promise<EngineProbe> {
+    return this.#call("probe", options, (signal) => this.#engine.probe({ signal }));
+  }
+
+  capabilities({ ociRuntime, signal: caller }: CapabilityOptions = {}): Promise<Capabilities> {
+    let asked = this.#capabilities.get(ociRuntime);
+    if (asked === undefined) {
+      // Shared by all callers, so one caller's cancellation must not end it; a failure is asked again.
+      asked = this.#call("capabilities", undefined, (signal) => this.#askCapabilities(ociRuntime, signal));
+      this.#capabilities.set(ociRuntime, asked);
+      asked.catch(() => this.#capabilities.delete(ociRuntime));
+    }
+    return untilCancelled(asked, caller);
+  }
+
+  async create(spec: ContainerSpec, options?: CallOptions): Promise<Container> {
+    if (spec.mounts !== undefined) {
+      const capabilities = await this.capabilities({ ociRuntime: spec.ociRuntime, signal: options?.signal });
+      await checkMounts(spec, { engine: this.name, capabilities });
+    }
+    const container = await this.#call("create", options, (signal) => this.#engine.create(spec, { signal }));
+    return this.#guardContainer(container);
+  }
+
+  async list(labels: Readonly<Record<string, string>>, options?: CallOptions): Promise<readonly ContainerSummary[]> {
+    const found = await this.#call("query", options, (signal) => this.#engine.list(labels, { signal }));
+    return found.map((summary) => ({
+      ...summary,
+      remove: (given) => this.#call("remove", given, (signal) => summary.remove({ signal })),
+    }));
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#engine.close();
+    return this.#closed;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  #guardContainer(container: Container): Container {
+    return {
+      id: container.id,
+      folderOf: (path) => container.folderOf?.(path) ?? path,
+      attach: (options) => this.#call("start", options, (signal) => container.attach({ signal })),
+      start: (options) => this.#call("start", options, (signal) => container.start({ signal })),
+      exec: (spec, options) => this.#call("exec", options, (signal) => container.exec(spec, { signal })),
+      connect: (port, options) => this.#call("connect", options, (signal) => container.connect(port, { signal })),
+      inspect: (options) => this.#call("query", options, (signal) => container.inspect({ signal })),
+      stats: (options) => this.#call("query", options, (signal) => container.stats({ signal })),
+      writtenBytes: (options) => this.#call("query", options, (signal) => container.writtenBytes({ signal })),
+      wait: (options) => this.#call(null, options, (signal) => container.wait({ signal })),
+      stop: (graceMs, options) => this.#call(null, options, (signal) => container.stop(graceMs, { signal })),
+      kill: (options) => this.#call("remove", options, (signal) => container.kill({ signal })),
+      commit: (label, options) => this.#call(null, options, (signal) => container.commit(label, { signal })),
+      remove: (options) => this.#call("remove", options, (signal) => container.remove({ signal })),
+    };
+  }
+
+  async #askCapabilities(ociRuntime: string | undefined, signal: AbortSignal): Promise<Capabilities> {
+    const capabilities = await this.#engine.capabilities({ signal, ociRuntime });
+    if (ociRuntime === undefined || capabilities.images) return capabilities;
+    throw new GloveboxError("UNSUPPORTED", `Engine ${this.name} has no OCI runtimes; "${ociRuntime}" was asked for.`, {
+      suggestion: "Leave oci_runtime out, or choose an engine that runs containers.",
+      context: { field: "oci_runtime", engine: this.name },
+    });
+  }
+
+  async #call<T>(
+    deadline: Deadline | null,
+    options: CallOptions | undefined,
+    work: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    if (this.#closed !== undefined) {
+      throw new GloveboxError("ENGINE_UNAVAILABLE", `Engine ${this.name} has been closed.`);
+    }
+    const caller = options?.signal;
+    throwIfCancelled(caller);
+    const expiry = deadline === null ? undefined : AbortSignal.timeout(deadlinesMs[deadline]);
+    const signals = [caller, expiry].filter((signal) => signal !== undefined);
+    try {
+      return await work(AbortSignal.any(signals));
+    } catch (error) {
+      if (caller?.aborted) throw cancelled(error);
+      if (deadline !== null && expiry?.aborted) throw this.#late(deadline, error);
+      throw toGloveboxError(error);
+    }
+  }
+
+  #late(deadline: Deadline, cause: unknown): GloveboxError {
+    const seconds = deadlinesMs[deadline] / 1000;
+    return new GloveboxError("ENGINE_UNAVAILABLE", `Engine ${this.name} did not answer within ${seconds} s.`, {
+      suggestion: "Check the engine's own log and the load of its machine, or restart it; then retry.",
+      context: { engine: this.name, call: deadline },
+      cause,
+    });
+  }
+}

@@ -1,0 +1,18 @@
+/** Labels that mark every object of ours on an engine (SPEC SE5, CL1). */
+export const labels = {
+  /** On everything that is ours, always `true`: what lists are asked by. */
+  managed: "glovebox.managed",
+  /** Identity of the server that made it. */
+  owner: "glovebox.owner",
+  /** Kind of work: execute, session, environment, test, preview, agent. */
+  kind: "glovebox.kind",
+  /** Id of the sandbox. */
+  sandbox: "glovebox.sandbox",
+  /** Who asked. */
+  principal: "glovebox.principal",
+  /** Hard end, RFC 3339: after it anyone may remove the object. */
+  expiresAt: "glovebox.expires-at",
+} as const;
+
+/** Labels that find everything of ours on an engine, whoever made it. */
+export const managed: Readonly<Record<string, string>> = { [labels.managed]: "true" };

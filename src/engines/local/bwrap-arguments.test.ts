@@ -1,0 +1,139 @@
+import { describe, expect, it } from "vitest";
+import { bwrapArguments, encodeOptions } from "./bwrap-arguments.ts";
+import type { SandboxView } from "./sandbox-view.ts";
+
+const view: SandboxView = {
+  root: {
+    entries: [
+      { path: "/bin", linkTarget: "usr/bin" },
+      { path: "/lib", linkTarget: null },
+    ],
+    hasUsrLocal: true,
+    etcPaths: ["/etc/ssl/certs"],
+    coveredFiles: ["/proc/keys"],
+    coveredFolders: ["/proc/acpi"],
+    readOnlyFolders: ["/proc/sys"],
+  },
+  base: "/base",
+  uid: 1000,
+  gid: 1001,
+  scratchPaths: ["/work/deep", "/tmp", "/work"],
+  mounts: [
+    { target: "/data/in", readOnly: true },
+    { target: "/work/deep/out", readOnly: false },
+  ],
+  environment: { A: "1", B: "two words" },
+  canDisableUserNamespaces: true,
+};
+
+/** Where the words stand one after the other; -1 when they do not. */
+function position(options: readonly string[], ...words: readonly string[]): number {
+  return options.findIndex((_, at) => words.every((word, offset) => options[at + offset] === word));
+}
+
+function has(...words: readonly string[]): boolean {
+  return position(bwrapArguments(view), ...words) >= 0;
+}
+
+describe("bwrapArguments", () => {
+  it.each(["user", "pid", "net", "ipc", "uts", "cgroup"])("makes a fresh %s namespace", (kind) => {
+    expect(has(`--unshare-${kind}`)).toBe(true);
+  });
+
+  it("forbids further user namespaces where bubblewrap can", () => {
+    expect(has("--disable-userns")).toBe(true);
+    expect(bwrapArguments({ ...view, canDisableUserNamespaces: false })).not.toContain("--disable-userns");
+  });
+
+  it("ends with its parent, has no terminal and its own first process", () => {
+    expect(["--die-with-parent", "--new-session", "--as-pid-1"].every((option) => has(option))).toBe(true);
+  });
+
+  it("drops all capabilities before it adds the one of the first process", () => {
+    expect(has("--cap-drop", "ALL", "--cap-add", "CAP_SETPCAP")).toBe(true);
+    expect(bwrapArguments(view).filter((option) => option === "--cap-add")).toHaveLength(1);
+  });
+
+  it("runs as the user and under the filter that it is given", () => {
+    expect(has("--uid", "1000", "--gid", "1001")).toBe(true);
+    expect(has("--seccomp", "5")).toBe(true);
+  });
+
+  it("shows the system read-only, with links where the host has links", () => {
+    expect(has("--ro-bind", "/usr", "/usr")).toBe(true);
+    expect(has("--symlink", "usr/bin", "/bin")).toBe(true);
+    expect(has("--ro-bind", "/lib", "/lib")).toBe(true);
+  });
+
+  it("hides what the operator keeps in /usr/local, if there is one", () => {
+    const options = bwrapArguments(view);
+    expect(position(options, "--ro-bind", "/base/empty", "/usr/local")).toBeGreaterThan(
+      position(options, "--ro-bind", "/usr", "/usr"),
+    );
+    expect(bwrapArguments({ ...view, root: { ...view.root, hasUsrLocal: false } })).not.toContain("/usr/local");
+  });
+
+  it("binds nothing of the host's /etc, but what was made for sandboxes", () => {
+    expect(has("--ro-bind", "/base/etc", "/etc")).toBe(true);
+    expect(bwrapArguments(view).filter((option) => option.startsWith("/etc/"))).toEqual([]);
+  });
+
+  it("covers the dangerous parts of a /proc of its own, after it is mounted", () => {
+    const options = bwrapArguments(view);
+    const proc = position(options, "--proc", "/proc");
+    expect(proc).toBeGreaterThan(0);
+    for (const words of [
+      ["--ro-bind", "/dev/null", "/proc/keys"],
+      ["--ro-bind", "/base/empty", "/proc/acpi"],
+      ["--ro-bind", "/proc/sys", "/proc/sys"],
+    ]) {
+      expect(position(options, ...words)).toBeGreaterThan(proc);
+    }
+  });
+
+  it("mounts each scratch place, the outer before the inner, from the folder of its own index", () => {
+    const options = bwrapArguments(view);
+    const work = position(options, "--bind", "/base/scratch/3", "/work");
+    expect(work).toBeGreaterThan(0);
+    expect(position(options, "--bind", "/base/scratch/1", "/work/deep")).toBeGreaterThan(work);
+    expect(position(options, "--bind", "/base/scratch/2", "/tmp")).toBeGreaterThan(0);
+    expect(position(options, "--bind", "/base/scratch/0", "/dev/shm")).toBeGreaterThan(
+      position(options, "--dev", "/dev"),
+    );
+  });
+
+  it("binds what the container is given of the host after the scratch that it stands in", () => {
+    const options = bwrapArguments(view);
+    expect(has("--ro-bind", "/base/mounts/0", "/data/in")).toBe(true);
+    expect(position(options, "--bind", "/base/mounts/1", "/work/deep/out")).toBeGreaterThan(
+      position(options, "--bind", "/base/scratch/1", "/work/deep"),
+    );
+  });
+
+  it("binds nothing writable but scratch and writable mounts", () => {
+    const options = bwrapArguments(view);
+    const targets = options.filter((_, at) => options[at - 2] === "--bind");
+    expect(targets.toSorted()).toEqual(["/dev/shm", "/tmp", "/work", "/work/deep", "/work/deep/out"]);
+    expect(options.filter((option) => /^--(dev-bind|tmpfs|overlay|bind-try)/.test(option))).toEqual([]);
+  });
+
+  it("makes / and /dev read-only when everything has been mounted", () => {
+    const options = bwrapArguments(view);
+    const last = Math.max(...options.map((option, at) => (/^--(ro-)?bind$|^--dev$|^--proc$/.test(option) ? at : 0)));
+    expect(position(options, "--remount-ro", "/")).toBeGreaterThan(last);
+    expect(position(options, "--remount-ro", "/dev")).toBeGreaterThan(last);
+  });
+
+  it("clears the environment before it sets what was given", () => {
+    const options = bwrapArguments(view);
+    const clear = position(options, "--clearenv");
+    expect(clear).toBeGreaterThan(0);
+    expect(options.slice(clear + 1)).toEqual(["--setenv", "A", "1", "--setenv", "B", "two words"]);
+  });
+});
+
+describe("encodeOptions", () => {
+  it("ends each option with NUL, so that an empty or odd one stays one", () => {
+    expect(encodeOptions(["--setenv", "A", "", "B\nC"])).toBe("--setenv\0A\0\0B\nC\0");
+  });
+});

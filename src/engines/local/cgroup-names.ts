@@ -1,0 +1,29 @@
+/** Who made a group: a process, told apart from a later one with the same number. */
+export interface GroupOwner {
+  /** The process-id namespace, because another container's numbers mean other processes. */
+  readonly namespace: string;
+  readonly processId: number;
+  /** When it started, in the kernel's ticks since boot. */
+  readonly startTicks: string;
+}
+
+/** Folder, under the place where groups may be made, that holds all of ours. */
+export const groupsFolder = "glovebox";
+
+/** Name of a container's group. */
+export function groupName({ namespace, processId, startTicks }: GroupOwner, container: string): string {
+  return [namespace, processId, startTicks, container].join(".");
+}
+
+/** Owner of a group by its name; null when the name is not of ours. */
+export function parseGroupOwner(name: string): GroupOwner | null {
+  const [, namespace, processId, startTicks] = /^(\d+)\.(\d+)\.(\d+)\../.exec(name) ?? [];
+  if (namespace === undefined || processId === undefined || startTicks === undefined) return null;
+  return { namespace, processId: Number(processId), startTicks };
+}
+
+/** Process id and time of start from /proc/<pid>/stat, whose second field may hold spaces and parentheses. */
+export function parseProcessStat(stat: string): { readonly processId: number; readonly startTicks: string } {
+  const after = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return { processId: Number.parseInt(stat, 10), startTicks: after[19] ?? "" };
+}

@@ -1,0 +1,35 @@
+/** How strongly the embedded engine is to seal programs. */
+export type LocalLevel = "auto" | "namespaces" | "preload";
+
+/** What the embedded engine has to be told of its surroundings, which only `config` reads. */
+export interface LocalEngineOptions {
+  readonly platform: NodeJS.Platform;
+  /** As Node names it: `x64` or `arm64`. */
+  readonly architecture: string;
+  /** Effective user id of this process, null where there are none; 0 lets each container have a host user of its own. */
+  readonly uid: number | null;
+  /** Handed to the host's own tools only, to find them and Python (PATH, HOME); nothing of it reaches a sandbox. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Bun's executable on the host; null for none; left out: the one that comes with the npm package `bun`. */
+  readonly bunPath?: string | null | undefined;
+  /** A Python interpreter on the host; null for none; left out: /usr/bin/python3, else the PATH's. */
+  readonly pythonPath?: string | null | undefined;
+  /**
+   * `auto`: `namespaces` where the host lets us make them, else `preload`, which says so in every result. The others
+   * are what they say or an error. Default `auto`.
+   */
+  readonly level?: LocalLevel | undefined;
+  /**
+   * Node's executable, for programs at level `preload` and for connections to programs at level `namespaces`; null for
+   * none; left out, or where it is no Node: the PATH's.
+   */
+  readonly nodePath?: string | null | undefined;
+  /** Number of this process, by which what it left behind is found once it has gone; left out: nobody looks for it. */
+  readonly processId?: number | undefined;
+  /** The seccomp filter as an array of `struct sock_filter`, compiled for `architecture`. */
+  readonly seccompFilter: Uint8Array;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** A random integer, `minimum` included, `maximum` excluded. */
+  readonly randomInteger: (minimum: number, maximum: number) => number;
+}

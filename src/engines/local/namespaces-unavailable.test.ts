@@ -1,0 +1,34 @@
+import { describe, expect, it } from "vitest";
+import { namespacesUnavailable } from "./namespaces-unavailable.ts";
+
+const allowed = { unprivilegedClone: "1", mostUserNamespaces: "96365", apparmorRestricts: "0" };
+const absent = { unprivilegedClone: null, mostUserNamespaces: null, apparmorRestricts: null };
+
+describe("namespacesUnavailable", () => {
+  it.each([
+    [{ ...allowed, mostUserNamespaces: "0" }, "max_user_namespaces"],
+    [{ ...allowed, unprivilegedClone: "0" }, "unprivileged_userns_clone"],
+    [{ ...allowed, apparmorRestricts: "1" }, "apparmor_restrict_unprivileged_userns"],
+  ])("names the setting that forbids it and how to change it: %o", (settings, name) => {
+    const error = namespacesUnavailable("unshare: Operation not permitted", settings);
+    expect(error.errorType).toBe("ENGINE_UNAVAILABLE");
+    expect(error.message).toContain(name);
+    expect(error.suggestion).toContain(name);
+  });
+
+  it.each([
+    ["bwrap: Can't mount proc on /newroot/proc: Operation not permitted", "/proc"],
+    ["unshare: unshare failed: Operation not permitted", "refuses to make namespaces"],
+    ["bwrap: Unknown option --clearenv", "too old"],
+    ["bwrap: prctl(PR_SET_SECCOMP): Invalid argument", "seccomp"],
+    ["something else", "trial"],
+  ])("reads what was said: %s", (said, words) => {
+    expect(namespacesUnavailable(said, absent).message).toContain(words);
+  });
+
+  it("keeps what was said out of the message, since it may name host paths", () => {
+    const error = namespacesUnavailable("bwrap: Can't bind mount /home/me/secret", allowed);
+    expect(JSON.stringify(error.toWire())).not.toContain("/home/me");
+    expect(error.cause).toMatchObject({ message: expect.stringContaining("/home/me") });
+  });
+});

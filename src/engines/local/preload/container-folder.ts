@@ -1,0 +1,71 @@
+import { chmod, chown, lstat, mkdir, mkdtemp, readdir, realpath, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { GuardText } from "./guard-files.ts";
+import { scratchPaths, type ScratchPaths } from "./scratch-paths.ts";
+
+/** A container's folder on the host: the guards, and a folder for each scratch place. */
+export interface ContainerFolder extends ScratchPaths {
+  /** Real path. */
+  readonly path: string;
+  readonly guardFolder: string;
+  readonly temporaryFolder: string;
+  remove(): Promise<void>;
+}
+
+export interface ContainerFolderOptions {
+  /** The host's folder for temporary files. */
+  readonly base: string;
+  /** Begins with `folderPrefix`. */
+  readonly prefix: string;
+  readonly scratch: readonly { readonly path: string }[];
+  readonly guards: readonly GuardText[];
+  /** User whom the scratch belongs to; null: our own. */
+  readonly hostUid: number | null;
+}
+
+/** Name of every container's folder begins so; then come the number of the process that made it, and chance. */
+export const folderPrefix = "glovebox-preload-";
+
+/** Makes the folder; whatever goes wrong, nothing is left of it. */
+export async function makeContainerFolder(options: ContainerFolderOptions): Promise<ContainerFolder> {
+  const { guards, hostUid } = options;
+  // By its real path: the guards compare real paths, and macOS's own is a link.
+  const path = await realpath(await mkdtemp(join(options.base, options.prefix)));
+  const remove = (): Promise<void> => removeFolder(path);
+  try {
+    // Other users must be able to go through, and only that, where programs run as somebody else.
+    if (hostUid !== null) await chmod(path, 0o711);
+    const guardFolder = join(path, "guard");
+    for (const { folder, name, text } of guards) {
+      await mkdir(join(guardFolder, folder), { recursive: true });
+      await writeFile(join(guardFolder, folder, name), text, { mode: 0o444 });
+    }
+    const { places, folderOf } = scratchPaths(options.scratch, join(path, "scratch"), join);
+    for (const place of places.values()) {
+      await mkdir(place, { recursive: true });
+      if (hostUid !== null) await chown(place, hostUid, hostUid);
+    }
+    const temporaryFolder = places.get("/tmp") ?? [...places.values()][0] ?? guardFolder;
+    return { path, guardFolder, temporaryFolder, places, folderOf, remove };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}
+
+/** Removes all of it, also folders that a program has closed to us. */
+async function removeFolder(path: string): Promise<void> {
+  const options = { recursive: true, force: true, maxRetries: 3 };
+  try {
+    await rm(path, options);
+  } catch {
+    await openUp(path);
+    await rm(path, options);
+  }
+}
+
+async function openUp(path: string): Promise<void> {
+  if (!(await lstat(path)).isDirectory()) return;
+  await chmod(path, 0o700);
+  for (const name of await readdir(path)) await openUp(join(path, name));
+}

@@ -1,0 +1,44 @@
+import { execFile } from "node:child_process";
+import { setTimeout } from "node:timers/promises";
+import { familyOf } from "./process-family.ts";
+import { readProcessTable } from "./process-table.ts";
+
+/** Rounds in which a family may still bear children while it is being killed. */
+const mostRounds = 50;
+const roundMs = 2;
+
+/** Sends the signal to a program and all that it started; SIGKILL until nothing is left. */
+export async function signalFamily(
+  leader: number,
+  signal: "SIGTERM" | "SIGKILL",
+  platform: NodeJS.Platform,
+): Promise<void> {
+  if (platform === "win32") return runTaskkill(taskkillArguments(leader, signal));
+  for (let round = 0; round < mostRounds; round++) {
+    const family = familyOf(leader, await readProcessTable(platform));
+    const reached = family.filter((id) => send(id, signal));
+    if (signal === "SIGTERM" || reached.length === 0) return;
+    await setTimeout(roundMs);
+  }
+}
+
+/** Windows ends trees by itself; without /F it asks programs with windows only. */
+export function taskkillArguments(leader: number, signal: "SIGTERM" | "SIGKILL"): readonly string[] {
+  return ["/PID", String(leader), "/T", ...(signal === "SIGKILL" ? ["/F"] : [])];
+}
+
+function send(id: number, signal: NodeJS.Signals): boolean {
+  try {
+    return process.kill(id, signal);
+  } catch {
+    // It has ended, or become another user's, which programs cannot.
+    return false;
+  }
+}
+
+function runTaskkill(values: readonly string[]): Promise<void> {
+  return new Promise((resolve) => {
+    // It fails when there is nothing to end.
+    execFile("taskkill", [...values], { windowsHide: true }, () => resolve());
+  });
+}

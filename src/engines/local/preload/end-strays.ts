@@ -1,0 +1,43 @@
+import { readdirSync, readlinkSync, statSync } from "node:fs";
+import { setTimeout } from "node:timers/promises";
+
+/** By what a process is known to be a container's, however it got away from the program that started it. */
+export interface StrayMarks {
+  /** The container's folder: where its programs start. */
+  readonly folder: string;
+  /** The user that only this container's programs are; null: they are ourselves. */
+  readonly hostUid: number | null;
+}
+
+const mostRounds = 50;
+const roundMs = 2;
+
+/** Kills what is left of a container's programs; on Linux, where processes can be told by their folder and user. */
+export async function endStrays(marks: StrayMarks, platform: NodeJS.Platform): Promise<void> {
+  if (platform !== "linux") return;
+  for (let round = 0; round < mostRounds; round++) {
+    const strays = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && isStray(name, marks));
+    if (strays.length === 0) return;
+    for (const stray of strays) kill(Number(stray));
+    await setTimeout(roundMs);
+  }
+}
+
+function isStray(id: string, { folder, hostUid }: StrayMarks): boolean {
+  try {
+    // Processes that have ended have no folder any more.
+    const place = readlinkSync(`/proc/${id}/cwd`);
+    return place.startsWith(`${folder}/`) || (hostUid !== null && statSync(`/proc/${id}`).uid === hostUid);
+  } catch {
+    // It has ended meanwhile, or is another user's.
+    return false;
+  }
+}
+
+function kill(id: number): void {
+  try {
+    process.kill(id, "SIGKILL");
+  } catch {
+    // It has ended meanwhile.
+  }
+}

@@ -1,0 +1,96 @@
+import { describe, expect, it } from "vitest";
+import { assertEnforceable, optionalDemands } from "../../capabilities.ts";
+import { taskkillArguments } from "./end-family.ts";
+import { parseStatus } from "./memory-use.ts";
+import { memoryIntervalMs } from "./memory-watch.ts";
+import { preloadCapabilities } from "./preload-capabilities.ts";
+import { defaultEnvironment, hostTemporaryFolder } from "./program-environment.ts";
+import { makerOf } from "./sweep-folders.ts";
+
+describe("what differs between systems", () => {
+  it("Windows programs get what they cannot start without, and nothing else of the host's", () => {
+    const host = { SystemRoot: "D:\\Windows", SECRET: "x", PATH: "D:\\private" };
+    expect(defaultEnvironment({ platform: "win32", host, temporaryFolder: "D:\\t" })).toEqual({
+      SystemRoot: "D:\\Windows",
+      PATH: "D:\\Windows\\System32",
+      HOME: "D:\\t",
+      USERPROFILE: "D:\\t",
+      TEMP: "D:\\t",
+      TMP: "D:\\t",
+    });
+  });
+
+  it("elsewhere programs get a path, a home and a folder for temporary files", () => {
+    const environment = defaultEnvironment({ platform: "darwin", host: { SECRET: "x" }, temporaryFolder: "/t" });
+    expect(environment).toEqual({ PATH: "/usr/bin:/bin", HOME: "/t", TMPDIR: "/t" });
+  });
+
+  it.each([
+    ["win32", { TEMP: "C:\\T" }, "C:\\T"],
+    ["win32", {}, null],
+    ["darwin", { TMPDIR: "/var/folders/x" }, "/var/folders/x"],
+    ["linux", {}, "/tmp"],
+  ] as const)("on %s with %j the folder for temporary files is %s", (platform, host, folder) => {
+    expect(hostTemporaryFolder({ platform, host })).toBe(folder);
+  });
+
+  it("Windows ends a tree by itself", () => {
+    expect(taskkillArguments(42, "SIGTERM")).toEqual(["/PID", "42", "/T"]);
+    expect(taskkillArguments(42, "SIGKILL")).toEqual(["/PID", "42", "/T", "/F"]);
+  });
+
+  it("memory is looked at often where that is cheap, and not at all where it cannot be", () => {
+    expect(["linux", "darwin", "win32"].map((platform) => memoryIntervalMs(platform as NodeJS.Platform))).toEqual([
+      50,
+      500,
+      null,
+    ]);
+  });
+
+  it("memory is read from what Linux tells of a process", () => {
+    expect(parseStatus("Name:\tx\nVmHWM:\t    2048 kB\nVmRSS:\t    1024 kB\n")).toEqual({
+      bytes: 1_048_576,
+      peakBytes: 2_097_152,
+    });
+    expect(parseStatus("Name:\tx\nState:\tZ (zombie)\n")).toBeNull();
+  });
+
+  it("a folder left behind names its maker", () => {
+    expect(makerOf("glovebox-preload-123-AbC")).toBe(123);
+    expect(makerOf("glovebox-preload-x-AbC")).toBeNull();
+    expect(makerOf("glovebox-123-AbC")).toBeNull();
+  });
+});
+
+describe("preloadCapabilities", () => {
+  const on = (platform: NodeJS.Platform, setpriv: boolean) =>
+    preloadCapabilities({ platform, setpriv, reason: "No namespaces.", asRoot: false });
+
+  it("claims no more than it has", () => {
+    expect(on("linux", true)).toMatchObject({
+      isolation: "preload",
+      seccomp: "no",
+      noNewPrivileges: "yes",
+      cpuLimit: "no",
+    });
+    expect(on("darwin", false).noNewPrivileges).toMatchObject({ substitute: expect.any(String) });
+    expect(on("win32", false)).toMatchObject({ memoryLimit: "no", oomReporting: false });
+  });
+
+  it("tells of itself and of root in every result", () => {
+    const root = preloadCapabilities({ platform: "linux", setpriv: false, reason: "No namespaces.", asRoot: true });
+    const { warnings } = assertEnforceable(root, {
+      engine: "local",
+      minIsolation: "preload",
+      optional: optionalDemands(root, []),
+    });
+    expect(warnings[0]).toMatch(/^isolation preload: .*No namespaces\./);
+    expect(warnings[1]).toContain("as root");
+    expect(warnings).toContain("a seccomp filter: not enforced on engine local here.");
+  });
+
+  it("is refused where more is demanded, with the reason", () => {
+    const check = () => assertEnforceable(on("linux", true), { engine: "local", minIsolation: "namespaces" });
+    expect(check).toThrow('reaches isolation "preload" here; "namespaces" is demanded');
+  });
+});

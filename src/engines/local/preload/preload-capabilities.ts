@@ -1,0 +1,46 @@
+import type { Capabilities } from "../../capabilities.ts";
+
+export interface PreloadAbilities {
+  readonly platform: NodeJS.Platform;
+  /** Whether util-linux's `setpriv` is there. */
+  readonly setpriv: boolean;
+  /** Why this level and none better, one sentence. */
+  readonly reason: string;
+  /** Whether programs run as the server's own root. */
+  readonly asRoot: boolean;
+}
+
+const interception = {
+  substitute: "interception inside the program's own interpreter (preload), which hostile code may get round",
+};
+
+/** What level `preload` can do: hardly anything by the kernel, and it says so. */
+export function preloadCapabilities({ platform, setpriv, reason, asRoot }: PreloadAbilities): Capabilities {
+  const seesMemory = platform !== "win32";
+  return {
+    isolation: "preload",
+    images: false,
+    programs: "guarded",
+    notes: [
+      `isolation preload: the program runs on the host itself, and only its own interpreter refuses it files outside its folders, network, other processes and native code. This stops mistakes and simple mischief, not an attacker. Why no better: ${reason}`,
+      ...(asRoot ? ["isolation preload: the program runs as root, like Glovebox itself."] : []),
+    ],
+    seccomp: "no",
+    noNewPrivileges: setpriv ? "yes" : interception,
+    readOnlyRoot: interception,
+    noNetwork: interception,
+    memoryLimit: seesMemory ? { substitute: "a watch that ends the program when it uses more" } : "no",
+    cpuLimit: "no",
+    pidsLimit: {
+      substitute:
+        "interception inside the program's own interpreter: no other processes, and so many threads in Python",
+    },
+    scratch: "disk",
+    diskLimit: "no",
+    hostPaths: false,
+    oomReporting: seesMemory,
+    execUser: false,
+    execKill: true,
+    execNetwork: "none",
+  };
+}

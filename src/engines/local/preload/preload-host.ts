@@ -1,0 +1,130 @@
+import { execFile } from "node:child_process";
+import { accessSync, constants, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { throwIfCancelled } from "../../../base/abort.ts";
+import { GloveboxError } from "../../../errors/glovebox-error.ts";
+import type { Capabilities } from "../../capabilities.ts";
+import { readOpenFilesCeiling } from "../host-root.ts";
+import type { LocalEngineOptions } from "../local-engine-options.ts";
+import { findPython } from "../python-installation.ts";
+import { findNode } from "./find-node.ts";
+import type { GuardedInterpreters } from "./guard-command.ts";
+import { readGuards, type GuardText } from "./guard-files.ts";
+import type { BoundingTools } from "./launch-prefix.ts";
+import { preloadCapabilities } from "./preload-capabilities.ts";
+import { defaultEnvironment, hostTemporaryFolder } from "./program-environment.ts";
+
+/** All that level `preload` knows of its host. */
+export interface PreloadHost {
+  readonly platform: NodeJS.Platform;
+  /** The host's folder for temporary files. */
+  readonly temporaryFolder: string;
+  readonly interpreters: GuardedInterpreters;
+  readonly guards: readonly GuardText[];
+  readonly tools: BoundingTools;
+  readonly openFilesCeiling: number;
+  /** Whether programs can be another user than we, who are root. */
+  readonly changesUser: boolean;
+  readonly capabilities: Capabilities;
+  /** `preload, Python 3, Node 24.21.0`. */
+  readonly version: string;
+  /** Environment of a container's programs, before what they are given. */
+  environmentFor(temporaryFolder: string): Readonly<Record<string, string>>;
+}
+
+/** @throws ENGINE_UNAVAILABLE when the host has neither Python nor Node, CANCELLED */
+export async function openPreloadHost(
+  options: LocalEngineOptions,
+  reason: string,
+  signal?: AbortSignal,
+): Promise<PreloadHost> {
+  const { platform, environment: host } = options;
+  const temporaryFolder = hostTemporaryFolder({ platform, host });
+  const [python, node, guards, setpriv] = await Promise.all([
+    findPython({ ...options, signal }),
+    findNode({ ...options, signal }),
+    readGuards(),
+    platform === "linux" ? findSetpriv() : null,
+  ]);
+  throwIfCancelled(signal);
+  if (python === null && node === null) throw nothingToRun();
+  if (temporaryFolder === null) throw noTemporaryFolder();
+  const executables = [python?.executable, node?.executable, ...(python?.libraries ?? [])].filter(
+    (path) => path !== undefined,
+  );
+  const changesUser = options.uid === 0 && setpriv !== null && [temporaryFolder, ...executables].every(isOpenToOthers);
+  return {
+    platform,
+    temporaryFolder,
+    interpreters: { python: python?.executable ?? null, node },
+    guards,
+    tools: { setpriv, prlimit: platform === "linux" ? findTool("prlimit") : null },
+    openFilesCeiling: platform === "linux" ? readOpenFilesCeiling() : Number.POSITIVE_INFINITY,
+    changesUser,
+    version: [
+      "preload",
+      ...(python === null ? [] : ["Python 3"]),
+      ...(node === null ? [] : [`Node ${node.version}`]),
+    ].join(", "),
+    capabilities: preloadCapabilities({
+      platform,
+      setpriv: setpriv !== null,
+      reason,
+      asRoot: options.uid === 0 && !changesUser,
+    }),
+    environmentFor: (folder) => defaultEnvironment({ platform, host, temporaryFolder: folder }),
+  };
+}
+
+function findTool(name: string): string | null {
+  const paths = ["/usr/bin", "/bin", "/usr/sbin", "/sbin"].map((folder) => join(folder, name));
+  return paths.find(isExecutable) ?? null;
+}
+
+async function findSetpriv(): Promise<string | null> {
+  const path = findTool("setpriv");
+  if (path === null) return null;
+  try {
+    const { stdout } = await promisify(execFile)(path, ["--help"], { env: {} });
+    return stdout.includes("--pdeathsig") ? path : null;
+  } catch {
+    // BusyBox's own ends with an error.
+    return null;
+  }
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Whether any user can get there. */
+function isOpenToOthers(path: string): boolean {
+  for (let place = path; ; place = dirname(place)) {
+    if ((statSync(place).mode & 0o001) === 0) return false;
+    if (place === dirname(place)) return true;
+  }
+}
+
+function nothingToRun(): GloveboxError {
+  return new GloveboxError(
+    "ENGINE_UNAVAILABLE",
+    "The embedded engine found neither Python 3 nor Node 22.18 on this host.",
+    {
+      suggestion: "Install one of them, or use Docker or Podman.",
+      context: { engine: "local" },
+    },
+  );
+}
+
+function noTemporaryFolder(): GloveboxError {
+  return new GloveboxError("ENGINE_UNAVAILABLE", "The host names no folder for temporary files (TEMP is not set).", {
+    suggestion: "Set TEMP to a folder that can be written to.",
+    context: { engine: "local" },
+  });
+}

@@ -1,0 +1,21 @@
+import { describe, expect, it } from "vitest";
+import { parsePs, parseStat } from "./process-table.ts";
+
+describe("parseStat", () => {
+  it("reads a process, whatever its name", () => {
+    expect(parseStat("42 (a) b) S 7 40 39 0 -1 4194560")).toEqual({ id: 42, parent: 7, group: 40, session: 39 });
+  });
+
+  it.each(["42 (x) Z 7 40 39 0", "42 (x) X 7 40 39 0", ""])("knows nothing of %j", (stat) => {
+    expect(parseStat(stat)).toBeNull();
+  });
+});
+
+describe("parsePs", () => {
+  it("reads the lines and leaves out what has ended", () => {
+    expect(parsePs("    1     0     1 Ss\n  501     1   501 R+\n  502   501   501 Z\n")).toEqual([
+      { id: 1, parent: 0, group: 1, session: null },
+      { id: 501, parent: 1, group: 501, session: null },
+    ]);
+  });
+});

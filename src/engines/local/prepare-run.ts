@@ -1,0 +1,83 @@
+import type { ContainerSpec } from "../container-spec.ts";
+import type { ExecSpec } from "../engine.ts";
+import { bwrapArguments, encodeOptions } from "./bwrap-arguments.ts";
+import { launchArguments } from "./launch-arguments.ts";
+import type { ContainerGroup } from "./container-group.ts";
+import type { LocalHost } from "./local-host.ts";
+import { parseProcessUser } from "./local-spec.ts";
+import { programArguments } from "./program-arguments.ts";
+import type { ProgramEnds } from "./program-pipes.ts";
+import type { SandboxLaunchOptions } from "./sandbox-launch.ts";
+import { interpreterFolder } from "./sandbox-view.ts";
+
+/** What every program has unless its container or itself is given another. */
+const defaultEnvironment = {
+  PATH: `${interpreterFolder}:/usr/bin:/bin:/usr/sbin:/sbin`,
+  HOME: "/tmp",
+};
+
+const defaultOpenFiles = 16_384;
+
+/** What a container is made of. */
+export interface ContainerParts {
+  readonly spec: ContainerSpec;
+  readonly host: LocalHost;
+  readonly group: ContainerGroup;
+  /** Of the container's mount namespace. */
+  readonly mountDescriptor: number;
+  /** The host's user that its programs run as; null: our own. */
+  readonly hostUid: number | null;
+}
+
+/** Everything that launching one program of a container needs. */
+export function prepareRun(
+  { spec, host, group, mountDescriptor, hostUid }: ContainerParts,
+  program: ExecSpec,
+  ends: ProgramEnds | null,
+): SandboxLaunchOptions {
+  const { tools, base, capabilities, inherited, nullDescriptor } = host;
+  const { limits } = spec;
+  const view = {
+    ...parseProcessUser(spec.processUser),
+    root: host.root,
+    base: base.folder,
+    scratchPaths: spec.scratch.map(({ path }) => path),
+    mounts: spec.mounts ?? [],
+    environment: {
+      ...defaultEnvironment,
+      ...host.interpreters.environment,
+      ...spec.environment,
+      ...program.environment,
+    },
+    canDisableUserNamespaces: host.canDisableUserNamespaces,
+  };
+  const launch = {
+    tools,
+    inUserNamespace: base.userDescriptor !== null,
+    groupFiles: group.joinFiles,
+    openFiles: Math.min(limits.openFiles ?? defaultOpenFiles, host.openFilesCeiling),
+    hostUid,
+    inherited,
+  };
+  const first = programArguments(tools, {
+    command: program.command,
+    companion: program.companion,
+    workingDirectory: program.workingDirectory ?? spec.workingDirectory ?? "/",
+    limits: {
+      dataBytes: capabilities.memoryLimit === "yes" ? null : limits.memoryBytes,
+      processes: typeof capabilities.pidsLimit === "object" ? limits.pids : null,
+    },
+  });
+  return {
+    tools,
+    base,
+    mountDescriptor,
+    nullDescriptor,
+    inherited,
+    launchArguments: launchArguments(launch, first),
+    options: encodeOptions(bwrapArguments(view)),
+    ends,
+    nodePath: host.nodePath,
+    hasCompanion: program.companion !== undefined,
+  };
+}

@@ -1,0 +1,141 @@
+import { spawnSync } from "node:child_process";
+import { describe, expect, it } from "vitest";
+import { programArguments, type ProcessLimits } from "./program-arguments.ts";
+
+const tools = { prlimit: "/usr/bin/prlimit", setpriv: "/usr/bin/setpriv" };
+const unlimited: ProcessLimits = { dataBytes: null, processes: null };
+
+function argumentsFor(command: readonly string[], limits = unlimited): readonly string[] {
+  return programArguments(tools, { command, workingDirectory: "/work", limits });
+}
+
+describe("programArguments", () => {
+  it("gives the folder, the program's name and what to run to a constant script", () => {
+    const words = argumentsFor(["python3", "-c", "print($(x))"]);
+    expect(words.slice(0, 2)).toEqual(["/opt/glovebox/first/sh", "-c"]);
+    expect(words.slice(3, 8)).toEqual(["sh", "/work", "python3", "0", "/usr/bin/setpriv"]);
+    expect(words.slice(-4)).toEqual(["--", "python3", "-c", "print($(x))"]);
+    expect(argumentsFor(["other"])[2]).toBe(words[2]);
+  });
+
+  it("takes every capability from the program", () => {
+    const words = argumentsFor(["true"]);
+    expect(words).toEqual(
+      expect.arrayContaining(["--ambient-caps=-all", "--inh-caps=-all", "--bounding-set=-all", "--no-new-privs"]),
+    );
+  });
+
+  it("limits each process where nothing else does, and leaves the first process its place", () => {
+    const words = argumentsFor(["true"], { dataBytes: 1024, processes: 10 });
+    const at = words.indexOf("/usr/bin/prlimit");
+    expect(words.slice(at + 1, at + 4)).toEqual(["--data=1024:1024", "--nproc=11:11", "/usr/bin/setpriv"]);
+    expect(argumentsFor(["true"])).not.toContain("/usr/bin/prlimit");
+    expect(argumentsFor(["true"], { dataBytes: null, processes: 3 })).toContain("--nproc=4:4");
+  });
+});
+
+/** The script as the host's own shell runs it, with `env --` in the place of what takes the capabilities. */
+function runScript(
+  folder: string,
+  name: string,
+  command: readonly string[],
+  answer = "\n",
+  companion: readonly string[] = [],
+): ReturnType<typeof spawnSync> {
+  const [script = ""] = argumentsFor([name]).slice(2, 3);
+  // Descriptor 6 is both ends of the handshake: the word goes to stdout here, the answer comes from a pipe.
+  const wrapper = 'exec 8>&2; printf %s "$1" | { shift; exec /bin/sh -c "$@" 6<&0; }';
+  const withHandshake = script.replace(">&6", ">/dev/null");
+  return spawnSync(
+    "/bin/sh",
+    [
+      "-c",
+      wrapper,
+      "sh",
+      answer,
+      withHandshake,
+      "sh",
+      folder,
+      name,
+      String(companion.length),
+      ...companion,
+      ...command,
+    ],
+    {
+      encoding: "utf8",
+      env: { PATH: "/usr/bin:/bin", PWD: "/", OLDPWD: "/" },
+    },
+  );
+}
+
+describe.runIf(process.platform === "linux")("the script of the first process", () => {
+  it("runs the program in its folder and ends with its code", () => {
+    expect(runScript("/usr", "sh", ["sh", "-c", "pwd; exit 7"])).toMatchObject({
+      status: 7,
+      stdout: "/usr\n",
+      stderr: "",
+    });
+  });
+
+  it("runs nothing when the server does not answer", () => {
+    expect(runScript("/", "echo", ["echo", "ran"], "")).toMatchObject({ status: 125, stdout: "" });
+  });
+
+  it("starts the companion beside it, with the channel as its standard streams and nothing else", () => {
+    const [script = ""] = argumentsFor(["sh"]).slice(2, 3);
+    const wrapper = "exec 8>&2 9>&1; shift; printf '\\n' | /bin/sh -c \"$@\" 6<&0";
+    const words = ["sh", "-c", "cat >/dev/null; echo $# $1; ls /proc/self/fd", "x", "a b"];
+    const { stdout, stderr } = spawnSync(
+      "/bin/sh",
+      [
+        ...["-c", wrapper, "sh", "", script.replace(">&6", ">/dev/null").replace("<&9", "</dev/null")],
+        ...["sh", "/", "sh", String(words.length), ...words, "sh", "-c", "sleep 0.3; echo program $# >&2", "x", "y"],
+      ],
+      { encoding: "utf8", env: { PATH: "/usr/bin:/bin" } },
+    );
+    const [said, ...open] = stdout.trim().split("\n");
+    expect({ said, stderr }).toEqual({ said: "1 a b", stderr: "program 1\n" });
+    expect(open.filter((line) => /^[3-9]$/.test(line))).toEqual(["3"]);
+  });
+
+  it("shows death by a signal as 128 and its number, and says nothing", () => {
+    expect(runScript("/", "sh", ["sh", "-c", "kill -9 $$"])).toMatchObject({ status: 137, stdout: "", stderr: "" });
+  });
+
+  it("names a program that is missing, on stderr", () => {
+    for (const name of ["no-such-program", "/no/such/program"]) {
+      expect(runScript("/", name, [name])).toMatchObject({ status: 127, stdout: "", stderr: `${name}: not found\n` });
+    }
+  });
+
+  it("names a file that is no program, on stderr", () => {
+    for (const name of ["/etc/passwd", "/usr/bin/"]) {
+      expect(runScript("/", name, [name])).toMatchObject({ status: 126, stderr: `${name}: not an executable file\n` });
+    }
+  });
+
+  it("names a folder that is missing, on stderr", () => {
+    expect(runScript("/no/such", "true", ["true"])).toMatchObject({
+      status: 126,
+      stderr: expect.stringContaining("/no/such"),
+    });
+  });
+
+  it("adds nothing to the environment", () => {
+    const { stdout } = runScript("/usr", "cat", ["cat", "/proc/self/environ"]);
+    expect(String(stdout).split("\0").filter(Boolean)).toEqual(["PATH=/usr/bin:/bin"]);
+  });
+
+  it("hands its stderr to the program and nothing else", () => {
+    expect(runScript("/", "sh", ["sh", "-c", "echo out; echo err >&2"])).toMatchObject({
+      stdout: "out\n",
+      stderr: "err\n",
+    });
+    const { stdout } = runScript("/", "ls", ["ls", "/proc/self/fd"]);
+    expect(
+      String(stdout)
+        .split("\n")
+        .filter((line) => ["3", "4", "5", "6", "7", "8"].includes(line)),
+    ).toEqual(["3"]);
+  });
+});

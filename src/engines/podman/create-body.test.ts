@@ -1,0 +1,138 @@
+import { describe, expect, it } from "vitest";
+import type { ContainerSpec } from "../container-spec.ts";
+import { createBody, type CreateBodyOptions } from "./create-body.ts";
+
+const mebibyte = 1_048_576;
+
+const spec: ContainerSpec = {
+  name: "box",
+  image: "base:1",
+  labels: { "glovebox.owner": "me" },
+  limits: { cpus: 0.5, memoryBytes: 256 * mebibyte, pids: 64 },
+  scratch: [{ path: "/work", sizeBytes: 8 * mebibyte }],
+};
+
+interface Body {
+  readonly mounts: readonly { readonly destination: string; readonly options: readonly string[] }[];
+  readonly r_limits: readonly object[];
+  readonly entrypoint: readonly string[];
+}
+
+function bodyOf(changes: Partial<ContainerSpec> = {}, options: Partial<CreateBodyOptions> = {}): Body {
+  const given: CreateBodyOptions = {
+    seccompPath: "/profile.json",
+    imageId: "sha256:1",
+    isRootless: false,
+    runtimeKind: "namespaces",
+    platform: "linux",
+  };
+  return createBody({ ...spec, ...changes }, { ...given, ...options }) as Body;
+}
+
+describe("createBody", () => {
+  it("seals whatever the spec says, also against what Podman does by default", () => {
+    for (const changes of [{}, { command: ["true"], environment: { A: "1" } }]) {
+      expect(bodyOf(changes)).toMatchObject({
+        image: "sha256:1",
+        privileged: false,
+        cap_add: [],
+        cap_drop: ["ALL"],
+        no_new_privileges: true,
+        seccomp_profile_path: "/profile.json",
+        read_only_filesystem: true,
+        read_write_tmpfs: false,
+        image_volume_mode: "ignore",
+        env_host: false,
+        httpproxy: false,
+        systemd: "false",
+        sdnotifyMode: "ignore",
+        netns: { nsmode: "none" },
+        pidns: { nsmode: "private" },
+        ipcns: { nsmode: "private" },
+        mask: expect.arrayContaining(["/proc/interrupts", "/sys/firmware"]) as unknown,
+        init: true,
+        log_configuration: { driver: "none" },
+      });
+    }
+  });
+
+  it("keeps a container without a command up as a root without rights, until its server goes", () => {
+    const body = bodyOf({ environment: { SECRET: "x" }, workingDirectory: "/work" });
+    expect(body).toMatchObject({ user: "0:0", remove: true, stdin: true, work_dir: "/", env: {} });
+    expect(body.entrypoint.slice(-2)).toEqual(["keeper", "/work"]);
+  });
+
+  it("runs a command as the program's user, and keeps the container for its exit code", () => {
+    const changes = { command: ["a", "b"], environment: { A: "1" }, workingDirectory: "/work", processUser: "7:8" };
+    expect(bodyOf(changes)).toMatchObject({
+      entrypoint: ["a", "b"],
+      command: [],
+      user: "7:8",
+      remove: false,
+      work_dir: "/work",
+      env: { A: "1" },
+    });
+  });
+
+  it("limits memory without swap, CPU, processes, files and shared memory", () => {
+    const body = bodyOf({ limits: { ...spec.limits, openFiles: 99 } });
+    expect(body).toMatchObject({
+      resource_limits: {
+        memory: { limit: 256 * mebibyte, swap: 256 * mebibyte },
+        cpu: { period: 100_000, quota: 50_000 },
+        pids: { limit: 64 },
+      },
+      shm_size: 32 * mebibyte,
+    });
+    expect(body.r_limits).toContainEqual({ type: "nofile", soft: 99, hard: 99 });
+    expect(body.r_limits).toContainEqual({ type: "core", soft: 0, hard: 0 });
+  });
+
+  it("says how many processes a user may have only where Podman would ask for too many", () => {
+    const nproc = expect.objectContaining({ type: "nproc" });
+    expect(bodyOf().r_limits).toContainEqual(nproc);
+    expect(bodyOf({}, { isRootless: true }).r_limits).not.toContainEqual(nproc);
+  });
+
+  it("mounts scratch for everyone, sized, and nothing else", () => {
+    expect(bodyOf().mounts).toEqual([
+      {
+        type: "tmpfs",
+        source: "tmpfs",
+        destination: "/work",
+        options: ["rw", "exec", "nosuid", "nodev", "notmpcopyup", "mode=1777", `size=${8 * mebibyte}`],
+      },
+    ]);
+  });
+
+  it("binds a folder of Windows by its path in the machine", () => {
+    const { mounts } = bodyOf(
+      { mounts: [{ source: "C:\\Users\\me\\project", target: "/workdir", readOnly: false }] },
+      { platform: "win32" },
+    );
+    expect(mounts.at(-1)).toMatchObject({ source: "/mnt/c/Users/me/project", destination: "/workdir" });
+  });
+
+  it("binds what it is told to, never with setuid or devices", () => {
+    const mounts = [
+      { source: "/a", target: "/in", readOnly: true },
+      { source: "/b", target: "/out", readOnly: false },
+    ];
+    const harmless = ["nosuid", "nodev", "rprivate"];
+    expect(bodyOf({ mounts }).mounts.slice(1)).toEqual([
+      { type: "bind", source: "/a", destination: "/in", options: ["bind", "ro", ...harmless] },
+      { type: "bind", source: "/b", destination: "/out", options: ["rbind", "rw", ...harmless] },
+    ]);
+  });
+
+  it("lets gVisor count processes itself, and hides the folder that it would open", () => {
+    const body = bodyOf({}, { runtimeKind: "gvisor" });
+    expect(body.r_limits).toContainEqual({ type: "nproc", soft: 64, hard: 64 });
+    expect(body).toMatchObject({ resource_limits: { pids: { limit: 1536 } } });
+    expect(body.mounts).toContainEqual(
+      expect.objectContaining({ destination: "/tmp", options: expect.arrayContaining(["ro"]) }),
+    );
+    const own = bodyOf({ scratch: [{ path: "/tmp", sizeBytes: 4096 }] }, { runtimeKind: "gvisor" });
+    expect(own.mounts).toHaveLength(1);
+  });
+});

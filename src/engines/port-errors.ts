@@ -1,0 +1,29 @@
+import { GloveboxError } from "../errors/glovebox-error.ts";
+
+const highestPort = 65_535;
+
+/** @throws INVALID_REQUEST for what is no port to connect to */
+export function assertPort(port: number): void {
+  if (Number.isInteger(port) && port >= 1 && port <= highestPort) return;
+  throw new GloveboxError("INVALID_REQUEST", `A port is a whole number from 1 to ${highestPort}; it is ${port}.`, {
+    suggestion: "Name the port that the server in the sandbox listens on.",
+    context: { field: "port" },
+  });
+}
+
+/** Nobody in the sandbox listens on the port. */
+export function nothingListens(port: number): GloveboxError {
+  return new GloveboxError("NETWORK_ERROR", `Nothing in the sandbox listens on port ${port}.`, {
+    suggestion:
+      "Start the server first, check its port, and let it listen on localhost or on all addresses; then retry.",
+    context: { port, reason: "refused" },
+  });
+}
+
+/** The way into the sandbox ended before the connection was made. */
+export function bridgeLost(port: number, exitCode: number | null): GloveboxError {
+  return new GloveboxError("NETWORK_ERROR", `The way to port ${port} of the sandbox was lost.`, {
+    suggestion: "Retry; if it happens again, give the sandbox more memory or a higher limit of processes.",
+    context: { port, reason: "lost", exit_code: exitCode },
+  });
+}

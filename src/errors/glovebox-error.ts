@@ -1,0 +1,69 @@
+import { errorCatalogue, type ErrorType } from "./catalogue.ts";
+
+/** What the thrower may add to an error beyond its message. */
+export interface GloveboxErrorOptions {
+  /** What an agent can do about it; defaults to the catalogue's words for the type. */
+  readonly suggestion?: string;
+  /** Facts for programs, snake_case; must hold no secret, no stack trace and no host path. */
+  readonly context?: Readonly<Record<string, unknown>>;
+  readonly cause?: unknown;
+}
+
+/** The one shape of an error on the wire (SPEC ER1). */
+export interface WireError {
+  readonly error_type: ErrorType;
+  readonly message: string;
+  readonly suggestion: string;
+  readonly context: Readonly<Record<string, unknown>>;
+}
+
+/** The only error class that leaves Glovebox: the platform failed, or refused. */
+export class GloveboxError extends Error {
+  override readonly name = "GloveboxError";
+  readonly errorType: ErrorType;
+  readonly suggestion: string;
+  readonly context: Readonly<Record<string, unknown>>;
+
+  constructor(errorType: ErrorType, message: string, options: GloveboxErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.errorType = errorType;
+    this.suggestion = options.suggestion ?? errorCatalogue[errorType].suggestion;
+    this.context = options.context ?? {};
+  }
+
+  /** Whether the same request may succeed when it is sent again unchanged. */
+  get retryable(): boolean {
+    return errorCatalogue[this.errorType].retryable;
+  }
+
+  toWire(): WireError {
+    return {
+      error_type: this.errorType,
+      message: this.message,
+      suggestion: this.suggestion,
+      context: this.context,
+    };
+  }
+}
+
+/** The error as a `GloveboxError`: itself, or an `INTERNAL` one that keeps it as its cause and shows nothing of it. */
+export function toGloveboxError(error: unknown): GloveboxError {
+  if (error instanceof GloveboxError) return error;
+  return new GloveboxError("INTERNAL", "Glovebox failed in a way that it did not foresee.", { cause: error });
+}
+
+/** An `INVALID_REQUEST` that names the field, what was expected of it and what came. */
+export function invalidField(field: string, expected: string, received: unknown, cause?: unknown): GloveboxError {
+  const shown = showValue(received);
+  return new GloveboxError("INVALID_REQUEST", `${field}: expected ${expected}, got ${shown}.`, {
+    suggestion: `Correct ${field}: ${expected}.`,
+    context: { field },
+    cause,
+  });
+}
+
+function showValue(value: unknown): string {
+  if (typeof value === "string") return JSON.stringify(value.slice(0, 80));
+  if (typeof value === "object" && value !== null) return Array.isArray(value) ? "a list" : "an object";
+  return String(value);
+}

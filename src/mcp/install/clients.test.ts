@@ -1,0 +1,51 @@
+import { describe, expect, it } from "vitest";
+import type { ClientPlace } from "./client.ts";
+import { mcpClients } from "./clients.ts";
+import { entryText } from "./install-server.ts";
+
+const place = (platform: NodeJS.Platform, environment: Record<string, string> = {}): ClientPlace => ({
+  platform,
+  homeDirectory: "/home/ann",
+  environment,
+  projectDirectory: "/project",
+});
+const files = (where: ClientPlace) =>
+  Object.fromEntries(mcpClients.map(({ name, userFile }) => [name, userFile(where)]));
+
+describe("the clients", () => {
+  it("have their files in the user's folders", () => {
+    expect(files(place("linux"))).toEqual({
+      "claude-code": "/home/ann/.claude.json",
+      "claude-desktop": "/home/ann/.config/Claude/claude_desktop_config.json",
+      codex: "/home/ann/.codex/config.toml",
+      cursor: "/home/ann/.cursor/mcp.json",
+      gemini: "/home/ann/.gemini/settings.json",
+      opencode: "/home/ann/.config/opencode/opencode.json",
+      vscode: "/home/ann/.config/Code/User/mcp.json",
+      windsurf: "/home/ann/.codeium/windsurf/mcp_config.json",
+      zed: "/home/ann/.config/zed/settings.json",
+    });
+  });
+
+  it("have some of them elsewhere on other systems", () => {
+    expect(files(place("darwin"))).toMatchObject({
+      "claude-desktop": "/home/ann/Library/Application Support/Claude/claude_desktop_config.json",
+      vscode: "/home/ann/Library/Application Support/Code/User/mcp.json",
+      zed: "/home/ann/.config/zed/settings.json",
+    });
+    expect(files(place("win32", { APPDATA: "/roaming" }))).toMatchObject({
+      "claude-desktop": "/roaming/Claude/claude_desktop_config.json",
+      vscode: "/roaming/Code/User/mcp.json",
+      zed: "/roaming/Zed/settings.json",
+    });
+    expect(files(place("linux", { XDG_CONFIG_HOME: "/conf" }))["zed"]).toBe("/conf/zed/settings.json");
+  });
+
+  it("are told of the server in their own form", () => {
+    const command = { command: "npx", args: ["-y", "glovebox", "mcp"] };
+    for (const client of mcpClients) {
+      expect(entryText(client, command)).toMatch(/"?glovebox"?/);
+      expect(entryText(client, command)).toContain("npx");
+    }
+  });
+});

@@ -1,0 +1,132 @@
+import path from "node:path";
+import type { ClientPlace, McpClient, ServerCommand } from "./client.ts";
+
+/** Name of the server in every client's configuration. */
+const serverName = "glovebox";
+
+const plain = ({ command, args }: ServerCommand): Readonly<Record<string, unknown>> => ({ command, args });
+const stdio = (command: ServerCommand): Readonly<Record<string, unknown>> => ({ type: "stdio", ...plain(command) });
+
+const inHome =
+  (...parts: readonly string[]) =>
+  ({ homeDirectory }: ClientPlace): string =>
+    path.join(homeDirectory, ...parts);
+const inProject =
+  (...parts: readonly string[]) =>
+  ({ projectDirectory }: ClientPlace): string =>
+    path.join(projectDirectory, ...parts);
+
+/** Where applications keep what they are told: `folder` below the system's own place for it. */
+const inApplicationData =
+  (...parts: readonly string[]) =>
+  (place: ClientPlace): string => {
+    const { platform, homeDirectory } = place;
+    if (platform === "darwin") return path.join(homeDirectory, "Library", "Application Support", ...parts);
+    return platform === "win32" ? path.join(roaming(place), ...parts) : path.join(configHome(place), ...parts);
+  };
+
+const roaming = ({ environment, homeDirectory }: ClientPlace): string =>
+  environment["APPDATA"] ?? path.join(homeDirectory, "AppData", "Roaming");
+
+const configHome = ({ environment, homeDirectory }: ClientPlace): string => {
+  const base = environment["XDG_CONFIG_HOME"] ?? "";
+  return path.isAbsolute(base) ? base : path.join(homeDirectory, ".config");
+};
+
+/** The clients that are known; their files are those of the clients' own documentation. */
+export const mcpClients: readonly McpClient[] = [
+  {
+    name: "claude-code",
+    title: "Claude Code",
+    format: "json",
+    keys: ["mcpServers", serverName],
+    entry: stdio,
+    userFile: inHome(".claude.json"),
+    projectFile: inProject(".mcp.json"),
+    next: "Start Claude Code anew; /mcp shows the server.",
+  },
+  {
+    name: "claude-desktop",
+    title: "Claude Desktop",
+    format: "json",
+    keys: ["mcpServers", serverName],
+    entry: plain,
+    userFile: inApplicationData("Claude", "claude_desktop_config.json"),
+    projectFile: null,
+    next: "Quit Claude Desktop altogether and start it again.",
+  },
+  {
+    name: "codex",
+    title: "Codex",
+    format: "toml",
+    keys: ["mcp_servers", serverName],
+    // The first start may have to download the package.
+    entry: (command) => ({ ...plain(command), startup_timeout_sec: 60 }),
+    userFile: inHome(".codex", "config.toml"),
+    projectFile: inProject(".codex", "config.toml"),
+    next: "Start Codex anew; /mcp shows the server.",
+  },
+  {
+    name: "cursor",
+    title: "Cursor",
+    format: "json",
+    keys: ["mcpServers", serverName],
+    entry: stdio,
+    userFile: inHome(".cursor", "mcp.json"),
+    projectFile: inProject(".cursor", "mcp.json"),
+    next: "Switch the server on in Cursor's settings, under MCP.",
+  },
+  {
+    name: "gemini",
+    title: "Gemini CLI",
+    format: "json",
+    keys: ["mcpServers", serverName],
+    entry: plain,
+    userFile: inHome(".gemini", "settings.json"),
+    projectFile: inProject(".gemini", "settings.json"),
+    next: "Start Gemini CLI anew; /mcp shows the server.",
+  },
+  {
+    name: "opencode",
+    title: "opencode",
+    format: "json",
+    keys: ["mcp", serverName],
+    entry: ({ command, args }) => ({ type: "local", command: [command, ...args], enabled: true }),
+    userFile: inHome(".config", "opencode", "opencode.json"),
+    projectFile: inProject("opencode.json"),
+    next: "Start opencode anew.",
+  },
+  {
+    name: "vscode",
+    title: "VS Code",
+    format: "json",
+    keys: ["servers", serverName],
+    entry: stdio,
+    userFile: inApplicationData("Code", "User", "mcp.json"),
+    projectFile: inProject(".vscode", "mcp.json"),
+    next: "Run the command `MCP: List Servers` in VS Code and start the server.",
+  },
+  {
+    name: "windsurf",
+    title: "Windsurf",
+    format: "json",
+    keys: ["mcpServers", serverName],
+    entry: plain,
+    userFile: inHome(".codeium", "windsurf", "mcp_config.json"),
+    projectFile: null,
+    next: "Refresh the servers in Windsurf's settings, under Cascade.",
+  },
+  {
+    name: "zed",
+    title: "Zed",
+    format: "json",
+    keys: ["context_servers", serverName],
+    entry: plain,
+    userFile: (place) =>
+      place.platform === "win32"
+        ? path.join(roaming(place), "Zed", "settings.json")
+        : path.join(configHome(place), "zed", "settings.json"),
+    projectFile: inProject(".zed", "settings.json"),
+    next: "Zed starts it at once; the settings of its agent show the server.",
+  },
+];

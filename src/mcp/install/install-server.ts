@@ -1,0 +1,98 @@
+import { chmod, copyFile, mkdir, readFile, realpath, rename, stat, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { nearest } from "../../base/nearest.ts";
+import { GloveboxError } from "../../errors/glovebox-error.ts";
+import type { ClientPlace, McpClient, ServerCommand } from "./client.ts";
+import { mcpClients } from "./clients.ts";
+import { mergeJson } from "./merge-json.ts";
+import { mergeToml } from "./merge-toml.ts";
+
+/** What an installation is, before anything is written. */
+export interface InstallPlan {
+  readonly client: McpClient;
+  readonly file: string;
+  /** The whole new text of the file; null when it says so already. */
+  readonly text: string | null;
+}
+
+export interface InstallRequest {
+  /** Name of a client. */
+  readonly name: string;
+  /** For the project instead of the user. */
+  readonly project: boolean;
+  readonly place: ClientPlace;
+  readonly command: ServerCommand;
+}
+
+/**
+ * What would be written for a client, with all that its configuration holds kept.
+ * @throws INVALID_REQUEST for an unknown client, one without projects, and a file that cannot be changed safely
+ */
+export async function planInstall({ name, project, place, command }: InstallRequest): Promise<InstallPlan> {
+  const client = clientOf(name);
+  const file = project ? client.projectFile?.(place) : client.userFile(place);
+  if (file === undefined) {
+    throw new GloveboxError("INVALID_REQUEST", `${client.title} has no configuration for one project.`, {
+      suggestion: `Leave out --project: glovebox mcp install ${name}.`,
+    });
+  }
+  const before = await textOf(file);
+  const merge = client.format === "json" ? mergeJson : mergeToml;
+  try {
+    return { client, file, text: merge(before, client.keys, client.entry(command)) };
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw new GloveboxError("INVALID_REQUEST", `${file} was left as it is: ${error.message}.`, {
+      suggestion: `Correct the file, or add the server by hand: glovebox mcp install ${name} --print shows its entry.`,
+      cause: error,
+    });
+  }
+}
+
+/** Writes it, all at once; resolves to the path of the copy of what was there, null when there was nothing. */
+export async function writeInstall({ file, text }: InstallPlan & { readonly text: string }): Promise<string | null> {
+  // A link, as people have who keep their configuration elsewhere, stays one.
+  const target = await realpath(file).catch(() => file);
+  const mode = await stat(target).then(
+    (found) => found.mode & 0o777,
+    () => null,
+  );
+  await mkdir(path.dirname(target), { recursive: true });
+  const backup = mode === null ? null : `${target}.before-glovebox`;
+  if (backup !== null) await copyFile(target, backup);
+  const fresh = `${target}.glovebox-new`;
+  await writeFile(fresh, text, { mode: mode ?? 0o600 });
+  await chmod(fresh, mode ?? 0o600);
+  await rename(fresh, target);
+  return backup;
+}
+
+/** A file with the entry alone, for whoever adds it by hand. */
+export function entryText(client: McpClient, command: ServerCommand): string {
+  const merge = client.format === "json" ? mergeJson : mergeToml;
+  return merge("", client.keys, client.entry(command)) ?? "";
+}
+
+/** @throws INVALID_REQUEST that lists the known clients */
+export function clientOf(name: string): McpClient {
+  const known = mcpClients.map((client) => client.name);
+  const client = mcpClients.find((each) => each.name === name);
+  if (client !== undefined) return client;
+  const meant = nearest(name, known);
+  throw new GloveboxError("INVALID_REQUEST", `No client is known as ${JSON.stringify(name)}.`, {
+    suggestion: `${meant === null ? "" : `Did you mean ${meant}? `}Known are ${known.join(", ")}. For another one, configure the command \`npx -y glovebox mcp\`.`,
+    context: { client: name, clients: known },
+  });
+}
+
+async function textOf(file: string): Promise<string> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return "";
+    throw new GloveboxError("INVALID_REQUEST", `${file} cannot be read.`, {
+      suggestion: "Make it readable and writable for you.",
+      cause: error,
+    });
+  }
+}

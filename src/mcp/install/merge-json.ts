@@ -1,0 +1,28 @@
+import { isDeepStrictEqual } from "node:util";
+import { applyEdits, modify, parse, type ParseError } from "jsonc-parser";
+
+/**
+ * The text of a JSON file, comments allowed, with the value at the keys; all other values and comments stay.
+ * Null when it holds that value already. @throws SyntaxError for a text that cannot be changed safely
+ */
+export function mergeJson(text: string, keys: readonly string[], value: unknown): string | null {
+  const source = text.trim() === "" ? "{}\n" : text;
+  const errors: ParseError[] = [];
+  let part: unknown = parse(source, errors, { allowTrailingComma: true });
+  if (errors.length > 0) throw new SyntaxError("it is not valid JSON");
+  for (const key of keys) {
+    if (part === undefined) break;
+    if (typeof part !== "object" || part === null || Array.isArray(part)) {
+      throw new SyntaxError(`it holds something else where ${key} belongs`);
+    }
+    part = (part as Readonly<Record<string, unknown>>)[key];
+  }
+  if (isDeepStrictEqual(part, value)) return null;
+  const indent = /^[ \t]+(?=")/m.exec(source)?.[0] ?? "  ";
+  const formattingOptions = {
+    insertSpaces: !indent.startsWith("\t"),
+    tabSize: indent.startsWith("\t") ? 1 : indent.length,
+    eol: source.includes("\r\n") ? "\r\n" : "\n",
+  };
+  return applyEdits(source, modify(source, [...keys], value, { formattingOptions }));
+}

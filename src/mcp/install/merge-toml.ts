@@ -1,0 +1,56 @@
+import { isDeepStrictEqual } from "node:util";
+import { parse, stringify, type TomlTable } from "smol-toml";
+
+/**
+ * The text of a TOML file with the table at the keys; everything else stays as it was written.
+ * Null when it holds that table already. @throws SyntaxError for a text that cannot be changed safely
+ */
+export function mergeToml(
+  text: string,
+  keys: readonly string[],
+  table: Readonly<Record<string, unknown>>,
+): string | null {
+  const before = read(text);
+  if (isDeepStrictEqual(plain(at(before, keys)), table)) return null;
+  const header = `[${keys.join(".")}]`;
+  const block = `${header}\n${stringify(table)}`.trimEnd();
+  const merged = replaceTable(text, header, block);
+  // Text was cut by its lines: the result must be what was meant, whatever the file holds.
+  const isWhatIsMeant = isDeepStrictEqual(plain(read(merged)), plain(withTable(before, keys, table)));
+  if (!isWhatIsMeant) throw new SyntaxError(`it holds ${header} in a form that cannot be replaced`);
+  return merged;
+}
+
+function read(text: string): TomlTable {
+  try {
+    return parse(text);
+  } catch (error) {
+    throw new SyntaxError("it is not valid TOML", { cause: error });
+  }
+}
+
+/** Replaces the lines from the header to the next one, or adds them at the end. */
+function replaceTable(text: string, header: string, block: string): string {
+  const lines = text.split("\n");
+  const start = lines.findIndex((line) => line.trim() === header);
+  if (start === -1) return text.trim() === "" ? `${block}\n` : `${text.trimEnd()}\n\n${block}\n`;
+  const next = lines.findIndex((line, index) => index > start && /^\s*\[/.test(line));
+  const rest = next === -1 ? [""] : ["", ...lines.slice(next)];
+  return [...lines.slice(0, start), block, ...rest].join("\n");
+}
+
+function at(table: TomlTable, keys: readonly string[]): unknown {
+  let part: unknown = table;
+  for (const key of keys) part = (part as Readonly<Record<string, unknown>> | undefined)?.[key];
+  return part;
+}
+
+function withTable(table: TomlTable, [key = "", ...rest]: readonly string[], value: object): object {
+  const inner = (table[key] ?? {}) as TomlTable;
+  return { ...table, [key]: rest.length === 0 ? value : withTable(inner, rest, value) };
+}
+
+/** Without the prototypes and classes of the parser. */
+function plain(value: unknown): unknown {
+  return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
+}

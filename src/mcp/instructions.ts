@@ -1,0 +1,11 @@
+/** What the server tells every agent that connects to it. */
+export const instructions: string = [
+  "Glovebox runs code that nobody trusts yet in sealed sandboxes: computing, parsing, checking, testing and plotting are safe here.",
+  "execute_code runs one whole program in a fresh sandbox and removes it: print what you want to know, hand files in with context_files and get files back with artifacts.",
+  "run_code runs programs one after another in a session whose files last; each call is a fresh program, and session_id names the session.",
+  "create_environment gives a container with a project's folder at /workdir; run_command runs its tools there, start_process those that go on.",
+  'There is no network unless a call asks for it with "network", and then only what the deployment allows.',
+  "A program that fails is an answer: read outcome, exit_code, stderr and error.suggestion, correct the program and run it again. An answer with isError means that Glovebox refused or failed; its error.suggestion says what to do.",
+  'An answer with status "running" comes with a run_id: call the same tool again with {"run_id": "..."} alone to wait for the rest, or with "cancel": true to end it.',
+  "Long fields are cut in the middle and listed in shortened; the whole is a resource for 15 minutes. Rather print less, or return a file.",
+].join("\n");

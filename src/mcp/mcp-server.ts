@@ -1,0 +1,47 @@
+import { McpServer, type Transport } from "@modelcontextprotocol/server";
+import { callTool, type ToolDesk } from "./call-tool.ts";
+import { instructions } from "./instructions.ts";
+import { unknownMethod, inOwnWords } from "./protocol-errors.ts";
+import { listResources, listResourceTemplates, readResource } from "./resources.ts";
+import { toolList } from "./tool-list.ts";
+
+export interface McpServerSetup {
+  readonly desk: ToolDesk;
+  /** Whose calls, sandboxes and resources these are. */
+  readonly principal: string;
+  /** Names the connection, whose calls share a session; undefined for single requests. */
+  readonly connection: string | undefined;
+  /** Of Glovebox. */
+  readonly version: string;
+}
+
+/**
+ * The server of one connection, or of one stateless request; it holds no state of its own.
+ *
+ * The handlers are set by hand: the SDK's registry of tools answers unknown tools and bad arguments in its own form.
+ */
+export function createMcpServer({ desk, principal, connection, version }: McpServerSetup): McpServer {
+  const mcp = new GloveboxMcpServer(
+    { name: "glovebox", title: "Glovebox", version },
+    { capabilities: { tools: { listChanged: false }, resources: { listChanged: false } }, instructions },
+  );
+  const { server } = mcp;
+  const tools = toolList(desk.rows);
+  server.setRequestHandler("tools/list", () => ({ tools }));
+  server.setRequestHandler("tools/call", ({ params }, context) =>
+    callTool(desk, params, { principal, connection, context }),
+  );
+  server.setRequestHandler("resources/list", () => listResources(desk.texts, principal));
+  server.setRequestHandler("resources/templates/list", () => listResourceTemplates());
+  server.setRequestHandler("resources/read", ({ params }) => readResource(desk.texts, principal, params.uri));
+  server.fallbackRequestHandler = ({ method }) => Promise.reject(unknownMethod(method));
+  return mcp;
+}
+
+class GloveboxMcpServer extends McpServer {
+  override connect(transport: Transport): Promise<void> {
+    const send = transport.send.bind(transport);
+    transport.send = (message, options) => send(inOwnWords(message), options);
+    return super.connect(transport);
+  }
+}

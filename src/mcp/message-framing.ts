@@ -1,0 +1,52 @@
+/** What comes out of a stream of lines. */
+export type Frame =
+  | { readonly type: "line"; readonly bytes: Uint8Array }
+  /** A line that was longer than allowed and was thrown away; comes when its end is seen. */
+  | { readonly type: "too_long"; readonly length: number };
+
+const newline = 0x0a;
+
+/** Cuts a byte stream into lines, holding at most `maxBytes` of an unfinished one; empty lines are left out. */
+export class MessageFraming {
+  readonly #maxBytes: number;
+  #parts: Uint8Array[] = [];
+  #length = 0;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  push(chunk: Uint8Array): Frame[] {
+    const frames: Frame[] = [];
+    let start = 0;
+    for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
+      this.#append(chunk.subarray(start, end));
+      frames.push(...this.end());
+      start = end + 1;
+    }
+    this.#append(chunk.subarray(start));
+    return frames;
+  }
+
+  /** What the stream held after its last line end. */
+  end(): Frame[] {
+    const frame: Frame =
+      this.#length > this.#maxBytes
+        ? { type: "too_long", length: this.#length }
+        : { type: "line", bytes: Buffer.concat(this.#parts) };
+    this.#parts = [];
+    this.#length = 0;
+    return frame.type === "line" && isBlank(frame.bytes) ? [] : [frame];
+  }
+
+  #append(bytes: Uint8Array): void {
+    this.#length += bytes.length;
+    if (this.#length > this.#maxBytes) this.#parts = [];
+    else if (bytes.length > 0) this.#parts.push(bytes);
+  }
+}
+
+/** Spaces, tabs and carriage returns only. */
+function isBlank(bytes: Uint8Array): boolean {
+  return bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d);
+}

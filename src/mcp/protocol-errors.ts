@@ -1,0 +1,65 @@
+import { ProtocolError, ProtocolErrorCode, type JSONRPCMessage } from "@modelcontextprotocol/server";
+import { errorCatalogue } from "../errors/catalogue.ts";
+import { nearest } from "../base/nearest.ts";
+import { GloveboxError } from "../errors/glovebox-error.ts";
+
+/** A JSON-RPC error whose data is the wire form of SPEC ER1. */
+export function protocolError(error: GloveboxError): ProtocolError {
+  return new ProtocolError(errorCatalogue[error.errorType].jsonRpcCode, error.message, error.toWire());
+}
+
+/** A method that is not served (SPEC EV4). */
+export function unknownMethod(method: string): ProtocolError {
+  const name = JSON.stringify(method.slice(0, 80));
+  const error = new GloveboxError("UNIMPLEMENTED", `Method not found: ${name} is no method of this server.`, {
+    suggestion: "List the tools with tools/list and call one with tools/call.",
+    context: { method: method.slice(0, 80) },
+  });
+  return new ProtocolError(ProtocolErrorCode.MethodNotFound, error.message, unimplementedData(error));
+}
+
+/** A tool that is not offered (SPEC EV4). */
+export function unknownTool(name: string, known: readonly string[]): ProtocolError {
+  const meant = nearest(name, known);
+  const hint = meant === null ? `There are ${known.join(", ")}.` : `Did you mean ${meant}?`;
+  const error = new GloveboxError("UNIMPLEMENTED", `Unknown tool: ${JSON.stringify(name.slice(0, 80))}. ${hint}`, {
+    suggestion: "Use one of the tools that tools/list names.",
+    context: { tool: name.slice(0, 80), tools: known },
+  });
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, error.message, unimplementedData(error));
+}
+
+/**
+ * The message; the SDK's own errors are put in our words: its bare answer to a method that it does not serve gets the
+ * data of SPEC EV4, and its list of schema problems becomes a sentence.
+ */
+export function inOwnWords(message: JSONRPCMessage): JSONRPCMessage {
+  if (!("error" in message) || message.error.data !== undefined) return message;
+  const { code, message: text } = message.error;
+  if (code === errorCatalogue.UNIMPLEMENTED.jsonRpcCode) {
+    const error = new GloveboxError("UNIMPLEMENTED", "This server does not serve the method in this revision of MCP.");
+    return { ...message, error: { ...message.error, data: unimplementedData(error) } };
+  }
+  const problems = schemaProblems(text);
+  if (problems === null) return message;
+  const error = new GloveboxError("INVALID_REQUEST", `Invalid params: ${problems.join("; ")}.`);
+  const { jsonRpcCode } = errorCatalogue.INVALID_REQUEST;
+  return { ...message, error: { code: jsonRpcCode, message: error.message, data: error.toWire() } };
+}
+
+/** The problems of a message that is or ends in a schema's list of them. */
+function schemaProblems(text: string): string[] | null {
+  const list = /^(?:[^[\n]*: )?(\[[^]*\])$/.exec(text)?.[1];
+  try {
+    const issues = JSON.parse(list ?? "null") as
+      | readonly { readonly path: unknown[]; readonly message: string }[]
+      | null;
+    return issues?.map(({ path, message }) => `${path.join(".")}: ${message}`) ?? null;
+  } catch {
+    return null;
+  }
+}
+
+function unimplementedData(error: GloveboxError): object {
+  return { code: "Unimplemented", ...error.toWire() };
+}

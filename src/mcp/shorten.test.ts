@@ -1,0 +1,50 @@
+import { describe, expect, it } from "vitest";
+import { shorten } from "./shorten.ts";
+
+const limits = { total: 2000, text: 1000 };
+
+describe("a response", () => {
+  it("that is short stays as it is", () => {
+    const value = { stdout: "a".repeat(1000), list: [1, 2], nested: { none: null, yes: true } };
+    expect(shorten(value, limits)).toEqual({ value, cuts: [] });
+  });
+
+  it("keeps the head and the tail of a long text", () => {
+    const whole = `${"h".repeat(5000)}${"t".repeat(5000)}`;
+    const { value, cuts } = shorten({ stdout: whole, stderr: "x" }, limits);
+    const { stdout } = value as { stdout: string };
+    expect(stdout).toMatch(/^h{600}\n\[\.\.\. 9000 characters left out \.\.\.\]\nt{400}$/);
+    expect(cuts).toEqual([{ field: "stdout", unit: "characters", kept: 1000, total: 10_000, whole, mediaType: null }]);
+  });
+
+  it("keeps the first items of a long list", () => {
+    const files = Array.from({ length: 500 }, (_, index) => ({ name: `f${index}` }));
+    const { value, cuts } = shorten({ files }, limits);
+    expect((value as { files: unknown[] }).files).toEqual(files.slice(0, 100));
+    expect(cuts).toMatchObject([{ field: "files", unit: "items", kept: 100, total: 500 }]);
+    expect(JSON.parse(cuts[0]!.whole)).toEqual(files);
+  });
+
+  it("keeps base64 whole or not at all", () => {
+    const artifact = { path: "a.png", media_type: "image/png", encoding: "base64", content: "A".repeat(2000) };
+    const { value, cuts } = shorten({ artifacts: [artifact, { ...artifact, content: "AAAA" }] }, limits);
+    expect(value).toMatchObject({ artifacts: [{ content: "" }, { content: "AAAA" }] });
+    expect(cuts).toMatchObject([{ field: "artifacts[0].content", kept: 0, total: 2000, mediaType: "image/png" }]);
+  });
+
+  it("is cut more where there are many long texts", () => {
+    const value = Object.fromEntries(Array.from({ length: 10 }, (_, index) => [`f${index}`, "x".repeat(900)]));
+    const result = shorten(value, limits);
+    expect(JSON.stringify(result.value).length).toBeLessThanOrEqual(limits.total);
+    expect(result.cuts.map(({ field, total }) => [field, total])).toEqual(
+      Object.keys(value).map((field) => [field, 900]),
+    );
+  });
+
+  it("never ends in half a character", () => {
+    for (let shift = 0; shift < 2; shift += 1) {
+      const { value } = shorten({ text: `${"a".repeat(shift)}${"😀".repeat(2000)}` }, limits);
+      expect((value as { text: string }).text.isWellFormed()).toBe(true);
+    }
+  });
+});

@@ -1,0 +1,59 @@
+import type { Engine, EngineName, EngineProbe } from "../../engines/engine.ts";
+import { probeEngine } from "../../engines/probe-engine.ts";
+import type { KernelSettings } from "../../platform/kernel-settings.ts";
+import type { Isolation } from "../../policy/isolation.ts";
+import { capabilityTable } from "./capability-table.ts";
+import { demandReport } from "./demand-findings.ts";
+import { severities } from "./finding.ts";
+import { knownDangers } from "./known-dangers.ts";
+import type { DoctorEngine } from "./schema.ts";
+import { settingFindings } from "./setting-findings.ts";
+import { versionFindings } from "./version-findings.ts";
+
+/** What an engine is held against. */
+export interface Measure {
+  readonly minIsolation: Isolation;
+  readonly kernel: KernelSettings;
+  readonly isRoot: boolean;
+}
+
+/** Probes the engine; an engine that fails is a result, being given up is not. @throws CANCELLED */
+export async function examineEngine(engine: Engine, measure: Measure, signal?: AbortSignal): Promise<DoctorEngine> {
+  return engineReport(engine.name, await probeEngine(engine, signal), measure);
+}
+
+/** An engine of the product that this version has no adapter for. */
+export function missingEngine(name: EngineName): DoctorEngine {
+  return {
+    name,
+    available: false,
+    usable: false,
+    reason: "Not in this version of Glovebox.",
+    findings: [],
+  };
+}
+
+/** What a probe's answer means. */
+export function engineReport(name: EngineName, probe: EngineProbe, measure: Measure): DoctorEngine {
+  if (!probe.available) {
+    const { reason, howToStart } = probe;
+    return { name, available: false, usable: false, reason, how_to_start: howToStart, findings: [] };
+  }
+  const { version, capabilities, components = [], setup = {} } = probe;
+  const demands = demandReport(capabilities, { engine: name, minIsolation: measure.minIsolation });
+  return {
+    name,
+    available: true,
+    usable: demands.usable,
+    version,
+    isolation: capabilities.isolation,
+    capabilities: capabilityTable(capabilities),
+    components: [...components],
+    ...(setup.connection === undefined ? {} : { reached_by: `${setup.connection.kind}, ${setup.connection.origin}` }),
+    findings: [
+      ...demands.findings,
+      ...versionFindings(components, setup, knownDangers),
+      ...settingFindings({ setup, kernel: measure.kernel, isRoot: measure.isRoot }),
+    ].toSorted((a, b) => severities.indexOf(a.severity) - severities.indexOf(b.severity)),
+  };
+}

@@ -1,0 +1,141 @@
+import type { EngineConnection, EngineSetup, LingeringHelpers } from "../../engines/engine-setup.ts";
+import type { KernelSettings } from "../../platform/kernel-settings.ts";
+import type { Finding } from "./finding.ts";
+
+/** What findings about settings are made of. */
+export interface Surroundings {
+  readonly setup: EngineSetup;
+  readonly kernel: KernelSettings;
+  /** Whether Glovebox itself runs as root. */
+  readonly isRoot: boolean;
+}
+
+/** What an operator should know of how an engine and its kernel are set up, the worst first. */
+export function settingFindings(surroundings: Surroundings): readonly Finding[] {
+  const { setup, kernel, isRoot } = surroundings;
+  const sharesKernel = setup.kernel !== undefined && setup.kernel === kernel.release;
+  return [
+    ...(setup.connection === undefined ? [] : connectionFindings(setup.connection)),
+    ...(setup.openAddresses ?? []).map(openAddress),
+    ...(setup.setuid === true ? [setuidHelper] : []),
+    ...(setup.containerRoot === "root" ? [rootful] : []),
+    ...(sharesKernel && !isRoot && givesRoot(setup) ? [rootBySocket] : []),
+    ...(setup.accessControl?.length === 0 ? [noAccessControl] : []),
+    ...(setup.inProcess === true && isRoot ? [runsAsRoot] : []),
+    ...(sharesKernel && kernel.corePattern?.startsWith("|") === true ? [coreHelper] : []),
+    ...(sharesKernel && kernel.processorFaults.length > 0 ? [processorFaults(kernel.processorFaults)] : []),
+    ...(setup.lingeringHelpers === undefined ? [] : [helpersLinger(setup.lingeringHelpers)]),
+  ];
+}
+
+function connectionFindings({ kind, tls, remote, origin }: EngineConnection): readonly Finding[] {
+  if (kind === "socket") return [];
+  return [...tlsFindings(tls, remote, origin), ...(remote ? [elsewhere(origin)] : [])];
+}
+
+function tlsFindings(tls: EngineConnection["tls"], remote: boolean, origin: string): readonly Finding[] {
+  const fix = "Use TLS (DOCKER_TLS_VERIFY=1 with DOCKER_CERT_PATH), a socket forwarded over SSH, or the local socket.";
+  if (tls === null) {
+    return [
+      {
+        severity: remote ? "danger" : "warning",
+        what: `The engine's API is reached over plain TCP (${origin}).`,
+        why: "Whoever can reach that port is root on the engine's machine, and whoever sits in between sees and changes everything.",
+        fix,
+      },
+    ];
+  }
+  if (tls === "verified") return [];
+  return [
+    {
+      severity: remote ? "danger" : "warning",
+      what: `The engine's certificate is not verified (${origin}).`,
+      why: "Whoever sits in between can pose as the engine.",
+      fix,
+    },
+  ];
+}
+
+function elsewhere(origin: string): Finding {
+  return {
+    severity: "note",
+    what: `The engine runs on another machine (${origin}).`,
+    why: "Folders of this machine cannot be mounted there, and everything that runs passes over the network.",
+    fix: "Nothing, if that is meant; else unset it to use an engine on this machine.",
+  };
+}
+
+function openAddress(url: string): Finding {
+  const isNear = /^https?:\/\/(?:localhost|127(?:\.\d+){3}|\[::1\])(?::|$)/i.test(url);
+  return {
+    severity: isNear ? "warning" : "danger",
+    what: `The engine's API is open to whoever can reach ${url}.`,
+    why: "It asks nobody for a certificate, and whoever talks to it is root on the engine's machine.",
+    fix: "Take that address out of the engine's hosts (daemon.json, -H), or have it verify clients (tlsverify).",
+  };
+}
+
+/** Whether an engine that runs as root takes orders from a user who is not. */
+function givesRoot({ connection, containerRoot }: EngineSetup): boolean {
+  return connection?.kind === "socket" && (containerRoot === "root" || containerRoot === "remapped");
+}
+
+const rootBySocket: Finding = {
+  severity: "note",
+  what: "This user may talk to an engine that runs as root (with Docker: by the group docker).",
+  why: "That is as good as being root on this machine, for every program that this user starts; sandboxes cannot reach the engine.",
+  fix: "Give the server a user of its own that nobody works as, or use a rootless engine.",
+};
+
+function processorFaults(names: readonly string[]): Finding {
+  return {
+    severity: "note",
+    what: `The processor has faults that nothing makes up for here: ${names.join(", ")}.`,
+    why: "A program may read the memory of others that run on the same processor, other sandboxes and the host included.",
+    fix: "Update the kernel and the microcode, and boot without mitigations=off; on a virtual machine this is its host's to do.",
+  };
+}
+
+function helpersLinger({ defaultSeconds, setting }: LingeringHelpers): Finding {
+  return {
+    severity: "note",
+    what: `The engine keeps helper processes for ${defaultSeconds} seconds after each program, unless it is set otherwise.`,
+    why: "Many short runs add up to many idle processes on its host; it does not tell whether it is set.",
+    fix: `Set ${setting} to 30 (seconds) and start the engine's service anew; a program's end must be asked for within that time.`,
+  };
+}
+
+const setuidHelper: Finding = {
+  severity: "warning",
+  what: "bubblewrap is installed setuid root.",
+  why: "Every user of this machine can run its set-up code as root; newer versions refuse to run so.",
+  fix: "Remove the bit (`chmod u-s` on bwrap) and allow user namespaces to unprivileged users instead.",
+};
+
+const rootful: Finding = {
+  severity: "note",
+  what: "The root of a container is root on the engine's machine: there is no user namespace.",
+  why: "Programs run without root and without capabilities, but a fault of the kernel or the runtime that lets one out may make it root.",
+  fix: "Run the engine rootless or with user namespaces (Docker: userns-remap), or install gVisor (runsc).",
+};
+
+const noAccessControl: Finding = {
+  severity: "note",
+  what: "Neither AppArmor nor SELinux confines containers.",
+  why: "It would be one more wall behind namespaces, seccomp and dropped capabilities.",
+  fix: "Switch one of them on in the kernel and the engine, where the distribution has it.",
+};
+
+const runsAsRoot: Finding = {
+  severity: "note",
+  what: "Glovebox runs as root.",
+  why: "That gives sandboxes of this engine hard limits and a host user of their own, but a fault in setting one up happens with root's power.",
+  fix: "Run it as a normal user, under systemd with Delegate=yes for hard limits, where that will do.",
+};
+
+const coreHelper: Finding = {
+  severity: "note",
+  what: "A crash starts a program of the host (kernel.core_pattern begins with |).",
+  why: "Also a crash in a sandbox starts it, outside of the sandbox, as root and with data that the program in the sandbox chose.",
+  fix: "If that is not wanted: `sysctl -w kernel.core_pattern=core`.",
+};

@@ -1,0 +1,89 @@
+import type { EngineComponent, EngineSetup } from "../../engines/engine-setup.ts";
+import type { Finding } from "./finding.ts";
+import type { KnownDanger } from "./known-danger.ts";
+import { compareVersions, parseUpstreamVersion, type UpstreamVersion } from "./upstream-version.ts";
+
+/** What the dangers say of the engine's parts. A distribution's package may have the fix without upstream's number. */
+export function versionFindings(
+  components: readonly EngineComponent[],
+  setup: EngineSetup,
+  dangers: readonly KnownDanger[],
+): readonly Finding[] {
+  return components.flatMap((component) => {
+    const rows = dangers.filter((danger) => danger.component === component.name && matters(danger, setup));
+    const version = parseUpstreamVersion(component.version);
+    if (version === null) return rows.length === 0 ? [] : [unreadable(component)];
+    return rows.flatMap((danger) => {
+      const fixed = fixOf(version, danger);
+      return fixed === null || isBackported(component, danger) ? [] : [finding(component, version, { danger, fixed })];
+    });
+  });
+}
+
+function matters({ onlyWith }: KnownDanger, setup: EngineSetup): boolean {
+  if (onlyWith === "authorization plugins") return (setup.authorizationPlugins ?? []).length > 0;
+  if (onlyWith === "a setuid helper") return setup.setuid === true;
+  return true;
+}
+
+/** The version that fixes it for the series that this one belongs to; null when this one has no such fault. */
+function fixOf(version: UpstreamVersion, { affected }: KnownDanger): string | null {
+  const range = affected.find(({ from = "0", fixed }) => {
+    const [first, last] = [parseUpstreamVersion(from), parseUpstreamVersion(fixed)];
+    if (first === null || last === null) throw new TypeError(`No version: ${from} or ${fixed}.`);
+    return compareVersions(version, first) >= 0 && compareVersions(version, last) < 0;
+  });
+  return range?.fixed ?? null;
+}
+
+function finding(
+  { name, version: shown, build }: EngineComponent,
+  version: UpstreamVersion,
+  { danger, fixed }: { readonly danger: KnownDanger; readonly fixed: string },
+): Finding {
+  const cves = danger.cves.join(", ");
+  const upgrade = `pgrade ${name} to ${fixed} or later.`;
+  if (version.suffix === "" && !isPackageRevision(build) && danger.hidesBackports !== true) {
+    return {
+      severity: danger.severity,
+      what: `${name} ${shown} is known to have ${cves}.`,
+      why: danger.effect,
+      fix: `U${upgrade}`,
+    };
+  }
+  const packaged = isPackageRevision(build) ? ` (this is ${build})` : "";
+  return {
+    severity: danger.severity === "danger" ? "warning" : danger.severity,
+    what: `${name} ${shown} may have ${cves}: upstream fixed it in ${fixed}.`,
+    why: danger.effect,
+    fix: `Look for the fix in the changelog of the distribution's package${packaged}; if it is not there, u${upgrade}`,
+  };
+}
+
+/** Whether the package is one that has the fix, or a later revision of it: `1.1.5+ds1-1+deb12u2` after `...u1`. */
+function isBackported({ build = "" }: EngineComponent, { backports = [] }: KnownDanger): boolean {
+  const [own, revision] = splitRevision(build);
+  return backports.some((backport) => {
+    const [fixed, first] = splitRevision(backport);
+    return own === fixed && revision >= first;
+  });
+}
+
+function splitRevision(build: string): readonly [series: string, revision: number] {
+  const [, series = build, revision = "0"] = /^(.*\+deb\d+u)(\d+)$/.exec(build) ?? [];
+  return [series, Number(revision)];
+}
+
+/** Distributions put the package's revision where upstream puts the commit. */
+function isPackageRevision(build: string | undefined): boolean {
+  return build !== undefined && /^\d+(?:\.\d+)+[-+~]/.test(build) && !/-g[0-9a-f]{7,}/.test(build);
+}
+
+function unreadable({ name, version }: EngineComponent): Finding {
+  return {
+    severity: "note",
+    what: `The version of ${name}, "${version}", cannot be read.`,
+    why: "So it is not known whether it has known faults.",
+    fix: `Compare it by hand with the security advisories of ${name}.`,
+  };
+}

@@ -1,0 +1,115 @@
+import { createId } from "../../base/id.ts";
+import { invalidField } from "../../errors/glovebox-error.ts";
+import type { Platform } from "../../platform/platform.ts";
+import { checkArguments } from "../../policy/arguments.ts";
+import { checkEnvironmentId } from "../../policy/environment-id.ts";
+import { checkImageReference } from "../../policy/image-reference.ts";
+import { assertNetworkAllowed, parseNetwork } from "../../policy/network.ts";
+import { resolveLimits } from "../../policy/resolve-limits.ts";
+import { projectFolder, type EnvironmentSpec } from "../../workloads/environment/environment-spec.ts";
+import { openEnvironment } from "../../workloads/environment/open-environment.ts";
+import type { z } from "zod";
+import type { Operation, OperationCall } from "../operation.ts";
+import { explicitDemands } from "./explicit-demands.ts";
+import { openProject } from "./open-project.ts";
+import { readVariables } from "./read-command.ts";
+import {
+  createEnvironmentRequestSchema,
+  createEnvironmentResponseSchema,
+  type CreateEnvironmentResponse,
+} from "./schema.ts";
+
+type Request = z.output<typeof createEnvironmentRequestSchema>;
+
+/** `create_environment`: a container that commands run in until it is destroyed. */
+export const createEnvironmentOperation: Operation<
+  typeof createEnvironmentRequestSchema,
+  typeof createEnvironmentResponseSchema,
+  Platform
+> = {
+  name: "create_environment",
+  description: [
+    "Starts a container in which run_command runs commands, one after another or several at once, until destroy_environment.",
+    "Use it to work on a project: its folder is at /workdir, and what commands write there is on the host at once and belongs",
+    "to the folder's owner. Commands run as that user, never with more rights; the rest of the container can be written as far as",
+    "that user may, within a limit, and goes with it. There is no network unless `network` asks for it. An environment that does",
+    "nothing for an hour is ended.",
+  ].join(" "),
+  request: createEnvironmentRequestSchema,
+  response: createEnvironmentResponseSchema,
+  run,
+};
+
+async function run(platform: Platform, request: Request, call: OperationCall): Promise<CreateEnvironmentResponse> {
+  const id = request.env_id === undefined ? createId("env") : checkEnvironmentId(request.env_id);
+  const spec = specOf(platform, request, id);
+  const { engine, notes } = await platform.chooseEngine(request.engine, call.signal);
+  const notices = [...notes];
+  const environment = await openEnvironment(
+    {
+      ...platform,
+      id,
+      engine,
+      readSpec: async () => {
+        if (request.project_root === undefined) return spec;
+        const readOnly = request.read_only ?? false;
+        const opened = await openProject(platform, request.project_root, { readOnly, field: "project_root" });
+        notices.push(...opened.notices);
+        return { ...spec, project: opened.project };
+      },
+      onSetup: (message) => void call.onEvent?.({ type: "progress", message, fraction: null }),
+      onPull: (image, { status, currentBytes, totalBytes }) =>
+        void call.onEvent?.({
+          type: "progress",
+          message: `Pulling ${image}: ${status}`,
+          fraction: currentBytes === null || !totalBytes ? null : currentBytes / totalBytes,
+        }),
+    },
+    call,
+  );
+  const { containerId, sandboxId } = await environment.home();
+  const { isolation } = await engine.capabilities({ signal: call.signal, ociRuntime: spec.ociRuntime });
+  return {
+    env_id: id,
+    container_id: containerId,
+    sandbox_id: sandboxId,
+    mount_path: projectFolder,
+    image: spec.image,
+    engine: engine.name,
+    isolation,
+    ...(spec.ociRuntime === undefined ? {} : { oci_runtime: spec.ociRuntime }),
+    read_only: environment.spec.project?.readOnly ?? false,
+    warnings: [...notices, ...environment.warnings],
+  };
+}
+
+/** Everything but the project is checked before anything is started. */
+function specOf({ config, defaultMinIsolation }: Platform, request: Request, id: string): EnvironmentSpec {
+  const network = parseNetwork(request.network);
+  assertNetworkAllowed(network, config.network);
+  const demands = explicitDemands(request.limits, config.explicitSettings);
+  return {
+    id,
+    image: checkImageReference(request.image),
+    ociRuntime: request.oci_runtime,
+    setupCommands: (request.setup_commands ?? []).map((command, index) => {
+      const field = `setup_commands[${index}]`;
+      if ((command[0] ?? "") === "")
+        throw invalidField(`${field}[0]`, "the name of a program", command[0] ?? "nothing");
+      return checkArguments(command, field);
+    }),
+    project: null,
+    readOnlyRoot: request.read_only_root ?? false,
+    limits: resolveLimits({
+      kind: "environment",
+      defaults: config.limits,
+      ceilings: config.ceilings,
+      requested: request.limits,
+    }),
+    network,
+    environment: readVariables(request),
+    hostEnvironment: config.hostEnvironment,
+    minIsolation: request.min_isolation ?? config.minIsolation ?? defaultMinIsolation,
+    explicitDemands: request.network === undefined ? demands : [...demands, "noNetwork"],
+  };
+}

@@ -1,0 +1,37 @@
+import { invalidField } from "../../errors/glovebox-error.ts";
+import { checkArguments } from "../../policy/arguments.ts";
+import { checkEnvironment } from "../../policy/environment.ts";
+import { resolveWorkingDirectory } from "../../policy/working-directory.ts";
+import type { CommandSpec } from "../../workloads/environment/command-result.ts";
+import { projectFolder } from "../../workloads/environment/environment-spec.ts";
+
+type Variables = Readonly<Record<string, string>>;
+
+/** What requests that start something in an environment have in common. */
+export interface CommandRequest {
+  readonly command: readonly string[];
+  readonly environment?: Variables | undefined;
+  readonly env?: Variables | undefined;
+  readonly cwd?: string | undefined;
+}
+
+/** The command of a request, checked. @throws INVALID_REQUEST naming the field */
+export function readCommand(request: CommandRequest): CommandSpec {
+  const command = checkArguments(request.command, "command");
+  if (command[0] === undefined || command[0] === "") {
+    throw invalidField("command[0]", "the name of a program", command[0] ?? "nothing");
+  }
+  return {
+    command,
+    environment: readVariables(request),
+    workingDirectory: resolveWorkingDirectory(request.cwd, projectFolder),
+  };
+}
+
+/** The variables of a request that takes them by either of two names. @throws INVALID_REQUEST */
+export function readVariables({ environment, env }: Pick<CommandRequest, "environment" | "env">): Variables {
+  if (environment !== undefined && env !== undefined) {
+    throw invalidField("env", "to be left out beside environment, which is the same", "both");
+  }
+  return env === undefined ? checkEnvironment(environment ?? {}) : checkEnvironment(env, "env");
+}

@@ -1,0 +1,74 @@
+import type { ContainerSummary, Engine } from "../../engines/engine.ts";
+import { labels, managed } from "../../engines/labels.ts";
+import type { Platform } from "../../platform/platform.ts";
+import type { SandboxRecord } from "../../sandbox/sandbox-records.ts";
+import type { SandboxRow } from "./schema.ts";
+
+/** A sandbox that exists now, and how to end it from here. */
+export interface FoundSandbox {
+  readonly row: SandboxRow;
+  remove(): Promise<void>;
+}
+
+/** Every sandbox of ours on the engines that answer, and those that live inside another process of this user. */
+export async function findSandboxes(
+  platform: Platform,
+  engineName?: string,
+  signal?: AbortSignal,
+): Promise<FoundSandbox[]> {
+  const engines = await answeringEngines(platform, engineName, signal);
+  const listed = await Promise.all(engines.map((engine) => onEngine(platform, engine, signal)));
+  const found = listed.flat();
+  const known = new Set(found.map(({ row }) => row.sandbox_id));
+  const records = (await platform.records.list()).filter((record) => !known.has(record.id));
+  const embedded = records.filter((record) => record.engine === "local" && (engineName ?? "local") === "local");
+  return [...found, ...(await Promise.all(embedded.map((record) => inAnotherProcess(platform, record))))];
+}
+
+/** Engines that can be asked now; one that was named must answer. */
+export async function answeringEngines(platform: Platform, name?: string, signal?: AbortSignal): Promise<Engine[]> {
+  if (name !== undefined) return [(await platform.chooseEngine(name, signal)).engine];
+  const engines = await Promise.all(platform.engines.names.map((each) => platform.engines.get(each)));
+  const probes = await Promise.all(engines.map((engine) => engine.probe({ signal })));
+  return engines.filter((_, index) => probes[index]?.available === true);
+}
+
+async function onEngine(platform: Platform, engine: Engine, signal: AbortSignal | undefined): Promise<FoundSandbox[]> {
+  const summaries = await engine.list(managed, { signal });
+  return Promise.all(
+    summaries.map(async (summary) => ({
+      row: await rowOf(platform, engine, summary),
+      remove: () => summary.remove({ signal }),
+    })),
+  );
+}
+
+async function rowOf({ leases }: Platform, engine: Engine, summary: ContainerSummary): Promise<SandboxRow> {
+  const label = (name: string): string => summary.labels[name] ?? "";
+  return {
+    sandbox_id: label(labels.sandbox) || summary.id,
+    engine: engine.name,
+    kind: label(labels.kind),
+    principal: label(labels.principal),
+    created_at: new Date(summary.createdAtMs).toISOString(),
+    running: summary.running,
+    owner: await leases.stateOf(label(labels.owner)),
+  };
+}
+
+/** A sandbox of the embedded engine ends with its process, so only a living one has any. */
+async function inAnotherProcess({ leases, records }: Platform, record: SandboxRecord): Promise<FoundSandbox> {
+  const owner = await leases.stateOf(record.owner);
+  const row: SandboxRow = {
+    sandbox_id: record.id,
+    engine: record.engine,
+    kind: record.kind,
+    principal: record.principal,
+    created_at: new Date(record.createdAtMs).toISOString(),
+    running: owner === "living",
+    owner,
+  };
+  const remove = (): Promise<void> =>
+    owner === "living" ? records.removeByOwner(record.id) : records.delete(record.id);
+  return { row, remove };
+}

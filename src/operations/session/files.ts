@@ -1,0 +1,95 @@
+import { isUtf8 } from "node:buffer";
+import { GloveboxError } from "../../errors/glovebox-error.ts";
+import type { Platform } from "../../platform/platform.ts";
+import type { SandboxFiles } from "../../sandbox/files/sandbox-files.ts";
+import type { Caller } from "../../sandbox/sandboxes.ts";
+import { listFiles, maxFileBytes, readFile, writeFile } from "../../workloads/session/session-files.ts";
+import type { Session } from "../../workloads/session/session.ts";
+import { useFiles } from "../../workloads/session/use-files.ts";
+import type { Operation, OperationCall } from "../operation.ts";
+import {
+  listFilesRequestSchema,
+  listFilesResponseSchema,
+  readFileRequestSchema,
+  readFileResponseSchema,
+  writeFileRequestSchema,
+  writeFileResponseSchema,
+} from "./files-schema.ts";
+import { sessionListener } from "./session-listener.ts";
+import { sessionOf } from "./session-of.ts";
+
+/** `list_files`: what is in a folder of a session. */
+export const listFilesOperation: Operation<typeof listFilesRequestSchema, typeof listFilesResponseSchema, Platform> = {
+  name: "list_files",
+  description: "Lists a folder of a session of run_code, by default /work, where its programs run. Follows no link.",
+  request: listFilesRequestSchema,
+  response: listFilesResponseSchema,
+  run: async (platform, { session_id: id, path = "." }, call) => {
+    const session = existing(platform, id, call);
+    const { result, about } = await use(platform, session, call, (inside, caller) => listFiles(inside, path, caller));
+    const files = result.files.map(({ sizeBytes, ...file }) => ({ ...file, size_bytes: sizeBytes }));
+    return { ...about, files, truncated: result.truncated };
+  },
+};
+
+/** `read_file`: a file of a session, or a piece of it. */
+export const readFileOperation: Operation<typeof readFileRequestSchema, typeof readFileResponseSchema, Platform> = {
+  name: "read_file",
+  description: "Reads a file of a session of run_code, or a piece of a large one: as text, or in base64.",
+  request: readFileRequestSchema,
+  response: readFileResponseSchema,
+  run: async (platform, { session_id: id, path, encoding, offset = 0, limit = maxFileBytes }, call) => {
+    const session = existing(platform, id, call);
+    const { result, about } = await use(platform, session, call, (files, caller) =>
+      readFile(files, { path, offset, limit }, caller),
+    );
+    const { content, sizeBytes } = result;
+    const written = encoding ?? (isUtf8(content) ? "utf8" : "base64");
+    return {
+      ...about,
+      path,
+      content: Buffer.from(content).toString(written),
+      encoding: written,
+      size_bytes: sizeBytes,
+      truncated: offset + content.length < sizeBytes,
+    };
+  },
+};
+
+/** `write_file`: a file into a session. */
+export const writeFileOperation: Operation<typeof writeFileRequestSchema, typeof writeFileResponseSchema, Platform> = {
+  name: "write_file",
+  description:
+    "Writes a file into a session of run_code, for its programs to read; folders on the way are made, a file that is there is replaced. Begins a session where there is none.",
+  request: writeFileRequestSchema,
+  response: writeFileResponseSchema,
+  run: async (platform, { path, content: text, encoding = "utf8", ...request }, call) => {
+    const { session } = await sessionOf(platform, request, call);
+    const content = Buffer.from(text, encoding);
+    const { about } = await use(platform, session, call, (files, caller) =>
+      writeFile(files, { path, content }, caller),
+    );
+    return { ...about, path, size_bytes: content.length };
+  },
+};
+
+async function use<T>(
+  platform: Platform,
+  session: Session,
+  call: OperationCall,
+  work: (files: SandboxFiles, caller: Caller) => Promise<T>,
+): Promise<{
+  readonly result: T;
+  readonly about: { readonly session_id: string; readonly restarted: boolean; readonly warnings: string[] };
+}> {
+  const { result, opened } = await useFiles(session, { ...platform, listener: sessionListener(call) }, call, work);
+  return { result, about: { session_id: session.id, restarted: opened.restarted, warnings: [...opened.warnings] } };
+}
+
+function existing({ sessions }: Platform, id: string | undefined, call: OperationCall): Session {
+  const session = sessions.find(id, call);
+  if (session !== null) return session;
+  throw new GloveboxError("NOT_FOUND", "There is no session yet.", {
+    suggestion: "Begin one with run_code or write_file, or name one by its session_id.",
+  });
+}

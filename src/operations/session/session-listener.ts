@@ -1,0 +1,15 @@
+import type { SessionListener } from "../../workloads/session/run-in-session.ts";
+import type { OperationCall } from "../operation.ts";
+import { buildEvent, pullEvent } from "../image-events.ts";
+
+/** What a session tells, as the caller hears it. */
+export function sessionListener({ onEvent }: OperationCall): SessionListener {
+  return {
+    onSandbox: (sandboxId) => void onEvent?.({ type: "sandbox", sandboxId }),
+    onOutput: (stream, bytes) => onEvent?.({ type: "output", stream, bytes }),
+    onDenied: (denial) => void onEvent?.({ type: "denied", denial }),
+    onPull: (image, progress) => void onEvent?.(pullEvent(image, progress)),
+    onPackages: (message) => void onEvent?.({ type: "progress", message, fraction: null }),
+    onBuild: (image, line) => void onEvent?.(buildEvent(image, line)),
+  };
+}

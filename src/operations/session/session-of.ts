@@ -1,0 +1,78 @@
+import { invalidField } from "../../errors/glovebox-error.ts";
+import type { Platform } from "../../platform/platform.ts";
+import { checkImageReference } from "../../policy/image-reference.ts";
+import { limitFieldNames, limitFields, toField } from "../../policy/limit-fields.ts";
+import type { Limits } from "../../policy/limits.ts";
+import type { Session } from "../../workloads/session/session.ts";
+import type { OperationCall } from "../operation.ts";
+import { requestedLimits } from "../requested-limits.ts";
+import type { LimitsRequest } from "../run-settings.ts";
+
+/** What of a request decides which session it gets, and what a new one is made of. */
+export interface SessionRequest {
+  readonly session_id?: string | undefined;
+  readonly engine?: string | undefined;
+  readonly image?: string | undefined;
+  readonly oci_runtime?: string | undefined;
+  readonly limits?: LimitsRequest | undefined;
+}
+
+/**
+ * The session that a request names, or its connection's, or a new one.
+ * @throws NOT_FOUND, INVALID_REQUEST for what a session that is there cannot change, ENGINE_UNAVAILABLE, CAPACITY
+ */
+export async function sessionOf(
+  platform: Platform,
+  request: SessionRequest,
+  call: OperationCall,
+): Promise<{ readonly session: Session; readonly notes: readonly string[] }> {
+  const limits = requestedLimits("session", request, platform.config);
+  const image = checkImageReference(request.image ?? platform.config.images.session);
+  const known = platform.sessions.find(request.session_id, call);
+  if (known !== null) {
+    assertSame(known, request, { limits, image });
+    return { session: known, notes: [] };
+  }
+  const { engine, notes } = await platform.chooseSessionEngine(request.engine, call.signal);
+  // Another call of the connection may have made it meanwhile.
+  const session =
+    platform.sessions.find(undefined, call) ??
+    platform.sessions.create(
+      {
+        engine,
+        image,
+        imageDemanded: request.image !== undefined,
+        ociRuntime: request.oci_runtime,
+        limits,
+        minIsolation: platform.config.minIsolation ?? platform.defaultMinIsolation,
+      },
+      call,
+    );
+  return { session, notes };
+}
+
+/** A session keeps what it was made of; the time and the network are each call's own. */
+function assertSame(
+  { settings }: Session,
+  request: SessionRequest,
+  { limits, image }: { readonly limits: Limits; readonly image: string },
+): void {
+  const refuse = (field: string, has: unknown, asked: unknown): never => {
+    throw invalidField(field, `what this session was made with (${String(has)}), or another session`, String(asked));
+  };
+  const { engine, oci_runtime: runtime } = request;
+  if (engine !== undefined && engine !== "auto" && engine !== settings.engine.name) {
+    refuse("engine", settings.engine.name, engine);
+  }
+  if (request.image !== undefined && image !== settings.image) refuse("image", settings.image, image);
+  if (runtime !== undefined && runtime !== settings.ociRuntime) {
+    refuse("oci_runtime", settings.ociRuntime ?? "the engine's own", runtime);
+  }
+  for (const field of limitFieldNames) {
+    if (field === "timeout_seconds" || request.limits?.[field] === undefined) continue;
+    const { limit } = limitFields[field];
+    if (limits[limit] !== settings.limits[limit]) {
+      refuse(`limits.${field}`, toField(field, settings.limits), toField(field, limits));
+    }
+  }
+}

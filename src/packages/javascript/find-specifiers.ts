@@ -1,0 +1,74 @@
+import { parseSync, type Comment } from "oxc-parser";
+import { dialectsOf } from "./dialects.ts";
+import { jsxSpecifier } from "./jsx-specifier.ts";
+import { RequireCalls } from "./require-calls.ts";
+import { isNode, literalText, nodesIn, type SyntaxNode } from "./syntax-node.ts";
+import { walkScopes } from "./walk-scopes.ts";
+
+/**
+ * The specifiers that the file loads when it runs, in no order: static and dynamic imports, re-exports, `require`.
+ * Types, and specifiers that have to be computed, are left out. A file that does not parse gives what its parser
+ * could make of it, often nothing.
+ */
+export function findSpecifiers(path: string, source: string): ReadonlySet<string> {
+  const { program, comments } = parse(path, source.replace(/^\uFEFF/, ""));
+  const found = new Set<string>();
+  const calls = new RequireCalls();
+  let hasJsx = false;
+  walkScopes(program, (node, scope) => {
+    calls.visit(node, scope);
+    if (node.type === "JSXElement" || node.type === "JSXFragment") hasJsx = true;
+    const specifier = loadedBy(node);
+    if (specifier !== null) found.add(specifier);
+  });
+  for (const specifier of calls.specifiers()) found.add(specifier);
+  // In other files neither Node nor the compiler takes these elements.
+  if (hasJsx && /\.[jt]sx$/.test(path)) {
+    const specifier = jsxSpecifier(comments.map(({ value }) => value));
+    if (specifier !== null) found.add(specifier);
+  }
+  return found;
+}
+
+interface Parsed {
+  readonly program: SyntaxNode;
+  readonly comments: readonly Comment[];
+}
+
+/** Read in the first dialect that fits, or else in the last. */
+function parse(path: string, source: string): Parsed {
+  let parsed: Parsed | null = null;
+  for (const dialect of dialectsOf(path)) {
+    const result = parseSync("file", source, { lang: dialect, sourceType: "unambiguous", preserveParens: false });
+    parsed = { program: result.program as unknown as SyntaxNode, comments: result.comments };
+    // A mistake that the parser could not get over leaves nothing.
+    if (nodesIn(parsed.program["body"]).length > 0) break;
+  }
+  return parsed ?? { program: { type: "Program", start: 0, end: 0 }, comments: [] };
+}
+
+function loadedBy(node: SyntaxNode): string | null {
+  switch (node.type) {
+    case "ImportDeclaration":
+      return isTypeOnly(node, "importKind") ? null : literalText(node["source"]);
+    case "ExportNamedDeclaration":
+    case "ExportAllDeclaration":
+      return isTypeOnly(node, "exportKind") ? null : literalText(node["source"]);
+    case "ImportExpression":
+      return literalText(node["source"]);
+    case "TSImportEqualsDeclaration": {
+      const reference = node["moduleReference"];
+      const isType = node["importKind"] === "type";
+      return isType || !isNode(reference) ? null : literalText(reference["expression"]);
+    }
+    default:
+      return null;
+  }
+}
+
+/** `import type ...`, or one that names types only: the compiler takes both away. */
+function isTypeOnly(node: SyntaxNode, kind: "importKind" | "exportKind"): boolean {
+  if (node[kind] === "type") return true;
+  const names = nodesIn(node["specifiers"]);
+  return names.length > 0 && names.every((name) => name[kind] === "type");
+}

@@ -1,0 +1,244 @@
+import { mkdir, readdir, readFile, realpath, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { createId } from "../base/id.ts";
+import { isAlive, type ProcessIdentity } from "../sandbox/process-identity.ts";
+import { takeFileLock } from "./file-lock.ts";
+import { packageSetId, type PackageSetKey, type PackageSetRecord } from "./package-set.ts";
+import { removeSealed, seal } from "./sealed-folder.ts";
+
+export interface PackageCacheOptions {
+  /** Where it is; made when it is missing, for this user only. */
+  readonly folder: string;
+  /** This process. */
+  readonly identity: ProcessIdentity;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+/** A set that somebody uses, and that stays as long. */
+export interface PackageSetLease extends AsyncDisposable {
+  readonly record: PackageSetRecord;
+  /** Real path of the folder with the packages. */
+  readonly folder: string;
+}
+
+/** One set as it lies in the cache. */
+export interface CachedSet {
+  readonly id: string;
+  readonly record: PackageSetRecord;
+  readonly lastUsedAtMs: number;
+  readonly inUse: boolean;
+}
+
+export interface InstallOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Called once when another run is installing the same set. */
+  readonly onWait?: (() => void) | undefined;
+}
+
+/** Fills an empty folder and tells what is in it. */
+export type FillFolder = (
+  folder: string,
+) => Promise<Omit<PackageSetRecord, keyof PackageSetKey | "version" | "createdAtMs">>;
+
+/** Marks of processes of other machines, whose life cannot be seen, count for this long: a day. */
+const foreignMarkMs = 24 * 3_600_000;
+
+/**
+ * Installed packages on disk, shared by all processes of a user (SPEC PK4): a folder for each set of packages that was
+ * asked for together. A set appears whole or not at all, never changes, and is read-only; marks of use keep it.
+ */
+export class PackageCache {
+  readonly #options: PackageCacheOptions;
+  #root: Promise<string> | undefined;
+
+  constructor(options: PackageCacheOptions) {
+    this.#options = options;
+  }
+
+  /** The set, if it is there; no network, no lock. */
+  async find(key: PackageSetKey): Promise<PackageSetLease | null> {
+    return this.#use(packageSetId(key));
+  }
+
+  /**
+   * The set, which `fill` installs when it is not there. Only one such installation goes on at a time, across all
+   * processes of the machine; the others wait for it. What a failed one leaves is removed.
+   * @throws CANCELLED, and what `fill` throws
+   */
+  async install(key: PackageSetKey, fill: FillFolder, options: InstallOptions = {}): Promise<PackageSetLease> {
+    const root = await this.#open();
+    const id = packageSetId(key);
+    await using _ = await this.#lock(root, id, options);
+    const present = await this.#use(id);
+    if (present !== null) return present;
+    await this.#make(root, key, fill);
+    const made = await this.#use(id);
+    if (made === null) throw new Error("an installed set is gone");
+    return made;
+  }
+
+  /** Every set, the one used last first. */
+  async list(): Promise<readonly CachedSet[]> {
+    const root = await this.#open();
+    const ids = await readdir(path.join(root, "sets"));
+    const sets = await Promise.all(ids.map((id) => this.#read(root, id)));
+    return sets.filter((set) => set !== null).toSorted((a, b) => b.lastUsedAtMs - a.lastUsedAtMs);
+  }
+
+  /** Removes the sets not used for longest until the rest has the size, and what dead processes left; gives those removed. */
+  async prune(maxBytes: number): Promise<readonly CachedSet[]> {
+    const root = await this.#open();
+    await this.#sweep(root);
+    const removed: CachedSet[] = [];
+    let left = 0;
+    for (const set of await this.list()) {
+      if (left + set.record.bytes <= maxBytes) left += set.record.bytes;
+      else if (await this.#remove(root, set)) removed.push(set);
+      else left += set.record.bytes;
+    }
+    return removed;
+  }
+
+  async #make(root: string, key: PackageSetKey, fill: FillFolder): Promise<void> {
+    const id = packageSetId(key);
+    const staging = path.join(root, "new", createId("set"));
+    const files = path.join(staging, "files");
+    await mkdir(files, { recursive: true });
+    try {
+      await writeFile(path.join(staging, "owner.json"), JSON.stringify(this.#options.identity));
+      const filled = await fill(files);
+      const { ecosystem, manager, platform, requested } = key;
+      const record: PackageSetRecord = {
+        ...{ version: 1, ecosystem, manager, platform, requested },
+        ...filled,
+        createdAtMs: this.#options.now(),
+      };
+      await seal(files);
+      await writeFile(path.join(staging, "set.json"), JSON.stringify(record, null, 2));
+      await rename(staging, path.join(root, "sets", id));
+    } finally {
+      await removeSealed(staging);
+    }
+  }
+
+  /** Marks first and looks then, while `#remove` takes away first and looks for marks then: one of them sees the other. */
+  async #use(id: string): Promise<PackageSetLease | null> {
+    const root = await this.#open();
+    const mark = path.join(root, "uses", `${id}.${createId("use")}`);
+    await writeFile(mark, JSON.stringify(this.#options.identity));
+    const release = (): Promise<void> => rm(mark, { force: true });
+    const set = await this.#read(root, id);
+    if (set === null) {
+      await release();
+      return null;
+    }
+    const folder = path.join(root, "sets", id);
+    const now = this.#options.now() / 1000;
+    await utimes(folder, now, now);
+    return { record: set.record, folder: path.join(folder, "files"), [Symbol.asyncDispose]: release };
+  }
+
+  /** False when it is in use. */
+  async #remove(root: string, { id, inUse }: CachedSet): Promise<boolean> {
+    if (inUse) return false;
+    const folder = path.join(root, "sets", id);
+    const aside = path.join(root, "old", id);
+    await using _ = await this.#lock(root, id, {});
+    await removeSealed(aside);
+    try {
+      await rename(folder, aside);
+    } catch {
+      // Somebody else has removed it.
+      return true;
+    }
+    if (await this.#isUsed(root, id)) {
+      await rename(aside, folder);
+      return false;
+    }
+    await removeSealed(aside);
+    return true;
+  }
+
+  async #read(root: string, id: string): Promise<CachedSet | null> {
+    const folder = path.join(root, "sets", id);
+    try {
+      const [text, { mtimeMs }] = await Promise.all([readFile(path.join(folder, "set.json"), "utf8"), stat(folder)]);
+      const record = JSON.parse(text) as PackageSetRecord;
+      return { id, record, lastUsedAtMs: mtimeMs, inUse: await this.#isUsed(root, id) };
+    } catch {
+      // Not there, or no set of ours.
+      return null;
+    }
+  }
+
+  /** Forgets marks of the dead on its way. */
+  async #isUsed(root: string, id: string): Promise<boolean> {
+    const uses = path.join(root, "uses");
+    const marks = (await readdir(uses)).filter((name) => name.startsWith(`${id}.`));
+    const states = await Promise.all(marks.map((name) => this.#isHeld(path.join(uses, name))));
+    return states.includes(true);
+  }
+
+  async #isHeld(mark: string): Promise<boolean> {
+    const holder = await readIdentity(mark);
+    const { identity, now } = this.#options;
+    if (holder === null) return false;
+    const alive = isAlive(holder, identity);
+    if (alive === true) return true;
+    const { mtimeMs } = await stat(mark).catch(() => ({ mtimeMs: 0 }));
+    if (alive === null && now() - mtimeMs < foreignMarkMs) return true;
+    await rm(mark, { force: true });
+    return false;
+  }
+
+  /** Removes what processes that have died were making, removing or waiting for. */
+  async #sweep(root: string): Promise<void> {
+    const isOfDead = async (file: string): Promise<boolean> => {
+      const owner = await readIdentity(file);
+      return owner !== null && isAlive(owner, this.#options.identity) === false;
+    };
+    for (const name of await readdir(path.join(root, "new"))) {
+      const folder = path.join(root, "new", name);
+      if (await isOfDead(path.join(folder, "owner.json"))) await removeSealed(folder);
+    }
+    for (const id of await readdir(path.join(root, "old"))) {
+      await using _ = await this.#lock(root, id, {});
+      await removeSealed(path.join(root, "old", id));
+    }
+    for (const name of await readdir(path.join(root, "locks"))) {
+      const file = path.join(root, "locks", name);
+      // A lock itself is taken over by whoever wants it next.
+      if (name.includes(".") && (await isOfDead(file))) await rm(file, { force: true });
+    }
+  }
+
+  #lock(root: string, id: string, options: InstallOptions): Promise<AsyncDisposable> {
+    return takeFileLock({ file: path.join(root, "locks", id), identity: this.#options.identity, ...options });
+  }
+
+  /** The real path of the cache, whose folders are there. */
+  #open(): Promise<string> {
+    this.#root ??= this.#prepare();
+    this.#root.catch(() => (this.#root = undefined));
+    return this.#root;
+  }
+
+  async #prepare(): Promise<string> {
+    await mkdir(this.#options.folder, { recursive: true, mode: 0o700 });
+    const root = await realpath(this.#options.folder);
+    await Promise.all(
+      ["sets", "uses", "locks", "new", "old"].map((name) => mkdir(path.join(root, name), { recursive: true })),
+    );
+    return root;
+  }
+}
+
+async function readIdentity(file: string): Promise<ProcessIdentity | null> {
+  try {
+    return JSON.parse(await readFile(file, "utf8")) as ProcessIdentity;
+  } catch {
+    // Gone, or being written this very moment.
+    return null;
+  }
+}

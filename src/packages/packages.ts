@@ -1,0 +1,168 @@
+import path from "node:path";
+import { formatBytes } from "../base/bytes.ts";
+import type { Logger } from "../base/logger.ts";
+import type { ForwarderInterpreter } from "../egress/forwarder.ts";
+import type { NetworkAccess } from "../egress/network-access.ts";
+import type { Capabilities } from "../engines/capabilities.ts";
+import type { MountSpec } from "../engines/container-spec.ts";
+import type { Engine } from "../engines/engine.ts";
+import { GloveboxError } from "../errors/glovebox-error.ts";
+import type { Limits } from "../policy/limits.ts";
+import { packageName, type Ecosystem } from "../policy/package-specs.ts";
+import type { ProcessIdentity } from "../sandbox/process-identity.ts";
+import type { Caller, Sandboxes } from "../sandbox/sandboxes.ts";
+import { FindInstaller } from "./find-installer.ts";
+import { install } from "./install.ts";
+import { installFailed } from "./install-failed.ts";
+import { PackageCache, type CachedSet, type PackageSetLease } from "./package-cache.ts";
+import { packageFolders } from "./package-manager.ts";
+import type { PackageSetKey, PackageSetRecord } from "./package-set.ts";
+
+export interface PackagesOptions {
+  /** The cache's folder. */
+  readonly folder: string;
+  /** Beyond it the sets not used for longest are removed. */
+  readonly maxBytes: number;
+  /** Of installers, which take no place of a run's (SPEC LI4). */
+  readonly sandboxes: Sandboxes;
+  readonly network: Pick<NetworkAccess, "grant">;
+  /** Of one installation. */
+  readonly limits: Limits;
+  readonly identity: ProcessIdentity;
+  readonly logger: Logger;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+/** Packages for one sandbox. */
+export interface PackagesRequest {
+  readonly engine: Engine;
+  readonly capabilities: Capabilities;
+  /** The image that will use them: it installs them, too. */
+  readonly image: string;
+  readonly ociRuntime: string | undefined;
+  readonly interpreter: ForwarderInterpreter;
+  readonly ecosystem: Ecosystem;
+  /** As `checkPackages` gives them. */
+  readonly specs: readonly string[];
+}
+
+/** What a sandbox is given so that its imports resolve; to be disposed of when it has ended. */
+export interface ProvidedPackages extends AsyncDisposable {
+  readonly mount: MountSpec;
+  readonly environment: Readonly<Record<string, string>>;
+  /** The packages asked for in the versions that they have, `lodash@4.17.21` or `requests==2.32.0`. */
+  readonly resolved: readonly string[];
+}
+
+/** Told what goes on, in words for people, before it begins. */
+export type OnPackageProgress = (message: string) => void;
+
+/** Gives sandboxes the packages that they ask for, out of the cache or freshly installed. */
+export class Packages {
+  readonly #options: PackagesOptions;
+  readonly #cache: PackageCache;
+  readonly #installers: FindInstaller;
+
+  constructor(options: PackagesOptions) {
+    this.#options = options;
+    this.#cache = new PackageCache(options);
+    this.#installers = new FindInstaller({ ...options, folder: path.join(options.folder, "platforms") });
+  }
+
+  /**
+   * Installs what the cache does not have, all in one go; what it has costs no network (SPEC PK2).
+   * @throws PACKAGE_INSTALL_FAILED, UNSUPPORTED for an engine elsewhere, CANCELLED, and what opening a sandbox throws
+   */
+  async provide(request: PackagesRequest, caller: Caller, onProgress: OnPackageProgress): Promise<ProvidedPackages> {
+    const { ecosystem, specs } = request;
+    assertPossible(request);
+    const { manager, platform } = await this.#installers.find(request, caller);
+    if (manager === null) throw noManager(request);
+    const key: PackageSetKey = { ecosystem, manager, platform, requested: specs };
+    const lease = (await this.#cache.find(key)) ?? (await this.#install(key, request, { caller, onProgress }));
+    return provided(lease, ecosystem);
+  }
+
+  list(): Promise<readonly CachedSet[]> {
+    return this.#cache.list();
+  }
+
+  /** Removes the sets not used for longest, save those in use, until the rest has the size; default: the limit. */
+  prune(maxBytes: number = this.#options.maxBytes): Promise<readonly CachedSet[]> {
+    return this.#cache.prune(maxBytes);
+  }
+
+  async #install(
+    key: PackageSetKey,
+    request: PackagesRequest,
+    { caller, onProgress }: { readonly caller: Caller; readonly onProgress: OnPackageProgress },
+  ): Promise<PackageSetLease> {
+    const { logger } = this.#options;
+    const names = request.specs.join(", ");
+    const lease = await this.#cache.install(
+      key,
+      async (folder) => {
+        onProgress(`Installing ${names}`);
+        const filled = await install({ ...request, ...key, folder }, this.#options, caller);
+        onProgress(`Installed ${names}: ${filled.files} files, ${formatBytes(filled.bytes)}`);
+        return filled;
+      },
+      { signal: caller.signal, onWait: () => onProgress(`Waiting for another installation of ${names}`) },
+    );
+    try {
+      await this.prune();
+    } catch (error) {
+      logger.warn({ err: error }, "the package cache could not be pruned");
+    }
+    return lease;
+  }
+}
+
+function provided(lease: PackageSetLease, ecosystem: Ecosystem): ProvidedPackages {
+  const target = packageFolders[ecosystem];
+  return {
+    mount: { source: lease.folder, target, readOnly: true },
+    environment: ecosystem === "python" ? { PYTHONPATH: target } : {},
+    resolved: resolvedSpecs(lease.record),
+    [Symbol.asyncDispose]: () => lease[Symbol.asyncDispose](),
+  };
+}
+
+/** Those that were asked for, without what they brought along. */
+function resolvedSpecs({ ecosystem, requested, packages }: PackageSetRecord): readonly string[] {
+  const separator = ecosystem === "python" ? "==" : "@";
+  const byName = new Map(
+    packages.map(({ name, version }) => [usualName(name, ecosystem), `${name}${separator}${version}`]),
+  );
+  return requested.map((spec) => byName.get(packageName(spec, ecosystem)) ?? spec);
+}
+
+/** What an installed package calls itself, in the form of `packageName`. */
+function usualName(name: string, ecosystem: Ecosystem): string {
+  return ecosystem === "python" ? name.toLowerCase().replaceAll(/[-_.]+/g, "-") : name.toLowerCase();
+}
+
+function assertPossible({ capabilities, engine, specs }: PackagesRequest): void {
+  if (capabilities.hostPaths) return;
+  if (capabilities.isolation === "preload") {
+    throw installFailed(specs, "at isolation preload nothing keeps an installer from the host", {
+      suggestion: "Use a container engine or a system with namespaces (`glovebox doctor` tells what is missing).",
+      context: { isolation: "preload" },
+    });
+  }
+  throw new GloveboxError("UNSUPPORTED", `Engine ${engine.name} is elsewhere and cannot be given installed packages.`, {
+    suggestion: "Use an engine on this machine, or an image that has the packages.",
+    context: { engine: engine.name, missing: "hostPaths" },
+  });
+}
+
+function noManager({ ecosystem, specs, image, capabilities }: PackagesRequest): GloveboxError {
+  const tool = ecosystem === "python" ? "pip" : "bun or npm";
+  const where = capabilities.images ? `the image ${image}` : "this host";
+  return installFailed(specs, `${where} has no ${tool}`, {
+    suggestion: capabilities.images
+      ? `Name an image that has ${tool}, or that has the packages.`
+      : `Install ${tool} on the host, or use an engine with images.`,
+  });
+}

@@ -1,0 +1,95 @@
+import { parser } from "@lezer/python";
+
+type Tree = ReturnType<typeof parser.parse>;
+type SyntaxNode = Tree["topNode"];
+
+/** Names of the functions that import what their first argument names, unless the file gives them others. */
+const importers: readonly string[] = ["__import__", "import_module", "importlib.__import__", "importlib.import_module"];
+
+/**
+ * The modules that a Python file imports, in no order, as dotted paths that may end in more than a module:
+ * `from a.b import c` gives `a.b.c`. Statements count wherever they stand, and calls of `__import__` and
+ * `import_module` with a literal; relative imports and those for type checkers only do not. Code that does not parse
+ * gives what is around the mistake.
+ */
+export function findModules(source: string): ReadonlySet<string> {
+  const text = source.replace(/^\uFEFF/, "");
+  const found = new Set<string>();
+  const calls: { readonly callee: string; readonly path: string }[] = [];
+  const callees = new Set(importers);
+  parser.parse(text).iterate({
+    enter({ name, node }) {
+      if (name === "Body") return !isForTypeCheckers(node, text);
+      if (name === "CallExpression") {
+        const path = literalArgument(node, text);
+        if (path !== null) calls.push({ callee: textOf(node.firstChild, text), path });
+      }
+      if (name !== "ImportStatement") return true;
+      for (const { path, alias } of importsOf(node, text)) {
+        found.add(path.normalize("NFKC"));
+        if (path === "importlib") callees.add(`${alias}.import_module`);
+        if (path === "importlib.import_module") callees.add(alias);
+      }
+      return false;
+    },
+  });
+  for (const { callee, path } of calls) if (callees.has(callee)) found.add(path);
+  return found;
+}
+
+function textOf(node: SyntaxNode | null, text: string): string {
+  return node === null ? "" : text.slice(node.from, node.to);
+}
+
+/** The branch of `if TYPE_CHECKING:`. */
+function isForTypeCheckers(body: SyntaxNode, text: string): boolean {
+  if (body.parent?.name !== "IfStatement") return false;
+  const condition = body.prevSibling;
+  // Longer text is something else, and need not be looked at.
+  if (condition === null || condition.to - condition.from > 100) return false;
+  return /^\(*\s*(?:\w+\.)*TYPE_CHECKING\s*\)*$/.test(textOf(condition, text));
+}
+
+interface Import {
+  readonly path: string;
+  /** The name that it has in the file. */
+  readonly alias: string;
+}
+
+/** The statement's tokens, one after another: `from`, names, dots, commas, `import`, `as`. */
+function importsOf(statement: SyntaxNode, text: string): readonly Import[] {
+  const found: Import[] = [];
+  let from: string | null = null;
+  let path = "";
+  let alias: string | null = null;
+  let afterAs = false;
+  const finish = (): void => {
+    const whole = from === null ? path : path === "" ? from : `${from}.${path}`;
+    if (path !== "") found.push({ path: whole, alias: alias ?? path });
+    [path, alias, afterAs] = ["", null, false];
+  };
+  for (let token = statement.firstChild; token !== null; token = token.nextSibling) {
+    const word = textOf(token, text);
+    if (token.name === "VariableName" && afterAs) alias = word;
+    else if (token.name === "VariableName") path += word;
+    else if (token.name === "as") afterAs = true;
+    else if (word === ",") finish();
+    else if (word === "." || token.name === "Ellipsis") {
+      // A leading dot: relative, of the program's own.
+      if (path === "") return [];
+      path += ".";
+    } else if (token.name === "import" && path !== "") [from, path] = [path, ""];
+    else if (word === "*" && from !== null) found.push({ path: from, alias: from });
+  }
+  finish();
+  return found;
+}
+
+/** The first argument, or the one called `name`, when it is a plain string that a module's path could be. */
+function literalArgument(call: SyntaxNode, text: string): string | null {
+  const first = call.getChild("ArgList")?.firstChild?.nextSibling ?? null;
+  const isNamed = first?.name === "VariableName" && textOf(first, text) === "name";
+  const value = isNamed && first.nextSibling?.name === "AssignOp" ? first.nextSibling.nextSibling : first;
+  if (value?.name !== "String" || value.to - value.from > 300) return null;
+  return /^[rRuU]?("""|'''|"|')(\w[\w.]*)\1$/u.exec(textOf(value, text))?.[2] ?? null;
+}

@@ -1,0 +1,23 @@
+import { posix } from "node:path";
+
+/** Folders from the file's own up to the root, which is the empty name. */
+function foldersAbove(path: string): readonly string[] {
+  const parts = path.split("/").slice(0, -1);
+  return [...parts.map((_, index) => parts.slice(0, parts.length - index).join("/")), ""];
+}
+
+/**
+ * Tells whether a top-level module that a file imports is one of the program's own: a Python file or a folder with
+ * Python files, beside the importing file or in a folder above it.
+ */
+export function localModules(paths: readonly string[]): (importingPath: string, module: string) => boolean {
+  const own = new Set<string>();
+  for (const path of paths) {
+    if (!/\.pyw?$/.test(path)) continue;
+    const normal = posix.normalize(path);
+    own.add(normal.replace(/\.pyw?$/, ""));
+    for (const folder of foldersAbove(normal)) own.add(folder);
+  }
+  return (importingPath, module) =>
+    foldersAbove(posix.normalize(importingPath)).some((folder) => own.has(posix.join(folder, module)));
+}

@@ -1,0 +1,220 @@
+import path from "node:path";
+import pino from "pino";
+import { createId } from "../base/id.ts";
+import type { Logger } from "../base/logger.ts";
+import type { Config } from "../config/config.ts";
+import type { Host } from "../config/host.ts";
+import { expandHome } from "../config/mounts/expand-home.ts";
+import { loadMountPolicy, type LoadedMountPolicy } from "../config/mounts/load-mount-policy.ts";
+import { EgressProxy } from "../egress/egress-proxy.ts";
+import { NetworkAccess } from "../egress/network-access.ts";
+import { readRegistrySettings } from "../egress/registry-settings.ts";
+import { Engines, type ChooseOptions, type ChosenEngine } from "../engines/discover.ts";
+import type { EngineName } from "../engines/engine.ts";
+import { findImports } from "../packages/find-imports.ts";
+import { installerLimits } from "../packages/installer-plan.ts";
+import { Packages } from "../packages/packages.ts";
+import { checkChoice } from "../policy/choice.ts";
+import { defaultSessionImage } from "../policy/session-profile.ts";
+import type { Isolation } from "../policy/isolation.ts";
+import { Admission } from "../sandbox/admission.ts";
+import { Leases } from "../sandbox/leases.ts";
+import { identityOf } from "../sandbox/process-identity.ts";
+import { Reaper } from "../sandbox/reaper.ts";
+import { SandboxRecords } from "../sandbox/sandbox-records.ts";
+import { Sandboxes } from "../sandbox/sandboxes.ts";
+import { WorkArchives } from "../sandbox/work-archives.ts";
+import type { AlertListener } from "../telemetry/alert.ts";
+import { NetworkAlerts } from "../telemetry/network-alerts.ts";
+import { Environments } from "../workloads/environment/environments.ts";
+import { ensureImage } from "../workloads/program/ensure-image.ts";
+import { BaseImage } from "../workloads/session/base-image/base-image.ts";
+import type { FindImports } from "../workloads/program/find-imports.ts";
+import type { ProvideImage } from "../workloads/session/open-session-sandbox.ts";
+import { Sessions } from "../workloads/session/sessions.ts";
+import { createTypeScriptCompiler, type CompileTypeScript } from "../workloads/program/typescript-compiler.ts";
+import { engineTable } from "./engine-table.ts";
+
+/**
+ * Through which kind of door people come in: on their own machine (command line, library, stdio) the embedded engine
+ * may stand in for containers and `preload` is accepted; a server demands `namespaces` (SPEC RT2, RT5).
+ */
+export type Door = "own-machine" | "server";
+
+export interface PlatformOptions {
+  readonly config: Config;
+  readonly host: Host;
+  readonly door: Door;
+  /** Engine of requests that name none; default: the configuration's `container_runtime`. */
+  readonly defaultEngine?: string | undefined;
+  /** Hears of every alert of every sandbox. */
+  readonly onAlert?: AlertListener | undefined;
+}
+
+export type { Alert } from "../telemetry/alert.ts";
+
+/** Everything that lives as long as the process does, made once and closed once. */
+export interface Platform extends AsyncDisposable {
+  readonly config: Config;
+  readonly host: Host;
+  readonly engines: Engines;
+  readonly sandboxes: Sandboxes;
+  readonly sessions: Sessions;
+  readonly records: SandboxRecords;
+  readonly leases: Leases;
+  readonly reaper: Reaper;
+  readonly logger: Logger;
+  readonly defaultMinIsolation: Isolation;
+  readonly compileTypeScript: CompileTypeScript;
+  readonly network: NetworkAccess;
+  readonly baseImage: BaseImage;
+  readonly provideImage: ProvideImage;
+  readonly findImports: FindImports;
+  readonly packages: Packages;
+  readonly environments: Environments;
+  /** Milliseconds of a clock that never goes back. */
+  readonly monotonicMs: () => number;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** The engine that a request names, or the deployment's, known to answer. */
+  chooseEngine(name: string | undefined, signal?: AbortSignal): Promise<ChosenEngine>;
+  /** The same for `run_code`, whose engine is the embedded one unless the deployment says containers (SPEC RT4). */
+  chooseSessionEngine(name: string | undefined, signal?: AbortSignal): Promise<ChosenEngine>;
+  /** What of this machine's disk sandboxes may get at this moment. @throws INVALID_REQUEST for a bad mount allowlist */
+  loadMountPolicy(): Promise<LoadedMountPolicy>;
+  /** Ends and removes every sandbox, then lets go of the engines. */
+  close(): Promise<void>;
+}
+
+/** Installations at once; further ones wait. */
+const mostInstallers = 4;
+
+/** Puts the parts together; nothing is started or asked yet. */
+export function createPlatform({ config, host, door, defaultEngine, onAlert }: PlatformOptions): Platform {
+  // To stderr: stdout belongs to programs and protocols.
+  const logger = pino({ name: "glovebox", level: config.logLevel }, pino.destination({ dest: 2, sync: true }));
+  const engines = new Engines(engineTable(config, host), host.platform);
+  const owner = createId("own");
+  const now = (): number => Date.now();
+  const identity = identityOf(host.pid, host.hostName);
+  const leases = new Leases({
+    folder: path.join(host.stateDirectory, "leases"),
+    owner,
+    identity,
+    logger,
+    now,
+  });
+  const records = new SandboxRecords(path.join(host.stateDirectory, "sandboxes"));
+  const archives = new WorkArchives({ folder: path.join(host.stateDirectory, "sessions"), owner, leases });
+  const reaper = new Reaper({ leases, records, archives, logger, now });
+  const { queue, maxContainers: maxSandboxes } = config;
+  const openAdmission = (most: number, onWaiting?: () => void): Admission =>
+    new Admission({ maxSandboxes: most, queueLimit: queue.limit, queueTimeoutMs: queue.timeoutMs, onWaiting });
+  const openSandboxes = (admission: Admission): Sandboxes =>
+    new Sandboxes({ admission, leases, records, owner, logger, now });
+  const admission = openAdmission(maxSandboxes, () => sessions.makeRoom());
+  const sessions = new Sessions({
+    archives,
+    idleMs: config.session.idleTimeoutMs,
+    waiting: () => admission.waiting,
+    logger,
+  });
+  const sandboxes = openSandboxes(admission);
+  // Installers take no place of a run's.
+  const installers = openSandboxes(openAdmission(mostInstallers));
+  const egressProxy = new EgressProxy({
+    platform: host.platform,
+    temporaryDirectory: host.temporaryDirectory,
+    environment: host.environment,
+    dnsServers: config.network.dnsServers,
+    logger,
+    // Who sits before the command line is told by it.
+    refusalLevel: door === "server" ? "warn" : "info",
+    refusals: new NetworkAlerts((alert) => {
+      logger.info({ alert }, "alert");
+      try {
+        onAlert?.(alert);
+      } catch (error) {
+        logger.warn({ err: error }, "the listener of alerts failed");
+      }
+    }, now),
+  });
+  const network = new NetworkAccess({
+    proxy: egressProxy,
+    readRegistries: () => readRegistrySettings(host),
+    privateHosts: config.network.privateHosts,
+    maxBytes: config.network.maxBytes,
+  });
+  const packages = new Packages({
+    folder: expandHome(config.packages.directory, host.homeDirectory),
+    maxBytes: config.packages.maxBytes,
+    sandboxes: installers,
+    network,
+    limits: installerLimits(config.ceilings),
+    identity,
+    logger,
+    now,
+  });
+  const baseImage = new BaseImage({
+    base: config.sessionBaseImage,
+    sandboxes: installers,
+    temporaryDirectory: host.temporaryDirectory,
+    platform: host.platform,
+    environment: host.environment,
+  });
+  const choose = async (choice: string, options: ChooseOptions): Promise<ChosenEngine> => {
+    const valid: readonly ("auto" | EngineName)[] = ["auto", ...engines.names];
+    const chosen = await engines.choose(checkChoice(choice, valid, "engine"), options);
+    reaper.watch(chosen.engine);
+    return chosen;
+  };
+  const environments = new Environments({ idleMs: config.environmentIdleMs, logger });
+  const close = async (): Promise<void> => {
+    // Their programs end first, each with its result.
+    await Promise.all([environments.close(), sessions.close()]);
+    await Promise.all([sandboxes.close(), installers.close()]);
+    await archives.close();
+    await egressProxy.close();
+    await reaper.close();
+    await engines.close();
+    await leases.release();
+  };
+  return {
+    config,
+    host,
+    engines,
+    sandboxes,
+    sessions,
+    records,
+    leases,
+    reaper,
+    logger,
+    defaultMinIsolation: door === "server" ? "namespaces" : "preload",
+    compileTypeScript: createTypeScriptCompiler(host),
+    network,
+    baseImage,
+    provideImage: async (needed, engine, { signal, onPull, onBuild }) => {
+      const isOwn = needed.image === defaultSessionImage && (await engine.capabilities({ signal })).images;
+      if (!isOwn) return ensureImage(needed, engine, { signal, onPull });
+      if (!(await engine.images.has(needed.image, { signal })))
+        await baseImage.build(engine, { onPull, onBuild }, signal);
+    },
+    findImports: (input, { signal }) =>
+      findImports(input, { signal, executable: host.executable, platform: host.platform }),
+    packages,
+    environments,
+    monotonicMs: () => performance.now(),
+    now,
+    chooseEngine: (name, signal) =>
+      choose(name ?? defaultEngine ?? config.containerRuntime, { allowLocal: door === "own-machine", signal }),
+    chooseSessionEngine: (name, signal) => {
+      const named = name ?? defaultEngine;
+      if (named !== undefined) return choose(named, { allowLocal: door === "own-machine", signal });
+      const inContainer = config.executionMode === "container";
+      return choose(inContainer ? config.containerRuntime : "local", { allowLocal: false, signal });
+    },
+    loadMountPolicy: () => loadMountPolicy({ config, host, workingDirectoryIsRoot: door === "own-machine" }),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}

@@ -1,0 +1,53 @@
+import { describe, expect, it } from "vitest";
+import { checkCode, maxCodeBytes } from "./code.ts";
+
+function bytes(...values: number[]): Uint8Array {
+  return Uint8Array.from(values);
+}
+
+describe("checkCode", () => {
+  it.each(["print(1)", "print(1)\r\nprint(2)\r\n", "\ufeffprint(1)", "a = '😀'", "\u00a0x", " x "])(
+    "keeps %j byte for byte, given as text or as bytes",
+    (code) => {
+      expect(checkCode(code)).toBe(code);
+      expect(new TextEncoder().encode(checkCode(new TextEncoder().encode(code)))).toEqual(
+        new TextEncoder().encode(code),
+      );
+    },
+  );
+
+  it("takes code of exactly the limit", () => {
+    expect(checkCode("x".repeat(maxCodeBytes))).toHaveLength(maxCodeBytes);
+  });
+
+  it.each([
+    ["nothing", "", "code: expected code, found nothing but white space."],
+    ["white space", " \t\r\n", "code: expected code, found nothing but white space."],
+    ["a byte order mark only", bytes(0xef, 0xbb, 0xbf), "code: expected code, found nothing but white space."],
+    ["no bytes", bytes(), "code: expected code, found nothing but white space."],
+    ["a NUL", "é\0x", "code: expected text without NUL bytes, found one at byte 2."],
+    ["a NUL byte", bytes(0x61, 0), "code: expected text without NUL bytes, found one at byte 1."],
+    ["bad UTF-8", bytes(0x61, 0x62, 0xff), "code: expected UTF-8 text, found an invalid sequence at byte 2."],
+    ["half a pair", "x😀\ud83d", "code: expected Unicode text, found half a surrogate pair at character 3."],
+    ["the other half", "\ude00x", "code: expected Unicode text, found half a surrogate pair at character 0."],
+    [
+      "5 MB",
+      "x".repeat(5 * 1024 * 1024),
+      "code: expected at most 1048576 bytes (1 MiB) of code, found 5242880 bytes (5 MiB); data can be passed as context files.",
+    ],
+    [
+      "a byte too many",
+      new Uint8Array(maxCodeBytes + 1).fill(0x61),
+      "code: expected at most 1048576 bytes (1 MiB) of code, found 1048577 bytes (1 MiB); data can be passed as context files.",
+    ],
+    [
+      "few characters of many bytes",
+      "€".repeat(349_526),
+      "code: expected at most 1048576 bytes (1 MiB) of code, found 1048578 bytes (1 MiB); data can be passed as context files.",
+    ],
+  ])("refuses %s", (_, code, message) => {
+    expect(() => checkCode(code)).toThrow(
+      expect.objectContaining({ errorType: "INVALID_REQUEST", message, context: { field: "code" } }),
+    );
+  });
+});

@@ -1,0 +1,3 @@
+/** Languages that a snippet can be written in (SPEC EX1). */
+export const languages = ["python", "javascript", "typescript"] as const;
+export type Language = (typeof languages)[number];

@@ -1,0 +1,30 @@
+import { GloveboxError } from "../../errors/glovebox-error.ts";
+import type { ErrorType } from "../../errors/catalogue.ts";
+import type { MountRule, MountVerdict } from "./mount-verdict.ts";
+
+/** Rules that refuse a wrong request; every other refusal is the policy's. */
+const wrongRequest: ReadonlySet<MountRule> = new Set<MountRule>([
+  "missing",
+  "unreadable",
+  "outside-roots",
+  "not-a-file-or-folder",
+  "bad-target",
+]);
+
+/** A host path that the gate refused, as the error for the client who named it: no other path of the host is in it. */
+export function mountRefused(verdict: MountVerdict, field: string, given: string): GloveboxError {
+  const { rule, explanation, pattern } = verdict;
+  const errorType: ErrorType = wrongRequest.has(rule) ? "INVALID_REQUEST" : "POLICY_DENIED";
+  const shown = JSON.stringify(given.slice(0, 200));
+  return new GloveboxError(errorType, `${field}: ${shown} is refused by the rule ${rule}. ${explanation}`, {
+    suggestion: suggestionOf(verdict),
+    context: { field, rule, ...(pattern === null ? {} : { pattern }) },
+  });
+}
+
+function suggestionOf({ rule, whatWouldAllow }: MountVerdict): string {
+  // The same words whatever lies there, also when it would be blocked anywhere.
+  return rule === "outside-roots"
+    ? "Copy it below a folder that may be used, or start from a folder above it."
+    : `What would allow it: ${whatWouldAllow ?? "nothing."}`;
+}

@@ -1,0 +1,98 @@
+import { parseAddress, type AddressBytes } from "./ip-address.ts";
+
+/**
+ * What an address is to the egress proxy: `public` may be dialled; `private` only for a host that the operator trusts by
+ * name; `never` for nobody.
+ */
+export interface AddressKind {
+  readonly reach: "public" | "private" | "never";
+  /** Such as "loopback". */
+  readonly words: string;
+}
+
+type Row = readonly [prefix: string, bits: number, reach: "private" | "never", words: string];
+
+/** From IANA's registries of special-purpose addresses, and the metadata services of clouds. First match counts. */
+const special4: readonly Row[] = [
+  ["169.254.0.0", 16, "never", "link-local, where clouds serve their metadata"],
+  ["168.63.129.16", 32, "never", "a cloud's metadata service"],
+  ["100.100.100.200", 32, "never", "a cloud's metadata service"],
+  ["192.0.0.192", 32, "never", "a cloud's metadata service"],
+  ["0.0.0.0", 8, "never", "this host"],
+  ["224.0.0.0", 4, "never", "multicast"],
+  ["255.255.255.255", 32, "never", "broadcast"],
+  ["127.0.0.0", 8, "private", "loopback"],
+  ["10.0.0.0", 8, "private", "private"],
+  ["172.16.0.0", 12, "private", "private"],
+  ["192.168.0.0", 16, "private", "private"],
+  ["100.64.0.0", 10, "private", "carrier-grade NAT"],
+  ["192.0.0.0", 24, "private", "protocol assignments"],
+  ["192.88.99.0", 24, "private", "6to4 relay"],
+  ["198.18.0.0", 15, "private", "benchmarking"],
+  ["192.0.2.0", 24, "private", "documentation"],
+  ["198.51.100.0", 24, "private", "documentation"],
+  ["203.0.113.0", 24, "private", "documentation"],
+  ["240.0.0.0", 4, "private", "reserved"],
+];
+
+/** Whatever is not in 2000::/3 is refused too. */
+const special6: readonly Row[] = [
+  ["fe80::", 10, "never", "link-local"],
+  ["fd00:ec2::254", 128, "never", "a cloud's metadata service"],
+  ["ff00::", 8, "never", "multicast"],
+  ["::", 128, "never", "this host"],
+  ["::1", 128, "private", "loopback"],
+  ["fc00::", 7, "private", "unique local"],
+  ["2001:db8::", 32, "private", "documentation"],
+  ["3fff::", 20, "private", "documentation"],
+  ["2001::", 23, "private", "protocol assignments, Teredo among them"],
+];
+
+/** Where an IPv4 address lies inside an IPv6 one, by the byte it starts at. */
+const embedding: readonly (readonly [prefix: string, bits: number, at: number, words: string])[] = [
+  ["::ffff:0:0", 96, 12, "IPv4-mapped"],
+  ["::ffff:0:0:0", 96, 12, "IPv4-translated"],
+  ["64:ff9b::", 96, 12, "NAT64"],
+  ["2002::", 16, 2, "6to4"],
+];
+
+/** The kind of an address; `never` for text that is none. */
+export function addressKind(text: string): AddressKind {
+  const bytes = parseAddress(text);
+  if (bytes === null) return { reach: "never", words: "not an address" };
+  return bytes.length === 4 ? kindOf4(bytes) : kindOf6(bytes);
+}
+
+function kindOf4(bytes: AddressBytes): AddressKind {
+  return find(special4, bytes) ?? { reach: "public", words: "public" };
+}
+
+/** What embeds an IPv4 address is what that is, save that an odd way to a public one is not taken but by NAT64. */
+function kindOf6(bytes: AddressBytes): AddressKind {
+  const carrier = embedding.find(([prefix, bits]) => isWithin(bytes, prefix, bits));
+  if (carrier !== undefined) {
+    const [, , at, words] = carrier;
+    const inner = kindOf4(bytes.slice(at, at + 4));
+    if (inner.reach === "public" && words === "NAT64") return inner;
+    return { reach: inner.reach === "never" ? "never" : "private", words: `${words}, ${inner.words}` };
+  }
+  const found = find(special6, bytes);
+  if (found !== null) return found;
+  return isWithin(bytes, "2000::", 3)
+    ? { reach: "public", words: "public" }
+    : { reach: "private", words: "not of the public Internet" };
+}
+
+function find(rows: readonly Row[], bytes: AddressBytes): AddressKind | null {
+  const row = rows.find(([prefix, bits]) => isWithin(bytes, prefix, bits));
+  return row === undefined ? null : { reach: row[2], words: row[3] };
+}
+
+function isWithin(bytes: AddressBytes, prefix: string, bits: number): boolean {
+  const wanted = parseAddress(prefix) ?? [];
+  return wanted.every((byte, index) => {
+    const counted = Math.min(8, Math.max(0, bits - index * 8));
+    const mask = (0xff << (8 - counted)) & 0xff;
+    return (byte & mask) === ((bytes[index] ?? 0) & mask);
+  });
+}

@@ -1,0 +1,90 @@
+import { matches, matchesName, type DomainPattern } from "./domain-pattern.ts";
+import { denial, type Denial } from "./denial.ts";
+import { addressKind } from "./address-kind.ts";
+import { formatHostAndPort, type AuthorityFault, type HostAndPort } from "./host-and-port.ts";
+
+/** What one sandbox may reach, in the form that the proxy enforces. */
+export interface EgressPolicy {
+  /** The policy in the words of a request, for messages. */
+  readonly name: "registries" | "domains" | "open" | "none";
+  readonly allowed: readonly DomainPattern[];
+  /** Hosts that the operator trusts, each at its own port only: their addresses may be private. */
+  readonly trusted: readonly HostAndPort[];
+  /** Bytes in both directions together. */
+  readonly maxBytes: number;
+}
+
+/** Nothing at all: what is left of a sandbox's network when its installing phase is over. */
+export const lockedPolicy: EgressPolicy = { name: "none", allowed: [], trusted: [], maxBytes: 0 };
+
+/** The denial of a target, or null when the policy allows its name and port. */
+export function denyTarget(policy: EgressPolicy, target: HostAndPort): Denial | null {
+  if (policy.allowed.some((pattern) => matches(pattern, target))) return null;
+  const shown = formatHostAndPort(target);
+  const wanted = target.port === 80 || target.port === 443 ? target.name : shown;
+  if (policy.name === "none") {
+    return denial(
+      "locked",
+      shown,
+      "The network was open for the installing phase only, and that is over: the code that follows has none.",
+      `Add "${wanted}" to the run's network.`,
+    );
+  }
+  const ports = policy.allowed.filter((pattern) => matchesName(pattern, target.name)).flatMap(({ ports }) => ports);
+  if (ports.length > 0) {
+    return denial(
+      "port",
+      shown,
+      `${target.name} is allowed at port ${[...new Set(ports)].join(" and ")} only.`,
+      `Add "${shown}" to the run's network.`,
+    );
+  }
+  const allowed = { registries: "the package registries", domains: "the listed domains", open: "public names" };
+  return denial(
+    "not_allowed",
+    shown,
+    `The run's network policy allows ${allowed[policy.name]} only, and ${target.name} is none of them.`,
+    `Add "${wanted}" to the run's network.`,
+  );
+}
+
+/** The denial of a target that is no name and port. */
+export function denyAuthority(fault: AuthorityFault, text: string): Denial {
+  switch (fault) {
+    case "address":
+      return denial("address", text, "Connections are made by name only, never by address.", "Use the host's name.");
+    case "name":
+      return denial(
+        "name",
+        text,
+        "The host's name is not made of letters, digits, hyphens and single dots.",
+        "Use the name's plain form, without a dot at its end, an internationalised one as xn--.",
+      );
+    case "port":
+      return denial("port", text, "The port is missing or not a number from 1 to 65535.", "Name the port.");
+  }
+}
+
+/**
+ * Those of a name's addresses that may be dialled, or the denial when there are some and none is left.
+ * Private ones fall away rather than spoil the rest: what is dialled is what was checked.
+ */
+export function allowAddresses(
+  policy: Pick<EgressPolicy, "trusted">,
+  target: HostAndPort,
+  addresses: readonly string[],
+): readonly string[] | Denial {
+  const isTrusted = policy.trusted.some(({ name, port }) => name === target.name && port === target.port);
+  const kinds = addresses.map((address) => ({ address, ...addressKind(address) }));
+  const left = kinds.filter(({ reach }) => reach === "public" || (reach === "private" && isTrusted));
+  if (left.length > 0 || kinds.length === 0) return left.map(({ address }) => address);
+  const words = [...new Set(kinds.map((kind) => kind.words))].join("; ");
+  return denial(
+    "private_address",
+    formatHostAndPort(target),
+    `${target.name} resolves to no public address (${words}).`,
+    kinds.some(({ reach }) => reach === "private")
+      ? `The operator can trust it: network.private_hosts with "${formatHostAndPort(target)}".`
+      : "Nothing allows such an address.",
+  );
+}

@@ -1,0 +1,74 @@
+import type { Isolation } from "./isolation.ts";
+import type { LimitKind, Limits } from "./limits.ts";
+import type { NetworkPolicy } from "./network.ts";
+import { divideScratch, temporaryFolder, workFolder, type ScratchDivision, type ScratchStorage } from "./scratch.ts";
+
+/** What a sandbox is given, decided before any engine is asked for it; the sandbox layer makes a container's spec of it. */
+export interface Profile {
+  readonly kind: LimitKind;
+  readonly image: string;
+  /** OCI runtime that was asked for; left out: the engine's own. */
+  readonly ociRuntime?: string | undefined;
+  readonly limits: Limits;
+  readonly scratch: ScratchDivision;
+  /** For the programs' own processes only, never for a process of ours in the same container. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** `uid:gid` of programs: never root (SPEC SC1). */
+  readonly processUser: string;
+  readonly workingDirectory: string;
+  readonly network: NetworkPolicy;
+  /** The weakest isolation that is accepted. */
+  readonly minIsolation: Isolation;
+}
+
+/** What differs from one one-shot run to another, all of it checked already. */
+export interface ExecuteProfileOptions {
+  readonly image: string;
+  readonly ociRuntime?: string | undefined;
+  readonly limits: Limits;
+  readonly scratchStorage: ScratchStorage;
+  readonly minIsolation: Isolation;
+  readonly network: NetworkPolicy;
+  /** Variables that its network needs; those of the host and of the request win. */
+  readonly networkEnvironment?: Readonly<Record<string, string>> | undefined;
+  /** Variables by which its packages are found; a search path of the request's own comes before theirs. */
+  readonly packageEnvironment?: Readonly<Record<string, string>> | undefined;
+  /** Variables on the deployment's allowlist, with the host's values (SPEC EN1). */
+  readonly hostEnvironment?: Readonly<Record<string, string>> | undefined;
+  /** Variables of the request; they win. */
+  readonly environment?: Readonly<Record<string, string>> | undefined;
+}
+
+/** Who programs run as, on each engine. */
+export const programUser = "1000:1000";
+
+/** The profile of a one-shot run (SPEC EX2). */
+export function executeProfile(options: ExecuteProfileOptions): Profile {
+  const { image, ociRuntime, limits, scratchStorage, minIsolation, network } = options;
+  const { networkEnvironment = {}, packageEnvironment = {}, hostEnvironment = {}, environment = {} } = options;
+  const given = { ...hostEnvironment, ...environment };
+  const paths = Object.entries(packageEnvironment).map(
+    ([name, value]) => [name, joinPaths(given[name], value)] as const,
+  );
+  return {
+    kind: "execute",
+    image,
+    ...(ociRuntime === undefined ? {} : { ociRuntime }),
+    limits,
+    scratch: divideScratch(limits, scratchStorage),
+    environment: {
+      ...{ HOME: temporaryFolder, LANG: "C.UTF-8" },
+      ...networkEnvironment,
+      ...given,
+      ...Object.fromEntries(paths),
+    },
+    processUser: programUser,
+    workingDirectory: workFolder,
+    network,
+    minIsolation,
+  };
+}
+
+function joinPaths(own: string | undefined, ours: string): string {
+  return own === undefined || own === "" ? ours : `${own}:${ours}`;
+}

@@ -1,0 +1,64 @@
+import { formatBytes, mebibyte } from "../base/bytes.ts";
+import type { Limits } from "./limits.ts";
+
+/** Where an engine keeps scratch: sized on disk, sized in memory (its bytes count as memory), or without a size. */
+export type ScratchStorage = "disk" | "memory" | "none";
+
+/** One writable place of a sandbox. */
+export interface ScratchPlace {
+  /** Absolute path inside. */
+  readonly path: string;
+  readonly sizeBytes: number;
+}
+
+/** How a sandbox's scratch space is shared out. */
+export interface ScratchDivision {
+  readonly places: readonly ScratchPlace[];
+  /** Size of /dev/shm, which is memory on every engine. */
+  readonly sharedMemoryBytes: number;
+  /** One sentence for the result when scratch is not what the disk limit says, else null. */
+  readonly note: string | null;
+}
+
+/** Working folder of programs. */
+export const workFolder = "/work";
+export const temporaryFolder = "/tmp";
+
+const pageBytes = 4096;
+
+/**
+ * Shares out the disk limit: a quarter for /tmp, the rest for the work folder; /dev/shm gets up to 64 MiB.
+ *
+ * In memory the three together take exactly the disk limit or half the memory limit, the smaller, so that full scratch
+ * leaves the program the other half. On disk, /dev/shm comes on top, from an eighth of the memory limit.
+ */
+export function divideScratch(
+  limits: Pick<Limits, "diskBytes" | "memoryBytes">,
+  storage: ScratchStorage,
+): ScratchDivision {
+  const halfMemory = Math.floor(limits.memoryBytes / 2);
+  const inMemory = storage === "memory";
+  const total = inMemory ? Math.min(limits.diskBytes, halfMemory) : limits.diskBytes;
+  const sharedMemoryBytes = wholePages(Math.min(64 * mebibyte, (inMemory ? total : limits.memoryBytes) / 8));
+  const temporaryBytes = wholePages(total / 4);
+  const workBytes = total - temporaryBytes - (inMemory ? sharedMemoryBytes : 0);
+  return {
+    places: [
+      { path: workFolder, sizeBytes: workBytes },
+      { path: temporaryFolder, sizeBytes: temporaryBytes },
+    ],
+    sharedMemoryBytes,
+    note: scratchNote(limits.diskBytes, total, storage),
+  };
+}
+
+function scratchNote(diskBytes: number, total: number, storage: ScratchStorage): string | null {
+  if (storage === "disk") return null;
+  if (storage === "none") return `scratch: on disk without a size limit, ${formatBytes(diskBytes)} is not enforced`;
+  if (total === diskBytes) return `scratch: memory-backed, ${formatBytes(total)} (counts as memory)`;
+  return `scratch: memory-backed, ${formatBytes(total)} (half the memory limit) instead of ${formatBytes(diskBytes)} on disk`;
+}
+
+function wholePages(bytes: number): number {
+  return Math.floor(bytes / pageBytes) * pageBytes;
+}

@@ -1,0 +1,204 @@
+import { describe, expect, it } from "vitest";
+import { compileSeccompFilter } from "./bpf-compiler.ts";
+import { ociSeccompProfile } from "./oci-profile.ts";
+import { type SyscallArchitecture, syscallNumbers } from "./syscall-numbers.ts";
+
+const architectures = ["x64", "arm64"] as const;
+const auditArchitecture = { x64: 0xc000_003e, arm64: 0xc000_00b7, i386: 0x4000_0003, arm: 0x4000_0028 };
+const filters = { x64: compileSeccompFilter("x64"), arm64: compileSeccompFilter("arm64") };
+
+/** What the kernel would answer, and after how many instructions. */
+function interpret(filter: Uint8Array, audit: number, number: number, args: readonly bigint[]): [string, number] {
+  const data = new DataView(new ArrayBuffer(64));
+  data.setUint32(0, number, true);
+  data.setUint32(4, audit, true);
+  for (const [index, value] of args.entries()) data.setBigUint64(16 + 8 * index, value, true);
+  const program = new DataView(filter.buffer);
+  let accumulator = 0;
+  for (let at = 0, steps = 1; ; at += 1, steps += 1) {
+    const [code, operand] = [program.getUint16(8 * at, true), program.getUint32(8 * at + 4, true)];
+    const jump = (holds: boolean): number => program.getUint8(8 * at + (holds ? 2 : 3));
+    if (code === 0x20) accumulator = data.getUint32(operand, true);
+    else if (code === 0x54) accumulator = (accumulator & operand) >>> 0;
+    else if (code === 0x15) at += jump(accumulator === operand);
+    else if (code === 0x35) at += jump(accumulator >= operand);
+    else if (code !== 0x06) throw new Error(`unexpected operation ${code.toString(16)}`);
+    else if (operand === 0x7fff_0000) return ["allow", steps];
+    else if (operand >>> 16 === 0x0005) return [`errno ${operand & 0xffff}`, steps];
+    else throw new Error(`unexpected verdict ${operand.toString(16)}`);
+  }
+}
+
+function verdict(architecture: SyscallArchitecture, name: string, ...args: (number | bigint)[]): string {
+  const number = syscallNumbers(architecture).get(name);
+  if (number === undefined) throw new Error(`no ${name} on ${architecture}`);
+  return interpret(filters[architecture], auditArchitecture[architecture], number, args.map(BigInt))[0];
+}
+
+/** The high half of an argument that the kernel takes as an int. */
+const high = 0xdead_beefn << 32n;
+
+describe.each(architectures)("SC2: the filter for %s", (architecture) => {
+  const check = (name: string, ...args: (number | bigint)[]): string => verdict(architecture, name, ...args);
+
+  it("is a program that the kernel accepts", () => {
+    const filter = filters[architecture];
+    const length = filter.length / 8;
+    expect(length).toBeLessThan(400);
+    const isJump = (at: number): boolean => filter[8 * at] === 0x15 || filter[8 * at] === 0x35;
+    for (const at of Array.from({ length }, (_, index) => index).filter(isJump)) {
+      expect(at + 1 + Math.max(...filter.subarray(8 * at + 2, 8 * at + 4))).toBeLessThan(length);
+    }
+    expect(filter[8 * (length - 1)]).toBe(0x06);
+  });
+
+  it.each(
+    `read write openat mmap mprotect brk futex execve exit_group wait4 clone socket ioctl connect sendmsg getrandom statx
+     epoll_pwait inotify_add_watch memfd_create prctl seccomp rseq close_range faccessat2 fchmodat2 pidfd_open shmget
+     io_submit setresuid fchownat`.split(/\s+/),
+  )("runs %s", (name) => {
+    expect(check(name, 1, 1)).toBe("allow");
+  });
+
+  it.each(
+    `ptrace process_vm_readv process_vm_writev process_madvise pidfd_getfd kcmp mount umount2 pivot_root chroot move_mount
+     open_tree open_tree_attr fsopen fsconfig fsmount fspick mount_setattr add_key request_key keyctl unshare setns bpf
+     perf_event_open userfaultfd io_uring_setup io_uring_enter io_uring_register kexec_load kexec_file_load init_module
+     finit_module delete_module clock_settime settimeofday adjtimex clock_adjtime swapon swapoff reboot syslog acct quotactl
+     quotactl_fd nfsservctl name_to_handle_at open_by_handle_at lookup_dcookie vhangup memfd_secret fanotify_init
+     fanotify_mark sethostname setdomainname vmsplice move_pages migrate_pages mbind set_mempolicy file_setattr
+     lsm_set_self_attr process_mrelease`.split(/\s+/),
+  )("refuses %s", (name) => {
+    expect(check(name)).toBe("errno 1");
+  });
+
+  it("lets libc fall back where an older kernel would", () => {
+    expect(check("clone3")).toBe("errno 38");
+    expect(check("statmount")).toBe("errno 38");
+  });
+
+  it("refuses each flag of clone that makes a namespace, also among others and under a filled high half", () => {
+    const threadFlags = 0x3d_0f00n;
+    expect(check("clone", threadFlags)).toBe("allow");
+    expect(check("clone", high | 17n)).toBe("allow");
+    for (const bit of [7n, 17n, 25n, 26n, 27n, 28n, 29n, 30n]) {
+      expect(check("clone", 1n << bit), `bit ${bit}`).toBe("errno 1");
+      expect(check("clone", high | threadFlags | (1n << bit)), `bit ${bit}`).toBe("errno 1");
+    }
+  });
+
+  it("knows four address families", () => {
+    const families = Array.from({ length: 64 }, (_, family) => family);
+    expect(families.filter((family) => check("socket", family, 1) === "allow")).toEqual([1, 2, 10, 16]);
+    expect(families.filter((family) => check("socketpair", family, 1) === "allow")).toEqual([1]);
+    for (const family of [17n, 38n, 40n]) expect(check("socket", high | family, 1)).toBe("errno 1");
+    expect(check("socket", high | 1n, 1)).toBe("allow");
+  });
+
+  it("refuses a packet socket that calls itself inet, whatever flags the type carries", () => {
+    const [nonBlocking, closeOnExec, packet] = [0x800, 0x8_0000, 10];
+    expect(check("socket", 2, 1 | nonBlocking | closeOnExec)).toBe("allow");
+    expect(check("socket", 2, packet | nonBlocking | closeOnExec)).toBe("errno 1");
+    expect(check("socket", 2, high | BigInt(packet))).toBe("errno 1");
+  });
+
+  it("has netlink without audit", () => {
+    expect(check("socket", 16, 3, 0)).toBe("allow");
+    expect(check("socket", 16, 3, 9)).toBe("errno 22");
+    expect(check("socket", 2, 3, 9)).toBe("allow");
+  });
+
+  it("refuses typing into the terminal and leaving the disk's quota", () => {
+    for (const request of [0x5412, 0x541c, 0x5423, 0x4008_6602, 0x4004_6602, 0x401c_5820]) {
+      expect(check("ioctl", 0, request), request.toString(16)).toBe("errno 1");
+      expect(check("ioctl", 0, high | BigInt(request)), request.toString(16)).toBe("errno 1");
+    }
+    for (const request of [0x5401, 0x5413, 0x5421, 0x8008_6601, 0x801c_581f, 0x4004_9409]) {
+      expect(check("ioctl", 0, request), request.toString(16)).toBe("allow");
+    }
+  });
+
+  it("makes files, FIFOs and sockets but no devices", () => {
+    for (const mode of [0o644, 0o100_644, 0o010_644, 0o140_644]) expect(check("mknodat", 0, 0, mode)).toBe("allow");
+    for (const mode of [0o020_644, 0o060_644]) expect(check("mknodat", 0, 0, mode)).toBe("errno 1");
+  });
+
+  it("queries the personality and changes nothing that weakens a process", () => {
+    for (const persona of [0, 8, 0x2_0000, 0x2_0008, 0xffff_ffff]) expect(check("personality", persona)).toBe("allow");
+    for (const persona of [0x4_0000, 0x40_0000, 0xffff_fffe]) expect(check("personality", persona)).toBe("errno 38");
+    expect(check("personality", high | 0x4_0000n)).toBe("errno 38");
+  });
+
+  it("does not implement what it does not know", () => {
+    const number = (value: number): string =>
+      interpret(filters[architecture], auditArchitecture[architecture], value, [])[0];
+    for (const value of [423, 470, 520, 1000, 0x3fff_ffff, 0x4000_0000, 0x4000_0027, 0x7fff_ffff, 0xffff_ffff]) {
+      expect(number(value), value.toString(16)).toBe("errno 38");
+    }
+  });
+
+  it("does not implement another architecture's convention", () => {
+    const others = Object.entries(auditArchitecture).filter(([name]) => name !== architecture);
+    for (const [name, audit] of others) {
+      for (const number of [0, 1, 63, 102]) {
+        expect(interpret(filters[architecture], audit, number, [])[0], name).toBe("errno 38");
+      }
+    }
+  });
+
+  it("decides every call within two dozen instructions", () => {
+    const steps = [...syscallNumbers(architecture).values()].map(
+      (number) => interpret(filters[architecture], auditArchitecture[architecture], number, [])[1],
+    );
+    expect(Math.max(...steps)).toBeLessThanOrEqual(24);
+  });
+});
+
+describe("SC2: the filter and the OCI profile", () => {
+  const profile = ociSeccompProfile();
+  /** Values that some rule names, their neighbours, single bits, and all of them under a filled high half. */
+  const values = [
+    0, 1, 2, 3, 5, 8, 9, 10, 16, 17, 38, 40, 0x2000, 0x6000, 0x81a4, 0xc000, 0x5412, 0x541c, 0x2_0008, 0x4008_6602,
+  ]
+    .concat(
+      Array.from({ length: 32 }, (_, bit) => 2 ** bit),
+      [0xffff_ffff, 0x801c_5820],
+    )
+    .map(BigInt)
+    .flatMap((value) => [value, high | value]);
+
+  const rulesByName = Map.groupBy(
+    profile.syscalls.flatMap((rule) => rule.names.map((name) => ({ name, rule }))),
+    ({ name }) => name,
+  );
+
+  function ociVerdict(name: string, args: readonly bigint[]): string {
+    const matching = (rulesByName.get(name) ?? []).filter(({ rule }) =>
+      rule.args.every(({ index, value, valueTwo }) => ((args[index] ?? 0n) & BigInt(value)) === BigInt(valueTwo)),
+    );
+    if (matching.length > 1) throw new Error(`${name} matches ${matching.length} rules`);
+    const rule = matching[0]?.rule;
+    if (rule?.action === "SCMP_ACT_ALLOW") return "allow";
+    return `errno ${rule?.errnoRet ?? profile.defaultErrnoRet}`;
+  }
+
+  it.each(architectures)("give the same answer to every call on %s", (architecture) => {
+    let compared = 0;
+    for (const [name, number] of syscallNumbers(architecture)) {
+      const depends = rulesByName.get(name)?.some(({ rule }) => rule.args.length > 0) ?? false;
+      for (const first of depends ? values : [0n]) {
+        for (const second of depends ? values : [0n]) {
+          for (const third of depends ? [0n, 9n, 0x2000n] : [0n]) {
+            const args = [first, second, third];
+            const answer = interpret(filters[architecture], auditArchitecture[architecture], number, args)[0];
+            if (answer !== ociVerdict(name, args)) {
+              throw new Error(`${name}(${args.join()}): filter ${answer}, profile ${ociVerdict(name, args)}`);
+            }
+            compared += 1;
+          }
+        }
+      }
+    }
+    expect(compared).toBeGreaterThan(100_000);
+  });
+});

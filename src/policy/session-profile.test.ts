@@ -1,0 +1,21 @@
+import { describe, expect, it } from "vitest";
+import { defaultLimits } from "./limits.ts";
+import { divideScratch } from "./scratch.ts";
+import { sessionProfile } from "./session-profile.ts";
+
+describe("sessionProfile", () => {
+  const limits = defaultLimits.session;
+  const profile = sessionProfile({ image: "i", limits, scratchStorage: "memory", minIsolation: "container" });
+
+  it("takes the room of all folders out of the same whole", () => {
+    const sum = (places: readonly { readonly sizeBytes: number }[]): number =>
+      places.reduce((bytes, place) => bytes + place.sizeBytes, 0);
+    expect(profile.scratch.places.map(({ path }) => path)).toEqual(["/work", "/code", "/packages", "/tmp"]);
+    expect(sum(profile.scratch.places)).toBe(sum(divideScratch(limits, "memory").places));
+  });
+
+  it("has no network by itself, and a folder for packages", () => {
+    expect(profile.network).toEqual({ kind: "none" });
+    expect(profile.environment).toMatchObject({ BUN_INSTALL_CACHE_DIR: "/packages", HOME: "/tmp" });
+  });
+});

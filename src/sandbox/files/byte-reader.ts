@@ -1,0 +1,69 @@
+/** A part of a stream that is read at its reader's pace. */
+export interface Part {
+  readonly chunks: AsyncIterable<Uint8Array>;
+  /** Reads what is left of it and throws it away. */
+  skip(): Promise<void>;
+}
+
+/** Reads a stream in pieces of a given size. All throw RangeError when the stream ends too early. */
+export class ByteReader {
+  readonly #source: AsyncIterator<Uint8Array, unknown>;
+  #held: Buffer = Buffer.alloc(0);
+
+  constructor(chunks: AsyncIterable<Uint8Array>) {
+    this.#source = chunks[Symbol.asyncIterator]();
+  }
+
+  async exactly(bytes: number): Promise<Buffer> {
+    const pieces: Buffer[] = [];
+    for (let left = bytes; left > 0;) {
+      const piece = await this.#some(left);
+      pieces.push(piece);
+      left -= piece.length;
+    }
+    return Buffer.concat(pieces);
+  }
+
+  take(bytes: number): Part {
+    let left = bytes;
+    const chunks = async function* (this: ByteReader): AsyncGenerator<Uint8Array, void, undefined> {
+      while (left > 0) {
+        const piece = await this.#some(left);
+        left -= piece.length;
+        yield piece;
+      }
+    }.bind(this);
+    return {
+      chunks: { [Symbol.asyncIterator]: chunks },
+      skip: async () => {
+        for await (const _ of { [Symbol.asyncIterator]: chunks }) {
+          // Only its end counts.
+        }
+      },
+    };
+  }
+
+  /** Reads to the end. */
+  async rest(): Promise<void> {
+    while ((await this.#source.next()).done !== true) {
+      // Only the end counts.
+    }
+  }
+
+  /** Lets go of the stream, whose rest is not wanted. */
+  async close(): Promise<void> {
+    await this.#source.return?.();
+  }
+
+  async #some(most: number): Promise<Buffer> {
+    while (this.#held.length === 0) {
+      const result = await this.#source.next();
+      if (result.done === true) throw new RangeError("the stream ended too early");
+      const { value } = result;
+      this.#held = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+    }
+    const piece = this.#held.subarray(0, most);
+    this.#held = this.#held.subarray(piece.length);
+    return piece;
+  }
+}

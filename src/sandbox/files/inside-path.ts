@@ -1,0 +1,26 @@
+import { GloveboxError } from "../../errors/glovebox-error.ts";
+
+/** The kernel's limit (PATH_MAX with its end). */
+const mostBytes = 4095;
+
+/**
+ * A path inside a sandbox as the scripts take it: absolute, without slashes at its end.
+ * It may go up (`..`) and through links, because it is followed inside only.
+ * @throws INVALID_REQUEST
+ */
+export function insidePath(path: string): string {
+  const problem = problemOf(path);
+  if (problem === null) return path.replace(/(?<=.)\/+$/, "");
+  throw new GloveboxError("INVALID_REQUEST", `The path ${JSON.stringify(path.slice(0, 200))} ${problem}.`, {
+    suggestion: "Name an absolute path inside the sandbox, such as /work/notes.txt.",
+    context: { field: "path" },
+  });
+}
+
+function problemOf(path: string): string | null {
+  if (!path.startsWith("/")) return "is not absolute";
+  if (path.includes("\0")) return "holds a zero byte";
+  if (!path.isWellFormed()) return "is not well-formed Unicode";
+  if (Buffer.byteLength(path) > mostBytes) return `is longer than ${mostBytes} bytes`;
+  return null;
+}

@@ -1,0 +1,114 @@
+import { ByteReader } from "./byte-reader.ts";
+import type { TreeEntry } from "./file-facts.ts";
+import { parsePaxRecords, parseTarHeader, tarBlockBytes, type TarHeader } from "./tar-header.ts";
+
+/** Longer than any path; a header that claims more is none of tar's. */
+const mostWordsBytes = 65_536;
+
+/** What stands in extended headers before the one that it is about. */
+interface Words {
+  name?: Buffer | undefined;
+  target?: Buffer | undefined;
+  sizeBytes?: number | undefined;
+  seconds?: number | undefined;
+}
+
+/**
+ * The entries of an archive, as it comes; what of a content was not read is skipped.
+ * @throws RangeError for bytes that are no archive, and for one that is cut off
+ */
+export async function* decodeTar(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<TreeEntry, void, undefined> {
+  const reader = new ByteReader(chunks);
+  try {
+    yield* entries(reader);
+  } finally {
+    await reader.close();
+  }
+}
+
+async function* entries(reader: ByteReader): AsyncGenerator<TreeEntry, void, undefined> {
+  let words: Words = {};
+  for (;;) {
+    const block = await reader.exactly(tarBlockBytes);
+    const header = parseTarHeader(block);
+    if (header === null) return reader.rest();
+    const blocks = Math.ceil(header.sizeBytes / tarBlockBytes) * tarBlockBytes;
+    if ("LKxg".includes(header.flag)) {
+      if (header.sizeBytes > mostWordsBytes) throw new RangeError("words beyond measure");
+      const content = (await reader.exactly(blocks)).subarray(0, header.sizeBytes);
+      Object.assign(words, wordsOf(header.flag, content));
+      continue;
+    }
+    const sizeBytes = words.sizeBytes ?? header.sizeBytes;
+    // Only files have content, whatever a header of another kind claims.
+    const content = reader.take(header.flag === "0" ? sizeBytes : 0);
+    yield entryOf(header, words, { sizeBytes, chunks: content.chunks });
+    words = {};
+    await content.skip();
+    const padded = Math.ceil(sizeBytes / tarBlockBytes) * tarBlockBytes;
+    if (header.flag === "0") await reader.exactly(padded - sizeBytes);
+  }
+}
+
+function wordsOf(flag: string, content: Buffer): Words {
+  if (flag === "L") return { name: withoutEnd(content) };
+  if (flag === "K") return { target: withoutEnd(content) };
+  if (flag === "g") return {};
+  const records = parsePaxRecords(content);
+  const [size, seconds] = [records.get("size"), records.get("mtime")];
+  return {
+    name: records.get("path"),
+    target: records.get("linkpath"),
+    sizeBytes: size === undefined ? undefined : wholeNumber(size),
+    seconds: seconds === undefined ? undefined : Math.floor(Number(seconds.toString("latin1"))) || 0,
+  };
+}
+
+function entryOf(
+  header: TarHeader,
+  words: Words,
+  content: { readonly sizeBytes: number; readonly chunks: AsyncIterable<Uint8Array> },
+): TreeEntry {
+  const common = {
+    path: pathOf(words.name ?? header.name),
+    mode: header.mode,
+    modifiedAtMs: (words.seconds ?? header.seconds) * 1000,
+  };
+  const target = (): string => utf8(words.target ?? header.target);
+  switch (header.flag) {
+    case "0":
+      return { ...common, ...content, kind: "file" };
+    case "1":
+      return { ...common, kind: "hard-link", target: pathOf(words.target ?? header.target) };
+    case "2":
+      return { ...common, kind: "link", target: target() };
+    case "5":
+      return { ...common, kind: "folder" };
+    default:
+      return { ...common, kind: "other" };
+  }
+}
+
+/** Without `./` before and `/` behind. */
+function pathOf(bytes: Buffer): string {
+  return utf8(bytes)
+    .replace(/^(?:\.?\/)+/, "")
+    .replace(/\/+$/, "")
+    .replace(/^\.$/, "");
+}
+
+/** @throws TypeError for other bytes */
+function utf8(bytes: Buffer): string {
+  return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+}
+
+function withoutEnd(content: Buffer): Buffer {
+  const end = content.indexOf(0);
+  return end < 0 ? content : content.subarray(0, end);
+}
+
+function wholeNumber(bytes: Buffer): number {
+  const value = Number(bytes.toString("latin1"));
+  if (!Number.isSafeInteger(value) || value < 0) throw new RangeError("not a size");
+  return value;
+}

@@ -1,0 +1,82 @@
+import type { NewTreeEntry } from "./file-facts.ts";
+
+const blockBytes = 512;
+const nameBytes = 100;
+const mostOctalSize = 0o77777777777;
+const typeFlags = { file: "0", "hard-link": "1", link: "2", folder: "5" } as const;
+
+/** End of an archive. */
+export const tarEnd: Buffer = Buffer.alloc(2 * blockBytes);
+
+/**
+ * The blocks that stand before an entry's content. Long names are written as GNU tar writes them, because BusyBox reads
+ * no other kind.
+ */
+export function tarHeader(entry: NewTreeEntry): Buffer {
+  const { kind, path, mode, modifiedAtMs } = entry;
+  const name = Buffer.from(kind === "folder" ? `${path || "."}/` : path);
+  const target = Buffer.from(kind === "link" || kind === "hard-link" ? entry.target : "");
+  return Buffer.concat([
+    ...(target.length > nameBytes ? longName("K", target) : []),
+    ...(name.length > nameBytes ? longName("L", name) : []),
+    block({
+      name,
+      target,
+      flag: typeFlags[kind],
+      mode,
+      sizeBytes: kind === "file" ? entry.sizeBytes : 0,
+      seconds: Math.max(0, Math.floor(modifiedAtMs / 1000)),
+    }),
+  ]);
+}
+
+/** What fills the last block of a content of that size. */
+export function tarPadding(sizeBytes: number): Buffer {
+  return Buffer.alloc((blockBytes - (sizeBytes % blockBytes)) % blockBytes);
+}
+
+function longName(flag: "K" | "L", name: Buffer): readonly Buffer[] {
+  const content = Buffer.concat([name, Buffer.alloc(1)]);
+  const header = { name: Buffer.from("././@LongLink"), target: Buffer.alloc(0), flag, mode: 0, seconds: 0 };
+  return [block({ ...header, sizeBytes: content.length }), content, tarPadding(content.length)];
+}
+
+interface Block {
+  readonly name: Buffer;
+  readonly target: Buffer;
+  readonly flag: string;
+  readonly mode: number;
+  readonly sizeBytes: number;
+  readonly seconds: number;
+}
+
+function block({ name, target, flag, mode, sizeBytes, seconds }: Block): Buffer {
+  const header = Buffer.alloc(blockBytes);
+  name.copy(header, 0, 0, nameBytes);
+  header.write(octal(mode & 0o7777, 7), 100, "latin1");
+  // Owner and group: whoever unpacks it.
+  header.write(octal(0, 7), 108, "latin1");
+  header.write(octal(0, 7), 116, "latin1");
+  writeSize(header, sizeBytes);
+  header.write(octal(seconds, 11), 136, "latin1");
+  header.write(" ".repeat(8), 148, "latin1");
+  header.write(flag, 156, "latin1");
+  target.copy(header, 157, 0, nameBytes);
+  header.write("ustar  \0", 257, "latin1");
+  const sum = header.reduce((total, byte) => total + byte, 0);
+  header.write(`${octal(sum, 6)}\0 `, 148, "latin1");
+  return header;
+}
+
+/** Beyond 8 GiB the number is binary, as GNU tar and BusyBox write it. */
+function writeSize(header: Buffer, sizeBytes: number): void {
+  if (sizeBytes <= mostOctalSize) header.write(octal(sizeBytes, 11), 124, "latin1");
+  else {
+    header.writeUInt8(0x80, 124);
+    header.writeBigUInt64BE(BigInt(sizeBytes), 128);
+  }
+}
+
+function octal(value: number, digits: number): string {
+  return value.toString(8).padStart(digits, "0");
+}

@@ -1,0 +1,67 @@
+/** Bytes of a block: headers are one, contents fill whole ones. */
+export const tarBlockBytes = 512;
+
+/** A header as it stands in an archive; names are bytes. */
+export interface TarHeader {
+  readonly name: Buffer;
+  readonly target: Buffer;
+  /** One character: `0` file, `1` hard link, `2` link, `5` folder, `L` `K` `x` `g` words about the next header. */
+  readonly flag: string;
+  readonly mode: number;
+  readonly sizeBytes: number;
+  readonly seconds: number;
+}
+
+/** Null for the empty block that ends an archive. @throws RangeError for what is no header */
+export function parseTarHeader(block: Buffer): TarHeader | null {
+  if (block.every((byte) => byte === 0)) return null;
+  const told = number(block.subarray(148, 156));
+  const sum = block.reduce((total, byte, index) => total + (index >= 148 && index < 156 ? 0x20 : byte), 0);
+  if (told !== sum) throw new RangeError("not a header of an archive");
+  const name = text(block.subarray(0, 100));
+  // Only the POSIX form has a prefix; GNU's keeps times there.
+  const isPosix = block.toString("latin1", 257, 263) === "ustar\0";
+  const prefix = isPosix ? text(block.subarray(345, 500)) : Buffer.alloc(0);
+  const flag = block.toString("latin1", 156, 157);
+  return {
+    name: prefix.length === 0 ? name : Buffer.concat([prefix, Buffer.from("/"), name]),
+    target: text(block.subarray(157, 257)),
+    flag: flag === "\0" || flag === "7" ? "0" : flag,
+    mode: number(block.subarray(100, 108)) & 0o7777,
+    sizeBytes: number(block.subarray(124, 136)),
+    seconds: number(block.subarray(136, 148)),
+  };
+}
+
+/** The records of a POSIX extended header, `LENGTH NAME=VALUE\n` each. @throws RangeError */
+export function parsePaxRecords(content: Buffer): ReadonlyMap<string, Buffer> {
+  const records = new Map<string, Buffer>();
+  for (let at = 0; at < content.length;) {
+    const space = content.indexOf(0x20, at);
+    const length = Number(content.toString("latin1", at, space));
+    const equals = content.indexOf(0x3d, space);
+    if (space < 0 || equals < 0 || !(length > 0) || at + length > content.length) throw new RangeError("not a record");
+    records.set(content.toString("utf8", space + 1, equals), content.subarray(equals + 1, at + length - 1));
+    at += length;
+  }
+  return records;
+}
+
+function text(field: Buffer): Buffer {
+  const end = field.indexOf(0);
+  return end < 0 ? field : field.subarray(0, end);
+}
+
+function number(field: Buffer): number {
+  const first = field[0] ?? 0;
+  if ((first & 0x80) !== 0) {
+    // Binary; numbers that matter here fit its last 8 bytes. Negative ones are times before the epoch.
+    const value = first === 0xff ? 0 : Number(field.readBigUInt64BE(field.length - 8));
+    if (!Number.isSafeInteger(value)) throw new RangeError("a number beyond measure");
+    return value;
+  }
+  const digits = text(field).toString("latin1").trim();
+  if (digits === "") return 0;
+  if (!/^[0-7]+$/.test(digits)) throw new RangeError("not a number");
+  return Number.parseInt(digits, 8);
+}

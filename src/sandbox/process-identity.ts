@@ -1,0 +1,46 @@
+import { readFileSync, readlinkSync } from "node:fs";
+
+/** A process, told apart from a later one with the same number and from those of other machines. */
+export interface ProcessIdentity {
+  /** This boot of this machine and, on Linux, the process-id namespace; where the system tells neither, its host name. */
+  readonly machine: string;
+  readonly pid: number;
+  /** When it started, in the kernel's ticks since boot; null where the system does not tell. */
+  readonly startTicks: string | null;
+}
+
+/** Identity of a process of this machine, such as one's own. */
+export function identityOf(pid: number, hostName: string): ProcessIdentity {
+  return { machine: thisMachine(hostName), pid, startTicks: startTicksOf(pid) };
+}
+
+/** Whether that very process still runs; null when it is another machine's than `own`, so that only time can tell. */
+export function isAlive(identity: ProcessIdentity, own: ProcessIdentity): boolean | null {
+  if (identity.machine !== own.machine) return null;
+  try {
+    process.kill(identity.pid, 0);
+  } catch (error) {
+    // Without the right to signal it, it exists all the same.
+    if ((error as NodeJS.ErrnoException).code !== "EPERM") return false;
+  }
+  return startTicksOf(identity.pid) === identity.startTicks;
+}
+
+function thisMachine(hostName: string): string {
+  try {
+    const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+    return `${boot}/${readlinkSync("/proc/self/ns/pid")}`;
+  } catch {
+    return hostName;
+  }
+}
+
+function startTicksOf(pid: number): string | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    // The second field is the program's name, which may hold spaces and parentheses.
+    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,69 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { settlesWithin } from "../base/abort.ts";
+import type { Capabilities } from "../engines/capabilities.ts";
+import type { Container, Process } from "../engines/engine.ts";
+
+/** Time between SIGTERM and SIGKILL (SPEC LI3, AG2). */
+const graceMs = 750;
+
+/** How often it is looked whether anything is left. */
+const lookMs = 25;
+
+/** Signals every process of the caller's own user but pid 1 and those of other users; needs nothing but a shell. */
+const terminateOwnProcesses = ["sh", "-c", "kill -TERM -1"];
+
+export interface EndProcessTree {
+  readonly container: Container;
+  readonly capabilities: Capabilities;
+  readonly process: Process;
+}
+
+/** `clean`: nothing of a process is left; `unclean`: something may be, and only the sandbox's own end ends it for certain. */
+export type TreeEnd = "clean" | "unclean";
+
+/**
+ * Ends a process of a one-shot sandbox with all its descendants: SIGTERM, and SIGKILL to whatever is left after the
+ * grace time. Resolves when nothing of the program runs any more.
+ */
+export async function endProcessTree(tree: EndProcessTree): Promise<void> {
+  await terminate(tree);
+  await tree.container.kill();
+}
+
+/**
+ * The same in a sandbox that lives on: other programs in it are not harmed. Never rejects: a sandbox that is `unclean`
+ * must be replaced, and the caller be told so.
+ */
+export async function endProcessAlone(tree: EndProcessTree): Promise<TreeEnd> {
+  await terminate(tree);
+  return endLeftBehind(tree);
+}
+
+/** SIGKILL to all that a process has left running, itself included. */
+export async function endLeftBehind({ capabilities, process }: Omit<EndProcessTree, "container">): Promise<TreeEnd> {
+  if (!capabilities.execKill) return "unclean";
+  try {
+    await process.kill("SIGKILL");
+    return "clean";
+  } catch {
+    // Full, broken, or out of reach: the same to whoever must replace it.
+    return "unclean";
+  }
+}
+
+/** SIGTERM to all of the process; resolves when nothing of it is left, at the latest after the grace time. */
+async function terminate({ container, capabilities, process }: EndProcessTree): Promise<void> {
+  const terminated = capabilities.execKill ? process.kill("SIGTERM") : terminateByExec(container);
+  terminated.catch(() => {
+    // A sandbox too broken to take a signal (pids full, engine busy) is left to SIGKILL.
+  });
+  const grace = AbortSignal.timeout(graceMs);
+  if (!(await settlesWithin(process.exit, graceMs))) return;
+  while (!grace.aborted && (await process.isGone?.()) === false) await sleep(lookMs);
+}
+
+async function terminateByExec(container: Container): Promise<void> {
+  const signaller = await container.exec({ command: terminateOwnProcesses });
+  signaller.stdin.end();
+  await signaller.exit;
+}

@@ -1,0 +1,148 @@
+import type { Duplex } from "node:stream";
+import { settlesWithin } from "../base/abort.ts";
+import type { Logger } from "../base/logger.ts";
+import type { Capabilities } from "../engines/capabilities.ts";
+import type {
+  CallOptions,
+  Container,
+  ContainerStats,
+  EngineName,
+  ExecSpec,
+  ImageLabel,
+  Process,
+} from "../engines/engine.ts";
+import { SandboxFiles } from "./files/sandbox-files.ts";
+import { endLeftBehind, endProcessAlone, endProcessTree, type TreeEnd } from "./process-tree.ts";
+
+/** What a sandbox is made of; given by `Sandboxes`. */
+export interface SandboxParts {
+  readonly id: string;
+  readonly engineName: EngineName;
+  readonly capabilities: Capabilities;
+  readonly container: Container;
+  readonly logger: Logger;
+  /** Gives the place back once nothing of the sandbox is left. */
+  readonly onRemoved: () => Promise<void>;
+}
+
+export type SandboxState = "running" | "ending" | "removed";
+
+/** How long reading a sandbox's last numbers may take before they are given up as unknown. */
+const lastStatsMs = 2_000;
+
+/** One isolated place that runs processes, from its start to its removal. */
+export class Sandbox implements AsyncDisposable {
+  readonly id: string;
+  readonly engineName: EngineName;
+  readonly capabilities: Capabilities;
+  readonly files: SandboxFiles;
+  readonly #parts: SandboxParts;
+  #state: SandboxState = "running";
+  #removal: Promise<void> | undefined;
+
+  constructor(parts: SandboxParts) {
+    this.id = parts.id;
+    this.engineName = parts.engineName;
+    this.capabilities = parts.capabilities;
+    this.files = new SandboxFiles(parts.container, parts.capabilities);
+    this.#parts = parts;
+  }
+
+  /** The engine's own id of it. */
+  get containerId(): string {
+    return this.#parts.container.id;
+  }
+
+  get state(): SandboxState {
+    return this.#state;
+  }
+
+  /** Where a folder of the sandbox really is: programs know it by that name. */
+  folderOf(path: string): string {
+    return this.#parts.container.folderOf?.(path) ?? path;
+  }
+
+  exec(spec: ExecSpec, options?: CallOptions): Promise<Process> {
+    return this.#parts.container.exec(spec, options);
+  }
+
+  /** As `Container.connect`. */
+  connect(port: number, options?: CallOptions): Promise<Duplex> {
+    return this.#parts.container.connect(port, options);
+  }
+
+  /** Resources used so far; all null when the sandbox cannot be asked any more. */
+  async stats(): Promise<ContainerStats> {
+    const unknown: ContainerStats = { memoryBytes: null, memoryPeakBytes: null, oomKills: null };
+    const asked = this.#parts.container.stats().catch((error: unknown) => {
+      this.#parts.logger.debug({ sandbox: this.id, err: error }, "no statistics");
+      return unknown;
+    });
+    return (await settlesWithin(asked, lastStatsMs)) ? asked : unknown;
+  }
+
+  /** Bytes of the files written to its root; null where that cannot be told. */
+  writtenBytes(options?: CallOptions): Promise<number | null> {
+    return this.#parts.container.writtenBytes(options);
+  }
+
+  /** Resources used so far, which proves that it runs; null when it has ended, whoever ended it. */
+  async check(options?: CallOptions): Promise<ContainerStats | null> {
+    if (this.#state !== "running") return null;
+    try {
+      const { container } = this.#parts;
+      const stats = await container.stats(options);
+      // Where nothing of ours runs between programs, only the container itself can tell.
+      return stats.memoryBytes !== null || (await container.inspect(options)).running ? stats : null;
+    } catch (error) {
+      if (options?.signal?.aborted) throw error;
+      this.#parts.logger.info({ sandbox: this.id, err: error }, "sandbox has ended");
+      return null;
+    }
+  }
+
+  /** Makes an image of its files; resolves to the image's id. */
+  commit(label: ImageLabel, options?: CallOptions): Promise<string> {
+    return this.#parts.container.commit(label, options);
+  }
+
+  /** Ends the process and everything it started: SIGTERM, then SIGKILL to the whole sandbox (SPEC LI3). */
+  async endProcess(process: Process): Promise<void> {
+    await endProcessTree({ container: this.#parts.container, capabilities: this.capabilities, process });
+  }
+
+  /** Ends the process and everything it started, and nothing else: see `endProcessAlone`. */
+  endProcessAlone(process: Process): Promise<TreeEnd> {
+    return endProcessAlone({ container: this.#parts.container, capabilities: this.capabilities, process });
+  }
+
+  /** Ends what a process that has ended left running: see `endLeftBehind`. */
+  endLeftBehind(process: Process): Promise<TreeEnd> {
+    return endLeftBehind({ capabilities: this.capabilities, process });
+  }
+
+  /** Ends and removes the sandbox; calling it again waits for the same removal. */
+  remove(): Promise<void> {
+    this.#removal ??= this.#remove();
+    return this.#removal;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.remove();
+  }
+
+  async #remove(): Promise<void> {
+    this.#state = "ending";
+    const { container, logger, onRemoved } = this.#parts;
+    try {
+      await container.remove();
+      logger.info({ sandbox: this.id }, "sandbox removed");
+    } catch (error) {
+      logger.error({ sandbox: this.id, err: error }, "sandbox could not be removed");
+      throw error;
+    } finally {
+      this.#state = "removed";
+      await onRemoved();
+    }
+  }
+}

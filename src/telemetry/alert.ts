@@ -1,0 +1,21 @@
+/** Something about a sandbox that its owner should know while it goes on, as it is delivered everywhere (SPEC ME2). */
+export interface Alert {
+  /** Id of the sandbox. */
+  readonly container_id: string;
+  /** RFC 3339. */
+  readonly timestamp: string;
+  readonly kind: "cpu" | "memory" | "network" | "preview_error" | "oom";
+  /** What was measured; for `network` the connections that were refused until now. */
+  readonly value: number;
+  /** What `value` went above; for `network` 0. */
+  readonly threshold: number;
+  /** An alert that has started ends, at the latest with its sandbox's network. */
+  readonly state: "start" | "end";
+  /** One sentence: what happened. */
+  readonly message: string;
+  /** What can be done about it. */
+  readonly suggestion: string;
+}
+
+/** Hears of alerts; is not waited for. */
+export type AlertListener = (alert: Alert) => void;

@@ -1,0 +1,92 @@
+import { describe, expect, it } from "vitest";
+import type { Capabilities } from "../../engines/capabilities.ts";
+import { defaultLimits } from "../../policy/limits.ts";
+import type { OpenPlace } from "../../sandbox/mounts/open-place.ts";
+import { environmentPlan } from "./environment-plan.ts";
+import type { EnvironmentSpec } from "./environment-spec.ts";
+
+const capabilities: Capabilities = {
+  isolation: "container",
+  images: true,
+  seccomp: "yes",
+  noNewPrivileges: "yes",
+  readOnlyRoot: "yes",
+  noNetwork: "yes",
+  memoryLimit: "yes",
+  cpuLimit: "yes",
+  pidsLimit: "yes",
+  scratch: "memory",
+  diskLimit: { substitute: "a watch" },
+  hostPaths: true,
+  oomReporting: true,
+  execUser: true,
+  execKill: true,
+  execNetwork: "shared",
+};
+
+const spec: EnvironmentSpec = {
+  id: "a",
+  image: "image:1",
+  ociRuntime: undefined,
+  setupCommands: [],
+  project: null,
+  readOnlyRoot: false,
+  limits: defaultLimits.environment,
+  network: { kind: "none" },
+  environment: {},
+  hostEnvironment: {},
+  minIsolation: "namespaces",
+  explicitDemands: [],
+};
+
+const projectOf = (uid: number, readOnly = false) => ({
+  place: { realPath: "/home/user/shop", owner: { uid, gid: 20 } } as OpenPlace,
+  readOnly,
+});
+
+const plan = (changes: Partial<EnvironmentSpec> = {}, able: Partial<Capabilities> = {}) =>
+  environmentPlan({ ...spec, ...changes }, { engine: "docker", capabilities: { ...capabilities, ...able } });
+
+describe("environmentPlan", () => {
+  it("lets commands be the owner of the project, which is at /workdir", () => {
+    const { sandbox, warnings } = plan({ project: projectOf(501) });
+    expect(sandbox).toMatchObject({
+      processUser: "501:20",
+      workingDirectory: "/workdir",
+      mounts: [{ source: "/home/user/shop", target: "/workdir", readOnly: false }],
+      scratch: [],
+      writableRoot: { folders: ["/tmp"] },
+    });
+    expect(warnings).toEqual(["a limit on written files: met by a watch on engine docker."]);
+  });
+
+  it("warns of a project of root's", () => {
+    const { sandbox, warnings } = plan({ project: projectOf(0) });
+    expect(sandbox.processUser).toBe("0:20");
+    expect(warnings.at(-1)).toContain("belongs to root");
+  });
+
+  it("has an empty /workdir for user 1000 without a project", () => {
+    const { sandbox } = plan();
+    expect(sandbox).toMatchObject({ processUser: "1000:1000", writableRoot: { folders: ["/tmp", "/workdir"] } });
+    expect(sandbox.mounts).toBeUndefined();
+  });
+
+  it("has scratch instead of a writable root where that is asked", () => {
+    const { sandbox } = plan({ readOnlyRoot: true, project: projectOf(501, true) });
+    expect(sandbox.writableRoot).toBeUndefined();
+    expect(sandbox.scratch.map(({ path }) => path)).toEqual(["/tmp"]);
+    expect(sandbox.mounts).toMatchObject([{ readOnly: true }]);
+    expect(plan({ readOnlyRoot: true }).sandbox.scratch.map(({ path }) => path)).toEqual(["/workdir", "/tmp"]);
+  });
+
+  it("refuses what the engine cannot do, and says what could be asked instead", () => {
+    const unsupported = (missing: string): unknown =>
+      expect.objectContaining({ errorType: "UNSUPPORTED", context: expect.objectContaining({ missing }) as unknown });
+    expect(() => plan({}, { images: false })).toThrow(unsupported("images"));
+    expect(() => plan({}, { diskLimit: "no" })).toThrow(unsupported("diskLimit"));
+    expect(() => plan({ readOnlyRoot: true }, { diskLimit: "no" })).not.toThrow();
+    expect(() => plan({ network: { kind: "open" } }, { execNetwork: "none" })).toThrow(unsupported("execNetwork"));
+    expect(() => plan({}, { seccomp: "no" })).toThrow(unsupported("seccomp"));
+  });
+});

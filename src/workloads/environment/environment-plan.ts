@@ -1,0 +1,140 @@
+import { GloveboxError } from "../../errors/glovebox-error.ts";
+import {
+  assertEnforceable,
+  assertNetworkPossible,
+  optionalDemands,
+  type Capabilities,
+} from "../../engines/capabilities.ts";
+import type { EngineName } from "../../engines/engine.ts";
+import { divideScratch, temporaryFolder, workFolder } from "../../policy/scratch.ts";
+import type { SandboxPlan } from "../../sandbox/sandboxes.ts";
+import { projectFolder, type EnvironmentSpec } from "./environment-spec.ts";
+
+/** Hard end of an environment, used or not: after it any sweep may take what is left of it. */
+const lifetimeMs = 24 * 3_600_000;
+
+/** Who programs run as that have no project. */
+const defaultUser = "1000:1000";
+
+export interface EnvironmentPlan {
+  readonly sandbox: SandboxPlan;
+  /** What stands in for what was asked, and what the caller should know; one sentence each. */
+  readonly warnings: readonly string[];
+}
+
+/**
+ * The sandbox of an environment (SPEC MO2).
+ * @throws UNSUPPORTED naming the engine, what is missing and the alternative
+ */
+export function environmentPlan(
+  spec: EnvironmentSpec,
+  { engine, capabilities }: { readonly engine: EngineName; readonly capabilities: Capabilities },
+): EnvironmentPlan {
+  if (!capabilities.images || !capabilities.execUser) throw noContainers(engine);
+  const optional = optionalDemands(capabilities, spec.explicitDemands);
+  const { warnings } = assertEnforceable(capabilities, { engine, minIsolation: spec.minIsolation, optional });
+  if (spec.setupCommands.length > 0 && capabilities.diskLimit === "no") throw noSetup(engine);
+  const needsNetwork = spec.network.kind !== "none" || spec.setupCommands.length > 0;
+  if (needsNetwork) assertNetworkPossible(capabilities, engine);
+  const root = spec.readOnlyRoot ? readOnlyRoot(spec, capabilities) : writableRoot(spec, { engine, capabilities });
+  const { project } = spec;
+  return {
+    sandbox: {
+      kind: "environment",
+      image: spec.image,
+      ociRuntime: spec.ociRuntime,
+      limits: spec.limits,
+      ...root.files,
+      ...(project === null
+        ? {}
+        : { mounts: [{ source: project.place.realPath, target: projectFolder, readOnly: project.readOnly }] }),
+      processUser: userOf(spec),
+      workingDirectory: projectFolder,
+      lifetimeMs,
+    },
+    warnings: [...warnings, ...root.warnings, ...rootWarnings(spec)],
+  };
+}
+
+/**
+ * The sandbox that prepares an image with `setup_commands`: root with what installers need, and nobody else. The project
+ * is there to be read only, whoever it belongs to.
+ */
+export function setupPlan({ sandbox }: EnvironmentPlan): SandboxPlan {
+  const { mounts, scratch: _, sharedMemoryBytes: __, ...rest } = sandbox;
+  return {
+    ...rest,
+    scratch: [],
+    writableRoot: { folders: [] },
+    ...(mounts === undefined ? {} : { mounts: mounts.map((mount) => ({ ...mount, readOnly: true })) }),
+    workingDirectory: mounts === undefined ? "/" : projectFolder,
+    processUser: "0:0",
+    rootCapabilities: ["CHOWN", "DAC_OVERRIDE", "FOWNER", "SETUID", "SETGID"],
+  };
+}
+
+interface Root {
+  readonly files: Pick<SandboxPlan, "scratch" | "writableRoot" | "sharedMemoryBytes">;
+  readonly warnings: readonly string[];
+}
+
+function readOnlyRoot(spec: EnvironmentSpec, { scratch: storage }: Capabilities): Root {
+  const { places, sharedMemoryBytes, note } = divideScratch(spec.limits, storage);
+  const scratch = places
+    .map((place) => (place.path === workFolder ? { ...place, path: projectFolder } : place))
+    .filter((place) => spec.project === null || place.path !== projectFolder);
+  return { files: { scratch, sharedMemoryBytes }, warnings: note === null ? [] : [note] };
+}
+
+function writableRoot(
+  { project }: EnvironmentSpec,
+  { engine, capabilities: { diskLimit } }: { readonly engine: EngineName; readonly capabilities: Capabilities },
+): Root {
+  if (diskLimit === "no") throw noDiskLimit(engine);
+  return {
+    files: {
+      scratch: [],
+      writableRoot: { folders: [temporaryFolder, ...(project === null ? [projectFolder] : [])] },
+    },
+    warnings:
+      diskLimit === "yes" ? [] : [`a limit on written files: met by ${diskLimit.substitute} on engine ${engine}.`],
+  };
+}
+
+/**
+ * Commands are the owner of the project, so that what they write there is the owner's: of root's project they are root,
+ * without any capability.
+ */
+function userOf({ project }: EnvironmentSpec): string {
+  if (project === null) return defaultUser;
+  const { uid, gid } = project.place.owner;
+  return `${uid}:${gid}`;
+}
+
+function rootWarnings({ project }: EnvironmentSpec): readonly string[] {
+  if (project?.place.owner.uid !== 0) return [];
+  return [
+    "the project belongs to root, so commands run as root without any capability; give the project to a user of its own for a stronger wall.",
+  ];
+}
+
+function noContainers(engine: EngineName): GloveboxError {
+  return new GloveboxError("UNSUPPORTED", `Engine ${engine} runs no containers, which environments are made of.`, {
+    suggestion: "Choose an engine with containers (docker or podman), or run single programs with execute_code.",
+    context: { engine, missing: "images" },
+  });
+}
+
+function noSetup(engine: EngineName): GloveboxError {
+  return new GloveboxError("UNSUPPORTED", `Engine ${engine} cannot limit what setup_commands write here.`, {
+    suggestion: "Leave setup_commands out, and use an image that has what they would install.",
+    context: { engine, missing: "diskLimit", field: "setup_commands" },
+  });
+}
+
+function noDiskLimit(engine: EngineName): GloveboxError {
+  return new GloveboxError("UNSUPPORTED", `Engine ${engine} cannot limit what commands write to a root here.`, {
+    suggestion: "Ask for read_only_root: commands then have /tmp and the project to write to.",
+    context: { engine, missing: "diskLimit", field: "read_only_root" },
+  });
+}

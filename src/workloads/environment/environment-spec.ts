@@ -1,0 +1,37 @@
+import type { Demand } from "../../engines/capabilities.ts";
+import type { Isolation } from "../../policy/isolation.ts";
+import type { Limits } from "../../policy/limits.ts";
+import type { NetworkPolicy } from "../../policy/network.ts";
+import type { OpenPlace } from "../../sandbox/mounts/open-place.ts";
+
+/** Where an environment's project is, and where commands start. */
+export const projectFolder = "/workdir";
+
+/** A checked environment (SPEC EV1); every value is within the policy already. */
+export interface EnvironmentSpec {
+  readonly id: string;
+  readonly image: string;
+  /** OCI runtime that was asked for; undefined: the engine's own. */
+  readonly ociRuntime: string | undefined;
+  /** Commands that prepare the image, each a program and its arguments; empty for none. */
+  readonly setupCommands: readonly (readonly string[])[];
+  /** Null: `/workdir` is an empty folder of the environment's own. */
+  readonly project: Project | null;
+  /** Whether the image's files stay as they are, and there is scratch instead. */
+  readonly readOnlyRoot: boolean;
+  /** `timeoutMs` is that of commands that name none. */
+  readonly limits: Limits;
+  readonly network: NetworkPolicy;
+  /** Variables of the request, and those of the host that the deployment lets through (SPEC EN1). */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly hostEnvironment: Readonly<Record<string, string>>;
+  readonly minIsolation: Isolation;
+  /** What was asked for by name, so that an engine which cannot enforce it is refused. */
+  readonly explicitDemands: readonly Demand[];
+}
+
+/** A folder of this machine, held open for as long as the environment lives. */
+export interface Project {
+  readonly place: OpenPlace;
+  readonly readOnly: boolean;
+}

@@ -1,0 +1,285 @@
+import { createId } from "../../base/id.ts";
+import type { Logger } from "../../base/logger.ts";
+import type { EngineName, OutputChunk, Process } from "../../engines/engine.ts";
+import { GloveboxError } from "../../errors/glovebox-error.ts";
+import type { Denial } from "../../policy/network/denial.ts";
+import { decideOutcome } from "../../sandbox/outcome.ts";
+import type { Caller } from "../../sandbox/sandboxes.ts";
+import { BackgroundProcess } from "./background-process.ts";
+import { BackgroundProcesses } from "./background-processes.ts";
+import type { CommandResult, CommandSpec } from "./command-result.ts";
+import { endProcess } from "./end-process.ts";
+import type { EnvironmentSpec } from "./environment-spec.ts";
+import { explainCommand } from "./explain-command.ts";
+import { Home } from "./home.ts";
+import { Housing, type HousingParts } from "./housing.ts";
+import { watchCommand } from "./watch-command.ts";
+
+export interface EnvironmentParts extends Omit<HousingParts, "isBusy" | "onDenied"> {
+  readonly spec: EnvironmentSpec;
+  readonly principal: string;
+  /** Image that was made for it, and goes with it; null where there is none. */
+  readonly ownImage: string | null;
+  /** For every process: the deployment's, the network's and the environment's own. */
+  readonly variables: Readonly<Record<string, string>>;
+  readonly warnings: readonly string[];
+  readonly logger: Logger;
+  /** Milliseconds of a clock that never goes back, and since the epoch. */
+  readonly monotonicMs: () => number;
+  readonly now: () => number;
+  /** Called whenever its first activity begins and its last one ends. */
+  readonly onActivity: (isBusy: boolean) => void;
+}
+
+export interface RunOptions {
+  readonly timeoutMs: number;
+  readonly onOutput: (chunk: OutputChunk) => void | Promise<void>;
+  readonly onDenied: (denial: Denial) => void;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A process that was started, and where. */
+interface Started {
+  readonly process: Process;
+  readonly housing: Housing;
+  /** Processes of the container that had been killed for want of memory before. */
+  readonly oomKillsBefore: number;
+}
+
+const replacedWarning =
+  "The environment has a new container: files outside /workdir are as they were at the start, and its background processes have ended.";
+
+/** A container that runs commands, several at once, until it is destroyed; it is replaced when it goes away before. */
+export class Environment {
+  readonly spec: EnvironmentSpec;
+  readonly createdAtMs: number;
+  readonly warnings: readonly string[];
+  readonly processes: BackgroundProcesses = new BackgroundProcesses();
+  readonly #parts: EnvironmentParts;
+  readonly #ending = new AbortController();
+  readonly #commands = new Set<Promise<unknown>>();
+  readonly #listeners = new Set<(denial: Denial) => void>();
+  readonly #home: Home;
+  /** The container that the caller knows of. */
+  #known: Housing | null = null;
+  #active = 0;
+  #ended: Promise<void> | undefined;
+
+  /** @throws what `Housing.open` throws */
+  static async create(parts: EnvironmentParts, caller: Caller): Promise<Environment> {
+    const environment = new Environment(parts, caller);
+    environment.#known = await environment.#home.current;
+    return environment;
+  }
+
+  private constructor(parts: EnvironmentParts, caller: Caller) {
+    this.#parts = parts;
+    this.spec = parts.spec;
+    this.warnings = parts.warnings;
+    this.createdAtMs = parts.now();
+    const housing: HousingParts = {
+      ...parts,
+      isBusy: () => this.#active > 0,
+      onDenied: (denial) => {
+        for (const listen of this.#listeners) listen(denial);
+      },
+    };
+    const open = (signal: AbortSignal | undefined): Promise<Housing> =>
+      Housing.open(housing, { principal: parts.principal, signal: this.#signal(signal) });
+    this.#home = new Home({ environment: parts.spec.id, logger: parts.logger, open }, caller.signal);
+  }
+
+  get engineName(): EngineName {
+    return this.#parts.engine.name;
+  }
+
+  /** Commands that run now. */
+  get commandCount(): number {
+    return this.#commands.size;
+  }
+
+  /** Id of its present container and sandbox. @throws when that could not be replaced */
+  async home(): Promise<{ readonly containerId: string; readonly sandboxId: string }> {
+    const { sandbox } = await this.#home.current;
+    return { containerId: sandbox.containerId, sandboxId: sandbox.id };
+  }
+
+  /** Runs a command to its end, which is a result also when it fails. @throws CANCELLED, CAPACITY, what the engine throws */
+  run(spec: CommandSpec, options: RunOptions): Promise<CommandResult> {
+    const running = this.#whileActive(() => this.#run(spec, options));
+    this.#commands.add(running);
+    const leave = (): void => void this.#commands.delete(running);
+    running.then(leave, leave);
+    return running;
+  }
+
+  /** Starts a process that goes on by itself. @throws as `run`, CAPACITY when too many run */
+  async startProcess(spec: CommandSpec, signal: AbortSignal | undefined): Promise<BackgroundProcess> {
+    const place = this.processes.reserve();
+    this.#begin();
+    try {
+      const { process, housing } = await this.#start(spec, signal);
+      const started = new BackgroundProcess({
+        id: createId("proc"),
+        command: spec.command,
+        startedAtMs: this.#parts.now(),
+        process,
+        isHoused: () => housing.sandbox.state === "running",
+        onEnded: () => this.#finish(),
+      });
+      place.take(started);
+      return started;
+    } catch (error) {
+      place.giveUp();
+      this.#finish();
+      throw error;
+    }
+  }
+
+  /** Ends a background process; where that cannot be done exactly the container is replaced, and the warning says so. */
+  async stopProcess(process: BackgroundProcess): Promise<readonly string[]> {
+    const housing = await this.#home.current;
+    try {
+      await process.stop();
+      return [];
+    } catch (error) {
+      await this.#home.replace(housing, error);
+      return [replacedWarning];
+    }
+  }
+
+  /** Ends what runs, then removes the container; calling it again waits for the same end. */
+  end(): Promise<void> {
+    this.#ended ??= this.#end();
+    return this.#ended;
+  }
+
+  async #run(spec: CommandSpec, { timeoutMs, onOutput, onDenied, signal: caller }: RunOptions): Promise<CommandResult> {
+    const signal = this.#signal(caller);
+    const denials: Denial[] = [];
+    const listen = (denial: Denial): void => {
+      denials.push(denial);
+      onDenied(denial);
+    };
+    this.#listeners.add(listen);
+    try {
+      const { process, housing, oomKillsBefore } = await this.#start(spec, signal);
+      const restarted = this.#known !== housing;
+      this.#known = housing;
+      let isReplaced = false;
+      const ended = await watchCommand({
+        process,
+        timeoutMs,
+        onOutput,
+        signal,
+        monotonicMs: this.#parts.monotonicMs,
+        end: async () => {
+          try {
+            await endProcess(process);
+          } catch (error) {
+            isReplaced = true;
+            await this.#home.replace(housing, error);
+          }
+        },
+      });
+      // Ended by force meanwhile: whatever the exit code says, it is not the command's own.
+      const isHoused = housing.sandbox.state === "running";
+      const interruption = isHoused ? ended.interruption : (ended.interruption ?? "lost");
+      const stats = await housing.sandbox.stats();
+      const oomKills = (stats.oomKills ?? 0) - oomKillsBefore;
+      const outcome = decideOutcome({ ...ended, interruption, oomKills, refusals: denials.length });
+      await (await housing.ensureNetwork(undefined).catch(() => null))?.settle();
+      const { limits } = this.spec;
+      return {
+        ...ended,
+        outcome,
+        exitCode: interruption === "lost" ? null : ended.exitCode,
+        restarted,
+        warnings: [
+          ...(restarted || isReplaced ? [replacedWarning] : []),
+          ...(denials.length === 0 || outcome === "policy_denied" ? [] : [deniedWarning(denials)]),
+        ],
+        error: explainCommand({
+          outcome,
+          timeoutMs,
+          denials,
+          memoryBytes: limits.memoryBytes,
+          memoryPeakBytes: stats.memoryPeakBytes,
+          diskBytes: limits.diskBytes,
+          overDiskBytes: housing.overDiskBytes,
+        }),
+      };
+    } finally {
+      this.#listeners.delete(listen);
+    }
+  }
+
+  /** Starts a process, in a new container when the present one turns out to be gone. */
+  async #start(spec: CommandSpec, caller: AbortSignal | undefined): Promise<Started> {
+    const signal = this.#signal(caller);
+    const housing = await this.#home.present(signal);
+    try {
+      return await this.#exec(housing, spec, signal);
+    } catch (error) {
+      if (signal.aborted || (await housing.sandbox.check()) !== null) throw error;
+      return this.#exec(await this.#home.replace(housing, error), spec, signal);
+    }
+  }
+
+  async #exec(housing: Housing, spec: CommandSpec, signal: AbortSignal): Promise<Started> {
+    await housing.ensureNetwork(signal);
+    const { oomKills } = await housing.sandbox.stats();
+    const process = await housing.sandbox.exec(
+      {
+        command: spec.command,
+        environment: { ...this.#parts.variables, ...spec.environment },
+        workingDirectory: spec.workingDirectory,
+        concurrent: true,
+      },
+      { signal },
+    );
+    return { process, housing, oomKillsBefore: oomKills ?? 0 };
+  }
+
+  async #end(): Promise<void> {
+    this.#ending.abort();
+    await Promise.allSettled([...this.#commands, ...this.processes.running.map((process) => process.stop())]);
+    const { engine, ownImage } = this.#parts;
+    try {
+      await this.#home.remove();
+      if (ownImage !== null) await engine.images.remove(ownImage);
+    } finally {
+      await this.spec.project?.place[Symbol.asyncDispose]();
+    }
+  }
+
+  #signal(caller: AbortSignal | undefined): AbortSignal {
+    return caller === undefined ? this.#ending.signal : AbortSignal.any([caller, this.#ending.signal]);
+  }
+
+  async #whileActive<T>(work: () => Promise<T>): Promise<T> {
+    this.#begin();
+    try {
+      return await work();
+    } finally {
+      this.#finish();
+    }
+  }
+
+  #begin(): void {
+    if (this.#ending.signal.aborted) throw new GloveboxError("CANCELLED", "The environment is being destroyed.");
+    this.#active += 1;
+    if (this.#active === 1) this.#parts.onActivity(true);
+  }
+
+  #finish(): void {
+    this.#active -= 1;
+    if (this.#active === 0) this.#parts.onActivity(false);
+  }
+}
+
+function deniedWarning(denials: readonly Denial[]): string {
+  const targets = [...new Set(denials.map(({ target, rule }) => `${target} (${rule})`))];
+  const rest = targets.length > 3 ? ` and ${targets.length - 3} more` : "";
+  return `Connections were refused by the network policy: ${targets.slice(0, 3).join(", ")}${rest}.`;
+}

@@ -1,0 +1,78 @@
+import { formatBytes } from "../../base/bytes.ts";
+import { formatDuration } from "../../base/duration.ts";
+import { GloveboxError } from "../../errors/glovebox-error.ts";
+import type { Denial } from "../../policy/network/denial.ts";
+import type { Outcome } from "../../sandbox/outcome.ts";
+
+export interface EndedCommand {
+  readonly outcome: Outcome;
+  readonly timeoutMs: number;
+  readonly memoryBytes: number;
+  readonly memoryPeakBytes: number | null;
+  readonly diskBytes: number;
+  /** Bytes of files for which the container was ended; null when it was not. */
+  readonly overDiskBytes: number | null;
+  /** Connections refused while it ran. */
+  readonly denials: readonly Denial[];
+}
+
+/** The error that goes with an outcome (SPEC ER3), or null when there is nothing to explain. */
+export function explainCommand(ended: EndedCommand): GloveboxError | null {
+  switch (ended.outcome) {
+    case "completed":
+    case "failed":
+      return null;
+    case "timed_out":
+      return new GloveboxError("TIMEOUT", `The command was ended after ${formatDuration(ended.timeoutMs)}.`, {
+        suggestion: "Do less in one command, raise timeout_seconds, or use start_process for what is to go on.",
+        context: { timeout_seconds: ended.timeoutMs / 1000, retryable: false },
+      });
+    case "oom_killed":
+      return outOfMemory(ended);
+    case "policy_denied":
+      return denied(ended.denials);
+    case "cancelled":
+      return new GloveboxError("CANCELLED", "The command was cancelled.", { context: { retryable: true } });
+    case "sandbox_lost":
+      return ended.overDiskBytes === null ? lost() : diskFull(ended, ended.overDiskBytes);
+  }
+}
+
+function outOfMemory({ memoryBytes, memoryPeakBytes }: EndedCommand): GloveboxError {
+  const peak = memoryPeakBytes === null ? "" : ` The highest use seen was ${formatBytes(memoryPeakBytes)}.`;
+  return new GloveboxError(
+    "OOM_KILLED",
+    `A process ran out of the ${formatBytes(memoryBytes)} of memory that all commands of the environment share.${peak}`,
+    { context: { limit_mb: Math.round(memoryBytes / 1024 / 1024), retryable: false } },
+  );
+}
+
+function denied(denials: readonly Denial[]): GloveboxError {
+  const [first] = denials;
+  return new GloveboxError(
+    "NETWORK_ERROR",
+    `The command failed after its connection to ${first?.target} was refused. ${first?.reason}`,
+    {
+      ...(first === undefined ? {} : { suggestion: first.remedy }),
+      context: { denials: denials.slice(0, 20), denial_count: denials.length, retryable: false },
+    },
+  );
+}
+
+function lost(): GloveboxError {
+  return new GloveboxError("SANDBOX_LOST", "The environment's container went away while the command ran.", {
+    suggestion: "Run the command again: it starts a new container, with the project as it is on the host.",
+    context: { retryable: true },
+  });
+}
+
+function diskFull({ diskBytes }: EndedCommand, writtenBytes: number): GloveboxError {
+  return new GloveboxError(
+    "SANDBOX_LOST",
+    `The environment's container was ended: its files took ${formatBytes(writtenBytes)}, more than its limit of ${formatBytes(diskBytes)}.`,
+    {
+      suggestion: "Write less outside /workdir, or create an environment with a larger limits.disk_mb.",
+      context: { limit_mb: Math.round(diskBytes / 1024 / 1024), retryable: false },
+    },
+  );
+}

@@ -1,0 +1,134 @@
+import { untilCancelled } from "../../base/abort.ts";
+import { BoundedOutput } from "../../base/bounded-output.ts";
+import type { Logger } from "../../base/logger.ts";
+import type { EgressConnection } from "../../egress/egress-connection.ts";
+import type { ForwarderInterpreter } from "../../egress/forwarder.ts";
+import type { NetworkGrant } from "../../egress/network-access.ts";
+import type { Engine } from "../../engines/engine.ts";
+import { GloveboxError } from "../../errors/glovebox-error.ts";
+import type { Denial } from "../../policy/network/denial.ts";
+import { openNetwork } from "../../sandbox/open-network.ts";
+import type { Sandbox } from "../../sandbox/sandbox.ts";
+import type { Caller, SandboxPlan, Sandboxes } from "../../sandbox/sandboxes.ts";
+import type { Project } from "./environment-spec.ts";
+import { watchDisk } from "./watch-disk.ts";
+
+export interface HousingParts {
+  readonly engine: Engine;
+  readonly sandboxes: Sandboxes;
+  readonly logger: Logger;
+  readonly plan: SandboxPlan;
+  readonly project: Project | null;
+  readonly diskBytes: number;
+  /** Null: no network. */
+  readonly grant: NetworkGrant | null;
+  readonly isBusy: () => boolean;
+  readonly onDenied: (denial: Denial) => void;
+}
+
+/** Prints which interpreter the image has, of those that a forwarder is written for. */
+const findInterpreter = 'for name in python3 node bun; do command -v "$name" >/dev/null && echo "$name" && exit; done';
+const interpreters: Readonly<Record<string, ForwarderInterpreter>> = { python3: "python", node: "node", bun: "bun" };
+
+/** The container that an environment lives in at present, with its network and its disk limit. */
+export class Housing {
+  readonly sandbox: Sandbox;
+  readonly #parts: HousingParts;
+  readonly #over = new AbortController();
+  #network: Promise<EgressConnection> | null = null;
+  #writtenBytes: number | null = null;
+
+  /** @throws what `Sandboxes.open` throws, POLICY_DENIED when the project was moved meanwhile, NETWORK_ERROR */
+  static async open(parts: HousingParts, caller: Caller): Promise<Housing> {
+    await assertInPlace(parts.project);
+    const housing = new Housing(parts, await parts.sandboxes.open(parts.engine, parts.plan, caller));
+    try {
+      // What was mounted is what was checked, unless it is somewhere else by now.
+      await assertInPlace(parts.project);
+      await housing.ensureNetwork(caller.signal);
+      return housing;
+    } catch (error) {
+      await housing.remove();
+      throw error;
+    }
+  }
+
+  private constructor(parts: HousingParts, sandbox: Sandbox) {
+    this.#parts = parts;
+    this.sandbox = sandbox;
+    if (parts.plan.writableRoot === undefined) return;
+    void watchDisk({
+      sandbox,
+      limitBytes: parts.diskBytes,
+      isBusy: parts.isBusy,
+      logger: parts.logger,
+      signal: this.#over.signal,
+      onExceeded: (writtenBytes) => {
+        this.#writtenBytes = writtenBytes;
+        parts.logger.warn({ sandbox: sandbox.id, writtenBytes }, "environment ended: its files passed their limit");
+        this.remove().catch(() => {
+          // In the log already; the sandbox counts as removed, and a sweep tries again.
+        });
+      },
+    });
+  }
+
+  /** Bytes that it had written when it was ended for them. */
+  get overDiskBytes(): number | null {
+    return this.#writtenBytes;
+  }
+
+  /** The way out, opened again when the proxy went away; null without a network. @throws NETWORK_ERROR, UNSUPPORTED */
+  async ensureNetwork(signal: AbortSignal | undefined): Promise<EgressConnection | null> {
+    const { grant } = this.#parts;
+    if (grant === null) return null;
+    const asked = this.#network;
+    const known = await asked?.catch(() => null);
+    if (known?.isLost === false) return known;
+    if (this.#network === asked) this.#network = this.#openNetwork(grant, signal);
+    return this.#network;
+  }
+
+  async remove(): Promise<void> {
+    this.#over.abort();
+    (await this.#network?.catch(() => null))?.close();
+    await this.sandbox.remove();
+  }
+
+  async #openNetwork(grant: NetworkGrant, signal: AbortSignal | undefined): Promise<EgressConnection> {
+    const { onDenied, plan } = this.#parts;
+    const interpreter = await this.#interpreter(plan.image, signal);
+    return openNetwork({ sandbox: this.sandbox, grant, interpreter, onDenied, redact: (text) => text, signal });
+  }
+
+  async #interpreter(image: string, signal: AbortSignal | undefined): Promise<ForwarderInterpreter> {
+    const process = await this.sandbox.exec(
+      { command: ["sh", "-c", findInterpreter], workingDirectory: "/" },
+      { signal },
+    );
+    process.stdin.end();
+    const found = new BoundedOutput(64);
+    const read = async (): Promise<void> => {
+      for await (const { stream, bytes } of process.output) if (stream === "stdout") found.append(bytes);
+    };
+    await untilCancelled(read(), signal);
+    const interpreter = interpreters[found.text().trim()];
+    if (interpreter !== undefined) return interpreter;
+    throw new GloveboxError(
+      "UNSUPPORTED",
+      `Image ${image} has no python3, node or bun, one of which a network needs.`,
+      {
+        suggestion: "Use an image with one of them, or leave network out.",
+        context: { field: "network", image },
+      },
+    );
+  }
+}
+
+async function assertInPlace(project: Project | null): Promise<void> {
+  if (project === null || (await project.place.isStillThere())) return;
+  throw new GloveboxError("POLICY_DENIED", "project_root: It was moved or replaced after it had been checked.", {
+    suggestion: "Leave the folder in its place, destroy the environment and create it again.",
+    context: { field: "project_root", rule: "changed" },
+  });
+}

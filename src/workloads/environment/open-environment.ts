@@ -1,0 +1,99 @@
+import { untilCancelled } from "../../base/abort.ts";
+import type { Logger } from "../../base/logger.ts";
+import type { NetworkAccess } from "../../egress/network-access.ts";
+import type { Engine, PullProgress } from "../../engines/engine.ts";
+import { temporaryFolder } from "../../policy/scratch.ts";
+import type { Caller, Sandboxes } from "../../sandbox/sandboxes.ts";
+import type { Environment } from "./environment.ts";
+import { environmentPlan, setupPlan, type EnvironmentPlan } from "./environment-plan.ts";
+import type { EnvironmentSpec } from "./environment-spec.ts";
+import { prepareImage } from "./prepare-image.ts";
+import type { Environments } from "./environments.ts";
+
+export interface OpenEnvironment {
+  readonly id: string;
+  readonly engine: Engine;
+  /** Opens the project, and checks everything that could be refused. */
+  readonly readSpec: () => Promise<EnvironmentSpec>;
+  readonly environments: Environments;
+  readonly sandboxes: Sandboxes;
+  readonly network: Pick<NetworkAccess, "grant">;
+  readonly logger: Logger;
+  readonly onPull: (image: string, progress: PullProgress) => void;
+  readonly onSetup: (message: string) => void;
+  readonly monotonicMs: () => number;
+  readonly now: () => number;
+}
+
+/**
+ * Makes an environment; whatever goes wrong, nothing is left behind and its id is free (SPEC EV1).
+ * @throws ALREADY_EXISTS, UNSUPPORTED, IMAGE_UNAVAILABLE, ENGINE_UNAVAILABLE, CAPACITY, CANCELLED, what `readSpec` throws
+ */
+export function openEnvironment(open: OpenEnvironment, caller: Caller): Promise<Environment> {
+  const { engine, environments, sandboxes, network, logger, monotonicMs, now } = open;
+  return environments.create(open.id, caller, async (signal) => {
+    const spec = await open.readSpec();
+    try {
+      const capabilities = await engine.capabilities({ signal, ociRuntime: spec.ociRuntime });
+      const plan = environmentPlan(spec, { engine: engine.name, capabilities });
+      await ensureImage(spec.image, open, signal);
+      const grant = await untilCancelled(network.grant(spec.network), signal);
+      const image = await prepared(spec, plan, open, { ...caller, signal });
+      return {
+        spec,
+        ownImage: image,
+        engine,
+        sandboxes,
+        logger,
+        grant,
+        plan: image === null ? plan.sandbox : { ...plan.sandbox, image },
+        project: spec.project,
+        diskBytes: spec.limits.diskBytes,
+        variables: {
+          HOME: temporaryFolder,
+          LANG: "C.UTF-8",
+          ...grant?.environment,
+          ...spec.hostEnvironment,
+          ...spec.environment,
+        },
+        warnings: [...plan.warnings, ...(grant?.warnings ?? [])],
+        monotonicMs,
+        now,
+      };
+    } catch (error) {
+      await spec.project?.place[Symbol.asyncDispose]();
+      throw error;
+    }
+  });
+}
+
+/** The image that the setup commands make; null without any. */
+async function prepared(
+  spec: EnvironmentSpec,
+  plan: EnvironmentPlan,
+  open: OpenEnvironment,
+  caller: Caller,
+): Promise<string | null> {
+  if (spec.setupCommands.length === 0) return null;
+  const grant = await untilCancelled(open.network.grant({ kind: "registries" }), caller.signal);
+  return prepareImage(
+    {
+      ...open,
+      plan: setupPlan(plan),
+      project: spec.project,
+      diskBytes: spec.limits.diskBytes,
+      grant,
+      environmentId: spec.id,
+      commands: spec.setupCommands,
+      environment: { HOME: "/root", LANG: "C.UTF-8", ...grant?.environment, ...spec.environment },
+      timeoutMs: spec.limits.timeoutMs,
+      onProgress: open.onSetup,
+    },
+    caller,
+  );
+}
+
+async function ensureImage(image: string, { engine, onPull }: OpenEnvironment, signal: AbortSignal): Promise<void> {
+  if (await engine.images.has(image, { signal })) return;
+  await engine.images.pull(image, { signal, onProgress: (progress) => onPull(image, progress) });
+}

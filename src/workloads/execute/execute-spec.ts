@@ -1,0 +1,38 @@
+import type { Demand } from "../../engines/capabilities.ts";
+import type { CheckedContextFile } from "../../policy/context-files.ts";
+import type { Glob } from "../../policy/glob.ts";
+import type { Isolation } from "../../policy/isolation.ts";
+import type { Language } from "../../policy/language.ts";
+import type { Limits } from "../../policy/limits.ts";
+import type { NetworkPolicy } from "../../policy/network.ts";
+import type { ProgramSecret } from "../../sandbox/program-secret.ts";
+
+/** A checked one-shot execution (SPEC EX1); every value is within the policy already. */
+export interface ExecuteSpec {
+  readonly language: Language;
+  readonly code: string;
+  /** Name of the code's file beside the context files. */
+  readonly mainFile: string;
+  readonly contextFiles: readonly CheckedContextFile[];
+  /** Variables of the request, and those of the host that the deployment lets through (SPEC EN1). */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly hostEnvironment: Readonly<Record<string, string>>;
+  readonly secrets: readonly ProgramSecret[];
+  readonly arguments: readonly string[];
+  readonly stdin: AsyncIterable<Uint8Array>;
+  /** Globs of result files; empty for none. */
+  readonly artifacts: readonly Glob[];
+  /** As `checkPackages` gives them, empty for none; `auto`: those that the code imports. */
+  readonly packages: readonly string[] | "auto";
+  readonly limits: Limits;
+  readonly network: NetworkPolicy;
+  /** Image for engines that have images. */
+  readonly image: string;
+  /** Whether the image was asked for by this request, so that an engine without images must refuse. */
+  readonly imageDemanded: boolean;
+  /** OCI runtime that was asked for; undefined: the engine's own. */
+  readonly ociRuntime: string | undefined;
+  readonly minIsolation: Isolation;
+  /** What was asked for by name, so that an engine which cannot enforce it is refused and no substitute is silent. */
+  readonly explicitDemands: readonly Demand[];
+}

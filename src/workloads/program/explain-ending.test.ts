@@ -1,0 +1,79 @@
+import { describe, expect, it } from "vitest";
+import { BoundedOutput } from "../../base/bounded-output.ts";
+import { defaultLimits } from "../../policy/limits.ts";
+import type { Outcome } from "../../sandbox/outcome.ts";
+import { explainEnding } from "./explain-ending.ts";
+import type { NetworkReport } from "./explain-network.ts";
+
+function explained(
+  outcome: Outcome,
+  stderr = "",
+  exitCode: number | null = 1,
+  report: Partial<NetworkReport> = {},
+): ReturnType<typeof explainEnding> {
+  const output = new BoundedOutput(10_000);
+  output.append(Buffer.from(stderr));
+  return explainEnding({
+    outcome,
+    toolchain: "python",
+    end: { interruption: null, exitCode, stdout: new BoundedOutput(1), stderr: output, durationMs: 1 },
+    limits: defaultLimits.execute,
+    memoryPeakBytes: 500 * 1024 * 1024,
+    network: { kind: "none" },
+    networkReport: { denials: [], denialCount: 0, isLost: false, ...report },
+    files: [{ path: "main.py", content: Buffer.from("x = (\n") }],
+  });
+}
+
+describe("explainEnding", () => {
+  it("names the refused host, the rule and the remedy", () => {
+    const denials = [
+      { target: "a.example:443", rule: "not_allowed", reason: "It is not on the list.", remedy: "Add it." },
+    ] as const;
+    expect(explained("policy_denied", "", 1, { denials, denialCount: 3 })).toMatchObject({
+      errorType: "NETWORK_ERROR",
+      message: expect.stringMatching(/a\.example:443.*not on the list.*3 connections/),
+      suggestion: "Add it.",
+      context: { denials, denial_count: 3 },
+    });
+  });
+
+  it("tells a program whose proxy had gone from others", () => {
+    expect(explained("failed", "x", 1, { isLost: true })).toMatchObject({
+      errorType: "NETWORK_ERROR",
+      context: { reason: "egress_proxy_failed", retryable: true },
+    });
+  });
+
+  it("has nothing to say of a run that completed or simply failed", () => {
+    expect(explained("completed", "", 0)).toBeNull();
+    expect(explained("failed", "ValueError: x\n")).toBeNull();
+  });
+
+  it("says for running out of time and memory what the limit was and what to do", () => {
+    expect(explained("timed_out")).toMatchObject({
+      errorType: "TIMEOUT",
+      message: expect.stringContaining("30 s"),
+      suggestion: expect.stringContaining("timeout_seconds"),
+    });
+    expect(explained("oom_killed")).toMatchObject({
+      errorType: "OOM_KILLED",
+      context: { limit_mb: 512, peak_mb: 500, retryable: false },
+      suggestion: expect.stringContaining("memory_mb"),
+    });
+  });
+
+  it("says whether a retry makes sense", () => {
+    expect(explained("sandbox_lost", "", null)?.context["retryable"]).toBe(true);
+    expect(explained("timed_out")?.context["retryable"]).toBe(false);
+  });
+
+  it("names the place of a syntax error", () => {
+    const stderr = `  File "/work/main.py", line 1\n    x = (\n        ^\nSyntaxError: '(' was never closed\n`;
+    expect(explained("failed", stderr)).toMatchObject({
+      errorType: "SYNTAX_ERROR",
+      message: "main.py:1:5: '(' was never closed",
+      context: { file: "main.py", line: 1, column: 5 },
+    });
+  });
+});

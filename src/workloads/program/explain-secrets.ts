@@ -1,0 +1,13 @@
+import type { Redaction } from "../../policy/redaction/redaction.ts";
+import { shortestRedacted } from "../../policy/redaction/secret-spellings.ts";
+
+/** What a caller should know of the secrets of a run, one sentence each. */
+export function secretWarnings({ found, tooShort }: Redaction): readonly string[] {
+  return [
+    ...found.map((name) => `The value of secret ${name} was replaced by [redacted:${name}] in what the program wrote.`),
+    ...tooShort.map(
+      (name) =>
+        `Secret ${name} has fewer than ${shortestRedacted} bytes: it is not taken out of what the program writes.`,
+    ),
+  ];
+}

@@ -1,0 +1,35 @@
+import type { Capabilities } from "../../engines/capabilities.ts";
+import type { Engine } from "../../engines/engine.ts";
+import type { Packages, ProvidedPackages } from "../../packages/packages.ts";
+import type { Language } from "../../policy/language.ts";
+import { ecosystemOf } from "../../policy/package-specs.ts";
+import type { Caller } from "../../sandbox/sandboxes.ts";
+import type { Toolchain } from "./languages.ts";
+
+/** What a program needs, and what it is built from. */
+export interface PackagesWish {
+  readonly packages: readonly string[];
+  readonly language: Language;
+  readonly image: string;
+  readonly ociRuntime: string | undefined;
+}
+
+/** Where the program will run. */
+export interface ProgramPlace {
+  readonly engine: Engine;
+  readonly capabilities: Capabilities;
+  readonly toolchain: Toolchain;
+}
+
+/** The packages that a program asks for, null when it asks for none. @throws what `Packages.provide` throws */
+export async function providePackages(
+  { packages: specs, language, image, ociRuntime }: PackagesWish,
+  { engine, capabilities, toolchain }: ProgramPlace,
+  packages: Pick<Packages, "provide">,
+  { onPackages, ...caller }: Caller & { readonly onPackages: (message: string) => void },
+): Promise<ProvidedPackages | null> {
+  if (specs.length === 0) return null;
+  const ecosystem = ecosystemOf(language);
+  const request = { engine, capabilities, image, ociRuntime, interpreter: toolchain, ecosystem, specs };
+  return packages.provide(request, caller, onPackages);
+}

@@ -1,0 +1,118 @@
+import { settlesWithin } from "../../base/abort.ts";
+import { untilWritable } from "../../base/until-writable.ts";
+import { BoundedOutput } from "../../base/bounded-output.ts";
+import { GloveboxError } from "../../errors/glovebox-error.ts";
+import type { OutputChunk, Process } from "../../engines/engine.ts";
+import type { Interruption } from "../../sandbox/outcome.ts";
+
+/** A started program and how it is to be watched. */
+export interface RunProgram {
+  readonly process: Process;
+  /** What it writes, as it may be shown. */
+  readonly output: AsyncIterable<OutputChunk>;
+  /** What goes to the runner and then to the program; writing stops when the program ends. */
+  readonly input: AsyncIterable<Uint8Array>;
+  readonly timeoutMs: number;
+  /** Cap of each stream (SPEC OU3). */
+  readonly maxOutputBytes: number;
+  /** Awaited before more output is read, so that a slow listener slows the program and not the memory. */
+  readonly onOutput: (chunk: OutputChunk) => void | Promise<void>;
+  readonly signal?: AbortSignal | undefined;
+  /** Ends the program and all that it started. */
+  readonly end: () => Promise<void>;
+  /** Milliseconds of a clock that never goes back. */
+  readonly monotonicMs: () => number;
+}
+
+/** What is known of a program that has ended. */
+export interface ProgramEnd {
+  readonly interruption: Interruption;
+  readonly exitCode: number | null;
+  readonly stdout: BoundedOutput;
+  readonly stderr: BoundedOutput;
+  readonly durationMs: number;
+}
+
+/** How long the next output of an ended program may still take to arrive, while nobody is held up by a listener. */
+const drainMs = 2_000;
+
+/** Watches a program to its end: by itself, by its time limit, by its caller, or by the loss of its sandbox. */
+export async function runProgram(run: RunProgram): Promise<ProgramEnd> {
+  const startedMs = run.monotonicMs();
+  const stdout = new BoundedOutput(run.maxOutputBytes);
+  const stderr = new BoundedOutput(run.maxOutputBytes);
+  let listening = false;
+  const onOutput = async (chunk: OutputChunk): Promise<void> => {
+    listening = true;
+    await run.onOutput(chunk);
+    listening = false;
+  };
+  const drained = drain(run.output, { stdout, stderr }, onOutput);
+  const fed = feed(run);
+  const { promise: broken, reject: breakOff } = Promise.withResolvers<never>();
+  drained.catch(breakOff);
+  fed.catch(breakOff);
+  broken.catch(() => {
+    // Also seen by the race below, unless the program's end came first.
+  });
+
+  const { promise: interrupted, resolve: interrupt } = Promise.withResolvers<"timeout" | "cancel">();
+  const timer = setTimeout(interrupt, run.timeoutMs, "timeout");
+  const onAbort = (): void => interrupt("cancel");
+  if (run.signal?.aborted) onAbort();
+  else run.signal?.addEventListener("abort", onAbort, { once: true });
+
+  let interruption: Interruption = null;
+  let exitCode: number | null = null;
+  try {
+    const first = await Promise.race([run.process.exit, interrupted, broken]);
+    if (typeof first === "string") {
+      interruption = first;
+      await run.end();
+      exitCode = (await run.process.exit).exitCode;
+    } else {
+      exitCode = first.exitCode;
+    }
+  } catch (error) {
+    if (!(error instanceof GloveboxError) || error.errorType !== "SANDBOX_LOST") throw error;
+    interruption ??= "lost";
+  } finally {
+    clearTimeout(timer);
+    run.signal?.removeEventListener("abort", onAbort);
+  }
+  const durationMs = Math.round(run.monotonicMs() - startedMs);
+  while (!(await settlesWithin(drained, drainMs)) && listening && run.signal?.aborted !== true);
+  return { interruption, exitCode, stdout, stderr, durationMs };
+}
+
+async function drain(
+  output: AsyncIterable<OutputChunk>,
+  kept: Readonly<Record<OutputChunk["stream"], BoundedOutput>>,
+  onOutput: (chunk: OutputChunk) => Promise<void>,
+): Promise<void> {
+  for await (const chunk of output) {
+    kept[chunk.stream].append(chunk.bytes);
+    await onOutput(chunk);
+  }
+}
+
+/** Writes the input as fast as the program reads it; whether it reads all of it is the program's own affair. */
+async function feed({ process, input }: RunProgram): Promise<void> {
+  const { stdin } = process;
+  const ended = Promise.withResolvers<"ended">();
+  const end = (): void => ended.resolve("ended");
+  process.exit.then(end, end);
+  stdin.once("error", end).once("close", end);
+  const source = input[Symbol.asyncIterator]();
+  for (;;) {
+    const next = await Promise.race([source.next(), ended.promise]);
+    if (next === "ended") {
+      // Not awaited: a source that waits for its own input would hold up the end of the run.
+      void source.return?.();
+      return;
+    }
+    if (next.done === true) break;
+    if (!stdin.write(next.value)) await untilWritable(stdin);
+  }
+  stdin.end();
+}

@@ -1,0 +1,69 @@
+import { describe, expect, it } from "vitest";
+import { encodeJob } from "./runner-job.ts";
+
+const decode = (pieces: readonly Uint8Array[]): { readonly header: unknown; readonly rest: string } => {
+  const bytes = Buffer.concat(pieces);
+  const end = bytes.indexOf("\n");
+  const length = Number(bytes.subarray(0, end).toString());
+  const start = end + 1;
+  return {
+    header: JSON.parse(bytes.subarray(start, start + length).toString()),
+    rest: bytes.subarray(start + length).toString(),
+  };
+};
+
+describe("encodeJob", () => {
+  it("is the header's length, the header, the files and the compiled files", () => {
+    const job = encodeJob({
+      main: "main.ts",
+      arguments: ["ü", ""],
+      files: [
+        { path: "main.ts", content: Buffer.from("let é: 1"), compiled: Buffer.from("let é") },
+        { path: "d/data.bin", content: new Uint8Array([65, 66]) },
+        { path: "empty.ts", content: new Uint8Array(), compiled: new Uint8Array() },
+      ],
+    });
+    expect(decode(job)).toEqual({
+      header: {
+        version: 1,
+        main: "main.ts",
+        arguments: ["ü", ""],
+        environment: {},
+        folder: "/work",
+        working_directory: "",
+        empties: 0,
+        files: [
+          { path: "main.ts", size: 9 },
+          { path: "d/data.bin", size: 2 },
+          { path: "empty.ts", size: 0 },
+        ],
+        compiled: [
+          { path: "main.ts", size: 6 },
+          { path: "empty.ts", size: 0 },
+        ],
+      },
+      rest: "let é: 1ABlet é",
+    });
+  });
+
+  it("carries variables of any name and value", () => {
+    const environment = Object.fromEntries([
+      ["A", "'\"\\\n"],
+      ["__proto__", "x"],
+    ]);
+    const job = encodeJob({ main: "a", arguments: [], environment, files: [] });
+    expect(JSON.stringify(decode(job).header)).toContain(JSON.stringify(environment));
+  });
+
+  it("copies no content", () => {
+    const content = new Uint8Array(8);
+    expect(encodeJob({ main: "a", arguments: [], files: [{ path: "a", content }] })).toContain(content);
+  });
+
+  it("keeps odd texts whole, without a line end or anything that Python would read differently", () => {
+    const odd = "\\u0041 \n\r\u2028\u0000'\"\ud800{}#";
+    const job = encodeJob({ main: "a", arguments: [odd], files: [], folder: "/x y" });
+    expect(decode(job).header).toMatchObject({ arguments: [odd], folder: "/x y" });
+    expect(Buffer.from(job[1] ?? []).toString()).not.toMatch(/[\n\r]|null|true|false/);
+  });
+});

@@ -1,0 +1,66 @@
+/** A file that the runner places in the working folder, read-only, before the program starts. */
+export interface RunnerFile {
+  /** Relative path with `/` between its parts; the runner refuses `..`, absolute paths and duplicates. */
+  readonly path: string;
+  readonly content: Uint8Array;
+  /** What Node loads in place of the content: the JavaScript that a TypeScript file was compiled to. */
+  readonly compiled?: Uint8Array | undefined;
+}
+
+/** What a runner is told over its standard input. */
+export interface RunnerJob {
+  /** Path of the main file, one of `files`; the same as given to `runnerCommand`. */
+  readonly main: string;
+  /** The program's own arguments. */
+  readonly arguments: readonly string[];
+  /** Variables that come with the job, because only the program may see them: an engine is never told. */
+  readonly environment?: Readonly<Record<string, string>> | undefined;
+  readonly files: readonly RunnerFile[];
+  /** Where the files are placed; the same as given to `runnerCommand`; default `/work`. */
+  readonly folder?: string | undefined;
+  /** Where the program starts; default: where its interpreter was started, or `folder`. */
+  readonly workingDirectory?: string | undefined;
+  /** Whether all that is in `folder` is removed first. Default false. */
+  readonly empties?: boolean | undefined;
+}
+
+/** The folder inside the sandbox that holds the code and its files and is the program's working directory. */
+export const workFolder = "/work";
+
+/** Exit code of a runner that did not get a job it can run; its reason stands on stderr after `glovebox runner: `. */
+export const runnerFailedExitCode = 125;
+
+/**
+ * The job as the runner reads it, in pieces to be written one after another; what is written after them is the
+ * program's standard input.
+ *
+ * The length of the header in decimal and a newline, the header in JSON, the bytes of the files, the bytes of the
+ * compiled files.
+ */
+export function encodeJob(job: RunnerJob): readonly Uint8Array[] {
+  const compiled = job.files.flatMap(({ path, compiled: content }) =>
+    content === undefined ? [] : [{ path, content }],
+  );
+  const sizes = (files: readonly RunnerFile[]): readonly { readonly path: string; readonly size: number }[] =>
+    files.map(({ path, content }) => ({ path, size: content.length }));
+  // Only strings, numbers, lists and records: the Python runner reads the header as a Python expression.
+  const header = Buffer.from(
+    JSON.stringify({
+      version: 1,
+      main: job.main,
+      arguments: job.arguments,
+      environment: job.environment ?? {},
+      folder: job.folder ?? workFolder,
+      working_directory: job.workingDirectory ?? "",
+      empties: job.empties === true ? 1 : 0,
+      files: sizes(job.files),
+      compiled: sizes(compiled),
+    }),
+  );
+  return [
+    Buffer.from(`${header.length}\n`),
+    header,
+    ...job.files.map(({ content }) => content),
+    ...compiled.map(({ content }) => content),
+  ];
+}

@@ -1,0 +1,63 @@
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import path from "node:path";
+import { promisify } from "node:util";
+import { throwIfCancelled } from "../../../base/abort.ts";
+import { GloveboxError } from "../../../errors/glovebox-error.ts";
+import { bunIntegrity, bunVersion, type BunTarget } from "./bun-packages.ts";
+
+export interface FetchBunOptions {
+  readonly temporaryDirectory: string;
+  readonly platform: NodeJS.Platform;
+  /** The host's own environment: it may set npm up. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly signal?: AbortSignal | undefined;
+}
+
+const fetchWithinMs = 300_000;
+/** Four times the size of the largest. */
+const maxArchiveBytes = 200 * 1024 * 1024;
+
+/**
+ * The archive of Bun's package for a Linux, fetched by the host's npm, which knows the registry, its password and the way
+ * there; the bytes are believed only by their pinned hash.
+ * @throws IMAGE_UNAVAILABLE, CANCELLED
+ */
+export async function fetchBun(target: BunTarget, options: FetchBunOptions): Promise<Uint8Array> {
+  const { temporaryDirectory, platform, environment, signal } = options;
+  const name = `@oven/bun-linux-${target}@${bunVersion}`;
+  const folder = await mkdtemp(path.join(temporaryDirectory, "glovebox-bun-"));
+  try {
+    await promisify(execFile)(
+      platform === "win32" ? "npm.cmd" : "npm",
+      // Flags of ours only, so that no project's settings have a part in it.
+      ["pack", name, "--pack-destination", folder, "--ignore-scripts", "--silent"],
+      {
+        cwd: folder,
+        env: environment,
+        timeout: fetchWithinMs,
+        maxBuffer: maxArchiveBytes,
+        shell: platform === "win32",
+        ...(signal === undefined ? {} : { signal }),
+      },
+    );
+    const [file = ""] = await readdir(folder);
+    const archive = await readFile(path.join(folder, file));
+    const hash = `sha512-${createHash("sha512").update(archive).digest("base64")}`;
+    if (hash === bunIntegrity[target]) return archive;
+    throw new Error(`the registry's ${name} has another hash than the pinned one`);
+  } catch (cause) {
+    throwIfCancelled(signal);
+    const missing = (cause as NodeJS.ErrnoException).code === "ENOENT";
+    const reason = missing ? "npm was not found on this machine" : `${name} could not be fetched from the npm registry`;
+    throw new GloveboxError("IMAGE_UNAVAILABLE", `Image bun-runner-base cannot be built: ${reason}.`, {
+      suggestion:
+        "Check that `npm view bun` works on the machine that runs Glovebox, or name an image with Bun and Python.",
+      context: { image: "bun-runner-base", reason },
+      cause,
+    });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,88 @@
+import type { Engine } from "../../engines/engine.ts";
+import type { Packages, ProvidedPackages } from "../../packages/packages.ts";
+import type { Ecosystem } from "../../policy/package-specs.ts";
+import { sessionProfile } from "../../policy/session-profile.ts";
+import type { Caller, Sandboxes } from "../../sandbox/sandboxes.ts";
+import type { EnsureImageOptions, NeededImage } from "../program/ensure-image.ts";
+import { planOf } from "../program/plan-of.ts";
+import { SandboxPackages } from "./sandbox-packages.ts";
+import type { SessionSettings } from "./session-call.ts";
+import type { SessionPackages } from "./session-packages.ts";
+import { SessionSandbox } from "./session-sandbox.ts";
+
+/** What getting a sandbox ready tells. */
+export type OpeningListener = Pick<EnsureImageOptions, "onPull"> & {
+  /** A line of a build. */
+  readonly onBuild: (image: string, line: string) => void;
+  readonly onPackages: (message: string) => void;
+};
+
+/** Has the engine's image there. */
+export type ProvideImage = (
+  image: NeededImage,
+  engine: Engine,
+  options: Pick<OpeningListener, "onPull" | "onBuild"> & { readonly signal?: AbortSignal | undefined },
+) => Promise<void>;
+
+export interface OpenSessionOptions {
+  readonly sandboxes: Sandboxes;
+  readonly provideImage: ProvideImage;
+  readonly packages: Pick<Packages, "provide">;
+  readonly listener: OpeningListener;
+}
+
+/** After it any sweep may take a session's sandbox, whoever its owner is: 7 days. */
+const lifetimeMs = 7 * 24 * 3_600_000;
+
+const ecosystems: readonly Ecosystem[] = ["npm", "python"];
+
+/**
+ * Has the image and the packages of a sandbox there, before it takes a place.
+ * @throws IMAGE_UNAVAILABLE, PACKAGE_INSTALL_FAILED, UNSUPPORTED, CANCELLED
+ */
+export async function prepareSessionSandbox(
+  { engine, image, imageDemanded, ociRuntime }: SessionSettings,
+  specs: SessionPackages,
+  { provideImage, packages, listener }: OpenSessionOptions,
+  caller: Caller,
+): Promise<SandboxPackages> {
+  const { signal } = caller;
+  await provideImage({ image, imageDemanded }, engine, { ...listener, signal });
+  const capabilities = await engine.capabilities({ signal, ociRuntime });
+  const provided: Partial<Record<Ecosystem, ProvidedPackages>> = {};
+  const held = new SandboxPackages(specs, provided);
+  try {
+    for (const ecosystem of ecosystems) {
+      if (specs[ecosystem].length === 0) continue;
+      const interpreter = ecosystem === "python" ? "python" : "bun";
+      provided[ecosystem] = await packages.provide(
+        { engine, capabilities, image, ociRuntime, interpreter, ecosystem, specs: specs[ecosystem] },
+        caller,
+        listener.onPackages,
+      );
+    }
+  } catch (error) {
+    await held[Symbol.asyncDispose]();
+    throw error;
+  }
+  return held;
+}
+
+/** A fresh sandbox for a session, which holds its packages. @throws CAPACITY, CANCELLED, and what the engine throws */
+export async function openSessionSandbox(
+  settings: SessionSettings,
+  packages: SandboxPackages,
+  { sandboxes }: Pick<OpenSessionOptions, "sandboxes">,
+  caller: Caller,
+): Promise<SessionSandbox> {
+  const { engine, image, ociRuntime, limits, minIsolation } = settings;
+  try {
+    const { scratch } = await engine.capabilities({ signal: caller.signal, ociRuntime });
+    const profile = sessionProfile({ image, ociRuntime, limits, scratchStorage: scratch, minIsolation });
+    const plan = { ...planOf(profile, lifetimeMs), mounts: packages.mounts };
+    return new SessionSandbox(await sandboxes.open(engine, plan, caller), profile, packages);
+  } catch (error) {
+    await packages[Symbol.asyncDispose]();
+    throw error;
+  }
+}

@@ -1,0 +1,136 @@
+import { followedBy } from "../../base/chunks.ts";
+import type { Logger } from "../../base/logger.ts";
+import type { ContainerStats } from "../../engines/engine.ts";
+import type { Denial } from "../../policy/network/denial.ts";
+import { checkMainFile } from "../../policy/main-file.ts";
+import { Redaction } from "../../policy/redaction/redaction.ts";
+import { codeFolder } from "../../policy/session-profile.ts";
+import { decideOutcome } from "../../sandbox/outcome.ts";
+import { redactedOutput } from "../../sandbox/redacted-output.ts";
+import type { NetworkGrant } from "../../egress/network-access.ts";
+import { explainEnding } from "../program/explain-ending.ts";
+import { networkWarnings } from "../program/explain-network.ts";
+import { secretWarnings } from "../program/explain-secrets.ts";
+import type { Toolchain } from "../program/languages.ts";
+import { logEnding } from "../program/log-ending.ts";
+import type { ProgramResult } from "../program/program-result.ts";
+import { encodeJob, runnerFailedExitCode, type RunnerFile } from "../program/runner-job.ts";
+import { runProgram, type ProgramEnd } from "../program/run-program.ts";
+import { startProgram } from "../program/start-program.ts";
+import type { SessionCall } from "./session-call.ts";
+import type { RunnerKind, SessionSandbox } from "./session-sandbox.ts";
+
+export interface RunCall {
+  readonly call: SessionCall;
+  readonly toolchain: Toolchain;
+  /** The code, compiled where its interpreter needs that. */
+  readonly files: readonly RunnerFile[];
+  readonly grant: NetworkGrant | null;
+  /** Variables of the program, its network's among them. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Of the sandbox, before the call. */
+  readonly before: ContainerStats;
+  readonly maxOutputBytes: number;
+  readonly logger: Logger;
+  readonly monotonicMs: () => number;
+  readonly onOutput: (stream: "stdout" | "stderr", bytes: Uint8Array) => void | Promise<void>;
+  readonly onDenied: (denial: Denial) => void;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What a caller must know when a call's processes could not all be ended. */
+const survivedWarning =
+  "Something that the program started may not have ended: the session's sandbox is replaced before the next call, and its files are lost.";
+
+/** Runs one program in a live session and ends whatever it leaves running; the sandbox is doomed when that fails. */
+export async function runCall(
+  live: SessionSandbox,
+  run: RunCall,
+): Promise<Omit<ProgramResult, "engine" | "isolation" | "ociRuntime">> {
+  const { call, toolchain, files, grant, signal, before } = run;
+  const redaction = new Redaction(call.secrets);
+  const mainFile = checkMainFile(undefined, call.language);
+  const kind: RunnerKind = { toolchain, mainFile };
+  const folder = live.sandbox.folderOf(codeFolder);
+  using program = await startProgram({
+    sandbox: live.sandbox,
+    runner: (companion) =>
+      companion === undefined ? live.takeRunner(kind, { signal }) : live.startRunner(kind, companion, { signal }),
+    toolchain,
+    grant,
+    onDenied: run.onDenied,
+    redact: (text) => redaction.text(text),
+    signal,
+  });
+  const { process } = program;
+  const job = encodeJob({
+    main: mainFile,
+    arguments: call.arguments,
+    environment: {
+      ...run.environment,
+      ...Object.fromEntries(call.secrets.map(({ variable, value }) => [variable, value])),
+    },
+    files,
+    folder,
+    workingDirectory: live.sandbox.folderOf(live.profile.workingDirectory),
+    empties: true,
+  });
+  const ended = await runProgram({
+    process,
+    output: redactedOutput(process.output, redaction),
+    input: followedBy(job, call.stdin),
+    timeoutMs: call.timeoutMs,
+    maxOutputBytes: run.maxOutputBytes,
+    onOutput: ({ stream, bytes }) => run.onOutput(stream, bytes),
+    signal,
+    // Whether anything is left is asked of the clean-up.
+    end: async () => void (await live.sandbox.endProcessAlone(process)),
+    monotonicMs: run.monotonicMs,
+  });
+  const isClean = await live.cleanUp(process);
+  const after = await live.sandbox.stats();
+  const isLost = (await live.check({})) === null;
+  // Gone meanwhile: whatever the exit code says, it is not the program's own.
+  const end: ProgramEnd = isLost && isClean ? { ...ended, interruption: ended.interruption ?? "lost" } : ended;
+  const networkReport = await program.networkReport();
+  const oomKills = oomKillsBetween(before, after);
+  const outcome = decideOutcome({ ...end, oomKills, refusals: networkReport.denialCount });
+  const isBroken = end.exitCode === runnerFailedExitCode && end.stderr.text().startsWith("glovebox runner: ");
+  if (isBroken) live.doom();
+  const { memoryPeakBytes } = after;
+  const error = explainEnding({
+    outcome,
+    toolchain,
+    end,
+    limits: { ...live.profile.limits, timeoutMs: call.timeoutMs },
+    memoryPeakBytes,
+    files,
+    network: call.network,
+    networkReport,
+    folder,
+  });
+  logEnding(run.logger, { sandboxId: live.id, outcome, end, networkReport });
+  return {
+    outcome,
+    exitCode: end.exitCode,
+    stdout: end.stdout.text(),
+    stderr: end.stderr.text(),
+    durationMs: end.durationMs,
+    memoryPeakBytes,
+    truncated: end.stdout.truncated || end.stderr.truncated,
+    sandboxId: live.id,
+    warnings: [
+      isClean ? [] : survivedWarning,
+      grant?.warnings ?? [],
+      networkWarnings(networkReport),
+      secretWarnings(redaction),
+    ].flat(),
+    error,
+  };
+}
+
+/** Processes killed for want of memory during the call; null when nobody can tell. */
+function oomKillsBetween(before: ContainerStats, after: ContainerStats): number | null {
+  if (before.oomKills === null || after.oomKills === null) return null;
+  return after.oomKills - before.oomKills;
+}

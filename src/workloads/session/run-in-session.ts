@@ -1,0 +1,142 @@
+import { untilCancelled } from "../../base/abort.ts";
+import { createId } from "../../base/id.ts";
+import type { Logger } from "../../base/logger.ts";
+import {
+  assertEnforceable,
+  assertNetworkPossible,
+  optionalDemands,
+  type Capabilities,
+} from "../../engines/capabilities.ts";
+import type { Denial } from "../../policy/network/denial.ts";
+import { checkMainFile } from "../../policy/main-file.ts";
+import type { Caller, Sandboxes } from "../../sandbox/sandboxes.ts";
+import { compileFiles } from "../program/compile-files.ts";
+import type { Toolchain } from "../program/languages.ts";
+import type { GrantNetwork } from "../program/start-program.ts";
+import { syntaxFailure } from "../program/syntax-failure.ts";
+import type { CompileTypeScript } from "../program/typescript-compiler.ts";
+import type { Packages } from "../../packages/packages.ts";
+import type { FindImports } from "../program/find-imports.ts";
+import { CallWish } from "./call-wish.ts";
+import type { OpeningListener, ProvideImage } from "./open-session-sandbox.ts";
+import { runCall } from "./run-call.ts";
+import type { SessionCall } from "./session-call.ts";
+import type { SessionResult } from "./session-result.ts";
+import type { Session } from "./session.ts";
+
+export interface SessionDependencies {
+  readonly sandboxes: Sandboxes;
+  readonly provideImage: ProvideImage;
+  readonly packages: Pick<Packages, "provide">;
+  readonly findImports: FindImports;
+  readonly logger: Logger;
+  /** Cap of each output stream in bytes (SPEC OU3). */
+  readonly maxOutputBytes: number;
+  readonly compileTypeScript: CompileTypeScript;
+  readonly network: GrantNetwork;
+  /** Milliseconds of a clock that never goes back. */
+  readonly monotonicMs: () => number;
+}
+
+/** What a call tells while it goes on. */
+export interface SessionListener extends OpeningListener {
+  readonly onSandbox: (sandboxId: string) => void;
+  readonly onOutput: (stream: "stdout" | "stderr", bytes: Uint8Array) => void | Promise<void>;
+  readonly onDenied: (denial: Denial) => void;
+}
+
+/**
+ * Runs a program in the session when it is its turn (SPEC SE1): a fresh interpreter, the files of the calls before.
+ *
+ * A program that fails, runs out of time or memory, or does not compile is a result.
+ * @throws UNSUPPORTED, IMAGE_UNAVAILABLE, ENGINE_UNAVAILABLE, CAPACITY, and CANCELLED when given up before it started
+ */
+export async function runInSession(
+  session: Session,
+  call: SessionCall,
+  dependencies: SessionDependencies,
+  { caller, listener }: { readonly caller: Caller; readonly listener: SessionListener },
+): Promise<SessionResult> {
+  const { engine, ociRuntime } = session.settings;
+  const { minIsolation, explicitDemands } = call;
+  const capabilities = await engine.capabilities({ signal: caller.signal, ociRuntime });
+  const { warnings } = assertEnforceable(capabilities, {
+    engine: engine.name,
+    minIsolation,
+    optional: optionalDemands(capabilities, explicitDemands),
+  });
+  if (call.network.kind !== "none") assertNetworkPossible(capabilities, engine.name);
+  const toolchain = toolchainOf(call, capabilities);
+  const compiled = await compileFiles(
+    [{ path: checkMainFile(undefined, call.language), content: Buffer.from(call.code) }],
+    toolchain,
+    { compile: dependencies.compileTypeScript, signal: caller.signal },
+  );
+  const facts = {
+    sessionId: session.id,
+    engine: engine.name,
+    isolation: capabilities.isolation,
+    ociRuntime: ociRuntime ?? null,
+  };
+  if ("syntaxError" in compiled) {
+    const error = syntaxFailure(compiled.syntaxError);
+    return {
+      ...facts,
+      ...neverRun,
+      sandboxId: createId("sbx"),
+      warnings,
+      error,
+      stderr: `SyntaxError: ${error.message}\n`,
+    };
+  }
+  const grant = await untilCancelled(dependencies.network.grant(call.network), caller.signal);
+  // There nothing could be installed: the program has what the host has.
+  const packages = capabilities.programs === "guarded" && call.packages === "auto" ? [] : call.packages;
+  const wish = new CallWish({ ...dependencies, listener, settings: session.settings, call: { ...call, packages } });
+  return session.use(caller, wish, async (opened, { signal }) => {
+    const { live, before, restarted } = opened;
+    listener.onSandbox(live.id);
+    const { profile } = live;
+    const result = await runCall(live, {
+      call,
+      toolchain,
+      files: compiled.files,
+      grant,
+      environment: {
+        ...profile.environment,
+        HOME: live.sandbox.folderOf(profile.environment["HOME"] ?? ""),
+        PYTHONPATH: [live.packages.pythonPath, profile.environment["PYTHONPATH"]].filter(Boolean).join(":"),
+        ...grant?.environment,
+        ...call.hostEnvironment,
+      },
+      before,
+      maxOutputBytes: dependencies.maxOutputBytes,
+      logger: dependencies.logger,
+      monotonicMs: dependencies.monotonicMs,
+      onOutput: listener.onOutput,
+      onDenied: listener.onDenied,
+      signal,
+    });
+    live.prepareRunner({ toolchain, mainFile: checkMainFile(undefined, call.language) });
+    const notes = [profile.scratch.note ?? [], opened.warnings].flat();
+    const packages = live.packages.resolved(wish.ecosystem, wish.wanted);
+    return { ...facts, ...result, restarted, packages, warnings: [...warnings, ...notes, ...result.warnings] };
+  });
+}
+
+function toolchainOf({ language }: SessionCall, { programs }: Capabilities): Toolchain {
+  if (language === "python") return "python";
+  return programs === "guarded" ? "node" : "bun";
+}
+
+/** A program that never reached the session, told like one that its interpreter refused. */
+const neverRun = {
+  outcome: "failed",
+  exitCode: 1,
+  stdout: "",
+  durationMs: 0,
+  memoryPeakBytes: null,
+  truncated: false,
+  restarted: false,
+  packages: [],
+} as const;

@@ -1,0 +1,37 @@
+import type { MountSpec } from "../../engines/container-spec.ts";
+import type { ProvidedPackages } from "../../packages/packages.ts";
+import { packageName, type Ecosystem } from "../../policy/package-specs.ts";
+import type { SessionPackages } from "./session-packages.ts";
+
+/** The packages of one sandbox, held for as long as it lives. */
+export class SandboxPackages implements AsyncDisposable {
+  readonly specs: SessionPackages;
+  readonly #provided: Readonly<Partial<Record<Ecosystem, ProvidedPackages>>>;
+
+  constructor(specs: SessionPackages, provided: Readonly<Partial<Record<Ecosystem, ProvidedPackages>>>) {
+    this.specs = specs;
+    this.#provided = provided;
+  }
+
+  get mounts(): readonly MountSpec[] {
+    return Object.values(this.#provided).map(({ mount }) => mount);
+  }
+
+  /** Folders in which Python looks for modules, before its own. */
+  get pythonPath(): string | undefined {
+    return this.#provided.python?.environment["PYTHONPATH"];
+  }
+
+  /** The wanted ones of them in the versions that they have. */
+  resolved(ecosystem: Ecosystem, wanted: readonly string[]): readonly string[] {
+    const names = new Set(wanted.map((spec) => packageName(spec, ecosystem)));
+    const resolved = this.#provided[ecosystem]?.resolved ?? [];
+    return this.specs[ecosystem].flatMap((spec, index) =>
+      names.has(packageName(spec, ecosystem)) ? (resolved[index] ?? []) : [],
+    );
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(Object.values(this.#provided).map((each) => each[Symbol.asyncDispose]()));
+  }
+}

@@ -1,0 +1,37 @@
+import type { Demand } from "../../engines/capabilities.ts";
+import type { Engine } from "../../engines/engine.ts";
+import type { Isolation } from "../../policy/isolation.ts";
+import type { Language } from "../../policy/language.ts";
+import type { Limits } from "../../policy/limits.ts";
+import type { NetworkPolicy } from "../../policy/network.ts";
+import type { ProgramSecret } from "../../sandbox/program-secret.ts";
+
+/** A checked call of `run_code` (SPEC SE0); every value is within the policy already. */
+export interface SessionCall {
+  readonly language: Language;
+  readonly code: string;
+  readonly arguments: readonly string[];
+  readonly stdin: AsyncIterable<Uint8Array>;
+  readonly secrets: readonly ProgramSecret[];
+  /** Variables of the host that the deployment lets through (SPEC EN1). */
+  readonly hostEnvironment: Readonly<Record<string, string>>;
+  /** Specifications, or those that the code imports (SPEC PK2). */
+  readonly packages: readonly string[] | "auto";
+  readonly network: NetworkPolicy;
+  readonly timeoutMs: number;
+  readonly minIsolation: Isolation;
+  /** What was asked for by name, so that an engine which cannot enforce it is refused and no substitute is silent. */
+  readonly explicitDemands: readonly Demand[];
+}
+
+/** What a session's sandbox is made from, the same for its whole life. */
+export interface SessionSettings {
+  readonly engine: Engine;
+  /** Image for engines that have images. */
+  readonly image: string;
+  readonly imageDemanded: boolean;
+  readonly ociRuntime: string | undefined;
+  /** The time is not the session's: each call has its own. */
+  readonly limits: Limits;
+  readonly minIsolation: Isolation;
+}

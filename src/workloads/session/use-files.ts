@@ -1,0 +1,29 @@
+import type { SandboxFiles } from "../../sandbox/files/sandbox-files.ts";
+import type { Caller } from "../../sandbox/sandboxes.ts";
+import { openSessionSandbox, prepareSessionSandbox, type OpenSessionOptions } from "./open-session-sandbox.ts";
+import type { OpenedSession, SandboxWish, Session } from "./session.ts";
+
+/** How the files of a session were used. */
+export interface FileUse<T> {
+  readonly result: T;
+  readonly opened: Pick<OpenedSession, "restarted" | "warnings">;
+}
+
+/** Does the work with the session's files inside its sandbox, when it is its turn. @throws what the work throws */
+export async function useFiles<T>(
+  session: Session,
+  options: OpenSessionOptions,
+  caller: Caller,
+  work: (files: SandboxFiles, caller: Caller) => Promise<T>,
+): Promise<FileUse<T>> {
+  const { settings } = session;
+  const wish: SandboxWish = {
+    missing: () => Promise.resolve(null),
+    prepare: (packages, preparer) => prepareSessionSandbox(settings, packages, options, preparer),
+    open: (packages, opener) => openSessionSandbox(settings, packages, options, opener),
+  };
+  return session.use(caller, wish, async (opened, user) => ({
+    result: await work(opened.live.sandbox.files, user),
+    opened,
+  }));
+}

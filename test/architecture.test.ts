@@ -1,0 +1,144 @@
+import { globSync, readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { findViolations, layerOf } from "./architecture/find-violations.ts";
+import { layerOrder, layers } from "./architecture/layers.ts";
+import { readSource } from "./architecture/read-source.ts";
+
+const root = new URL("../", import.meta.url);
+const paths = globSync("src/**/*.{ts,tsx,mts,cts,js,mjs,cjs}", { cwd: root }).map((path) => path.replaceAll("\\", "/"));
+const sources = new Map(paths.map((path) => [path, readFileSync(new URL(path, root), "utf8")]));
+const folders = globSync("src/*/", { cwd: root }).map((path) => path.replaceAll("\\", "/").split("/")[1] ?? "");
+const violationsOf = (path: string, text: string): readonly string[] => findViolations(new Map([[path, text]]));
+
+describe("the import table", () => {
+  it("names its layers in the order of the design, and each imports only what stands below it", () => {
+    expect(Object.keys(layers)).toEqual(layerOrder);
+    const upward = Object.entries(layers).flatMap(([name, rule]) =>
+      rule.layers.filter((other) => layerOrder.indexOf(other) >= layerOrder.indexOf(name)),
+    );
+    expect(upward).toEqual([]);
+    expect(layers["mcp"]?.layers).not.toContain("http");
+  });
+
+  it("holds for every file of the sources", () => {
+    expect(findViolations(sources)).toEqual([]);
+  });
+
+  it("was held against files of every layer that exists", () => {
+    const read = new Set(paths.map((path) => layerOf(path)).filter((layer) => layer !== undefined));
+    expect([...read].toSorted()).toEqual(folders.toSorted());
+    expect(read.size).toBeGreaterThanOrEqual(4);
+    const imports = [...sources].flatMap(([path, text]) => readSource(path, text).imports);
+    expect(imports.length).toBeGreaterThan(sources.size);
+  });
+
+  it("finds dockerode in exactly one file", () => {
+    const places = [...sources].filter(([path, text]) => readSource(path, text).imports.includes("dockerode"));
+    expect(places.map(([path]) => path)).toEqual([expect.stringMatching(/^src\/engines\/docker-api\//)]);
+  });
+});
+
+describe("what the import table refuses", () => {
+  it.each([
+    ["a static import", `import { run } from "../sandbox/sandbox.ts";`],
+    ["an import for its effects", `import "../sandbox/sandbox.ts";`],
+    ["a type import", `import type { Sandbox } from "../sandbox/sandbox.ts";`],
+    ["a type expression", `export type S = import("../sandbox/sandbox.ts").Sandbox;`],
+    ["an export from", `export { run } from "../sandbox/sandbox.ts";`],
+    ["an export of all", `export * from "../sandbox/sandbox.ts";`],
+    ["a dynamic import", `export const load = () => import("../sandbox/sandbox.ts");`],
+    ["a dynamic import by template", "export const load = () => import(`../sandbox/sandbox.ts`);"],
+    ["a require", `const s = require("../sandbox/sandbox.ts");`],
+    ["an import after misleading comments", `/* " */ import { run } from "../sandbox/sandbox.ts"; // "`],
+  ])("%s of a higher layer", (_, text) => {
+    expect(violationsOf("src/policy/x.ts", text)).toEqual([
+      "src/policy/x.ts: layer policy may not import layer sandbox",
+    ]);
+  });
+
+  it.each([
+    ["a computed name", "src/engines/x.ts", `export const load = (name: string) => import(name);`, /computed/],
+    ["a package that the row does not list", "src/sandbox/x.ts", `import { z } from "zod/v4";`, /package zod/],
+    ["a scoped package", "src/sandbox/x.ts", `import { a } from "@scope/name/sub";`, /package @scope\/name$/],
+    ["a resolved package", "src/policy/x.ts", `export const p = import.meta.resolve("bun/bin");`, /package bun/],
+    ["an effectful module in a pure layer", "src/policy/x.ts", `import { readFileSync } from "node:fs";`, /node:fs/],
+    ["a module without its prefix", "src/engines/x.ts", `import { readFileSync } from "fs";`, /without node:/],
+    ["a file outside src", "src/cli/x.ts", `import manifest from "../../package.json";`, /leaves src/],
+    ["the library's own entry", "src/cli/x.ts", `import { a } from "../index.ts";`, /nothing below/],
+    [
+      "an engine in an engine",
+      "src/engines/docker/x.ts",
+      `import { a } from "../podman/y.ts";`,
+      /sibling engines\/podman/,
+    ],
+    ["an engine outside discovery", "src/engines/x.ts", `import { a } from "./local/y.ts";`, /sibling engines\/local/],
+    [
+      "a workload in a workload",
+      "src/workloads/tests/x.ts",
+      `import { a } from "../execute/y.ts";`,
+      /sibling workloads/,
+    ],
+    ["a door in a door", "src/mcp/x.ts", `import { a } from "../http/y.ts";`, /layer mcp may not import layer http/],
+    ["an engine in the library's entry", "src/index.ts", `export { a } from "./engines/engine.ts";`, /layer engines/],
+    ["a layer without a row", "src/misc/x.ts", `export {};`, /no layer/],
+    ["another file under src", "src/other.ts", `export {};`, /no layer/],
+    ["process.env", "src/engines/x.ts", "export const a = process.env.HOME;", /process\.env/],
+    ["process['env']", "src/engines/x.ts", `export const a = process["env"];`, /process\.env/],
+    ["process.env beside a process of ours", "src/engines/x.ts", "const process = a(); process.env;", /process\.env/],
+    ["process.stdout", "src/sandbox/x.ts", `process.stdout.write("x");`, /process\.stdout/],
+    ["process.platform", "src/sandbox/x.ts", "export const a = process.platform;", /process\.platform/],
+    ["a destructured process", "src/sandbox/x.ts", "const { env } = process; export { env };", /process/],
+    [
+      "an imported process",
+      "src/sandbox/x.ts",
+      `import { env } from "node:process"; export { env };`,
+      /node:process env/,
+    ],
+    ["the host's folders", "src/sandbox/x.ts", `import { homedir } from "node:os"; export { homedir };`, /homedir/],
+    ["the clock", "src/sandbox/x.ts", "export const now = () => Date.now();", /Date\.now/],
+    ["a new date", "src/sandbox/x.ts", "export const now = () => new Date();", /new Date/],
+    [
+      "randomness",
+      "src/sandbox/x.ts",
+      `import { randomUUID } from "node:crypto"; export { randomUUID };`,
+      /randomUUID/,
+    ],
+  ])("%s", (_, path, text, reason) => {
+    expect(violationsOf(path, text)).toEqual([expect.stringMatching(reason)]);
+  });
+
+  it("a second file with dockerode", () => {
+    const text = `import Docker from "dockerode";`;
+    const two = new Map([
+      ["src/engines/docker-api/client.ts", text],
+      ["src/engines/docker/images.ts", text],
+    ]);
+    expect(findViolations(two)).toEqual([expect.stringContaining("dockerode is imported in more than one file")]);
+  });
+
+  it("a file that does not parse", () => {
+    expect(() => violationsOf("src/policy/x.ts", "import {{")).toThrow(/src\/policy\/x\.ts/);
+  });
+});
+
+describe("what the import table lets through", () => {
+  it.each([
+    [
+      "an import in a comment",
+      "src/policy/x.ts",
+      `// import "../cli/main.ts"\n/* import("../cli/main.ts") */ export {};`,
+    ],
+    ["an import in a string", "src/policy/x.ts", `export const a = 'import "../cli/main.ts"; process.env.HOME';`],
+    ["an import in a template", "src/policy/x.ts", "export const a = `import '../cli/main.ts'`;"],
+    ["a lower layer", "src/sandbox/x.ts", `import type { Engine } from "../engines/engine.ts";`],
+    ["the shared adapter", "src/engines/podman/x.ts", `import { a } from "../docker-api/y.ts";`],
+    ["an engine in discovery", "src/engines/discover.ts", `export const a = () => import("./local/y.ts");`],
+    ["the environment in config", "src/config/x.ts", "export const a = process.env.HOME;"],
+    ["a process of ours", "src/sandbox/x.ts", "export const a = ({ process }: B) => process.exit;"],
+    ["a date from a number", "src/sandbox/x.ts", "export const a = (ms: number) => new Date(ms);"],
+    ["a fixture in a test", "src/policy/x.test.ts", `import { a } from "../../test/fixtures/a.ts";`],
+    ["vitest in a test", "src/policy/x.test.ts", `import { it } from "vitest"; import { a } from "node:fs";`],
+  ])("%s", (_, path, text) => {
+    expect(violationsOf(path, text)).toEqual([]);
+  });
+});

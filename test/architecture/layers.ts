@@ -1,0 +1,113 @@
+/** What the files of one layer may import; everything else is refused. */
+export interface LayerRule {
+  /** Other layers, all further down. */
+  readonly layers: readonly string[];
+  /** Packages from the registry. */
+  readonly packages: readonly string[];
+  /** Modules of Node's own; `any` for layers that act on the world. */
+  readonly builtins: "any" | readonly string[];
+}
+
+/** Layer folders from the bottom to the top; a layer imports only what stands before it. */
+export const layerOrder: readonly string[] = [
+  "errors",
+  "base",
+  "policy",
+  "engines",
+  "egress",
+  "sandbox",
+  "packages",
+  "workloads",
+  "telemetry",
+  "store",
+  "config",
+  "platform",
+  "operations",
+  "library",
+  "client",
+  "http",
+  "mcp",
+  "cli",
+];
+
+/** The import table: one row a layer. */
+export const layers: Readonly<Record<string, LayerRule>> = {
+  errors: { layers: [], packages: [], builtins: [] },
+  base: { layers: ["errors"], packages: ["pino"], builtins: "any" },
+  policy: { layers: ["errors", "base"], packages: [], builtins: ["node:path"] },
+  engines: {
+    layers: ["errors", "base", "policy"],
+    packages: ["dockerode", "bun"],
+    builtins: "any",
+  },
+  egress: { layers: ["errors", "base", "policy"], packages: [], builtins: "any" },
+  sandbox: { layers: ["errors", "base", "policy", "engines", "egress"], packages: [], builtins: "any" },
+  packages: {
+    layers: ["errors", "base", "policy", "engines", "egress", "sandbox"],
+    packages: ["oxc-parser", "@lezer/python"],
+    builtins: "any",
+  },
+  workloads: {
+    layers: ["errors", "base", "policy", "engines", "egress", "sandbox", "packages"],
+    packages: ["esbuild"],
+    builtins: "any",
+  },
+  telemetry: { layers: ["errors", "base", "policy", "engines", "sandbox"], packages: [], builtins: "any" },
+  store: { layers: ["errors", "base"], packages: ["kysely", "pg"], builtins: "any" },
+  config: { layers: ["errors", "base", "policy", "engines"], packages: ["zod"], builtins: "any" },
+  platform: {
+    layers: [
+      ...["errors", "base", "policy", "engines", "egress", "sandbox"],
+      ...["packages", "workloads", "telemetry", "store", "config"],
+    ],
+    packages: ["pino"],
+    builtins: "any",
+  },
+  operations: {
+    layers: ["errors", "base", "policy", "engines", "sandbox", "workloads", "config", "platform"],
+    packages: ["zod"],
+    builtins: ["node:buffer"],
+  },
+  library: { layers: ["errors", "base", "config", "platform", "operations"], packages: ["zod"], builtins: [] },
+  client: { layers: ["errors", "base", "operations"], packages: [], builtins: "any" },
+  http: {
+    layers: ["errors", "base", "config", "platform", "operations"],
+    packages: ["fastify", "zod"],
+    builtins: "any",
+  },
+  mcp: {
+    layers: ["errors", "base", "config", "platform", "operations"],
+    packages: ["@modelcontextprotocol/server", "@modelcontextprotocol/node", "zod", "jsonc-parser", "smol-toml"],
+    builtins: "any",
+  },
+  cli: {
+    layers: ["errors", "base", "policy", "config", "operations", "library", "client", "http", "mcp"],
+    packages: ["commander", "zod"],
+    builtins: "any",
+  },
+};
+
+/** Files directly under `src`. */
+export const rootFiles: Readonly<Record<string, LayerRule>> = {
+  "src/index.ts": { layers: ["errors", "platform", "operations", "library"], packages: [], builtins: [] },
+};
+
+/** Layers whose folders do not import each other, save the shared ones; `wiring` files may import all of them. */
+export const siblings: Readonly<
+  Record<string, { readonly shared: readonly string[]; readonly wiring: readonly string[] }>
+> = {
+  engines: { shared: ["docker-api"], wiring: ["src/engines/discover.ts"] },
+  workloads: { shared: ["program"], wiring: [] },
+};
+
+/** A vendor's package stops at one file. */
+export const onePlacePackages: readonly string[] = ["dockerode"];
+
+/** Where the environment (`process.*`, `node:os`) may be read. */
+export const environmentReaders: readonly string[] = [
+  ...["src/config/", "src/cli/"],
+  ...["src/egress/proxy-main.ts", "src/packages/scan-main.ts"],
+];
+
+/** Where the clock and randomness may be read: where the platform is put together; elsewhere they are parameters. */
+export const clockReaders: readonly string[] = ["src/platform/", "src/base/id.ts", ...environmentReaders];

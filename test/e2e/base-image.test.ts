@@ -1,0 +1,51 @@
+import { execFileSync } from "node:child_process";
+import { describe, expect, it } from "vitest";
+import { failureOf } from "../helpers/failure-of.ts";
+import { useGlovebox } from "../helpers/open-glovebox.ts";
+import { testImages } from "../helpers/test-images.ts";
+
+/** The test bed's base instead of the default one, which no registry here has. */
+const base = { ...testImages, session_base: testImages.python };
+const bad = { ...testImages, session_base: process.env["GLOVEBOX_TEST_IMAGE_MINIMAL"] ?? "glovebox-test/minimal:1" };
+
+describe.each(["docker", "podman"] as const)("bun-runner-base on %s", (engine) => {
+  const glovebox = useGlovebox(engine, { settings: { images: base } });
+  const broken = useGlovebox(engine, { settings: { images: bad } });
+
+  it("is built once for all who ask, used, and built again when told", async () => {
+    execFileSync(engine, ["rmi", "-f", "bun-runner-base"], { stdio: "ignore" });
+    const messages: string[] = [];
+    const onEvent = (event: { readonly type: string; readonly message?: string }): void => {
+      if (event.type === "progress") messages.push(event.message ?? "");
+    };
+    const build = (): Promise<unknown> => glovebox().pullImages({}, { onEvent });
+    const [, , response] = await Promise.all([
+      build(),
+      build(),
+      glovebox().runCode({ code: "console.log(Bun.version)", packages: [] }, { onEvent }),
+    ]);
+    expect(response).toMatchObject({ outcome: "completed", stdout: "1.4.5\n" });
+    expect(messages.join("\n")).toContain("Building bun-runner-base");
+    const id = (): string =>
+      execFileSync(
+        engine,
+        ["image", "inspect", "-f", '{{.Id}} {{index .Config.Labels "glovebox.bun"}}', "bun-runner-base"],
+        {
+          encoding: "utf8",
+        },
+      ).trim();
+    expect(id()).toMatch(/ 1\.4\.5$/);
+    const python = await glovebox().runCode({
+      language: "python",
+      code: "import subprocess\nprint(subprocess.run(['python3', '-m', 'pip', '--version'], capture_output=True).returncode)",
+      packages: [],
+    });
+    expect(python.stdout).toBe("0\n");
+    expect(await glovebox().buildImages()).toMatchObject([{ image: "bun-runner-base", present: true }]);
+  });
+
+  it("a build that fails says which step and why", async () => {
+    const error = await failureOf(broken().buildImages(), "IMAGE_UNAVAILABLE");
+    expect(error.message).toContain("neither apk nor apt-get");
+  });
+});

@@ -1,0 +1,198 @@
+import { execFileSync } from "node:child_process";
+import { globSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { ExecuteResponse } from "../../src/index.ts";
+import { engines, useGlovebox } from "../helpers/open-glovebox.ts";
+import { processesWith, sleepersFor, uniqueSeconds } from "../helpers/processes.ts";
+import { runCommand } from "../helpers/run-command.ts";
+
+let folder = "";
+
+beforeAll(() => {
+  folder = mkdtempSync(path.join(os.tmpdir(), "glovebox-test-"));
+  writeFileSync(path.join(folder, "hello.py"), "import sys\nprint('hello', sys.argv[1:])\nsys.exit(3)\n");
+  writeFileSync(path.join(folder, "echo.py"), "import sys\nsys.stdout.buffer.write(sys.stdin.buffer.read())\n");
+  writeFileSync(path.join(folder, "hello.ts"), "const x: string = 'typed';\nconsole.log(x);\n");
+  writeFileSync(path.join(folder, "data.txt"), "data\n");
+  writeFileSync(path.join(folder, "bytes.py"), "import sys\nsys.stdout.buffer.write(bytes(range(256)))\n");
+  symlinkSync("/etc/passwd", path.join(folder, "link.txt"));
+});
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe.each(engines)("glovebox run on %s", (engine) => {
+  useGlovebox(engine);
+  const run = (argv: readonly string[], options = {}) =>
+    runCommand(["run", "--engine", engine, ...argv], { cwd: folder, ...options });
+
+  it("passes output, arguments and the exit code through", async () => {
+    const result = await run(["hello.py", "--", "a", "--json"]);
+    expect(result).toMatchObject({ exitCode: 3, stdout: "hello ['a', '--json']\n", stderr: "" });
+  });
+
+  it("prints exactly one JSON object with --json", async () => {
+    const result = await run(["--json", "hello.ts"]);
+    expect(result).toMatchObject({ exitCode: 0, stderr: "" });
+    expect(result.stdout.trimEnd().split("\n")).toHaveLength(1);
+    const response = JSON.parse(result.stdout) as ExecuteResponse;
+    expect(response).toMatchObject({ outcome: "completed", exit_code: 0, stdout: "typed\n", engine });
+  });
+
+  it("feeds the program's standard input, takes code from - and from -c", async () => {
+    expect(await run(["echo.py"], { stdin: "through\n" })).toMatchObject({ exitCode: 0, stdout: "through\n" });
+    expect(await run(["-"], { stdin: "print(1)" })).toMatchObject({ exitCode: 0, stdout: "1\n" });
+    expect(await run(["-c", "console.log(2)", "--language", "javascript"])).toMatchObject({
+      exitCode: 0,
+      stdout: "2\n",
+    });
+  });
+
+  it("gives files, variables and limits", async () => {
+    const code = "import os; print(open('data.txt').read(), os.environ['A'], os.environ['B'])";
+    const result = await run(["--file", "data.txt", "--env", "A=1=2", "--env", "B=", "--memory", "256m", "-c", code]);
+    expect(result).toMatchObject({ exitCode: 0, stdout: "data\n 1=2 \n" });
+  });
+
+  it("leaves bytes as they are when its output is no terminal", async () => {
+    const out = path.join(folder, `bytes-${engine}`);
+    execFileSync(
+      "sh",
+      ["-c", 'exec "$0" run --engine "$1" bytes.py >"$2"', path.resolve("bin/glovebox"), engine, out],
+      {
+        cwd: folder,
+        env: { ...process.env, GLOVEBOX_IMAGE_PYTHON: "glovebox-test/python:1" },
+        stdio: ["ignore", "ignore", "inherit"],
+      },
+    );
+    expect([...readFileSync(out)]).toEqual(Array.from({ length: 256 }, (_, index) => index));
+  });
+
+  it("exits with 124 after a timeout and 137 out of memory, saying what happened", async () => {
+    const late = await run(["--timeout", "1s", "-c", "print('x')\nwhile True: pass"]);
+    expect(late).toMatchObject({ exitCode: 124, stdout: "x\n" });
+    expect(late.stderr).toContain("TIMEOUT");
+    const bomb = await run(["--memory", "64m", "-c", "x = []\nwhile True: x.append(bytearray(1 << 20))"]);
+    expect(bomb.exitCode).toBe(137);
+    expect(bomb.stderr).toContain("OOM_KILLED");
+  });
+
+  it("does not lose a flood of output whose reader is slow, and ends when nobody reads any more", async () => {
+    const script = `"$0" run --engine "$1" -c 'for i in range(200000): print(i)' | { sleep 1; tail -n 1; }`;
+    const environment = { ...process.env, GLOVEBOX_IMAGE_PYTHON: "glovebox-test/python:1" };
+    const bin = path.resolve("bin/glovebox");
+    const last = execFileSync("sh", ["-c", script, bin, engine], {
+      env: environment,
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    expect(last.toString()).toBe("199999\n");
+    const endless = `"$0" run --engine "$1" -c 'while True: print("y")' | head -n 2`;
+    const two = execFileSync("sh", ["-c", endless, bin, engine], {
+      env: environment,
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    expect(two.toString()).toBe("y\ny\n");
+  });
+
+  it.each([
+    ["SIGINT", 130],
+    ["SIGTERM", 143],
+    ["SIGHUP", 129],
+  ] as const)("on %s leaves nothing behind", async (signal, exitCode) => {
+    const seconds = uniqueSeconds();
+    const code = `import subprocess\nprint('up', flush=True)\nsubprocess.run(['sleep', '${seconds}'])`;
+    const temporaryFolder = mkdtempSync(path.join(os.tmpdir(), "glovebox-test-"));
+    // With --json the output comes at the end only, so the run is known to be under way by the process it started.
+    const ended = run(["--json", "-c", code], { environment: { TMPDIR: temporaryFolder } });
+    await expect.poll(() => sleepersFor(seconds), { timeout: 60_000 }).toHaveLength(1);
+    const [commandPid = 0] = processesWith((argv) => isCommandWith(argv, seconds));
+    process.kill(commandPid, signal);
+    const result = await ended;
+    expect(result.exitCode).toBe(exitCode);
+    const response = JSON.parse(result.stdout) as ExecuteResponse;
+    expect(response.outcome).toBe("cancelled");
+    expect(sleepersFor(seconds)).toEqual([]);
+    expect(globSync(`/sys/fs/cgroup/**/*${response.sandbox_id}*`)).toEqual([]);
+    expect(readFileSync("/proc/mounts", "utf8")).not.toContain(response.sandbox_id);
+    expect(readdirSync(temporaryFolder)).toEqual([]);
+    rmSync(temporaryFolder, { recursive: true });
+    expect(containersOf(response.sandbox_id)).toBe("");
+  });
+});
+
+describe("glovebox", () => {
+  it.each([
+    ["no such file", ["run", "nowhere.py"], "FILE"],
+    ["a folder outside", ["run", "--file", "/etc/passwd", "-c", "pass"], "context_files[0]"],
+    ["a link out", ["run", "--file", "link.txt", "-c", "pass"], "context_files[0]"],
+    ["a bad duration", ["run", "--timeout", "soon", "-c", "pass"], "--timeout"],
+    ["a bad size", ["run", "--memory", "lots", "-c", "pass"], "--memory"],
+    ["a bad variable", ["run", "--env", "NOVALUE", "-c", "pass"], "--env"],
+    ["an unknown engine", ["run", "--engine", "lxc", "-c", "pass"], "engine"],
+    ["an unknown language", ["run", "--language", "cobol", "-c", "pass"], "language"],
+    ["an unknown option", ["run", "--frobnicate", "-c", "pass"], "--frobnicate"],
+    ["an unknown command", ["walk"], "walk"],
+    ["an ending that says no language", ["run", "data.txt"], "--language"],
+    ["nothing to run", ["run"], "FILE"],
+    ["no network policy of this kind", ["run", "--network", "sometimes", "-c", "pass"], "network"],
+  ])("%s is wrong usage", async (_, argv, named) => {
+    const result = await runCommand(argv, { cwd: folder });
+    expect(result).toMatchObject({ exitCode: 2, stdout: "" });
+    expect(result.stderr).toContain(named);
+    expect(result.stderr).not.toMatch(/\bat .*\.ts:\d+/);
+  });
+
+  it("says with --json what was wrong, as one object", async () => {
+    const result = await runCommand(["run", "--json", "--cpus", "0", "-c", "pass"], { cwd: folder });
+    expect(result).toMatchObject({ exitCode: 2, stderr: "" });
+    expect(JSON.parse(result.stdout)).toMatchObject({
+      error: { error_type: "INVALID_REQUEST", context: { field: "limits.cpus" } },
+    });
+  });
+
+  it("refuses a bad configuration by name", async () => {
+    const result = await runCommand(["run", "-c", "pass"], { cwd: folder, environment: { MAX_CONTAINERS: "many" } });
+    expect(result.exitCode).toBe(2);
+    expect(result.stderr).toContain("MAX_CONTAINERS");
+  });
+
+  it("says how to start an engine that is down", async () => {
+    const environment = { DOCKER_HOST: "unix:///nonexistent/docker.sock" };
+    const result = await runCommand(["run", "--engine", "docker", "-c", "pass"], { cwd: folder, environment });
+    expect(result.exitCode).toBe(125);
+    expect(result.stderr).toContain("ENGINE_UNAVAILABLE");
+    expect(result.stderr).not.toContain("ENOENT");
+  });
+
+  it("falls back to the embedded sandbox under auto, and says so", async ({ skip }) => {
+    const environment = {
+      DOCKER_HOST: "unix:///nonexistent/docker.sock",
+      CONTAINER_HOST: "unix:///nonexistent/podman.sock",
+    };
+    const result = await runCommand(["run", "-c", "print(1)"], { cwd: folder, environment });
+    if (result.exitCode === 125) skip("the embedded sandbox cannot be used here");
+    expect(result).toMatchObject({ exitCode: 0, stdout: "1\n" });
+    expect(result.stderr).toContain("embedded sandbox");
+  });
+
+  it("shows help and version", async () => {
+    const help = await runCommand(["--help"]);
+    expect(help).toMatchObject({ exitCode: 0 });
+    expect(help.stdout).toContain("run");
+    const version = await runCommand(["--version"]);
+    expect(version.stdout.trim()).toMatch(/^\d+\.\d+\.\d+/);
+  });
+});
+
+/** Whether this is the `glovebox` command whose code names the number. */
+function isCommandWith(argv: readonly string[], seconds: string): boolean {
+  return argv.some((argument) => argument.endsWith("main.ts")) && argv.some((argument) => argument.includes(seconds));
+}
+
+/** Ids of Docker's containers of this sandbox; none where there is no Docker. */
+function containersOf(sandboxId: string): string {
+  const script =
+    'command -v docker >/dev/null || exit 0; docker ps -aq --filter "label=glovebox.sandbox=$0" 2>/dev/null || true';
+  return execFileSync("sh", ["-c", script, sandboxId], { encoding: "utf8" });
+}

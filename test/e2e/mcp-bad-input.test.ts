@@ -1,0 +1,155 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { RawMcp, type RawMessage } from "../helpers/raw-mcp.ts";
+
+/** One connection for everything bad: it must survive all of it. */
+let server: RawMcp;
+beforeAll(async () => {
+  server = new RawMcp();
+  await server.initialize();
+});
+afterEach(async () => {
+  const { result } = await server.request("alive", "ping");
+  if (result === undefined) throw new Error("The connection did not survive.");
+  if (server.messages.length > 0) throw new Error(`Nobody asked for ${JSON.stringify(server.messages)}.`);
+});
+afterAll(async () => {
+  server.child.stdin.end();
+  const exitCode = await server.ended;
+  if (exitCode !== 0) throw new Error(`It ended with ${exitCode}.`);
+});
+
+const call = (id: number, params: unknown): Promise<RawMessage> => server.request(id, "tools/call", params);
+
+describe("what is no message", () => {
+  it.each<[string, string, number, number | string | null]>([
+    ["malformed JSON", "{bad", -32700, null],
+    ["a NUL byte", '{"jsonrpc":"2.0",\0"id":1,"method":"ping"}', -32700, null],
+    ["a batch", '[{"jsonrpc":"2.0","id":1,"method":"ping"}]', -32600, null],
+    ["no version", '{"id":5,"method":"ping"}', -32600, 5],
+    ["no method", '{"jsonrpc":"2.0","id":5}', -32600, 5],
+    ["params that are a list", '{"jsonrpc":"2.0","id":5,"method":"tools/call","params":[]}', -32602, 5],
+  ])("is answered with its code: %s", async (_, line, code, id) => {
+    server.write(`${line}\n`);
+    const { error } = await server.answer((message) => message.error?.code === code && message.id === id);
+    expect(error?.message.length).toBeGreaterThan(20);
+  });
+
+  it("is answered where it is not UTF-8", async () => {
+    server.write(Buffer.from([0x22, 0xff, 0xfe, 0x22, 0x0a]));
+    expect(await server.answer(({ id }) => id === null)).toMatchObject({ error: { code: -32700 } });
+  });
+});
+
+describe("a method that is not served", () => {
+  it.each(["watch-commit", "note-append", "up", "down", "prompts/list", "tasks/get", "server/discover", "", "x/y"])(
+    "is told of with UNIMPLEMENTED: %s",
+    async (method) => {
+      expect(await server.request(1, method, {})).toMatchObject({
+        error: { code: -32601, data: { code: "Unimplemented", error_type: "UNIMPLEMENTED" } },
+      });
+    },
+  );
+});
+
+describe("a tool call", () => {
+  it.each(["watch-commit", "up", "Execute_Code", "", "../execute_code", "__proto__"])(
+    "of a tool that is not there: %s",
+    async (name) => {
+      expect(await call(1, { name, arguments: {} })).toMatchObject({
+        error: { code: -32602, data: { code: "Unimplemented", error_type: "UNIMPLEMENTED" } },
+      });
+    },
+  );
+
+  it("is told every problem by its field", async () => {
+    const given = { language: "cobol", cod: "1", limits: { cpus: "two", gpus: 1 }, args: ["a", 2] };
+    const { error } = await call(1, { name: "execute_code", arguments: given });
+    expect(error).toMatchObject({
+      code: -32602,
+      data: { error_type: "INVALID_REQUEST", suggestion: expect.any(String) },
+    });
+    const context = error?.data?.["context"] as { problems: { field: string }[] } | undefined;
+    expect(context?.problems.map(({ field }) => field).toSorted()).toEqual(
+      ["args[1]", "cod", "code", "language", "limits.cpus", "limits.gpus"].toSorted(),
+    );
+  });
+
+  it.each([
+    [{}, /params\.name/],
+    [{ name: 5 }, /params\.name/],
+    [{ name: "execute_code", arguments: [] }, /params\.arguments/],
+    [{ name: "execute_code", arguments: "x" }, /params\.arguments/],
+    [{ name: "execute_code" }, /language.*code/],
+    [{ name: "execute_code", arguments: { run_id: "run-1", code: "1" } }, /code: unknown field/],
+    [{ name: "execute_code", arguments: { run_id: 1 } }, /run_id/],
+  ])("that does not fit is told so: %j", async (params, words) => {
+    const { error } = await call(1, params);
+    expect(error).toMatchObject({ code: -32602, data: { error_type: "INVALID_REQUEST" } });
+    expect(error?.message).toMatch(words);
+  });
+
+  it("of 50 MB is refused by its field", async () => {
+    const { error, result } = await call(1, {
+      name: "execute_code",
+      arguments: { language: "python", code: "#".repeat(50_000_000) },
+    });
+    expect(error ?? result?.["structuredContent"]).toMatchObject({ error: { error_type: "INVALID_REQUEST" } });
+  });
+
+  it("with NUL in its code is refused by its field", async () => {
+    const { result } = await call(1, { name: "execute_code", arguments: { language: "python", code: "print(1)\0" } });
+    expect(result).toMatchObject({ isError: true, structuredContent: { error: { error_type: "INVALID_REQUEST" } } });
+  });
+});
+
+describe("a message", () => {
+  it("that is longer than any may be is refused, and its rest is skipped", async () => {
+    server.write(`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"`);
+    const piece = Buffer.alloc(1_000_000, "a");
+    for (let written = 0; written < 70; written += 1) server.write(piece);
+    server.write('"}}\n');
+    expect(await server.answer(({ id }) => id === null)).toMatchObject({
+      error: { code: -32600, message: expect.stringContaining("64 MiB") },
+    });
+  });
+
+  it("whose id is in use is refused, and the first is answered", async () => {
+    const params = { name: "execute_code", arguments: { run_id: "x" } };
+    const message = { jsonrpc: "2.0", id: 9, method: "tools/call", params };
+    server.write(`${JSON.stringify(message)}\n${JSON.stringify(message)}\n`);
+    expect(await server.answer(({ error }) => error !== undefined)).toMatchObject({ id: 9, error: { code: -32600 } });
+    expect(await server.answer(({ result }) => result !== undefined)).toMatchObject({ id: 9 });
+  });
+
+  it("may come in pieces, with others, and with empty lines between", async () => {
+    server.write('\n\r\n{"jsonrpc":"2.0","id":1,"met');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    server.write('hod":"ping"}\r\n{"jsonrpc":"2.0","id":2,"method":"ping"}\n');
+    expect(await server.answer(({ id }) => id === 1)).toMatchObject({ result: {} });
+    expect(await server.answer(({ id }) => id === 2)).toMatchObject({ result: {} });
+  });
+
+  it("that nobody asked for changes nothing", async () => {
+    server.send(
+      { jsonrpc: "2.0", id: 77, result: {} },
+      { jsonrpc: "2.0", method: "notifications/unheard" },
+      { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: "none" } },
+      { jsonrpc: "2.0", method: "notifications/cancelled" },
+    );
+    expect(await server.request(1, "ping")).toMatchObject({ result: {} });
+  });
+
+  it("that breaks off is told so, and what was asked before is answered", async () => {
+    const other = new RawMcp();
+    other.send({ jsonrpc: "2.0", id: 1, method: "tools/list" });
+    other.write('{"jsonrpc":"2.0","id":2,"meth');
+    other.child.stdin.end();
+    expect(await other.ended).toBe(0);
+    expect(new Map(other.messages.map(({ id, error }) => [id, error?.code]))).toEqual(
+      new Map([
+        [1, undefined],
+        [null, -32700],
+      ]),
+    );
+  });
+});

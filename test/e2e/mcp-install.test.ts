@@ -1,0 +1,81 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { projectFolder } from "../helpers/project-folder.ts";
+import { runCommand } from "../helpers/run-command.ts";
+
+let home = "";
+beforeEach(() => (home = mkdtempSync(path.join(os.tmpdir(), "glovebox-test-"))));
+afterEach(() => rmSync(home, { recursive: true }));
+
+const install = (...argv: readonly string[]) =>
+  runCommand(["mcp", "install", ...argv], { cwd: home, environment: { HOME: home, XDG_CONFIG_HOME: "" } });
+const json = (file: string): unknown => JSON.parse(readFileSync(path.join(home, file), "utf8"));
+const command = path.join(projectFolder, "bin/glovebox");
+
+describe("glovebox mcp install", () => {
+  it("begins a client's configuration with this checkout's command", async () => {
+    expect(await install("cursor", "--engine", "local")).toMatchObject({ exitCode: 0, stderr: "" });
+    expect(json(".cursor/mcp.json")).toEqual({
+      mcpServers: { glovebox: { type: "stdio", command, args: ["mcp", "--engine", "local"] } },
+    });
+    expect(await install("cursor", "--engine", "local")).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining("has it already"),
+    });
+  });
+
+  it("keeps what is there, its mode and its link, and a copy", async () => {
+    mkdirSync(path.join(home, "dotfiles"));
+    mkdirSync(path.join(home, ".config/zed"), { recursive: true });
+    const text = '// mine\n{ "theme": "dark", "context_servers": { "other": { "command": "x" } } }\n';
+    writeFileSync(path.join(home, "dotfiles/zed.json"), text, { mode: 0o640 });
+    symlinkSync(path.join(home, "dotfiles/zed.json"), path.join(home, ".config/zed/settings.json"));
+    expect(await install("zed")).toMatchObject({ exitCode: 0 });
+    const written = readFileSync(path.join(home, "dotfiles/zed.json"), "utf8");
+    expect(written).toMatch(/^\/\/ mine\n/);
+    expect(JSON.parse(written.replace("// mine\n", ""))).toEqual({
+      theme: "dark",
+      context_servers: { other: { command: "x" }, glovebox: { command, args: ["mcp"] } },
+    });
+    expect(statSync(path.join(home, "dotfiles/zed.json")).mode & 0o777).toBe(0o640);
+    expect(readFileSync(path.join(home, "dotfiles/zed.json.before-glovebox"), "utf8")).toBe(text);
+  });
+
+  it("writes TOML, and for a project", async () => {
+    expect(await install("codex", "--project")).toMatchObject({ exitCode: 0 });
+    expect(readFileSync(path.join(home, ".codex/config.toml"), "utf8")).toContain(
+      `[mcp_servers.glovebox]\ncommand = ${JSON.stringify(command)}\n`,
+    );
+    expect(await install("claude-code", "--project")).toMatchObject({ exitCode: 0 });
+    expect(json(".mcp.json")).toHaveProperty("mcpServers.glovebox.command", command);
+  });
+
+  it("only shows what it would add", async () => {
+    const { stdout, exitCode } = await install("vscode", "--print");
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toEqual({ servers: { glovebox: { type: "stdio", command, args: ["mcp"] } } });
+    expect(existsSync(path.join(home, ".config"))).toBe(false);
+  });
+
+  it("refuses what it does not know and what it would break", async () => {
+    const unknown = await install("cursr");
+    expect(unknown).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("Did you mean cursor?") });
+    for (const name of ["claude-desktop", "codex", "zed"]) expect(unknown.stderr).toContain(name);
+    expect(await install("windsurf", "--project")).toMatchObject({ exitCode: 2 });
+    mkdirSync(path.join(home, ".gemini"));
+    writeFileSync(path.join(home, ".gemini/settings.json"), "{ broken");
+    expect(await install("gemini")).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("not valid JSON") });
+    expect(readFileSync(path.join(home, ".gemini/settings.json"), "utf8")).toBe("{ broken");
+  });
+});

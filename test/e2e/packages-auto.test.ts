@@ -1,0 +1,43 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, realpathSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { engines, useGlovebox } from "../helpers/open-glovebox.ts";
+import { PackageRegistry } from "../helpers/package-registry.ts";
+import { testImages } from "../helpers/test-images.ts";
+
+const registry = await PackageRegistry.start();
+registry.addNpm({ name: "gb-tiny", version: "1.0.0", files: { "index.js": "module.exports = 'tiny';\n" } });
+registry.addNpm({ name: "@gb/scoped", version: "2.0.0", files: { "part.js": "module.exports = 'part';\n" } });
+registry.addWheel({ name: "gb_wheel", version: "1.0", files: { "gb_wheel.py": "name = 'wheel'\n" } });
+const directory = realpathSync(mkdtempSync(path.join(tmpdir(), "glovebox-packages-")));
+afterAll(() => {
+  registry[Symbol.dispose]();
+  execFileSync("sh", ["-c", 'chmod -R u+w "$1" && rm -r "$1"', "sh", directory]);
+});
+
+describe.each(engines)('packages: "auto" on %s', (engine) => {
+  const settings = { images: testImages, network: registry.network, packages: { directory } };
+  const glovebox = useGlovebox(engine, { settings });
+
+  it("are those that the code and its files import", async () => {
+    const response = await glovebox().execute({
+      language: "typescript",
+      packages: "auto",
+      code: 'import tiny from "gb-tiny";\nimport { part } from "./part.ts";\nimport fs from "node:fs";\nconsole.log(tiny, part, typeof fs);',
+      context_files: [{ path: "part.ts", content: 'import part from "@gb/scoped/part.js";\nexport { part };' }],
+    });
+    expect(response.stdout, response.stderr).toBe("tiny part object\n");
+    expect(response.packages_installed).toEqual(["@gb/scoped@2.0.0", "gb-tiny@1.0.0"]);
+  });
+
+  it("are Python's, too, and none where none are imported", async () => {
+    const python = { language: "python", packages: "auto" } as const;
+    const response = await glovebox().execute({ ...python, code: "import json, gb_wheel\nprint(gb_wheel.name)" });
+    expect(response.stdout, response.stderr).toBe("wheel\n");
+    const plain = await glovebox().execute({ ...python, code: "import json\nprint(1)" });
+    expect(plain.stdout).toBe("1\n");
+    expect(plain.packages_installed).toBeUndefined();
+  });
+});

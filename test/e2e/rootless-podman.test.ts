@@ -1,0 +1,36 @@
+import { describe, expect, it, type TestContext } from "vitest";
+import { skipOrFail } from "../helpers/require.ts";
+import { runCommand } from "../helpers/run-command.ts";
+
+/** Variables that lead to the service of a user without root; else the test is a failure or a visible skip. */
+function rootlessService(context: TestContext): Readonly<Record<string, string>> {
+  const socket = process.env["GLOVEBOX_TEST_ROOTLESS_SOCKET"];
+  if (socket === undefined) skipOrFail(context, "rootless", "GLOVEBOX_TEST_ROOTLESS_SOCKET names no socket");
+  return { CONTAINER_HOST: `unix://${socket}` };
+}
+
+describe("Podman without root, where it ignores limits", () => {
+  it("is refused, naming all that is missing and what to do", async (context) => {
+    const environment = rootlessService(context);
+    const result = await runCommand(["run", "--engine", "podman", "-c", "print(1)"], { environment });
+    expect(result).toMatchObject({ exitCode: 125, stdout: "" });
+    expect(result.stderr).toContain(
+      "UNSUPPORTED: Engine podman cannot enforce a memory limit, a CPU limit and a limit on processes here.",
+    );
+    expect(result.stderr).toMatch(/Without root Podman ignores limits .*systemd.*Or choose an engine that can/s);
+  });
+
+  it("is told by doctor, which calls it no engine for runs", async (context) => {
+    const environment = rootlessService(context);
+    const { stdout } = await runCommand(["doctor", "--json"], { environment });
+    const { engines } = JSON.parse(stdout) as { engines: readonly { name: string }[] };
+    expect(engines.find(({ name }) => name === "podman")).toMatchObject({
+      available: true,
+      usable: false,
+      capabilities: { memory_limit: "no", cpu_limit: "no", pids_limit: "no" },
+      findings: expect.arrayContaining([
+        expect.objectContaining({ severity: "warning", fix: expect.stringMatching(/^Without root/) }),
+      ]),
+    });
+  });
+});

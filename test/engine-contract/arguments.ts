@@ -1,0 +1,91 @@
+import { expect, vi } from "vitest";
+import { fixtureProgram } from "../helpers/fixture-program.ts";
+import type { Topic } from "./behaviour.ts";
+import type { FinishedProcess } from "../helpers/running-process.ts";
+
+const odd = {
+  newline: "line one\nline two\n",
+  quotes: `"double" 'single' \`back\``,
+  substitution: "$(echo x) ${HOME} $HOME %s \\n",
+  equals: "a=b=c",
+  unicode: "naïve 日本 👩‍💻",
+  spaces: "  two  spaces  ",
+  empty: "",
+} as const;
+
+/** Reads the environment with no shell between, which would add variables of its own. */
+const printEnvironment = ["cat", "/proc/self/environ"];
+
+function environmentOf({ stdout }: FinishedProcess): Readonly<Record<string, string>> {
+  const lines = stdout.toString().split("\0").slice(0, -1);
+  return Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)]));
+}
+
+/** Arguments and environment reach a program as they were given, and nothing else does. */
+export const programArguments: Topic = (behaviour) => {
+  behaviour("arguments.literal", "arguments arrive literally, no shell sees them", async (scene) => {
+    const container = await scene.idle();
+    const parameters = [...Object.values(odd), "-n", "--", "-", "*", "~", ";exit 1", "&", "|", ">x", "#", "!"];
+    const { stdout } = await scene.run(container, fixtureProgram("prints-arguments.sh", ...parameters));
+    expect(stdout.toString().split("\0").slice(0, -1)).toEqual(parameters);
+  });
+
+  behaviour("arguments.main-literal", "arguments of a command of its own arrive literally", async (scene) => {
+    const parameters = Object.values(odd);
+    const { main } = await scene.main(fixtureProgram("prints-arguments.sh", ...parameters));
+    expect((await main.finish()).stdout.toString().split("\0").slice(0, -1)).toEqual(parameters);
+  });
+
+  behaviour(
+    "arguments.environment",
+    "a program has what the container and its exec were given, the exec's first",
+    async (scene) => {
+      const container = await scene.idle({ environment: { FIRST: "container", SECOND: "container" } });
+      const finished = await scene.run(container, printEnvironment, { environment: { SECOND: "exec", THIRD: "exec" } });
+      expect(environmentOf(finished)).toMatchObject({ FIRST: "container", SECOND: "exec", THIRD: "exec" });
+      expect(environmentOf(await scene.run(container, printEnvironment))).toMatchObject({ SECOND: "container" });
+    },
+  );
+
+  behaviour(
+    "arguments.environment-over-image",
+    "what is given wins over what the engine and the image set",
+    async (scene) => {
+      const container = await scene.idle({ environment: { HOME: "/tmp" } });
+      expect(environmentOf(await scene.run(container, printEnvironment))).toMatchObject({ HOME: "/tmp" });
+      const finished = await scene.run(container, printEnvironment, { environment: { HOME: "/work" } });
+      expect(environmentOf(finished)).toMatchObject({ HOME: "/work" });
+    },
+  );
+
+  behaviour("arguments.odd-environment", "odd values of variables arrive as they are", async (scene) => {
+    const container = await scene.idle({ environment: { FROM_CONTAINER_EMPTY: "", FROM_CONTAINER: odd.newline } });
+    const finished = await scene.run(container, printEnvironment, { environment: odd });
+    expect(environmentOf(finished)).toMatchObject({ FROM_CONTAINER_EMPTY: "", FROM_CONTAINER: odd.newline, ...odd });
+  });
+
+  behaviour("arguments.main-environment", "a command of its own has the container's environment", async (scene) => {
+    const { main } = await scene.main(printEnvironment, { environment: odd });
+    expect(environmentOf(await main.finish())).toMatchObject(odd);
+  });
+
+  behaviour("arguments.no-host-environment", "nothing of the host's environment is seen", async (scene) => {
+    vi.stubEnv("GLOVEBOX_CONTRACT_SECRET", "host-secret");
+    const engine = await scene.subject.make();
+    try {
+      const container = await engine.create(scene.spec({ environment: { GIVEN: "1" } }));
+      await container.start();
+      const environment = environmentOf(
+        await scene.run(container, printEnvironment, { environment: { GIVEN_TOO: "1" } }),
+      );
+      expect(JSON.stringify(environment)).not.toContain("host-secret");
+      const allowed = new Set(["GIVEN", "GIVEN_TOO", ...scene.subject.environmentNames]);
+      expect(Object.keys(environment).filter((name) => !allowed.has(name))).toEqual([]);
+      expect(environment).toMatchObject({ GIVEN: "1", GIVEN_TOO: "1" });
+      await container.remove();
+    } finally {
+      vi.unstubAllEnvs();
+      await engine.close();
+    }
+  });
+};

@@ -1,0 +1,4 @@
+import { engineContract } from "./contract.ts";
+import { preloadSubject } from "./preload-subject.ts";
+
+engineContract(preloadSubject);

@@ -1,0 +1,149 @@
+import { expect } from "vitest";
+import { failureOf } from "../helpers/failure-of.ts";
+import { fixtureProgram } from "../helpers/fixture-program.ts";
+import type { Topic } from "./behaviour.ts";
+import { expectOnlyWatcherLeft, heldFifo, killFamily } from "./kill-family.ts";
+
+const kills = { capability: "execKill" } as const;
+
+/** Kills at the wrong moment, twice, of root's programs, and where they cannot be exact. */
+export const exactKillEdges: Topic = (behaviour) => {
+  behaviour("exact-kill.declared", "where it is not declared it is refused", async (scene) => {
+    const running = await scene.exec(await scene.idle(), fixtureProgram("waits-for-a-line.sh"));
+    await running.until("stdout", "first\n");
+    if (scene.capabilities.execKill) await running.process.kill("SIGKILL");
+    else await failureOf(running.process.kill("SIGKILL"), "UNSUPPORTED");
+    expect((await running.finish("on\n")).exitCode).toBe(scene.capabilities.execKill ? 137 : 0);
+  });
+
+  behaviour(
+    "exact-kill.ended",
+    "a kill of what has ended resolves",
+    async (scene) => {
+      const { process } = await scene.exec(await scene.idle(), ["true"]);
+      expect(await process.exit).toEqual({ exitCode: 0 });
+      await process.kill("SIGTERM");
+      await process.kill("SIGKILL");
+    },
+    kills,
+  );
+
+  behaviour(
+    "exact-kill.container-gone",
+    "so does one of what has ended with its container",
+    async (scene) => {
+      const container = await scene.idle();
+      const { process } = await scene.exec(container, fixtureProgram("forever.sh"));
+      await container.remove();
+      await process.kill("SIGTERM");
+      await process.kill("SIGKILL");
+    },
+    kills,
+  );
+
+  behaviour(
+    "exact-kill.at-once",
+    "a program can be killed as soon as it has been started, and twice at once",
+    async (scene) => {
+      const container = await scene.idle();
+      const { process } = await scene.exec(container, fixtureProgram("forever.sh"));
+      await Promise.all([process.kill("SIGKILL"), process.kill("SIGKILL")]);
+      expect(await process.exit).toEqual({ exitCode: 137 });
+      expect(await scene.run(container, ["true"])).toMatchObject({ exitCode: 0 });
+    },
+    kills,
+  );
+
+  behaviour(
+    "exact-kill.unread",
+    "a program whose output nobody reads can be killed, and what it had written is still there",
+    async (scene) => {
+      const container = await scene.idle();
+      const process = await container.exec({ command: fixtureProgram("floods-stdout.sh", "64", "/work/done") });
+      await process.kill("SIGKILL");
+      expect(await process.exit).toEqual({ exitCode: 137 });
+      let bytes = 0;
+      for await (const chunk of process.output) bytes += chunk.bytes.length;
+      expect(bytes).toBeLessThan(64 * 1024 * 1024);
+      expect(await scene.run(container, ["test", "-e", "/work/done"])).toMatchObject({ exitCode: 1 });
+    },
+    kills,
+  );
+
+  behaviour(
+    "exact-kill.files",
+    "files that a killed program has written stay",
+    async (scene) => {
+      const container = await scene.idle();
+      const running = await scene.exec(container, [
+        "sh",
+        "-c",
+        "echo kept >/work/file; echo ready; exec sleep 1000000",
+      ]);
+      await running.until("stdout", "ready\n");
+      await running.process.kill("SIGKILL");
+      expect((await scene.run(container, ["cat", "/work/file"])).stdout.toString()).toBe("kept\n");
+    },
+    kills,
+  );
+
+  behaviour(
+    "exact-kill.left-behind",
+    "a kill of a program that ended by itself ends what it left behind",
+    async (scene) => {
+      const family = await killFamily(scene, fixtureProgram("ends-before-its-daemon.sh", heldFifo));
+      expect(await family.parent.process.exit).toEqual({ exitCode: 0 });
+      await family.parent.process.kill("SIGKILL");
+      await expectOnlyWatcherLeft(family);
+    },
+    kills,
+  );
+
+  behaviour(
+    "exact-kill.root",
+    "a program of the container's own user is killed and the container goes on",
+    async (scene) => {
+      const user = { user: "0:0" };
+      const family = await killFamily(scene, fixtureProgram("daemonises.sh", heldFifo), {
+        parent: user,
+        watcher: user,
+      });
+      await family.parent.process.kill("SIGKILL");
+      await expectOnlyWatcherLeft(family);
+      expect(await scene.run(family.container, ["true"])).toMatchObject({ exitCode: 0 });
+    },
+    { capability: "execUser" },
+  );
+
+  behaviour(
+    "exact-kill.not-concurrent",
+    "beside a program of its user that cannot be told apart a kill is refused and harms neither",
+    async (scene) => {
+      const container = await scene.idle();
+      const [one, other] = await Promise.all([1, 2].map(() => scene.exec(container, ["cat"])));
+      await failureOf(one!.process.kill("SIGKILL"), "UNSUPPORTED");
+      expect(await one!.finish("one\n")).toMatchObject({ exitCode: 0, stdout: Buffer.from("one\n") });
+      expect(await other!.finish("other\n")).toMatchObject({ exitCode: 0, stdout: Buffer.from("other\n") });
+    },
+    { capability: "execUser" },
+  );
+
+  behaviour(
+    "exact-kill.concurrent",
+    "being concurrent changes nothing of what a program reads and writes",
+    async (scene) => {
+      const container = await scene.idle();
+      const concurrent = { concurrent: true };
+      const copy = await scene.exec(container, ["sh", "-c", "echo 42; echo oops >&2; cat; exit 3"], concurrent);
+      expect(await copy.finish("7\n")).toEqual({
+        exitCode: 3,
+        stdout: Buffer.from("42\n7\n"),
+        stderr: Buffer.from("oops\n"),
+      });
+      expect(await scene.run(container, ["true"], concurrent)).toMatchObject({ exitCode: 0, stdout: Buffer.from("") });
+      const missing = await scene.run(container, ["no-such-program"], concurrent);
+      expect(missing).toMatchObject({ exitCode: 127, stdout: Buffer.from("") });
+      expect(missing.stderr.toString()).toContain("no-such-program");
+    },
+  );
+};

@@ -1,0 +1,101 @@
+import { expect } from "vitest";
+import { fixtureProgram } from "../helpers/fixture-program.ts";
+import type { Topic } from "./behaviour.ts";
+import { expectOnlyWatcherLeft, heldFifo, killFamily, type KillFamilyOptions } from "./kill-family.ts";
+import type { Scene } from "./scene.ts";
+
+/** What programs do so that nobody finds what they leave behind. */
+const tricks = {
+  session: ["a session of its own", fixtureProgram("hides.sh", "in-a-session", heldFifo)],
+  orphan: ["a double fork", fixtureProgram("hides.sh", "as-an-orphan", heldFifo)],
+  daemon: ["a double fork and a session of its own", fixtureProgram("hides.sh", "as-a-daemon", heldFifo)],
+  deaf: ["SIGTERM ignored", fixtureProgram("hides.sh", "deaf-to-sigterm", heldFifo)],
+  "no-environment": ["an empty environment besides", fixtureProgram("hides.sh", "without-environment", heldFifo)],
+  "closed-memory": ["memory closed to others", fixtureProgram("hides-its-memory.py", heldFifo)],
+  "runs-away": ["a new process at every moment", fixtureProgram("runs-away.py", heldFifo)],
+  "pids-full": ["no process left for anybody", fixtureProgram("forks-until-refused.py", heldFifo)],
+} as const;
+
+function containerOf(scene: Scene): KillFamilyOptions {
+  return { container: { image: scene.subject.images.python, limits: { pids: 32 } } };
+}
+
+/** Killing one program ends all that it started and nothing else, whatever it does to get away. */
+export const exactKill: Topic = (behaviour) => {
+  for (const [name, [what, command]] of Object.entries(tricks)) {
+    behaviour(
+      `exact-kill.${name}`,
+      `${what} saves nothing from SIGKILL; another program of the same user goes on`,
+      async (scene) => {
+        const family = await killFamily(scene, command, containerOf(scene));
+        await family.parent.process.kill("SIGKILL");
+        expect(await family.parent.process.exit).toEqual({ exitCode: 137 });
+        await expectOnlyWatcherLeft(family);
+        expect(await scene.run(family.container, ["echo", "well"])).toMatchObject({ exitCode: 0 });
+      },
+      { capability: "execKill" },
+    );
+  }
+
+  for (const name of ["no-environment", "runs-away", "pids-full"] as const) {
+    behaviour(
+      `exact-kill.other-user-${name}`,
+      `${tricks[name][0]}: nor when the other program is another user's`,
+      async (scene) => {
+        const options = { ...containerOf(scene), watcher: { user: "2000:2000" }, parent: { concurrent: false } };
+        const family = await killFamily(scene, tricks[name][1], options);
+        await family.parent.process.kill("SIGKILL");
+        expect(await family.parent.process.exit).toEqual({ exitCode: 137 });
+        await expectOnlyWatcherLeft(family);
+      },
+      { capability: "execUser" },
+    );
+  }
+
+  behaviour(
+    "exact-kill.sigterm",
+    "SIGTERM reaches a program; what ignores it ends by SIGKILL at the latest, also when the program has ended",
+    async (scene) => {
+      const family = await killFamily(scene, fixtureProgram("daemonises.sh", heldFifo));
+      await family.parent.until("stdout", "ready\n");
+      await family.parent.process.kill("SIGTERM");
+      expect(await family.parent.process.exit).toEqual({ exitCode: 143 });
+      await family.parent.process.kill("SIGKILL");
+      await expectOnlyWatcherLeft(family);
+    },
+    { capability: "execKill" },
+  );
+
+  behaviour(
+    "exact-kill.sigterm-trapped",
+    "a program that traps SIGTERM ends in its own way",
+    async (scene) => {
+      const container = await scene.idle();
+      const running = await scene.exec(container, fixtureProgram("traps-sigterm.sh"));
+      await running.until("stdout", "ready\n");
+      await running.process.kill("SIGTERM");
+      const { exitCode, stdout } = await running.finish();
+      expect({ exitCode, stdout: stdout.toString() }).toEqual({ exitCode: 7, stdout: "ready\nsaw SIGTERM\n" });
+    },
+    { capability: "execKill" },
+  );
+
+  behaviour(
+    "exact-kill.spares-daemons",
+    "it spares what other programs have left behind",
+    async (scene) => {
+      const container = await scene.idle();
+      const concurrent = { concurrent: true };
+      const keeper = await scene.exec(container, fixtureProgram("keeps-a-daemon.sh", "/work/question"), concurrent);
+      const victim = await scene.exec(container, fixtureProgram("forever.sh"), concurrent);
+      await Promise.all([keeper.until("stdout", "ready\n"), victim.until("stdout", "ready\n")]);
+      await victim.process.kill("SIGTERM");
+      expect(await victim.process.exit).toEqual({ exitCode: 143 });
+      await victim.process.kill("SIGKILL");
+      await scene.run(container, ["sh", "-c", "echo hello >/work/question"], concurrent);
+      await keeper.until("stdout", "daemon: hello\n");
+      expect((await keeper.finish("and mine\n")).stdout.toString()).toBe("ready\ndaemon: hello\nand mine\n");
+    },
+    { capability: "execKill" },
+  );
+};

@@ -1,0 +1,91 @@
+import { expect } from "vitest";
+import type { PullProgress } from "../../src/engines/engine.ts";
+import { failureOf } from "../helpers/failure-of.ts";
+import { testRegistryAddress } from "../helpers/test-registry.ts";
+import type { Topic } from "./behaviour.ts";
+import type { Scene } from "./scene.ts";
+
+const absent = "glovebox-test/no-such-image:1";
+
+async function withoutImage({ subject }: Scene, reference: string): Promise<void> {
+  if (subject.removeImage === undefined) throw new Error("The subject has no removeImage and declares no exception.");
+  await subject.removeImage(reference);
+}
+
+/** Images are found, fetched and missed. */
+export const images: Topic = (behaviour) => {
+  behaviour(
+    "images.has",
+    "knows an image that is there from one that is not",
+    async ({ engine, subject }) => {
+      expect(await engine.images.has(subject.images.minimal)).toBe(true);
+      expect(await engine.images.has(absent)).toBe(false);
+    },
+    { capability: "images" },
+  );
+
+  behaviour(
+    "images.has-other-tag",
+    "a tag that is not there is not there, whatever other tags are",
+    async ({ engine, subject }) => {
+      expect(await engine.images.has(subject.images.minimal.replace(/:[^:]*$/, ":no-such-tag"))).toBe(false);
+    },
+    { capability: "images" },
+  );
+
+  behaviour(
+    "images.create-missing",
+    "a container of a missing image is refused by the image's name",
+    async (scene) => {
+      const error = await failureOf(scene.create({ image: absent }), "IMAGE_UNAVAILABLE");
+      expect(error.message).toContain(absent);
+      expect(await scene.containers()).toEqual([]);
+    },
+    { capability: "images" },
+  );
+
+  behaviour(
+    "images.pull",
+    "a pull fetches the image, with progress, and it runs",
+    async (scene) => {
+      const reference = `${testRegistryAddress()}/glovebox-test/minimal:1`;
+      await withoutImage(scene, reference);
+      expect(await scene.engine.images.has(reference)).toBe(false);
+      const steps: PullProgress[] = [];
+      await scene.engine.images.pull(reference, { onProgress: (step) => steps.push(step) });
+      expect(await scene.engine.images.has(reference)).toBe(true);
+      expect(steps.length).toBeGreaterThan(0);
+      expect(steps.every((step) => step.status !== "")).toBe(true);
+      const container = await scene.idle({ image: reference });
+      expect(await scene.run(container, ["true"])).toMatchObject({ exitCode: 0 });
+      await container.remove();
+      await withoutImage(scene, reference);
+    },
+    { capability: "images", requirement: "registry" },
+  );
+
+  behaviour(
+    "images.pull-unknown",
+    "a pull of what the registry does not have names the image and the registry's reason",
+    async ({ engine }) => {
+      const reference = `${testRegistryAddress()}/glovebox-test/no-such-image:1`;
+      const error = await failureOf(engine.images.pull(reference), "IMAGE_UNAVAILABLE");
+      expect(error.message).toContain(reference);
+      expect(error.message).toMatch(/unknown|not found/i);
+    },
+    { capability: "images", requirement: "registry" },
+  );
+
+  behaviour(
+    "images.pull-no-registry",
+    "a pull from where no registry is names the image",
+    async ({ engine }) => {
+      // Port 1 of loopback: nothing listens there.
+      const reference = "127.0.0.1:1/glovebox-test/minimal:1";
+      const error = await failureOf(engine.images.pull(reference), "IMAGE_UNAVAILABLE");
+      expect(error.message).toContain(reference);
+      expect(await engine.images.has(reference)).toBe(false);
+    },
+    { capability: "images" },
+  );
+};

@@ -1,0 +1,30 @@
+import { SandboxFiles } from "../../src/sandbox/files/sandbox-files.ts";
+import type { Container } from "../../src/engines/engine.ts";
+import type { Scene, SpecChanges } from "./scene.ts";
+
+export interface FilesScene {
+  readonly scene: Scene;
+  readonly container: Container;
+  readonly files: SandboxFiles;
+  /** Runs a script of `sh` with the arguments, and gives what it wrote; fails when it does. */
+  readonly sh: (script: string, ...parameters: readonly string[]) => Promise<string>;
+}
+
+/** Does the work in a container of BusyBox and in one of GNU's programs, which differ in much that moves files. */
+export async function inEachImage(
+  scene: Scene,
+  work: (files: FilesScene) => Promise<void>,
+  changes: SpecChanges = {},
+): Promise<void> {
+  const { minimal, python } = scene.subject.images;
+  for (const image of new Set([minimal, python])) {
+    const container = await scene.idle({ image, ...changes });
+    const sh = async (script: string, ...parameters: readonly string[]): Promise<string> => {
+      const { exitCode, stdout, stderr } = await scene.run(container, ["sh", "-c", script, "sh", ...parameters]);
+      if (exitCode !== 0) throw new Error(`${image}: ${script}: ${stderr.toString()}`);
+      return stdout.toString();
+    };
+    await work({ scene, container, files: new SandboxFiles(container, scene.capabilities), sh });
+    await container.remove();
+  }
+}

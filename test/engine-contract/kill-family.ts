@@ -1,0 +1,45 @@
+import { expect } from "vitest";
+import { fixtureProgram } from "../helpers/fixture-program.ts";
+import type { Container, ExecSpec } from "../../src/engines/engine.ts";
+import type { RunningProcess } from "../helpers/running-process.ts";
+import type { Scene, SpecChanges } from "./scene.ts";
+
+/** Two programs of one container, one of which is to be killed. */
+export interface KillFamily {
+  readonly container: Container;
+  /** To be killed; everything that it has started holds a FIFO open. */
+  readonly parent: RunningProcess;
+  /** Must not be hurt; reads the FIFO, and so ends by itself when nothing of the parent is left. */
+  readonly watcher: RunningProcess;
+}
+
+export interface KillFamilyOptions {
+  readonly container?: SpecChanges;
+  readonly watcher?: Partial<ExecSpec>;
+  readonly parent?: Partial<ExecSpec>;
+}
+
+/** The FIFO that `command` is to hold open. */
+export const heldFifo = "/work/watched/alive";
+
+/** Starts both, as concurrent programs unless the options say otherwise. */
+export async function killFamily(
+  scene: Scene,
+  command: readonly string[],
+  options: KillFamilyOptions = {},
+): Promise<KillFamily> {
+  const container = await scene.idle(options.container);
+  await scene.run(container, ["mkdir", "-m", "777", "/work/watched"]);
+  const reads = fixtureProgram("reads-fifo.sh", heldFifo);
+  const watcher = await scene.exec(container, reads, { concurrent: true, ...options.watcher });
+  await watcher.until("stdout", "listening\n");
+  const parent = await scene.exec(container, command, { concurrent: true, ...options.parent });
+  await watcher.until("stdout", "up\n");
+  return { container, parent, watcher };
+}
+
+/** Nothing of the parent is left, and the watcher has seen its end unhurt. */
+export async function expectOnlyWatcherLeft({ watcher }: KillFamily): Promise<void> {
+  const { exitCode, stdout } = await watcher.finish();
+  expect({ exitCode, stdout: stdout.toString() }).toEqual({ exitCode: 0, stdout: "listening\nup\nall gone\n" });
+}

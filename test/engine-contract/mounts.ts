@@ -1,0 +1,154 @@
+import { execFile } from "node:child_process";
+import { access, chmod, chown, mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { promisify } from "node:util";
+import { expect } from "vitest";
+import { fixtureProgram } from "../helpers/fixture-program.ts";
+import type { Topic } from "./behaviour.ts";
+
+const run = promisify(execFile);
+
+/** Files of this machine, as far as the engine can have them. */
+export const mounts: Topic = (behaviour) => {
+  const needs = { capability: "hostPaths" } as const;
+
+  behaviour(
+    "mounts.read-only",
+    "what is mounted read-only can be read and not changed, not even by its owner inside",
+    async (scene) => {
+      await using folder = await HostFolder.make();
+      const container = await scene.idle({
+        mounts: [
+          { source: folder.path, target: "/data/in", readOnly: true },
+          { source: folder.at("file"), target: "/work/file", readOnly: true },
+        ],
+      });
+      const read = await scene.run(container, ["cat", "/data/in/file", "/work/file"]);
+      expect(read.stdout.toString()).toBe("host\nhost\n");
+      const { stdout } = await scene.run(container, fixtureProgram("writes-into.sh", "/data/in", "/data/in/open"));
+      expect(stdout.toString()).toBe("refused /data/in\nrefused /data/in/open\n");
+      for (const command of ["echo x >/data/in/file", "echo x >/work/file", "rm /data/in/file", "chmod 777 /data/in"]) {
+        expect((await scene.run(container, ["sh", "-c", command])).exitCode, command).not.toBe(0);
+      }
+      if (scene.capabilities.execUser) {
+        const asRoot = await scene.run(container, ["sh", "-c", "echo x >/data/in/file; mount -o remount,rw /data/in"], {
+          user: "0:0",
+        });
+        expect(asRoot.exitCode).not.toBe(0);
+      }
+      expect(await readFile(folder.at("file"), "utf8")).toBe("host\n");
+    },
+    needs,
+  );
+
+  behaviour(
+    "mounts.read-only-below",
+    "what the operator has mounted below is not writable either",
+    async (scene) => {
+      await using folder = await HostFolder.make();
+      await run("mount", ["-t", "tmpfs", "-o", "mode=777", "test", folder.at("open")]);
+      try {
+        const container = await scene.idle({ mounts: [{ source: folder.path, target: "/data", readOnly: true }] });
+        await scene.run(container, ["sh", "-c", "echo x >/data/open/new"]);
+        await expect(access(folder.at("open/new"))).rejects.toThrow("ENOENT");
+        const { stdout } = await scene.run(container, fixtureProgram("writes-into.sh", "/data/open"));
+        expect(stdout.toString()).toBe("refused /data/open\n");
+      } finally {
+        await run("umount", [folder.at("open")]);
+      }
+    },
+    needs,
+  );
+
+  behaviour(
+    "mounts.writable",
+    "what is mounted writable is the host's own folder, and changes at once on both sides",
+    async (scene) => {
+      await using folder = await HostFolder.make();
+      const container = await scene.idle({
+        mounts: [{ source: folder.at("open"), target: "/out", readOnly: false }],
+      });
+      const { exitCode } = await scene.run(container, ["sh", "-c", "echo inside >/out/made"]);
+      expect(exitCode).toBe(0);
+      expect(await readFile(folder.at("open/made"), "utf8")).toBe("inside\n");
+      await writeFile(folder.at("open/late"), "outside\n", { mode: 0o644 });
+      const { stdout } = await scene.run(container, ["cat", "/out/late"]);
+      expect(stdout.toString()).toBe("outside\n");
+    },
+    needs,
+  );
+
+  behaviour(
+    "mounts.no-setuid",
+    "a setuid program in it gives nobody another user's rights",
+    async (scene) => {
+      await using folder = await HostFolder.make();
+      const container = await scene.idle({
+        mounts: [{ source: folder.at("open"), target: "/out", readOnly: false }],
+      });
+      await scene.run(container, ["sh", "-c", "cat /bin/cat >/out/cat"]);
+      await chown(folder.at("open/cat"), 0, 0);
+      await chmod(folder.at("open/cat"), 0o4755);
+      const { stdout } = await scene.run(container, ["/out/cat", "/proc/self/status"]);
+      expect(stdout.toString()).toMatch(/^Uid:\t1000\t1000\t1000\t/m);
+    },
+    needs,
+  );
+
+  behaviour(
+    "mounts.no-devices",
+    "a device in it cannot be opened",
+    async (scene) => {
+      await using folder = await HostFolder.make();
+      // The memory of the machine.
+      await run("mknod", ["-m", "666", folder.at("open/device"), "c", "1", "1"]);
+      const container = await scene.idle({ mounts: [{ source: folder.at("open"), target: "/out", readOnly: false }] });
+      expect((await scene.run(container, ["sh", "-c", ": </out/device"])).exitCode).not.toBe(0);
+    },
+    needs,
+  );
+
+  behaviour(
+    "mounts.missing",
+    "a source that is missing or a symbolic link is an error, and nothing is made",
+    async (scene) => {
+      await using folder = await HostFolder.make();
+      await symlink(folder.path, folder.at("link"));
+      const refused = (name: string): Promise<unknown> =>
+        scene.create({ mounts: [{ source: folder.at(name), target: "/data", readOnly: true }] });
+      await expect(refused("missing")).rejects.toMatchObject({ errorType: "NOT_FOUND" });
+      await expect(refused("link")).rejects.toMatchObject({ errorType: "PERMISSION_DENIED" });
+      await expect(access(folder.at("missing"))).rejects.toThrow("ENOENT");
+      expect(await scene.containers()).toEqual([]);
+    },
+    needs,
+  );
+};
+
+/** A folder on this machine with a file and a folder that everyone may write to. */
+class HostFolder implements AsyncDisposable {
+  readonly path: string;
+
+  private constructor(folder: string) {
+    this.path = folder;
+  }
+
+  static async make(): Promise<HostFolder> {
+    const folder = await realpath(await mkdtemp(path.join(tmpdir(), "glovebox-mount-")));
+    await writeFile(path.join(folder, "file"), "host\n");
+    await mkdir(path.join(folder, "open"));
+    await chmod(path.join(folder, "open"), 0o777);
+    await chmod(path.join(folder, "file"), 0o666);
+    await chmod(folder, 0o777);
+    return new HostFolder(folder);
+  }
+
+  at(name: string): string {
+    return path.join(this.path, name);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await rm(this.path, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,127 @@
+import { guardEngine } from "../../src/engines/guarded-engine.ts";
+import type { ArrangeProgram } from "../../src/engines/local/preload/host-program.ts";
+import { createPreloadEngine } from "../../src/engines/local/preload/preload-engine.ts";
+import { localEngineOptions } from "../helpers/preload-engine.ts";
+import type { Subject } from "./subject.ts";
+
+/**
+ * The suite's programs are shell scripts, which level `preload` refuses, and name `/work` and `/tmp`, which are folders of
+ * the host there. So the suite starts them bare, with the real folders in place of those names: what it tests here is how
+ * containers and programs live and end. The guards have tests of their own (test/security/preload.test.ts).
+ */
+const bare: ArrangeProgram = ({ command, environment, folderOf }) => {
+  const [file = "", ...values] = command.map((word) =>
+    word.replaceAll(/(?<![\w.}-])\/(work|tmp)(?![\w-])/g, (folder) => folderOf(folder)),
+  );
+  return { file, arguments: values, environment, boundsData: true };
+};
+
+const noOtherAdapter = "its containers live in the adapter that made them: nobody else can see or remove them";
+const hostFolders = "its folders are folders of the host, under names of the host's, for the programs' user only";
+const noWall =
+  "the kernel keeps nothing from a program: its guard does, which has tests of its own (test/security/preload.test.ts) and which the suite's programs run without";
+const oneUser = "programs are the server's own user, or one that nobody else is when that is root";
+const ownMemory = "what one program allocates at once beyond twice the limit fails inside it, before the watch sees it";
+const noProcesses =
+  "guarded programs start no processes; ones without a guard can leave one behind that only a removal ends";
+
+const guard = {
+  substitute: "interception inside the program's own interpreter (preload), which hostile code may get round",
+};
+const anyUser = "it depends on the user who runs the suite";
+const leavesProcesses = "what it leaves behind would go on on the host";
+
+const onHost = "without a guard it would try that on the host";
+
+/** The embedded engine at level `preload`. */
+export const preloadSubject: Subject = {
+  name: "preload",
+  requirement: "local",
+  make: async () => guardEngine(createPreloadEngine({ ...localEngineOptions(), reason: "A test.", arrange: bare })),
+  images: { minimal: "host", python: "host" },
+  environmentNames: ["PATH", "HOME", "TMPDIR"],
+  mustDeclare: {
+    isolation: "preload",
+    images: false,
+    hostPaths: false,
+    programs: "guarded",
+    seccomp: "no",
+    noNewPrivileges: "yes",
+    readOnlyRoot: guard,
+    noNetwork: guard,
+    memoryLimit: { substitute: "a watch that ends the program when it uses more" },
+    cpuLimit: "no",
+    pidsLimit: {
+      substitute:
+        "interception inside the program's own interpreter: no other processes, and so many threads in Python",
+    },
+    scratch: "disk",
+    diskLimit: "no",
+    oomReporting: true,
+    execUser: false,
+    execKill: true,
+    execNetwork: "none",
+  },
+  exceptions: {
+    "exec.working-directory": hostFolders,
+    "exec.main-working-directory": hostFolders,
+    "scratch.folders": hostFolders,
+    "scratch.private": hostFolders,
+    "scratch.limit": "folders are measured each second, and what fills them is ended; there is no full disk",
+    "scratch.limits-apart": "all folders of a container are measured together",
+    "scratch.inodes": "folders are measured by their bytes on disk, which empty files do not take",
+    "scratch.shared-memory": "shared memory is the host's; guards refuse it",
+    "scratch.shared-memory-default": "shared memory is the host's; guards refuse it",
+    "privileges.user": oneUser,
+    "privileges.main-user": oneUser,
+    "privileges.capabilities": noWall,
+    "privileges.first-process": noWall,
+    "privileges.host-processes": noWall,
+    "filesystem.read-only-root": noWall,
+    "filesystem.writable-mounts": noWall,
+    "filesystem.no-scratch": noWall,
+    "network.interfaces": noWall,
+    "network.unreachable": noWall,
+    "limits.pids": noWall,
+    "limits.pids-recover": noWall,
+    "memory.exec": ownMemory,
+    "memory.child": ownMemory,
+    "memory.main": ownMemory,
+    "exact-kill.daemon": noProcesses,
+    "exact-kill.no-environment": noProcesses,
+    "exact-kill.closed-memory": noProcesses,
+    "exact-kill.runs-away": noProcesses,
+    "exact-kill.left-behind": noProcesses,
+    "process-tree.sigterm": noProcesses,
+    "process-tree.left-behind": noProcesses,
+    "exact-kill.sigterm": noProcesses,
+    "listing.other-adapter": noOtherAdapter,
+    "losses.exec-after-loss": noOtherAdapter,
+    "losses.running-exec": noOtherAdapter,
+    "losses.unwatched-exec": noOtherAdapter,
+    "losses.remove": noOtherAdapter,
+    "losses.wait": noOtherAdapter,
+  },
+  untried: {
+    "scratch.private": onHost,
+    "scratch.shared-memory": onHost,
+    "scratch.shared-memory-default": onHost,
+    "filesystem.read-only-root": onHost,
+    "filesystem.writable-mounts": onHost,
+    "filesystem.no-scratch": onHost,
+    "limits.pids": onHost,
+    "limits.pids-recover": onHost,
+    "privileges.user": anyUser,
+    "privileges.main-user": anyUser,
+    "privileges.capabilities": anyUser,
+    "privileges.first-process": anyUser,
+    "exact-kill.daemon": leavesProcesses,
+    "exact-kill.no-environment": leavesProcesses,
+    "exact-kill.closed-memory": leavesProcesses,
+    "exact-kill.runs-away": leavesProcesses,
+    "exact-kill.left-behind": leavesProcesses,
+    "exact-kill.sigterm": leavesProcesses,
+    "process-tree.sigterm": leavesProcesses,
+    "process-tree.left-behind": leavesProcesses,
+  },
+};

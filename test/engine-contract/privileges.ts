@@ -1,0 +1,139 @@
+import { expect } from "vitest";
+import type { Container } from "../../src/engines/engine.ts";
+import { fixtureProgram } from "../helpers/fixture-program.ts";
+import type { Topic } from "./behaviour.ts";
+import type { Scene } from "./scene.ts";
+
+type Status = Readonly<Record<string, string>>;
+
+function parseStatus(text: string): Status {
+  return Object.fromEntries(text.split("\n").map((line) => line.split(/:\s*/, 2) as [string, string]));
+}
+
+/** What the status of a process shows that has no capability, in so far as its kernel shows it. */
+function noCapabilities({ subject }: Scene): Status {
+  return { ...noCapability, ...(subject.ownKernel === true ? {} : { CapAmb: noCapability.CapPrm }) };
+}
+
+function noNewPrivileges({ subject }: Scene): Status {
+  return subject.ownKernel === true ? {} : { NoNewPrivs: "1" };
+}
+
+async function statusIn(scene: Scene, container: Container, user?: string): Promise<Status> {
+  const { stdout } = await scene.run(container, ["cat", "/proc/self/status"], { user });
+  return parseStatus(stdout.toString());
+}
+
+const noCapability = {
+  CapInh: "0000000000000000",
+  CapPrm: "0000000000000000",
+  CapEff: "0000000000000000",
+  CapBnd: "0000000000000000",
+};
+
+/** Four times the same id: real, effective, saved, file system. */
+function ids(id: number): string {
+  return Array.from({ length: 4 }, () => id).join("\t");
+}
+
+/** Programs are nobody in particular and can become nobody else. */
+export const privileges: Topic = (behaviour) => {
+  behaviour("privileges.user", "programs run as uid 1000 and gid 1000, in no other group", async (scene) => {
+    const status = await statusIn(scene, await scene.idle());
+    expect(status).toMatchObject({ Uid: ids(1000), Gid: ids(1000) });
+    expect(
+      (status["Groups"] ?? "")
+        .trim()
+        .split(/\s+/)
+        .filter((group) => !["", "1000"].includes(group)),
+    ).toEqual([]);
+  });
+
+  behaviour("privileges.main-user", "so does a command of its own", async (scene) => {
+    const { main } = await scene.main(["cat", "/proc/self/status"]);
+    const status = parseStatus((await main.finish()).stdout.toString());
+    expect(status).toMatchObject({
+      Uid: ids(1000),
+      Gid: ids(1000),
+      ...noCapabilities(scene),
+      ...noNewPrivileges(scene),
+    });
+  });
+
+  behaviour(
+    "privileges.process-user",
+    "the container's user is its programs' user, and an exec's own comes first",
+    async (scene) => {
+      const container = await scene.idle({ processUser: "1234:4321" });
+      expect(await statusIn(scene, container)).toMatchObject({
+        Uid: ids(1234),
+        Gid: ids(4321),
+        ...noCapabilities(scene),
+      });
+      expect(await statusIn(scene, container, "2345:5432")).toMatchObject({
+        Uid: ids(2345),
+        Gid: ids(5432),
+        ...noCapabilities(scene),
+      });
+    },
+    { capability: "execUser" },
+  );
+
+  behaviour(
+    "privileges.root",
+    "root inside has no capability either",
+    async (scene) => {
+      const status = await statusIn(scene, await scene.idle(), "0:0");
+      expect(status).toMatchObject({ Uid: ids(0), Gid: ids(0), ...noCapabilities(scene), ...noNewPrivileges(scene) });
+    },
+    { capability: "execUser" },
+  );
+
+  behaviour("privileges.capabilities", "programs have no capability and cannot get one", async (scene) => {
+    expect(await statusIn(scene, await scene.idle())).toMatchObject(noCapabilities(scene));
+  });
+
+  behaviour(
+    "privileges.no-new-privileges",
+    "programs cannot gain privileges",
+    async (scene) => {
+      expect(await statusIn(scene, await scene.idle())).toMatchObject({ NoNewPrivs: "1" });
+    },
+    { capability: "noNewPrivileges" },
+  );
+
+  behaviour(
+    "privileges.seccomp",
+    "programs are under a seccomp filter",
+    async (scene) => {
+      expect(await statusIn(scene, await scene.idle())).toMatchObject({ Seccomp: "2" });
+    },
+    { capability: "seccomp" },
+  );
+
+  behaviour(
+    "privileges.seccomp-denies",
+    "a system call that the filter denies is an error and ends nothing",
+    async (scene) => {
+      const container = await scene.idle({ image: scene.subject.images.python });
+      const { exitCode, stdout } = await scene.run(container, fixtureProgram("calls-keyctl.py"));
+      expect({ exitCode, stdout: stdout.toString() }).toEqual({ exitCode: 0, stdout: "EPERM\n" });
+    },
+    { capability: "seccomp" },
+  );
+
+  behaviour("privileges.first-process", "what /proc shows of process 1 is closed to programs", async (scene) => {
+    const container = await scene.idle();
+    const own = await scene.run(container, fixtureProgram("opens-memory-of.sh", "self"));
+    expect(own.stdout.toString(), "a process can open its own").toBe("mem\nenviron\nmaps\nauxv\nroot\ncwd\nexe\nend\n");
+    const first = await scene.run(container, fixtureProgram("opens-memory-of.sh", "1"));
+    expect(first.stdout.toString()).toBe("end\n");
+  });
+
+  behaviour("privileges.host-processes", "programs see no process outside their container", async (scene) => {
+    const container = await scene.idle();
+    const { stdout } = await scene.run(container, ["sh", "-c", "cat /proc/[0-9]*/cmdline | tr '\\0' ' '"]);
+    expect(stdout.toString()).toContain("/proc/[0-9]*/cmdline");
+    expect(stdout.toString()).not.toContain("vitest");
+  });
+};

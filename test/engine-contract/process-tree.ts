@@ -1,0 +1,80 @@
+import { expect } from "vitest";
+import { fixtureProgram } from "../helpers/fixture-program.ts";
+import { endLeftBehind, endProcessAlone } from "../../src/sandbox/process-tree.ts";
+import type { Topic } from "./behaviour.ts";
+import { expectOnlyWatcherLeft, heldFifo, killFamily } from "./kill-family.ts";
+
+const kills = { capability: "execKill" } as const;
+
+/** The end of one program in a container that lives on, as sessions and environments need it. */
+export const processTree: Topic = (behaviour) => {
+  behaviour(
+    "process-tree.sigterm",
+    "a program and its deaf daemon end, and nothing else",
+    async (scene) => {
+      const family = await killFamily(scene, fixtureProgram("daemonises.sh", heldFifo));
+      const { container, parent } = family;
+      await parent.until("stdout", "ready\n");
+      const end = await endProcessAlone({ container, capabilities: scene.capabilities, process: parent.process });
+      expect(end).toBe("clean");
+      expect(await parent.process.exit).toEqual({ exitCode: 143 });
+      await expectOnlyWatcherLeft(family);
+    },
+    kills,
+  );
+
+  behaviour(
+    "process-tree.sigkill",
+    "a program that ignores SIGTERM ends by SIGKILL",
+    async (scene) => {
+      const family = await killFamily(scene, fixtureProgram("hides.sh", "deaf-to-sigterm", heldFifo));
+      const { container, parent } = family;
+      const end = await endProcessAlone({ container, capabilities: scene.capabilities, process: parent.process });
+      expect(end).toBe("clean");
+      expect(await parent.process.exit).toEqual({ exitCode: 137 });
+      await expectOnlyWatcherLeft(family);
+    },
+    kills,
+  );
+
+  behaviour(
+    "process-tree.grace",
+    "a daemon has its time to end in order, also when its program has ended at once",
+    async (scene) => {
+      const container = await scene.idle();
+      const parent = await scene.exec(container, fixtureProgram("leaves-a-tidy-daemon.sh", "/work/file"));
+      await parent.until("stdout", "ready\n");
+      const end = await endProcessAlone({ container, capabilities: scene.capabilities, process: parent.process });
+      expect(end).toBe("clean");
+      expect((await scene.run(container, ["cat", "/work/file"])).stdout.toString()).toBe("tidy\n");
+    },
+    { capability: "execUser" },
+  );
+
+  behaviour(
+    "process-tree.left-behind",
+    "what a program left behind that ended by itself is ended",
+    async (scene) => {
+      const family = await killFamily(scene, fixtureProgram("ends-before-its-daemon.sh", heldFifo));
+      const { process } = family.parent;
+      expect(await process.exit).toEqual({ exitCode: 0 });
+      expect(await endLeftBehind({ capabilities: scene.capabilities, process })).toBe("clean");
+      await expectOnlyWatcherLeft(family);
+    },
+    kills,
+  );
+
+  behaviour(
+    "process-tree.unclean",
+    "an end that is not certain is told",
+    async (scene) => {
+      const container = await scene.idle();
+      const [one, other] = await Promise.all([scene.exec(container, ["cat"]), scene.exec(container, ["cat"])]);
+      const { capabilities } = scene;
+      expect(await endProcessAlone({ container, capabilities, process: one.process })).toBe("unclean");
+      expect(await other.finish()).toMatchObject({ exitCode: 0 });
+      expect(await one.finish()).toMatchObject({ exitCode: 0 });
+    },
+    { capability: "execUser" },
+  );
+};

@@ -1,0 +1,105 @@
+import { mebibyte } from "../../src/base/bytes.ts";
+import { labels } from "../../src/engines/labels.ts";
+import { createId } from "../../src/base/id.ts";
+import type { Capabilities } from "../../src/engines/capabilities.ts";
+import type { ContainerLimits, ContainerSpec } from "../../src/engines/container-spec.ts";
+import type { Container, ContainerSummary, Engine, ExecSpec } from "../../src/engines/engine.ts";
+import { RunningProcess, type FinishedProcess } from "../helpers/running-process.ts";
+import type { Subject } from "./subject.ts";
+
+/** What a test changes of the container that it would get. */
+export type SpecChanges = Partial<Omit<ContainerSpec, "limits">> & { readonly limits?: Partial<ContainerLimits> };
+
+export interface SceneParts {
+  readonly engine: Engine;
+  readonly subject: Subject;
+  readonly capabilities: Capabilities;
+  readonly owner: string;
+}
+
+/** What one test works with; its end removes every container of the test, whatever became of the test. */
+export class Scene implements AsyncDisposable {
+  readonly engine: Engine;
+  readonly subject: Subject;
+  readonly capabilities: Capabilities;
+  /** Value of the owner label of everything that this run of the suite makes. */
+  readonly owner: string;
+  /** Labels of each container of this test, and of none other. */
+  readonly labels: Readonly<Record<string, string>>;
+  readonly #created: Container[] = [];
+
+  constructor({ engine, subject, capabilities, owner }: SceneParts) {
+    this.engine = engine;
+    this.subject = subject;
+    this.capabilities = capabilities;
+    this.owner = owner;
+    this.labels = {
+      [labels.owner]: owner,
+      [labels.kind]: "execute",
+      [labels.sandbox]: createId("scene"),
+      [labels.expiresAt]: new Date(Date.now() + 600_000).toISOString(),
+    };
+  }
+
+  /** A container's spec with a new name; small, without network, with two writable folders. */
+  spec({ limits, ...changes }: SpecChanges = {}): ContainerSpec {
+    return {
+      name: createId("glovebox-contract"),
+      image: this.subject.images.minimal,
+      workingDirectory: "/work",
+      labels: this.labels,
+      ...(this.subject.ociRuntime === undefined ? {} : { ociRuntime: this.subject.ociRuntime }),
+      limits: { cpus: 1, memoryBytes: 256 * mebibyte, pids: 64, ...limits },
+      scratch: [
+        { path: "/work", sizeBytes: 16 * mebibyte },
+        { path: "/tmp", sizeBytes: 16 * mebibyte },
+      ],
+      ...changes,
+    };
+  }
+
+  async create(changes?: SpecChanges): Promise<Container> {
+    const container = await this.engine.create(this.spec(changes));
+    this.#created.push(container);
+    return container;
+  }
+
+  /** A started container without a command of its own. */
+  async idle(changes?: SpecChanges): Promise<Container> {
+    const container = await this.create(changes);
+    await container.start();
+    return container;
+  }
+
+  /** A started container with a command of its own, attached to. */
+  async main(
+    command: readonly string[],
+    changes?: SpecChanges,
+  ): Promise<{ container: Container; main: RunningProcess }> {
+    const container = await this.create({ command, ...changes });
+    const main = new RunningProcess(await container.attach());
+    await container.start();
+    return { container, main };
+  }
+
+  async exec(container: Container, command: readonly string[], spec?: Partial<ExecSpec>): Promise<RunningProcess> {
+    return new RunningProcess(await container.exec({ command, ...spec }));
+  }
+
+  /** Runs a program in the container to its end, its input ended at once. */
+  async run(container: Container, command: readonly string[], spec?: Partial<ExecSpec>): Promise<FinishedProcess> {
+    const running = await this.exec(container, command, spec);
+    return running.finish();
+  }
+
+  /** What the engine has of this test. */
+  containers(): Promise<readonly ContainerSummary[]> {
+    return this.engine.list(this.labels);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#created.map((container) => container.remove()));
+    // Those of aborted calls, for which the test never got a handle.
+    await Promise.all((await this.containers()).map((summary) => summary.remove()));
+  }
+}

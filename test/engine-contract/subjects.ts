@@ -1,0 +1,182 @@
+import { execFile } from "node:child_process";
+import { randomInt } from "node:crypto";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import type { Engine } from "../../src/engines/engine.ts";
+import { guardEngine } from "../../src/engines/guarded-engine.ts";
+import { compileSeccompFilter } from "../../src/policy/seccomp/bpf-compiler.ts";
+import { ociSeccompProfile } from "../../src/policy/seccomp/oci-profile.ts";
+import type { CheckedCapabilities, Subject, SubjectImages } from "./subject.ts";
+
+const noOtherAdapter = "its containers live in the adapter that made them: nobody else can see or remove them";
+
+const noIpv6 = "Docker switches IPv6 off in containers without a network";
+
+const ownKernel = "gVisor's own kernel shows neither no-new-privileges nor a filter of ours";
+
+const noOomFlag =
+  "Podman does not tell of out-of-memory kills; the keeper counts them, and a command of its own has none";
+
+const images: SubjectImages = {
+  minimal: process.env["GLOVEBOX_TEST_IMAGE_MINIMAL"] ?? "glovebox-test/minimal:1",
+  python: process.env["GLOVEBOX_TEST_IMAGE_PYTHON"] ?? "glovebox-test/python:1",
+};
+
+/** What engines of containers do that share the host's kernel. */
+const byNamespaces: CheckedCapabilities = {
+  isolation: "container",
+  images: true,
+  hostPaths: true,
+  seccomp: "yes",
+  noNewPrivileges: "yes",
+  readOnlyRoot: "yes",
+  noNetwork: "yes",
+  memoryLimit: "yes",
+  cpuLimit: "yes",
+  pidsLimit: "yes",
+  scratch: "memory",
+  diskLimit: { substitute: "a watch that measures the root each second and ends the sandbox" },
+  oomReporting: true,
+  execUser: true,
+  execKill: true,
+  execNetwork: "shared",
+};
+
+/** Every engine that the suite runs against; `contract.<name>.test.ts` runs one of them. */
+export const subjects = {
+  docker: {
+    name: "docker",
+    requirement: "docker",
+    make: () => docker(process.env),
+    makeAt: (socketPath) => docker({ DOCKER_HOST: `unix://${socketPath}` }),
+    removeImage: (reference) => removeImage("docker", reference),
+    images,
+    environmentNames: ["PATH", "HOME", "HOSTNAME"],
+    mustDeclare: byNamespaces,
+    exceptions: { "connect.ipv6": noIpv6 },
+    untried: {},
+  },
+  runsc: {
+    name: "docker with runsc",
+    requirement: "runsc",
+    ociRuntime: "runsc",
+    ownKernel: true,
+    make: () => docker(process.env),
+    makeAt: (socketPath) => docker({ DOCKER_HOST: `unix://${socketPath}` }),
+    removeImage: (reference) => removeImage("docker", reference),
+    images,
+    environmentNames: ["PATH", "HOME", "HOSTNAME"],
+    mustDeclare: {
+      ...byNamespaces,
+      seccomp: { substitute: "gVisor's own kernel" },
+      noNewPrivileges: { substitute: "gVisor's own kernel" },
+      pidsLimit: { substitute: "`--ulimit nproc` inside gVisor" },
+      diskLimit: "no",
+      oomReporting: false,
+    },
+    exceptions: {
+      "privileges.no-new-privileges": ownKernel,
+      "privileges.seccomp": ownKernel,
+      "privileges.seccomp-denies": "gVisor's own kernel gives other errors",
+      "privileges.first-process":
+        "gVisor shows environ, maps and auxv of every process to all inside; memory, root and folders stay closed",
+      "scratch.inodes": "gVisor takes no limit on a tmpfs's files: the memory limit ends a flood of empty ones",
+      "memory.together": "beyond the limit the host's kernel ends gVisor's, and with it all programs at once",
+      "limits.cpu":
+        "gVisor's clock of CPU time runs on while the host withholds it; by the host's count the limit holds",
+    },
+    untried: { "limits.cpu": "a busy machine hides it" },
+  },
+  podman: {
+    name: "podman",
+    requirement: "podman",
+    make: () => podman(process.env["GLOVEBOX_TEST_PODMAN_SOCKET"]),
+    makeAt: podman,
+    removeImage: (reference) => removeImage("podman", reference),
+    images,
+    environmentNames: ["PATH", "HOME", "HOSTNAME", "TERM", "container"],
+    mustDeclare: byNamespaces,
+    exceptions: {
+      "scratch.inodes":
+        "Podman takes no limit on a tmpfs's files: the memory limit ends a flood of empty ones (about 1 KB each)",
+      "streams.input-not-read":
+        "Podman's service may lose the last output of a program that leaves more than a pipe's worth of input unread",
+      "memory.main": noOomFlag,
+      "memory.main-not-oom": noOomFlag,
+    },
+    untried: { "streams.input-not-read": "it happens by chance" },
+  },
+  local: {
+    name: "local",
+    requirement: "local",
+    make: local,
+    images: { minimal: "host", python: "host" },
+    environmentNames: ["PATH", "HOME", "LANG"],
+    mustDeclare: {
+      ...byNamespaces,
+      isolation: "namespaces",
+      images: false,
+      diskLimit: "no",
+      execUser: false,
+      execKill: true,
+      execNetwork: "own",
+    },
+    exceptions: {
+      "listing.other-adapter": noOtherAdapter,
+      "losses.exec-after-loss": noOtherAdapter,
+      "losses.running-exec": noOtherAdapter,
+      "losses.unwatched-exec": noOtherAdapter,
+      "losses.remove": noOtherAdapter,
+      "losses.wait": noOtherAdapter,
+    },
+    untried: {},
+  },
+} as const satisfies Record<string, Subject>;
+
+async function docker(environment: NodeJS.ProcessEnv): Promise<Engine> {
+  const { createDockerEngine } = await import("../../src/engines/docker/docker-engine.ts");
+  return guardEngine(
+    createDockerEngine({ environment, platform: process.platform, seccompProfile: ociSeccompProfile() }),
+  );
+}
+
+async function podman(socketPath: string | undefined): Promise<Engine> {
+  const { createPodmanEngine } = await import("../../src/engines/podman/podman-engine.ts");
+  return guardEngine(
+    createPodmanEngine({
+      environment: socketPath === undefined ? process.env : { CONTAINER_HOST: `unix://${socketPath}` },
+      platform: process.platform,
+      uid: process.getuid?.() ?? null,
+      seccompProfile: ociSeccompProfile(),
+      profileFolder: join(tmpdir(), "glovebox-contract-seccomp"),
+    }),
+  );
+}
+
+async function local(): Promise<Engine> {
+  const { createLocalEngine } = await import("../../src/engines/local/local-engine.ts");
+  const architecture = process.arch;
+  if (architecture !== "x64" && architecture !== "arm64") throw new Error(`No seccomp filter for ${architecture}.`);
+  return guardEngine(
+    createLocalEngine({
+      platform: process.platform,
+      architecture,
+      uid: process.getuid?.() ?? -1,
+      environment: process.env,
+      seccompFilter: compileSeccompFilter(architecture),
+      now: Date.now,
+      randomInteger: randomInt,
+    }),
+  );
+}
+
+/** The interface has no way to take an image away, because the product never does. */
+async function removeImage(command: string, reference: string): Promise<void> {
+  try {
+    await promisify(execFile)(command, ["image", "rm", reference]);
+  } catch (error) {
+    const { stderr } = error as { readonly stderr?: unknown };
+    if (!/no such image|image not known/i.test(String(stderr))) throw error;
+  }
+}

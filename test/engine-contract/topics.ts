@@ -1,0 +1,61 @@
+import { programArguments } from "./arguments.ts";
+import { backPressure } from "./back-pressure.ts";
+import type { Topic } from "./behaviour.ts";
+import { cancellation } from "./cancellation.ts";
+import { connect } from "./connect.ts";
+import { ending } from "./ending.ts";
+import { execCancellation } from "./exec-cancellation.ts";
+import { exactKill } from "./exact-kill.ts";
+import { exactKillEdges } from "./exact-kill-edges.ts";
+import { exec } from "./exec.ts";
+import { fileTrees } from "./file-trees.ts";
+import { fileRefusals } from "./file-refusals.ts";
+import { files } from "./files.ts";
+import { filesystem } from "./filesystem.ts";
+import { images } from "./images.ts";
+import { lifecycle } from "./lifecycle.ts";
+import { limits } from "./limits.ts";
+import { listing } from "./listing.ts";
+import { losses } from "./losses.ts";
+import { memory } from "./memory.ts";
+import { mounts } from "./mounts.ts";
+import { multitudes } from "./multitude.ts";
+import { network } from "./network.ts";
+import { privileges } from "./privileges.ts";
+import { processTree } from "./process-tree.ts";
+import { scratch } from "./scratch.ts";
+import { streams } from "./streams.ts";
+import { writableRoot } from "./writable-root.ts";
+import { unavailable } from "./unavailable.ts";
+
+/** All that an engine must do, in the order in which it is best looked at when it fails. */
+export const topics: Readonly<Record<string, Topic>> = {
+  images,
+  lifecycle,
+  ending,
+  exec,
+  arguments: programArguments,
+  streams,
+  "back-pressure": backPressure,
+  multitudes,
+  privileges,
+  filesystem,
+  scratch,
+  "writable root": writableRoot,
+  mounts,
+  files,
+  "refusals of files": fileRefusals,
+  "file trees": fileTrees,
+  network,
+  connect,
+  memory,
+  limits,
+  listing,
+  losses,
+  cancellation,
+  "cancellation of programs": execCancellation,
+  "exact kill": exactKill,
+  "edges of the exact kill": exactKillEdges,
+  "process tree": processTree,
+  unavailable,
+};

@@ -1,0 +1,102 @@
+import { mebibyte } from "../../src/base/bytes.ts";
+import { expect } from "vitest";
+import type { Topic } from "./behaviour.ts";
+
+/** A root that programs may change, where the engine can tell how much they write. */
+export const writableRoot: Topic = (behaviour) => {
+  const needs = { capability: "diskLimit" } as const;
+
+  behaviour(
+    "writable-root.private",
+    "what is written to it is there for the container's other programs, and for no other container",
+    async (scene) => {
+      const spec = { scratch: [], workingDirectory: "/", writableRoot: { folders: ["/made/below", "/tmp"] } };
+      const [first, second] = [await scene.idle(spec), await scene.idle(spec)];
+      await scene.run(first, ["sh", "-c", "echo kept >/made/below/file; echo kept >/tmp/file"]);
+      const { stdout } = await scene.run(first, ["cat", "/made/below/file", "/tmp/file"]);
+      expect(stdout.toString()).toBe("kept\nkept\n");
+      expect((await scene.run(second, ["ls", "-A", "/made/below"])).stdout.toString()).toBe("");
+    },
+    needs,
+  );
+
+  behaviour(
+    "writable-root.owners",
+    "only what its users may change can be changed",
+    async (scene) => {
+      const container = await scene.idle({ scratch: [], workingDirectory: "/", writableRoot: { folders: [] } });
+      for (const command of ["echo x >/etc/passwd", ": >/new", "rm /bin/sh"]) {
+        expect((await scene.run(container, ["sh", "-c", command])).exitCode, command).not.toBe(0);
+      }
+    },
+    needs,
+  );
+
+  behaviour(
+    "writable-root.measured",
+    "the bytes that were written can be asked for",
+    async (scene) => {
+      const container = await scene.idle({
+        scratch: [],
+        workingDirectory: "/",
+        writableRoot: { folders: ["/tmp"] },
+      });
+      expect(await container.writtenBytes()).toBeLessThan(mebibyte);
+      await scene.run(container, ["dd", "if=/dev/zero", "of=/tmp/file", "bs=1M", "count=20"]);
+      const written = await container.writtenBytes();
+      expect(written).toBeGreaterThanOrEqual(20 * mebibyte);
+      expect(written).toBeLessThan(22 * mebibyte);
+    },
+    needs,
+  );
+
+  behaviour(
+    "writable-root.commit",
+    "its files can be made an image, by a root with what installers need, which nobody has who starts from it",
+    async (scene) => {
+      const installer = await scene.idle({
+        scratch: [],
+        workingDirectory: "/",
+        processUser: "0:0",
+        rootCapabilities: ["CHOWN", "DAC_OVERRIDE", "FOWNER", "SETUID", "SETGID"],
+        writableRoot: { folders: [] },
+      });
+      await scene.run(installer, ["sh", "-c", "echo made >/made && chown 77:78 /made && chmod 640 /made"]);
+      const image = await installer.commit({ name: "glovebox.test", value: scene.owner });
+      try {
+        const container = await scene.idle({ image, scratch: [], workingDirectory: "/", processUser: "77:78" });
+        const { stdout } = await scene.run(container, ["sh", "-c", "cat /made; grep CapBnd /proc/self/status"]);
+        expect(stdout.toString()).toBe("made\nCapBnd:\t0000000000000000\n");
+        await container.remove();
+      } finally {
+        await scene.engine.images.remove(image);
+      }
+      expect(await scene.engine.images.has(image)).toBe(false);
+      await scene.engine.images.remove(image);
+    },
+    needs,
+  );
+
+  behaviour(
+    "writable-root.of-root",
+    "programs that are root own it, and neither signal nor see what keeps the container up",
+    async (scene) => {
+      const container = await scene.idle({
+        scratch: [],
+        workingDirectory: "/",
+        processUser: "0:0",
+        writableRoot: { folders: [] },
+      });
+      expect((await scene.run(container, ["sh", "-c", "echo x >/etc/new && cat /etc/new"])).stdout.toString()).toBe(
+        "x\n",
+      );
+      await scene.run(container, ["sh", "-c", "kill -9 -1; sleep 0.2"]);
+      const { exitCode } = await scene.run(container, ["sh", "-c", "cat /proc/1/environ"]);
+      expect(exitCode).not.toBe(0);
+      const victim = await scene.exec(container, ["sleep", "1000"]);
+      await victim.process.kill("SIGKILL");
+      expect(await victim.process.exit).toEqual({ exitCode: 137 });
+    },
+    needs,
+  );
+};

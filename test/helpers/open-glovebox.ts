@@ -1,0 +1,50 @@
+import { beforeAll, beforeEach, afterAll } from "vitest";
+import { createGlovebox, type Glovebox, type GloveboxOptions } from "../../src/index.ts";
+import { testImages } from "./test-images.ts";
+import { skipOrFail, type Requirement } from "./require.ts";
+
+/** Engines that workloads are tried on. */
+export const engines = ["docker", "podman", "local"] as const satisfies readonly Requirement[];
+export type TestedEngine = (typeof engines)[number];
+
+/** An engine, with an OCI runtime where it is not its own. */
+export interface TestedPlace {
+  readonly name: string;
+  readonly engine: TestedEngine;
+  readonly runtime: { readonly oci_runtime?: "runsc" };
+}
+
+/** Every engine, and gVisor on one that has it: another kernel, with a network of its own. */
+export const places: readonly TestedPlace[] = [
+  ...engines.map((engine) => ({ name: engine, engine, runtime: {} })),
+  { name: "docker with runsc", engine: "docker", runtime: { oci_runtime: "runsc" } },
+];
+
+/**
+ * A Glovebox for the tests of a `describe`, closed after them. Where the engine cannot be used, each test is a
+ * failure or a visible skip.
+ */
+export function useGlovebox(
+  engine: TestedEngine,
+  options: GloveboxOptions = {},
+  runtime: TestedPlace["runtime"] = {},
+): () => Glovebox {
+  let glovebox: Glovebox | undefined;
+  let problem: string | null = null;
+  beforeAll(async () => {
+    glovebox = await createGlovebox({ engine, settings: { images: testImages }, ...options });
+    const trial = { language: "python", code: "pass", ...runtime } as const;
+    const response = await glovebox.execute(trial).catch((error: unknown) => error);
+    problem = response instanceof Error ? response.message : null;
+  });
+  beforeEach((context) => {
+    if (problem !== null) skipOrFail(context, runtime.oci_runtime ?? engine, problem);
+  });
+  afterAll(async () => {
+    await glovebox?.close();
+  });
+  return () => {
+    if (glovebox === undefined) throw new Error("The Glovebox is open only while tests run.");
+    return glovebox;
+  };
+}

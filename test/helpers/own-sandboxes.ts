@@ -1,0 +1,31 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { afterAll, beforeAll } from "vitest";
+import type { SandboxRow } from "../../src/index.ts";
+import { runCommand } from "./run-command.ts";
+
+export interface OwnSandboxes {
+  /** For the processes whose sandboxes these are. */
+  environment(): { readonly XDG_STATE_HOME: string };
+  on(engine: string): Promise<SandboxRow[]>;
+}
+
+/** A state folder of the test's own, so that other people's sandboxes on the same engines stay out of sight. */
+export function useOwnSandboxes(): OwnSandboxes {
+  let stateHome = "";
+  beforeAll(() => {
+    stateHome = mkdtempSync(path.join(os.tmpdir(), "glovebox-test-state-"));
+  });
+  afterAll(() => rmSync(stateHome, { recursive: true }));
+  const environment = (): { XDG_STATE_HOME: string } => ({ XDG_STATE_HOME: stateHome });
+  return {
+    environment,
+    on: async (engine) => {
+      const { stdout } = await runCommand(["ps", "--json", "--engine", engine], { environment: environment() });
+      const { sandboxes } = JSON.parse(stdout) as { readonly sandboxes: readonly SandboxRow[] };
+      // Those of others have leases elsewhere, so to this command their owners are unknown.
+      return sandboxes.filter(({ owner }) => owner !== "unknown");
+    },
+  };
+}

@@ -1,0 +1,148 @@
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { DnsServer } from "./dns-server.ts";
+import { FarSide } from "./far-side.ts";
+
+/** A package of the registry: its files by path, with a package.json or a METADATA of their own. */
+interface TestPackage {
+  readonly name: string;
+  readonly version: string;
+  readonly files: Readonly<Record<string, string>>;
+  readonly scripts?: Readonly<Record<string, string>>;
+}
+
+const wheelScript = `
+import json, sys, zipfile
+name, version, target = sys.argv[1:4]
+info = f"{name}-{version}.dist-info"
+files = json.load(sys.stdin)
+files[f"{info}/METADATA"] = f"Metadata-Version: 2.1\\nName: {name}\\nVersion: {version}\\n"
+files[f"{info}/WHEEL"] = "Wheel-Version: 1.0\\nGenerator: test\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n"
+files[f"{info}/RECORD"] = "".join(f"{path},,\\n" for path in [*files, f"{info}/RECORD"])
+with zipfile.ZipFile(target, "w") as wheel:
+    for path, text in files.items(): wheel.writestr(path, text)
+`;
+
+/**
+ * A registry of npm's kind and one of Python's, on loopback under names of their own, which this process's environment
+ * leads npm and pip to. Files of packages whose name ends in `slow` are begun and never finished.
+ */
+export class PackageRegistry implements Disposable {
+  readonly #folder: string;
+  readonly #files = new Map<string, Buffer>();
+  readonly #npm = new Map<string, Record<string, object>>();
+  readonly #python = new Map<string, string[]>();
+  readonly #server: FarSide;
+  readonly #dns: DnsServer;
+
+  static async start(): Promise<PackageRegistry> {
+    const holder: { registry?: PackageRegistry } = {};
+    const server = await FarSide.start((request, response) => holder.registry?.answer(request, response));
+    holder.registry = new PackageRegistry(server, await DnsServer.start(() => [{ a: "127.0.0.1" }]));
+    return holder.registry;
+  }
+
+  private constructor(server: FarSide, dns: DnsServer) {
+    this.#folder = mkdtempSync(path.join(tmpdir(), "glovebox-registry-"));
+    this.#server = server;
+    this.#dns = dns;
+    process.env["npm_config_registry"] = `${this.#base}/`;
+    process.env["PIP_INDEX_URL"] = `${this.#base}/simple`;
+  }
+
+  /** Settings under which sandboxes reach it. */
+  get network(): { readonly dns_servers: string[]; readonly private_hosts: string[] } {
+    return { dns_servers: [this.#dns.address], private_hosts: [`registry.test:${this.#server.port}`] };
+  }
+
+  /** How often the files of packages whose name begins so were asked for. */
+  downloads(name: string): number {
+    return this.#server.requests.filter((request) => request.includes(`/files/${name}`)).length;
+  }
+
+  forget(): void {
+    this.#server.forget();
+  }
+
+  addNpm({ name, version, files, scripts }: TestPackage): void {
+    const folder = mkdtempSync(path.join(this.#folder, "npm-"));
+    write(path.join(folder, "package"), { "package.json": JSON.stringify({ name, version, scripts }), ...files });
+    const file = `${name.replace("/", "-")}-${version}.tgz`;
+    const tarball = execFileSync("tar", ["-czf", "-", "-C", folder, "package"]);
+    this.#files.set(file, tarball);
+    const integrity = `sha512-${createHash("sha512").update(tarball).digest("base64")}`;
+    const dist = { tarball: `${this.#base}/files/${file}`, integrity };
+    const hasInstallScript = scripts !== undefined;
+    const versions = this.#npm.get(name) ?? {};
+    this.#npm.set(name, { ...versions, [version]: { name, version, scripts, hasInstallScript, dist } });
+  }
+
+  addWheel({ name, version, files }: TestPackage): void {
+    const file = `${name}-${version}-py3-none-any.whl`;
+    const target = path.join(this.#folder, file);
+    execFileSync("python3", ["-c", wheelScript, name, version, target], { input: JSON.stringify(files) });
+    this.#addPython(name, file, readFileSync(target));
+  }
+
+  /** A package that must be built, by code of its own. */
+  addSource({ name, version, files }: TestPackage): void {
+    const folder = mkdtempSync(path.join(this.#folder, "source-"));
+    write(path.join(folder, `${name}-${version}`), files);
+    const file = `${name}-${version}.tar.gz`;
+    this.#addPython(name, file, execFileSync("tar", ["-czf", "-", "-C", folder, `${name}-${version}`]));
+  }
+
+  [Symbol.dispose](): void {
+    delete process.env["npm_config_registry"];
+    delete process.env["PIP_INDEX_URL"];
+    this.#server.close();
+    this.#dns.close();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  answer(request: IncomingMessage, response: ServerResponse): void {
+    const url = decodeURIComponent(request.url ?? "").split("?")[0] ?? "";
+    const file = /^\/files\/(.+)$/.exec(url)?.[1];
+    const page = /^\/simple\/([^/]+)\/$/.exec(url)?.[1];
+    const body = file === undefined ? null : this.#files.get(file);
+    if (file !== undefined && body !== null && body !== undefined) {
+      response.writeHead(200, { "content-length": body.length });
+      if (/^[\w-]*slow-/.test(file)) response.write(body.subarray(0, 10));
+      else response.end(body);
+      return;
+    }
+    const links = page === undefined ? undefined : this.#python.get(page);
+    const versions = this.#npm.get(url.slice(1));
+    if (links !== undefined) {
+      const anchors = links.map((link) => `<a href="${this.#base}/files/${link}">${link}</a>`);
+      response.writeHead(200, { "content-type": "text/html" }).end(`<!DOCTYPE html><html>${anchors.join("\n")}</html>`);
+    } else if (versions === undefined) response.writeHead(404, { "content-type": "application/json" }).end("{}");
+    else {
+      const latest = Object.keys(versions).at(-1);
+      response
+        .writeHead(200, { "content-type": "application/json" })
+        .end(JSON.stringify({ name: url.slice(1), "dist-tags": { latest }, versions }));
+    }
+  }
+
+  get #base(): string {
+    return `http://registry.test:${this.#server.port}`;
+  }
+
+  #addPython(name: string, file: string, content: Buffer): void {
+    this.#files.set(file, content);
+    const usual = name.replaceAll("_", "-");
+    this.#python.set(usual, [...(this.#python.get(usual) ?? []), file]);
+  }
+}
+
+function write(folder: string, files: Readonly<Record<string, string>>): void {
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
+    writeFileSync(path.join(folder, name), text);
+  }
+}

@@ -1,0 +1,26 @@
+import { randomInt } from "node:crypto";
+import type { Engine } from "../../src/engines/engine.ts";
+import { guardEngine } from "../../src/engines/guarded-engine.ts";
+import { createLocalEngine } from "../../src/engines/local/local-engine.ts";
+import type { LocalEngineOptions } from "../../src/engines/local/local-engine-options.ts";
+
+/** What the embedded engine is told of this machine. */
+export function localEngineOptions(): LocalEngineOptions {
+  return {
+    platform: process.platform,
+    architecture: process.arch,
+    uid: process.getuid?.() ?? null,
+    environment: process.env,
+    nodePath: process.execPath,
+    processId: process.pid,
+    // Level `preload` has none.
+    seccompFilter: new Uint8Array(),
+    now: Date.now,
+    randomInteger: randomInt,
+  };
+}
+
+/** The embedded engine at level `preload`, whatever this machine could do. */
+export function preloadEngine(changes: Partial<LocalEngineOptions> = {}): Engine {
+  return guardEngine(createLocalEngine({ ...localEngineOptions(), level: "preload", ...changes }));
+}

@@ -1,0 +1,38 @@
+import type { TestContext } from "vitest";
+
+/** Real engines and servers that a test can need; `test/testbed/up.sh` and Debian's packages provide them. */
+export const requirements = [
+  "docker",
+  "podman",
+  "rootless",
+  "runsc",
+  "local",
+  "registry",
+  "redis",
+  "postgres",
+  "chromium",
+] as const;
+export type Requirement = (typeof requirements)[number];
+
+/**
+ * Whether GLOVEBOX_TEST_REQUIRE (names with commas between them) lists the requirement.
+ *
+ * An unknown name in the list is an error: a misspelt one would make a gate that is always green.
+ */
+export function isRequired(requirement: Requirement, environment: NodeJS.ProcessEnv = process.env): boolean {
+  const names = (environment["GLOVEBOX_TEST_REQUIRE"] ?? "").split(",").map((name) => name.trim());
+  for (const name of names) {
+    if (name !== "" && !(requirements as readonly string[]).includes(name)) {
+      throw new Error(`GLOVEBOX_TEST_REQUIRE: "${name}" is none of ${requirements.join(", ")}.`);
+    }
+  }
+  return names.includes(requirement);
+}
+
+/** Ends a test whose requirement is missing: a failure where it is required, else a skip that shows the reason. */
+export function skipOrFail(context: TestContext, requirement: Requirement, reason: string): never {
+  if (isRequired(requirement)) {
+    throw new Error(`GLOVEBOX_TEST_REQUIRE lists ${requirement}, but it cannot be used: ${reason}`);
+  }
+  return context.skip(`no ${requirement}: ${reason}`);
+}

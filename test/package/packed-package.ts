@@ -1,0 +1,69 @@
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { projectFolder } from "../helpers/project-folder.ts";
+
+/** The part of package.json that is read here. */
+interface Manifest {
+  readonly version: string;
+  readonly engines: { readonly node: string };
+  readonly bin: Readonly<Record<string, string>>;
+  readonly exports: Readonly<Record<string, unknown>>;
+  readonly dependencies: Readonly<Record<string, string>>;
+}
+
+function run(program: string, args: readonly string[]): string {
+  const shell = process.platform === "win32";
+  const { status, stdout, stderr } = spawnSync(program, args, { cwd: projectFolder, encoding: "utf8", shell });
+  if (status !== 0) throw new Error(`${program} ${args.join(" ")} ended with ${status}:\n${stdout}${stderr}`);
+  return stdout;
+}
+
+/** What npm would publish, and a fresh project in which it is installed with its own dependencies only. */
+export class PackedPackage implements Disposable {
+  readonly manifest: Manifest = JSON.parse(readFileSync(join(projectFolder, "package.json"), "utf8")) as Manifest;
+  /** The fresh project. */
+  readonly consumer: string = mkdtempSync(join(tmpdir(), "glovebox-package-"));
+  /** The package as installed there. */
+  readonly folder: string = join(this.consumer, "node_modules", "glovebox");
+  /** Paths of the published files. */
+  readonly files: readonly string[];
+
+  constructor() {
+    try {
+      this.files = this.#install();
+    } catch (error) {
+      this[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  /** Subpaths that users import. */
+  get subpaths(): readonly string[] {
+    return Object.keys(this.manifest.exports).filter((name) => !name.endsWith(".json"));
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.consumer, { recursive: true, force: true });
+  }
+
+  #install(): readonly string[] {
+    const output = run("npm", ["pack", "--json", "--pack-destination", this.consumer]);
+    // The build that npm runs first may print as well; the report starts a line of its own.
+    const [report] = JSON.parse(output.slice(output.search(/^\[/m))) as [
+      { readonly filename: string; readonly files: readonly { readonly path: string }[] },
+    ];
+    writeFileSync(join(this.consumer, "package.json"), JSON.stringify({ private: true, type: "module" }));
+    mkdirSync(this.folder, { recursive: true });
+    run("tar", ["-xzf", join(this.consumer, report.filename), "--strip-components=1", "-C", this.folder]);
+    for (const name of [...Object.keys(this.manifest.dependencies), "@types/node"]) this.#link(name);
+    return report.files.map((file) => file.path);
+  }
+
+  #link(name: string): void {
+    const link = join(this.consumer, "node_modules", name);
+    mkdirSync(dirname(link), { recursive: true });
+    symlinkSync(join(projectFolder, "node_modules", name), link, "junction");
+  }
+}

@@ -1,0 +1,40 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { useGlovebox } from "../helpers/open-glovebox.ts";
+import { expectedAt, places, type Control } from "./attacks/attack.ts";
+import { openHostScene } from "./attacks/host-scene.ts";
+import { programAttacks } from "./attacks/program-attacks.ts";
+import { attackFromSandbox, type Verdicts } from "./attacks/run-attacks.ts";
+import { usePlace } from "./attacks/use-place.ts";
+
+const scene = await openHostScene();
+afterAll(() => scene[Symbol.dispose]());
+
+describe.each(places)("a program in a sandbox of %s", (place) => {
+  const { glovebox, request } = usePlace(place);
+  let verdicts: Verdicts | undefined;
+  const verdictOf = async (id: string): Promise<string | undefined> => {
+    verdicts ??= (await attackFromSandbox(glovebox(), programAttacks, scene.parameters, request)).verdicts;
+    return verdicts.get(id);
+  };
+
+  const rows = programAttacks.map((attack) => ({ ...attack, ...expectedAt(attack, place) }));
+  it.each(rows)("$id ($tries): $verdict", async ({ id, verdict }) => {
+    expect(await verdictOf(id)).toMatch(verdict === "denied" ? /^BLOCKED/ : /^ESCAPED/);
+  });
+});
+
+describe("without our policy", () => {
+  useGlovebox("docker");
+  const shown = programAttacks.filter(({ unshown }) => unshown === undefined);
+  const verdicts = new Map<string, string>();
+  beforeAll(async () => {
+    for (const [control, attack] of Object.entries(scene.controls)) {
+      const own = shown.filter((each) => each.control === (control as Control));
+      for (const [id, said] of await attack(own)) verdicts.set(id, said);
+    }
+  });
+
+  it.each(shown)("$id ($tries): gets through", ({ id }) => {
+    expect(verdicts.get(id)).toMatch(/^ESCAPED/);
+  });
+});

@@ -1,0 +1,80 @@
+/** Where attacks are run: engines, and Docker with gVisor. */
+export const places = ["docker", "podman", "runsc", "local"] as const;
+export type Place = (typeof places)[number];
+
+/**
+ * What must become of an attack: `denied`; `contained`: it gets what it asks for, but from a kernel or a process of its
+ * own sandbox, and nothing of the host; `open`: it gets through.
+ */
+export interface Expectation {
+  readonly verdict: "denied" | "contained" | "open";
+  /** Why it is not denied, in a sentence without its stop. */
+  readonly why?: string;
+}
+
+/** Where an attack is shown to get through, in the words of the table. */
+export const controls = {
+  /** With every capability, no filter, nothing covered, and the host's namespaces. */
+  unsealed: "unsealed container",
+  /** The same, with processes and a network of its own. */
+  unsealedAlone: "unsealed container with own processes",
+  ordinaryUser: "container with a user of its own",
+  sharing: "two unsealed containers",
+  hostProcess: "process of the host",
+  naiveProxy: "simple proxy",
+  plainMount: "container with the path mounted",
+  naiveReader: "program of the host",
+} as const;
+export type Control = keyof typeof controls;
+
+/** One way to try to get out, or to take more than one's share. */
+export interface Attack {
+  /** Name of its program in `test/fixtures/attacks`, where it has one. */
+  readonly id: string;
+  readonly group: string;
+  /** What it tries, to be read after "A program that tries to". */
+  readonly tries: string;
+  readonly control: Control;
+  /** Why no control can show it on the test machine; such an attack is not counted. */
+  readonly unshown?: string;
+  /** Where it is not denied. */
+  readonly exceptions: Readonly<Partial<Record<Place, Expectation>>>;
+}
+
+export interface GroupOfAttacks {
+  /** Heading of its table. */
+  readonly group: string;
+  readonly control: Control;
+  /** What each tries, by id. */
+  readonly attacks: Readonly<Record<string, string>>;
+  /** Of those that differ from the group. */
+  readonly controls?: Readonly<Record<string, Control>>;
+  readonly unshown?: Readonly<Record<string, string>>;
+  readonly exceptions?: Readonly<Record<string, Attack["exceptions"]>>;
+}
+
+/** The rows of a group. @throws Error when a detail is given for an attack that it does not have */
+export function attacksOf(group: GroupOfAttacks): readonly Attack[] {
+  const { attacks, controls: others = {}, unshown = {}, exceptions = {} } = group;
+  for (const id of [...Object.keys(others), ...Object.keys(unshown), ...Object.keys(exceptions)]) {
+    if (!(id in attacks)) throw new Error(`${group.group}: there is no attack ${id}.`);
+  }
+  return Object.entries(attacks).map(([id, tries]) => {
+    const reason = unshown[id];
+    return {
+      id,
+      group: group.group,
+      tries,
+      control: others[id] ?? group.control,
+      ...(reason === undefined ? {} : { unshown: reason }),
+      exceptions: exceptions[id] ?? {},
+    };
+  });
+}
+
+export const contained = (why: string): Expectation => ({ verdict: "contained", why });
+export const open = (why: string): Expectation => ({ verdict: "open", why });
+
+export function expectedAt(attack: Attack, place: Place): Expectation {
+  return attack.exceptions[place] ?? { verdict: "denied" };
+}

@@ -1,0 +1,25 @@
+import { attacksOf, contained, type Attack } from "./attack.ts";
+
+/** Users, capabilities and priorities. */
+export const privilegeAttacks: readonly Attack[] = attacksOf({
+  group: "Privileges",
+  control: "unsealed",
+  attacks: {
+    "becomes-root": "become root",
+    "joins-groups": "join the groups root and disk",
+    "runs-setuid-program": "become root by a setuid program",
+    "takes-capabilities": "take CAP_SYS_ADMIN",
+    "finds-capabilities-left": "find a capability left in any of its sets",
+    "gives-file-away": "give a file to another user",
+    "makes-file-privileged": "make a program that starts with a capability",
+    "keeps-setuid-in-scratch": "use setuid programs and devices in its writable folders",
+    "favours-itself": "favour itself before other processes",
+    "takes-real-time-priority": "take real-time priority",
+    "locks-memory": "lock much memory",
+  },
+  controls: { "runs-setuid-program": "ordinaryUser", "takes-real-time-priority": "hostProcess" },
+  exceptions: {
+    "keeps-setuid-in-scratch": { runsc: contained("gVisor shows no such options; it starts no setuid program") },
+    "favours-itself": { runsc: contained("among the programs of its own sandbox only") },
+  },
+});

@@ -1,0 +1,29 @@
+import { beforeAll, beforeEach } from "vitest";
+import type { ExecuteRequest, Glovebox, GloveboxOptions } from "../../../src/index.ts";
+import { useGlovebox } from "../../helpers/open-glovebox.ts";
+import { skipOrFail } from "../../helpers/require.ts";
+import type { Place } from "./attack.ts";
+
+export interface UsedPlace {
+  readonly glovebox: () => Glovebox;
+  /** What a request must name besides, so that it runs there. */
+  readonly request: Pick<ExecuteRequest, "oci_runtime">;
+}
+
+/** A Glovebox for the tests of a `describe`, as `useGlovebox` gives it, and what a request for the place must say. */
+export function usePlace(place: Place, options: GloveboxOptions = {}): UsedPlace {
+  if (place !== "runsc") return { glovebox: useGlovebox(place, options), request: {} };
+  const glovebox = useGlovebox("docker", options);
+  const request = { oci_runtime: "runsc" };
+  let problem: string | null = null;
+  beforeAll(async () => {
+    const tried = await glovebox()
+      .execute({ language: "python", code: "pass", ...request })
+      .catch((error: unknown) => error);
+    problem = tried instanceof Error ? tried.message : null;
+  });
+  beforeEach((context) => {
+    if (problem !== null) skipOrFail(context, "runsc", problem);
+  });
+  return { glovebox, request };
+}

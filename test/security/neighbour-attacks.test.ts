@@ -1,0 +1,42 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { useGlovebox } from "../helpers/open-glovebox.ts";
+import { expectedAt, places } from "./attacks/attack.ts";
+import { neighbourAttacks, neighbourRuns } from "./attacks/neighbour-attacks.ts";
+import { attackSandboxAfter, attackSandboxBeside, openSharingContainers } from "./attacks/neighbour-scene.ts";
+import { usePlace } from "./attacks/use-place.ts";
+
+describe.each(places)("a sandbox beside another on %s", (place) => {
+  const used = usePlace(place);
+  let verdicts: ReadonlyMap<string, string> | undefined;
+  const attack = async (): Promise<ReadonlyMap<string, string>> =>
+    new Map([
+      ...(await attackSandboxBeside("lives-as-neighbour", used, neighbourRuns.beside)),
+      ...(await attackSandboxAfter(used, neighbourRuns.afterwards)),
+      ...(await attackSandboxBeside("hoards-watchers", used, neighbourRuns.hoarding)),
+    ]);
+
+  const rows = neighbourAttacks.map((each) => ({ ...each, ...expectedAt(each, place) }));
+  it.each(rows)("$id ($tries): $verdict", async ({ id, verdict }) => {
+    verdicts ??= await attack();
+    expect(verdicts.get(id)).toMatch(verdict === "denied" ? /^BLOCKED/ : /^ESCAPED/);
+  });
+});
+
+describe("without our policy", () => {
+  useGlovebox("docker");
+  const containers = openSharingContainers();
+  let verdicts: ReadonlyMap<string, string> | undefined;
+  beforeAll(async () => {
+    const user = ["--user", "1000:1000"];
+    verdicts = new Map([
+      ...(await containers.beside("lives-as-neighbour", neighbourRuns.beside)),
+      ...(await containers.afterwards(neighbourRuns.afterwards)),
+      ...(await containers.beside("hoards-watchers", neighbourRuns.hoarding, user)),
+    ]);
+  });
+  afterAll(() => containers[Symbol.dispose]());
+
+  it.each(neighbourAttacks)("$id ($tries): gets through", ({ id }) => {
+    expect(verdicts?.get(id)).toMatch(/^ESCAPED/);
+  });
+});
