@@ -19,8 +19,9 @@ interface Recipe {
 
 const recipes = {
   docker: {
+    // In a network of its own: a daemon without a bridge deletes the host's `docker0`, whoever made it.
     command: (folder) => [
-      "dockerd",
+      ...["unshare", "--net", "--", "dockerd"],
       ...["--config-file", `${folder}/daemon.json`, "--host", `unix://${folder}/engine.sock`],
       ...["--data-root", `${folder}/data`, "--exec-root", `${folder}/exec`, "--pidfile", `${folder}/pid`],
       ...["--bridge", "none", "--iptables=false", "--ip6tables=false", "--shutdown-timeout", "5"],
