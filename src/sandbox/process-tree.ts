@@ -51,12 +51,14 @@ export async function endLeftBehind({ capabilities, process }: Omit<EndProcessTr
   }
 }
 
-/** SIGTERM to all of the process; resolves when nothing of it is left, at the latest after the grace time. */
+/**
+ * SIGTERM to all of the process; resolves when nothing of it is left, at the latest when the grace time is over, which
+ * begins once the signal has been sent. Sending takes an engine a moment, and may take it no longer than that time.
+ */
 async function terminate({ container, capabilities, process }: EndProcessTree): Promise<void> {
   const terminated = capabilities.execKill ? process.kill("SIGTERM") : terminateByExec(container);
-  terminated.catch(() => {
-    // A sandbox too broken to take a signal (pids full, engine busy) is left to SIGKILL.
-  });
+  // A sandbox too broken to take a signal (pids full, engine busy) is left to SIGKILL.
+  await settlesWithin(terminated, graceMs);
   const grace = AbortSignal.timeout(graceMs);
   if (!(await settlesWithin(process.exit, graceMs))) return;
   while (!grace.aborted && (await process.isGone?.()) === false) await sleep(lookMs);
