@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { createServer, type AddressInfo, type Server } from "node:net";
 import type { Duplex } from "node:stream";
 import { buffer } from "node:stream/consumers";
+import { finished } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it } from "vitest";
@@ -119,12 +120,8 @@ describe.each(interpreters)("the forwarder under %s connects to a port", (_, com
     await closed;
     const breaking = await listen((socket) => (socket as Duplex & { resetAndDestroy(): void }).resetAndDestroy());
     const broken = await mux.dial(breaking.port);
-    if (typeof broken !== "string") {
-      await new Promise((resolve) => {
-        broken.resume();
-        broken.once("close", resolve);
-      });
-    }
+    // The reset may have come with the answer.
+    if (typeof broken !== "string") await finished(broken.resume()).catch(() => undefined);
     expect(mux.size).toBe(0);
   });
 
