@@ -32,7 +32,7 @@ export async function runSandboxCommand(
   { command, maxOutputBytes, timeLimitMs, input }: SandboxCommand,
   { signal }: CallOptions = {},
 ): Promise<SandboxCommandResult> {
-  const process = await sandbox.exec({ command, environment: { LC_ALL: "C" } }, { signal });
+  const process = await sandbox.exec({ command, environment: { LC_ALL: "C" }, concurrent: true }, { signal });
   process.stdin.end(input);
   const stdout = new BoundedOutput(maxOutputBytes);
   const stderr = new BoundedOutput(4096);

@@ -26,7 +26,7 @@ export class FileProcess {
     signal: AbortSignal | undefined,
   ): Promise<FileProcess> {
     const command = ["sh", "-c", script, "sh", ...parameters];
-    const process = await container.exec({ command, environment, workingDirectory: "/" }, { signal });
+    const process = await container.exec({ command, environment, workingDirectory: "/", concurrent: true }, { signal });
     return new FileProcess(parameters[0], process, signal);
   }
 

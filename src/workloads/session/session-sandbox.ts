@@ -123,7 +123,7 @@ export class SessionSandbox {
     companion: readonly string[] | undefined,
     options: CallOptions,
   ): Promise<Process> {
-    return this.sandbox.exec({ ...(await this.#runnerSpec(kind)), companion }, options);
+    return this.sandbox.exec({ ...(await this.#runnerSpec(kind)), companion, concurrent: true }, options);
   }
 
   async remove(): Promise<void> {
