@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
 import { settlesWithin, untilCancelled } from "../base/abort.ts";
+import { createId } from "../base/id.ts";
 import { untilWritable } from "../base/until-writable.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Denial } from "../policy/network/denial.ts";
@@ -18,10 +19,11 @@ export interface ForwarderChannel {
 const readyMs = 30_000;
 const mostDenialsKept = 20;
 
-/** A sandbox's connection to the proxy: passes bytes on without looking at them, and keeps what was refused. */
+/** A connection of a sandbox to the proxy: passes bytes on without looking at them, and keeps what was refused. */
 export class EgressConnection {
   readonly #process: ProxyProcess;
-  readonly #sandbox: string;
+  /** A sandbox may have several at once. */
+  readonly #channel: string;
   readonly #socket: Socket;
   readonly #ready: PromiseWithResolvers<void>;
   readonly #onEnded: () => void;
@@ -46,7 +48,8 @@ export class EgressConnection {
     const { process, sandbox, policy, logger, refusalLevel, refusals, redact } = options;
     const ready = Promise.withResolvers<void>();
     const heard: { deny: (denial: Denial) => void } = { deny: () => undefined };
-    const socket = await process.openChannel(sandbox, policy, {
+    const channel = createId("chn");
+    const socket = await process.openChannel(channel, policy, {
       onReady: ready.resolve,
       onDenied: (told) => {
         const denial = redacted(told, redact);
@@ -57,7 +60,7 @@ export class EgressConnection {
     });
     const connection = new EgressConnection({
       process,
-      sandbox,
+      channel,
       socket,
       ready,
       onEnded: () => refusals.ended(sandbox),
@@ -69,13 +72,13 @@ export class EgressConnection {
 
   private constructor(parts: {
     readonly process: ProxyProcess;
-    readonly sandbox: string;
+    readonly channel: string;
     readonly socket: Socket;
     readonly ready: PromiseWithResolvers<void>;
     readonly onEnded: () => void;
   }) {
     this.#process = parts.process;
-    this.#sandbox = parts.sandbox;
+    this.#channel = parts.channel;
     this.#socket = parts.socket;
     this.#ready = parts.ready;
     this.#onEnded = parts.onEnded;
@@ -133,7 +136,7 @@ export class EgressConnection {
    * @throws NETWORK_ERROR
    */
   async change(policy: EgressPolicy): Promise<void> {
-    if (await this.#process.changePolicy(this.#sandbox, policy)) return;
+    if (await this.#process.changePolicy(this.#channel, policy)) return;
     this.close();
     throw proxyError("The egress proxy did not take the sandbox's new network policy.");
   }

@@ -21,7 +21,7 @@ const tokenMs = 5_000;
 /** The user that owns nothing, on most systems. */
 const nobody = 65_534;
 
-/** Tokens of channels that have not come yet, with their sandboxes. */
+/** Tokens of channels that have not come yet, with their names. */
 const expected = new Map<string, string>();
 const parts = new Map<string, Part>();
 let resolve: Resolve = createResolver([]);
@@ -36,15 +36,15 @@ function hear(message: ToProxy): void {
       resolve = createResolver(message.dnsServers);
       return listen(message.path);
     case "open":
-      expected.set(message.token, message.sandbox);
-      return void parts.set(message.sandbox, { policy: message.policy, open: null });
+      expected.set(message.token, message.channel);
+      return void parts.set(message.channel, { policy: message.policy, open: null });
     case "change":
-      changePolicy(message.sandbox, message.policy);
+      changePolicy(message.channel, message.policy);
       return tell({ type: "answer", number: message.number, hosts: [] });
     case "close":
-      expected.forEach((sandbox, token) => sandbox === message.sandbox && expected.delete(token));
-      parts.get(message.sandbox)?.open?.socket.destroy();
-      return void parts.delete(message.sandbox);
+      expected.forEach((name, token) => name === message.channel && expected.delete(token));
+      parts.get(message.channel)?.open?.socket.destroy();
+      return void parts.delete(message.channel);
     case "flush":
       return tell({ type: "answer", number: message.number, hosts: [] });
     case "ask": {
@@ -70,22 +70,22 @@ function giveUpRoot(): void {
   process.setuid?.(nobody);
 }
 
-function changePolicy(sandbox: string, policy: EgressPolicy): void {
-  const part = parts.get(sandbox);
+function changePolicy(name: string, policy: EgressPolicy): void {
+  const part = parts.get(name);
   if (part === undefined) return;
   part.policy = policy;
   part.open?.channel.change(policy);
 }
 
-function openChannel(sandbox: string, socket: Socket): void {
-  const part = parts.get(sandbox);
+function openChannel(name: string, socket: Socket): void {
+  const part = parts.get(name);
   if (part === undefined) return void socket.destroy();
   const channel = ProxyChannel.serve({
     socket,
     policy: part.policy,
-    resolve: (name) => resolve(name),
-    onReady: () => tell({ type: "ready", sandbox }),
-    onDenied: (denial) => tell({ type: "denied", sandbox, denial }),
+    resolve: (host) => resolve(host),
+    onReady: () => tell({ type: "ready", channel: name }),
+    onDenied: (denial) => tell({ type: "denied", channel: name, denial }),
   });
   part.open = { socket, channel };
   socket.once("close", () => (part.open = null));
@@ -103,10 +103,10 @@ function receive(socket: Socket): void {
     clearTimeout(timer);
     socket.off("readable", read);
     const token = bytes.toString("latin1");
-    const sandbox = expected.get(token);
+    const name = expected.get(token);
     expected.delete(token);
-    if (sandbox === undefined) socket.destroy();
-    else openChannel(sandbox, socket);
+    if (name === undefined) socket.destroy();
+    else openChannel(name, socket);
   });
 }
 

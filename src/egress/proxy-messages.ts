@@ -12,14 +12,14 @@ export interface Registry {
 export type ToProxy =
   /** First of all: where to listen for channels, and the DNS servers, if not the host's own. */
   | { readonly type: "start"; readonly path: string; readonly dnsServers: readonly string[] }
-  /** A sandbox may connect its channel, once, with this token. */
-  | { readonly type: "open"; readonly sandbox: string; readonly token: string; readonly policy: EgressPolicy }
+  /** A sandbox may connect this channel, once, with this token; a sandbox may have several. */
+  | { readonly type: "open"; readonly channel: string; readonly token: string; readonly policy: EgressPolicy }
   /**
-   * From now on the sandbox has this policy: connections that it does not allow are cut. Answered when that is done.
-   * The bytes that the sandbox may have stay those of its first policy.
+   * From now on the channel has this policy: connections that it does not allow are cut. Answered when that is done.
+   * The bytes that it may carry stay those of its first policy.
    */
-  | { readonly type: "change"; readonly number: number; readonly sandbox: string; readonly policy: EgressPolicy }
-  | { readonly type: "close"; readonly sandbox: string }
+  | { readonly type: "change"; readonly number: number; readonly channel: string; readonly policy: EgressPolicy }
+  | { readonly type: "close"; readonly channel: string }
   /** Which other hosts does a registry serve its files from? */
   | { readonly type: "ask"; readonly number: number; readonly registry: Registry }
   /** Answered in turn, so that what was told before has been heard. */
@@ -29,9 +29,9 @@ export type ToProxy =
 export type FromProxy =
   /** It listens; `certificates` are those that the host trusts, in PEM. */
   | { readonly type: "started"; readonly certificates: string }
-  /** The sandbox's forwarder listens. */
-  | { readonly type: "ready"; readonly sandbox: string }
-  | { readonly type: "denied"; readonly sandbox: string; readonly denial: Denial }
+  /** The channel's forwarder listens. */
+  | { readonly type: "ready"; readonly channel: string }
+  | { readonly type: "denied"; readonly channel: string; readonly denial: Denial }
   /** To `ask`: hosts that the registry serves its files from; to other questions none. */
   | { readonly type: "answer"; readonly number: number; readonly hosts: readonly HostAndPort[] };
 

@@ -20,7 +20,7 @@ export interface ProxyProcessOptions {
   readonly logger: Logger;
 }
 
-/** What one sandbox hears of its part of the proxy. */
+/** What is heard of one channel's part of the proxy. */
 export interface ChannelListener {
   readonly onReady: () => void;
   readonly onDenied: (denial: Extract<FromProxy, { type: "denied" }>["denial"]) => void;
@@ -82,11 +82,11 @@ export class ProxyProcess {
     this.#child.on("message", (message) => this.#hear(message as FromProxy));
   }
 
-  /** A byte channel into the proxy for the sandbox's forwarder. @throws NETWORK_ERROR */
-  async openChannel(sandbox: string, policy: EgressPolicy, listener: ChannelListener): Promise<Socket> {
+  /** A byte channel into the proxy for a sandbox's forwarder, under a name of its own. @throws NETWORK_ERROR */
+  async openChannel(channel: string, policy: EgressPolicy, listener: ChannelListener): Promise<Socket> {
     const token = `${createId("tok")}${createId("tok")}${createId("tok")}`.slice(0, tokenCharacters);
-    this.#listeners.set(sandbox, listener);
-    tell(this.#child, { type: "open", sandbox, token, policy });
+    this.#listeners.set(channel, listener);
+    tell(this.#child, { type: "open", channel, token, policy });
     const socket = connect(this.#path);
     try {
       await once(socket, "connect");
@@ -97,8 +97,8 @@ export class ProxyProcess {
       // Its close follows.
     });
     socket.once("close", () => {
-      this.#listeners.delete(sandbox);
-      tell(this.#child, { type: "close", sandbox });
+      this.#listeners.delete(channel);
+      tell(this.#child, { type: "close", channel });
     });
     socket.write(token);
     return socket;
@@ -109,9 +109,9 @@ export class ProxyProcess {
     return (await this.#ask((number) => ({ type: "ask", number, registry }), askMs)) ?? [];
   }
 
-  /** Resolves to true when the sandbox has the policy, to false when the process does not say so. */
-  async changePolicy(sandbox: string, policy: EgressPolicy): Promise<boolean> {
-    return (await this.#ask((number) => ({ type: "change", number, sandbox, policy }), changeMs)) !== null;
+  /** Resolves to true when the channel has the policy, to false when the process does not say so. */
+  async changePolicy(channel: string, policy: EgressPolicy): Promise<boolean> {
+    return (await this.#ask((number) => ({ type: "change", number, channel, policy }), changeMs)) !== null;
   }
 
   /** Resolves when everything that the process had told by now has been heard, or it has ended. */
@@ -141,8 +141,8 @@ export class ProxyProcess {
   }
 
   #hear(message: FromProxy): void {
-    if (message.type === "ready") this.#listeners.get(message.sandbox)?.onReady();
-    if (message.type === "denied") this.#listeners.get(message.sandbox)?.onDenied(message.denial);
+    if (message.type === "ready") this.#listeners.get(message.channel)?.onReady();
+    if (message.type === "denied") this.#listeners.get(message.channel)?.onDenied(message.denial);
     if (message.type === "answer") this.#answers.get(message.number)?.(message.hosts);
   }
 }

@@ -1,22 +1,10 @@
-import type { EgressConnection, ForwarderChannel } from "../egress/egress-connection.ts";
-import { forwarderCommand, forwarderUser, type ForwarderInterpreter } from "../egress/forwarder.ts";
-import type { NetworkGrant } from "../egress/network-access.ts";
-import type { RedactText } from "../egress/refusal-listener.ts";
+import type { EgressConnection } from "../egress/egress-connection.ts";
 import type { Process } from "../engines/engine.ts";
-import type { Denial } from "../policy/network/denial.ts";
-import { stdoutOf } from "./open-network.ts";
-import type { Sandbox } from "./sandbox.ts";
+import { openNetwork, type OpenNetwork } from "./open-network.ts";
 
-export interface NetworkedExec {
-  readonly sandbox: Pick<Sandbox, "id" | "capabilities" | "exec">;
+export interface NetworkedExec extends OpenNetwork {
   /** Starts the program, with the companion where one is given. */
   readonly program: (companion?: readonly string[]) => Promise<Process>;
-  readonly grant: NetworkGrant;
-  readonly interpreter: ForwarderInterpreter;
-  readonly onDenied: (denial: Denial) => void;
-  /** Takes out of what the program asked for what must not be shown. */
-  readonly redact: RedactText;
-  readonly signal?: AbortSignal | undefined;
 }
 
 export interface NetworkedProcess {
@@ -26,41 +14,42 @@ export interface NetworkedProcess {
 }
 
 /**
- * Starts a process whose sandbox has a way to the egress proxy, and resolves when that way is open.
- *
- * The sandbox itself has no network. A forwarder inside listens on loopback and passes bytes on over its standard
- * streams: a further process of the sandbox where all share loopback, else the process's companion.
+ * Starts a process whose sandbox has a way to the egress proxy (`openNetwork`), and resolves when that way is open. Where
+ * each program has a network of its own, the forwarder is the process's companion. On failure the process is ended.
  * @throws NETWORK_ERROR, and what `exec` throws
  */
 export async function execWithNetwork(exec: NetworkedExec): Promise<NetworkedProcess> {
-  const { sandbox, grant, interpreter, onDenied, redact, signal } = exec;
-  const command = await forwarderCommand(interpreter);
-  const network = await grant.connect(sandbox.id, redact);
-  network.onDenied = onDenied;
-  try {
-    const { process, channel } = await start(exec, command);
-    network.attach(channel, grant.preamble);
-    await network.ready(signal);
-    return { process, network };
-  } catch (error) {
-    network.close();
-    throw error;
-  }
+  if (exec.sandbox.capabilities.execNetwork !== "own") return startBeside(exec.program, openNetwork(exec));
+  const { promise: process, resolve, reject } = Promise.withResolvers<Process>();
+  const network = openNetwork(exec, async (command) => {
+    const started = await exec.program(command);
+    resolve(started);
+    const { channel } = started;
+    if (channel === undefined) throw new Error("the engine gave the companion no channel");
+    return { input: channel, output: channel };
+  });
+  network.catch(reject);
+  return startBeside(() => process, network);
 }
 
-async function start(
-  { sandbox, program, signal }: NetworkedExec,
-  command: readonly string[],
-): Promise<{ readonly process: Process; readonly channel: ForwarderChannel }> {
-  if (sandbox.capabilities.execNetwork === "own") {
-    const process = await program(command);
-    const { channel } = process;
-    if (channel === undefined) throw new Error("the engine gave the companion no channel");
-    return { process, channel: { input: channel, output: channel } };
+/** Starts a process while its network opens; when one of both fails, neither is left. */
+export async function startBeside(
+  program: () => Promise<Process>,
+  opening: Promise<EgressConnection>,
+): Promise<NetworkedProcess> {
+  const starting = program();
+  try {
+    const [process, network] = await Promise.all([starting, opening]);
+    return { process, network };
+  } catch (error) {
+    opening.then(
+      (network) => network.close(),
+      () => undefined,
+    );
+    const process = await starting.catch(() => null);
+    await process?.kill("SIGKILL").catch(() => {
+      // What is left of it goes with its sandbox, or is the next one's to end.
+    });
+    throw error;
   }
-  const [forwarder, process] = await Promise.all([
-    sandbox.exec({ command, user: sandbox.capabilities.execUser ? forwarderUser : undefined }, { signal }),
-    program(),
-  ]);
-  return { process, channel: { input: forwarder.stdin, output: stdoutOf(forwarder) } };
 }
