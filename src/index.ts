@@ -5,6 +5,7 @@ export type { OperationEvent } from "./operations/operation.ts";
 export type { DoctorChoice, DoctorEngine, DoctorResponse } from "./operations/doctor/schema.ts";
 export type { ExecuteRequest, ExecuteResponse } from "./operations/execute/schema.ts";
 export type { EnvironmentCalls } from "./library/environment-calls.ts";
+export type { ProcessCalls } from "./library/process-calls.ts";
 export type {
   ListFilesRequest,
   ListFilesResponse,

@@ -222,7 +222,19 @@ export interface Process {
    * Left out: its own end is the end of all that it started.
    */
   isGone?(): Promise<boolean>;
+  /**
+   * Sends the signal to the process itself and to nothing else; nothing happens when it has ended. Only on an exec that
+   * is `concurrent`; left out where a process cannot be told from what it started.
+   * @throws SANDBOX_LOST when it could not be sent
+   */
+  signal?(signal: ProcessSignal): Promise<void>;
+  /** As `Container.connect`, to this program's own loopback. Left out: it shares that with all of the container. */
+  connect?(port: number, options?: CallOptions): Promise<Duplex>;
 }
+
+/** Signals that a program may be sent for what it does with them. */
+export const processSignals = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"] as const;
+export type ProcessSignal = (typeof processSignals)[number];
 
 export type OutputStream = "stdout" | "stderr";
 

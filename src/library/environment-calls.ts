@@ -12,29 +12,13 @@ import type {
   RunCommandResponse,
 } from "../operations/environments/schema.ts";
 import type { Operation, OperationCall } from "../operations/operation.ts";
-import {
-  listProcessesOperation,
-  startProcessOperation,
-  stopProcessOperation,
-  writeStdinOperation,
-} from "../operations/processes/run.ts";
-import type {
-  ListProcessesRequest,
-  ListProcessesResponse,
-  ProcessRow,
-  StartProcessRequest,
-  StopProcessRequest,
-  StopProcessResponse,
-  WriteStdinRequest,
-  WriteStdinResponse,
-} from "../operations/processes/schema.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { z } from "zod";
 
 type Call = Omit<OperationCall, "principal">;
 
 /** Checks a request and does what it asks for. */
-type RunOperation = <Request extends z.ZodType, Response extends z.ZodType>(
+export type RunOperation = <Request extends z.ZodType, Response extends z.ZodType>(
   operation: Operation<Request, Response, Platform>,
   request: unknown,
   call: Call | undefined,
@@ -64,22 +48,5 @@ export class EnvironmentCalls {
 
   destroy(request: DestroyEnvironmentRequest, call?: Call): Promise<DestroyEnvironmentResponse> {
     return this.#run(destroyEnvironmentOperation, request, call);
-  }
-
-  startProcess(request: StartProcessRequest, call?: Call): Promise<ProcessRow> {
-    return this.#run(startProcessOperation, request, call);
-  }
-
-  /** Those of an environment; of one of them the output, too. */
-  listProcesses(request: ListProcessesRequest, call?: Call): Promise<ListProcessesResponse> {
-    return this.#run(listProcessesOperation, request, call);
-  }
-
-  writeStdin(request: WriteStdinRequest, call?: Call): Promise<WriteStdinResponse> {
-    return this.#run(writeStdinOperation, request, call);
-  }
-
-  stopProcess(request: StopProcessRequest, call?: Call): Promise<StopProcessResponse> {
-    return this.#run(stopProcessOperation, request, call);
   }
 }

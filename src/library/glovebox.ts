@@ -48,7 +48,8 @@ import { readNodeVersion } from "../config/node-version.ts";
 import { readPackageVersion } from "../config/package-version.ts";
 import type { z } from "zod";
 
-import { EnvironmentCalls } from "./environment-calls.ts";
+import { EnvironmentCalls, type RunOperation } from "./environment-calls.ts";
+import { ProcessCalls } from "./process-calls.ts";
 
 /** Options of the embedded Glovebox; everything else comes from the environment and the configuration file. */
 export interface GloveboxOptions extends ConfigOverrides {
@@ -67,8 +68,10 @@ export type CallOptions = Omit<OperationCall, "principal" | "connection">;
 export interface Glovebox extends AsyncDisposable {
   /** Runs a program in a fresh sandbox. A program that fails is a result; only refusals and platform failures throw. */
   execute(request: ExecuteRequest, call?: CallOptions): Promise<ExecuteResponse>;
-  /** Containers that run commands until they are destroyed, and their background processes. */
+  /** Containers that run commands until they are destroyed. */
   readonly environments: EnvironmentCalls;
+  /** Background processes of environments and sessions. */
+  readonly processes: ProcessCalls;
   /**
    * Runs a program in a session: files last from call to call, variables do not. Without `session_id` all calls share
    * the session of this Glovebox.
@@ -137,13 +140,16 @@ export async function createGlovebox(options: GloveboxOptions = {}): Promise<Glo
 
 class EmbeddedGlovebox implements Glovebox {
   readonly environments: EnvironmentCalls;
+  readonly processes: ProcessCalls;
   readonly #platform: Platform;
   readonly #context: DoctorContext;
 
   constructor(context: DoctorContext) {
     this.#platform = context.platform;
     this.#context = context;
-    this.environments = new EnvironmentCalls((operation, request, call) => this.#run(operation, request, call));
+    const run: RunOperation = (operation, request, call) => this.#run(operation, request, call);
+    this.environments = new EnvironmentCalls(run);
+    this.processes = new ProcessCalls(run);
   }
 
   execute(request: ExecuteRequest, call?: CallOptions): Promise<ExecuteResponse> {

@@ -15,12 +15,8 @@ import { runCodeOperation } from "./session/run-code.ts";
 import { listFilesOperation, readFileOperation, writeFileOperation } from "./session/files.ts";
 import { endSessionTool, listFilesTool, readFileTool, runCodeTool, writeFileTool } from "./session/tool.ts";
 import { operationRow, type OperationRow } from "./operation-row.ts";
-import {
-  listProcessesOperation,
-  startProcessOperation,
-  stopProcessOperation,
-  writeStdinOperation,
-} from "./processes/run.ts";
+import { listProcessesOperation, stopProcessOperation, writeStdinOperation } from "./processes/run.ts";
+import { startProcessOperation } from "./processes/start-process.ts";
 import { listProcessesTool, startProcessTool, stopProcessTool, writeStdinTool } from "./processes/tools.ts";
 
 /**

@@ -118,6 +118,7 @@ export function createPlatform({ config, host, door, defaultEngine, onAlert }: P
     idleMs: config.session.idleTimeoutMs,
     waiting: () => admission.waiting,
     logger,
+    now,
   });
   const sandboxes = openSandboxes(admission);
   // Installers take no place of a run's.

@@ -19,7 +19,7 @@ export interface NetworkedProcess {
  * @throws NETWORK_ERROR, and what `exec` throws
  */
 export async function execWithNetwork(exec: NetworkedExec): Promise<NetworkedProcess> {
-  if (exec.sandbox.capabilities.execNetwork !== "own") return startBeside(exec.program, openNetwork(exec));
+  if (exec.sandbox.capabilities.execNetwork !== "own") return startWith(exec.program, openNetwork(exec));
   const { promise: process, resolve, reject } = Promise.withResolvers<Process>();
   const network = openNetwork(exec, async (command) => {
     const started = await exec.program(command);
@@ -29,10 +29,25 @@ export async function execWithNetwork(exec: NetworkedExec): Promise<NetworkedPro
     return { input: channel, output: channel };
   });
   network.catch(reject);
-  return startBeside(() => process, network);
+  return startWith(() => process, network);
 }
 
-/** Starts a process while its network opens; when one of both fails, neither is left. */
+async function startWith(
+  program: () => Promise<Process>,
+  opening: Promise<EgressConnection>,
+): Promise<NetworkedProcess> {
+  try {
+    return await startBeside(program, opening);
+  } catch (error) {
+    opening.then(
+      (network) => network.close(),
+      () => undefined,
+    );
+    throw error;
+  }
+}
+
+/** Starts a process while its network opens; it is ended when that fails. */
 export async function startBeside(
   program: () => Promise<Process>,
   opening: Promise<EgressConnection>,
@@ -42,10 +57,6 @@ export async function startBeside(
     const [process, network] = await Promise.all([starting, opening]);
     return { process, network };
   } catch (error) {
-    opening.then(
-      (network) => network.close(),
-      () => undefined,
-    );
     const process = await starting.catch(() => null);
     await process?.kill("SIGKILL").catch(() => {
       // What is left of it goes with its sandbox, or is the next one's to end.

@@ -97,7 +97,7 @@ export const siblings: Readonly<
   Record<string, { readonly shared: readonly string[]; readonly wiring: readonly string[] }>
 > = {
   engines: { shared: ["docker-api"], wiring: ["src/engines/discover.ts"] },
-  workloads: { shared: ["program"], wiring: [] },
+  workloads: { shared: ["program", "background"], wiring: [] },
 };
 
 /** A vendor's package stops at one file. */

@@ -166,7 +166,7 @@ describe.each(["docker", "podman"] as const)("environments on %s", (engine) => {
 
   it("goes on in a new container when its own went away, and says so", async () => {
     await using env = await open({ project_root: "project" });
-    const started = await env.environments.startProcess({ env_id: env.id, command: ["sleep", "1000"] });
+    const started = await glovebox().processes.start({ env_id: env.id, command: ["sleep", "1000"] });
     const up = Promise.withResolvers<void>();
     const lost = env.environments.runCommand(
       { env_id: env.id, command: ["sh", "-c", "echo up; sleep 1000"] },
@@ -179,23 +179,24 @@ describe.each(["docker", "podman"] as const)("environments on %s", (engine) => {
     expect(next).toMatchObject({ outcome: "completed", stdout_tail: "again\n", restarted: true });
     expect(next.warnings).toEqual([expect.stringContaining("new container")]);
     expect(await env.sh("true")).toMatchObject({ restarted: false, warnings: [] });
-    const { processes } = await env.environments.listProcesses({ env_id: env.id });
+    const { processes } = await glovebox().processes.list({ env_id: env.id });
     expect(processes).toMatchObject([{ process_id: started.process_id, state: "lost", exit_code: null }]);
   });
 
   it("has background processes that outlive their call and can be read, written to and ended", async () => {
     await using env = await open();
-    const { environments, id } = env;
+    const { id } = env;
+    const { processes } = glovebox();
     const command = ["sh", "-c", 'echo first; while read -r line; do echo "got $line"; done; sleep 5555'];
-    const { process_id } = await environments.startProcess({ env_id: id, command });
+    const { process_id } = await processes.start({ env_id: id, command });
     const address = { env_id: id, process_id };
     const stdout = async (offset = 0) =>
-      (await environments.listProcesses({ ...address, stdout_offset: offset })).processes[0]?.stdout;
+      (await processes.list({ ...address, stdout_offset: offset })).processes[0]?.stdout;
     await expect.poll(() => stdout()).toMatchObject({ offset: 0, text: "first\n", next_offset: 6 });
-    await environments.writeStdin({ ...address, text: "é\n" });
+    await processes.writeStdin({ ...address, text: "é\n" });
     await expect.poll(() => stdout(6)).toMatchObject({ offset: 6, text: "got é\n", next_offset: 13, is_over: false });
-    await environments.writeStdin({ ...address, close: true });
-    await expect(environments.writeStdin({ ...address, text: "late" })).rejects.toMatchObject({
+    await processes.writeStdin({ ...address, close: true });
+    await expect(processes.writeStdin({ ...address, text: "late" })).rejects.toMatchObject({
       errorType: "INVALID_REQUEST",
     });
     // A command's timeout ends nothing of it.
@@ -203,10 +204,8 @@ describe.each(["docker", "podman"] as const)("environments on %s", (engine) => {
       outcome: "timed_out",
       restarted: false,
     });
-    expect((await environments.listProcesses({ env_id: id })).processes).toMatchObject([
-      { process_id, state: "running" },
-    ]);
-    expect(await environments.stopProcess(address)).toMatchObject({ state: "exited", warnings: [] });
+    expect((await processes.list({ env_id: id })).processes).toMatchObject([{ process_id, state: "running" }]);
+    expect(await processes.stop(address)).toMatchObject({ state: "exited", warnings: [] });
     expect((await env.sh("cat /proc/[0-9]*/cmdline | tr '\\0' ' ' | grep -c 'sleep 555[5]'")).stdout_tail).toBe("0\n");
     expect(await stdout(13)).toMatchObject({ text: "", is_over: true });
   });
@@ -251,7 +250,7 @@ describe.each(["docker", "podman"] as const)("environments on %s", (engine) => {
       errorType: "NOT_FOUND",
       context: { env_ids: ["known"] },
     });
-    await expect(environments.stopProcess({ env_id: "known", process_id: "proc-1" })).rejects.toMatchObject({
+    await expect(glovebox().processes.stop({ env_id: "known", process_id: "proc-1" })).rejects.toMatchObject({
       errorType: "NOT_FOUND",
     });
     await environments.destroy({ env_id: "known" });

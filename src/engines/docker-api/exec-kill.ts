@@ -96,7 +96,8 @@ async function sparedBy(
   return { numbers, marks: alive.map((other) => other.mark) };
 }
 
-async function numberOf({ identity }: LiveExec): Promise<number | null> {
+/** Number of its first process once it has begun; null when that cannot be told. */
+export async function numberOf({ identity }: LiveExec): Promise<number | null> {
   if (identity === null || !(await settlesWithin(identity.number, numberMs))) return null;
   return identity.number;
 }

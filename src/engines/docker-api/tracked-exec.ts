@@ -7,6 +7,7 @@ import { startExec } from "./exec.ts";
 import { markVariable } from "./kill-script.ts";
 import type { LiveExec } from "./live-execs.ts";
 import { OpeningLine } from "./opening-line.ts";
+import { signalExec } from "./signal-exec.ts";
 
 /** Runs a program in the running container, which can be killed without the others (see `startExec`). */
 export async function execInContainer(link: ContainerLink, spec: ExecSpec, options: CallOptions): Promise<Process> {
@@ -45,7 +46,7 @@ export async function execInContainer(link: ContainerLink, spec: ExecSpec, optio
     );
     const leave = (): void => link.execs.leave(exec);
     process.exit.then(leave, leave);
-    return process;
+    return opening === undefined ? process : { ...process, signal: (signal) => signalExec(link, exec, signal) };
   } catch (error) {
     link.execs.leave(exec);
     throw error;

@@ -1,5 +1,8 @@
+import type { Duplex } from "node:stream";
+import { untilCancelled } from "../../base/abort.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import type { Process, ProcessExit } from "../engine.ts";
+import type { CallOptions, Process, ProcessExit, ProcessSignal } from "../engine.ts";
+import { assertPort, bridgeLost, nothingListens } from "../port-errors.ts";
 import type { PipePool } from "./pipe-pool.ts";
 import { ProgramPipes, type ProgramEnds } from "./program-pipes.ts";
 import type { SandboxRun } from "./sandbox-run.ts";
@@ -59,6 +62,18 @@ export class LocalProcess implements Process {
   async kill(signal: "SIGTERM" | "SIGKILL"): Promise<void> {
     if (signal === "SIGKILL") await this.#run?.kill();
     else await this.#run?.terminate();
+  }
+
+  async signal(signal: ProcessSignal): Promise<void> {
+    await this.#run?.signal(signal);
+  }
+
+  async connect(port: number, { signal }: CallOptions = {}): Promise<Duplex> {
+    assertPort(port);
+    const answer = await untilCancelled(this.#run?.connect(port, signal) ?? Promise.resolve("gone" as const), signal);
+    if (answer === "lost") throw bridgeLost(port, null);
+    if (typeof answer === "string") throw nothingListens(port);
+    return answer;
   }
 }
 

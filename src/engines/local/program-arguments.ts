@@ -61,6 +61,14 @@ unset PWD OLDPWD SHLVL
 exit $?
 `;
 
+/**
+ * The program's process number in its namespace: the first process starts nothing before it but the companion, and what
+ * either of them becomes keeps its number.
+ */
+export function programNumber({ hasCompanion }: { readonly hasCompanion: boolean }): number {
+  return hasCompanion ? 3 : 2;
+}
+
 /** Takes from the program the one capability that its parent keeps. */
 const withoutCapabilities = ["--ambient-caps=-all", "--inh-caps=-all", "--bounding-set=-all", "--no-new-privs", "--"];
 

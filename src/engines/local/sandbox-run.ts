@@ -1,11 +1,12 @@
 import type { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { settlesWithin } from "../../base/abort.ts";
+import type { ProcessSignal } from "../engine.ts";
 import { NamespaceDialer } from "./namespace-dialer.ts";
 import { childOf, parentOf } from "./process-family.ts";
-import { goLine } from "./program-arguments.ts";
+import { goLine, programNumber } from "./program-arguments.ts";
 import { launchSandbox, type LaunchedSandbox, type SandboxLaunchOptions } from "./sandbox-launch.ts";
-import { terminateNamespace } from "./terminate-namespace.ts";
+import { signalNamespace } from "./signal-namespace.ts";
 
 /** How a sandbox ended. */
 export interface SandboxEnd {
@@ -71,14 +72,24 @@ export class SandboxRun {
   }
 
   /** SIGTERM to every process of the sandbox but its first. */
-  async terminate(): Promise<void> {
+  terminate(): Promise<void> {
+    return this.#send("SIGTERM", -1);
+  }
+
+  /** A signal to the program's own process. */
+  signal(signal: ProcessSignal): Promise<void> {
+    return this.#send(signal, programNumber(this.#options));
+  }
+
+  async #send(signal: ProcessSignal, number: number): Promise<void> {
     await settlesWithin(Promise.race([this.#ready.promise, this.ended]), setupWithinMs);
     const { tools, base } = this.#options;
     // Between the word and the program there is a moment in which nobody is there to be signalled.
     for (let tries = 0; tries < terminationTries; tries++) {
       const first = this.#firstProcess();
       if (first === null || !this.#isReady) return;
-      if (await terminateNamespace({ tools, base, first, isStillOurs: () => this.#firstProcess() === first })) return;
+      const isStillOurs = (): boolean => this.#firstProcess() === first;
+      if (await signalNamespace({ tools, base, first, isStillOurs }, signal, number)) return;
       await sleep(2);
     }
   }

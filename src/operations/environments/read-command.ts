@@ -2,7 +2,7 @@ import { invalidField } from "../../errors/glovebox-error.ts";
 import { checkArguments } from "../../policy/arguments.ts";
 import { checkEnvironment } from "../../policy/environment.ts";
 import { resolveWorkingDirectory } from "../../policy/working-directory.ts";
-import type { CommandSpec } from "../../workloads/environment/command-result.ts";
+import type { CommandSpec } from "../../workloads/program/command-spec.ts";
 import { projectFolder } from "../../workloads/environment/environment-spec.ts";
 
 type Variables = Readonly<Record<string, string>>;
@@ -15,8 +15,8 @@ export interface CommandRequest {
   readonly cwd?: string | undefined;
 }
 
-/** The command of a request, checked. @throws INVALID_REQUEST naming the field */
-export function readCommand(request: CommandRequest): CommandSpec {
+/** The command of a request, checked; it starts in the folder unless it says otherwise. @throws INVALID_REQUEST naming the field */
+export function readCommand(request: CommandRequest, folder: string = projectFolder): CommandSpec {
   const command = checkArguments(request.command, "command");
   if (command[0] === undefined || command[0] === "") {
     throw invalidField("command[0]", "the name of a program", command[0] ?? "nothing");
@@ -24,7 +24,7 @@ export function readCommand(request: CommandRequest): CommandSpec {
   return {
     command,
     environment: readVariables(request),
-    workingDirectory: resolveWorkingDirectory(request.cwd, projectFolder),
+    workingDirectory: resolveWorkingDirectory(request.cwd, folder),
   };
 }
 

@@ -1,16 +1,17 @@
-import type { BackgroundProcess } from "../../workloads/environment/background-process.ts";
+import type { BackgroundProcess } from "../../workloads/background/background-process.ts";
 import type { ListProcessesResponse, ProcessRow } from "./schema.ts";
 
 type Part = NonNullable<ListProcessesResponse["processes"][number]["stdout"]>;
 
 /** A background process as callers see it. */
-export function processRow({ id, command, state, exitCode, startedAtMs }: BackgroundProcess): ProcessRow {
+export function processRow({ id, command, state, exitCode, startedAtMs, ports }: BackgroundProcess): ProcessRow {
   return {
     process_id: id,
     command: [...command],
     state,
     exit_code: exitCode,
     started_at: new Date(startedAtMs).toISOString(),
+    ports: ports.map((open) => ({ ...open })),
   };
 }
 

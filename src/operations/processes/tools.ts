@@ -1,5 +1,11 @@
 import type { ToolForm } from "../operation-row.ts";
-import type { ListProcessesResponse, ProcessRow, StopProcessResponse, WriteStdinResponse } from "./schema.ts";
+import type {
+  ListProcessesResponse,
+  ProcessRow,
+  StartProcessResponse,
+  StopProcessResponse,
+  WriteStdinResponse,
+} from "./schema.ts";
 
 const plain = {
   readOnly: false,
@@ -10,11 +16,17 @@ const plain = {
 } as const;
 
 /** `start_process` for agents. */
-export const startProcessTool: ToolForm<ProcessRow> = {
+export const startProcessTool: ToolForm<StartProcessResponse> = {
   ...plain,
   title: "Start a background process",
   openWorld: true,
-  text: ({ process_id: id }) => `Process ${id} runs. Read its output with list_processes.`,
+  text: ({ process_id: id, ports, session_id: session, warnings }) =>
+    [
+      `Process ${id} runs. Read its output with list_processes.`,
+      ...ports.map(portLine),
+      ...(session === undefined ? [] : [`session_id ${session}`]),
+      ...warnings.map((warning) => `warning: ${warning}`),
+    ].join("\n"),
 };
 
 /** `list_processes` for agents. */
@@ -24,7 +36,7 @@ export const listProcessesTool: ToolForm<ListProcessesResponse> = {
   readOnly: true,
   idempotent: true,
   text: ({ processes }) =>
-    processes.length === 0 ? "The environment has no background processes." : processes.flatMap(lines).join("\n"),
+    processes.length === 0 ? "There are no background processes." : processes.flatMap(lines).join("\n"),
 };
 
 /** `write_stdin` for agents. */
@@ -49,10 +61,15 @@ function stateLine({ process_id: id, command, state, exit_code: exitCode }: Proc
   return `${id} (${command.join(" ").slice(0, 80)}): ${state}${exit}`;
 }
 
+function portLine({ port, url }: ProcessRow["ports"][number]): string {
+  return `port ${port}: ${url}`;
+}
+
 function lines(process: ListProcessesResponse["processes"][number]): readonly string[] {
   const { stdout, stderr } = process;
   return [
     stateLine(process),
+    ...process.ports.map(portLine),
     ...(["stdout", "stderr"] as const).flatMap((name) => {
       const part = name === "stdout" ? stdout : stderr;
       return part === undefined || part.text === ""

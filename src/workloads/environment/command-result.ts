@@ -2,15 +2,6 @@ import type { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { RingOutput } from "../../base/ring-output.ts";
 import type { Outcome } from "../../sandbox/outcome.ts";
 
-/** A checked command of an environment (SPEC EV2). */
-export interface CommandSpec {
-  /** Program and arguments. */
-  readonly command: readonly string[];
-  readonly environment: Readonly<Record<string, string>>;
-  /** Absolute inside. */
-  readonly workingDirectory: string;
-}
-
 /** What became of a command. */
 export interface CommandResult {
   readonly outcome: Outcome;

@@ -1,14 +1,15 @@
-import { createId } from "../../base/id.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { EngineName, OutputChunk, Process } from "../../engines/engine.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Denial } from "../../policy/network/denial.ts";
 import { decideOutcome } from "../../sandbox/outcome.ts";
 import type { Caller } from "../../sandbox/sandboxes.ts";
-import { BackgroundProcess } from "./background-process.ts";
-import { BackgroundProcesses } from "./background-processes.ts";
-import type { CommandResult, CommandSpec } from "./command-result.ts";
-import { endProcess } from "./end-process.ts";
+import { assertPortsFree } from "../background/assert-ports-free.ts";
+import type { BackgroundProcess, StopOptions } from "../background/background-process.ts";
+import { BackgroundProcesses } from "../background/background-processes.ts";
+import { endProcess } from "../background/end-process.ts";
+import type { CommandSpec, ProcessSpec } from "../program/command-spec.ts";
+import type { CommandResult } from "./command-result.ts";
 import type { EnvironmentSpec } from "./environment-spec.ts";
 import { explainCommand } from "./explain-command.ts";
 import { Home } from "./home.ts";
@@ -54,7 +55,7 @@ export class Environment {
   readonly spec: EnvironmentSpec;
   readonly createdAtMs: number;
   readonly warnings: readonly string[];
-  readonly processes: BackgroundProcesses = new BackgroundProcesses();
+  readonly processes: BackgroundProcesses;
   readonly #parts: EnvironmentParts;
   readonly #ending = new AbortController();
   readonly #commands = new Set<Promise<unknown>>();
@@ -77,6 +78,7 @@ export class Environment {
     this.spec = parts.spec;
     this.warnings = parts.warnings;
     this.createdAtMs = parts.now();
+    this.processes = new BackgroundProcesses({ place: "environment", now: parts.now });
     const housing: HousingParts = {
       ...parts,
       isBusy: () => this.#active > 0,
@@ -114,33 +116,24 @@ export class Environment {
   }
 
   /** Starts a process that goes on by itself. @throws as `run`, CAPACITY when too many run */
-  async startProcess(spec: CommandSpec, signal: AbortSignal | undefined): Promise<BackgroundProcess> {
-    const place = this.processes.reserve();
+  async startProcess(spec: ProcessSpec, signal: AbortSignal | undefined): Promise<BackgroundProcess> {
     this.#begin();
     try {
-      const { process, housing } = await this.#start(spec, signal);
-      const started = new BackgroundProcess({
-        id: createId("proc"),
-        command: spec.command,
-        startedAtMs: this.#parts.now(),
-        process,
-        isHoused: () => housing.sandbox.state === "running",
-        onEnded: () => this.#finish(),
+      return await this.processes.start(spec, async () => {
+        const { process, housing } = await this.#start(spec, signal);
+        return { process, sandbox: housing.sandbox, onEnded: () => this.#finish() };
       });
-      place.take(started);
-      return started;
     } catch (error) {
-      place.giveUp();
       this.#finish();
       throw error;
     }
   }
 
   /** Ends a background process; where that cannot be done exactly the container is replaced, and the warning says so. */
-  async stopProcess(process: BackgroundProcess): Promise<readonly string[]> {
+  async stopProcess(process: BackgroundProcess, how: StopOptions): Promise<readonly string[]> {
     const housing = await this.#home.current;
     try {
-      await process.stop();
+      await process.stop(how);
       return [];
     } catch (error) {
       await this.#home.replace(housing, error);
@@ -215,7 +208,7 @@ export class Environment {
   }
 
   /** Starts a process, in a new container when the present one turns out to be gone. */
-  async #start(spec: CommandSpec, caller: AbortSignal | undefined): Promise<Started> {
+  async #start(spec: CommandSpec | ProcessSpec, caller: AbortSignal | undefined): Promise<Started> {
     const signal = this.#signal(caller);
     const housing = await this.#home.present(signal);
     try {
@@ -226,8 +219,9 @@ export class Environment {
     }
   }
 
-  async #exec(housing: Housing, spec: CommandSpec, signal: AbortSignal): Promise<Started> {
+  async #exec(housing: Housing, spec: CommandSpec | ProcessSpec, signal: AbortSignal): Promise<Started> {
     await housing.ensureNetwork(signal);
+    if ("ports" in spec) await assertPortsFree(housing.sandbox, spec.ports, { signal });
     const { oomKills } = await housing.sandbox.stats();
     const process = await housing.sandbox.exec(
       {

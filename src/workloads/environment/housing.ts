@@ -1,12 +1,10 @@
-import { untilCancelled } from "../../base/abort.ts";
-import { BoundedOutput } from "../../base/bounded-output.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { EgressConnection } from "../../egress/egress-connection.ts";
-import type { ForwarderInterpreter } from "../../egress/forwarder.ts";
 import type { NetworkGrant } from "../../egress/network-access.ts";
 import type { Engine } from "../../engines/engine.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Denial } from "../../policy/network/denial.ts";
+import { findInterpreter } from "../../sandbox/find-interpreter.ts";
 import { openNetwork } from "../../sandbox/open-network.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import type { Caller, SandboxPlan, Sandboxes } from "../../sandbox/sandboxes.ts";
@@ -25,10 +23,6 @@ export interface HousingParts {
   readonly isBusy: () => boolean;
   readonly onDenied: (denial: Denial) => void;
 }
-
-/** Prints which interpreter the image has, of those that a forwarder is written for. */
-const findInterpreter = 'for name in python3 node bun; do command -v "$name" >/dev/null && echo "$name" && exit; done';
-const interpreters: Readonly<Record<string, ForwarderInterpreter>> = { python3: "python", node: "node", bun: "bun" };
 
 /** The container that an environment lives in at present, with its network and its disk limit. */
 export class Housing {
@@ -97,31 +91,8 @@ export class Housing {
 
   async #openNetwork(grant: NetworkGrant, signal: AbortSignal | undefined): Promise<EgressConnection> {
     const { onDenied, plan } = this.#parts;
-    const interpreter = await this.#interpreter(plan.image, signal);
+    const interpreter = await findInterpreter(this.sandbox, plan.image, { signal });
     return openNetwork({ sandbox: this.sandbox, grant, interpreter, onDenied, redact: (text) => text, signal });
-  }
-
-  async #interpreter(image: string, signal: AbortSignal | undefined): Promise<ForwarderInterpreter> {
-    const process = await this.sandbox.exec(
-      { command: ["sh", "-c", findInterpreter], workingDirectory: "/" },
-      { signal },
-    );
-    process.stdin.end();
-    const found = new BoundedOutput(64);
-    const read = async (): Promise<void> => {
-      for await (const { stream, bytes } of process.output) if (stream === "stdout") found.append(bytes);
-    };
-    await untilCancelled(read(), signal);
-    const interpreter = interpreters[found.text().trim()];
-    if (interpreter !== undefined) return interpreter;
-    throw new GloveboxError(
-      "UNSUPPORTED",
-      `Image ${image} has no python3, node or bun, one of which a network needs.`,
-      {
-        suggestion: "Use an image with one of them, or leave network out.",
-        context: { field: "network", image },
-      },
-    );
   }
 }
 

@@ -3,7 +3,7 @@ import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { OutputChunk, Process } from "../../engines/engine.ts";
 import type { RingOutput } from "../../base/ring-output.ts";
 import type { Interruption } from "../../sandbox/outcome.ts";
-import { followOutput, keptBytes } from "./follow-output.ts";
+import { followOutput, keptBytes } from "../background/follow-output.ts";
 
 export interface CommandWatch {
   readonly process: Process;

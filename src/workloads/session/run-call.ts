@@ -16,9 +16,9 @@ import { logEnding } from "../program/log-ending.ts";
 import type { ProgramResult } from "../program/program-result.ts";
 import { encodeJob, runnerFailedExitCode, type RunnerFile } from "../program/runner-job.ts";
 import { runProgram, type ProgramEnd } from "../program/run-program.ts";
-import { startProgram } from "../program/start-program.ts";
 import type { SessionCall } from "./session-call.ts";
 import type { RunnerKind, SessionSandbox } from "./session-sandbox.ts";
+import { startNetworked } from "./start-networked.ts";
 
 export interface RunCall {
   readonly call: SessionCall;
@@ -40,7 +40,7 @@ export interface RunCall {
 
 /** What a caller must know when a call's processes could not all be ended. */
 const survivedWarning =
-  "Something that the program started may not have ended: the session's sandbox is replaced before the next call, and its files are lost.";
+  "Something that the program started may not have ended: the session's sandbox is replaced before the next call; its files are lost and its background processes end.";
 
 /** Runs one program in a live session and ends whatever it leaves running; the sandbox is doomed when that fails. */
 export async function runCall(
@@ -52,8 +52,8 @@ export async function runCall(
   const mainFile = checkMainFile(undefined, call.language);
   const kind: RunnerKind = { toolchain, mainFile };
   const folder = live.sandbox.folderOf(codeFolder);
-  using program = await startProgram({
-    sandbox: live.sandbox,
+  using program = await startNetworked(live, {
+    network: call.network,
     runner: (companion) =>
       companion === undefined ? live.takeRunner(kind, { signal }) : live.startRunner(kind, companion, { signal }),
     toolchain,

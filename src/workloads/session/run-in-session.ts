@@ -1,12 +1,7 @@
 import { untilCancelled } from "../../base/abort.ts";
 import { createId } from "../../base/id.ts";
 import type { Logger } from "../../base/logger.ts";
-import {
-  assertEnforceable,
-  assertNetworkPossible,
-  optionalDemands,
-  type Capabilities,
-} from "../../engines/capabilities.ts";
+import type { Capabilities } from "../../engines/capabilities.ts";
 import type { Denial } from "../../policy/network/denial.ts";
 import { checkMainFile } from "../../policy/main-file.ts";
 import type { Caller, Sandboxes } from "../../sandbox/sandboxes.ts";
@@ -18,7 +13,9 @@ import type { CompileTypeScript } from "../program/typescript-compiler.ts";
 import type { Packages } from "../../packages/packages.ts";
 import type { FindImports } from "../program/find-imports.ts";
 import { CallWish } from "./call-wish.ts";
+import { checkSession } from "./check-session.ts";
 import type { OpeningListener, ProvideImage } from "./open-session-sandbox.ts";
+import { programVariables } from "./program-variables.ts";
 import { runCall } from "./run-call.ts";
 import type { SessionCall } from "./session-call.ts";
 import type { SessionResult } from "./session-result.ts";
@@ -58,14 +55,7 @@ export async function runInSession(
   { caller, listener }: { readonly caller: Caller; readonly listener: SessionListener },
 ): Promise<SessionResult> {
   const { engine, ociRuntime } = session.settings;
-  const { minIsolation, explicitDemands } = call;
-  const capabilities = await engine.capabilities({ signal: caller.signal, ociRuntime });
-  const { warnings } = assertEnforceable(capabilities, {
-    engine: engine.name,
-    minIsolation,
-    optional: optionalDemands(capabilities, explicitDemands),
-  });
-  if (call.network.kind !== "none") assertNetworkPossible(capabilities, engine.name);
+  const { capabilities, warnings } = await checkSession(session.settings, call, caller);
   const toolchain = toolchainOf(call, capabilities);
   const compiled = await compileFiles(
     [{ path: checkMainFile(undefined, call.language), content: Buffer.from(call.code) }],
@@ -102,13 +92,7 @@ export async function runInSession(
       toolchain,
       files: compiled.files,
       grant,
-      environment: {
-        ...profile.environment,
-        HOME: live.sandbox.folderOf(profile.environment["HOME"] ?? ""),
-        PYTHONPATH: [live.packages.pythonPath, profile.environment["PYTHONPATH"]].filter(Boolean).join(":"),
-        ...grant?.environment,
-        ...call.hostEnvironment,
-      },
+      environment: programVariables(live, grant, call.hostEnvironment),
       before,
       maxOutputBytes: dependencies.maxOutputBytes,
       logger: dependencies.logger,

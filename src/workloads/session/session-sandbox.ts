@@ -5,6 +5,7 @@ import type { Profile } from "../../policy/profile.ts";
 import { codeFolder } from "../../policy/session-profile.ts";
 import { temporaryFolder } from "../../policy/scratch.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
+import { SharedNetwork } from "../../sandbox/shared-network.ts";
 import { runnerCommand, toolchains, type Toolchain } from "../program/languages.ts";
 import { readRunner } from "../program/read-runner.ts";
 import type { SandboxPackages } from "./sandbox-packages.ts";
@@ -21,13 +22,14 @@ interface WaitingRunner extends RunnerKind {
 }
 
 /**
- * The sandbox of a session while it runs. One program runs in it at a time, and the runner of the next waits already: it
- * is started when nothing of the former program is left, so nothing of that can reach it.
+ * The sandbox of a session while it runs. One call runs in it at a time, background processes beside it, and the runner of
+ * the next call waits already: it is started when nothing of the former call is left.
  */
 export class SessionSandbox {
   readonly sandbox: Sandbox;
   readonly profile: Profile;
   readonly packages: SandboxPackages;
+  readonly sharedNetwork: SharedNetwork = new SharedNetwork();
   #waiting: WaitingRunner | null = null;
   #isDoomed = false;
 
@@ -80,7 +82,7 @@ export class SessionSandbox {
     return this.#startRunner(kind, companion, options);
   }
 
-  /** Starts the runner of the next call in the background; only when nothing of the last one is left. */
+  /** Starts the runner of the next call in the background; only when nothing of the last call is left. */
   prepareRunner(kind: RunnerKind): void {
     if (this.isDoomed || this.#waiting !== null) return;
     const started = this.#startRunner(kind, undefined, {});

@@ -5,6 +5,8 @@ import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { workFolder } from "../../policy/scratch.ts";
 import type { Caller } from "../../sandbox/sandboxes.ts";
 import type { WorkArchive, WorkArchives } from "../../sandbox/work-archives.ts";
+import type { BackgroundProcess, StopOptions } from "../background/background-process.ts";
+import { BackgroundProcesses } from "../background/background-processes.ts";
 import type { SessionSettings } from "./session-call.ts";
 import type { SandboxPackages } from "./sandbox-packages.ts";
 import { noPackages, type SessionPackages } from "./session-packages.ts";
@@ -17,9 +19,11 @@ export interface SessionParts {
   readonly settings: SessionSettings;
   readonly archives: WorkArchives;
   readonly logger: Logger;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
   /** Told that a call has come. */
   readonly onBusy: (session: Session) => void;
-  /** Told that no call is at work or waits any more. */
+  /** Told that no call is at work or waits, and no background process runs, any more. */
   readonly onIdle: (session: Session) => void;
 }
 
@@ -54,11 +58,15 @@ export interface SandboxWish {
 const maxWaiting = 100;
 const saveWithinMs = 60_000;
 
-/** A place whose files last from call to call. Its sandbox may come and go; calls have it one after another. */
+/**
+ * A place whose files last from call to call. Its sandbox may come and go; calls have it one after another, and background
+ * processes beside them.
+ */
 export class Session {
   readonly id: string;
   readonly principal: string;
   readonly settings: SessionSettings;
+  readonly processes: BackgroundProcesses;
   readonly #parts: SessionParts;
   readonly #turns = new Turns();
   readonly #ending = new AbortController();
@@ -74,12 +82,13 @@ export class Session {
     this.id = parts.id;
     this.principal = parts.principal;
     this.settings = parts.settings;
+    this.processes = new BackgroundProcesses({ place: "session", now: parts.now });
     this.#parts = parts;
   }
 
   /** Whether it could be stopped now to make room. */
   get canStop(): boolean {
-    if (this.#live === null || !this.#turns.isFree || this.#isUnsavable) return false;
+    if (this.#live === null || this.#isBusy || this.#isUnsavable) return false;
     // There nothing could pack the files.
     return this.#live.capabilities.programs !== "guarded";
   }
@@ -104,7 +113,34 @@ export class Session {
     try {
       return await this.#inTurn(mine, wish, work);
     } finally {
-      if (this.#turns.isFree && !this.#ending.signal.aborted) this.#parts.onIdle(this);
+      this.rest();
+    }
+  }
+
+  /** To be called when something in it has ended: with the last of it begins its idle time. */
+  rest(): void {
+    if (!this.#isBusy && !this.#ending.signal.aborted) this.#parts.onIdle(this);
+  }
+
+  /**
+   * Ends a background process; where that cannot be made certain the sandbox is given up with its files, which the warning
+   * says.
+   */
+  async stopProcess(process: BackgroundProcess, how: StopOptions): Promise<readonly string[]> {
+    const live = this.#live;
+    try {
+      await process.stop(how);
+      return [];
+    } catch (error) {
+      this.#parts.logger.warn({ session: this.id, err: error }, "a background process of a session may not have ended");
+      live?.doom();
+      const endTurn = await this.#turns.take();
+      try {
+        if (this.#live?.isDoomed === true) await this.#discard();
+      } finally {
+        endTurn();
+      }
+      return [stoppedWarning];
     }
   }
 
@@ -113,7 +149,8 @@ export class Session {
     if (!this.canStop) return;
     const endTurn = await this.#turns.take();
     try {
-      if (this.#live === null) return;
+      // One may have begun while it was waited.
+      if (this.#live === null || this.processes.running.length > 0) return;
       await this.#putAside(this.#live, this.#ending.signal);
       this.#parts.logger.info({ session: this.id }, "idle session stopped to make room");
     } catch (error) {
@@ -128,6 +165,10 @@ export class Session {
   end(): Promise<void> {
     this.#end ??= this.#endAll();
     return this.#end;
+  }
+
+  get #isBusy(): boolean {
+    return !this.#turns.isFree || this.processes.running.length > 0;
   }
 
   async #inTurn<T>(
@@ -148,8 +189,10 @@ export class Session {
 
   async #endAll(): Promise<void> {
     this.#ending.abort();
+    const stopped = Promise.allSettled(this.processes.running.map((process) => process.stop()));
     const endTurn = await this.#turns.take();
     try {
+      await stopped;
       await this.#discard();
     } finally {
       await this.#archive?.[Symbol.asyncDispose]();
@@ -208,6 +251,7 @@ export class Session {
 
   /** Gives up the sandbox and keeps the files of its working folder. */
   async #putAside(live: SessionSandbox, signal: AbortSignal | undefined): Promise<void> {
+    await Promise.allSettled(this.processes.running.map((process) => process.stop({ isLost: true })));
     await live.dismissRunner();
     const sizeBytes = live.profile.scratch.places.find(({ path }) => path === workFolder)?.sizeBytes ?? 0;
     this.#archive = await saveWork(live.sandbox, this.#parts.archives, {
@@ -224,8 +268,11 @@ export class Session {
   }
 }
 
-const lostWarning = "The session's former sandbox has ended: this is a new one, and files of earlier calls are lost.";
+const stoppedWarning =
+  "The process may not have ended, so the session's sandbox was given up: its files are lost and all of its background processes have ended.";
+const lostWarning =
+  "The session's former sandbox has ended: this is a new one, files of earlier calls are lost and background processes have ended.";
 const restoredWarning =
   "The session's sandbox was stopped while it was idle, to make room for others: this is a new one with the same files in /work.";
 const packagesWarning =
-  "The session has a new sandbox with the packages that this call needs; files in /work are the same, others are lost.";
+  "The session has a new sandbox with the packages that this call needs; files in /work are the same, others are lost and background processes have ended.";

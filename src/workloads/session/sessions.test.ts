@@ -10,6 +10,7 @@ const open = (idleMs = 60_000): Sessions =>
     archives: {} as WorkArchives,
     idleMs,
     waiting: () => 0,
+    now: () => 0,
     logger: { debug: ignore, info: ignore, warn: ignore, error: ignore },
   });
 const settings = {} as SessionSettings;

@@ -12,6 +12,8 @@ export interface SessionsOptions {
   /** Requests that wait for a place which a stopped session could give them. */
   readonly waiting: () => number;
   readonly logger: Logger;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
 }
 
 /** Who asks, and over which connection. */
@@ -65,6 +67,7 @@ export class Sessions {
       settings,
       archives: this.#options.archives,
       logger: this.#options.logger,
+      now: this.#options.now,
       onBusy: (busy) => this.#forgetIdle(busy),
       onIdle: (idle) => this.#becomeIdle(idle),
     });

@@ -1,7 +1,8 @@
 import type { SandboxFiles } from "../../sandbox/files/sandbox-files.ts";
 import type { Caller } from "../../sandbox/sandboxes.ts";
-import { openSessionSandbox, prepareSessionSandbox, type OpenSessionOptions } from "./open-session-sandbox.ts";
-import type { OpenedSession, SandboxWish, Session } from "./session.ts";
+import type { OpenSessionOptions } from "./open-session-sandbox.ts";
+import { plainWish } from "./plain-wish.ts";
+import type { OpenedSession, Session } from "./session.ts";
 
 /** How the files of a session were used. */
 export interface FileUse<T> {
@@ -16,13 +17,7 @@ export async function useFiles<T>(
   caller: Caller,
   work: (files: SandboxFiles, caller: Caller) => Promise<T>,
 ): Promise<FileUse<T>> {
-  const { settings } = session;
-  const wish: SandboxWish = {
-    missing: () => Promise.resolve(null),
-    prepare: (packages, preparer) => prepareSessionSandbox(settings, packages, options, preparer),
-    open: (packages, opener) => openSessionSandbox(settings, packages, options, opener),
-  };
-  return session.use(caller, wish, async (opened, user) => ({
+  return session.use(caller, plainWish(session.settings, options), async (opened, user) => ({
     result: await work(opened.live.sandbox.files, user),
     opened,
   }));

@@ -1,10 +1,11 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, openSync } from "node:fs";
+import type { ProcessSignal } from "../engine.ts";
 import type { BaseNamespace } from "./base-namespace.ts";
 import { hostPath, type HostTools } from "./host-tools.ts";
 
-export interface TerminateOptions {
+export interface NamespaceSignal {
   readonly tools: Pick<HostTools, "nsenter">;
   readonly base: BaseNamespace;
   /** The first process of the sandbox. */
@@ -14,10 +15,15 @@ export interface TerminateOptions {
 }
 
 /**
- * Sends SIGTERM to all processes of a process-id namespace except the first; false when there were none.
- * It is sent from inside: there, the kernel itself means every process of the namespace by -1, and nothing else.
+ * Sends a signal to a process of a process-id namespace, by its number there; false when there was none.
+ * It is sent from inside: there, the kernel itself means every process of the namespace but the first by -1, and nothing
+ * else.
  */
-export async function terminateNamespace({ tools, base, first, isStillOurs }: TerminateOptions): Promise<boolean> {
+export async function signalNamespace(
+  { tools, base, first, isStillOurs }: NamespaceSignal,
+  signal: ProcessSignal,
+  number: number,
+): Promise<boolean> {
   let namespace: number;
   try {
     namespace = openSync(`/proc/${first}/ns/pid`, "r");
@@ -28,7 +34,14 @@ export async function terminateNamespace({ tools, base, first, isStillOurs }: Te
     if (!isStillOurs()) return false;
     const { userDescriptor } = base;
     const user = userDescriptor === null ? [] : ["--user=/proc/self/fd/4", "--preserve-credentials"];
-    const args = ["--pid=/proc/self/fd/3", ...user, "--", "/bin/sh", "-c", "kill -s TERM -- -1"];
+    const args = [
+      "--pid=/proc/self/fd/3",
+      ...user,
+      "--",
+      "/bin/sh",
+      "-c",
+      `kill -s ${signal.slice("SIG".length)} -- ${number}`,
+    ];
     const child = spawn(tools.nsenter, args, {
       cwd: "/",
       env: { PATH: hostPath },

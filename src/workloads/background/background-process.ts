@@ -1,9 +1,11 @@
 import { untilWritable } from "../../base/until-writable.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import type { Process } from "../../engines/engine.ts";
+import type { Process, ProcessSignal } from "../../engines/engine.ts";
 import type { RingOutput } from "../../base/ring-output.ts";
+import type { Sandbox } from "../../sandbox/sandbox.ts";
 import { endProcess } from "./end-process.ts";
 import { followOutput, keptBytes } from "./follow-output.ts";
+import type { OpenPort, PortRelays } from "./port-relays.ts";
 
 /** `lost`: its container went away under it. */
 export type BackgroundState = "running" | "exited" | "lost";
@@ -14,8 +16,18 @@ export interface BackgroundProcessParts {
   /** Milliseconds since the epoch. */
   readonly startedAtMs: number;
   readonly process: Process;
-  readonly isHoused: () => boolean;
+  readonly sandbox: Pick<Sandbox, "state">;
+  /** Closed when it has ended. */
+  readonly relays: PortRelays;
   readonly onEnded: () => void;
+}
+
+/** How a process is ended; by default gently, which leaves it time to go. */
+export interface StopOptions {
+  /** SIGKILL at once. */
+  readonly atOnce?: boolean | undefined;
+  /** Its sandbox goes too: it counts as lost. */
+  readonly isLost?: boolean | undefined;
 }
 
 /** How long a process may take to read what was written to it. */
@@ -31,16 +43,19 @@ export class BackgroundProcess {
   /** Resolves when it has ended, however. */
   readonly ended: Promise<void>;
   readonly #process: Process;
+  readonly #relays: PortRelays;
+  #isLost = false;
   #state: BackgroundState = "running";
   #exitCode: number | null = null;
   #isOutputOver = false;
 
   constructor(parts: BackgroundProcessParts) {
-    const { id, command, startedAtMs, process } = parts;
+    const { id, command, startedAtMs, process, sandbox, relays } = parts;
     this.id = id;
     this.command = command;
     this.startedAtMs = startedAtMs;
     this.#process = process;
+    this.#relays = relays;
     const followed = followOutput(process, keptBytes.process);
     this.stdout = followed.stdout;
     this.stderr = followed.stderr;
@@ -48,7 +63,7 @@ export class BackgroundProcess {
     followed.ended.then(over, over);
     this.ended = process.exit
       .then(
-        ({ exitCode }) => this.#end(parts.isHoused() ? "exited" : "lost", exitCode),
+        ({ exitCode }) => this.#end(sandbox.state === "running" && !this.#isLost ? "exited" : "lost", exitCode),
         () => this.#end("lost", null),
       )
       .finally(parts.onEnded);
@@ -63,6 +78,11 @@ export class BackgroundProcess {
     return this.#exitCode;
   }
 
+  /** Those of its ports that are open: none when it has ended. */
+  get ports(): readonly OpenPort[] {
+    return this.#state === "running" ? this.#relays.ports : [];
+  }
+
   /** Whether no more output comes. */
   get isOutputOver(): boolean {
     return this.#isOutputOver;
@@ -71,7 +91,9 @@ export class BackgroundProcess {
   /** Writes to its standard input, and ends that when asked. @throws INVALID_REQUEST when it has ended or does not read */
   async write(text: string, end: boolean): Promise<void> {
     const { stdin } = this.#process;
-    if (this.#state !== "running" || stdin.writableEnded || stdin.destroyed) throw this.#closed();
+    if (this.#state !== "running") throw this.#refused("takes no more input", "it has ended");
+    if (stdin.writableEnded || stdin.destroyed)
+      throw this.#refused("takes no more input", "its standard input was closed");
     if (text !== "" && !stdin.write(text)) {
       const late = AbortSignal.timeout(writeMs);
       await Promise.race([
@@ -84,19 +106,33 @@ export class BackgroundProcess {
     if (end) stdin.end();
   }
 
+  /** Sends it a signal, after which it may go on. @throws INVALID_REQUEST when it has ended, UNSUPPORTED, SANDBOX_LOST */
+  async signal(signal: ProcessSignal): Promise<void> {
+    if (this.#state !== "running") throw this.#refused("takes no signal", "it has ended");
+    if (this.#process.signal === undefined) throw noSignals();
+    await this.#process.signal(signal);
+  }
+
   /** Ends it with all that it started. @throws SANDBOX_LOST when something may be left */
-  async stop(): Promise<void> {
-    if (this.#state === "running") await endProcess(this.#process);
+  async stop({ atOnce = false, isLost = false }: StopOptions = {}): Promise<void> {
+    if (this.#state !== "running") return;
+    this.#isLost ||= isLost;
+    try {
+      if (atOnce) await this.#process.kill("SIGKILL");
+      else await endProcess(this.#process);
+    } finally {
+      this.#relays.close();
+    }
   }
 
   #end(state: "exited" | "lost", exitCode: number | null): void {
     this.#state = state;
+    this.#relays.close();
     this.#exitCode = state === "exited" ? exitCode : null;
   }
 
-  #closed(): GloveboxError {
-    const why = this.#state === "running" ? "its standard input was closed" : "it has ended";
-    return new GloveboxError("INVALID_REQUEST", `Process ${this.id} takes no more input: ${why}.`, {
+  #refused(what: string, why: string): GloveboxError {
+    return new GloveboxError("INVALID_REQUEST", `Process ${this.id} ${what}: ${why}.`, {
       suggestion: "Start another process.",
       context: { process_id: this.id, state: this.#state },
     });
@@ -108,4 +144,11 @@ export class BackgroundProcess {
       context: { process_id: this.id },
     });
   }
+}
+
+function noSignals(): GloveboxError {
+  return new GloveboxError("UNSUPPORTED", "A single process cannot be sent signals on this engine.", {
+    suggestion: "Leave signal out, which ends the process.",
+    context: { field: "signal" },
+  });
 }

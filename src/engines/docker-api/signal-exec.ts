@@ -1,0 +1,46 @@
+import { GloveboxError } from "../../errors/glovebox-error.ts";
+import type { ProcessSignal } from "../engine.ts";
+import type { ContainerLink } from "./container-link.ts";
+import { numberOf } from "./exec-kill.ts";
+import { startExec } from "./exec.ts";
+import type { LiveExec } from "./live-execs.ts";
+
+/** Sends a signal to the first process of a concurrent program, as its own user; nothing when it has ended. */
+export async function signalExec(link: ContainerLink, exec: LiveExec, signal: ProcessSignal): Promise<void> {
+  await link.execs.alone(async () => {
+    if (!link.execs.has(exec)) return;
+    const number = await numberOf(exec);
+    if (!link.execs.has(exec)) return;
+    if (number === null || !(await send(link, exec.user, { signal, number }))) {
+      if (link.execs.has(exec)) throw notSent(link, signal);
+    }
+  });
+}
+
+async function send(
+  link: ContainerLink,
+  user: string,
+  { signal, number }: { readonly signal: ProcessSignal; readonly number: number },
+): Promise<boolean> {
+  const sender = await startExec(
+    link,
+    {
+      command: ["sh", "-c", 'kill -s "$1" "$2"', "sender", signal.slice("SIG".length), String(number)],
+      environment: {},
+      workingDirectory: "/",
+      user,
+      isKilled: () => false,
+      kill: () => Promise.resolve(),
+    },
+    {},
+  );
+  sender.stdin.end();
+  return (await sender.exit).exitCode === 0;
+}
+
+function notSent({ dialect }: ContainerLink, signal: ProcessSignal): GloveboxError {
+  return new GloveboxError("SANDBOX_LOST", `${signal} could not be sent to a program in a container.`, {
+    suggestion: "Retry, or end the program.",
+    context: { engine: dialect.name, signal },
+  });
+}

@@ -1,0 +1,50 @@
+import { GloveboxError, invalidField } from "../../errors/glovebox-error.ts";
+import type { Platform } from "../../platform/platform.ts";
+import type { Environment } from "../../workloads/environment/environment.ts";
+import type { Session } from "../../workloads/session/session.ts";
+import type { OperationCall } from "../operation.ts";
+
+/** Which place a request means, and in the same words which one an answer is about. */
+export interface PlaceFields {
+  readonly env_id?: string | undefined;
+  readonly session_id?: string | undefined;
+}
+
+/** Where background processes run. */
+export interface ProcessPlace extends Pick<Environment | Session, "processes" | "stopProcess"> {
+  readonly about: { readonly env_id: string } | { readonly session_id: string };
+}
+
+/** @throws INVALID_REQUEST when a request names two places */
+export function assertOnePlace({ env_id: environment, session_id: session }: PlaceFields): void {
+  if (environment === undefined || session === undefined) return;
+  throw invalidField("session_id", "to be left out beside env_id", session);
+}
+
+/** The place that a request means, which must be there already. @throws INVALID_REQUEST, NOT_FOUND */
+export async function placeOf(platform: Platform, fields: PlaceFields, call: OperationCall): Promise<ProcessPlace> {
+  assertOnePlace(fields);
+  const { env_id: id } = fields;
+  if (id !== undefined) return inEnvironment(id, await platform.environments.find(id, call.principal));
+  const session = platform.sessions.find(fields.session_id, call);
+  if (session !== null) return inSession(session);
+  throw new GloveboxError("NOT_FOUND", "There is no session yet, so no process runs in one.", {
+    suggestion: "Start one with start_process, or name an environment by its env_id.",
+  });
+}
+
+function inEnvironment(id: string, environment: Environment): ProcessPlace {
+  return {
+    about: { env_id: id },
+    processes: environment.processes,
+    stopProcess: (...stop) => environment.stopProcess(...stop),
+  };
+}
+
+function inSession(session: Session): ProcessPlace {
+  return {
+    about: { session_id: session.id },
+    processes: session.processes,
+    stopProcess: (...stop) => session.stopProcess(...stop),
+  };
+}

@@ -1,0 +1,34 @@
+import { untilCancelled } from "../base/abort.ts";
+import { BoundedOutput } from "../base/bounded-output.ts";
+import type { ForwarderInterpreter } from "../egress/forwarder.ts";
+import type { CallOptions } from "../engines/engine.ts";
+import { GloveboxError } from "../errors/glovebox-error.ts";
+import type { CommandSandbox } from "./sandbox-command.ts";
+
+/** Prints which interpreter the sandbox has, of those that a forwarder is written for. */
+const script = 'for name in python3 node bun; do command -v "$name" >/dev/null && echo "$name" && exit; done';
+const interpreters: Readonly<Record<string, ForwarderInterpreter>> = { python3: "python", node: "node", bun: "bun" };
+
+/** What can run the forwarder of a sandbox; `image` is for the error. @throws UNSUPPORTED when it has none, CANCELLED */
+export async function findInterpreter(
+  sandbox: CommandSandbox,
+  image: string,
+  { signal }: CallOptions,
+): Promise<ForwarderInterpreter> {
+  const process = await sandbox.exec(
+    { command: ["sh", "-c", script], workingDirectory: "/", concurrent: true },
+    { signal },
+  );
+  process.stdin.end();
+  const found = new BoundedOutput(64);
+  const read = async (): Promise<void> => {
+    for await (const { stream, bytes } of process.output) if (stream === "stdout") found.append(bytes);
+  };
+  await untilCancelled(read(), signal);
+  const interpreter = interpreters[found.text().trim()];
+  if (interpreter !== undefined) return interpreter;
+  throw new GloveboxError("UNSUPPORTED", `Image ${image} has no python3, node or bun, one of which a network needs.`, {
+    suggestion: "Use an image with one of them, or leave network out.",
+    context: { field: "network", image },
+  });
+}

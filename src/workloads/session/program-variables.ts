@@ -1,0 +1,17 @@
+import type { NetworkGrant } from "../../egress/network-access.ts";
+import type { SessionSandbox } from "./session-sandbox.ts";
+
+/** Variables of every program of a session: the sandbox's, its packages', its network's and the deployment's. */
+export function programVariables(
+  { profile, packages, sandbox }: SessionSandbox,
+  grant: NetworkGrant | null,
+  hostEnvironment: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  return {
+    ...profile.environment,
+    HOME: sandbox.folderOf(profile.environment["HOME"] ?? ""),
+    PYTHONPATH: [packages.pythonPath, profile.environment["PYTHONPATH"]].filter(Boolean).join(":"),
+    ...grant?.environment,
+    ...hostEnvironment,
+  };
+}

@@ -1,0 +1,83 @@
+import { untilCancelled } from "../../base/abort.ts";
+import type { EngineName } from "../../engines/engine.ts";
+import { GloveboxError } from "../../errors/glovebox-error.ts";
+import { findInterpreter } from "../../sandbox/find-interpreter.ts";
+import type { Caller } from "../../sandbox/sandboxes.ts";
+import { assertPortsFree } from "../background/assert-ports-free.ts";
+import type { BackgroundProcess } from "../background/background-process.ts";
+import type { ProcessSpec } from "../program/command-spec.ts";
+import type { GrantNetwork } from "../program/start-program.ts";
+import { checkSession, type ProgramDemands } from "./check-session.ts";
+import type { OpenSessionOptions } from "./open-session-sandbox.ts";
+import { programVariables } from "./program-variables.ts";
+import type { Session } from "./session.ts";
+import { startNetworked } from "./start-networked.ts";
+import { plainWish } from "./plain-wish.ts";
+
+export interface BackgroundStart extends ProgramDemands {
+  readonly spec: ProcessSpec;
+  /** Variables of the host that the deployment lets through (SPEC EN1). */
+  readonly hostEnvironment: Readonly<Record<string, string>>;
+}
+
+export interface StartedInSession {
+  readonly process: BackgroundProcess;
+  readonly restarted: boolean;
+  /** Substitutes that apply, and what became of the sandbox; one sentence each. */
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Starts a process in the session's sandbox that goes on beside its calls (SPEC EV6), when it is its turn.
+ * @throws UNSUPPORTED, POLICY_DENIED, ALREADY_EXISTS, CAPACITY, CANCELLED, and what opening a sandbox throws
+ */
+export async function startInSession(
+  session: Session,
+  start: BackgroundStart,
+  dependencies: OpenSessionOptions & { readonly network: GrantNetwork },
+  caller: Caller,
+): Promise<StartedInSession> {
+  const { settings, processes } = session;
+  const { spec, network } = start;
+  const { capabilities, warnings } = await checkSession(settings, start, caller);
+  if (capabilities.programs === "guarded") throw noProcesses(settings.engine.name);
+  const grant = await untilCancelled(dependencies.network.grant(network), caller.signal);
+  return session.use(caller, plainWish(settings, dependencies), async (opened, { signal }) => {
+    const { live, restarted } = opened;
+    const { sandbox } = live;
+    const process = await processes.start(spec, async () => {
+      await assertPortsFree(sandbox, spec.ports, { signal });
+      const toolchain = grant === null ? "python" : await findInterpreter(sandbox, settings.image, { signal });
+      const environment = { ...programVariables(live, grant, start.hostEnvironment), ...spec.environment };
+      const { command, workingDirectory } = spec;
+      const program = await startNetworked(live, {
+        network,
+        grant,
+        runner: (companion) =>
+          sandbox.exec({ command, workingDirectory, environment, companion, concurrent: true }, { signal }),
+        toolchain,
+        onDenied: () => undefined,
+        redact: (text) => text,
+        signal,
+      });
+      const onEnded = (): void => {
+        program[Symbol.dispose]();
+        session.rest();
+      };
+      return { process: program.process, sandbox, onEnded };
+    });
+    return {
+      process,
+      restarted,
+      warnings: [...warnings, ...(grant?.warnings ?? []), ...opened.warnings],
+    };
+  });
+}
+
+function noProcesses(engine: EngineName): GloveboxError {
+  return new GloveboxError("UNSUPPORTED", `Engine ${engine} cannot keep programs running in a session here.`, {
+    suggestion:
+      "Choose an engine whose isolation is at least namespaces for the session (`glovebox doctor` lists them), or use an environment.",
+    context: { engine, missing: "programs" },
+  });
+}
