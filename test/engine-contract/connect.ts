@@ -9,7 +9,7 @@ import type { Container } from "../../src/engines/engine.ts";
 import { failureOf } from "../helpers/failure-of.ts";
 import { fixtureProgram } from "../helpers/fixture-program.ts";
 import type { RunningProcess } from "../helpers/running-process.ts";
-import type { Topic } from "./behaviour.ts";
+import type { BehaviourNeeds, Topic } from "./behaviour.ts";
 import type { Scene } from "./scene.ts";
 
 const port = 4173;
@@ -46,34 +46,53 @@ function sha256(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
+/** A container in which a server listens on the port. */
+interface Served {
+  readonly scene: Scene;
+  readonly container: Container;
+  readonly server: RunningProcess;
+}
+
 /** A server in the sandbox is reached from outside, and only by us. */
 export const connect: Topic = (behaviour) => {
-  behaviour(
+  /** A behaviour of a server of that manner, on 127.0.0.1 or the address beside it. */
+  function served(
+    id: string,
+    title: string,
+    manner: string | readonly [manner: string, host: string],
+    test: (served: Served) => Promise<void>,
+    more: Pick<BehaviourNeeds, "timeoutMs"> = {},
+  ): void {
+    const [name, host] = typeof manner === "string" ? [manner] : manner;
+    const inScene = async (scene: Scene): Promise<void> => {
+      const container = await serving(scene);
+      await test({ scene, container, server: await serve(scene, container, name, host) });
+    };
+    behaviour(id, title, inScene, { ...needs, ...more });
+  }
+
+  served(
     "connect.half-close",
     "a connection carries both ways, and each end is closed by itself",
-    async (scene) => {
-      const container = await serving(scene);
-      await serve(scene, container, "echo");
+    "echo",
+    async ({ container }) => {
       const stream = await container.connect(port);
       stream.write("first ");
       expect(String((await once(stream, "data"))[0])).toBe("first ");
       expect((await echo(stream, "second ")).toString()).toBe("second end of input");
     },
-    needs,
   );
 
-  behaviour(
+  served(
     "connect.server-closes-first",
     "a server that has said all still hears the rest",
-    async (scene) => {
-      const container = await serving(scene);
-      const server = await serve(scene, container, "farewell");
+    "farewell",
+    async ({ container, server }) => {
       const stream = await container.connect(port);
       expect(await text(stream)).toBe("farewell");
       stream.end(Buffer.alloc(mebibyte));
       await server.until("stdout", `received ${mebibyte}\n`);
     },
-    needs,
   );
 
   behaviour(
@@ -95,34 +114,20 @@ export const connect: Topic = (behaviour) => {
     needs,
   );
 
-  behaviour(
-    "connect.any-address",
-    "a server that listens on all addresses is reached",
-    async (scene) => {
-      const container = await serving(scene);
-      await serve(scene, container, "echo", "0.0.0.0");
+  for (const [id, title, host] of [
+    ["connect.any-address", "a server that listens on all addresses is reached", "0.0.0.0"],
+    ["connect.ipv6", "so is one that listens on ::1 only, as servers on `localhost` may", "::1"],
+  ] as const) {
+    served(id, title, ["echo", host], async ({ container }) => {
       expect((await echo(await container.connect(port), "")).toString()).toBe("end of input");
-    },
-    needs,
-  );
+    });
+  }
 
-  behaviour(
-    "connect.ipv6",
-    "so is one that listens on ::1 only, as servers on `localhost` may",
-    async (scene) => {
-      const container = await serving(scene);
-      await serve(scene, container, "echo", "::1");
-      expect((await echo(await container.connect(port), "")).toString()).toBe("end of input");
-    },
-    needs,
-  );
-
-  behaviour(
+  served(
     "connect.big",
     "64 MiB of random bytes go in and come back unchanged",
-    async (scene) => {
-      const container = await serving(scene);
-      await serve(scene, container, "echo");
+    "echo",
+    async ({ container }) => {
       const sent = randomBytes(64 * mebibyte);
       const received = await echo(await container.connect(port), sent);
       const expected = Buffer.concat([sent, Buffer.from("end of input")]);
@@ -131,15 +136,14 @@ export const connect: Topic = (behaviour) => {
         hash: sha256(expected),
       });
     },
-    { ...needs, timeoutMs: 120_000 },
+    { timeoutMs: 120_000 },
   );
 
-  behaviour(
+  served(
     "connect.many",
     "a hundred connections at once each carry their own bytes",
-    async (scene) => {
-      const container = await serving(scene);
-      await serve(scene, container, "echo");
+    "echo",
+    async ({ container }) => {
       const streams = await Promise.all(Array.from({ length: 100 }, () => container.connect(port)));
       const sent = streams.map((_, index) => randomBytes(10_000 + index));
       const received = await Promise.all(streams.map((stream, index) => echo(stream, sent[index]!)));
@@ -147,15 +151,14 @@ export const connect: Topic = (behaviour) => {
         sent.map((bytes) => sha256(Buffer.concat([bytes, Buffer.from("end of input")]))),
       );
     },
-    { ...needs, timeoutMs: 120_000 },
+    { timeoutMs: 120_000 },
   );
 
-  behaviour(
+  served(
     "connect.slow-reader",
     "a server's flood waits for its reader, holds up nobody else, and is complete in the end",
-    async (scene) => {
-      const container = await serving(scene);
-      const server = await serve(scene, container, "flood");
+    "flood",
+    async ({ scene, container, server }) => {
       await serve(scene, container, "echo", "127.0.0.1", port + 1);
       const before = process.memoryUsage().rss;
       const stream = await container.connect(port);
@@ -169,15 +172,14 @@ export const connect: Topic = (behaviour) => {
       await server.until("stdout", "flooded");
       stream.end();
     },
-    { ...needs, timeoutMs: 180_000 },
+    { timeoutMs: 180_000 },
   );
 
-  behaviour(
+  served(
     "connect.deaf-server",
     "input for a server that does not read waits here, and holds up nobody else",
-    async (scene) => {
-      const container = await serving(scene);
-      await serve(scene, container, "deaf");
+    "deaf",
+    async ({ scene, container }) => {
       await serve(scene, container, "echo", "127.0.0.1", port + 1);
       const stream = await container.connect(port);
       let taken = 0;
@@ -188,15 +190,13 @@ export const connect: Topic = (behaviour) => {
       expect((await echo(await container.connect(port + 1), "meanwhile ")).toString()).toBe("meanwhile end of input");
       stream.destroy();
     },
-    needs,
   );
 
-  behaviour(
+  served(
     "connect.reset",
     "a connection that the server breaks off closes without an end",
-    async (scene) => {
-      const container = await serving(scene);
-      await serve(scene, container, "reset");
+    "reset",
+    async ({ container }) => {
       const stream = await container.connect(port);
       const events: string[] = [];
       for (const name of ["data", "end", "close"]) stream.on(name, (data) => events.push(`${name} ${data}`));
@@ -206,15 +206,13 @@ export const connect: Topic = (behaviour) => {
       expect(events.filter((event) => event.startsWith("end"))).toEqual([]);
       expect(events[0]).toBe("data so far");
     },
-    needs,
   );
 
-  behaviour(
+  served(
     "connect.broken-off",
     "a connection that we break off is broken for the server",
-    async (scene) => {
-      const container = await serving(scene);
-      const server = await serve(scene, container, "echo");
+    "echo",
+    async ({ container, server }) => {
       const stream = await container.connect(port);
       stream.write("!");
       await once(stream, "data");
@@ -223,15 +221,13 @@ export const connect: Topic = (behaviour) => {
       expect((await echo(other, "")).toString()).toBe("end of input");
       expect(server.text("stderr")).toBe("");
     },
-    needs,
   );
 
-  behaviour(
+  served(
     "connect.server-ends",
     "the end of the server is the end of its connections",
-    async (scene) => {
-      const container = await serving(scene);
-      const server = await serve(scene, container, "echo");
+    "echo",
+    async ({ scene, container, server }) => {
       const stream = await container.connect(port);
       stream.write("!");
       await once(stream, "data");
@@ -243,15 +239,13 @@ export const connect: Topic = (behaviour) => {
       await over;
       await failureOf(container.connect(port), "NETWORK_ERROR");
     },
-    needs,
   );
 
-  behaviour(
+  served(
     "connect.container-ends",
     "the end of the container is the end of its connections, and what is asked then is SANDBOX_LOST",
-    async (scene) => {
-      const container = await serving(scene);
-      await serve(scene, container, "deaf");
+    "deaf",
+    async ({ container }) => {
       const stream = await container.connect(port);
       const over = closed(stream);
       stream.resume().on("end", () => stream.end());
@@ -259,26 +253,18 @@ export const connect: Topic = (behaviour) => {
       await over;
       await failureOf(container.connect(port), "SANDBOX_LOST");
     },
-    needs,
   );
 
-  behaviour(
-    "connect.cancelled",
-    "a connection that is given up harms no other",
-    async (scene) => {
-      const container = await serving(scene);
-      await serve(scene, container, "echo");
-      const abort = new AbortController();
-      const asked = Array.from({ length: 5 }, () =>
-        failureOf(container.connect(port, { signal: abort.signal }), "CANCELLED"),
-      );
-      abort.abort();
-      await Promise.all(asked);
-      await failureOf(container.connect(port, { signal: AbortSignal.abort() }), "CANCELLED");
-      expect((await echo(await container.connect(port), "")).toString()).toBe("end of input");
-    },
-    needs,
-  );
+  served("connect.cancelled", "a connection that is given up harms no other", "echo", async ({ container }) => {
+    const abort = new AbortController();
+    const asked = Array.from({ length: 5 }, () =>
+      failureOf(container.connect(port, { signal: abort.signal }), "CANCELLED"),
+    );
+    abort.abort();
+    await Promise.all(asked);
+    await failureOf(container.connect(port, { signal: AbortSignal.abort() }), "CANCELLED");
+    expect((await echo(await container.connect(port), "")).toString()).toBe("end of input");
+  });
 
   behaviour(
     "connect.no-port",
@@ -287,6 +273,22 @@ export const connect: Topic = (behaviour) => {
       const container = await scene.idle();
       for (const wrong of [0, -1, 65_536, 1.5, Number.NaN])
         await failureOf(container.connect(wrong), "INVALID_REQUEST");
+    },
+    needs,
+  );
+
+  behaviour(
+    "connect.own-loopback",
+    "where each program has a loopback of its own, each of them is reached however many listen on the port",
+    async (scene) => {
+      const container = await serving(scene);
+      const isOwn = scene.capabilities.execNetwork === "own";
+      const older = await serve(scene, container, "echo");
+      if (isOwn) await serve(scene, container, "farewell");
+      expect(older.process.connect !== undefined).toBe(isOwn);
+      const stream = await (older.process.connect?.(port) ?? container.connect(port));
+      expect((await echo(stream, "mine ")).toString()).toBe("mine end of input");
+      if (isOwn) await failureOf(older.process.connect!(port + 1), "NETWORK_ERROR");
     },
     needs,
   );

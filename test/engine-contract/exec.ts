@@ -27,6 +27,28 @@ export const exec: Topic = (behaviour) => {
     expect({ stdout: stdout.toString(), stderr: stderr.toString() }).toEqual({ stdout: "", stderr: "" });
   });
 
+  behaviour(
+    "exec.signal-alone",
+    "a signal reaches the program itself and nothing that it started, and it may go on",
+    async (scene) => {
+      const container = await scene.idle();
+      const script =
+        "trap 'echo got it' HUP; sh -c \"trap 'echo child' HUP; echo up; while :; do sleep 0.1; done\" & while :; do sleep 0.1; done";
+      const program = await scene.exec(container, ["sh", "-c", script], { concurrent: true });
+      const beside = await scene.exec(container, ["sh", "-c", "echo up; read -r line"], { concurrent: true });
+      await Promise.all([program.until("stdout", "up\n"), beside.until("stdout", "up\n")]);
+      await program.process.signal!("SIGHUP");
+      await program.until("stdout", "got it\n");
+      await program.process.signal!("SIGTERM");
+      expect(await program.process.exit).toEqual({ exitCode: 128 + 15 });
+      // It has ended: nobody is harmed instead.
+      await program.process.signal!("SIGTERM");
+      await program.process.kill("SIGKILL");
+      expect(program.text("stdout")).not.toContain("child");
+      expect(await beside.finish("on\n")).toMatchObject({ exitCode: 0 });
+    },
+  );
+
   behaviour("exec.missing-program", "a missing program is 127 and is named on stderr", async (scene) => {
     const container = await scene.idle();
     for (const program of ["no-such-program", "/work/no-such-program"]) {

@@ -153,6 +153,7 @@ export const guaranteeGroups: readonly GuaranteeGroup[] = [
           "exec.exit-codes",
           "exec.signals",
           "exec.quiet-signals",
+          "exec.signal-alone",
           "exec.missing-program",
           "exec.not-executable",
           "exec.own-exit-127",

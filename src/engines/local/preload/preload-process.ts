@@ -1,6 +1,6 @@
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { Writable } from "node:stream";
-import type { OutputStream, Process, ProcessExit } from "../../engine.ts";
+import type { OutputStream, Process, ProcessExit, ProcessSignal } from "../../engine.ts";
 import { OutputQueue } from "../../output-queue.ts";
 import { lostError } from "../local-process.ts";
 
@@ -58,6 +58,11 @@ export class PreloadProcess implements Process {
 
   async kill(signal: "SIGTERM" | "SIGKILL"): Promise<void> {
     await this.#kill?.(signal);
+  }
+
+  /** Without effect on one that has ended. */
+  async signal(signal: ProcessSignal): Promise<void> {
+    (await this.#launched.promise)?.kill(signal);
   }
 
   #read(child: ChildProcessWithoutNullStreams, stream: OutputStream): void {
