@@ -5,7 +5,7 @@ import path from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { engines, useGlovebox } from "../helpers/open-glovebox.ts";
 import { PackageRegistry } from "../helpers/package-registry.ts";
-import { testImages } from "../helpers/test-images.ts";
+import { sessionImages } from "../helpers/test-images.ts";
 
 const registry = await PackageRegistry.start();
 registry.addNpm({ name: "gb-tiny", version: "1.0.0", files: { "index.js": "module.exports = 'tiny';\n" } });
@@ -18,7 +18,7 @@ afterAll(() => {
 });
 
 describe.each(engines)('packages: "auto" on %s', (engine) => {
-  const settings = { images: testImages, network: registry.network, packages: { directory } };
+  const settings = { images: sessionImages, network: registry.network, packages: { directory } };
   const glovebox = useGlovebox(engine, { settings });
 
   it("are those that the code and its files import", async () => {
@@ -39,5 +39,20 @@ describe.each(engines)('packages: "auto" on %s', (engine) => {
     const plain = await glovebox().execute({ ...python, code: "import json\nprint(1)" });
     expect(plain.stdout).toBe("1\n");
     expect(plain.packages_installed).toBeUndefined();
+  });
+
+  it("give a session another sandbox, in which its background processes run no more and new ones have them", async () => {
+    const { processes } = glovebox();
+    await glovebox().writeFile({ path: "kept.txt", content: "kept" });
+    const former = await processes.start({ command: ["sh", "-c", "while :; do date >/work/growing; done"] });
+    const code = "import gb_wheel\nprint(gb_wheel.name, open('kept.txt').read())";
+    const call = await glovebox().runCode({ language: "python", code });
+    expect(call).toMatchObject({ stdout: "wheel kept\n", restarted: true, session_id: former.session_id });
+    expect(call.warnings.join()).toContain("background processes have ended");
+    expect((await processes.list()).processes).toMatchObject([{ state: "lost", exit_code: null }]);
+    const { process_id } = await processes.start({ command: ["python3", "-c", code] });
+    await expect
+      .poll(async () => (await processes.list({ process_id })).processes)
+      .toMatchObject([{ state: "exited", exit_code: 0, stdout: { text: "wheel kept\n" } }]);
   });
 });

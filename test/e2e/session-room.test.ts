@@ -2,6 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { loadHostConfig } from "../../src/config/host-config.ts";
 import type { RunCodeRequest, RunCodeResponse } from "../../src/index.ts";
 import { parseRequest } from "../../src/operations/parse-request.ts";
+import { listProcessesOperation, stopProcessOperation } from "../../src/operations/processes/run.ts";
+import { startProcessOperation } from "../../src/operations/processes/start-process.ts";
 import { endSessionOperation } from "../../src/operations/session/end-session.ts";
 import { runCodeOperation } from "../../src/operations/session/run-code.ts";
 import { createPlatform, type Platform } from "../../src/platform/platform.ts";
@@ -39,6 +41,21 @@ describe.each(engines)("sessions of several callers on %s", (engine) => {
       parseRequest(runCodeOperation.request, { language: "python", packages: [], ...request }),
       { principal, connection },
     );
+
+  it("one in which a background process runs keeps its place", async () => {
+    const owner = { principal: "three" };
+    const start = parseRequest(startProcessOperation.request, { command: ["sleep", "1000"] });
+    const { session_id, process_id } = await startProcessOperation.run(platform, start, owner);
+    const address = { session_id, process_id };
+    for (let number = 0; number < places; number += 1) {
+      expect(await call("three", { code: "print(1)" })).toMatchObject({ outcome: "completed" });
+    }
+    const { processes } = await listProcessesOperation.run(platform, address, owner);
+    expect(processes).toMatchObject([{ state: "running" }]);
+    expect(platform.sessions.find(session_id, owner)?.canStop).toBe(false);
+    await stopProcessOperation.run(platform, address, owner);
+    expect(platform.sessions.find(session_id, owner)?.canStop).toBe(true);
+  });
 
   it("idle ones make room and come back with their files", async () => {
     const ids: string[] = [];
