@@ -13,7 +13,7 @@ const httpServer = ["python3", "-m", "http.server", "8000", "--bind", "127.0.0.1
 const says = (word: string): string[] => [
   "python3",
   "-c",
-  `import http.server\nclass H(http.server.BaseHTTPRequestHandler):\n  def do_GET(s):\n    s.send_response(200); s.end_headers(); s.wfile.write(b'${word}')\nhttp.server.HTTPServer(('127.0.0.1', 8000), H).serve_forever()`,
+  `import http.server\nclass H(http.server.BaseHTTPRequestHandler):\n  def do_GET(s):\n    s.send_response(200); s.end_headers(); s.wfile.write(b'${word}')\ns = http.server.HTTPServer(('127.0.0.1', 8000), H)\nprint('up', flush=True)\ns.serve_forever()`,
 ];
 const echo = `Bun.serve({
   port: 8001,
@@ -37,13 +37,14 @@ describe.each(engines)("ports of a session's background processes on %s", (engin
   async function start(request: StartRequest) {
     const started = await glovebox().processes.start(request);
     const [url, second] = started.ports.map((port) => port.url);
+    const row = async () => (await glovebox().processes.list({ process_id: started.process_id })).processes[0];
     return {
       ...started,
       url,
       second,
       stop: () => glovebox().processes.stop({ process_id: started.process_id }),
-      stdout: async () =>
-        (await glovebox().processes.list({ process_id: started.process_id })).processes[0]?.stdout?.text,
+      stdout: async () => (await row())?.stdout?.text,
+      stateNow: async () => (await row())?.state,
       [Symbol.asyncDispose]: async () => void (await glovebox().endSession()),
     };
   }
@@ -123,13 +124,16 @@ describe.each(engines)("ports of a session's background processes on %s", (engin
     const text = async (): Promise<string> => (await fetch(`${own.url}/`)).text();
     expect(await text()).toBe("own");
     const other = await start({ command: says("other") });
-    await new Promise((resolve) => setTimeout(resolve, 700));
+    // Where loopback is shared it finds the port taken.
+    if (engine === "local") await expect.poll(() => other.stdout()).toBe("up\n");
+    else await expect.poll(() => other.stateNow()).toBe("exited");
     expect(await text()).toBe("own");
     const taken = await failureOf(start({ command: ["true"], ports: [8000] }), "ALREADY_EXISTS");
     expect(taken.context).toMatchObject({ field: "ports", port: 8000 });
     await other.stop();
     await own.stop();
     await using silent = await start({ command: says("silent") });
+    await expect.poll(() => silent.stdout()).toBe("up\n");
     const again = await start({ command: ["sleep", "1000"], ports: [8004] });
     expect(await isRefused(again.url)).toBe(false);
     // Where loopback is shared, somebody else's server would answer on this one.

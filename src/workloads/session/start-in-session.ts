@@ -49,7 +49,8 @@ export async function startInSession(
       await assertPortsFree(sandbox, spec.ports, { signal });
       const toolchain = grant === null ? "python" : await findInterpreter(sandbox, settings.image, { signal });
       const environment = { ...programVariables(live, grant, start.hostEnvironment), ...spec.environment };
-      const { command, workingDirectory } = spec;
+      const { workingDirectory } = spec;
+      const command = grant === null ? spec.command : held(spec.command);
       const program = await startNetworked(live, {
         network,
         grant,
@@ -60,6 +61,7 @@ export async function startInSession(
         redact: (text) => text,
         signal,
       });
+      if (grant !== null) program.process.stdin.write("\n");
       const onEnded = (): void => {
         program[Symbol.dispose]();
         session.rest();
@@ -72,6 +74,11 @@ export async function startInSession(
       warnings: [...warnings, ...(grant?.warnings ?? []), ...opened.warnings],
     };
   });
+}
+
+/** Program and arguments that wait for a line before they become the command: until its network is open. */
+function held(command: readonly string[]): readonly string[] {
+  return ["sh", "-c", 'IFS= read -r line && exec "$@"', "sh", ...command];
 }
 
 function noProcesses(engine: EngineName): GloveboxError {
