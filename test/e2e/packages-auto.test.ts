@@ -45,14 +45,14 @@ describe.each(engines)('packages: "auto" on %s', (engine) => {
     const { processes } = glovebox();
     await glovebox().writeFile({ path: "kept.txt", content: "kept" });
     const former = await processes.start({ command: ["sh", "-c", "while :; do date >/work/growing; done"] });
-    const code = "import gb_wheel\nprint(gb_wheel.name, open('kept.txt').read())";
-    const call = await glovebox().runCode({ language: "python", code });
-    expect(call).toMatchObject({ stdout: "wheel kept\n", restarted: true, session_id: former.session_id });
+    const code = 'import tiny from "gb-tiny";\nconsole.log(tiny, await Bun.file("/work/kept.txt").text());';
+    const call = await glovebox().runCode({ language: "javascript", code });
+    expect(call).toMatchObject({ stdout: "tiny kept\n", restarted: true, session_id: former.session_id });
     expect(call.warnings.join()).toContain("background processes have ended");
     expect((await processes.list()).processes).toMatchObject([{ state: "lost", exit_code: null }]);
-    const { process_id } = await processes.start({ command: ["python3", "-c", code] });
+    const { process_id } = await processes.start({ command: ["bun", "-e", code] });
     await expect
       .poll(async () => (await processes.list({ process_id })).processes)
-      .toMatchObject([{ state: "exited", exit_code: 0, stdout: { text: "wheel kept\n" } }]);
+      .toMatchObject([{ state: "exited", exit_code: 0, stdout: { text: "tiny kept\n" } }]);
   });
 });
