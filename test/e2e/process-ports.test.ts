@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { describe, expect, it } from "vitest";
-import { createGlovebox, type Glovebox } from "../../src/index.ts";
+import { createGlovebox, type Glovebox, type RunCodeRequest, type RunCodeResponse } from "../../src/index.ts";
 import { failureOf } from "../helpers/failure-of.ts";
 import { fixtureProgram } from "../helpers/fixture-program.ts";
 import { engines, useGlovebox } from "../helpers/open-glovebox.ts";
@@ -190,5 +190,22 @@ describe.each(["docker", "podman"] as const)("ports of an environment's processe
     } finally {
       await environments.destroy({ env_id }).catch(() => undefined);
     }
+  });
+});
+
+describe("ports of a session's background processes on docker with runsc", () => {
+  const runtime = { oci_runtime: "runsc" } as const;
+  const glovebox = useGlovebox("docker", { settings: { images: sessionImages } }, runtime);
+
+  it("are reached beside calls that run out of time", async () => {
+    const python = (code: string, rest: Partial<RunCodeRequest> = {}): Promise<RunCodeResponse> =>
+      glovebox().runCode({ language: "python", packages: [], code, ...runtime, ...rest });
+    await python("open('page.txt', 'w').write('hello')");
+    const { ports } = await glovebox().processes.start({ command: httpServer, ports: [8000] });
+    const text = async (): Promise<string> => (await fetch(`${ports[0]?.url}/page.txt`)).text();
+    expect(await text()).toBe("hello");
+    const late = await python("import time\ntime.sleep(100)", { timeout_seconds: 1 });
+    expect(late).toMatchObject({ outcome: "timed_out" });
+    expect(await text()).toBe("hello");
   });
 });

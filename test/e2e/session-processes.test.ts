@@ -2,8 +2,10 @@ import { execFileSync } from "node:child_process";
 import { afterAll, describe, expect, it } from "vitest";
 import type { Glovebox, RunCodeRequest, RunCodeResponse } from "../../src/index.ts";
 import { failureOf } from "../helpers/failure-of.ts";
+import { connectMcp, revisions } from "../helpers/mcp-client.ts";
 import { getProgram, openNetworkScene } from "../helpers/network-scene.ts";
 import { engines, useGlovebox } from "../helpers/open-glovebox.ts";
+import { skipOrFail } from "../helpers/require.ts";
 import { sessionImages } from "../helpers/test-images.ts";
 
 const scene = await openNetworkScene();
@@ -199,5 +201,30 @@ describe.each(["docker", "podman"] as const)("background processes of a replaced
     const next = await processes.start({ command: ["sleep", "1000"] });
     expect(next).toMatchObject({ state: "running", restarted: true, session_id: started.session_id });
     expect(next.warnings.join()).toContain("background processes have ended");
+  });
+});
+
+describe("background processes for an agent", () => {
+  it("are in the session that run_code uses, and their URLs in the text", async (context) => {
+    const { client, call } = await connectMcp(revisions[0], ["--engine", "local"]);
+    context.onTestFinished(() => client.close());
+    const before = await call("run_code", { language: "python", code: "open('a', 'w').write('from a call')" });
+    if (before.isError === true) skipOrFail(context, "local", JSON.stringify(before.structuredContent));
+    const started = await call("start_process", { command: ["python3", "-m", "http.server", "8000"], ports: [8000] });
+    const { session_id } = before.structuredContent as { session_id: string };
+    expect(started.structuredContent).toMatchObject({ session_id, state: "running", ports: [{ port: 8000 }] });
+    const text = JSON.stringify(started.content);
+    const [url = ""] = /http:\/\/127\.0\.0\.1:\d+/.exec(text) ?? [];
+    expect(await (await fetch(`${url}/a`)).text()).toBe("from a call");
+    expect(JSON.stringify((await call("list_processes", {})).content)).toContain(`port 8000: ${url}`);
+    await client.close();
+    await expect
+      .poll(() =>
+        fetch(url).then(
+          () => "answers",
+          () => "closed",
+        ),
+      )
+      .toBe("closed");
   });
 });
