@@ -50,9 +50,8 @@ export const writeStdinTool: ToolForm<WriteStdinResponse> = {
 /** `stop_process` for agents. */
 export const stopProcessTool: ToolForm<StopProcessResponse> = {
   ...plain,
-  title: "Stop a process",
+  title: "Stop or signal a process",
   destructive: true,
-  idempotent: true,
   text: (response) => [stateLine(response), ...response.warnings.map((warning) => `warning: ${warning}`)].join("\n"),
 };
 

@@ -5,13 +5,13 @@ import type { Process } from "../../engines/engine.ts";
 const graceMs = 750;
 
 /**
- * Ends a process and all that it started, and nothing else: SIGTERM, and SIGKILL to what is left after the grace time.
+ * Ends a process and all that it started, and nothing else: SIGTERM, and SIGKILL to what is left after the grace
+ * time, which begins once the signal has been sent.
  * @throws SANDBOX_LOST when something may be left
  */
 export async function endProcess(process: Process): Promise<void> {
-  process.kill("SIGTERM").catch(() => {
-    // Whatever hinders the gentle signal, the other follows.
-  });
+  // Whatever hinders the gentle signal, the other follows.
+  await settlesWithin(process.kill("SIGTERM"), graceMs);
   await settlesWithin(process.exit, graceMs);
   await process.kill("SIGKILL");
 }

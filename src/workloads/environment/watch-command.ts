@@ -1,9 +1,8 @@
 import { settlesWithin } from "../../base/abort.ts";
-import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { OutputChunk, Process } from "../../engines/engine.ts";
 import type { RingOutput } from "../../base/ring-output.ts";
-import type { Interruption } from "../../sandbox/outcome.ts";
 import { followOutput, keptBytes } from "../background/follow-output.ts";
+import { untilEnded, type WatchedEnd } from "../program/until-ended.ts";
 
 export interface CommandWatch {
   readonly process: Process;
@@ -18,9 +17,7 @@ export interface CommandWatch {
 }
 
 /** What is known of a command that has ended. */
-export interface CommandEnd {
-  readonly interruption: Interruption;
-  readonly exitCode: number | null;
+export interface CommandEnd extends WatchedEnd {
   readonly stdout: RingOutput;
   readonly stderr: RingOutput;
   readonly durationMs: number;
@@ -31,40 +28,12 @@ const drainMs = 1_000;
 
 /** Watches a command to its end: by itself, by its time limit, by its caller, or by the loss of its container. */
 export async function watchCommand(watch: CommandWatch): Promise<CommandEnd> {
-  const { process, signal, monotonicMs } = watch;
+  const { process, monotonicMs } = watch;
   const startedMs = monotonicMs();
   process.stdin.end();
   const { stdout, stderr, ended } = followOutput(process, keptBytes.command, watch.onOutput);
-  const { promise: broken, reject: breakOff } = Promise.withResolvers<never>();
-  ended.catch(breakOff);
-  broken.catch(() => {
-    // Also seen by the race below, unless the command's end came first.
-  });
-  const { promise: interrupted, resolve: interrupt } = Promise.withResolvers<"timeout" | "cancel">();
-  const timer = setTimeout(interrupt, watch.timeoutMs, "timeout");
-  const onAbort = (): void => interrupt("cancel");
-  if (signal?.aborted) onAbort();
-  else signal?.addEventListener("abort", onAbort, { once: true });
-
-  let interruption: Interruption = null;
-  let exitCode: number | null = null;
-  try {
-    const first = await Promise.race([process.exit, interrupted, broken]);
-    if (typeof first === "string") {
-      interruption = first;
-      await watch.end();
-      exitCode = (await process.exit).exitCode;
-    } else {
-      exitCode = first.exitCode;
-    }
-  } catch (error) {
-    if (!(error instanceof GloveboxError) || error.errorType !== "SANDBOX_LOST") throw error;
-    interruption ??= "lost";
-  } finally {
-    clearTimeout(timer);
-    signal?.removeEventListener("abort", onAbort);
-  }
+  const end = await untilEnded({ ...watch, streams: [ended] });
   const durationMs = Math.round(monotonicMs() - startedMs);
   await settlesWithin(ended, drainMs);
-  return { interruption, exitCode, stdout, stderr, durationMs };
+  return { ...end, stdout, stderr, durationMs };
 }

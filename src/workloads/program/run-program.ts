@@ -1,9 +1,8 @@
 import { settlesWithin } from "../../base/abort.ts";
 import { untilWritable } from "../../base/until-writable.ts";
 import { BoundedOutput } from "../../base/bounded-output.ts";
-import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { OutputChunk, Process } from "../../engines/engine.ts";
-import type { Interruption } from "../../sandbox/outcome.ts";
+import { untilEnded, type WatchedEnd } from "./until-ended.ts";
 
 /** A started program and how it is to be watched. */
 export interface RunProgram {
@@ -25,9 +24,7 @@ export interface RunProgram {
 }
 
 /** What is known of a program that has ended. */
-export interface ProgramEnd {
-  readonly interruption: Interruption;
-  readonly exitCode: number | null;
+export interface ProgramEnd extends WatchedEnd {
   readonly stdout: BoundedOutput;
   readonly stderr: BoundedOutput;
   readonly durationMs: number;
@@ -49,40 +46,10 @@ export async function runProgram(run: RunProgram): Promise<ProgramEnd> {
   };
   const drained = drain(run.output, { stdout, stderr }, onOutput);
   const fed = feed(run);
-  const { promise: broken, reject: breakOff } = Promise.withResolvers<never>();
-  drained.catch(breakOff);
-  fed.catch(breakOff);
-  broken.catch(() => {
-    // Also seen by the race below, unless the program's end came first.
-  });
-
-  const { promise: interrupted, resolve: interrupt } = Promise.withResolvers<"timeout" | "cancel">();
-  const timer = setTimeout(interrupt, run.timeoutMs, "timeout");
-  const onAbort = (): void => interrupt("cancel");
-  if (run.signal?.aborted) onAbort();
-  else run.signal?.addEventListener("abort", onAbort, { once: true });
-
-  let interruption: Interruption = null;
-  let exitCode: number | null = null;
-  try {
-    const first = await Promise.race([run.process.exit, interrupted, broken]);
-    if (typeof first === "string") {
-      interruption = first;
-      await run.end();
-      exitCode = (await run.process.exit).exitCode;
-    } else {
-      exitCode = first.exitCode;
-    }
-  } catch (error) {
-    if (!(error instanceof GloveboxError) || error.errorType !== "SANDBOX_LOST") throw error;
-    interruption ??= "lost";
-  } finally {
-    clearTimeout(timer);
-    run.signal?.removeEventListener("abort", onAbort);
-  }
+  const end = await untilEnded({ ...run, streams: [drained, fed] });
   const durationMs = Math.round(run.monotonicMs() - startedMs);
   while (!(await settlesWithin(drained, drainMs)) && listening && run.signal?.aborted !== true);
-  return { interruption, exitCode, stdout, stderr, durationMs };
+  return { ...end, stdout, stderr, durationMs };
 }
 
 async function drain(

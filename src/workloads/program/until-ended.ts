@@ -1,0 +1,51 @@
+import { GloveboxError } from "../../errors/glovebox-error.ts";
+import type { Process } from "../../engines/engine.ts";
+import type { Interruption } from "../../sandbox/outcome.ts";
+
+export interface EndWatch {
+  readonly process: Process;
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+  /** Work of ours on its streams: what breaks it off breaks off the watch. */
+  readonly streams: readonly Promise<unknown>[];
+  /** Ends the program and all that it started. */
+  readonly end: () => Promise<void>;
+}
+
+export interface WatchedEnd {
+  readonly interruption: Interruption;
+  /** Null when its sandbox was lost. */
+  readonly exitCode: number | null;
+}
+
+/**
+ * Waits for a program's end: by itself, by its time limit, by its caller, or by the loss of its sandbox.
+ * @throws what broke its streams off, but for SANDBOX_LOST
+ */
+export async function untilEnded({ process, timeoutMs, signal, streams, end }: EndWatch): Promise<WatchedEnd> {
+  const { promise: broken, reject: breakOff } = Promise.withResolvers<never>();
+  for (const stream of streams) stream.catch(breakOff);
+  broken.catch(() => {
+    // Also seen by the race below, unless the program's end came first.
+  });
+  const { promise: interrupted, resolve: interrupt } = Promise.withResolvers<"timeout" | "cancel">();
+  const timer = setTimeout(interrupt, timeoutMs, "timeout");
+  const onAbort = (): void => interrupt("cancel");
+  if (signal?.aborted) onAbort();
+  else signal?.addEventListener("abort", onAbort, { once: true });
+
+  let interruption: Interruption = null;
+  try {
+    const first = await Promise.race([process.exit, interrupted, broken]);
+    if (typeof first !== "string") return { interruption, exitCode: first.exitCode };
+    interruption = first;
+    await end();
+    return { interruption, exitCode: (await process.exit).exitCode };
+  } catch (error) {
+    if (!(error instanceof GloveboxError) || error.errorType !== "SANDBOX_LOST") throw error;
+    return { interruption: interruption ?? "lost", exitCode: null };
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", onAbort);
+  }
+}
