@@ -5,12 +5,14 @@ import type { CommandIo } from "./command-io.ts";
 import { reportError } from "./error-report.ts";
 import { exitCodeOfError, exitCodes } from "./exit-code.ts";
 import { addDoctorCommand } from "./doctor-command.ts";
+import { addExecCommand } from "./exec-command.ts";
 import { addImagesCommand } from "./images-command.ts";
 import { addMcpCommand } from "./mcp-command.ts";
 import { addMountsCommand } from "./mounts-command.ts";
 import { addPackagesCommand } from "./packages-command.ts";
 import { addRunCommand } from "./run-command.ts";
 import { addSandboxesCommands } from "./sandboxes-commands.ts";
+import { addShellCommand } from "./shell-command.ts";
 
 /** Hands a command's exit code to the caller of `runCommandLine`. */
 export type SetExitCode = (exitCode: number) => void;
@@ -41,6 +43,8 @@ function buildProgram(io: CommandIo, setExitCode: SetExitCode): Command {
     .description("Runs code that nobody trusts yet in sealed sandboxes.")
     .version(readPackageVersion(), "-V, --version")
     .exitOverride()
+    // So that what stands behind the name of a program is the program's.
+    .enablePositionalOptions()
     .configureOutput({
       writeOut: (text) => void io.stdout.write(text),
       writeErr: (text) => void io.stderr.write(text),
@@ -51,6 +55,8 @@ function buildProgram(io: CommandIo, setExitCode: SetExitCode): Command {
   addRunCommand(program, io, setExitCode);
   addImagesCommand(program, io, setExitCode);
   addSandboxesCommands(program, io, setExitCode);
+  addExecCommand(program, io, setExitCode);
+  addShellCommand(program, io, setExitCode);
   addMountsCommand(program, io, setExitCode);
   addMcpCommand(program, io, setExitCode);
   addPackagesCommand(program, io, setExitCode);

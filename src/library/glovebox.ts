@@ -49,6 +49,7 @@ import { readPackageVersion } from "../config/package-version.ts";
 import type { z } from "zod";
 
 import { EnvironmentCalls } from "./environment-calls.ts";
+import { VisitCalls } from "./visit-calls.ts";
 
 /** Options of the embedded Glovebox; everything else comes from the environment and the configuration file. */
 export interface GloveboxOptions extends ConfigOverrides {
@@ -69,6 +70,8 @@ export interface Glovebox extends AsyncDisposable {
   execute(request: ExecuteRequest, call?: CallOptions): Promise<ExecuteResponse>;
   /** Containers that run commands until they are destroyed, and their background processes. */
   readonly environments: EnvironmentCalls;
+  /** Programs, terminals and files in sandboxes that live already, also those of other processes. */
+  readonly visits: VisitCalls;
   /**
    * Runs a program in a session: files last from call to call, variables do not. Without `session_id` all calls share
    * the session of this Glovebox.
@@ -137,6 +140,7 @@ export async function createGlovebox(options: GloveboxOptions = {}): Promise<Glo
 
 class EmbeddedGlovebox implements Glovebox {
   readonly environments: EnvironmentCalls;
+  readonly visits: VisitCalls;
   readonly #platform: Platform;
   readonly #context: DoctorContext;
 
@@ -144,6 +148,7 @@ class EmbeddedGlovebox implements Glovebox {
     this.#platform = context.platform;
     this.#context = context;
     this.environments = new EnvironmentCalls((operation, request, call) => this.#run(operation, request, call));
+    this.visits = new VisitCalls((operation, request, call) => this.#run(operation, request, call));
   }
 
   execute(request: ExecuteRequest, call?: CallOptions): Promise<ExecuteResponse> {

@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import type { Denial } from "../policy/network/denial.ts";
 import type { Caller } from "../sandbox/sandboxes.ts";
+import type { TerminalSize } from "../sandbox/terminal/terminal-size.ts";
 
 /** What an operation reports while it works, in the order it happened. */
 export type OperationEvent =
@@ -21,6 +22,8 @@ export interface OperationCall extends Caller {
   readonly connection?: string | undefined;
   /** Standard input of the program as a stream; instead of the request's `stdin`. */
   readonly stdin?: AsyncIterable<Uint8Array> | undefined;
+  /** Sizes of the caller's terminal, each time it changes; for operations that hold one. */
+  readonly sizes?: AsyncIterable<TerminalSize> | undefined;
   /** Awaited for output, so that a slow listener slows the program instead of growing the memory. */
   readonly onEvent?: ((event: OperationEvent) => void | Promise<void>) | undefined;
 }

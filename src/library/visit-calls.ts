@@ -1,0 +1,46 @@
+import type { z } from "zod";
+import type { Operation, OperationCall } from "../operations/operation.ts";
+import { execOperation } from "../operations/visits/exec.ts";
+import type {
+  ExecRequest,
+  ExecResponse,
+  TerminalRequest,
+  TerminalResponse,
+} from "../operations/visits/schema.ts";
+import { terminalOperation } from "../operations/visits/terminal.ts";
+import type { Platform } from "../platform/platform.ts";
+
+type Call = Omit<OperationCall, "principal">;
+
+/** Checks a request and does what it asks for. */
+type RunOperation = <Request extends z.ZodType, Response extends z.ZodType>(
+  operation: Operation<Request, Response, Platform>,
+  request: unknown,
+  call: Call | undefined,
+) => Promise<z.output<Response>>;
+
+/**
+ * Live sandboxes of this user on this machine, each under its `sandbox_id`, whichever process has them. What runs there
+ * goes on beside it. All throw NOT_FOUND naming the sandboxes there are, SANDBOX_LOST when the owner is gone, and
+ * UNSUPPORTED for one that is out of reach or at isolation `preload`.
+ */
+export class VisitCalls {
+  readonly #run: RunOperation;
+
+  constructor(run: RunOperation) {
+    this.#run = run;
+  }
+
+  /** Runs a program to its end; one that fails is a result. `call.stdin` is its input. An abort ends all of it. */
+  exec(request: ExecRequest, call?: Call): Promise<ExecResponse> {
+    return this.#run(execOperation, request, call);
+  }
+
+  /**
+   * Runs a shell or a program in a terminal: `call.stdin` is what is typed, output events are what to draw, unfiltered,
+   * `call.sizes` tells of other sizes. The end of what is typed hangs up.
+   */
+  terminal(request: TerminalRequest, call?: Call): Promise<TerminalResponse> {
+    return this.#run(terminalOperation, request, call);
+  }
+}
