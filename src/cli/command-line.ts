@@ -4,6 +4,7 @@ import { readPackageVersion } from "../config/package-version.ts";
 import type { CommandIo } from "./command-io.ts";
 import { reportError } from "./error-report.ts";
 import { exitCodeOfError, exitCodes } from "./exit-code.ts";
+import { addCopyCommand } from "./copy-command.ts";
 import { addDoctorCommand } from "./doctor-command.ts";
 import { addExecCommand } from "./exec-command.ts";
 import { addImagesCommand } from "./images-command.ts";
@@ -57,6 +58,7 @@ function buildProgram(io: CommandIo, setExitCode: SetExitCode): Command {
   addSandboxesCommands(program, io, setExitCode);
   addExecCommand(program, io, setExitCode);
   addShellCommand(program, io, setExitCode);
+  addCopyCommand(program, io, setExitCode);
   addMountsCommand(program, io, setExitCode);
   addMcpCommand(program, io, setExitCode);
   addPackagesCommand(program, io, setExitCode);

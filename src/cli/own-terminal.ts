@@ -19,7 +19,7 @@ export interface OwnTerminal {
   /** Every key, also those that otherwise end the command. */
   readonly typed: AsyncIterable<Uint8Array>;
   /** Draws what the program writes, but for what a terminal answers or keeps (see `TerminalFilter`). */
-  draw(bytes: Uint8Array): Promise<void>;
+  readonly draw: (bytes: Uint8Array) => Promise<void>;
 }
 
 /** Hands the user's terminal over for the time of the work; whatever ends that, the terminal is as it was. @throws UNSUPPORTED */

@@ -2,9 +2,23 @@
 const mostCharacters = 256;
 
 /** Modes in which the terminal itself sends bytes, or that would outlast the program; they are taken back at its end. */
-const lastingModes: ReadonlySet<string> = new Set(
-  ["1", "9", "47", "1000", "1001", "1002", "1003", "1004", "1005", "1006", "1015", "1016", "1047", "1049", "2004"],
-);
+const lastingModes: ReadonlySet<string> = new Set([
+  "1",
+  "9",
+  "47",
+  "1000",
+  "1001",
+  "1002",
+  "1003",
+  "1004",
+  "1005",
+  "1006",
+  "1015",
+  "1016",
+  "1047",
+  "1049",
+  "2004",
+]);
 
 /** Where in a sequence the text is: outside of any, behind ESC, in a CSI, or in a string that ends with ST. */
 type State = "text" | "escape" | "control" | "string" | "string-escape";

@@ -1,7 +1,11 @@
 import type { z } from "zod";
 import type { Operation, OperationCall } from "../operations/operation.ts";
+import { copyInOperation, copyOutOperation } from "../operations/visits/copy.ts";
 import { execOperation } from "../operations/visits/exec.ts";
 import type {
+  CopyInRequest,
+  CopyOutRequest,
+  CopyResponse,
   ExecRequest,
   ExecResponse,
   TerminalRequest,
@@ -42,5 +46,18 @@ export class VisitCalls {
    */
   terminal(request: TerminalRequest, call?: Call): Promise<TerminalResponse> {
     return this.#run(terminalOperation, request, call);
+  }
+
+  /** Copies a file or folder of this machine into a sandbox, as `docker cp` does. @throws POLICY_DENIED beyond the limits */
+  copyIn(request: CopyInRequest, call?: Call): Promise<CopyResponse> {
+    return this.#run(copyInOperation, request, call);
+  }
+
+  /**
+   * Copies a file or folder out of a sandbox, whose names are its programs': nothing is written outside of the target,
+   * no link is followed or made that leads out. @throws POLICY_DENIED beyond the limits and for names that lead out
+   */
+  copyOut(request: CopyOutRequest, call?: Call): Promise<CopyResponse> {
+    return this.#run(copyOutOperation, request, call);
   }
 }

@@ -7,10 +7,7 @@ import type { Host } from "../host.ts";
 import { expandHome } from "./expand-home.ts";
 import { existingPlace, realPlace } from "./real-place.ts";
 
-type Surroundings = Pick<
-  Host,
-  "environment" | "homeDirectory" | "stateDirectory" | "temporaryDirectory" | "uid"
->;
+type Surroundings = Pick<Host, "environment" | "homeDirectory" | "stateDirectory" | "temporaryDirectory" | "uid">;
 
 /** Folders of the system that no sandbox gets, whatever lists them. */
 export const systemPlaces: readonly (readonly [path: string, what: string])[] = [

@@ -75,8 +75,8 @@ async function inAnotherProcess(platform: Platform, record: SandboxRecord): Prom
 }
 
 /** @throws INTERNAL when the owner does not, SANDBOX_LOST when it does not answer */
-async function removeByOwner({ findLive }: Platform, { id, door }: SandboxRecord): Promise<void> {
-  const own = findLive(id);
+async function removeByOwner(platform: Platform, { id, door }: SandboxRecord): Promise<void> {
+  const own = platform.findLive(id);
   if (own !== undefined) return own.remove();
   if (door === null) throw noDoor(id);
   return removeRemote({ id, address: door });

@@ -61,7 +61,12 @@ const maxSize = z
   .positive()
   .optional()
   .describe("Bytes of all files together that are copied at most; default 1 GiB.");
-const maxEntries = z.number().int().positive().optional().describe("Files, folders and links at most; default 100,000.");
+const maxEntries = z
+  .number()
+  .int()
+  .positive()
+  .optional()
+  .describe("Files, folders and links at most; default 100,000.");
 
 /** Request of `copy_into_sandbox`. */
 export const copyInRequestSchema = z.strictObject({

@@ -79,8 +79,7 @@ async function serveProgram(visit: Visit, channel: DoorChannel, gone: AbortSigna
   });
   const exited = visit.exit.then(
     ({ exitCode }) => channel.send({ type: "exit", exit_code: exitCode } satisfies DoorMessage),
-    (error: unknown) =>
-      channel.send({ type: "error", error: toGloveboxError(error).toWire() } satisfies DoorMessage),
+    (error: unknown) => channel.send({ type: "error", error: toGloveboxError(error).toWire() } satisfies DoorMessage),
   );
   const left = Promise.withResolvers<void>();
   gone.addEventListener("abort", () => left.resolve(), { once: true });
