@@ -24,6 +24,7 @@ export class DoorChannel {
   readonly #socket: Socket;
   readonly #listener: DoorListener;
   readonly #read = createFrameReader();
+  readonly #ended = new Set<MuxStream>();
 
   constructor(socket: Socket, listener: DoorListener) {
     this.#socket = socket;
@@ -41,8 +42,8 @@ export class DoorChannel {
       // Its close follows.
     });
     socket.once("close", () => {
-      this.program.destroy();
-      this.errors.destroy();
+      // What has come to its end can still be read.
+      for (const stream of [this.program, this.errors]) if (!this.#ended.has(stream)) stream.destroy();
       listener.onClose();
     });
     socket.resume();
@@ -76,8 +77,10 @@ export class DoorChannel {
     if (connection === numbers.messages) return this.#listener.onMessage(JSON.parse(payload.toString("utf8")));
     const stream = connection === numbers.program ? this.program : this.errors;
     if (type === frameTypes.data) stream.receive(payload);
-    else if (type === frameTypes.end) stream.receiveEnd();
-    else if (type === frameTypes.reset) stream.receiveReset();
+    else if (type === frameTypes.end) {
+      this.#ended.add(stream);
+      stream.receiveEnd();
+    } else if (type === frameTypes.reset) stream.receiveReset();
     else if (type === frameTypes.credit && payload.length === 4) stream.receiveCredit(payload.readUInt32BE(0));
     else throw new RangeError("not a frame of a visit");
   }

@@ -43,7 +43,9 @@ export class RemoteVisit implements Visit {
   }
 
   async end(): Promise<TreeEnd> {
-    return (await this.#ask("all")) === null ? "clean" : "unclean";
+    const error = await this.#ask("all");
+    this.#call.channel.close();
+    return error === null ? "clean" : "unclean";
   }
 
   /** What is over needs no end. */

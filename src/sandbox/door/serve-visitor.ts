@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import type { Writable } from "node:stream";
 import type { Logger } from "../../base/logger.ts";
 import { untilWritable } from "../../base/until-writable.ts";
 import { GloveboxError, toGloveboxError } from "../../errors/glovebox-error.ts";
@@ -82,8 +83,13 @@ async function serveProgram(visit: Visit, channel: DoorChannel, gone: AbortSigna
     (error: unknown) => channel.send({ type: "error", error: toGloveboxError(error).toWire() } satisfies DoorMessage),
   );
   const left = Promise.withResolvers<void>();
-  gone.addEventListener("abort", () => left.resolve(), { once: true });
-  if (gone.aborted) left.resolve();
+  const leave = (): void => {
+    channel.program.destroy();
+    channel.errors.destroy();
+    left.resolve();
+  };
+  gone.addEventListener("abort", leave, { once: true });
+  if (gone.aborted) leave();
   await Promise.race([exited, left.promise]);
   if (gone.aborted) await visit.end();
   await visit.settled;
@@ -97,8 +103,12 @@ async function passOutput({ output }: Visit, { program, errors }: DoorChannel): 
     if (target.destroyed) break;
     if (!target.write(bytes)) await untilWritable(target);
   }
-  program.end();
-  errors.end();
+  await Promise.all([flushed(program), flushed(errors)]);
+}
+
+/** Ends the stream; resolves when all of it is on its way, or it takes nothing any more. */
+function flushed(stream: Writable): Promise<void> {
+  return new Promise((resolve) => stream.end(() => resolve()));
 }
 
 async function endProgram(

@@ -13,7 +13,7 @@ export interface VisitSpec extends Pick<ExecSpec, "command" | "environment" | "w
 
 /** A visitor's program. It runs beside the owner's programs, and its end harms none of them. */
 export interface Visit extends Process {
-  /** Ends it with all that it started: SIGTERM, then SIGKILL. Never rejects. */
+  /** Ends it with all that it started: SIGTERM, then SIGKILL. What was not read of its output is lost. Never rejects. */
   end(): Promise<TreeEnd>;
   /** Resolves when nothing that it started is left, as far as that can be had, or the sandbox is gone. */
   readonly settled: Promise<void>;
