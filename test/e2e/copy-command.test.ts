@@ -13,7 +13,8 @@ import {
 import os from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { testedOwners, useOwnedSandbox } from "../helpers/owned-sandbox.ts";
+import { useOwnedSandbox } from "../helpers/owned-sandbox.ts";
+import { testedOwners } from "../helpers/owner-table.ts";
 import type { CommandResult } from "../helpers/run-command.ts";
 
 let folder = "";
@@ -104,9 +105,7 @@ describe.each(testedOwners)("glovebox cp with $name", (owner) => {
   });
 
   it("copies no more than it may", async () => {
-    await sh(
-      "rm -rf big; mkdir big; cd big; head -c 3000000 /dev/zero > a; truncate -s 50M sparse; touch b c",
-    );
+    await sh("rm -rf big; mkdir big; cd big; head -c 3000000 /dev/zero > a; truncate -s 50M sparse; touch b c");
     const large = await cp("--max-size", "2m", inside("big"), "large");
     expect(large.exitCode).toBe(125);
     expect(large.stderr).toContain("--max-size");

@@ -3,7 +3,8 @@ import { once } from "node:events";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { gloveboxEnvironment } from "../helpers/mcp-client.ts";
-import { testedOwners, useOwnedSandbox, type OwnedSandbox } from "../helpers/owned-sandbox.ts";
+import { useOwnedSandbox, type OwnedSandbox } from "../helpers/owned-sandbox.ts";
+import { testedOwners } from "../helpers/owner-table.ts";
 import { sleepersFor, uniqueSeconds } from "../helpers/processes.ts";
 import { projectFolder } from "../helpers/project-folder.ts";
 import { until } from "../helpers/until.ts";
@@ -95,7 +96,7 @@ describe.each(testedOwners)("glovebox exec in $name", (owner) => {
       expect(sleepersFor(owners)).toHaveLength(1);
       expect((await sandbox.glovebox(["exec", sandbox.id, "echo", "usable"])).stdout).toBe("usable\n");
       for (const pid of sleepersFor(owners)) process.kill(pid, "SIGKILL");
-    await running;
+      await running;
     },
   );
 

@@ -1,26 +1,27 @@
 import { afterAll, beforeAll, beforeEach } from "vitest";
 import { connectMcp, type McpConnection } from "./mcp-client.ts";
-import { testedOwners, type TestedOwner } from "./owner-table.ts";
+import type { TestedOwner } from "./owner-table.ts";
 import { useOwnSandboxes } from "./own-sandboxes.ts";
 import { skipOrFail } from "./require.ts";
 import { runCommand, type CommandOptions, type CommandResult } from "./run-command.ts";
 import { sessionImages } from "./test-images.ts";
-
-export { testedOwners, type TestedOwner };
 
 /** A sandbox in a process of its own, as an agent has it. */
 export interface OwnedSandbox {
   readonly id: string;
   readonly connection: McpConnection;
   /** Starts a program of the owner's that runs this shell line, and does not wait for its end. */
-  start(line: string): Promise<unknown>;
+  readonly start: (line: string) => Promise<unknown>;
   /** Runs `glovebox` beside it. */
-  glovebox(argv: readonly string[], options?: CommandOptions): Promise<CommandResult>;
+  readonly glovebox: (argv: readonly string[], options?: CommandOptions) => Promise<CommandResult>;
   readonly environment: Readonly<Record<string, string>>;
 }
 
 /** A live sandbox of another process for the tests of a `describe`; `renew` gives another, when a test has ended it. */
-export function useOwnedSandbox(owner: TestedOwner): { current(): OwnedSandbox; renew(): Promise<void> } {
+export function useOwnedSandbox(owner: TestedOwner): {
+  readonly current: () => OwnedSandbox;
+  readonly renew: () => Promise<void>;
+} {
   const own = useOwnSandboxes();
   let sandbox: OwnedSandbox | undefined;
   let problem: string | null = null;

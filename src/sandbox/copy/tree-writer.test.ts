@@ -35,7 +35,6 @@ const file = (name: string, text = "evil", mode = 0o644): TreeEntry => ({
   kind: "file",
   path: name,
   sizeBytes: Buffer.byteLength(text),
-  // oxlint-disable-next-line typescript/require-await -- a stream of bytes is asynchronous
   chunks: (async function* () {
     yield Buffer.from(text);
   })(),

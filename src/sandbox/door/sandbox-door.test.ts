@@ -2,7 +2,6 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, sta
 import { connect } from "node:net";
 import os from "node:os";
 import path from "node:path";
-import pino from "pino";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { failureOf } from "../../../test/helpers/failure-of.ts";
 import { encodeFrame } from "../../base/mux/frames.ts";
@@ -14,6 +13,8 @@ let folder = "";
 beforeEach(() => (folder = mkdtempSync(path.join(os.tmpdir(), "glovebox-door-"))));
 afterEach(() => rmSync(folder, { recursive: true }));
 
+const quiet = (): void => undefined;
+
 function door(owner = "own-1", expired: readonly string[] = []): SandboxDoor {
   return new SandboxDoor({
     folder: path.join(folder, "doors"),
@@ -22,7 +23,7 @@ function door(owner = "own-1", expired: readonly string[] = []): SandboxDoor {
     platform: process.platform,
     leases: { stateOf: (name) => Promise.resolve(expired.includes(name) ? "expired" : "living") },
     find: () => undefined,
-    logger: pino({ level: "silent" }),
+    logger: { debug: quiet, info: quiet, warn: quiet, error: quiet },
   });
 }
 
