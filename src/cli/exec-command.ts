@@ -91,7 +91,7 @@ export async function runTerminal(
   },
   io: CommandIo,
 ): Promise<number> {
-  return withOwnTerminal(io, async ({ size, term, sizes, typed, draw }) => {
+  return withOwnTerminal(io, async ({ size, term, sizes, typed, takeBack, draw }) => {
     const { exit_code: exitCode } = await glovebox.visits.terminal(
       { ...request, ...size, ...(term === undefined ? {} : { term }) },
       {
@@ -100,6 +100,7 @@ export async function runTerminal(
         sizes,
         onEvent: async (event) => {
           if (event.type === "output") await draw(event.bytes);
+          if (event.type === "terminal" && !event.isHeld) takeBack();
           if (event.type === "warning") io.stderr.write(`glovebox: ${escapeControls(event.message)}\r\n`);
         },
       },

@@ -16,6 +16,8 @@ export interface OwnTerminal {
   readonly term: string | undefined;
   /** Each later size. */
   readonly sizes: AsyncIterable<Size>;
+  /** Gives line editing and the keys that end a command back to the user's terminal, for a program that has none. */
+  readonly takeBack: () => void;
   /** Every key, also those that otherwise end the command. */
   readonly typed: AsyncIterable<Uint8Array>;
   /** Draws what the program writes, but for what a terminal answers or keeps (see `TerminalFilter`). */
@@ -35,6 +37,7 @@ export async function withOwnTerminal<T>(io: CommandIo, work: (terminal: OwnTerm
       size: size(),
       term: /^[\w.+-]{1,64}$/.test(io.term) ? io.term : undefined,
       sizes: sizesOf(stdout, size, over.signal),
+      takeBack: () => stdin.setRawMode?.(false),
       typed: stdin.iterator({ destroyOnReturn: false }),
       draw: async (bytes) => {
         if (!stdout.write(filter.push(bytes))) await untilWritable(stdout);

@@ -13,6 +13,8 @@ export type OperationEvent =
   | { readonly type: "denied"; readonly denial: Denial }
   /** Something slow goes on; `fraction` is null while unknown. */
   | { readonly type: "progress"; readonly message: string; readonly fraction: number | null }
+  /** Whether the program has a terminal; without one the caller's own must edit lines and show what is typed. */
+  | { readonly type: "terminal"; readonly isHeld: boolean }
   /** Something the caller should know, once. */
   | { readonly type: "warning"; readonly message: string };
 

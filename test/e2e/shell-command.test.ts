@@ -8,6 +8,7 @@ import { useOwnSandboxes } from "../helpers/own-sandboxes.ts";
 import { sleepersFor, uniqueSeconds } from "../helpers/processes.ts";
 import { projectFolder } from "../helpers/project-folder.ts";
 import { isRequired } from "../helpers/require.ts";
+import { testImages } from "../helpers/test-images.ts";
 import { until } from "../helpers/until.ts";
 
 /** `glovebox` in a real terminal of 40 rows and 100 columns. */
@@ -101,6 +102,33 @@ describe.each(testedOwners)("glovebox shell in $name", (owner) => {
     expect(result.exitCode).toBe(2);
     expect(result.stderr).toContain("glovebox exec -i");
     expect((await glovebox(["exec", "-t", id, "true"])).exitCode).toBe(2);
+  });
+});
+
+describe("glovebox shell in an image without Python", () => {
+  const own = useOwnSandboxes();
+  const shell = async (image: string): Promise<Terminal> => {
+    const terminal = new Terminal(["shell", "--engine", "docker", "--image", image], own.environment());
+    await terminal.until("$ ");
+    return terminal;
+  };
+
+  it("is held by script, with the size that the terminal had", async (context) => {
+    if (!isRequired("docker")) context.skip("GLOVEBOX_TEST_REQUIRE does not list docker");
+    const terminal = await shell(testImages.javascript);
+    expect(terminal.drawn).toContain("keeps the size");
+    expect(await terminal.type("tty; stty size; echo d''one\r", "done\r")).toMatch(/\/dev\/pts\/\d+\s+40 100\s/u);
+    await terminal.type("exit 7\r", "exit");
+    expect(await terminal.ended).toBe(7);
+  });
+
+  it("is none where nothing can hold one, and the user's own edits lines", async (context) => {
+    if (!isRequired("docker")) context.skip("GLOVEBOX_TEST_REQUIRE does not list docker");
+    const terminal = await shell("glovebox-test/minimal:1");
+    expect(terminal.drawn).toContain("There is no terminal");
+    expect(await terminal.type("echo oops\u007f\u007f\u007f\u007fd''one\r", "\ndone\r")).not.toContain("\noops");
+    await terminal.type("exit 7\r", "exit");
+    expect(await terminal.ended).toBe(7);
   });
 });
 

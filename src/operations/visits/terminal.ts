@@ -29,6 +29,7 @@ export const terminalOperation: Operation<typeof terminalRequestSchema, typeof t
       { command, size, workingDirectory, environment: { TERM: request.term ?? "xterm", ...environment } },
       { signal: call.signal },
     );
+    await call.onEvent?.({ type: "terminal", isHeld: terminal.holder !== "none" });
     const notice = notices[terminal.holder];
     if (notice !== null) await call.onEvent?.({ type: "warning", message: notice });
     void followSizes(terminal, call.sizes);
