@@ -124,7 +124,7 @@ describe("glovebox shell in an image without Python", () => {
 
   it("is none where nothing can hold one, and the user's own edits lines", async (context) => {
     if (!isRequired("docker")) context.skip("GLOVEBOX_TEST_REQUIRE does not list docker");
-    const terminal = await shell("glovebox-test/minimal:1");
+    const terminal = await shell(process.env["GLOVEBOX_TEST_IMAGE_MINIMAL"] ?? "glovebox-test/minimal:1");
     expect(terminal.drawn).toContain("There is no terminal");
     expect(await terminal.type("echo oops\u007f\u007f\u007f\u007fd''one\r", "\ndone\r")).not.toContain("\noops");
     await terminal.type("exit 7\r", "exit");
