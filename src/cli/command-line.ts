@@ -21,22 +21,20 @@ export type SetExitCode = (exitCode: number) => void;
 /** Runs one command line and resolves to its exit code; never rejects. */
 export async function runCommandLine(argv: readonly string[], io: CommandIo): Promise<number> {
   let exitCode = 0;
+  let json = false;
   const program = buildProgram(io, (code) => (exitCode = code));
+  // The command's own option: what stands behind a program's name or `--` may look the same.
+  program.hook("preAction", (_, command) => void (json = command.opts()["json"] === true));
   try {
     await program.parseAsync(argv, { from: "user" });
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage;
     if (typeof io.signal.reason === "number") return io.signal.reason;
     const known = toGloveboxError(error);
-    reportError(known, { io, json: argv.includes("--json") && !afterSeparator(argv, "--json") });
+    reportError(known, { io, json });
     return exitCodeOfError(known);
   }
   return exitCode;
-}
-
-function afterSeparator(argv: readonly string[], option: string): boolean {
-  const separator = argv.indexOf("--");
-  return separator >= 0 && argv.indexOf(option) > separator;
 }
 
 function buildProgram(io: CommandIo, setExitCode: SetExitCode): Command {

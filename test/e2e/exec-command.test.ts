@@ -64,6 +64,9 @@ describe.each(testedOwners)("glovebox exec in $name", (owner) => {
     expect(unknown.exitCode).toBe(125);
     expect(unknown.stderr).toContain("NOT_FOUND");
     expect(unknown.stderr).toContain(id);
+    expect((await glovebox(["exec", "sbx-nothing", "echo", "--json"])).stdout).toBe("");
+    const asJson = await glovebox(["exec", "--json", "sbx-nothing", "true"]);
+    expect(JSON.parse(asJson.stdout)).toMatchObject({ error: { error_type: "NOT_FOUND" } });
     expect((await glovebox(["exec", "--cwd", "relative", id, "true"])).exitCode).toBe(2);
     expect((await glovebox(["exec", "--no-such", id, "true"])).exitCode).toBe(2);
   });
@@ -114,6 +117,18 @@ describe.each(testedOwners)("glovebox exec in $name", (owner) => {
     expect((await sandbox.glovebox(["prune"])).exitCode).toBe(0);
     expect((await sandbox.glovebox(["exec", sandbox.id, "true"])).stderr).toContain("NOT_FOUND");
     await until(() => sleepersFor(seconds).length === 0);
+    await renew();
+  });
+
+  it("ends when its owner ends", async () => {
+    const sandbox = current();
+    const seconds = uniqueSeconds();
+    const child = visitor(sandbox, ["exec", sandbox.id, "sh", "-c", `trap '' TERM; sleep ${seconds}; sleep 1`]);
+    await until(() => sleepersFor(seconds).length > 0);
+    await sandbox.connection.client.close();
+    expect([125, 137]).toContain(await child.ended);
+    await until(() => sleepersFor(seconds).length === 0);
+    await until(async () => (await sandbox.glovebox(["exec", sandbox.id, "true"])).stderr.includes("NOT_FOUND"));
     await renew();
   });
 
