@@ -1,40 +1,31 @@
-/** A control sequence that has not ended by then is none. */
-const mostCharacters = 256;
+/** A control sequence, or a string, that has not ended by then is none. */
+const mostCharacters = { control: 256, string: 65_536 };
 
-/** Modes in which the terminal itself sends bytes, or that would outlast the program; they are taken back at its end. */
-const lastingModes: ReadonlySet<string> = new Set([
-  "1",
-  "9",
-  "47",
-  "1000",
-  "1001",
-  "1002",
-  "1003",
-  "1004",
-  "1005",
-  "1006",
-  "1015",
-  "1016",
-  "1047",
-  "1049",
-  "2004",
-]);
+/** Modes that a terminal is in by itself; the others are off until a program sets them. */
+const usualModes: ReadonlySet<string> = new Set(["7", "25"]);
+
+/**
+ * Control sequences that draw: moves, erasures, insertions, scrolling, tabulators, colours, modes, the cursor's form, and
+ * the reset of all that. Every other is one that a terminal answers, that prints, or that is for the terminal itself.
+ */
+const drawing = /^(?:[\d;:]*[@A-MPSTXZ`abd-hlmrsu]|\?(?:\d{1,4};)*\d{1,4}[hl]|\?\d?[JK]|\d? q|!p)$/;
 
 /** Where in a sequence the text is: outside of any, behind ESC, in a CSI, or in a string that ends with ST. */
 type State = "text" | "escape" | "control" | "string" | "string-escape";
 
 /**
  * What a program may do to the user's terminal: draw on it, in colours, anywhere. Taken out are sequences that a terminal
- * answers as if the user had typed (reports of device, cursor, modes, window and colours), and all strings for the
- * terminal itself: title, clipboard, settings (OSC, DCS, APC, PM, SOS). Bytes that are not UTF-8 become U+FFFD, so that
+ * answers as if the user had typed (reports of device, cursor, modes, window and colours), those that print, and all
+ * strings for the terminal itself: title, clipboard, settings (OSC, DCS, APC, PM, SOS). Bytes that are not UTF-8 become U+FFFD, so that
  * none of them is a control character of one byte.
  */
 export class TerminalFilter {
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  /** Private modes that are not as they usually are. */
   readonly #modes = new Set<string>();
-  #isCursorHidden = false;
   #state: State = "text";
   #sequence = "";
+  #length = 0;
 
   push(bytes: Uint8Array): string {
     let shown = "";
@@ -42,10 +33,10 @@ export class TerminalFilter {
     return shown;
   }
 
-  /** What takes back the modes that the program has left on. */
+  /** What takes back the modes that the program has left behind, and its colours. */
   end(): string {
-    const modes = [...this.#modes].map((mode) => `\u001b[?${mode}l`).join("");
-    return `${modes}${this.#isCursorHidden ? "\u001b[?25h" : ""}${this.#modes.size > 0 ? "\u001b[0m" : ""}`;
+    const modes = [...this.#modes].map((mode) => `\u001b[?${mode}${usualModes.has(mode) ? "h" : "l"}`);
+    return `${modes.join("")}\u001b[0m`;
   }
 
   #next(character: string): string {
@@ -58,7 +49,7 @@ export class TerminalFilter {
         return this.#control(character);
       case "string":
         // BEL ends it too, as terminals take it.
-        if (character === "\u0007" || character === "\u0018" || character === "\u001a") this.#state = "text";
+        if ("\u0007\u0018\u001a".includes(character) || ++this.#length > mostCharacters.string) this.#state = "text";
         if (character === "\u001b") this.#state = "string-escape";
         return "";
       case "string-escape":
@@ -82,9 +73,12 @@ export class TerminalFilter {
     else if (character === "[") {
       this.#state = "control";
       this.#sequence = "";
-    } else if ("]PX^_".includes(character)) this.#state = "string";
-    // ESC Z asks who is there; ESC k is a title.
-    else if (character === "k") this.#state = "string";
+    } else if ("]PX^_k".includes(character)) {
+      // The last is a title, as some terminals take it.
+      this.#state = "string";
+      this.#length = 0;
+    }
+    // It asks who is there.
     else if (character !== "Z" && character >= " " && character <= "~") return `\u001b${character}`;
     return "";
   }
@@ -95,24 +89,18 @@ export class TerminalFilter {
       return "";
     }
     this.#sequence += character;
-    if (character < "@" && this.#sequence.length < mostCharacters) return "";
+    if (character < "@" && this.#sequence.length < mostCharacters.control) return "";
     this.#state = "text";
-    if (character < "@" || isAnswered(this.#sequence)) return "";
+    if (!drawing.test(this.#sequence)) return "";
     this.#remember(this.#sequence);
     return `\u001b[${this.#sequence}`;
   }
 
   #remember(sequence: string): void {
-    const { modes = "", final } = /^\?(?<modes>[\d;]*)(?<final>[hl])$/.exec(sequence)?.groups ?? {};
-    for (const mode of modes.split(";")) {
-      if (mode === "25") this.#isCursorHidden = final === "l";
-      else if (final === "h" && lastingModes.has(mode)) this.#modes.add(mode);
-      else if (final === "l") this.#modes.delete(mode);
+    const { modes = "", final } = /^\?(?<modes>[\d;]+)(?<final>[hl])$/.exec(sequence)?.groups ?? {};
+    for (const mode of modes.split(";").filter(Boolean)) {
+      if ((final === "h") === usualModes.has(mode)) this.#modes.delete(mode);
+      else this.#modes.add(mode);
     }
   }
-}
-
-/** Device attributes, status and cursor, window, terminal parameters and version, modes, checksum, keyboard. */
-function isAnswered(sequence: string): boolean {
-  return /[cnt]$|x$|>[\d;]*q$|\$[a-z]$|\*y$|[?=<>][\d;]*u$/.test(sequence);
 }
