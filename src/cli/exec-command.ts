@@ -33,7 +33,7 @@ export function addExecCommand(program: Command, io: CommandIo, setExitCode: Set
     .passThroughOptions()
     .addHelpText(
       "after",
-      "\nThe options stand before ID. Ctrl-C ends the command and all that it started, and nothing else in the sandbox." +
+      "\nThe options stand before ID. With -t the command may draw on your terminal. Ctrl-C ends the command and all that it started, and nothing else in the sandbox." +
         "\nExit code: the command's own; 127 no such program, 125 the platform failed, 2 wrong usage.",
     )
     .action(async (id: string, name: string, args: readonly string[], options: ExecOptions) => {

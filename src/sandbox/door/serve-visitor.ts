@@ -3,6 +3,7 @@ import type { Writable } from "node:stream";
 import type { Logger } from "../../base/logger.ts";
 import { untilWritable } from "../../base/until-writable.ts";
 import { GloveboxError, toGloveboxError } from "../../errors/glovebox-error.ts";
+import type { TreeEnd } from "../process-tree.ts";
 import type { Sandbox } from "../sandbox.ts";
 import { DoorChannel } from "./door-channel.ts";
 import {
@@ -53,7 +54,8 @@ export async function serveVisitor(socket: Socket, { find, logger }: ServeVisito
         ends.add(endProgram(visit, signal).then((error) => tell({ type: "ended", call, error })));
       };
       tell({ type: "started" });
-      await serveProgram(visit, channel, gone.signal);
+      const end = await serveProgram(visit, channel, gone.signal);
+      if (end === "unclean") logger.warn({ sandbox: sandbox.id }, "a visitor's program may not have ended");
       await Promise.all(ends);
       tell({ type: "settled" });
     } else {
@@ -73,7 +75,7 @@ function specOf({ command, environment, working_directory, as_program }: ExecReq
 }
 
 /** Connects the program with its visitor until it has ended; a visitor that is gone is its end. */
-async function serveProgram(visit: Visit, channel: DoorChannel, gone: AbortSignal): Promise<void> {
+async function serveProgram(visit: Visit, channel: DoorChannel, gone: AbortSignal): Promise<TreeEnd> {
   channel.program.pipe(visit.stdin);
   const output = passOutput(visit, channel).catch(() => {
     // It has broken off, of which the program's exit tells.
@@ -91,9 +93,10 @@ async function serveProgram(visit: Visit, channel: DoorChannel, gone: AbortSigna
   gone.addEventListener("abort", leave, { once: true });
   if (gone.aborted) leave();
   await Promise.race([exited, left.promise]);
-  if (gone.aborted) await visit.end();
+  const end = gone.aborted ? await visit.end() : "clean";
   await visit.settled;
   await Promise.race([output, left.promise]);
+  return end;
 }
 
 /** As fast as the visitor reads; for one that is gone the rest is dropped, so that nothing holds the program up. */
