@@ -4,6 +4,16 @@ export type { Alert } from "./platform/platform.ts";
 export type { OperationEvent } from "./operations/operation.ts";
 export type { DoctorChoice, DoctorEngine, DoctorResponse } from "./operations/doctor/schema.ts";
 export type { ExecuteRequest, ExecuteResponse } from "./operations/execute/schema.ts";
+export type { VisitCalls } from "./library/visit-calls.ts";
+export type {
+  CopyInRequest,
+  CopyOutRequest,
+  CopyResponse,
+  ExecRequest,
+  ExecResponse,
+  TerminalRequest,
+  TerminalResponse,
+} from "./operations/visits/schema.ts";
 export type { EnvironmentCalls } from "./library/environment-calls.ts";
 export type { ProcessCalls } from "./library/process-calls.ts";
 export type {

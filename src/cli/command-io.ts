@@ -3,9 +3,11 @@ import type { OutputStream } from "./program-output.ts";
 
 /** Everything a command may touch of the process it runs in. */
 export interface CommandIo {
-  readonly stdin: Readable & { readonly isTTY?: boolean };
+  readonly stdin: Readable & { readonly isTTY?: boolean; setRawMode?(isRaw: boolean): unknown };
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
   /** Aborts when the user or the system asks the command to end; its reason is the exit code, 128 + N. */
   readonly signal: AbortSignal;
+  /** Kind of the user's terminal, from the environment; empty when it tells none. */
+  readonly term: string;
 }

@@ -4,13 +4,16 @@ import { readPackageVersion } from "../config/package-version.ts";
 import type { CommandIo } from "./command-io.ts";
 import { reportError } from "./error-report.ts";
 import { exitCodeOfError, exitCodes } from "./exit-code.ts";
+import { addCopyCommand } from "./copy-command.ts";
 import { addDoctorCommand } from "./doctor-command.ts";
+import { addExecCommand } from "./exec-command.ts";
 import { addImagesCommand } from "./images-command.ts";
 import { addMcpCommand } from "./mcp-command.ts";
 import { addMountsCommand } from "./mounts-command.ts";
 import { addPackagesCommand } from "./packages-command.ts";
 import { addRunCommand } from "./run-command.ts";
 import { addSandboxesCommands } from "./sandboxes-commands.ts";
+import { addShellCommand } from "./shell-command.ts";
 
 /** Hands a command's exit code to the caller of `runCommandLine`. */
 export type SetExitCode = (exitCode: number) => void;
@@ -18,22 +21,20 @@ export type SetExitCode = (exitCode: number) => void;
 /** Runs one command line and resolves to its exit code; never rejects. */
 export async function runCommandLine(argv: readonly string[], io: CommandIo): Promise<number> {
   let exitCode = 0;
+  let json = false;
   const program = buildProgram(io, (code) => (exitCode = code));
+  // The command's own option: what stands behind a program's name or `--` may look the same.
+  program.hook("preAction", (_, command) => void (json = command.opts()["json"] === true));
   try {
     await program.parseAsync(argv, { from: "user" });
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage;
     if (typeof io.signal.reason === "number") return io.signal.reason;
     const known = toGloveboxError(error);
-    reportError(known, { io, json: argv.includes("--json") && !afterSeparator(argv, "--json") });
+    reportError(known, { io, json });
     return exitCodeOfError(known);
   }
   return exitCode;
-}
-
-function afterSeparator(argv: readonly string[], option: string): boolean {
-  const separator = argv.indexOf("--");
-  return separator >= 0 && argv.indexOf(option) > separator;
 }
 
 function buildProgram(io: CommandIo, setExitCode: SetExitCode): Command {
@@ -41,6 +42,8 @@ function buildProgram(io: CommandIo, setExitCode: SetExitCode): Command {
     .description("Runs code that nobody trusts yet in sealed sandboxes.")
     .version(readPackageVersion(), "-V, --version")
     .exitOverride()
+    // So that what stands behind the name of a program is the program's.
+    .enablePositionalOptions()
     .configureOutput({
       writeOut: (text) => void io.stdout.write(text),
       writeErr: (text) => void io.stderr.write(text),
@@ -51,6 +54,9 @@ function buildProgram(io: CommandIo, setExitCode: SetExitCode): Command {
   addRunCommand(program, io, setExitCode);
   addImagesCommand(program, io, setExitCode);
   addSandboxesCommands(program, io, setExitCode);
+  addExecCommand(program, io, setExitCode);
+  addShellCommand(program, io, setExitCode);
+  addCopyCommand(program, io, setExitCode);
   addMountsCommand(program, io, setExitCode);
   addMcpCommand(program, io, setExitCode);
   addPackagesCommand(program, io, setExitCode);

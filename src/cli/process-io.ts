@@ -19,6 +19,7 @@ export async function runFromProcess(): Promise<void> {
     stdout: process.stdout,
     stderr: process.stderr,
     signal: ending.signal,
+    term: process.env["TERM"] ?? "",
   };
   process.exitCode = await runCommandLine(process.argv.slice(2), io);
   // A stdin that was read keeps the process alive until its writer closes it.

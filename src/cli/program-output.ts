@@ -2,8 +2,8 @@ import type { Writable } from "node:stream";
 import { untilWritable } from "../base/until-writable.ts";
 import { escapeControls } from "./terminal-escape.ts";
 
-/** A stream of the command itself; `isTTY` as Node's process streams have it. */
-export type OutputStream = Writable & { readonly isTTY?: boolean };
+/** A stream of the command itself; the rest is as Node's process streams have it. */
+export type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number };
 
 /** Passes a program's bytes on to a stream of the command: untouched to files and pipes, made harmless to a terminal. */
 export class ProgramOutput {

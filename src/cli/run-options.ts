@@ -63,7 +63,8 @@ export function requestOfOptions(
   return definedOnly(request);
 }
 
-function parseVariable(text: string): [string, string] {
+/** @throws INVALID_REQUEST */
+export function parseVariable(text: string): [string, string] {
   const separator = text.indexOf("=");
   if (separator <= 0) throw invalidField("--env", "NAME=VALUE", text.split("=", 1)[0]);
   return [text.slice(0, separator), text.slice(separator + 1)];
@@ -82,7 +83,7 @@ function secretsOf(options: readonly string[]): Record<string, string> {
 }
 
 /** A policy by its name, else a list with commas; which policies there are is for the operation to say. */
-function parseNetworkOption(text: string | undefined): string | readonly string[] | undefined {
+export function parseNetworkOption(text: string | undefined): string | readonly string[] | undefined {
   if (text === undefined || /^(?:none|registries|open|)$/.test(text)) return text;
   return text.split(",").map((domain) => domain.trim());
 }

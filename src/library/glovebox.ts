@@ -50,6 +50,7 @@ import type { z } from "zod";
 
 import { EnvironmentCalls, type RunOperation } from "./environment-calls.ts";
 import { ProcessCalls } from "./process-calls.ts";
+import { VisitCalls } from "./visit-calls.ts";
 
 /** Options of the embedded Glovebox; everything else comes from the environment and the configuration file. */
 export interface GloveboxOptions extends ConfigOverrides {
@@ -72,6 +73,8 @@ export interface Glovebox extends AsyncDisposable {
   readonly environments: EnvironmentCalls;
   /** Background processes of environments and sessions. */
   readonly processes: ProcessCalls;
+  /** Programs, terminals and files in sandboxes that live already, also those of other processes. */
+  readonly visits: VisitCalls;
   /**
    * Runs a program in a session: files last from call to call, variables do not. Without `session_id` all calls share
    * the session of this Glovebox.
@@ -141,6 +144,7 @@ export async function createGlovebox(options: GloveboxOptions = {}): Promise<Glo
 class EmbeddedGlovebox implements Glovebox {
   readonly environments: EnvironmentCalls;
   readonly processes: ProcessCalls;
+  readonly visits: VisitCalls;
   readonly #platform: Platform;
   readonly #context: DoctorContext;
 
@@ -150,6 +154,7 @@ class EmbeddedGlovebox implements Glovebox {
     const run: RunOperation = (operation, request, call) => this.#run(operation, request, call);
     this.environments = new EnvironmentCalls(run);
     this.processes = new ProcessCalls(run);
+    this.visits = new VisitCalls(run);
   }
 
   execute(request: ExecuteRequest, call?: CallOptions): Promise<ExecuteResponse> {

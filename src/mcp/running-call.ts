@@ -79,7 +79,7 @@ export class RunningCall {
     if (event.type === "output") return this[event.stream].append(event.bytes);
     if (event.type === "sandbox") this.#sandboxId = event.sandboxId;
     else if (event.type === "denied") this.#message = `Refused a connection to ${event.denial.target}`;
-    else this.#message = event.message;
+    else if (event.type !== "terminal") this.#message = event.message;
     this.onNews?.();
   }
 }

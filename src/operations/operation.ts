@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import type { Denial } from "../policy/network/denial.ts";
 import type { Caller } from "../sandbox/sandboxes.ts";
+import type { TerminalSize } from "../sandbox/terminal/terminal-size.ts";
 
 /** What an operation reports while it works, in the order it happened. */
 export type OperationEvent =
@@ -12,6 +13,8 @@ export type OperationEvent =
   | { readonly type: "denied"; readonly denial: Denial }
   /** Something slow goes on; `fraction` is null while unknown. */
   | { readonly type: "progress"; readonly message: string; readonly fraction: number | null }
+  /** Whether the program has a terminal; without one the caller's own must edit lines and show what is typed. */
+  | { readonly type: "terminal"; readonly isHeld: boolean }
   /** Something the caller should know, once. */
   | { readonly type: "warning"; readonly message: string };
 
@@ -21,6 +24,8 @@ export interface OperationCall extends Caller {
   readonly connection?: string | undefined;
   /** Standard input of the program as a stream; instead of the request's `stdin`. */
   readonly stdin?: AsyncIterable<Uint8Array> | undefined;
+  /** Sizes of the caller's terminal, each time it changes; for operations that hold one. */
+  readonly sizes?: AsyncIterable<TerminalSize> | undefined;
   /** Awaited for output, so that a slow listener slows the program instead of growing the memory. */
   readonly onEvent?: ((event: OperationEvent) => void | Promise<void>) | undefined;
 }

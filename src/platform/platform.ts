@@ -4,6 +4,7 @@ import { createId } from "../base/id.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Config } from "../config/config.ts";
 import type { Host } from "../config/host.ts";
+import { doorFolder } from "../config/door-folder.ts";
 import { expandHome } from "../config/mounts/expand-home.ts";
 import { loadMountPolicy, type LoadedMountPolicy } from "../config/mounts/load-mount-policy.ts";
 import { EgressProxy } from "../egress/egress-proxy.ts";
@@ -18,10 +19,12 @@ import { checkChoice } from "../policy/choice.ts";
 import { defaultSessionImage } from "../policy/session-profile.ts";
 import type { Isolation } from "../policy/isolation.ts";
 import { Admission } from "../sandbox/admission.ts";
+import { SandboxDoor } from "../sandbox/door/sandbox-door.ts";
 import { Leases } from "../sandbox/leases.ts";
 import { identityOf } from "../sandbox/process-identity.ts";
 import { Reaper } from "../sandbox/reaper.ts";
 import { SandboxRecords } from "../sandbox/sandbox-records.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
 import { Sandboxes } from "../sandbox/sandboxes.ts";
 import { WorkArchives } from "../sandbox/work-archives.ts";
 import type { AlertListener } from "../telemetry/alert.ts";
@@ -59,6 +62,8 @@ export interface Platform extends AsyncDisposable {
   readonly host: Host;
   readonly engines: Engines;
   readonly sandboxes: Sandboxes;
+  /** A live sandbox of this process, whatever it is for. */
+  findLive(id: string): Sandbox | undefined;
   readonly sessions: Sessions;
   readonly records: SandboxRecords;
   readonly leases: Leases;
@@ -106,12 +111,21 @@ export function createPlatform({ config, host, door, defaultEngine, onAlert }: P
   });
   const records = new SandboxRecords(path.join(host.stateDirectory, "sandboxes"));
   const archives = new WorkArchives({ folder: path.join(host.stateDirectory, "sessions"), owner, leases });
-  const reaper = new Reaper({ leases, records, archives, logger, now });
+  const sandboxDoor = new SandboxDoor({
+    folder: doorFolder(host),
+    owner,
+    uid: host.uid,
+    platform: host.platform,
+    leases,
+    find: (id) => findLive(id),
+    logger,
+  });
+  const reaper = new Reaper({ leases, records, archives, door: sandboxDoor, logger, now });
   const { queue, maxContainers: maxSandboxes } = config;
   const openAdmission = (most: number, onWaiting?: () => void): Admission =>
     new Admission({ maxSandboxes: most, queueLimit: queue.limit, queueTimeoutMs: queue.timeoutMs, onWaiting });
   const openSandboxes = (admission: Admission): Sandboxes =>
-    new Sandboxes({ admission, leases, records, owner, logger, now });
+    new Sandboxes({ admission, leases, records, door: sandboxDoor, owner, logger, now });
   const admission = openAdmission(maxSandboxes, () => sessions.makeRoom());
   const sessions = new Sessions({
     archives,
@@ -123,6 +137,7 @@ export function createPlatform({ config, host, door, defaultEngine, onAlert }: P
   const sandboxes = openSandboxes(admission);
   // Installers take no place of a run's.
   const installers = openSandboxes(openAdmission(mostInstallers));
+  const findLive = (id: string): Sandbox | undefined => sandboxes.find(id) ?? installers.find(id);
   const egressProxy = new EgressProxy({
     platform: host.platform,
     temporaryDirectory: host.temporaryDirectory,
@@ -171,6 +186,7 @@ export function createPlatform({ config, host, door, defaultEngine, onAlert }: P
   };
   const environments = new Environments({ idleMs: config.environmentIdleMs, logger });
   const close = async (): Promise<void> => {
+    await sandboxDoor.close();
     // Their programs end first, each with its result.
     await Promise.all([environments.close(), sessions.close()]);
     await Promise.all([sandboxes.close(), installers.close()]);
@@ -185,6 +201,7 @@ export function createPlatform({ config, host, door, defaultEngine, onAlert }: P
     host,
     engines,
     sandboxes,
+    findLive,
     sessions,
     records,
     leases,

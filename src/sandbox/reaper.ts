@@ -1,6 +1,7 @@
 import type { Logger } from "../base/logger.ts";
 import type { ContainerSummary, Engine } from "../engines/engine.ts";
 import { labels, managed } from "../engines/labels.ts";
+import type { SandboxDoor } from "./door/sandbox-door.ts";
 import type { Leases } from "./leases.ts";
 import type { SandboxRecords } from "./sandbox-records.ts";
 import type { WorkArchives } from "./work-archives.ts";
@@ -9,6 +10,7 @@ export interface ReaperOptions {
   readonly leases: Leases;
   readonly records: SandboxRecords;
   readonly archives: Pick<WorkArchives, "forgetLeft">;
+  readonly door: Pick<SandboxDoor, "forgetLeft">;
   readonly logger: Logger;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -51,6 +53,7 @@ export class Reaper {
     );
     const forgotten = await this.#forgetRecords(engine);
     await this.#options.archives.forgetLeft();
+    await this.#options.door.forgetLeft();
     await this.#options.leases.forgetLongExpired();
     return [...new Set([...removed.filter((id) => id !== null), ...forgotten])];
   }

@@ -1,7 +1,5 @@
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
-import { GloveboxError } from "../errors/glovebox-error.ts";
 import type { EngineName } from "../engines/engine.ts";
 
 /** What is written down of a live sandbox, so that other commands on this machine can see and end it. */
@@ -12,19 +10,14 @@ export interface SandboxRecord {
   readonly principal: string;
   readonly owner: string;
   readonly createdAtMs: number;
+  /** Where its owner can be asked for it (`SandboxDoor`); null: nowhere. */
+  readonly door: string | null;
 }
-
-/** How long a server may take to remove a sandbox that it was asked to, and how often it is looked whether it did. */
-const removalByOwnerMs = 15_000;
-const askedEveryMs = 100;
 
 const idForm = /^sbx-[a-z0-9]{1,40}$/;
 
 /**
  * The records of the live sandboxes of this machine's user: one small file each.
- *
- * Containers can be listed and removed on their engine by anyone; the embedded engine's live inside their server, so
- * another command asks that server to remove one by a mark beside the record, which the server looks for.
  */
 export class SandboxRecords {
   readonly #folder: string;
@@ -41,7 +34,7 @@ export class SandboxRecords {
   }
 
   async delete(id: string): Promise<void> {
-    await Promise.all([rm(this.#file(id), { force: true }), rm(this.#mark(id), { force: true })]);
+    await rm(this.#file(id), { force: true });
   }
 
   async list(): Promise<readonly SandboxRecord[]> {
@@ -50,22 +43,9 @@ export class SandboxRecords {
     return records.filter((record) => record !== null);
   }
 
-  /**
-   * Asks the server that owns the sandbox to remove it and waits until it has.
-   * @throws INTERNAL when that server does not
-   */
-  async removeByOwner(id: string): Promise<void> {
-    await writeFile(this.#mark(id), "", { mode: 0o600 });
-    for (let waitedMs = 0; (await this.#read(`${id}.json`)) !== null; waitedMs += askedEveryMs) {
-      if (waitedMs > removalByOwnerMs) throw notRemoved(id);
-      await sleep(askedEveryMs);
-    }
-  }
-
-  /** Ids whose removal somebody has asked for. */
-  async asked(): Promise<readonly string[]> {
-    const names = await readdir(this.#folder).catch(() => []);
-    return names.filter((name) => name.endsWith(".remove")).map((name) => name.slice(0, -".remove".length));
+  /** Null when there is none of a sandbox with that id. */
+  async find(id: string): Promise<SandboxRecord | null> {
+    return idForm.test(id) ? this.#read(`${id}.json`) : null;
   }
 
   async #read(name: string): Promise<SandboxRecord | null> {
@@ -80,17 +60,6 @@ export class SandboxRecords {
   #file(id: string): string {
     return path.join(this.#folder, `${checkId(id)}.json`);
   }
-
-  #mark(id: string): string {
-    return path.join(this.#folder, `${checkId(id)}.remove`);
-  }
-}
-
-function notRemoved(id: string): GloveboxError {
-  return new GloveboxError("INTERNAL", `The process that owns ${id} did not remove it.`, {
-    suggestion: "End that process; its sandboxes end with it.",
-    context: { sandbox_id: id },
-  });
 }
 
 function checkId(id: string): string {

@@ -20,6 +20,8 @@ export interface SandboxParts {
   readonly engineName: EngineName;
   readonly capabilities: Capabilities;
   readonly container: Container;
+  /** See `SandboxPlan`. */
+  readonly programEnvironment: Readonly<Record<string, string>>;
   readonly logger: Logger;
   /** Gives the place back once nothing of the sandbox is left. */
   readonly onRemoved: () => Promise<void>;
@@ -55,6 +57,11 @@ export class Sandbox implements AsyncDisposable {
 
   get state(): SandboxState {
     return this.#state;
+  }
+
+  /** Variables of its own programs. */
+  get programEnvironment(): Readonly<Record<string, string>> {
+    return this.#parts.programEnvironment;
   }
 
   /** Where a folder of the sandbox really is: programs know it by that name. */

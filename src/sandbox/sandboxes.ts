@@ -5,6 +5,7 @@ import type { ContainerSpec } from "../engines/container-spec.ts";
 import { labels, managed } from "../engines/labels.ts";
 import type { Admission, Place } from "./admission.ts";
 import type { Leases } from "./leases.ts";
+import type { SandboxDoor } from "./door/sandbox-door.ts";
 import type { SandboxRecord, SandboxRecords } from "./sandbox-records.ts";
 import { Sandbox } from "./sandbox.ts";
 
@@ -19,12 +20,16 @@ export type SandboxPlan = Omit<ContainerSpec, "name" | "labels"> & {
   readonly kind: string;
   /** Hard end: after it any sweep may remove the sandbox. */
   readonly lifetimeMs: number;
+  /** Variables of its programs, which those of visitors get too; none is a secret. */
+  readonly programEnvironment?: Readonly<Record<string, string>> | undefined;
 };
 
 export interface SandboxesOptions {
   readonly admission: Admission;
   readonly leases: Leases;
   readonly records: SandboxRecords;
+  /** Lets other processes of this user in; opened with the first sandbox. */
+  readonly door: Pick<SandboxDoor, "open">;
   /** Identity of this server, for the owner label. */
   readonly owner: string;
   readonly logger: Logger;
@@ -32,16 +37,12 @@ export interface SandboxesOptions {
   readonly now: () => number;
 }
 
-/** How often a server looks whether another command asks for the removal of one of its sandboxes. */
-const removalWatchMs = 500;
-
 /** Starts sandboxes, within the limit on how many may live at once, and knows those that live. */
 export class Sandboxes implements AsyncDisposable {
   readonly #options: SandboxesOptions;
   readonly #live = new Map<string, Sandbox>();
   readonly #starting = new Set<Promise<Sandbox>>();
   readonly #closing = new AbortController();
-  #removalWatch: NodeJS.Timeout | undefined;
 
   constructor(options: SandboxesOptions) {
     this.#options = options;
@@ -50,6 +51,11 @@ export class Sandboxes implements AsyncDisposable {
   /** Sandboxes that run now. */
   get live(): readonly Sandbox[] {
     return [...this.#live.values()];
+  }
+
+  /** The sandbox of that id when it runs now. */
+  find(id: string): Sandbox | undefined {
+    return this.#live.get(id);
   }
 
   /**
@@ -70,7 +76,6 @@ export class Sandboxes implements AsyncDisposable {
   /** Removes every sandbox, also those that are being started, and lets no new one in. */
   async close(): Promise<void> {
     this.#closing.abort();
-    clearInterval(this.#removalWatch);
     await Promise.allSettled(this.#starting);
     const removals = await Promise.allSettled(this.live.map((sandbox) => sandbox.remove()));
     const failed = removals.find((removal) => removal.status === "rejected");
@@ -87,7 +92,7 @@ export class Sandboxes implements AsyncDisposable {
     const id = createId("sbx");
     let container: Container | undefined;
     try {
-      await this.#bestEffort(id, "lease", this.#options.leases.hold());
+      await this.#bestEffort(id, "lease", () => this.#options.leases.hold());
       container = await engine.create(this.#spec(id, plan, caller.principal), { signal: caller.signal });
       await container.start({ signal: caller.signal });
     } catch (error) {
@@ -113,44 +118,37 @@ export class Sandboxes implements AsyncDisposable {
       engineName: engine.name,
       capabilities,
       container,
+      programEnvironment: plan.programEnvironment ?? {},
       logger: this.#options.logger,
       onRemoved: async () => {
         this.#live.delete(id);
         place.release();
         await recorded;
-        await this.#bestEffort(id, "record", this.#options.records.delete(id));
+        await this.#bestEffort(id, "record", () => this.#options.records.delete(id));
       },
     });
     this.#live.set(id, sandbox);
     return sandbox;
   }
 
-  /** Writes the record, and from now on looks for marks beside the records that ask for a removal. */
-  async #record(record: SandboxRecord): Promise<void> {
-    this.#removalWatch ??= setInterval(() => {
-      if (this.#live.size > 0) void this.#removeAsked();
-    }, removalWatchMs).unref();
-    await this.#bestEffort(record.id, "record", this.#options.records.add(record));
-  }
-
-  async #removeAsked(): Promise<void> {
-    const asked = await this.#options.records.asked();
-    const removals = asked.map((id) => this.#live.get(id)).filter((sandbox) => sandbox !== undefined);
-    // A removal that fails is in the log already.
-    await Promise.allSettled(removals.map((sandbox) => sandbox.remove()));
+  /** Writes the record, which tells others the way to its owner. */
+  async #record(record: Omit<SandboxRecord, "door">): Promise<void> {
+    let door: string | null = null;
+    await this.#bestEffort(record.id, "door", async () => void (door = await this.#options.door.open()));
+    await this.#bestEffort(record.id, "record", () => this.#options.records.add({ ...record, door }));
   }
 
   /** Without a writable home folder programs still run; the hard end on every object then does the lease's work. */
-  async #bestEffort(sandbox: string, what: string, work: Promise<void>): Promise<void> {
+  async #bestEffort(sandbox: string, what: string, work: () => Promise<void>): Promise<void> {
     try {
-      await work;
+      await work();
     } catch (error) {
-      this.#options.logger.warn({ sandbox, err: error }, `the ${what} could not be written`);
+      this.#options.logger.warn({ sandbox, err: error }, `the ${what} could not be made`);
     }
   }
 
   #spec(id: string, plan: SandboxPlan, principal: string): ContainerSpec {
-    const { kind, lifetimeMs, ...rest } = plan;
+    const { kind, lifetimeMs, programEnvironment: _, ...rest } = plan;
     return {
       ...rest,
       name: `glovebox-${id}`,

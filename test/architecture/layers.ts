@@ -41,7 +41,7 @@ export const layers: Readonly<Record<string, LayerRule>> = {
     builtins: "any",
   },
   egress: { layers: ["errors", "base", "policy"], packages: [], builtins: "any" },
-  sandbox: { layers: ["errors", "base", "policy", "engines", "egress"], packages: [], builtins: "any" },
+  sandbox: { layers: ["errors", "base", "policy", "engines", "egress"], packages: ["zod"], builtins: "any" },
   packages: {
     layers: ["errors", "base", "policy", "engines", "egress", "sandbox"],
     packages: ["oxc-parser", "@lezer/python"],

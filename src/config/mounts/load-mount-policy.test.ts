@@ -57,6 +57,7 @@ function load({
       homeDirectory: at("home"),
       workingDirectory: workingDirectory ?? at("home", "app"),
       stateDirectory: at("home", ".local", "state", "glovebox"),
+      temporaryDirectory: at("tmp"),
     },
     workingDirectoryIsRoot: !server,
   });

@@ -13,7 +13,7 @@ export interface MountSources {
   readonly config: Pick<Config, "mountAllowlist" | "projectRoots" | "engineEnvironment" | "packages">;
   readonly host: Pick<
     Host,
-    "platform" | "uid" | "environment" | "homeDirectory" | "workingDirectory" | "stateDirectory"
+    "platform" | "uid" | "environment" | "homeDirectory" | "workingDirectory" | "stateDirectory" | "temporaryDirectory"
   >;
   /** Whether the working directory is a root where none are configured: yes on the user's own machine. */
   readonly workingDirectoryIsRoot: boolean;

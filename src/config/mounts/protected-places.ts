@@ -2,11 +2,12 @@ import path from "node:path";
 import type { ProtectedPlace } from "../../policy/mounts/mount-policy.ts";
 import { configDirectory } from "../config-directory.ts";
 import type { Config } from "../config.ts";
+import { doorFolder } from "../door-folder.ts";
 import type { Host } from "../host.ts";
 import { expandHome } from "./expand-home.ts";
 import { existingPlace, realPlace } from "./real-place.ts";
 
-type Surroundings = Pick<Host, "environment" | "homeDirectory" | "stateDirectory" | "uid">;
+type Surroundings = Pick<Host, "environment" | "homeDirectory" | "stateDirectory" | "temporaryDirectory" | "uid">;
 
 /** Folders of the system that no sandbox gets, whatever lists them. */
 export const systemPlaces: readonly (readonly [path: string, what: string])[] = [
@@ -54,6 +55,7 @@ export async function protectedPlaces(
       .filter(Boolean)
       .map((file): [string, string] => [path.resolve(file), "the configuration of Glovebox"]),
     [stateDirectory, "the records of Glovebox"],
+    [doorFolder(host), "the way into the sandboxes of Glovebox"],
     [expandHome(packages.directory, homeDirectory), "the installed packages of Glovebox"],
   ];
   const others: [string, string][] = [

@@ -1,7 +1,9 @@
 import type { ContainerSummary, Engine } from "../../engines/engine.ts";
 import { labels, managed } from "../../engines/labels.ts";
 import type { Platform } from "../../platform/platform.ts";
+import { removeRemote } from "../../sandbox/door/remote-sandbox.ts";
 import type { SandboxRecord } from "../../sandbox/sandbox-records.ts";
+import { noDoor } from "./sandbox-errors.ts";
 import type { SandboxRow } from "./schema.ts";
 
 /** A sandbox that exists now, and how to end it from here. */
@@ -57,7 +59,8 @@ async function rowOf({ leases }: Platform, engine: Engine, summary: ContainerSum
 }
 
 /** A sandbox of the embedded engine ends with its process, so only a living one has any. */
-async function inAnotherProcess({ leases, records }: Platform, record: SandboxRecord): Promise<FoundSandbox> {
+async function inAnotherProcess(platform: Platform, record: SandboxRecord): Promise<FoundSandbox> {
+  const { leases, records } = platform;
   const owner = await leases.stateOf(record.owner);
   const row: SandboxRow = {
     sandbox_id: record.id,
@@ -68,7 +71,13 @@ async function inAnotherProcess({ leases, records }: Platform, record: SandboxRe
     running: owner === "living",
     owner,
   };
-  const remove = (): Promise<void> =>
-    owner === "living" ? records.removeByOwner(record.id) : records.delete(record.id);
-  return { row, remove };
+  return { row, remove: () => (owner === "living" ? removeByOwner(platform, record) : records.delete(record.id)) };
+}
+
+/** @throws INTERNAL when the owner does not, SANDBOX_LOST when it does not answer */
+async function removeByOwner(platform: Platform, { id, door }: SandboxRecord): Promise<void> {
+  const own = platform.findLive(id);
+  if (own !== undefined) return own.remove();
+  if (door === null) throw noDoor(id);
+  return removeRemote({ id, address: door });
 }

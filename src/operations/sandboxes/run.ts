@@ -1,7 +1,7 @@
-import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Platform } from "../../platform/platform.ts";
 import type { Operation } from "../operation.ts";
 import { answeringEngines, findSandboxes } from "./find.ts";
+import { sandboxNotFound } from "./sandbox-errors.ts";
 import {
   listSandboxesRequestSchema,
   pruneSandboxesRequestSchema,
@@ -43,7 +43,7 @@ export const removeSandboxesOperation: Operation<
     const chosen = ids.map((id) => {
       const match = found.find(({ row }) => row.sandbox_id === id);
       if (match === undefined)
-        throw notFound(
+        throw sandboxNotFound(
           id,
           found.map(({ row }) => row.sandbox_id),
         );
@@ -73,10 +73,3 @@ export const pruneSandboxesOperation: Operation<
     return { removed: [...swept, ...rest.map(({ row }) => row.sandbox_id)] };
   },
 };
-
-function notFound(id: string, known: readonly string[]): GloveboxError {
-  const existing = known.length === 0 ? "There are none." : `There are ${known.join(", ")}.`;
-  return new GloveboxError("NOT_FOUND", `No sandbox ${JSON.stringify(id)}. ${existing}`, {
-    context: { sandbox_id: id, sandbox_ids: known },
-  });
-}

@@ -39,6 +39,14 @@ export function openEnvironment(open: OpenEnvironment, caller: Caller): Promise<
       await ensureImage(spec.image, open, signal);
       const grant = await untilCancelled(network.grant(spec.network), signal);
       const image = await prepared(spec, plan, open, { ...caller, signal });
+      const variables = {
+        HOME: temporaryFolder,
+        LANG: "C.UTF-8",
+        ...grant?.environment,
+        ...spec.hostEnvironment,
+        ...spec.environment,
+      };
+      const sandbox = { ...plan.sandbox, programEnvironment: variables };
       return {
         spec,
         ownImage: image,
@@ -46,16 +54,10 @@ export function openEnvironment(open: OpenEnvironment, caller: Caller): Promise<
         sandboxes,
         logger,
         grant,
-        plan: image === null ? plan.sandbox : { ...plan.sandbox, image },
+        plan: image === null ? sandbox : { ...sandbox, image },
         project: spec.project,
         diskBytes: spec.limits.diskBytes,
-        variables: {
-          HOME: temporaryFolder,
-          LANG: "C.UTF-8",
-          ...grant?.environment,
-          ...spec.hostEnvironment,
-          ...spec.environment,
-        },
+        variables,
         warnings: [...plan.warnings, ...(grant?.warnings ?? [])],
         monotonicMs,
         now,

@@ -3,7 +3,7 @@ import type { SandboxPlan } from "../../sandbox/sandboxes.ts";
 
 /** The sandbox that a profile describes; `lifetimeMs` is its hard end, after which any sweep may remove it. */
 export function planOf(profile: Profile, lifetimeMs: number): SandboxPlan {
-  const { kind, image, ociRuntime, limits, scratch, processUser, workingDirectory } = profile;
+  const { kind, image, ociRuntime, limits, scratch, environment, processUser, workingDirectory } = profile;
   return {
     kind,
     image,
@@ -13,6 +13,7 @@ export function planOf(profile: Profile, lifetimeMs: number): SandboxPlan {
     sharedMemoryBytes: scratch.sharedMemoryBytes,
     processUser,
     workingDirectory,
+    programEnvironment: environment,
     lifetimeMs,
   };
 }

@@ -1,5 +1,5 @@
 import { settlesWithin } from "../../base/abort.ts";
-import { untilWritable } from "../../base/until-writable.ts";
+import { feedStream } from "../../base/feed-stream.ts";
 import { BoundedOutput } from "../../base/bounded-output.ts";
 import type { OutputChunk, Process } from "../../engines/engine.ts";
 import { untilEnded, type WatchedEnd } from "./until-ended.ts";
@@ -45,7 +45,8 @@ export async function runProgram(run: RunProgram): Promise<ProgramEnd> {
     listening = false;
   };
   const drained = drain(run.output, { stdout, stderr }, onOutput);
-  const fed = feed(run);
+  // Whether it reads all of it is the program's own affair.
+  const fed = feedStream(run.process.stdin, run.input, run.process.exit);
   const end = await untilEnded({ ...run, streams: [drained, fed] });
   const durationMs = Math.round(run.monotonicMs() - startedMs);
   while (!(await settlesWithin(drained, drainMs)) && listening && run.signal?.aborted !== true);
@@ -61,25 +62,4 @@ async function drain(
     kept[chunk.stream].append(chunk.bytes);
     await onOutput(chunk);
   }
-}
-
-/** Writes the input as fast as the program reads it; whether it reads all of it is the program's own affair. */
-async function feed({ process, input }: RunProgram): Promise<void> {
-  const { stdin } = process;
-  const ended = Promise.withResolvers<"ended">();
-  const end = (): void => ended.resolve("ended");
-  process.exit.then(end, end);
-  stdin.once("error", end).once("close", end);
-  const source = input[Symbol.asyncIterator]();
-  for (;;) {
-    const next = await Promise.race([source.next(), ended.promise]);
-    if (next === "ended") {
-      // Not awaited: a source that waits for its own input would hold up the end of the run.
-      void source.return?.();
-      return;
-    }
-    if (next.done === true) break;
-    if (!stdin.write(next.value)) await untilWritable(stdin);
-  }
-  stdin.end();
 }

@@ -1,0 +1,21 @@
+import path from "node:path";
+import type { Host } from "./host.ts";
+
+/** The longest path of a unix socket everywhere: macOS takes 103 bytes, Linux 107. */
+const mostSocketBytes = 103;
+/** Bytes of `/` and an owner's id behind the folder. */
+const nameBytes = 25;
+
+/**
+ * Folder of the sockets by which this user's processes reach each other's sandboxes: in the state folder, or where that
+ * has too long a name a folder of the user's own in the temporary one. Windows has no such folder: its pipes have names.
+ */
+export function doorFolder({
+  stateDirectory,
+  temporaryDirectory,
+  uid,
+}: Pick<Host, "stateDirectory" | "temporaryDirectory" | "uid">): string {
+  const folder = path.join(stateDirectory, "doors");
+  const fits = Buffer.byteLength(folder) + nameBytes <= mostSocketBytes;
+  return fits ? folder : path.join(temporaryDirectory, `glovebox-doors-${uid ?? "user"}`);
+}

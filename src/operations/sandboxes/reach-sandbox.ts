@@ -1,0 +1,25 @@
+import type { Platform } from "../../platform/platform.ts";
+import { visitRemote } from "../../sandbox/door/remote-sandbox.ts";
+import { visitOwn, type VisitedSandbox } from "../../sandbox/door/visit.ts";
+import { findSandboxes } from "./find.ts";
+import { noDoor, ownerElsewhere, ownerGone, sandboxNotFound } from "./sandbox-errors.ts";
+
+/**
+ * A live sandbox of this user on this machine, whichever process has it.
+ * @throws NOT_FOUND naming those that there are, SANDBOX_LOST when its owner is gone, UNSUPPORTED when it is out of reach
+ */
+export async function reachSandbox(platform: Platform, id: string, signal?: AbortSignal): Promise<VisitedSandbox> {
+  const own = platform.findLive(id);
+  if (own !== undefined) return visitOwn(own);
+  const record = await platform.records.find(id);
+  if (record === null) throw await unknownSandbox(platform, id, signal);
+  if ((await platform.leases.stateOf(record.owner)) === "expired") throw ownerGone(id);
+  if (record.door === null) throw noDoor(id);
+  return visitRemote({ id, address: record.door }, signal);
+}
+
+async function unknownSandbox(platform: Platform, id: string, signal: AbortSignal | undefined): Promise<Error> {
+  const found = await findSandboxes(platform, undefined, signal);
+  const ids = found.map(({ row }) => row.sandbox_id);
+  return ids.includes(id) ? ownerElsewhere(id) : sandboxNotFound(id, ids);
+}

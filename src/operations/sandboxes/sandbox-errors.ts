@@ -1,0 +1,37 @@
+import { GloveboxError } from "../../errors/glovebox-error.ts";
+
+/** There is none with that id, and these are. */
+export function sandboxNotFound(id: string, known: readonly string[]): GloveboxError {
+  const existing = known.length === 0 ? "There are none." : `There are ${known.join(", ")}.`;
+  return new GloveboxError("NOT_FOUND", `No sandbox ${JSON.stringify(id)}. ${existing}`, {
+    context: { sandbox_id: id, sandbox_ids: known },
+  });
+}
+
+/** Its owner lives and lets nobody in. */
+export function noDoor(id: string): GloveboxError {
+  return new GloveboxError("UNSUPPORTED", `The process that owns ${id} could not open a way in for others.`, {
+    suggestion: "Its log says why: the state folder must be writable and its user's own. End that process to end it.",
+    context: { sandbox_id: id },
+  });
+}
+
+/** Its owner is gone. */
+export function ownerGone(id: string): GloveboxError {
+  return new GloveboxError("SANDBOX_LOST", `The process that owned ${id} has ended, and nothing can be run in it.`, {
+    suggestion: "`glovebox prune` removes what it left.",
+    context: { sandbox_id: id },
+  });
+}
+
+/** It is on an engine that this user sees, and its owner is not one of this user's on this machine. */
+export function ownerElsewhere(id: string): GloveboxError {
+  return new GloveboxError(
+    "UNSUPPORTED",
+    `${id} belongs to a process of another user or machine, or with another state folder.`,
+    {
+      suggestion: "Run the command as that user, on that machine and with the same XDG_STATE_HOME.",
+      context: { sandbox_id: id },
+    },
+  );
+}

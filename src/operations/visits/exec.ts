@@ -1,0 +1,64 @@
+import { BoundedOutput } from "../../base/bounded-output.ts";
+import { invalidField } from "../../errors/glovebox-error.ts";
+import type { Platform } from "../../platform/platform.ts";
+import { checkArguments } from "../../policy/arguments.ts";
+import { checkEnvironment } from "../../policy/environment.ts";
+import { resolveWorkingDirectory } from "../../policy/working-directory.ts";
+import type { VisitSpec } from "../../sandbox/door/visit.ts";
+import type { Operation } from "../operation.ts";
+import { reachSandbox } from "../sandboxes/reach-sandbox.ts";
+import { followVisit } from "./follow-visit.ts";
+import { execRequestSchema, execResponseSchema } from "./schema.ts";
+
+/** One program in a sandbox that lives already, beside its own programs. */
+export const execOperation: Operation<typeof execRequestSchema, typeof execResponseSchema, Platform> = {
+  name: "exec_in_sandbox",
+  description: "Runs a program in a live sandbox of this user, whichever process has it, beside the programs there.",
+  request: execRequestSchema,
+  response: execResponseSchema,
+  run: async (platform, request, call) => {
+    const spec = { ...readProgram(request), command: readCommand(request.command), asProgram: true };
+    const sandbox = await reachSandbox(platform, request.sandbox_id, call.signal);
+    const visit = await sandbox.exec(spec, { signal: call.signal });
+    const { maxOutputBytes } = platform.config;
+    const kept = { stdout: new BoundedOutput(maxOutputBytes), stderr: new BoundedOutput(maxOutputBytes) };
+    const exitCode = await followVisit(visit, {
+      input: call.stdin,
+      signal: call.signal,
+      onOutput: (chunk) => {
+        kept[chunk.stream].append(chunk.bytes);
+        return call.onEvent?.({ type: "output", ...chunk });
+      },
+    });
+    return {
+      sandbox_id: sandbox.id,
+      exit_code: exitCode,
+      stdout: kept.stdout.text(),
+      stderr: kept.stderr.text(),
+      stdout_truncated: kept.stdout.truncated,
+      stderr_truncated: kept.stderr.truncated,
+    };
+  },
+};
+
+/** @throws INVALID_REQUEST naming the field */
+export function readCommand(given: readonly string[]): readonly string[] {
+  const command = checkArguments(given, "command");
+  if ((command[0] ?? "") === "") throw invalidField("command[0]", "the name of a program", command[0] ?? "nothing");
+  return command;
+}
+
+/** Where a visitor's program starts, and its variables. @throws INVALID_REQUEST naming the field */
+export function readProgram({
+  environment,
+  cwd,
+}: {
+  readonly environment?: Readonly<Record<string, string>> | undefined;
+  readonly cwd?: string | undefined;
+}): Pick<VisitSpec, "environment" | "workingDirectory"> {
+  if (cwd !== undefined && !cwd.startsWith("/")) throw invalidField("cwd", "an absolute path inside the sandbox", cwd);
+  return {
+    environment: checkEnvironment(environment ?? {}),
+    workingDirectory: cwd === undefined ? undefined : resolveWorkingDirectory(cwd, "/"),
+  };
+}

@@ -1,0 +1,69 @@
+import { formatBytes } from "../../base/bytes.ts";
+import { GloveboxError } from "../../errors/glovebox-error.ts";
+
+/** The most that one copy may come to. */
+export interface CopyLimits {
+  /** Of all files together; default 1 GiB. */
+  readonly maxBytes?: number | undefined;
+  /** Files, folders and links; default 100,000. */
+  readonly maxEntries?: number | undefined;
+}
+
+const defaultBytes = 1024 ** 3;
+const defaultEntries = 100_000;
+/** Names that a warning tells. */
+const mostNames = 10;
+
+/** Counts what a copy comes to, and what it leaves out. */
+export class CopyBudget {
+  readonly #maxBytes: number;
+  readonly #maxEntries: number;
+  readonly #skipped = new Map<string, string[]>();
+  #bytes = 0;
+  #entries = 0;
+
+  constructor({ maxBytes = defaultBytes, maxEntries = defaultEntries }: CopyLimits) {
+    this.#maxBytes = maxBytes;
+    this.#maxEntries = maxEntries;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get entries(): number {
+    return this.#entries;
+  }
+
+  /** Counts an entry before anything of it is copied. @throws POLICY_DENIED */
+  take(bytes: number): void {
+    this.#bytes += bytes;
+    this.#entries += 1;
+    if (this.#bytes > this.#maxBytes) throw tooMuch(formatBytes(this.#maxBytes), "max_bytes", "--max-size");
+    if (this.#entries > this.#maxEntries) throw tooMuch(`${this.#maxEntries} entries`, "max_entries", "--max-entries");
+  }
+
+  /** Notes an entry that is not copied. It counts too, so that nobody is kept busy without end. @throws POLICY_DENIED */
+  skip(path: string, why: string): void {
+    this.take(0);
+    const names = this.#skipped.get(why) ?? [];
+    names.push(path);
+    this.#skipped.set(why, names);
+  }
+
+  /** What was left out, one sentence for each reason. */
+  get warnings(): readonly string[] {
+    return [...this.#skipped].map(([why, names]) => {
+      const shown = names.slice(0, mostNames).map((name) => JSON.stringify(name));
+      const rest = names.length > mostNames ? ` and ${names.length - mostNames} more` : "";
+      return `Left out, ${why}: ${shown.join(", ")}${rest}.`;
+    });
+  }
+}
+
+function tooMuch(most: string, field: string, option: string): GloveboxError {
+  return new GloveboxError("POLICY_DENIED", `There is more to copy than ${most}; what was copied until then stays.`, {
+    suggestion: `Copy less, or raise the limit (${option}, field ${field}).`,
+    context: { field },
+  });
+}

@@ -1,0 +1,96 @@
+import { stat } from "node:fs/promises";
+import path from "node:path";
+import { GloveboxError } from "../../errors/glovebox-error.ts";
+import type { CallOptions } from "../../engines/engine.ts";
+import type { TreeEntry, TreeFile } from "../files/file-facts.ts";
+import type { SandboxFiles } from "../files/sandbox-files.ts";
+import type { CopyBudget } from "./copy-budget.ts";
+import { onHost } from "./on-host.ts";
+import { HostFolder } from "./host-folder.ts";
+import { TreeWriter } from "./tree-writer.ts";
+
+export interface CopyOut {
+  readonly files: SandboxFiles;
+  /** Absolute path inside; ending in `/.`: what is in the folder, without the folder. */
+  readonly source: string;
+  /** Path of this machine. */
+  readonly target: string;
+  readonly budget: CopyBudget;
+  readonly platform: NodeJS.Platform;
+  /** Where relative paths of this machine start. */
+  readonly workingDirectory: string;
+}
+
+/** Where a copy goes: a folder that exists, and its name in it; null: what is in it, without a name. */
+interface Goal {
+  readonly folder: string;
+  readonly name: string | null;
+}
+
+/**
+ * Copies a file or a folder out of a sandbox, to the place that `docker cp` would choose. What was written before a
+ * failure stays. @throws what `SandboxFiles.readTree` and `TreeWriter.write` throw
+ */
+export async function copyOut(copy: CopyOut, options: CallOptions): Promise<void> {
+  const { files, source, target, budget, platform } = copy;
+  const tree = files.readTree(source, options);
+  const { value: first, done } = await tree.next();
+  if (done === true) throw nothing(source);
+  try {
+    const goal = await findGoal(copy, first.path === "");
+    await using root = await onHost(target, HostFolder.open(goal.folder, platform));
+    await using writer = new TreeWriter(root, { budget, platform });
+    if (first.path !== "") {
+      const file = first.kind === "link" ? await followed(files, source, options) : first;
+      return await writer.write({ ...file, path: "" }, [goal.name ?? ""]);
+    }
+    const prefix = goal.name === null ? [] : [goal.name];
+    await writer.write(first, prefix);
+    for await (const entry of tree) await writer.write(entry, prefix);
+  } catch (error) {
+    // The archive was cut off within a file: why, the tree itself tells.
+    if (error instanceof RangeError) await tree.next();
+    throw error;
+  } finally {
+    await tree.return();
+  }
+}
+
+/** What a link inside leads to; it is followed there. */
+async function followed(files: SandboxFiles, source: string, options: CallOptions): Promise<TreeEntry> {
+  const { sizeBytes, chunks } = await files.read(source, options);
+  const exact: TreeFile = { kind: "file", path: "", mode: 0o644, modifiedAtMs: 0, sizeBytes, chunks };
+  return exact;
+}
+
+/** @throws INVALID_REQUEST, NOT_FOUND */
+async function findGoal({ source, target, workingDirectory }: CopyOut, isFolder: boolean): Promise<Goal> {
+  const place = path.resolve(workingDirectory, target);
+  const there = await stat(place).catch(() => null);
+  const onlyContent = isFolder && (source === "/" || source.endsWith("/."));
+  if (there?.isDirectory() === true) return { folder: place, name: onlyContent ? null : nameOf(source) };
+  if (isFolder && there !== null) throw noFolder(target);
+  if (!isFolder && /[/\\]$/.test(target)) throw noFolder(target);
+  return { folder: path.dirname(place), name: path.basename(place) };
+}
+
+/** @throws INVALID_REQUEST for one that has none of its own */
+function nameOf(source: string): string {
+  const name = path.posix.basename(source.replace(/\/+$/, ""));
+  if (name !== "" && name !== "." && name !== "..") return name;
+  throw new GloveboxError("INVALID_REQUEST", `${JSON.stringify(source)} has no name of its own.`, {
+    suggestion: "Name the file or folder, or a new name for it on this machine.",
+    context: { field: "source" },
+  });
+}
+
+function noFolder(target: string): GloveboxError {
+  return new GloveboxError("INVALID_REQUEST", `${JSON.stringify(target)} is no folder on this machine.`, {
+    suggestion: "Name a folder that exists, or a new name in one.",
+    context: { field: "target" },
+  });
+}
+
+function nothing(source: string): GloveboxError {
+  return new GloveboxError("NOT_FOUND", `${JSON.stringify(source)} does not exist in the sandbox.`);
+}

@@ -1,0 +1,56 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { failureOf } from "../../../test/helpers/failure-of.ts";
+import { CopyBudget } from "./copy-budget.ts";
+import { HostFolder } from "./host-folder.ts";
+import { readHostTree } from "./read-host-tree.ts";
+
+let folder = "";
+const at = (...names: string[]): string => path.join(folder, ...names);
+beforeEach(() => {
+  folder = mkdtempSync(path.join(os.tmpdir(), "glovebox-copy-"));
+  mkdirSync(at("source/sub"), { recursive: true });
+  mkdirSync(at("outside"));
+  writeFileSync(at("outside/secret"), "secret");
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+async function read(budget: CopyBudget, onEntry?: (name: string) => void): Promise<readonly string[]> {
+  await using root = await HostFolder.open(at("source"), process.platform);
+  const seen: string[] = [];
+  for await (const entry of readHostTree(root, budget)) {
+    onEntry?.(entry.path);
+    let text = "target" in entry ? `-> ${entry.target}` : "";
+    if (entry.kind === "file") for await (const chunk of entry.chunks) text += Buffer.from(chunk).toString();
+    seen.push(`${entry.path} ${entry.mode.toString(8)} ${text}`);
+  }
+  return seen;
+}
+
+it("reads files and folders, links as links, and leaves out what is none of these", async () => {
+  writeFileSync(at("source/sub/f"), "text", { mode: 0o640 });
+  symlinkSync("../../outside", at("source/sub/l"));
+  execFileSync("mkfifo", [at("source/pipe")]);
+  const budget = new CopyBudget({});
+  expect(await read(budget)).toEqual(["sub 755 ", "sub/f 640 text", "sub/l 777 -> ../../outside"]);
+  expect(budget.warnings.join()).toContain('"pipe"');
+  expect([budget.entries, budget.bytes]).toEqual([4, 4]);
+});
+
+it("stops at the limit before it reads what goes beyond", async () => {
+  writeFileSync(at("source/sub/f"), "12345");
+  await failureOf(read(new CopyBudget({ maxBytes: 4 })), "POLICY_DENIED");
+  await failureOf(read(new CopyBudget({ maxEntries: 1 })), "POLICY_DENIED");
+});
+
+it("follows no link that takes a folder's place while it is read", async () => {
+  const swap = (name: string): void => {
+    if (name !== "sub") return;
+    rmSync(at("source/sub"), { recursive: true });
+    symlinkSync(at("outside"), at("source/sub"));
+  };
+  await failureOf(read(new CopyBudget({}), swap), "INVALID_REQUEST");
+});

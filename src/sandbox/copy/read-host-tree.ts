@@ -1,0 +1,61 @@
+import { constants, type Stats } from "node:fs";
+import { lstat, open, readdir, readlink } from "node:fs/promises";
+import { GloveboxError } from "../../errors/glovebox-error.ts";
+import type { NewTreeEntry, TreeFile } from "../files/file-facts.ts";
+import type { CopyBudget } from "./copy-budget.ts";
+import { onHost } from "./on-host.ts";
+import type { HostFolder } from "./host-folder.ts";
+
+/** All below a folder of this machine. Links are links, never what they lead to; what is no file is left out. */
+export async function* readHostTree(
+  folder: HostFolder,
+  budget: CopyBudget,
+  prefix = "",
+): AsyncGenerator<NewTreeEntry, void, undefined> {
+  const names = await onHost(prefix || ".", readdir(folder.self));
+  for (const name of names.toSorted()) {
+    const path = `${prefix}${name}`;
+    if (name.includes("\ufffd")) throw unnamed(path);
+    const stat = await onHost(path, lstat(folder.at(name)));
+    const facts = { path, mode: stat.mode & 0o777, modifiedAtMs: Math.floor(stat.mtimeMs) };
+    if (stat.isDirectory()) {
+      budget.take(0);
+      yield { ...facts, kind: "folder" };
+      await using child = await onHost(path, folder.enter(name));
+      yield* readHostTree(child, budget, `${path}/`);
+    } else if (stat.isSymbolicLink()) {
+      budget.take(0);
+      yield { ...facts, kind: "link", target: await readlink(folder.at(name)) };
+    } else if (stat.isFile()) yield* readHostFile(folder.at(name), path, budget);
+    else budget.skip(path, "neither a file, a folder nor a link");
+  }
+}
+
+/** A file of this machine, open while it is the consumer's turn; none when it is a file no more. */
+export async function* readHostFile(
+  place: string,
+  path: string,
+  budget: CopyBudget,
+): AsyncGenerator<TreeFile, void, undefined> {
+  // A FIFO must not make the opening wait, should it have taken the file's place.
+  const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+  await using handle = await onHost(path, open(place, flags));
+  const stat: Stats = await handle.stat();
+  if (!stat.isFile()) return budget.skip(path, "neither a file, a folder nor a link");
+  budget.take(stat.size);
+  yield {
+    kind: "file",
+    path,
+    mode: stat.mode & 0o777,
+    modifiedAtMs: Math.floor(stat.mtimeMs),
+    sizeBytes: stat.size,
+    chunks: handle.createReadStream({ autoClose: false }) as AsyncIterable<Uint8Array>,
+  };
+}
+
+function unnamed(path: string): GloveboxError {
+  return new GloveboxError("INVALID_REQUEST", `${JSON.stringify(path)} has a name that is not UTF-8.`, {
+    suggestion: "Rename it, or copy its neighbours one by one.",
+    context: { path },
+  });
+}

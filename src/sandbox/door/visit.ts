@@ -1,0 +1,78 @@
+import type { CallOptions, ExecSpec, Process } from "../../engines/engine.ts";
+import { GloveboxError } from "../../errors/glovebox-error.ts";
+import type { SandboxFiles } from "../files/sandbox-files.ts";
+import type { TreeEnd } from "../process-tree.ts";
+import type { Capabilities } from "../../engines/capabilities.ts";
+import type { Sandbox } from "../sandbox.ts";
+
+/** A program that the operator starts in a sandbox beside those of its owner. */
+export interface VisitSpec extends Pick<ExecSpec, "command" | "environment" | "workingDirectory"> {
+  /** Whether it gets the variables of the sandbox's own programs, below those given here; default: it does not. */
+  readonly asProgram?: boolean | undefined;
+}
+
+/** A visitor's program. It runs beside the owner's programs, and its end harms none of them. */
+export interface Visit extends Process {
+  /** Ends it with all that it started: SIGTERM, then SIGKILL. What was not read of its output is lost. Never rejects. */
+  end(): Promise<TreeEnd>;
+  /** Resolves when nothing that it started is left, as far as that can be had, or the sandbox is gone. */
+  readonly settled: Promise<void>;
+}
+
+/** A live sandbox, of this process or of another one of the same user on this machine. */
+export interface VisitedSandbox {
+  readonly id: string;
+  readonly capabilities: Capabilities;
+  readonly files: SandboxFiles;
+  /**
+   * Runs a program beside the owner's.
+   * @throws UNSUPPORTED at isolation preload, SANDBOX_LOST, CANCELLED, and what the engine throws
+   */
+  exec(spec: VisitSpec, options?: CallOptions): Promise<Visit>;
+  /** Ends and removes the sandbox. */
+  remove(): Promise<void>;
+}
+
+/** A sandbox of this process, as visitors meet it. */
+export function visitOwn(sandbox: Sandbox): VisitedSandbox {
+  const { id, capabilities, files } = sandbox;
+  return {
+    id,
+    capabilities,
+    files,
+    exec: (spec, options) => startVisit(sandbox, spec, options),
+    remove: () => sandbox.remove(),
+  };
+}
+
+async function startVisit(sandbox: Sandbox, spec: VisitSpec, options?: CallOptions): Promise<Visit> {
+  if (sandbox.capabilities.programs === "guarded") throw onlyGuarded();
+  const { asProgram, environment, ...rest } = spec;
+  const variables = { ...(asProgram === true ? sandbox.programEnvironment : {}), ...environment };
+  const process = await sandbox.exec({ ...rest, environment: variables, concurrent: true }, options);
+  return {
+    stdin: process.stdin,
+    output: process.output,
+    exit: process.exit,
+    kill: (signal) => process.kill(signal),
+    end: () => sandbox.endProcessAlone(process),
+    settled: endLeftBehind(sandbox, process),
+  };
+}
+
+/** What a visitor's program leaves running ends with it, as everywhere a program's end is the end of all that it started. */
+async function endLeftBehind(sandbox: Sandbox, process: Process): Promise<void> {
+  try {
+    await process.exit;
+    if ((await process.isGone?.()) === false) await sandbox.endLeftBehind(process);
+  } catch {
+    // Lost: the sandbox has ended, and everything with it.
+  }
+}
+
+function onlyGuarded(): GloveboxError {
+  return new GloveboxError("UNSUPPORTED", "At isolation preload nothing can be run beside the sandbox's own program.", {
+    suggestion: "Choose an engine with a higher isolation (`glovebox doctor` lists them).",
+    context: { isolation: "preload" },
+  });
+}

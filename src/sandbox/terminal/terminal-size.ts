@@ -1,0 +1,18 @@
+/** Of a terminal, in characters. */
+export interface TerminalSize {
+  readonly columns: number;
+  readonly rows: number;
+}
+
+/** The kernel keeps them in 16 bits; nobody has that many. */
+const most = 4096;
+const usual: TerminalSize = { columns: 80, rows: 24 };
+
+/** A size that every terminal takes: numbers that make no sense are those of an ordinary one. */
+export function sensibleSize({ columns, rows }: TerminalSize): TerminalSize {
+  return { columns: sensible(columns, usual.columns), rows: sensible(rows, usual.rows) };
+}
+
+function sensible(value: number, instead: number): number {
+  return Number.isInteger(value) && value >= 1 && value <= most ? value : instead;
+}
