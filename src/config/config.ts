@@ -57,6 +57,8 @@ export interface Config {
     readonly directory: string;
     /** Beyond it the packages not used for longest are removed. */
     readonly maxBytes: number;
+    /** Whether this machine itself installs where no sandbox can be had (SPEC PK2). */
+    readonly installAtPreload: boolean;
   };
   readonly logLevel: LogLevel;
   /** Names of the host's variables that sandboxes get. */

@@ -44,6 +44,7 @@ export const environmentTable: Readonly<Record<string, EnvironmentRow>> = {
   GLOVEBOX_SECRETS: { key: "secrets", form: "list", secret: true },
   GLOVEBOX_PACKAGES_DIR: { key: "packages.directory", form: "text" },
   GLOVEBOX_PACKAGES_MAX_MB: { key: "packages.max_mb", form: "number" },
+  GLOVEBOX_PACKAGES_INSTALL_AT_PRELOAD: { key: "packages.install_at_preload", form: "flag" },
   GLOVEBOX_MOUNT_ALLOWLIST: { key: "mount_allowlist", form: "text" },
   GLOVEBOX_PROJECT_ROOTS: { key: "project_roots", form: "list" },
   GLOVEBOX_LOG_LEVEL: { key: "log_level", form: "text" },

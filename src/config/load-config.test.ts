@@ -45,7 +45,7 @@ describe("loadConfig without anything set", () => {
       limits: defaultLimits,
       ceilings: defaultCeilings,
       network: { allowOpen: false, privateHosts: [], dnsServers: [], maxBytes: 1024 ** 3 },
-      packages: { directory: "~/.glovebox/packages", maxBytes: 10 * 1024 ** 3 },
+      packages: { directory: "~/.glovebox/packages", maxBytes: 10 * 1024 ** 3, installAtPreload: false },
       explicitSettings: [],
       logLevel: "warn",
       environmentAllowlist: [],

@@ -83,6 +83,12 @@ const schema = z.strictObject(
           max_mb: wholeNumber("MB", 0, mebibyte)
             .default(10_240)
             .describe("Most MB (MiB) of packages that are kept; beyond it those not used for longest are removed."),
+          install_at_preload: z
+            .boolean("true or false")
+            .default(false)
+            .describe(
+              "Whether packages are installed on this machine itself, without a sandbox and without install scripts, for programs at isolation `preload`.",
+            ),
         },
         section,
       )
@@ -165,7 +171,11 @@ export function parseSettings(raw: unknown): ParsedSettings {
     },
     ceilings,
     network: toNetwork(keys.network),
-    packages: { directory: keys.packages.directory, maxBytes: keys.packages.max_mb * mebibyte },
+    packages: {
+      directory: keys.packages.directory,
+      maxBytes: keys.packages.max_mb * mebibyte,
+      installAtPreload: keys.packages.install_at_preload,
+    },
     logLevel: keys.log_level,
     secrets: keys.secrets,
     mountAllowlist: keys.mount_allowlist,

@@ -1,5 +1,6 @@
 import type { Registry } from "./proxy-messages.ts";
 import { certificateFile, forwarderPort } from "./forwarder.ts";
+import { registryVariables } from "./registry-variables.ts";
 
 /** Variables by which the usual programs find the proxy, the certificates and the registries. */
 export function sandboxVariables(registries: readonly Registry[]): Readonly<Record<string, string>> {
@@ -18,8 +19,7 @@ export function sandboxVariables(registries: readonly Registry[]): Readonly<Reco
     // Its answer would come too late to matter and is a connection more.
     PIP_DISABLE_PIP_VERSION_CHECK: "1",
     npm_config_update_notifier: "false",
-    ...npmVariables(registries.find(({ kind }) => kind === "npm")),
-    ...pipVariables(registries.filter(({ kind }) => kind === "python")),
+    ...registryVariables(registries),
   };
 }
 
@@ -31,29 +31,4 @@ function both(variables: Readonly<Record<string, string>>): Record<string, strin
       [name.toUpperCase(), value],
     ]),
   );
-}
-
-function npmVariables(registry: Registry | undefined): Record<string, string> {
-  const url = registry === undefined ? null : withoutPassword(registry.url);
-  return url === null ? {} : { npm_config_registry: url, BUN_CONFIG_REGISTRY: url };
-}
-
-function pipVariables(registries: readonly Registry[]): Record<string, string> {
-  const [first, ...further] = registries.flatMap(({ url }) => withoutPassword(url) ?? []);
-  if (first === undefined) return {};
-  const plain = [first, ...further].filter((url) => url.startsWith("http:")).map((url) => new URL(url).hostname);
-  return {
-    PIP_INDEX_URL: first,
-    ...(further.length === 0 ? {} : { PIP_EXTRA_INDEX_URL: further.join(" ") }),
-    ...(plain.length === 0 ? {} : { PIP_TRUSTED_HOST: plain.join(" ") }),
-  };
-}
-
-/** A registry's password is the operator's, not the program's (SPEC EN3). */
-function withoutPassword(text: string): string | null {
-  const url = URL.parse(text);
-  if (url === null) return null;
-  url.username = "";
-  url.password = "";
-  return url.href;
 }

@@ -36,7 +36,10 @@ export interface Capabilities {
    * `no`: it cannot be had.
    */
   readonly diskLimit: Enforcement;
-  /** Whether containers can get files of this machine (`ContainerSpec.mounts`): not those of an engine elsewhere. */
+  /**
+   * Whether containers can get files of this machine (`ContainerSpec.mounts`): not those of an engine elsewhere. Without
+   * it they get copies of folders that never change, and no others.
+   */
   readonly hostPaths: boolean;
   /** Whether out-of-memory kills are counted, for children too. */
   readonly oomReporting: boolean;

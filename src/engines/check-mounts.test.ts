@@ -61,4 +61,18 @@ describe("checkMounts", () => {
     });
     await expect(check([], false)).resolves.toBeUndefined();
   });
+
+  it("lets it have a copy of what never changes, when nobody may write there", async () => {
+    const fixed = mount({ unchanging: true });
+    await expect(check([fixed], false)).resolves.toBeUndefined();
+    await expect(check([mount({ unchanging: true, readOnly: false })], false)).rejects.toMatchObject({
+      errorType: "UNSUPPORTED",
+    });
+    await expect(check([fixed, mount({ target: "/other" })], false)).rejects.toMatchObject({
+      errorType: "UNSUPPORTED",
+    });
+    await expect(check([mount({ unchanging: true, target: "/work/set" })], false)).rejects.toMatchObject({
+      errorType: "INVALID_REQUEST",
+    });
+  });
 });

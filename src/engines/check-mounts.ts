@@ -15,7 +15,7 @@ export interface MountCircumstances {
 
 /**
  * Checks the mounts of a spec, before any engine sees them: some engines make a folder for a source that is missing.
- * @throws UNSUPPORTED for an engine that cannot have files of this machine, INVALID_REQUEST for a target that cannot be,
+ * @throws UNSUPPORTED for an engine that cannot have files of this machine, unless they never change, INVALID_REQUEST for a target that cannot be,
  * NOT_FOUND for a source that is missing, PERMISSION_DENIED for one that is not the real path
  */
 export async function checkMounts(
@@ -23,10 +23,11 @@ export async function checkMounts(
   { engine, capabilities }: MountCircumstances,
 ): Promise<void> {
   if (mounts.length === 0) return;
-  if (!capabilities.hostPaths) throw noHostPaths(engine);
+  if (!capabilities.hostPaths && !mounts.every(mayBeCopied)) throw noHostPaths(engine);
   const taken = new Set(scratch.map((place) => place.path));
   for (const mount of mounts) {
     checkTarget(mount, taken);
+    if (mayBeCopied(mount)) checkApart(mount, taken);
     taken.add(mount.target);
     await checkSource(mount);
   }
@@ -37,6 +38,16 @@ function checkTarget({ target }: MountSpec, taken: ReadonlySet<string>): void {
   const isReserved = reserved.some((place) => target === place || target.startsWith(`${place}/`));
   if (isPlain && !target.endsWith("/") && !target.includes("\0") && !isReserved && !taken.has(target)) return;
   throw invalidField("mounts.target", "an absolute path of its own outside the system's own folders", target);
+}
+
+function mayBeCopied({ unchanging, readOnly }: MountSpec): boolean {
+  return unchanging === true && readOnly;
+}
+
+/** In a folder that programs may write to, a copy could be changed. */
+function checkApart({ target }: MountSpec, taken: ReadonlySet<string>): void {
+  if (![...taken].some((place) => target.startsWith(`${place}/`))) return;
+  throw invalidField("mounts.target", "an absolute path outside all writable folders", target);
 }
 
 /** The path itself is not told: it is the host's. */

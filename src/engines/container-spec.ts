@@ -27,7 +27,10 @@ export interface ContainerSpec {
    * where `capabilities.diskLimit`, and whoever asks for it must watch `Container.writtenBytes`.
    */
   readonly writableRoot?: WritableRootSpec | undefined;
-  /** Files of this machine that it gets, only where `capabilities.hostPaths`; no other host path reaches it. */
+  /**
+   * Files of this machine that it gets, only where `capabilities.hostPaths` unless they never change; no other host path
+   * reaches it.
+   */
   readonly mounts?: readonly MountSpec[] | undefined;
   /** Size of /dev/shm in bytes; default 64 MiB or an eighth of the memory limit, the smaller. */
   readonly sharedMemoryBytes?: number | undefined;
@@ -74,4 +77,9 @@ export interface MountSpec {
   readonly target: string;
   /** Enforced from outside the container. */
   readonly readOnly: boolean;
+  /**
+   * A read-only folder whose files nobody ever changes, outside all scratch: an engine that cannot show files of this
+   * machine gives a copy, which ends with the container. Default false.
+   */
+  readonly unchanging?: boolean | undefined;
 }

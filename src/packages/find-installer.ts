@@ -26,14 +26,21 @@ export interface InstallerQuestion {
   readonly image: string;
   readonly ociRuntime: string | undefined;
   readonly interpreter: ForwarderInterpreter;
+  /** Whether it is the host that installs, outside a sandbox: what it installs is kept apart. */
+  readonly onHost: boolean;
 }
 
 const javascript = `
 const { platform, arch, versions } = process;
-const musl = platform === "linux" && require("node:fs").readdirSync("/lib").some((name) => name.startsWith("ld-musl-"));
+const { readdirSync, existsSync } = require("node:fs");
+const unlessClosed = (look, otherwise) => { try { return look(); } catch { return otherwise(); } };
+const musl = platform === "linux" && unlessClosed(
+  () => readdirSync("/lib").some((name) => name.startsWith("ld-musl-")),
+  () => process.report.getReport().header.glibcVersionRuntime === undefined,
+);
 const runtime = versions.bun === undefined ? "node-" + versions.modules : "bun-" + versions.bun.split(".").slice(0, 2).join(".");
 const paths = (process.env.PATH ?? "").split(":");
-const has = (name) => paths.some((folder) => require("node:fs").existsSync(folder + "/" + name));
+const has = (name) => unlessClosed(() => paths.some((folder) => existsSync(folder + "/" + name)), () => false);
 const manager = ["bun", "npm"].find(has) ?? null;
 console.log(JSON.stringify({ manager, platform: [runtime, platform, arch, musl ? "musl" : "gnu"].join(" ") }));
 `;
@@ -45,11 +52,11 @@ parts = [sys.implementation.cache_tag, sysconfig.get_platform(), str(sysconfig.g
 print(json.dumps({"manager": manager, "platform": " ".join(filter(None, parts))}))
 `;
 
-const commands: Readonly<Record<ForwarderInterpreter, readonly string[]>> = {
-  python: ["python3", "-I", "-c", python],
-  node: ["node", "-e", javascript],
-  bun: ["bun", "-e", javascript],
-};
+function questionFor({ interpreter, onHost }: InstallerQuestion): readonly string[] {
+  if (interpreter !== "python") return [interpreter, "-e", javascript];
+  // A guard takes the place of isolation.
+  return ["python3", ...(onHost ? [] : ["-I"]), "-c", python];
+}
 
 const answerMs = 30_000;
 
@@ -71,10 +78,10 @@ export class FindInstaller {
 
   /** @throws what opening a sandbox throws, INTERNAL when the interpreter does not answer */
   async find(question: InstallerQuestion, caller: Caller): Promise<Installer> {
-    const { engine, image, interpreter } = question;
+    const { engine, image, interpreter, onHost } = question;
     const identity = await engine.images.identity(image, { signal: caller.signal });
     const id = createHash("sha256")
-      .update(JSON.stringify([1, identity, interpreter]))
+      .update(JSON.stringify([1, identity, interpreter, onHost]))
       .digest("hex")
       .slice(0, 32);
     let known = this.#known.get(id);
@@ -96,20 +103,26 @@ export class FindInstaller {
     return installer;
   }
 
-  async #ask({ engine, image, ociRuntime, interpreter }: InstallerQuestion, caller: Caller): Promise<Installer> {
+  async #ask(question: InstallerQuestion, caller: Caller): Promise<Installer> {
+    const { engine, image, ociRuntime, interpreter, onHost } = question;
     const plan = installerPlan({ image, ociRuntime }, this.#limits);
     await using sandbox = await this.#sandboxes.open(engine, plan, caller);
-    const { stdout, stderr } = await runSandboxCommand(
-      sandbox,
-      { command: commands[interpreter], maxOutputBytes: kibibyte, timeLimitMs: answerMs },
-      caller,
-    );
+    const limits = { maxOutputBytes: kibibyte, timeLimitMs: answerMs };
+    const { stdout, stderr } = await runSandboxCommand(sandbox, { command: questionFor(question), ...limits }, caller);
     const installer = parseInstaller(stdout.text());
-    if (installer !== null) return installer;
-    throw new GloveboxError("INTERNAL", `The image's ${interpreter} does not say which packages fit it.`, {
-      context: { image, interpreter },
-      cause: new Error(stderr.text()),
-    });
+    if (installer === null) {
+      throw new GloveboxError("INTERNAL", `The image's ${interpreter} does not say which packages fit it.`, {
+        context: { image, interpreter },
+        cause: new Error(stderr.text()),
+      });
+    }
+    if (!onHost) return installer;
+    const hasBun = async (): Promise<boolean> => {
+      const asked = runSandboxCommand(sandbox, { command: ["bun", "--version"], ...limits }, caller);
+      return (await asked.catch(() => null))?.exitCode === 0;
+    };
+    const manager = interpreter === "python" ? installer.manager : (await hasBun()) ? "bun" : null;
+    return { manager, platform: `${installer.platform} outside a sandbox` };
   }
 }
 

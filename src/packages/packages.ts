@@ -12,11 +12,13 @@ import { packageName, type Ecosystem } from "../policy/package-specs.ts";
 import type { ProcessIdentity } from "../sandbox/process-identity.ts";
 import type { Caller, Sandboxes } from "../sandbox/sandboxes.ts";
 import { FindInstaller } from "./find-installer.ts";
-import { install } from "./install.ts";
+import { install, type RunTool } from "./install.ts";
 import { installFailed } from "./install-failed.ts";
 import { PackageCache, type CachedSet, type PackageSetLease } from "./package-cache.ts";
 import { packageFolders } from "./package-manager.ts";
 import type { PackageSetKey, PackageSetRecord } from "./package-set.ts";
+import { runHostTool, type HostRegistries } from "./run-host-tool.ts";
+import { runSealedTool } from "./run-sealed-tool.ts";
 
 export interface PackagesOptions {
   /** The cache's folder. */
@@ -26,12 +28,21 @@ export interface PackagesOptions {
   /** Of installers, which take no place of a run's (SPEC LI4). */
   readonly sandboxes: Sandboxes;
   readonly network: Pick<NetworkAccess, "grant">;
+  /** Null: nothing is installed where no sandbox can be had (SPEC PK2). */
+  readonly onHost: HostInstalling | null;
   /** Of one installation. */
   readonly limits: Limits;
   readonly identity: ProcessIdentity;
   readonly logger: Logger;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
+}
+
+/** Installing on this machine itself, for programs at isolation `preload`. */
+export interface HostInstalling {
+  /** An engine of that isolation which runs the tools that install. */
+  readonly engine: () => Promise<Engine>;
+  readonly registries: () => Promise<HostRegistries>;
 }
 
 /** Packages for one sandbox. */
@@ -53,6 +64,15 @@ export interface ProvidedPackages extends AsyncDisposable {
   readonly environment: Readonly<Record<string, string>>;
   /** The packages asked for in the versions that they have, `lodash@4.17.21` or `requests==2.32.0`. */
   readonly resolved: readonly string[];
+  /** What every result must tell of them, one sentence each. */
+  readonly warnings: readonly string[];
+}
+
+/** Who installs, and how. */
+interface Workshop {
+  readonly engine: Engine;
+  readonly onHost: boolean;
+  readonly runTool: RunTool;
 }
 
 /** Told what goes on, in words for people, before it begins. */
@@ -76,12 +96,18 @@ export class Packages {
    */
   async provide(request: PackagesRequest, caller: Caller, onProgress: OnPackageProgress): Promise<ProvidedPackages> {
     const { ecosystem, specs } = request;
-    assertPossible(request);
-    const { manager, platform } = await this.#installers.find(request, caller);
+    const workshop = await this.#workshopFor(request);
+    const { manager, platform } = await this.#installers.find({ ...request, ...workshop }, caller);
     if (manager === null) throw noManager(request);
     const key: PackageSetKey = { ecosystem, manager, platform, requested: specs };
-    const lease = (await this.#cache.find(key)) ?? (await this.#install(key, request, { caller, onProgress }));
-    return provided(lease, ecosystem);
+    const lease =
+      (await this.#cache.find(key)) ?? (await this.#install(key, { ...request, ...workshop }, { caller, onProgress }));
+    return provided(lease, ecosystem, workshop.onHost ? [outsideWarning] : []);
+  }
+
+  /** Whether there is a place to install for such sandboxes. */
+  installsAt({ isolation }: Pick<Capabilities, "isolation">): boolean {
+    return isolation !== "preload" || this.#options.onHost !== null;
   }
 
   list(): Promise<readonly CachedSet[]> {
@@ -95,7 +121,7 @@ export class Packages {
 
   async #install(
     key: PackageSetKey,
-    request: PackagesRequest,
+    request: PackagesRequest & Workshop,
     { caller, onProgress }: { readonly caller: Caller; readonly onProgress: OnPackageProgress },
   ): Promise<PackageSetLease> {
     const { logger } = this.#options;
@@ -104,7 +130,11 @@ export class Packages {
       key,
       async (folder) => {
         onProgress(`Installing ${names}`);
-        const filled = await install({ ...request, ...key, folder }, this.#options, caller);
+        const filled = await install(
+          { ...request, ...key, folder },
+          { ...this.#options, runTool: request.runTool },
+          caller,
+        );
         onProgress(`Installed ${names}: ${filled.files} files, ${formatBytes(filled.bytes)}`);
         return filled;
       },
@@ -117,14 +147,28 @@ export class Packages {
     }
     return lease;
   }
+
+  async #workshopFor({ engine, capabilities, specs }: PackagesRequest): Promise<Workshop> {
+    if (capabilities.isolation !== "preload") {
+      if (!capabilities.hostPaths) throw elsewhere(engine);
+      return { engine, onHost: false, runTool: runSealedTool(this.#options.network) };
+    }
+    const { onHost } = this.#options;
+    if (onHost === null) throw refusedOnHost(specs);
+    return { engine: await onHost.engine(), onHost: true, runTool: runHostTool(onHost) };
+  }
 }
 
-function provided(lease: PackageSetLease, ecosystem: Ecosystem): ProvidedPackages {
+const outsideWarning =
+  "isolation preload: the packages were installed outside a sandbox, by a tool that had this machine's network and files, and without their install scripts.";
+
+function provided(lease: PackageSetLease, ecosystem: Ecosystem, warnings: readonly string[]): ProvidedPackages {
   const target = packageFolders[ecosystem];
   return {
-    mount: { source: lease.folder, target, readOnly: true },
+    mount: { source: lease.folder, target, readOnly: true, unchanging: true },
     environment: ecosystem === "python" ? { PYTHONPATH: target } : {},
     resolved: resolvedSpecs(lease.record),
+    warnings,
     [Symbol.asyncDispose]: () => lease[Symbol.asyncDispose](),
   };
 }
@@ -143,18 +187,23 @@ function usualName(name: string, ecosystem: Ecosystem): string {
   return ecosystem === "python" ? name.toLowerCase().replaceAll(/[-_.]+/g, "-") : name.toLowerCase();
 }
 
-function assertPossible({ capabilities, engine, specs }: PackagesRequest): void {
-  if (capabilities.hostPaths) return;
-  if (capabilities.isolation === "preload") {
-    throw installFailed(specs, "at isolation preload nothing keeps an installer from the host", {
-      suggestion: "Use a container engine or a system with namespaces (`glovebox doctor` tells what is missing).",
-      context: { isolation: "preload" },
-    });
-  }
-  throw new GloveboxError("UNSUPPORTED", `Engine ${engine.name} is elsewhere and cannot be given installed packages.`, {
-    suggestion: "Use an engine on this machine, or an image that has the packages.",
-    context: { engine: engine.name, missing: "hostPaths" },
+function refusedOnHost(specs: readonly string[]): GloveboxError {
+  return installFailed(specs, "at isolation preload nothing keeps an installer from the host", {
+    suggestion:
+      "Use a container engine or a system with namespaces (`glovebox doctor` tells what is missing). The operator of this machine may allow it here too, without install scripts: `packages.install_at_preload` (`GLOVEBOX_PACKAGES_INSTALL_AT_PRELOAD=true`).",
+    context: { isolation: "preload", setting: "packages.install_at_preload" },
   });
+}
+
+function elsewhere(engine: Engine): GloveboxError {
+  return new GloveboxError(
+    "UNSUPPORTED",
+    `Engine ${engine.name} is elsewhere and cannot be given installed packages.`,
+    {
+      suggestion: "Use an engine on this machine, or an image that has the packages.",
+      context: { engine: engine.name, missing: "hostPaths" },
+    },
+  );
 }
 
 function noManager({ ecosystem, specs, image, capabilities }: PackagesRequest): GloveboxError {

@@ -3,6 +3,9 @@ import path from "node:path";
 import type { Config } from "../config/config.ts";
 import type { Host } from "../config/host.ts";
 import type { EngineTable } from "../engines/discover.ts";
+import type { Engine } from "../engines/engine.ts";
+import { guardEngine } from "../engines/guarded-engine.ts";
+import type { LocalEngineOptions } from "../engines/local/local-engine-options.ts";
 
 /** The engines of this build; each is loaded when it is first asked for. */
 export function engineTable(config: Config, host: Host): EngineTable {
@@ -30,18 +33,31 @@ export function engineTable(config: Config, host: Host): EngineTable {
     local: async () => {
       const { createLocalEngine } = await import("../engines/local/local-engine.ts");
       const { compileSeccompFilter } = await import("../policy/seccomp/bpf-compiler.ts");
-      return createLocalEngine({
-        platform: host.platform,
-        architecture: host.architecture,
-        uid: host.uid,
-        environment: config.engineEnvironment,
-        processId: host.pid,
-        nodePath: host.executable,
-        // Other machines have no namespaces either, so the engine says what is missing before it asks for the filter.
-        seccompFilter: compileSeccompFilter(host.architecture === "arm64" ? "arm64" : "x64"),
-        now: () => Date.now(),
-        randomInteger: randomInt,
-      });
+      // Other machines have no namespaces either, so the engine says what is missing before it asks for the filter.
+      const architecture = host.architecture === "arm64" ? "arm64" : "x64";
+      return createLocalEngine({ ...localOptions(config, host), seccompFilter: compileSeccompFilter(architecture) });
     },
+  };
+}
+
+/** The engine that installs packages on this machine itself, for programs at isolation `preload`. */
+export async function openHostInstaller(config: Config, host: Host): Promise<Engine> {
+  const { createPreloadEngine } = await import("../engines/local/preload/preload-engine.ts");
+  const reason = "It installs packages.";
+  return guardEngine(
+    createPreloadEngine({ ...localOptions(config, host), seccompFilter: new Uint8Array(), reason, installs: true }),
+  );
+}
+
+function localOptions(config: Config, host: Host): Omit<LocalEngineOptions, "seccompFilter"> {
+  return {
+    platform: host.platform,
+    architecture: host.architecture,
+    uid: host.uid,
+    environment: config.engineEnvironment,
+    processId: host.pid,
+    nodePath: host.executable,
+    now: () => Date.now(),
+    randomInteger: randomInt,
   };
 }

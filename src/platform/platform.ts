@@ -37,6 +37,7 @@ import type { ProvideImage } from "../workloads/session/open-session-sandbox.ts"
 import { Sessions } from "../workloads/session/sessions.ts";
 import { createTypeScriptCompiler, type CompileTypeScript } from "../workloads/program/typescript-compiler.ts";
 import { engineTable } from "./engine-table.ts";
+import { HostWorkshop } from "./host-workshop.ts";
 
 /**
  * Through which kind of door people come in: on their own machine (command line, library, stdio) the embedded engine
@@ -161,11 +162,13 @@ export function createPlatform({ config, host, door, defaultEngine, onAlert }: P
     privateHosts: config.network.privateHosts,
     maxBytes: config.network.maxBytes,
   });
+  const workshop = config.packages.installAtPreload ? new HostWorkshop(config, host) : null;
   const packages = new Packages({
     folder: expandHome(config.packages.directory, host.homeDirectory),
     maxBytes: config.packages.maxBytes,
     sandboxes: installers,
     network,
+    onHost: workshop,
     limits: installerLimits(config.ceilings),
     identity,
     logger,
@@ -193,6 +196,7 @@ export function createPlatform({ config, host, door, defaultEngine, onAlert }: P
     await archives.close();
     await egressProxy.close();
     await reaper.close();
+    await workshop?.close();
     await engines.close();
     await leases.release();
   };

@@ -13,6 +13,8 @@ interface TestPackage {
   readonly version: string;
   readonly files: Readonly<Record<string, string>>;
   readonly scripts?: Readonly<Record<string, string>>;
+  /** Of a wheel: what it says it needs. */
+  readonly requires?: string;
 }
 
 const wheelScript = `
@@ -20,7 +22,8 @@ import json, sys, zipfile
 name, version, target = sys.argv[1:4]
 info = f"{name}-{version}.dist-info"
 files = json.load(sys.stdin)
-files[f"{info}/METADATA"] = f"Metadata-Version: 2.1\\nName: {name}\\nVersion: {version}\\n"
+needs = f"Requires-Dist: {sys.argv[4]}\\n" if sys.argv[4] else ""
+files[f"{info}/METADATA"] = f"Metadata-Version: 2.1\\nName: {name}\\nVersion: {version}\\n{needs}"
 files[f"{info}/WHEEL"] = "Wheel-Version: 1.0\\nGenerator: test\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n"
 files[f"{info}/RECORD"] = "".join(f"{path},,\\n" for path in [*files, f"{info}/RECORD"])
 with zipfile.ZipFile(target, "w") as wheel:
@@ -32,6 +35,7 @@ with zipfile.ZipFile(target, "w") as wheel:
  * leads npm and pip to. Files of packages whose name ends in `slow` are begun and never finished.
  */
 export class PackageRegistry implements Disposable {
+  readonly #name: string;
   readonly #folder: string;
   readonly #files = new Map<string, Buffer>();
   readonly #npm = new Map<string, Record<string, object>>();
@@ -39,19 +43,21 @@ export class PackageRegistry implements Disposable {
   readonly #server: FarSide;
   readonly #dns: DnsServer;
 
-  static async start(): Promise<PackageRegistry> {
+  /** `name`: by which it is reached; tools outside a sandbox know no name of ours. */
+  static async start(name = "registry.test"): Promise<PackageRegistry> {
     const holder: { registry?: PackageRegistry } = {};
     const server = await FarSide.start((request, response) => holder.registry?.answer(request, response));
-    holder.registry = new PackageRegistry(server, await DnsServer.start(() => [{ a: "127.0.0.1" }]));
+    holder.registry = new PackageRegistry(name, server, await DnsServer.start(() => [{ a: "127.0.0.1" }]));
     return holder.registry;
   }
 
-  private constructor(server: FarSide, dns: DnsServer) {
+  private constructor(name: string, server: FarSide, dns: DnsServer) {
+    this.#name = name;
     this.#folder = mkdtempSync(path.join(tmpdir(), "glovebox-registry-"));
     this.#server = server;
     this.#dns = dns;
-    process.env["npm_config_registry"] = `${this.#base}/`;
-    process.env["PIP_INDEX_URL"] = `${this.#base}/simple`;
+    process.env["npm_config_registry"] = `${this.base}/`;
+    process.env["PIP_INDEX_URL"] = `${this.base}/simple`;
   }
 
   /** Settings under which sandboxes reach it. */
@@ -75,16 +81,16 @@ export class PackageRegistry implements Disposable {
     const tarball = execFileSync("tar", ["-czf", "-", "-C", folder, "package"]);
     this.#files.set(file, tarball);
     const integrity = `sha512-${createHash("sha512").update(tarball).digest("base64")}`;
-    const dist = { tarball: `${this.#base}/files/${file}`, integrity };
+    const dist = { tarball: `${this.base}/files/${file}`, integrity };
     const hasInstallScript = scripts !== undefined;
     const versions = this.#npm.get(name) ?? {};
     this.#npm.set(name, { ...versions, [version]: { name, version, scripts, hasInstallScript, dist } });
   }
 
-  addWheel({ name, version, files }: TestPackage): void {
+  addWheel({ name, version, files, requires = "" }: TestPackage): void {
     const file = `${name}-${version}-py3-none-any.whl`;
     const target = path.join(this.#folder, file);
-    execFileSync("python3", ["-c", wheelScript, name, version, target], { input: JSON.stringify(files) });
+    execFileSync("python3", ["-c", wheelScript, name, version, target, requires], { input: JSON.stringify(files) });
     this.#addPython(name, file, readFileSync(target));
   }
 
@@ -118,7 +124,7 @@ export class PackageRegistry implements Disposable {
     const links = page === undefined ? undefined : this.#python.get(page);
     const versions = this.#npm.get(url.slice(1));
     if (links !== undefined) {
-      const anchors = links.map((link) => `<a href="${this.#base}/files/${link}">${link}</a>`);
+      const anchors = links.map((link) => `<a href="${this.base}/files/${link}">${link}</a>`);
       response.writeHead(200, { "content-type": "text/html" }).end(`<!DOCTYPE html><html>${anchors.join("\n")}</html>`);
     } else if (versions === undefined) response.writeHead(404, { "content-type": "application/json" }).end("{}");
     else {
@@ -129,8 +135,9 @@ export class PackageRegistry implements Disposable {
     }
   }
 
-  get #base(): string {
-    return `http://registry.test:${this.#server.port}`;
+  /** Its address, of which the packages' files are `/files/NAME`. */
+  get base(): string {
+    return `http://${this.#name}:${this.#server.port}`;
   }
 
   #addPython(name: string, file: string, content: Buffer): void {

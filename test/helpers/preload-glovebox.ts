@@ -1,12 +1,18 @@
 import { loadHostConfig } from "../../src/config/host-config.ts";
+import type { Settings } from "../../src/config/settings-overrides.ts";
+import type { ChosenEngine } from "../../src/engines/discover.ts";
 import { executeOperation } from "../../src/operations/execute/run.ts";
 import type { ExecuteRequest, ExecuteResponse } from "../../src/operations/execute/schema.ts";
+import type { OperationCall } from "../../src/operations/operation.ts";
+import { runCodeOperation } from "../../src/operations/session/run-code.ts";
+import type { RunCodeRequest, RunCodeResponse } from "../../src/operations/session/schema.ts";
 import { parseRequest } from "../../src/operations/parse-request.ts";
 import { createPlatform, type Door } from "../../src/platform/platform.ts";
 import { preloadEngine } from "./preload-engine.ts";
 
 export interface PreloadGlovebox extends AsyncDisposable {
-  execute(request: ExecuteRequest): Promise<ExecuteResponse>;
+  execute(request: ExecuteRequest, call?: Partial<OperationCall>): Promise<ExecuteResponse>;
+  runCode(request: RunCodeRequest, call?: Partial<OperationCall>): Promise<RunCodeResponse>;
 }
 
 export interface PreloadGloveboxOptions {
@@ -14,21 +20,25 @@ export interface PreloadGloveboxOptions {
   readonly door?: Door;
   /** Programs stay the tests' own user, so that nothing but the guards stands between; default false. */
   readonly asOurselves?: boolean;
+  readonly settings?: Settings;
 }
 
 /** Runs programs at level `preload`, whatever this machine could do. */
 export async function openPreloadGlovebox(options: PreloadGloveboxOptions = {}): Promise<PreloadGlovebox> {
-  const { door = "own-machine", asOurselves = false } = options;
-  const { config, host } = await loadHostConfig({});
+  const { door = "own-machine", asOurselves = false, settings } = options;
+  const { config, host: machine } = await loadHostConfig({ settings });
+  // Who is not root has no other user to become.
+  const host = asOurselves ? { ...machine, uid: null } : machine;
   const platform = createPlatform({ config, host, door });
   const engine = preloadEngine(asOurselves ? { uid: null } : {});
+  const chooseEngine = async (): Promise<ChosenEngine> => ({ engine, notes: [] });
+  const atPreload = { ...platform, chooseEngine, chooseSessionEngine: chooseEngine };
+  const caller = { principal: "test" };
   return {
-    execute: (request) =>
-      executeOperation.run(
-        { ...platform, chooseEngine: async () => ({ engine, notes: [] }) },
-        parseRequest(executeOperation.request, request),
-        { principal: "test" },
-      ),
+    execute: (request, call) =>
+      executeOperation.run(atPreload, parseRequest(executeOperation.request, request), { ...caller, ...call }),
+    runCode: (request, call) =>
+      runCodeOperation.run(atPreload, parseRequest(runCodeOperation.request, request), { ...caller, ...call }),
     [Symbol.asyncDispose]: async () => {
       await platform.close();
       await engine.close();

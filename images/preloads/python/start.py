@@ -6,8 +6,9 @@ cannot be taken out again, refuses files outside the program's folders, network,
 would take the hook apart. It is interception, not a wall: see docs/threat-model.md. Works with Python 3.8 and later.
 
 GLOVEBOX_PRELOAD holds the settings in JSON (strings, numbers, lists, records only): `write`, the program's folders;
-`threads`, how many it may run at once; `runner`, the text of a runner that takes the job before the program starts, and
-`runner_folder`, where it believes to lie; `python_path`, the program's own PYTHONPATH; `arguments`, those of Python.
+`read`, further ones that it may only read; `threads`, how many it may run at once; `runner`, the text of a runner that
+takes the job before the program starts, and `runner_folder`, where it believes to lie; `python_path`, the program's own
+PYTHONPATH; `arguments`, those of Python.
 """
 
 
@@ -34,7 +35,7 @@ def guard():
     # Python's own start-up files may be links out of the library, as on Debian.
     starters = real([os.path.join(path, "sitecustomize.py") for path in libraries])
     writable = real(settings["write"])
-    readable = writable + libraries + starters + real(["/usr/share/zoneinfo", "/etc/localtime", "/etc/mime.types"])
+    readable = writable + real(settings["read"]) + libraries + starters + real(["/usr/share/zoneinfo", "/etc/localtime", "/etc/mime.types"])
 
     refuse, refuse_import, level = refusals()
     close_attaching, close_the_unaudited = unaudited(refuse, refuse_import, reader, system, windows, writable)

@@ -47,7 +47,7 @@ function load({
       mountAllowlist: null,
       projectRoots: null,
       engineEnvironment: {},
-      packages: { directory: "~/.glovebox/packages", maxBytes: 0 },
+      packages: { directory: "~/.glovebox/packages", maxBytes: 0, installAtPreload: false },
       ...config,
     },
     host: {

@@ -34,6 +34,7 @@ import type { FindImports } from "../program/find-imports.ts";
 import { providePackages } from "../program/provide-packages.ts";
 import { wantedPackages } from "./wanted-packages.ts";
 import { readRunner } from "../program/read-runner.ts";
+import { withRealFolders } from "../program/real-folders.ts";
 import { redactArtifact } from "./redact-artifact.ts";
 import { encodeJob, workFolder, type RunnerFile } from "../program/runner-job.ts";
 import { syntaxFailure } from "../program/syntax-failure.ts";
@@ -133,10 +134,9 @@ export async function execute(
   );
   listener.onSandbox(sandbox.id);
   const folder = sandbox.folderOf(profile.workingDirectory);
-  const { HOME: home = "" } = profile.environment;
   const runner: ExecSpec = {
     command: runnerCommand({ toolchain, mainFile: spec.mainFile, source: runnerSource, folder, guarded }),
-    environment: { ...profile.environment, HOME: sandbox.folderOf(home) },
+    environment: withRealFolders(profile.environment, sandbox),
     workingDirectory: profile.workingDirectory,
   };
   using program = await startProgram({
@@ -189,6 +189,7 @@ export async function execute(
   });
   logEnding(dependencies.logger, { sandboxId: sandbox.id, outcome, end, networkReport });
   const notes = [
+    provided?.warnings ?? [],
     profile.scratch.note ?? [],
     grant?.warnings ?? [],
     networkWarnings(networkReport),

@@ -54,7 +54,8 @@ export async function prepareSessionSandbox(
   try {
     for (const ecosystem of ecosystems) {
       if (specs[ecosystem].length === 0) continue;
-      const interpreter = ecosystem === "python" ? "python" : "bun";
+      const javascript = capabilities.programs === "guarded" ? "node" : "bun";
+      const interpreter = ecosystem === "python" ? "python" : javascript;
       provided[ecosystem] = await packages.provide(
         { engine, capabilities, image, ociRuntime, interpreter, ecosystem, specs: specs[ecosystem] },
         caller,

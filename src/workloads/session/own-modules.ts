@@ -1,6 +1,7 @@
 import type { CallOptions } from "../../engines/engine.ts";
 import { workFolder } from "../../policy/scratch.ts";
-import { runSandboxCommand, type CommandSandbox } from "../../sandbox/sandbox-command.ts";
+import { runSandboxCommand } from "../../sandbox/sandbox-command.ts";
+import type { Sandbox } from "../../sandbox/sandbox.ts";
 
 /** What a sandbox's Python has of its own, and what is in the working folder: nobody else's packages. */
 export interface OwnModules {
@@ -18,10 +19,16 @@ print(json.dumps([names[:5000], paths[:5000]]))
 `;
 
 /** Asks the sandbox's Python; what cannot be had counts as nothing. @throws CANCELLED, SANDBOX_LOST */
-export async function ownModules(sandbox: CommandSandbox, options: CallOptions): Promise<OwnModules> {
+export async function ownModules(
+  sandbox: Pick<Sandbox, "exec" | "folderOf" | "capabilities">,
+  options: CallOptions,
+): Promise<OwnModules> {
+  // A guard takes the place of isolation, but not the working folder out of the path.
+  const isolated = sandbox.capabilities.programs === "guarded" ? [] : ["-I"];
+  const command = ["python3", ...isolated, "-c", program, sandbox.folderOf(workFolder)];
   const { stdout } = await runSandboxCommand(
     sandbox,
-    { command: ["python3", "-I", "-c", program, workFolder], maxOutputBytes: 1_000_000, timeLimitMs: 20_000 },
+    { command, maxOutputBytes: 1_000_000, timeLimitMs: 20_000 },
     options,
   );
   const [names, paths] = parse(stdout.text());

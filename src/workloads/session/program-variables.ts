@@ -1,4 +1,5 @@
 import type { NetworkGrant } from "../../egress/network-access.ts";
+import { withRealFolders } from "../program/real-folders.ts";
 import type { SessionSandbox } from "./session-sandbox.ts";
 
 /** Variables of every program of a session: the sandbox's, its packages', its network's and the deployment's. */
@@ -7,10 +8,9 @@ export function programVariables(
   grant: NetworkGrant | null,
   hostEnvironment: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string>> {
+  const pythonPath = [packages.pythonPath, profile.environment["PYTHONPATH"]].filter(Boolean).join(":");
   return {
-    ...profile.environment,
-    HOME: sandbox.folderOf(profile.environment["HOME"] ?? ""),
-    PYTHONPATH: [packages.pythonPath, profile.environment["PYTHONPATH"]].filter(Boolean).join(":"),
+    ...withRealFolders({ ...profile.environment, PYTHONPATH: pythonPath }, sandbox),
     ...grant?.environment,
     ...hostEnvironment,
   };

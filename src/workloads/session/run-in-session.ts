@@ -24,7 +24,7 @@ import type { Session } from "./session.ts";
 export interface SessionDependencies {
   readonly sandboxes: Sandboxes;
   readonly provideImage: ProvideImage;
-  readonly packages: Pick<Packages, "provide">;
+  readonly packages: Pick<Packages, "provide" | "installsAt">;
   readonly findImports: FindImports;
   readonly logger: Logger;
   /** Cap of each output stream in bytes (SPEC OU3). */
@@ -80,8 +80,8 @@ export async function runInSession(
     };
   }
   const grant = await untilCancelled(dependencies.network.grant(call.network), caller.signal);
-  // There nothing could be installed: the program has what the host has.
-  const packages = capabilities.programs === "guarded" && call.packages === "auto" ? [] : call.packages;
+  // Where nothing can be installed the program has what the host has.
+  const packages = call.packages === "auto" && !dependencies.packages.installsAt(capabilities) ? [] : call.packages;
   const wish = new CallWish({ ...dependencies, listener, settings: session.settings, call: { ...call, packages } });
   return session.use(caller, wish, async (opened, { signal }) => {
     const { live, before, restarted } = opened;
@@ -102,7 +102,7 @@ export async function runInSession(
       signal,
     });
     live.prepareRunner({ toolchain, mainFile: checkMainFile(undefined, call.language) });
-    const notes = [profile.scratch.note ?? [], opened.warnings].flat();
+    const notes = [live.packages.warnings, profile.scratch.note ?? [], opened.warnings].flat();
     const packages = live.packages.resolved(wish.ecosystem, wish.wanted);
     return { ...facts, ...result, restarted, packages, warnings: [...warnings, ...notes, ...result.warnings] };
   });

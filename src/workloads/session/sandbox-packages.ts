@@ -22,6 +22,11 @@ export class SandboxPackages implements AsyncDisposable {
     return this.#provided.python?.environment["PYTHONPATH"];
   }
 
+  /** What every result must tell of them, each sentence once. */
+  get warnings(): readonly string[] {
+    return [...new Set(Object.values(this.#provided).flatMap(({ warnings }) => warnings))];
+  }
+
   /** The wanted ones of them in the versions that they have. */
   resolved(ecosystem: Ecosystem, wanted: readonly string[]): readonly string[] {
     const names = new Set(wanted.map((spec) => packageName(spec, ecosystem)));

@@ -1,9 +1,10 @@
-import { chmod, chown, lstat, mkdir, mkdtemp, readdir, realpath, rm, writeFile } from "node:fs/promises";
+import { constants } from "node:fs";
+import { chmod, chown, cp, lstat, mkdir, mkdtemp, readdir, realpath, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { GuardText } from "./guard-files.ts";
 import { scratchPaths, type ScratchPaths } from "./scratch-paths.ts";
 
-/** A container's folder on the host: the guards, and a folder for each scratch place. */
+/** A container's folder on the host: the guards, a folder for each scratch place, and a copy of each folder it may read. */
 export interface ContainerFolder extends ScratchPaths {
   /** Real path. */
   readonly path: string;
@@ -18,6 +19,8 @@ export interface ContainerFolderOptions {
   /** Begins with `folderPrefix`. */
   readonly prefix: string;
   readonly scratch: readonly { readonly path: string }[];
+  /** Folders of the host that never change. */
+  readonly copies: readonly { readonly source: string; readonly target: string }[];
   readonly guards: readonly GuardText[];
   /** User whom the scratch belongs to; null: our own. */
   readonly hostUid: number | null;
@@ -28,7 +31,7 @@ export const folderPrefix = "glovebox-preload-";
 
 /** Makes the folder; whatever goes wrong, nothing is left of it. */
 export async function makeContainerFolder(options: ContainerFolderOptions): Promise<ContainerFolder> {
-  const { guards, hostUid } = options;
+  const { guards, hostUid, copies } = options;
   // By its real path: the guards compare real paths, and macOS's own is a link.
   const path = await realpath(await mkdtemp(join(options.base, options.prefix)));
   const remove = (): Promise<void> => removeFolder(path);
@@ -40,13 +43,18 @@ export async function makeContainerFolder(options: ContainerFolderOptions): Prom
       await mkdir(join(guardFolder, folder), { recursive: true });
       await writeFile(join(guardFolder, folder, name), text, { mode: 0o444 });
     }
-    const { places, folderOf } = scratchPaths(options.scratch, join(path, "scratch"), join);
+    const paths = { scratch: options.scratch.map((place) => place.path), readOnly: copies.map(({ target }) => target) };
+    const { places, readOnly, folderOf } = scratchPaths(paths, join(path, "scratch"), join);
     for (const place of places.values()) {
       await mkdir(place, { recursive: true });
       if (hostUid !== null) await chown(place, hostUid, hostUid);
     }
+    for (const { source, target } of copies) {
+      // With the modes of the source, which nobody may write to; on some file systems it costs no room.
+      await cp(source, folderOf(target), { recursive: true, mode: constants.COPYFILE_FICLONE });
+    }
     const temporaryFolder = places.get("/tmp") ?? [...places.values()][0] ?? guardFolder;
-    return { path, guardFolder, temporaryFolder, places, folderOf, remove };
+    return { path, guardFolder, temporaryFolder, places, readOnly, folderOf, remove };
   } catch (error) {
     await remove();
     throw error;

@@ -12,6 +12,7 @@ function request(command: readonly string[], environment: Readonly<Record<string
     command,
     environment,
     writable: ["/f/work", "/f/tmp"],
+    readable: ["/f/node_modules"],
     guardFolder: "/f/guard",
     temporaryFolder: "/f/tmp",
     folderOf: (path) => path,
@@ -31,6 +32,7 @@ describe("guardCommand", () => {
     expect(program.environment).toMatchObject({ HOME: "/f/tmp", PYTHONPATH: "/f/guard/python" });
     expect(settingsOf(program)).toEqual({
       write: ["/f/work", "/f/tmp"],
+      read: ["/f/node_modules"],
       threads: 64,
       runner: "",
       runner_folder: "/f/tmp/.glovebox",
@@ -45,6 +47,7 @@ describe("guardCommand", () => {
     expect(program.arguments).toEqual([
       "--permission",
       "--allow-fs-read=/f/guard/node/preload.cjs",
+      "--allow-fs-read=/f/node_modules",
       "--allow-fs-read=/f/work",
       "--allow-fs-write=/f/work",
       "--allow-fs-read=/f/tmp",

@@ -23,7 +23,7 @@ const leastHeapMib = 16;
 export function guardNode(node: NodeInstallation, request: ProgramRequest): HostProgram {
   const { runner, rest } = splitRunner(request.command.slice(1));
   checkOptions(rest, options);
-  const { writable, guardFolder, memoryBytes, environment } = request;
+  const { writable, readable, guardFolder, memoryBytes, environment } = request;
   const guard = join(guardFolder, guardFiles.node.folder, guardFiles.node.name);
   const heapMib = Math.max(leastHeapMib, Math.floor(memoryBytes / mebibyte));
   const settings = { runner, runner_folder: join(request.temporaryFolder, ".glovebox") };
@@ -32,6 +32,7 @@ export function guardNode(node: NodeInstallation, request: ProgramRequest): Host
     arguments: [
       "--permission",
       `--allow-fs-read=${guard}`,
+      ...readable.map((folder) => `--allow-fs-read=${folder}`),
       ...writable.flatMap((folder) => [`--allow-fs-read=${folder}`, `--allow-fs-write=${folder}`]),
       ...node.options,
       `--max-old-space-size=${heapMib}`,

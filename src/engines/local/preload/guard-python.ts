@@ -21,6 +21,7 @@ export function guardPython(executable: string, request: ProgramRequest): HostPr
   const { PYTHONPATH: ownPath = "", ...environment } = request.environment;
   const settings = {
     write: request.writable,
+    read: request.readable,
     threads: request.threads,
     runner,
     runner_folder: join(request.temporaryFolder, ".glovebox"),

@@ -15,6 +15,8 @@ export interface ProgramRequest {
   readonly environment: Readonly<Record<string, string>>;
   /** Real paths of the folders that it may write to, and nothing else. */
   readonly writable: readonly string[];
+  /** Real paths of the folders that it may only read. */
+  readonly readable: readonly string[];
   /** Real path of the folder with the guards' texts. */
   readonly guardFolder: string;
   /** Real path of the folder for temporary files. */

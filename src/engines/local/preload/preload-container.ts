@@ -197,6 +197,7 @@ export class PreloadContainer implements Container {
       command: request.command,
       environment,
       writable: [...folder.places.values()],
+      readable: [...folder.readOnly.values()],
       guardFolder: folder.guardFolder,
       temporaryFolder: folder.temporaryFolder,
       folderOf: folder.folderOf,

@@ -13,10 +13,13 @@ import type { ArrangeProgram } from "./host-program.ts";
 import { PreloadContainer } from "./preload-container.ts";
 import { openPreloadHost, type PreloadHost } from "./preload-host.ts";
 import { processIsAlive, sweepFolders } from "./sweep-folders.ts";
+import { toolCommand } from "./tool-command.ts";
 
 export interface PreloadEngineOptions extends LocalEngineOptions {
   /** Why this level and none better, one sentence for the warning in every result. */
   readonly reason: string;
+  /** Whether the tools that install packages run too, with no guard: for installers and nobody else. Default false. */
+  readonly installs?: boolean | undefined;
   /** For tests: how programs are started. Default: guarded, and no other. */
   readonly arrange?: ArrangeProgram | undefined;
 }
@@ -121,18 +124,20 @@ class PreloadEngine implements Engine {
   }
 
   async #openAndSweep(): Promise<PreloadHost> {
-    const host = await openPreloadHost(this.#options, this.#options.reason);
+    const host = await openPreloadHost(this.#options, this.#options);
     await sweepFolders(host.temporaryFolder, processIsAlive);
     return host;
   }
 
   async #make(host: PreloadHost, spec: ContainerSpec): Promise<PreloadContainer> {
-    const { randomInteger, processId, arrange } = this.#options;
+    const { randomInteger, processId, installs, arrange } = this.#options;
+    const guarded = guardCommand(host.interpreters);
     const hostUid = host.changesUser ? randomInteger(hostUids.minimum, hostUids.maximum) : null;
     const folder = await makeContainerFolder({
       base: host.temporaryFolder,
       prefix: `${folderPrefix}${processId ?? "x"}-`,
       scratch: spec.scratch,
+      copies: spec.mounts ?? [],
       guards: host.guards,
       hostUid,
     });
@@ -141,7 +146,7 @@ class PreloadEngine implements Engine {
       host,
       folder,
       hostUid,
-      arrange: arrange ?? guardCommand(host.interpreters),
+      arrange: arrange ?? (installs ? toolCommand(host.installers, guarded) : guarded),
       onRemoved: () => this.#entries.delete(spec.name),
     });
   }

@@ -5,6 +5,7 @@ import { promisify } from "node:util";
 import { throwIfCancelled } from "../../../base/abort.ts";
 import { GloveboxError } from "../../../errors/glovebox-error.ts";
 import type { Capabilities } from "../../capabilities.ts";
+import { findBunBinary } from "../bun-binary.ts";
 import { readOpenFilesCeiling } from "../host-root.ts";
 import type { LocalEngineOptions } from "../local-engine-options.ts";
 import { findPython } from "../python-installation.ts";
@@ -14,6 +15,7 @@ import { readGuards, type GuardText } from "./guard-files.ts";
 import type { BoundingTools } from "./launch-prefix.ts";
 import { preloadCapabilities } from "./preload-capabilities.ts";
 import { defaultEnvironment, hostTemporaryFolder } from "./program-environment.ts";
+import type { InstallTools } from "./tool-command.ts";
 
 /** All that level `preload` knows of its host. */
 export interface PreloadHost {
@@ -22,6 +24,8 @@ export interface PreloadHost {
   readonly temporaryFolder: string;
   readonly interpreters: GuardedInterpreters;
   readonly guards: readonly GuardText[];
+  /** None unless the engine installs. */
+  readonly installers: InstallTools;
   readonly tools: BoundingTools;
   readonly openFilesCeiling: number;
   /** Whether programs can be another user than we, who are root. */
@@ -36,7 +40,7 @@ export interface PreloadHost {
 /** @throws ENGINE_UNAVAILABLE when the host has neither Python nor Node, CANCELLED */
 export async function openPreloadHost(
   options: LocalEngineOptions,
-  reason: string,
+  { reason, installs = false }: { readonly reason: string; readonly installs?: boolean | undefined },
   signal?: AbortSignal,
 ): Promise<PreloadHost> {
   const { platform, environment: host } = options;
@@ -50,7 +54,8 @@ export async function openPreloadHost(
   throwIfCancelled(signal);
   if (python === null && node === null) throw nothingToRun();
   if (temporaryFolder === null) throw noTemporaryFolder();
-  const executables = [python?.executable, node?.executable, ...(python?.libraries ?? [])].filter(
+  const bun = installs ? bunOf(options) : null;
+  const executables = [bun ?? undefined, python?.executable, node?.executable, ...(python?.libraries ?? [])].filter(
     (path) => path !== undefined,
   );
   const changesUser = options.uid === 0 && setpriv !== null && [temporaryFolder, ...executables].every(isOpenToOthers);
@@ -59,6 +64,7 @@ export async function openPreloadHost(
     temporaryFolder,
     interpreters: { python: python?.executable ?? null, node },
     guards,
+    installers: { bun, python: installs ? (python?.executable ?? null) : null },
     tools: { setpriv, prlimit: platform === "linux" ? findTool("prlimit") : null },
     openFilesCeiling: platform === "linux" ? readOpenFilesCeiling() : Number.POSITIVE_INFINITY,
     changesUser,
@@ -75,6 +81,12 @@ export async function openPreloadHost(
     }),
     environmentFor: (folder) => defaultEnvironment({ platform, host, temporaryFolder: folder }),
   };
+}
+
+function bunOf({ bunPath, architecture, platform }: LocalEngineOptions): string | null {
+  if (bunPath !== undefined) return bunPath;
+  const known = (["linux", "darwin", "win32"] as const).find((name) => name === platform);
+  return known === undefined ? null : findBunBinary(architecture, known);
 }
 
 function findTool(name: string): string | null {

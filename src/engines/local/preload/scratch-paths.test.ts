@@ -2,10 +2,10 @@ import { join, win32 } from "node:path";
 import { describe, expect, it } from "vitest";
 import { scratchPaths } from "./scratch-paths.ts";
 
-const scratch = [{ path: "/work" }, { path: "/tmp" }, { path: "/work/cache" }];
+const paths = { scratch: ["/work", "/tmp", "/work/cache"], readOnly: ["/node_modules"] };
 
 describe("scratchPaths", () => {
-  const { places, folderOf } = scratchPaths(scratch, "/host/c1", (...parts) => join(...parts));
+  const { places, readOnly, folderOf } = scratchPaths(paths, "/host/c1", (...parts) => join(...parts));
 
   it("lays the folders out below the root", () => {
     expect([...places]).toEqual([
@@ -13,6 +13,7 @@ describe("scratchPaths", () => {
       ["/tmp", "/host/c1/tmp"],
       ["/work/cache", "/host/c1/work/cache"],
     ]);
+    expect([...readOnly]).toEqual([["/node_modules", "/host/c1/node_modules"]]);
   });
 
   it.each([
@@ -21,6 +22,7 @@ describe("scratchPaths", () => {
     ["/work/a/b", "/host/c1/work/a/b"],
     ["/work/cache/x", "/host/c1/work/cache/x"],
     ["/work/../tmp/x", "/host/c1/tmp/x"],
+    ["/node_modules/a", "/host/c1/node_modules/a"],
     ["/workshop", "/workshop"],
     ["/work/../etc", "/work/../etc"],
     ["/", "/"],
@@ -30,7 +32,7 @@ describe("scratchPaths", () => {
   });
 
   it("speaks of Windows' folders in Windows' way", () => {
-    const windows = scratchPaths(scratch, "C:\\Temp\\c1", (...parts) => win32.join(...parts));
+    const windows = scratchPaths(paths, "C:\\Temp\\c1", (...parts) => win32.join(...parts));
     expect(windows.folderOf("/work/a/b")).toBe("C:\\Temp\\c1\\work\\a\\b");
   });
 });

@@ -1,0 +1,47 @@
+import type { Config } from "../config/config.ts";
+import type { Host } from "../config/host.ts";
+import { readRegistrySettings } from "../egress/registry-settings.ts";
+import { registryVariables } from "../egress/registry-variables.ts";
+import type { Engine } from "../engines/engine.ts";
+import type { HostInstalling } from "../packages/packages.ts";
+import { openHostInstaller } from "./engine-table.ts";
+
+/** By which the tools find the certificates that this machine trusts. */
+const certificateVariables = [
+  "NODE_EXTRA_CA_CERTS",
+  "SSL_CERT_FILE",
+  "SSL_CERT_DIR",
+  "PIP_CERT",
+  "REQUESTS_CA_BUNDLE",
+  "CURL_CA_BUNDLE",
+];
+
+/** Installing on this machine itself, where the operator allows it; the engine is made when it is first wanted. */
+export class HostWorkshop implements HostInstalling {
+  readonly #config: Config;
+  readonly #host: Host;
+  #engine: Promise<Engine> | undefined;
+
+  constructor(config: Config, host: Host) {
+    this.#config = config;
+    this.#host = host;
+  }
+
+  engine(): Promise<Engine> {
+    this.#engine ??= openHostInstaller(this.#config, this.#host);
+    return this.#engine;
+  }
+
+  async registries(): ReturnType<HostInstalling["registries"]> {
+    const { registries, problems } = await readRegistrySettings(this.#host);
+    const certificates = certificateVariables.flatMap((name) => {
+      const value = this.#host.environment[name];
+      return value === undefined ? [] : [[name, value] as const];
+    });
+    return { environment: { ...Object.fromEntries(certificates), ...registryVariables(registries) }, problems };
+  }
+
+  async close(): Promise<void> {
+    await (await this.#engine)?.close();
+  }
+}
