@@ -1,5 +1,4 @@
 import { readFile } from "node:fs/promises";
-import { devNull } from "node:os";
 import type { ForwarderInterpreter } from "../egress/forwarder.ts";
 import type { Ecosystem } from "../policy/package-specs.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
@@ -98,7 +97,7 @@ export function installEnvironment(sandbox: InstallSandbox): Readonly<Record<str
     npm_config_fetch_retry_mintimeout: "1000",
     npm_config_fetch_retry_maxtimeout: "5000",
     PIP_RETRIES: "2",
-    PIP_CONFIG_FILE: isGuarded ? devNull : "/dev/null",
+    PIP_CONFIG_FILE: "/dev/null",
     PIP_ROOT_USER_ACTION: "ignore",
     // On a host they need no other program, and one that packages name by an address could be git.
     ...(isGuarded ? { PATH: `${home}/none` } : {}),

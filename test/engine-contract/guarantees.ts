@@ -28,7 +28,21 @@ export const guaranteeGroups: readonly GuaranteeGroup[] = [
     rows: [
       { title: "Isolation that results name", capability: "isolation", test: "test/e2e/execute.test.ts" },
       { title: "Nothing can be written but scratch and shared memory", behaviours: ["filesystem.*"] },
-      { title: "Files of this machine given to programs: read-only ones stay as they are", behaviours: ["mounts.*"] },
+      {
+        title: "Files of this machine given to programs: read-only ones stay as they are",
+        behaviours: [
+          "mounts.read-only",
+          "mounts.read-only-below",
+          "mounts.writable",
+          "mounts.no-setuid",
+          "mounts.no-devices",
+          "mounts.missing",
+        ],
+      },
+      {
+        title: "Folders that never change, such as packages, can be read and not changed",
+        behaviours: ["mounts.unchanging"],
+      },
       {
         title: "A root that programs may change, for themselves alone, and that is measured",
         behaviours: ["writable-root.*"],

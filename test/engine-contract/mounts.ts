@@ -110,6 +110,30 @@ export const mounts: Topic = (behaviour) => {
   );
 
   behaviour(
+    "mounts.unchanging",
+    "a folder that never changes can be read and not changed, wherever the engine is",
+    async (scene) => {
+      await using folder = await HostFolder.make();
+      await writeFile(folder.at("open/deep"), "deep\n", { mode: 0o444 });
+      for (const name of ["file", "open/deep"]) await chmod(folder.at(name), 0o444);
+      for (const name of ["open", "."]) await chmod(folder.at(name), 0o555);
+      const container = await scene.idle({
+        mounts: [{ source: folder.path, target: "/data", readOnly: true, unchanging: true }],
+      });
+      const read = await scene.run(container, ["cat", "/data/file", "/data/open/deep"]);
+      expect(read.stdout.toString(), read.stderr.toString()).toBe("host\ndeep\n");
+      const { stdout } = await scene.run(container, fixtureProgram("writes-into.sh", "/data", "/data/open"));
+      expect(stdout.toString().match(/refused /g)).toHaveLength(2);
+      for (const command of ["echo x >/data/file", "rm -f /data/file", "mv /data/open /data/other"]) {
+        expect((await scene.run(container, ["sh", "-c", command])).exitCode, command).not.toBe(0);
+      }
+      expect(await readFile(folder.at("file"), "utf8")).toBe("host\n");
+      await container.remove();
+      expect(await readFile(folder.at("open/deep"), "utf8")).toBe("deep\n");
+    },
+  );
+
+  behaviour(
     "mounts.missing",
     "a source that is missing or a symbolic link is an error, and nothing is made",
     async (scene) => {

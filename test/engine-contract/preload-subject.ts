@@ -5,13 +5,13 @@ import { localEngineOptions } from "../helpers/preload-engine.ts";
 import type { Subject } from "./subject.ts";
 
 /**
- * The suite's programs are shell scripts, which level `preload` refuses, and name `/work` and `/tmp`, which are folders of
+ * The suite's programs are shell scripts, which level `preload` refuses, and name `/work`, `/tmp` and `/data`, which are folders of
  * the host there. So the suite starts them bare, with the real folders in place of those names: what it tests here is how
  * containers and programs live and end. The guards have tests of their own (test/security/preload.test.ts).
  */
 const bare: ArrangeProgram = ({ command, environment, folderOf }) => {
   const [file = "", ...values] = command.map((word) =>
-    word.replaceAll(/(?<![\w.}-])\/(work|tmp)(?![\w-])/g, (folder) => folderOf(folder)),
+    word.replaceAll(/(?<![\w.}-])\/(work|tmp|data)(?![\w-])/g, (folder) => folderOf(folder)),
   );
   return { file, arguments: values, environment, boundsData: true };
 };

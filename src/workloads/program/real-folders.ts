@@ -2,7 +2,7 @@ import { delimiter } from "node:path";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 
 /** Variables that are lists of folders. */
-const searchPaths: readonly string[] = ["PYTHONPATH", "NODE_PATH"];
+const searchPaths: ReadonlySet<string> = new Set(["PYTHONPATH", "NODE_PATH"]);
 
 /** The variables as programs need them that run on the host itself, where a sandbox's folders have other names. */
 export function withRealFolders(
@@ -12,7 +12,7 @@ export function withRealFolders(
   if (sandbox.capabilities.programs !== "guarded") return environment;
   const entries = Object.entries(environment).map(([name, value]) => {
     if (name === "HOME") return [name, sandbox.folderOf(value)] as const;
-    if (!searchPaths.includes(name)) return [name, value] as const;
+    if (!searchPaths.has(name)) return [name, value] as const;
     const folders = value.split(":").map((folder) => sandbox.folderOf(folder));
     return [name, folders.join(delimiter)] as const;
   });

@@ -3,31 +3,22 @@ import { mebibyte } from "../../base/bytes.ts";
 import { untilWritable } from "../../base/until-writable.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { CallOptions, Process } from "../../engines/engine.ts";
-import { workFolder } from "../../policy/scratch.ts";
-import type { CommandSandbox } from "../../sandbox/sandbox-command.ts";
+import type { Sandbox } from "../../sandbox/sandbox.ts";
 import type { WorkArchive, WorkArchives } from "../../sandbox/work-archives.ts";
+import { workCommand } from "./work-command.ts";
 
-/** Names of more files at the top of the folder than a command line holds make it fail, which is told. */
-const packScript = `
-cd "$1" || exit 1
-shift
-for name in * .[!.]* ..?*; do
-  if [ -e "$name" ] || [ -L "$name" ]; then set -- "$@" "./$name"; fi
-done
-[ $# -eq 0 ] || exec tar -cf - "$@"
-`;
+type WorkSandbox = Pick<Sandbox, "exec" | "folderOf" | "capabilities">;
 
 /** Beside the files' own bytes an archive has half a kibibyte and more for each. */
 const overheadBytes = 64 * mebibyte;
 
 /** Keeps the files of the working folder outside the sandbox. @throws CAPACITY, SANDBOX_LOST, CANCELLED */
 export async function saveWork(
-  sandbox: CommandSandbox,
+  sandbox: WorkSandbox,
   archives: WorkArchives,
   { sizeBytes, signal }: CallOptions & { readonly sizeBytes: number },
 ): Promise<WorkArchive> {
-  const command = ["sh", "-c", packScript, "sh", workFolder];
-  const process = await sandbox.exec({ command, workingDirectory: "/" }, { signal });
+  const process = await sandbox.exec(await workCommand("pack", sandbox), { signal });
   process.stdin.end();
   let said = "";
   const content = async function* (): AsyncGenerator<Uint8Array, void, undefined> {
@@ -43,16 +34,11 @@ export async function saveWork(
 
 /** Puts the files back into a fresh sandbox. @throws SANDBOX_LOST, CANCELLED */
 export async function restoreWork(
-  sandbox: CommandSandbox,
+  sandbox: WorkSandbox,
   archive: WorkArchive,
   { signal }: CallOptions = {},
 ): Promise<void> {
-  // An empty folder's archive has no bytes, which tar would refuse.
-  const script = 'cd "$1" || exit 1; IFS= read -r go || exit 0; exec tar -xpf -';
-  const process = await sandbox.exec(
-    { command: ["sh", "-c", script, "sh", workFolder], workingDirectory: "/" },
-    { signal },
-  );
+  const process = await sandbox.exec(await workCommand("unpack", sandbox), { signal });
   const said = errorsOf(process);
   await feed(process, archive.read() as Readable);
   const { exitCode } = await process.exit;

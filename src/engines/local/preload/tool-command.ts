@@ -14,7 +14,8 @@ export interface InstallTools {
  * would be a process of its own, and pip may start none.
  */
 const pip = `
-import runpy, sys
+import os, runpy, sys
+os.environ["PIP_CONFIG_FILE"] = os.devnull
 starts = ("subprocess.Popen", "os.exec", "os.posix_spawn", "os.spawn", "os.fork", "os.forkpty", "os.system", "_winapi.CreateProcess")
 def refuse(event, _):
     if event in starts: raise PermissionError("glovebox: a package may not be built here, only wheels are installed")
