@@ -19,6 +19,7 @@ const deadlinesMs = {
   capabilities: 10_000,
   query: 30_000,
   create: 60_000,
+  createWithCopies: 600_000,
   start: 60_000,
   exec: 60_000,
   connect: 60_000,
@@ -79,11 +80,13 @@ class GuardedEngine implements Engine {
   }
 
   async create(spec: ContainerSpec, options?: CallOptions): Promise<Container> {
+    let deadline: Deadline = "create";
     if (spec.mounts !== undefined) {
       const capabilities = await this.capabilities({ ociRuntime: spec.ociRuntime, signal: options?.signal });
       await checkMounts(spec, { engine: this.name, capabilities });
+      if (spec.mounts.length > 0 && !capabilities.hostPaths) deadline = "createWithCopies";
     }
-    const container = await this.#call("create", options, (signal) => this.#engine.create(spec, { signal }));
+    const container = await this.#call(deadline, options, (signal) => this.#engine.create(spec, { signal }));
     return this.#guardContainer(container);
   }
 

@@ -92,7 +92,7 @@ export class Packages {
 
   /**
    * Installs what the cache does not have, all in one go; what it has costs no network (SPEC PK2).
-   * @throws PACKAGE_INSTALL_FAILED, UNSUPPORTED for an engine elsewhere, CANCELLED, and what opening a sandbox throws
+   * @throws PACKAGE_INSTALL_FAILED, CANCELLED, and what opening a sandbox throws
    */
   async provide(request: PackagesRequest, caller: Caller, onProgress: OnPackageProgress): Promise<ProvidedPackages> {
     const { ecosystem, specs } = request;
@@ -150,7 +150,6 @@ export class Packages {
 
   async #workshopFor({ engine, capabilities, specs }: PackagesRequest): Promise<Workshop> {
     if (capabilities.isolation !== "preload") {
-      if (!capabilities.hostPaths) throw elsewhere(engine);
       return { engine, onHost: false, runTool: runSealedTool(this.#options.network) };
     }
     const { onHost } = this.#options;
@@ -193,17 +192,6 @@ function refusedOnHost(specs: readonly string[]): GloveboxError {
       "Use a container engine or a system with namespaces (`glovebox doctor` tells what is missing). The operator of this machine may allow it here too, without install scripts: `packages.install_at_preload` (`GLOVEBOX_PACKAGES_INSTALL_AT_PRELOAD=true`).",
     context: { isolation: "preload", setting: "packages.install_at_preload" },
   });
-}
-
-function elsewhere(engine: Engine): GloveboxError {
-  return new GloveboxError(
-    "UNSUPPORTED",
-    `Engine ${engine.name} is elsewhere and cannot be given installed packages.`,
-    {
-      suggestion: "Use an engine on this machine, or an image that has the packages.",
-      context: { engine: engine.name, missing: "hostPaths" },
-    },
-  );
 }
 
 function noManager({ ecosystem, specs, image, capabilities }: PackagesRequest): GloveboxError {

@@ -1,6 +1,4 @@
-import { once } from "node:events";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import net, { type AddressInfo } from "node:net";
 import os from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -9,6 +7,7 @@ import { doctorResponseSchema } from "../../src/operations/doctor/schema.ts";
 import { engines } from "../helpers/open-glovebox.ts";
 import { skipOrFail } from "../helpers/require.ts";
 import { runCommand, type CommandResult } from "../helpers/run-command.ts";
+import { TcpForwarder } from "../helpers/tcp-forwarder.ts";
 
 const nowhere = { DOCKER_HOST: "unix:///nonexistent/docker.sock" };
 const dockerSocket = "/var/run/docker.sock";
@@ -100,23 +99,12 @@ describe("glovebox doctor", () => {
 
   it("warns of an engine over plain TCP", async (context) => {
     if (!existsSync(dockerSocket)) return skipOrFail(context, "docker", "no socket at its default place");
-    const forwarder = net.createServer((client) => {
-      const engine = net.connect(dockerSocket);
-      for (const stream of [client, engine]) stream.on("error", () => client.destroy());
-      client.pipe(engine).pipe(client);
-    });
-    forwarder.listen(0, "127.0.0.1");
-    await once(forwarder, "listening");
-    try {
-      const { port } = forwarder.address() as AddressInfo;
-      const engine = engineOf(await diagnosis({ DOCKER_HOST: `tcp://127.0.0.1:${port}` }), "docker");
-      expect(engine).toMatchObject({ available: true, reached_by: "tcp, DOCKER_HOST" });
-      expect(engine.findings).toContainEqual(
-        expect.objectContaining({ severity: "warning", what: expect.stringContaining("plain TCP") }),
-      );
-    } finally {
-      forwarder.close();
-    }
+    using forwarder = await TcpForwarder.to(dockerSocket);
+    const engine = engineOf(await diagnosis({ DOCKER_HOST: `tcp://127.0.0.1:${forwarder.port}` }), "docker");
+    expect(engine).toMatchObject({ available: true, reached_by: "tcp, DOCKER_HOST" });
+    expect(engine.findings).toContainEqual(
+      expect.objectContaining({ severity: "warning", what: expect.stringContaining("plain TCP") }),
+    );
   });
 
   it("shows the configuration that counts and where each value comes from", async () => {

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import http, { type IncomingMessage } from "node:http";
 import https from "node:https";
 import net from "node:net";
+import { Readable } from "node:stream";
 import type { ApiRequest } from "./api-request.ts";
 import type { Endpoint } from "./endpoint.ts";
 
@@ -29,7 +30,7 @@ interface DialOptions {
   readonly isStream: true;
   readonly statusCodes: Readonly<Record<number, true>>;
   readonly abortSignal: AbortSignal | undefined;
-  readonly file: Buffer | undefined;
+  readonly file: Buffer | Readable | undefined;
 }
 
 /** All statuses are answers: what one means depends on the call. */
@@ -94,6 +95,10 @@ function modemOptions(endpoint: Endpoint, protocol: "http" | "https", agent: htt
 
 function send(modem: Modem, request: ApiRequest): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  const file = fileOf(request);
+  const unreadable = new AbortController();
+  // The client pipes it and hears of no error.
+  if (file instanceof Readable) file.once("error", (error) => unreadable.abort(error));
   modem.dial(
     {
       // The mark asks for the query to be added.
@@ -103,13 +108,11 @@ function send(modem: Modem, request: ApiRequest): Promise<IncomingMessage> {
       headers: { ...request.headers },
       isStream: true,
       statusCodes: anyStatus,
-      abortSignal: request.signal,
-      file:
-        request.archive === undefined
-          ? undefined
-          : Buffer.from(request.archive.buffer, request.archive.byteOffset, request.archive.byteLength),
+      abortSignal: AbortSignal.any([unreadable.signal, ...(request.signal === undefined ? [] : [request.signal])]),
+      file,
     },
     (error, response) => {
+      if (file instanceof Readable) file.destroy();
       if (response === null) return reject(error ?? new Error("no answer"));
       // Whoever reads the body is told by the iteration; nobody must be told twice.
       response.on("error", () => {
@@ -119,6 +122,12 @@ function send(modem: Modem, request: ApiRequest): Promise<IncomingMessage> {
     },
   );
   return promise;
+}
+
+function fileOf({ archive }: ApiRequest): DialOptions["file"] {
+  if (archive === undefined || archive instanceof Uint8Array)
+    return archive === undefined ? undefined : Buffer.from(archive.buffer, archive.byteOffset, archive.byteLength);
+  return Readable.from(archive, { objectMode: false });
 }
 
 function pathOf(request: ApiRequest): string {

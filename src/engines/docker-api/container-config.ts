@@ -11,6 +11,8 @@ export interface ContainerConfigOptions {
   /** Paths that the image declares as volumes: each would be a writable folder without a limit on the host's disk. */
   readonly imageVolumes: readonly string[];
   readonly runtimeKind: RuntimeKind;
+  /** Id of a container whose volumes stand in for the mounts. */
+  readonly volumesFrom?: string | undefined;
 }
 
 /** The options whose wording is an engine's own. */
@@ -58,7 +60,7 @@ export function containerConfig(spec: ContainerSpec, options: ContainerConfigOpt
 
 function hostConfig(
   spec: ContainerSpec,
-  { wording, seccompProfile, imageVolumes, runtimeKind }: ContainerConfigOptions,
+  { wording, seccompProfile, imageVolumes, runtimeKind, volumesFrom }: ContainerConfigOptions,
 ): object {
   const { limits, mounts = [] } = spec;
   // The keeper opens its own folders to all; without one the folders must be the program's.
@@ -99,7 +101,8 @@ function hostConfig(
         .map((path) => [path, wording.hiddenVolumeOptions] as const),
       ...spec.scratch.map((scratch) => [scratch.path, wording.tmpfsOptions(scratch, owner)] as const),
     ]),
-    ...(mounts.length === 0 ? {} : { Mounts: mounts.map(bindMount) }),
+    ...(mounts.length === 0 || volumesFrom !== undefined ? {} : { Mounts: mounts.map(bindMount) }),
+    ...(volumesFrom === undefined ? {} : { VolumesFrom: [`${volumesFrom}:ro`] }),
     // Output comes from the attached streams; a log would fill the host's disk.
     LogConfig: { Type: "none", Config: {} },
     RestartPolicy: { Name: "no" },

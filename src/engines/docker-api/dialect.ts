@@ -42,6 +42,8 @@ export interface CreateCircumstances {
   readonly runtimeKind: RuntimeKind;
   readonly image: ImageFacts;
   readonly setup: EngineSetup;
+  /** Id of a container whose volumes, read-only, stand in for the mounts; left out: nothing does. */
+  readonly volumesFrom?: string | undefined;
 }
 
 export type CreateCall = Pick<ApiRequest, "path" | "query"> & { readonly body: object };

@@ -9,7 +9,7 @@ const able = {
   PidsLimit: true,
 };
 
-const near = { remote: false };
+const near = { sharesFiles: true };
 
 describe("engineCapabilities", () => {
   it("of an able engine are all there", () => {
@@ -45,7 +45,7 @@ describe("engineCapabilities", () => {
   });
 
   it("of an engine elsewhere lack the files of this machine", () => {
-    expect(engineCapabilities(able, { remote: true })).toMatchObject({ hostPaths: false });
+    expect(engineCapabilities(able, { sharesFiles: false })).toMatchObject({ hostPaths: false });
   });
 
   it.each([{ SwapLimit: false }, { MemoryLimit: false }, { CpuCfsQuota: false }, { PidsLimit: false }])(

@@ -24,13 +24,13 @@ const limitsAdvice =
 export interface EngineCircumstances {
   /** Default: the engine's own. */
   readonly ociRuntime?: string | undefined;
-  /** Whether the engine may be on another machine. */
-  readonly remote: boolean;
+  /** Whether paths of this machine are the engine's, too. */
+  readonly sharesFiles: boolean;
 }
 
 /** What an engine behind Docker's API enforces with an OCI runtime, by its account of the machine. */
-export function engineCapabilities(info: InfoAnswer, { ociRuntime, remote }: EngineCircumstances): Capabilities {
-  return { ...namespaceCapabilities(info), hostPaths: !remote, ...differences[runtimeKindOf(info, ociRuntime)] };
+export function engineCapabilities(info: InfoAnswer, { ociRuntime, sharesFiles }: EngineCircumstances): Capabilities {
+  return { ...namespaceCapabilities(info), hostPaths: sharesFiles, ...differences[runtimeKindOf(info, ociRuntime)] };
 }
 
 /** The kind of a runtime of this engine; default: its own. */

@@ -16,6 +16,7 @@ import type { Dialect, Machine, MachineAnswer, VersionAnswer } from "./dialect.t
 import type { EngineSetup } from "../engine-setup.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { engineCapabilities, runtimeKindOf } from "./engine-capabilities.ts";
+import { FolderHolder } from "./folder-holder.ts";
 import { engineComponents, engineConnection, engineSetup, type ComponentsAnswer } from "./engine-setup.ts";
 import { DockerApiImages, type ReadClientConfig } from "./images.ts";
 import { noSuchRuntimeError } from "./oci-runtime.ts";
@@ -57,7 +58,7 @@ export class DockerApiEngine implements Engine {
   async probe(options: CallOptions = {}): Promise<EngineProbe> {
     try {
       const { version, answer, components, setup } = (this.#machine = await this.#examine(options));
-      const capabilities = engineCapabilities(answer, { remote: isRemote(setup) });
+      const capabilities = engineCapabilities(answer, { sharesFiles: sharesFiles(setup) });
       return { available: true, version, capabilities, components, setup };
     } catch (error) {
       const why = unavailabilityOf(error);
@@ -69,7 +70,7 @@ export class DockerApiEngine implements Engine {
   async capabilities({ signal, ociRuntime }: CapabilityOptions = {}): Promise<Capabilities> {
     const { answer, setup } = await this.#known(signal);
     this.#assertRuntime(ociRuntime, answer);
-    return engineCapabilities(answer, { ociRuntime, remote: isRemote(setup) });
+    return engineCapabilities(answer, { ociRuntime, sharesFiles: sharesFiles(setup) });
   }
 
   async create(spec: ContainerSpec, { signal }: CallOptions = {}): Promise<Container> {
@@ -78,10 +79,12 @@ export class DockerApiEngine implements Engine {
     this.#assertRuntime(spec.ociRuntime, answer);
     const runtimeKind = runtimeKindOf(answer, spec.ociRuntime);
     const image = await this.images.facts(spec.image, { signal });
-    const request = {
-      method: "POST",
-      ...(await dialect.createCall(spec, { seccompProfile, image, setup, runtimeKind })),
-    } as const;
+    // Its mounts are folders that never change, or it would have been refused.
+    const folders = sharesFiles(setup) ? [] : (spec.mounts ?? []);
+    const holding = { api: this.#api, spec, folders, imageVolumes: image.volumes, signal };
+    await using holder = folders.length === 0 ? null : await FolderHolder.make(holding);
+    const circumstances = { seccompProfile, image, setup, runtimeKind, volumesFrom: holder?.id };
+    const request = { method: "POST", ...(await dialect.createCall(spec, circumstances)) } as const;
     const id = await uninterrupted(
       async () => {
         const { body } = await this.#api.call("create a container", request);
@@ -150,6 +153,7 @@ export class DockerApiEngine implements Engine {
   }
 }
 
-function isRemote({ connection }: EngineSetup): boolean {
-  return connection?.remote !== false;
+/** What is reached over a network may be another machine, also behind a port of this one that leads on. */
+function sharesFiles({ connection }: EngineSetup): boolean {
+  return connection?.kind === "socket";
 }

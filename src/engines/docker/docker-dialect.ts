@@ -14,10 +14,10 @@ export const dockerWording: ConfigWording = {
 export const dockerDialect: Dialect = {
   name: "docker",
   title: "Docker",
-  createCall: async (spec, { seccompProfile, image, runtimeKind }) => ({
+  createCall: async (spec, { image, ...circumstances }) => ({
     path: "/containers/create",
     query: { name: spec.name },
-    body: containerConfig(spec, { wording: dockerWording, seccompProfile, imageVolumes: image.volumes, runtimeKind }),
+    body: containerConfig(spec, { wording: dockerWording, imageVolumes: image.volumes, ...circumstances }),
   }),
   examine: (describe) => describe("/info"),
   runtimes: ({ Runtimes }) => Object.keys(Runtimes ?? {}),

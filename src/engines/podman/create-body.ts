@@ -23,6 +23,8 @@ export interface CreateBodyOptions {
   readonly runtimeKind: RuntimeKind;
   /** Of the machine that mounts are paths of. */
   readonly platform: NodeJS.Platform;
+  /** Id of a container whose volumes stand in for the mounts. */
+  readonly volumesFrom?: string | undefined;
 }
 
 /** SIGTERM; Podman's own interface takes numbers. */
@@ -43,6 +45,7 @@ const processesPerUser = 32_768;
  */
 export function createBody(spec: ContainerSpec, options: CreateBodyOptions): object {
   const { limits } = spec;
+  const { volumesFrom } = options;
   const idle = spec.command === undefined;
   const openFiles = openFilesOf(spec);
   return {
@@ -93,8 +96,9 @@ export function createBody(spec: ContainerSpec, options: CreateBodyOptions): obj
       ...spec.scratch.map(({ path, sizeBytes }) =>
         tmpfs(path, ["rw", "exec", "nosuid", "nodev", "notmpcopyup", "mode=1777", `size=${sizeBytes}`]),
       ),
-      ...(spec.mounts ?? []).map((mount) => bindMount(mount, options.platform)),
+      ...(volumesFrom === undefined ? (spec.mounts ?? []) : []).map((mount) => bindMount(mount, options.platform)),
     ],
+    ...(volumesFrom === undefined ? {} : { volumes_from: [`${volumesFrom}:ro`] }),
   };
 }
 

@@ -20,13 +20,13 @@ export function podmanDialect({ shareProfile, platform }: PodmanDialectOptions):
   return {
     name: "podman",
     title: "Podman",
-    createCall: async (spec, { seccompProfile, image, setup, runtimeKind }) => {
+    createCall: async (spec, { seccompProfile, image, setup, runtimeKind, volumesFrom }) => {
       assertLocal(setup);
       const seccompPath = await shareProfile(seccompProfile);
       const isRootless = setup.containerRoot === "rootless";
       return {
         path: `${ownApi}/containers/create`,
-        body: createBody(spec, { seccompPath, imageId: image.id, isRootless, runtimeKind, platform }),
+        body: createBody(spec, { seccompPath, imageId: image.id, isRootless, runtimeKind, platform, volumesFrom }),
       };
     },
     examine: async (describe, connection) => {

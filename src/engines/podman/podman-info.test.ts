@@ -44,7 +44,7 @@ describe("correctInfo", () => {
     ["a service that tells nothing", {}, { ...noLimits, seccomp: "no" }],
   ])("with %s tells the truth", (_, host, expected) => {
     const all = { seccomp: "yes", memoryLimit: "yes", cpuLimit: "yes", pidsLimit: "yes", oomReporting: true };
-    expect(engineCapabilities(correctInfo(claims, { host }, local), { remote: false })).toMatchObject({
+    expect(engineCapabilities(correctInfo(claims, { host }, local), { sharesFiles: true })).toMatchObject({
       ...all,
       ...expected,
     });
@@ -52,12 +52,12 @@ describe("correctInfo", () => {
 
   it("has no advice where nothing is missing", () => {
     const info = correctInfo(claims, { host: { ...able, security: rootless } }, local);
-    expect(engineCapabilities(info, { remote: false })).not.toHaveProperty("limitsAdvice");
+    expect(engineCapabilities(info, { sharesFiles: true })).not.toHaveProperty("limitsAdvice");
   });
 
   it("says that a service elsewhere gets no profile of ours", () => {
     const info = correctInfo(claims, { host: able }, { ...local, remote: true });
-    expect(engineCapabilities(info, { remote: false }).seccomp).toBe("no");
+    expect(engineCapabilities(info, { sharesFiles: true }).seccomp).toBe("no");
   });
 
   it("tells who the containers' root is", () => {

@@ -1,4 +1,17 @@
-import type { NewTreeEntry } from "./file-facts.ts";
+/** What an archive says of an entry. */
+export type TarEntry = TarPart &
+  (
+    | { readonly kind: "file"; readonly sizeBytes: number }
+    | { readonly kind: "folder" }
+    | { readonly kind: "link" | "hard-link"; readonly target: string }
+  );
+
+interface TarPart {
+  /** Relative, with forward slashes; empty for the folder itself. */
+  readonly path: string;
+  readonly mode: number;
+  readonly modifiedAtMs: number;
+}
 
 const blockBytes = 512;
 const nameBytes = 100;
@@ -12,7 +25,7 @@ export const tarEnd: Buffer = Buffer.alloc(2 * blockBytes);
  * The blocks that stand before an entry's content. Long names are written as GNU tar writes them, because BusyBox reads
  * no other kind.
  */
-export function tarHeader(entry: NewTreeEntry): Buffer {
+export function tarHeader(entry: TarEntry): Buffer {
   const { kind, path, mode, modifiedAtMs } = entry;
   const name = Buffer.from(kind === "folder" ? `${path || "."}/` : path);
   const target = Buffer.from(kind === "link" || kind === "hard-link" ? entry.target : "");

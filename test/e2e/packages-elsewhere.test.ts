@@ -1,0 +1,124 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, realpathSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { createGlovebox, type Glovebox } from "../../src/index.ts";
+import { PackageRegistry } from "../helpers/package-registry.ts";
+import { skipOrFail } from "../helpers/require.ts";
+import { TcpForwarder } from "../helpers/tcp-forwarder.ts";
+import { testImages } from "../helpers/test-images.ts";
+
+const registry = await PackageRegistry.start();
+const long = `${"deep-folder/".repeat(12)}data.txt`;
+const files = { "index.js": `module.exports = require("fs").readFileSync(__dirname + "/${long}", "utf8");\n` };
+registry.addNpm({ name: "gb-deep", version: "1.0.0", files: { ...files, [long]: "found" } });
+registry.addWheel({ name: "gb_wheel", version: "1.0", files: { "gb_wheel/__init__.py": "answer = 42\n" } });
+afterAll(() => registry[Symbol.dispose]());
+
+const folder = realpathSync(mkdtempSync(path.join(tmpdir(), "glovebox-elsewhere-")));
+afterAll(() => execFileSync("sh", ["-c", 'chmod -R u+w "$1" && rm -r "$1"', "sh", folder]));
+
+const ownSocket = /^unix:\/\/(.*)$/.exec(process.env["DOCKER_HOST"] ?? "unix:///var/run/docker.sock")?.[1] ?? "";
+
+/** Asks Docker by its own socket, past the door that is tested. */
+function docker(...args: readonly string[]): string {
+  const environment = { ...process.env, DOCKER_HOST: `unix://${ownSocket}` };
+  return execFileSync("docker", args, { encoding: "utf8", env: environment });
+}
+
+describe("packages on an engine that shares no files with this machine, reached over TCP,", () => {
+  const given = process.env["DOCKER_HOST"];
+  let forwarder: TcpForwarder;
+  let glovebox: Glovebox;
+  let problem: string | null = null;
+
+  beforeAll(async () => {
+    forwarder = await TcpForwarder.to(ownSocket);
+    process.env["DOCKER_HOST"] = `tcp://127.0.0.1:${forwarder.port}`;
+    const settings = { images: testImages, network: registry.network, packages: { directory: folder } };
+    glovebox = await createGlovebox({ engine: "docker", settings });
+    const trial = await glovebox.execute({ language: "python", code: "pass" }).catch((error: unknown) => error);
+    problem = trial instanceof Error ? trial.message : null;
+  });
+  beforeEach((context) => {
+    if (problem !== null) skipOrFail(context, "docker", problem);
+  });
+  afterAll(async () => {
+    await glovebox.close();
+    forwarder[Symbol.dispose]();
+    if (given === undefined) delete process.env["DOCKER_HOST"];
+    else process.env["DOCKER_HOST"] = given;
+  });
+
+  it("are copied there, for JavaScript and for Python", async () => {
+    const javascript = await glovebox.execute({
+      language: "javascript",
+      code: 'console.log(require("gb-deep"))',
+      packages: ["gb-deep"],
+    });
+    expect(javascript.stdout, javascript.stderr).toBe("found\n");
+    const python = await glovebox.execute({
+      language: "python",
+      code: "import gb_wheel; print(gb_wheel.answer)",
+      packages: ["gb-wheel"],
+    });
+    expect(python.stdout, python.stderr).toBe("42\n");
+    expect(python.packages_installed).toEqual(["gb_wheel==1.0"]);
+  });
+
+  it("cannot be changed by a program", async () => {
+    const code = `
+const fs = require("node:fs");
+const file = require.resolve("gb-deep");
+const tried = [
+  () => fs.writeFileSync(file, ""), () => fs.chmodSync(file, 0o777), () => fs.unlinkSync(file),
+  () => fs.writeFileSync("/node_modules/new.js", ""), () => fs.mkdirSync("/node_modules/gb-deep/new"),
+].map((work) => { try { work(); return "DONE"; } catch (error) { return error.code; } });
+console.log([...new Set(tried)].join(), fs.readFileSync("/proc/self/mounts", "utf8").split("\\n")
+  .find((line) => line.split(" ")[1] === "/node_modules").split(" ")[3].split(",")[0]);`;
+    const { stdout, stderr } = await glovebox.execute({ language: "javascript", code, packages: ["gb-deep"] });
+    expect(stdout, stderr).toBe("EROFS ro\n");
+  });
+
+  it("last as long as their session, and leave nothing there", async () => {
+    const first = await glovebox.runCode({
+      language: "python",
+      code: "import gb_wheel; print(gb_wheel.answer)",
+      packages: ["gb-wheel"],
+    });
+    expect(first.stdout, first.stderr).toBe("42\n");
+    const containers = docker(
+      "ps",
+      "--all",
+      "--filter",
+      `label=glovebox.sandbox=${first.container_id}`,
+      "--format",
+      "{{.ID}}",
+    );
+    expect(containers.trim().split("\n")).toHaveLength(1);
+    const [volume = ""] = volumesOf(containers.trim());
+    expect(docker("volume", "inspect", volume)).toContain(volume);
+    await glovebox.endSession({ session_id: first.session_id });
+    await expect.poll(() => docker("volume", "ls", "--quiet").split("\n")).not.toContain(volume);
+  });
+
+  it("are all that is copied: a project is refused, as it would be another machine's folder", async () => {
+    await expect(
+      glovebox.environments.create({ project_root: process.cwd(), image: testImages.python }),
+    ).rejects.toMatchObject({
+      errorType: "UNSUPPORTED",
+      context: { missing: "hostPaths" },
+    });
+  });
+});
+
+function volumesOf(container: string): readonly string[] {
+  const mounts = JSON.parse(docker("inspect", "--format", "{{json .Mounts}}", container)) as readonly {
+    Type: string;
+    Name: string;
+    RW: boolean;
+  }[];
+  expect(mounts.map(({ Type, RW }) => ({ Type, RW }))).toEqual([{ Type: "volume", RW: false }]);
+  return mounts.map(({ Name }) => Name);
+}
