@@ -35,7 +35,10 @@ export function engineTable(config: Config, host: Host): EngineTable {
       const { compileSeccompFilter } = await import("../policy/seccomp/bpf-compiler.ts");
       // Other machines have no namespaces either, so the engine says what is missing before it asks for the filter.
       const architecture = host.architecture === "arm64" ? "arm64" : "x64";
-      return createLocalEngine({ ...localOptions(config, host), seccompFilter: compileSeccompFilter(architecture) });
+      return createLocalEngine({
+        ...(await localOptions(config, host)),
+        seccompFilter: compileSeccompFilter(architecture),
+      });
     },
   };
 }
@@ -45,15 +48,22 @@ export async function openHostInstaller(config: Config, host: Host): Promise<Eng
   const { createPreloadEngine } = await import("../engines/local/preload/preload-engine.ts");
   const reason = "It installs packages.";
   return guardEngine(
-    createPreloadEngine({ ...localOptions(config, host), seccompFilter: new Uint8Array(), reason, installs: true }),
+    createPreloadEngine({
+      ...(await localOptions(config, host)),
+      seccompFilter: new Uint8Array(),
+      reason,
+      installs: true,
+    }),
   );
 }
 
-function localOptions(config: Config, host: Host): Omit<LocalEngineOptions, "seccompFilter"> {
+async function localOptions(config: Config, host: Host): Promise<Omit<LocalEngineOptions, "seccompFilter">> {
+  const { hasHostUids } = await import("../engines/local/host-uids.ts");
   return {
     platform: host.platform,
     architecture: host.architecture,
-    uid: host.uid,
+    // A root without other users, as in a rootless container, is an ordinary user.
+    uid: hasHostUids() ? host.uid : null,
     environment: config.engineEnvironment,
     processId: host.pid,
     nodePath: host.executable,

@@ -6,6 +6,7 @@ import type { CallOptions, Container, ContainerSummary, Engine, EngineProbe, Ima
 import { Cgroups } from "./cgroups.ts";
 import type { ContainerGroup } from "./container-group.ts";
 import { openContainerNamespace } from "./container-namespace.ts";
+import { hostUids } from "./host-uids.ts";
 import { createLeveledEngine } from "./leveled-engine.ts";
 import { localCapabilities } from "./local-capabilities.ts";
 import { LocalContainer } from "./local-container.ts";
@@ -35,9 +36,6 @@ export function createLocalEngine(options: LocalEngineOptions): Engine {
       return createLeveledEngine({ namespaces: namespaces(), preload });
   }
 }
-
-/** Users of the host that belong to nobody: far above those of accounts and of their subordinate ranges. */
-const hostUids = { minimum: 1_900_000_000, maximum: 2_000_000_000 };
 
 interface Entry {
   readonly container: LocalContainer;

@@ -63,6 +63,10 @@ async function errorsOf(process: Process): Promise<string> {
 
 function notKept(what: "saved" | "restored", exitCode: number, said: string): GloveboxError {
   return new GloveboxError("INTERNAL", `The files of a session could not be ${what} (exit code ${exitCode}).`, {
+    suggestion:
+      what === "saved"
+        ? "Remove from the working folder what cannot be packed, or use another session that names its packages in its first call."
+        : "End the session and begin another.",
     context: { said },
   });
 }

@@ -3,6 +3,7 @@ import { GloveboxError } from "../../../errors/glovebox-error.ts";
 import type { Capabilities } from "../../capabilities.ts";
 import type { ContainerSpec } from "../../container-spec.ts";
 import type { CallOptions, Container, ContainerSummary, Engine, EngineProbe, ImageStore } from "../../engine.ts";
+import { hostUids } from "../host-uids.ts";
 import type { LocalEngineOptions } from "../local-engine-options.ts";
 import { checkContainerSpec, parseProcessUser } from "../local-spec.ts";
 import { nameTaken } from "../name-taken.ts";
@@ -31,9 +32,6 @@ export interface PreloadEngineOptions extends LocalEngineOptions {
 export function createPreloadEngine(options: PreloadEngineOptions): Engine {
   return new PreloadEngine(options);
 }
-
-/** Users of the host that belong to nobody: far above those of accounts and of their subordinate ranges. */
-const hostUids = { minimum: 1_900_000_000, maximum: 2_000_000_000 };
 
 interface Entry {
   readonly container: PreloadContainer;

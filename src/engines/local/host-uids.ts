@@ -1,0 +1,22 @@
+import { readFileSync } from "node:fs";
+
+/** Users of the host that belong to nobody: far above those of accounts and of their subordinate ranges. */
+export const hostUids = { minimum: 1_900_000_000, maximum: 2_000_000_000 } as const;
+
+/** Whether root can give them files here: not inside a user namespace that knows a few users only. */
+export function hasHostUids(readFile: (path: string) => string = (path) => readFileSync(path, "utf8")): boolean {
+  return ["/proc/self/uid_map", "/proc/self/gid_map"].every((path) => {
+    try {
+      return readFile(path).split("\n").some(coversAll);
+    } catch {
+      // No Linux: there nobody becomes another user.
+      return true;
+    }
+  });
+}
+
+/** A line is the first user inside, the first one outside, and how many. */
+function coversAll(line: string): boolean {
+  const [first = Number.NaN, , count = 0] = line.trim().split(/\s+/).map(Number);
+  return first <= hostUids.minimum && first + count >= hostUids.maximum;
+}
