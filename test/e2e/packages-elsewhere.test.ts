@@ -7,7 +7,7 @@ import { createGlovebox, type Glovebox } from "../../src/index.ts";
 import { PackageRegistry } from "../helpers/package-registry.ts";
 import { skipOrFail } from "../helpers/require.ts";
 import { TcpForwarder } from "../helpers/tcp-forwarder.ts";
-import { testImages } from "../helpers/test-images.ts";
+import { sessionImages, testImages } from "../helpers/test-images.ts";
 
 const registry = await PackageRegistry.start();
 const long = `${"deep-folder/".repeat(12)}data.txt`;
@@ -36,7 +36,11 @@ describe("packages on an engine that shares no files with this machine, reached 
   beforeAll(async () => {
     forwarder = await TcpForwarder.to(ownSocket);
     process.env["DOCKER_HOST"] = `tcp://127.0.0.1:${forwarder.port}`;
-    const settings = { images: testImages, network: registry.network, packages: { directory: folder } };
+    const settings = {
+      images: { ...testImages, ...sessionImages },
+      network: registry.network,
+      packages: { directory: folder },
+    };
     glovebox = await createGlovebox({ engine: "docker", settings });
     const trial = await glovebox.execute({ language: "python", code: "pass" }).catch((error: unknown) => error);
     problem = trial instanceof Error ? trial.message : null;
@@ -65,6 +69,7 @@ describe("packages on an engine that shares no files with this machine, reached 
     });
     expect(python.stdout, python.stderr).toBe("42\n");
     expect(python.packages_installed).toEqual(["gb_wheel==1.0"]);
+    for (const { sandbox_id: id } of [javascript, python]) await expect.poll(() => volumesFor(id)).toEqual([]);
   });
 
   it("cannot be changed by a program", async () => {
@@ -82,25 +87,16 @@ console.log([...new Set(tried)].join(), fs.readFileSync("/proc/self/mounts", "ut
   });
 
   it("last as long as their session, and leave nothing there", async () => {
-    const first = await glovebox.runCode({
-      language: "python",
-      code: "import gb_wheel; print(gb_wheel.answer)",
-      packages: ["gb-wheel"],
-    });
-    expect(first.stdout, first.stderr).toBe("42\n");
-    const containers = docker(
-      "ps",
-      "--all",
-      "--filter",
-      `label=glovebox.sandbox=${first.container_id}`,
-      "--format",
-      "{{.ID}}",
-    );
-    expect(containers.trim().split("\n")).toHaveLength(1);
-    const [volume = ""] = volumesOf(containers.trim());
-    expect(docker("volume", "inspect", volume)).toContain(volume);
+    const first = await glovebox.runCode({ code: 'import deep from "gb-deep"; console.log(deep as string)' });
+    expect(first.stdout, first.stderr).toBe("found\n");
+    expect(volumesFor(first.container_id)).toHaveLength(1);
+    const filter = `label=glovebox.sandbox=${first.container_id}`;
+    const containers = docker("ps", "--all", "--filter", filter, "--format", "{{.ID}}").trim().split("\n");
+    expect(containers).toHaveLength(1);
+    const mounts = JSON.parse(docker("inspect", "--format", "{{json .Mounts}}", ...containers)) as unknown;
+    expect(mounts).toMatchObject([{ Type: "volume", Destination: "/node_modules", RW: false }]);
     await glovebox.endSession({ session_id: first.session_id });
-    await expect.poll(() => docker("volume", "ls", "--quiet").split("\n")).not.toContain(volume);
+    await expect.poll(() => volumesFor(first.container_id)).toEqual([]);
   });
 
   it("are all that is copied: a project is refused, as it would be another machine's folder", async () => {
@@ -113,12 +109,7 @@ console.log([...new Set(tried)].join(), fs.readFileSync("/proc/self/mounts", "ut
   });
 });
 
-function volumesOf(container: string): readonly string[] {
-  const mounts = JSON.parse(docker("inspect", "--format", "{{json .Mounts}}", container)) as readonly {
-    Type: string;
-    Name: string;
-    RW: boolean;
-  }[];
-  expect(mounts.map(({ Type, RW }) => ({ Type, RW }))).toEqual([{ Type: "volume", RW: false }]);
-  return mounts.map(({ Name }) => Name);
+function volumesFor(sandboxId: string): readonly string[] {
+  const volumes = docker("volume", "ls", "--quiet", "--filter", `label=glovebox.sandbox=${sandboxId}`);
+  return volumes.split("\n").filter(Boolean);
 }

@@ -93,6 +93,7 @@ export class DockerApiEngine implements Engine {
       (made) => removeContainer(this.#api, made),
       signal,
     );
+    holder?.handOver();
     return new DockerApiContainer(id, spec, this.#api, dialect);
   }
 

@@ -22,6 +22,7 @@ export interface FolderHolderOptions extends CallOptions {
 export class FolderHolder implements AsyncDisposable {
   readonly id: string;
   readonly #api: Api;
+  #isTakenOver = false;
 
   private constructor(id: string, api: Api) {
     this.id = id;
@@ -56,8 +57,13 @@ export class FolderHolder implements AsyncDisposable {
     return holder;
   }
 
+  /** Another container has the volumes now: they end with it. */
+  handOver(): void {
+    this.#isTakenOver = true;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
-    await removeContainer(this.#api, this.id);
+    await removeContainer(this.#api, this.id, { keepVolumes: this.#isTakenOver });
   }
 }
 
@@ -71,7 +77,11 @@ function holderConfig({ spec, folders, imageVolumes }: FolderHolderOptions): obj
     HostConfig: {
       NetworkMode: "none",
       CapDrop: ["ALL"],
-      Mounts: [...targets].map((target) => ({ Type: "volume", Target: target, VolumeOptions: { NoCopy: true } })),
+      Mounts: [...targets].map((target) => ({
+        Type: "volume",
+        Target: target,
+        VolumeOptions: { NoCopy: true, Labels: spec.labels },
+      })),
       // Else they would be taken over, too.
       Tmpfs: Object.fromEntries(
         imageVolumes.filter((path) => !targets.has(path)).map((path) => [path, "ro,size=4096"]),

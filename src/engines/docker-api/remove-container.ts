@@ -11,9 +11,19 @@ const longestMs = 200;
 /** How long a removal that someone else has begun may take. */
 const looksMax = 100;
 
+export interface RemoveOptions extends CallOptions {
+  /** Whether its nameless volumes stay, for another container that has them. Default false. */
+  readonly keepVolumes?: boolean | undefined;
+}
+
 /** Ends and removes a container and its volumes; resolves when it is gone. `idOrName` may be either. */
-export async function removeContainer(api: Api, idOrName: string, { signal }: CallOptions = {}): Promise<void> {
-  const request = { method: "DELETE", path: `/containers/${idOrName}`, query: { force: "1", v: "1" }, signal } as const;
+export async function removeContainer(
+  api: Api,
+  idOrName: string,
+  { signal, keepVolumes = false }: RemoveOptions = {},
+): Promise<void> {
+  const query = { force: "1", v: keepVolumes ? "0" : "1" };
+  const request = { method: "DELETE", path: `/containers/${idOrName}`, query, signal } as const;
   const answer = await api.call("remove the container", request, [404, 409, 500]);
   if (answer.status !== 409 && answer.status !== 500) return;
   // It may be being removed already, by itself after its end or by another call.

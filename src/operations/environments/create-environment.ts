@@ -10,6 +10,7 @@ import { projectFolder, type EnvironmentSpec } from "../../workloads/environment
 import { openEnvironment } from "../../workloads/environment/open-environment.ts";
 import type { z } from "zod";
 import type { Operation, OperationCall } from "../operation.ts";
+import { readSecrets } from "../read-secrets.ts";
 import { explicitDemands } from "./explicit-demands.ts";
 import { openProject } from "./open-project.ts";
 import { readVariables } from "./read-command.ts";
@@ -42,7 +43,9 @@ export const createEnvironmentOperation: Operation<
 
 async function run(platform: Platform, request: Request, call: OperationCall): Promise<CreateEnvironmentResponse> {
   const id = request.env_id === undefined ? createId("env") : checkEnvironmentId(request.env_id);
-  const spec = specOf(platform, request, id);
+  const spec = specOf(platform, request, id, call.principal);
+  // A wish that cannot be met is refused now; the values are read at each use.
+  await spec.readSecrets();
   const { engine, notes } = await platform.chooseEngine(request.engine, call.signal);
   const notices = [...notes];
   const environment = await openEnvironment(
@@ -84,7 +87,10 @@ async function run(platform: Platform, request: Request, call: OperationCall): P
 }
 
 /** Everything but the project is checked before anything is started. */
-function specOf({ config, defaultMinIsolation }: Platform, request: Request, id: string): EnvironmentSpec {
+function specOf(platform: Platform, request: Request, id: string, principal: string): EnvironmentSpec {
+  const { config, defaultMinIsolation } = platform;
+  const environment = readVariables(request);
+  const asker = { principal, kind: "environment", taken: Object.keys(environment) } as const;
   const network = parseNetwork(request.network);
   assertNetworkAllowed(network, config.network);
   const demands = explicitDemands(request.limits, config.explicitSettings);
@@ -107,7 +113,8 @@ function specOf({ config, defaultMinIsolation }: Platform, request: Request, id:
       requested: request.limits,
     }),
     network,
-    environment: readVariables(request),
+    environment,
+    readSecrets: () => readSecrets(platform, request.secrets ?? [], asker),
     hostEnvironment: config.hostEnvironment,
     minIsolation: request.min_isolation ?? config.minIsolation ?? defaultMinIsolation,
     explicitDemands: request.network === undefined ? demands : [...demands, "noNetwork"],

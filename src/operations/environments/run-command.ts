@@ -2,6 +2,7 @@ import type { z } from "zod";
 import type { Platform } from "../../platform/platform.ts";
 import { resolveLimits } from "../../policy/resolve-limits.ts";
 import type { Operation, OperationCall } from "../operation.ts";
+import { readSecrets } from "../read-secrets.ts";
 import { readCommand } from "./read-command.ts";
 import { runCommandRequestSchema, runCommandResponseSchema, type RunCommandResponse } from "./schema.ts";
 
@@ -24,7 +25,13 @@ export const runCommandOperation: Operation<typeof runCommandRequestSchema, type
 
 async function run(platform: Platform, request: Request, call: OperationCall): Promise<RunCommandResponse> {
   const { config, environments } = platform;
-  const spec = readCommand(request);
+  const plain = readCommand(request);
+  const secrets = await readSecrets(platform, request.secrets ?? [], {
+    principal: call.principal,
+    kind: "environment",
+    taken: Object.keys(plain.environment),
+  });
+  const spec = { ...plain, secrets };
   const environment = await environments.find(request.env_id, call.principal);
   const { timeoutMs } = resolveLimits({
     kind: "environment",

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { isolationLevels } from "../../engines/capabilities.ts";
 import { outcomes } from "../../sandbox/outcome.ts";
 import { runSettings } from "../run-settings.ts";
+import { secretsSchema } from "../secrets-schema.ts";
 import { wireErrorSchema } from "../wire-error-schema.ts";
 
 const envId = z.string().describe("The environment's id, as create_environment gave it.");
@@ -22,6 +23,7 @@ export const createEnvironmentRequestSchema = z.strictObject({
   ...runSettings,
   image: z.string().describe("Container image whose tools the commands use; pulled when it is missing."),
   environment: variables.optional().describe("Environment variables of every command."),
+  secrets: secretsSchema.optional(),
   env: variables.optional().describe("The same as environment."),
   setup_commands: z
     .array(z.array(z.string()))
@@ -59,6 +61,7 @@ export const runCommandRequestSchema = z.strictObject({
     .describe('Program and arguments, such as ["npm", "test"]; for a shell line ["sh", "-c", "..."].'),
   environment: variables.optional().describe("Environment variables of this command; they win over the environment's."),
   env: variables.optional().describe("The same as environment."),
+  secrets: secretsSchema.optional(),
   cwd: z.string().optional().describe("Folder to start in, absolute or relative to /workdir, which is the default."),
   timeout_seconds: z.number().optional().describe("Time for the command; default: the environment's, else 120."),
 });

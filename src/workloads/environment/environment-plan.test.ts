@@ -34,6 +34,7 @@ const spec: EnvironmentSpec = {
   limits: defaultLimits.environment,
   network: { kind: "none" },
   environment: {},
+  readSecrets: () => Promise.resolve([]),
   hostEnvironment: {},
   minIsolation: "namespaces",
   explicitDemands: [],

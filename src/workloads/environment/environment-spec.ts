@@ -3,6 +3,7 @@ import type { Isolation } from "../../policy/isolation.ts";
 import type { Limits } from "../../policy/limits.ts";
 import type { NetworkPolicy } from "../../policy/network.ts";
 import type { OpenPlace } from "../../sandbox/mounts/open-place.ts";
+import type { ProgramSecret } from "../../sandbox/program-secret.ts";
 
 /** Where an environment's project is, and where commands start. */
 export const projectFolder = "/workdir";
@@ -25,6 +26,8 @@ export interface EnvironmentSpec {
   /** Variables of the request, and those of the host that the deployment lets through (SPEC EN1). */
   readonly environment: Readonly<Record<string, string>>;
   readonly hostEnvironment: Readonly<Record<string, string>>;
+  /** Reads the secrets of every command and background process, as their sources have them now. */
+  readonly readSecrets: () => Promise<readonly ProgramSecret[]>;
   readonly minIsolation: Isolation;
   /** What was asked for by name, so that an engine which cannot enforce it is refused. */
   readonly explicitDemands: readonly Demand[];

@@ -2,21 +2,26 @@ import type { Logger } from "../../base/logger.ts";
 import type { EngineName, OutputChunk, Process } from "../../engines/engine.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Denial } from "../../policy/network/denial.ts";
+import type { Redaction } from "../../policy/redaction/redaction.ts";
 import { decideOutcome } from "../../sandbox/outcome.ts";
+import { redactedProcess } from "../../sandbox/redacted-process.ts";
 import type { Caller } from "../../sandbox/sandboxes.ts";
 import { assertPortsFree } from "../background/assert-ports-free.ts";
 import type { BackgroundProcess, StopOptions } from "../background/background-process.ts";
 import { BackgroundProcesses } from "../background/background-processes.ts";
 import { endProcess } from "../background/end-process.ts";
 import type { CommandSpec, ProcessSpec } from "../program/command-spec.ts";
+import { secretWarnings } from "../program/explain-secrets.ts";
 import type { CommandResult } from "./command-result.ts";
+import { EnvironmentSecrets } from "./environment-secrets.ts";
 import type { EnvironmentSpec } from "./environment-spec.ts";
 import { explainCommand } from "./explain-command.ts";
 import { Home } from "./home.ts";
 import { Housing, type HousingParts } from "./housing.ts";
+import { withSecrets } from "./secret-shell.ts";
 import { watchCommand } from "./watch-command.ts";
 
-export interface EnvironmentParts extends Omit<HousingParts, "isBusy" | "onDenied"> {
+export interface EnvironmentParts extends Omit<HousingParts, "isBusy" | "onDenied" | "redact"> {
   readonly spec: EnvironmentSpec;
   readonly principal: string;
   /** Image that was made for it, and goes with it; null where there is none. */
@@ -42,6 +47,8 @@ export interface RunOptions {
 /** A process that was started, and where. */
 interface Started {
   readonly process: Process;
+  /** What takes secrets out of its output. */
+  readonly redaction: Redaction;
   readonly housing: Housing;
   /** Processes of the container that had been killed for want of memory before. */
   readonly oomKillsBefore: number;
@@ -60,6 +67,7 @@ export class Environment {
   readonly #ending = new AbortController();
   readonly #commands = new Set<Promise<unknown>>();
   readonly #listeners = new Set<(denial: Denial) => void>();
+  readonly #secrets: EnvironmentSecrets;
   readonly #home: Home;
   /** The container that the caller knows of. */
   #known: Housing | null = null;
@@ -79,9 +87,11 @@ export class Environment {
     this.warnings = parts.warnings;
     this.createdAtMs = parts.now();
     this.processes = new BackgroundProcesses({ place: "environment", now: parts.now });
+    this.#secrets = new EnvironmentSecrets(parts.spec.readSecrets);
     const housing: HousingParts = {
       ...parts,
       isBusy: () => this.#active > 0,
+      redact: (text) => this.#secrets.text(text),
       onDenied: (denial) => {
         for (const listen of this.#listeners) listen(denial);
       },
@@ -156,7 +166,7 @@ export class Environment {
     };
     this.#listeners.add(listen);
     try {
-      const { process, housing, oomKillsBefore } = await this.#start(spec, signal);
+      const { process, redaction, housing, oomKillsBefore } = await this.#start(spec, signal);
       const restarted = this.#known !== housing;
       this.#known = housing;
       let isReplaced = false;
@@ -191,6 +201,7 @@ export class Environment {
         warnings: [
           ...(restarted || isReplaced ? [replacedWarning] : []),
           ...(denials.length === 0 || outcome === "policy_denied" ? [] : [deniedWarning(denials)]),
+          ...secretWarnings(redaction),
         ],
         error: explainCommand({
           outcome,
@@ -223,16 +234,19 @@ export class Environment {
     await housing.ensureNetwork(signal);
     if ("ports" in spec) await assertPortsFree(housing.sandbox, spec.ports, { signal });
     const { oomKills } = await housing.sandbox.stats();
+    const { secrets, redaction } = await this.#secrets.giveTo(spec);
+    const { command, preamble } = withSecrets(spec.command, secrets);
     const process = await housing.sandbox.exec(
       {
-        command: spec.command,
+        command,
         environment: { ...this.#parts.variables, ...spec.environment },
         workingDirectory: spec.workingDirectory,
         concurrent: true,
       },
       { signal },
     );
-    return { process, housing, oomKillsBefore: oomKills ?? 0 };
+    if (preamble.length > 0) process.stdin.write(preamble);
+    return { process: redactedProcess(process, redaction), redaction, housing, oomKillsBefore: oomKills ?? 0 };
   }
 
   async #end(): Promise<void> {

@@ -22,6 +22,8 @@ export interface HousingParts {
   readonly grant: NetworkGrant | null;
   readonly isBusy: () => boolean;
   readonly onDenied: (denial: Denial) => void;
+  /** Takes out of what programs asked for what must not be shown. */
+  readonly redact: (text: string) => string;
 }
 
 /** The container that an environment lives in at present, with its network and its disk limit. */
@@ -90,9 +92,9 @@ export class Housing {
   }
 
   async #openNetwork(grant: NetworkGrant, signal: AbortSignal | undefined): Promise<EgressConnection> {
-    const { onDenied, plan } = this.#parts;
+    const { onDenied, plan, redact } = this.#parts;
     const interpreter = await findInterpreter(this.sandbox, plan.image, { signal });
-    return openNetwork({ sandbox: this.sandbox, grant, interpreter, onDenied, redact: (text) => text, signal });
+    return openNetwork({ sandbox: this.sandbox, grant, interpreter, onDenied, redact, signal });
   }
 }
 

@@ -90,6 +90,8 @@ async function prepared(
       environment: { HOME: "/root", LANG: "C.UTF-8", ...grant?.environment, ...spec.environment },
       timeoutMs: spec.limits.timeoutMs,
       onProgress: open.onSetup,
+      // It is given no secret.
+      redact: (text) => text,
     },
     caller,
   );
