@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, realpathSync } from "node:fs";
+import { existsSync, mkdtempSync, realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -19,41 +19,58 @@ afterAll(() => registry[Symbol.dispose]());
 const folder = realpathSync(mkdtempSync(path.join(tmpdir(), "glovebox-elsewhere-")));
 afterAll(() => execFileSync("sh", ["-c", 'chmod -R u+w "$1" && rm -r "$1"', "sh", folder]));
 
-const ownSocket = /^unix:\/\/(.*)$/.exec(process.env["DOCKER_HOST"] ?? "unix:///var/run/docker.sock")?.[1] ?? "";
+const doors = [
+  { engine: "docker", variable: "DOCKER_HOST", socket: "/var/run/docker.sock" },
+  { engine: "podman", variable: "CONTAINER_HOST", socket: "/run/podman/podman.sock" },
+] as const;
 
-/** Asks Docker by its own socket, past the door that is tested. */
-function docker(...args: readonly string[]): string {
-  const environment = { ...process.env, DOCKER_HOST: `unix://${ownSocket}` };
-  return execFileSync("docker", args, { encoding: "utf8", env: environment });
-}
-
-describe("packages on an engine that shares no files with this machine, reached over TCP,", () => {
-  const given = process.env["DOCKER_HOST"];
+describe.each(doors)("packages on $engine, reached over TCP, which shares no files with this machine,", (door) => {
+  const { engine, variable } = door;
+  const given = process.env[variable];
   let forwarder: TcpForwarder;
   let glovebox: Glovebox;
   let problem: string | null = null;
 
   beforeAll(async () => {
-    forwarder = await TcpForwarder.to(ownSocket);
-    process.env["DOCKER_HOST"] = `tcp://127.0.0.1:${forwarder.port}`;
+    forwarder = await TcpForwarder.to(/^unix:\/\/(.*)$/.exec(given ?? "")?.[1] ?? door.socket);
+    process.env[variable] = `tcp://127.0.0.1:${forwarder.port}`;
     const settings = {
       images: { ...testImages, ...sessionImages },
       network: registry.network,
       packages: { directory: folder },
     };
-    glovebox = await createGlovebox({ engine: "docker", settings });
+    glovebox = await createGlovebox({ engine, settings });
     const trial = await glovebox.execute({ language: "python", code: "pass" }).catch((error: unknown) => error);
     problem = trial instanceof Error ? trial.message : null;
   });
   beforeEach((context) => {
-    if (problem !== null) skipOrFail(context, "docker", problem);
+    if (problem !== null) skipOrFail(context, engine, problem);
   });
   afterAll(async () => {
     await glovebox.close();
     forwarder[Symbol.dispose]();
-    if (given === undefined) delete process.env["DOCKER_HOST"];
-    else process.env["DOCKER_HOST"] = given;
+    if (given === undefined) Reflect.deleteProperty(process.env, variable);
+    else process.env[variable] = given;
   });
+
+  /** Asks the engine by its own socket, past the door that is tested. */
+  function ask(...args: readonly string[]): string {
+    const environment = { ...process.env, [variable]: given };
+    return execFileSync(engine, args, { encoding: "utf8", env: environment });
+  }
+  /** Volumes that hold a package of these tests. */
+  function volumes(): readonly string[] {
+    const names = ask("volume", "ls", "--quiet").split("\n").filter(Boolean);
+    return names.filter((name) => {
+      try {
+        const place = ask("volume", "inspect", "--format", "{{.Mountpoint}}", name).trim();
+        return ["gb-deep", "gb_wheel"].some((each) => existsSync(path.join(place, each)));
+      } catch {
+        // Removed meanwhile.
+        return false;
+      }
+    });
+  }
 
   it("are copied there, for JavaScript and for Python", async () => {
     const javascript = await glovebox.execute({
@@ -69,7 +86,7 @@ describe("packages on an engine that shares no files with this machine, reached 
     });
     expect(python.stdout, python.stderr).toBe("42\n");
     expect(python.packages_installed).toEqual(["gb_wheel==1.0"]);
-    for (const { sandbox_id: id } of [javascript, python]) await expect.poll(() => volumesFor(id)).toEqual([]);
+    await expect.poll(volumes).toEqual([]);
   });
 
   it("cannot be changed by a program", async () => {
@@ -89,14 +106,14 @@ console.log([...new Set(tried)].join(), fs.readFileSync("/proc/self/mounts", "ut
   it("last as long as their session, and leave nothing there", async () => {
     const first = await glovebox.runCode({ code: 'import deep from "gb-deep"; console.log(deep as string)' });
     expect(first.stdout, first.stderr).toBe("found\n");
-    expect(volumesFor(first.container_id)).toHaveLength(1);
+    expect(volumes()).toHaveLength(1);
     const filter = `label=glovebox.sandbox=${first.container_id}`;
-    const containers = docker("ps", "--all", "--filter", filter, "--format", "{{.ID}}").trim().split("\n");
+    const containers = ask("ps", "--all", "--filter", filter, "--format", "{{.ID}}").trim().split("\n");
     expect(containers).toHaveLength(1);
-    const mounts = JSON.parse(docker("inspect", "--format", "{{json .Mounts}}", ...containers)) as unknown;
+    const mounts = JSON.parse(ask("inspect", "--format", "{{json .Mounts}}", ...containers)) as unknown;
     expect(mounts).toMatchObject([{ Type: "volume", Destination: "/node_modules", RW: false }]);
     await glovebox.endSession({ session_id: first.session_id });
-    await expect.poll(() => volumesFor(first.container_id)).toEqual([]);
+    await expect.poll(volumes).toEqual([]);
   });
 
   it("are all that is copied: a project is refused, as it would be another machine's folder", async () => {
@@ -108,8 +125,3 @@ console.log([...new Set(tried)].join(), fs.readFileSync("/proc/self/mounts", "ut
     });
   });
 });
-
-function volumesFor(sandboxId: string): readonly string[] {
-  const volumes = docker("volume", "ls", "--quiet", "--filter", `label=glovebox.sandbox=${sandboxId}`);
-  return volumes.split("\n").filter(Boolean);
-}
