@@ -131,6 +131,7 @@ export async function runCall(
 
 /** Processes killed for want of memory during the call; null when nobody can tell. */
 function oomKillsBetween(before: ContainerStats, after: ContainerStats): number | null {
-  if (before.oomKills === null || after.oomKills === null) return null;
-  return after.oomKills - before.oomKills;
+  if (after.oomKills === null) return null;
+  // Where kills are not counted, it is still told when want of memory ended all of the sandbox.
+  return after.oomKills - (before.oomKills ?? 0);
 }
