@@ -3,7 +3,7 @@ import { mkdtempSync, realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { engines, useGlovebox } from "../helpers/open-glovebox.ts";
+import { engines, places, useGlovebox } from "../helpers/open-glovebox.ts";
 import { PackageRegistry } from "../helpers/package-registry.ts";
 import { sessionImages } from "../helpers/test-images.ts";
 
@@ -54,5 +54,28 @@ describe.each(engines)('packages: "auto" on %s', (engine) => {
     await expect
       .poll(async () => (await processes.list({ process_id })).processes)
       .toMatchObject([{ state: "exited", exit_code: 0, stdout: { text: "tiny kept\n" } }]);
+  });
+});
+
+describe.each(places)("the packages of a session on $name", ({ engine, runtime }) => {
+  const settings = { images: sessionImages, network: registry.network, packages: { directory } };
+  const glovebox = useGlovebox(engine, { settings }, runtime);
+
+  it("are those that its calls import, and its files stay when they need another sandbox", async () => {
+    const first = await glovebox().runCode({
+      ...runtime,
+      code: 'import tiny from "gb-tiny";\nawait Bun.write("deep/kept.txt", "kept");\nconsole.log(tiny as string);',
+    });
+    expect(first.stdout, first.stderr).toBe("tiny\n");
+    expect(first).toMatchObject({ packages_installed: ["gb-tiny@1.0.0"], restarted: false });
+    const second = await glovebox().runCode({
+      code: 'import part from "@gb/scoped/part.js";\nimport tiny from "gb-tiny";\nconsole.log(part, tiny, await Bun.file("deep/kept.txt").text());',
+    });
+    expect(second.stdout, second.stderr).toBe("part tiny kept\n");
+    expect(second).toMatchObject({ restarted: true, session_id: first.session_id });
+    const late = await glovebox().runCode({ code: "for (;;);", timeout_seconds: 1 });
+    expect(late.outcome).toBe("timed_out");
+    const third = await glovebox().runCode({ code: 'import tiny from "gb-tiny"; console.log(tiny)' });
+    expect(third).toMatchObject({ stdout: "tiny\n", restarted: false, container_id: second.container_id });
   });
 });
