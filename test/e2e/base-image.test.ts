@@ -1,5 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
+import { readHost } from "../../src/config/host.ts";
+import { fetchBun } from "../../src/workloads/session/base-image/fetch-bun.ts";
 import { failureOf } from "../helpers/failure-of.ts";
 import { useGlovebox } from "../helpers/open-glovebox.ts";
 import { testImages } from "../helpers/test-images.ts";
@@ -48,4 +50,23 @@ describe.each(["docker", "podman"] as const)("bun-runner-base on %s", (engine) =
     const error = await failureOf(broken().buildImages(), "IMAGE_UNAVAILABLE");
     expect(error.message).toContain("neither apk nor apt-get");
   });
+});
+
+describe("Bun's package", () => {
+  it.each([
+    ["x64-musl", 62, "/lib/ld-musl-x86_64.so.1"],
+    ["aarch64-musl", 183, "/lib/ld-musl-aarch64.so.1"],
+  ] as const)(
+    "for Alpine (%s) is fetched with the pinned hash, and is for its processor and C library",
+    async (target, machine, loader) => {
+      const archive = await fetchBun(target, { ...readHost(), signal: undefined });
+      const extract = ["-xzO", "-f", "-", "package/bin/bun"];
+      const bun = execFileSync("tar", extract, { input: archive, maxBuffer: 1024 ** 3 });
+      expect(bun.toString("latin1", 0, 4)).toBe("\u007fELF");
+      expect(bun.readUInt16LE(18)).toBe(machine);
+      expect(bun.subarray(0, 65_536).includes(`${loader}\0`)).toBe(true);
+      const listing = execFileSync("tar", ["-tvzf", "-", "package/bin/bun"], { input: archive, encoding: "utf8" });
+      expect(listing).toMatch(/^-rwxr-xr-x /);
+    },
+  );
 });
