@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { existsSync, mkdtempSync, realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -13,6 +14,12 @@ const registry = await PackageRegistry.start();
 const long = `${"deep-folder/".repeat(12)}data.txt`;
 const files = { "index.js": `module.exports = require("fs").readFileSync(__dirname + "/${long}", "utf8");\n` };
 registry.addNpm({ name: "gb-deep", version: "1.0.0", files: { ...files, [long]: "found" } });
+// Large enough for the copying to be seen.
+registry.addNpm({
+  name: "gb-big",
+  version: "1.0.0",
+  files: { "data.txt": randomBytes(60_000_000).toString("base64") },
+});
 registry.addWheel({ name: "gb_wheel", version: "1.0", files: { "gb_wheel/__init__.py": "answer = 42\n" } });
 afterAll(() => registry[Symbol.dispose]());
 
@@ -64,7 +71,7 @@ describe.each(doors)("packages on $engine, reached over TCP, which shares no fil
     return names.filter((name) => {
       try {
         const place = ask("volume", "inspect", "--format", "{{.Mountpoint}}", name).trim();
-        return ["gb-deep", "gb_wheel"].some((each) => existsSync(path.join(place, each)));
+        return ["gb-deep", "gb-big", "gb_wheel"].some((each) => existsSync(path.join(place, each)));
       } catch {
         // Removed meanwhile.
         return false;
@@ -113,6 +120,20 @@ console.log([...new Set(tried)].join(), fs.readFileSync("/proc/self/mounts", "ut
     const mounts = JSON.parse(ask("inspect", "--format", "{{json .Mounts}}", ...containers)) as unknown;
     expect(mounts).toMatchObject([{ Type: "volume", Destination: "/node_modules", RW: false }]);
     await glovebox.endSession({ session_id: first.session_id });
+    await expect.poll(volumes).toEqual([]);
+  });
+
+  it("leave nothing there when the call is given up while they are copied", async () => {
+    const request = { language: "javascript", code: "1", packages: ["gb-big"] } as const;
+    await glovebox.execute({ ...request, packages: [...request.packages] });
+    const holders = (): string => ask("ps", "--all", "--quiet", "--filter", "name=-folders$").trim();
+    const giveUp = new AbortController();
+    const given = glovebox.execute({ ...request, packages: [...request.packages] }, { signal: giveUp.signal });
+    given.catch(() => undefined);
+    await expect.poll(holders, { interval: 20, timeout: 20_000 }).not.toBe("");
+    giveUp.abort();
+    await expect(given).rejects.toMatchObject({ errorType: "CANCELLED" });
+    await expect.poll(holders).toBe("");
     await expect.poll(volumes).toEqual([]);
   });
 

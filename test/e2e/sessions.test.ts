@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
 import type { RunCodeRequest, RunCodeResponse } from "../../src/index.ts";
 import { failureOf } from "../helpers/failure-of.ts";
-import { places, useGlovebox } from "../helpers/open-glovebox.ts";
+import { engines, places, useGlovebox } from "../helpers/open-glovebox.ts";
 import { sessionImages } from "../helpers/test-images.ts";
 
 const kept = "open('kept.txt', 'w').write('here')";
@@ -29,31 +29,6 @@ describe.each(places)("sessions on $name", ({ engine, runtime }) => {
     expect([second.session_id, second.container_id]).toEqual([first.session_id, first.container_id]);
     const third = await run({ code: "const text: string = await Bun.file('kept.txt').text(); console.log(text)" });
     expect(third).toMatchObject({ stdout: "here\n", stderr: "", container_id: first.container_id });
-  });
-
-  it("the code's file can be read and not be written", async () => {
-    const response = await python(
-      "import os, sys\nprint(__file__, open(__file__).read()[:6], os.getcwd(), sys.argv[1:], sys.stdin.read())\nopen(__file__, 'w')",
-      { args: ["a b"], stdin: "in" },
-    );
-    expect(response.stdout).toBe("/code/main.py import /work ['a b'] in\n");
-    expect(response.stderr).toContain("PermissionError");
-    const typescript = await run({
-      code: "console.log(import.meta.path, process.env.BUN_INSTALL_CACHE_DIR); require('fs').writeFileSync(import.meta.path, '')",
-    });
-    expect(typescript.stdout).toBe("/code/main.ts /packages\n");
-    expect(typescript.stderr).toContain("EACCES");
-  });
-
-  it("imports what lies in /packages", async () => {
-    await python("import os\nopen('/packages/mine.py', 'w').write('x = 5')");
-    expect(await python("import mine\nprint(mine.x)")).toMatchObject({ stdout: "5\n" });
-    await run({
-      code: "const fs = require('fs'); fs.mkdirSync('/packages/node_modules/mine', { recursive: true }); fs.writeFileSync('/packages/node_modules/mine/index.js', 'module.exports = 7')",
-    });
-    expect(await run({ code: "import mine from 'mine'; console.log(mine)", packages: [] })).toMatchObject({
-      stdout: "7\n",
-    });
   });
 
   it("works on after a time limit, a cancelled call and want of memory", async () => {
@@ -89,32 +64,6 @@ describe.each(places)("sessions on $name", ({ engine, runtime }) => {
     expect(await python(`${daemon}\n${others}`)).toMatchObject({ outcome: "completed" });
     const next = await python(others);
     expect(next).toMatchObject({ stdout: "[]\n", restarted: false });
-  });
-
-  it("nothing that a call leaves among its files reaches the runner of the next", async () => {
-    const poison = [
-      "import os, sys",
-      "version = 'python%d.%d' % sys.version_info[:2]",
-      "site = '/tmp/.local/lib/' + version + '/site-packages'",
-      "os.makedirs(site)",
-      "open(site + '/x.pth', 'w').write('import os; os._exit(79)')",
-      "open('/work/sitecustomize.py', 'w').write('import os; os._exit(78)')",
-      "open('/code/os.py', 'w').write('raise SystemExit(77)')",
-      "os.makedirs('/code/deep/er'); os.chmod('/code/deep/er', 0); os.chmod('/code/deep', 0)",
-      "os.makedirs('/code/main.ts/x')",
-    ].join("\n");
-    expect(await python(poison)).toMatchObject({ exit_code: 0, stderr: "" });
-    expect(await python("import os\nprint(os.listdir('/code'))")).toMatchObject({ stdout: "['main.py']\n" });
-    expect(await run({ code: "console.log('typescript')" })).toMatchObject({ stdout: "typescript\n", stderr: "" });
-    expect(await python("print('python')")).toMatchObject({ stdout: "python\n", restarted: false });
-    await glovebox().endSession();
-  });
-
-  it("keeps its calls in order", async () => {
-    const calls = [1, 2, 3].map((number) =>
-      python(`import time\ntime.sleep(0.2)\nopen('order', 'a').write('${number}')\nprint(open('order').read())`),
-    );
-    expect((await Promise.all(calls)).map(({ stdout }) => stdout)).toEqual(["1\n", "12\n", "123\n"]);
   });
 
   it("files are listed, read and written inside the sandbox", async () => {
@@ -156,6 +105,64 @@ describe.each(places)("sessions on $name", ({ engine, runtime }) => {
     await failureOf(glovebox().writeFile({ path: "/etc/x", content: "" }), "PERMISSION_DENIED");
     // The link leads to the sandbox's own file.
     expect((await glovebox().readFile({ path: "link" })).content).toContain("root");
+  });
+});
+
+describe.each(engines)("further: sessions on %s", (engine) => {
+  const glovebox = useGlovebox(engine, { settings: { images: sessionImages } });
+  const run = (request: RunCodeRequest): Promise<RunCodeResponse> => glovebox().runCode(request);
+  const python = (code: string, rest: Partial<RunCodeRequest> = {}): Promise<RunCodeResponse> =>
+    run({ language: "python", code, packages: [], ...rest });
+
+  it("the code's file can be read and not be written", async () => {
+    const response = await python(
+      "import os, sys\nprint(__file__, open(__file__).read()[:6], os.getcwd(), sys.argv[1:], sys.stdin.read())\nopen(__file__, 'w')",
+      { args: ["a b"], stdin: "in" },
+    );
+    expect(response.stdout).toBe("/code/main.py import /work ['a b'] in\n");
+    expect(response.stderr).toContain("PermissionError");
+    const typescript = await run({
+      code: "console.log(import.meta.path, process.env.BUN_INSTALL_CACHE_DIR); require('fs').writeFileSync(import.meta.path, '')",
+    });
+    expect(typescript.stdout).toBe("/code/main.ts /packages\n");
+    expect(typescript.stderr).toContain("EACCES");
+  });
+
+  it("imports what lies in /packages", async () => {
+    await python("import os\nopen('/packages/mine.py', 'w').write('x = 5')");
+    expect(await python("import mine\nprint(mine.x)")).toMatchObject({ stdout: "5\n" });
+    await run({
+      code: "const fs = require('fs'); fs.mkdirSync('/packages/node_modules/mine', { recursive: true }); fs.writeFileSync('/packages/node_modules/mine/index.js', 'module.exports = 7')",
+    });
+    expect(await run({ code: "import mine from 'mine'; console.log(mine)", packages: [] })).toMatchObject({
+      stdout: "7\n",
+    });
+  });
+
+  it("nothing that a call leaves among its files reaches the runner of the next", async () => {
+    const poison = [
+      "import os, sys",
+      "version = 'python%d.%d' % sys.version_info[:2]",
+      "site = '/tmp/.local/lib/' + version + '/site-packages'",
+      "os.makedirs(site)",
+      "open(site + '/x.pth', 'w').write('import os; os._exit(79)')",
+      "open('/work/sitecustomize.py', 'w').write('import os; os._exit(78)')",
+      "open('/code/os.py', 'w').write('raise SystemExit(77)')",
+      "os.makedirs('/code/deep/er'); os.chmod('/code/deep/er', 0); os.chmod('/code/deep', 0)",
+      "os.makedirs('/code/main.ts/x')",
+    ].join("\n");
+    expect(await python(poison)).toMatchObject({ exit_code: 0, stderr: "" });
+    expect(await python("import os\nprint(os.listdir('/code'))")).toMatchObject({ stdout: "['main.py']\n" });
+    expect(await run({ code: "console.log('typescript')" })).toMatchObject({ stdout: "typescript\n", stderr: "" });
+    expect(await python("print('python')")).toMatchObject({ stdout: "python\n", restarted: false });
+    await glovebox().endSession();
+  });
+
+  it("keeps its calls in order", async () => {
+    const calls = [1, 2, 3].map((number) =>
+      python(`import time\ntime.sleep(0.2)\nopen('order', 'a').write('${number}')\nprint(open('order').read())`),
+    );
+    expect((await Promise.all(calls)).map(({ stdout }) => stdout)).toEqual(["1\n", "12\n", "123\n"]);
   });
 
   it("ends when it is told to, with its files", async () => {

@@ -78,7 +78,7 @@ export class PackageRegistry implements Disposable {
     const folder = mkdtempSync(path.join(this.#folder, "npm-"));
     write(path.join(folder, "package"), { "package.json": JSON.stringify({ name, version, scripts }), ...files });
     const file = `${name.replace("/", "-")}-${version}.tgz`;
-    const tarball = execFileSync("tar", ["-czf", "-", "-C", folder, "package"]);
+    const tarball = execFileSync("tar", ["-czf", "-", "-C", folder, "package"], { maxBuffer: 2 ** 30 });
     this.#files.set(file, tarball);
     const integrity = `sha512-${createHash("sha512").update(tarball).digest("base64")}`;
     const dist = { tarball: `${this.base}/files/${file}`, integrity };
