@@ -6,7 +6,7 @@ import type { NetworkAccess } from "../egress/network-access.ts";
 import type { Capabilities } from "../engines/capabilities.ts";
 import type { MountSpec } from "../engines/container-spec.ts";
 import type { Engine } from "../engines/engine.ts";
-import { GloveboxError } from "../errors/glovebox-error.ts";
+import type { GloveboxError } from "../errors/glovebox-error.ts";
 import type { Limits } from "../policy/limits.ts";
 import { packageName, type Ecosystem } from "../policy/package-specs.ts";
 import type { ProcessIdentity } from "../sandbox/process-identity.ts";

@@ -162,7 +162,7 @@ while line := sys.stdin.readline():
     await ready.promise;
     const inspected = await inspections(engine, env.container_id);
     const withValue = processesWith((argv) => spelled.some((value) => argv.join("\0").includes(value)));
-    const kept = engine === "podman" ? podmanDatabase() : "";
+    const kept = engine === "podman" ? databaseOf(engine) : "";
     expect(await running).toMatchObject({ outcome: "timed_out", stdout_tail: "[redacted:LOWER] ready\n" });
     expect(withValue).toEqual([]);
     expectNoValue(inspected);
@@ -200,8 +200,8 @@ while line := sys.stdin.readline():
 });
 
 /** All that Podman keeps of containers and execs, as text. */
-function podmanDatabase(): string {
-  const root = execFileSync("podman", ["info", "--format", "{{.Store.GraphRoot}}"], { encoding: "utf8" }).trim();
+function databaseOf(podman: string): string {
+  const root = execFileSync(podman, ["info", "--format", "{{.Store.GraphRoot}}"], { encoding: "utf8" }).trim();
   const file = [path.join(root, "libpod/bolt_state.db"), path.join(root, "db.sql")].find((name) => existsSync(name));
   return readFileSync(file ?? root, "latin1");
 }
