@@ -9,9 +9,10 @@ import type { BackgroundProcess, StopOptions } from "../background/background-pr
 import { BackgroundProcesses } from "../background/background-processes.ts";
 import { endProcess } from "../background/end-process.ts";
 import type { CommandSpec, ProcessSpec } from "../program/command-spec.ts";
+import { logEnding, loggingFailure, type RunIds } from "../program/log-ending.ts";
 import type { CommandResult } from "./command-result.ts";
 import type { EnvironmentSpec } from "./environment-spec.ts";
-import { explainCommand } from "./explain-command.ts";
+import { deniedWarning, explainCommand } from "./explain-command.ts";
 import { Home } from "./home.ts";
 import { Housing, type HousingParts } from "./housing.ts";
 import { watchCommand } from "./watch-command.ts";
@@ -108,7 +109,10 @@ export class Environment {
 
   /** Runs a command to its end, which is a result also when it fails. @throws CANCELLED, CAPACITY, what the engine throws */
   run(spec: CommandSpec, options: RunOptions): Promise<CommandResult> {
-    const running = this.#whileActive(() => this.#run(spec, options));
+    const ids: RunIds = { principal: this.#parts.principal, environment: this.spec.id };
+    const running = loggingFailure(this.#parts.logger, ids, () =>
+      this.#whileActive(() => this.#run(spec, options, ids)),
+    );
     this.#commands.add(running);
     const leave = (): void => void this.#commands.delete(running);
     running.then(leave, leave);
@@ -147,7 +151,11 @@ export class Environment {
     return this.#ended;
   }
 
-  async #run(spec: CommandSpec, { timeoutMs, onOutput, onDenied, signal: caller }: RunOptions): Promise<CommandResult> {
+  async #run(
+    spec: CommandSpec,
+    { timeoutMs, onOutput, onDenied, signal: caller }: RunOptions,
+    ids: RunIds,
+  ): Promise<CommandResult> {
     const signal = this.#signal(caller);
     const denials: Denial[] = [];
     const listen = (denial: Denial): void => {
@@ -159,6 +167,7 @@ export class Environment {
       const { process, housing, oomKillsBefore } = await this.#start(spec, signal);
       const restarted = this.#known !== housing;
       this.#known = housing;
+      ids.sandbox = housing.sandbox.id;
       let isReplaced = false;
       const ended = await watchCommand({
         process,
@@ -183,10 +192,17 @@ export class Environment {
       const outcome = decideOutcome({ ...ended, interruption, oomKills, refusals: denials.length });
       await (await housing.ensureNetwork(undefined).catch(() => null))?.settle();
       const { limits } = this.spec;
+      const exitCode = interruption === "lost" ? null : ended.exitCode;
+      logEnding(this.#parts.logger, {
+        ids,
+        outcome,
+        end: { ...ended, exitCode },
+        networkReport: { denials: denials.slice(0, 10), denialCount: denials.length },
+      });
       return {
         ...ended,
         outcome,
-        exitCode: interruption === "lost" ? null : ended.exitCode,
+        exitCode,
         restarted,
         warnings: [
           ...(restarted || isReplaced ? [replacedWarning] : []),
@@ -270,10 +286,4 @@ export class Environment {
     this.#active -= 1;
     if (this.#active === 0) this.#parts.onActivity(false);
   }
-}
-
-function deniedWarning(denials: readonly Denial[]): string {
-  const targets = [...new Set(denials.map(({ target, rule }) => `${target} (${rule})`))];
-  const rest = targets.length > 3 ? ` and ${targets.length - 3} more` : "";
-  return `Connections were refused by the network policy: ${targets.slice(0, 3).join(", ")}${rest}.`;
 }
