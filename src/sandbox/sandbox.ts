@@ -23,8 +23,8 @@ export interface SandboxParts {
   /** See `SandboxPlan`. */
   readonly programEnvironment: Readonly<Record<string, string>>;
   readonly logger: Logger;
-  /** Gives the place back once nothing of the sandbox is left. */
-  readonly onRemoved: () => Promise<void>;
+  /** Gives the place back; told whether nothing of the sandbox is left. */
+  readonly onRemoved: (isGone: boolean) => Promise<void>;
 }
 
 export type SandboxState = "running" | "ending" | "removed";
@@ -141,15 +141,17 @@ export class Sandbox implements AsyncDisposable {
   async #remove(): Promise<void> {
     this.#state = "ending";
     const { container, logger, onRemoved } = this.#parts;
+    let isGone = false;
     try {
       await container.remove();
+      isGone = true;
       logger.info({ sandbox: this.id }, "sandbox removed");
     } catch (error) {
       logger.error({ sandbox: this.id, err: error }, "sandbox could not be removed");
       throw error;
     } finally {
       this.#state = "removed";
-      await onRemoved();
+      await onRemoved(isGone);
     }
   }
 }
