@@ -127,6 +127,7 @@ export class Sandboxes implements AsyncDisposable {
       container,
       programEnvironment: plan.programEnvironment ?? {},
       logger: this.#options.logger,
+      ownershipFor: (lifetimeMs) => this.#ownership(lifetimeMs),
       onRemoved: async (isGone) => {
         this.#live.delete(id);
         if (!isGone) this.#doubtful.add(id);
@@ -162,13 +163,19 @@ export class Sandboxes implements AsyncDisposable {
       ...rest,
       name: `glovebox-${id}`,
       labels: {
-        ...managed,
-        [labels.owner]: this.#options.owner,
+        ...this.#ownership(lifetimeMs),
         [labels.kind]: kind,
         [labels.sandbox]: id,
         [labels.principal]: principal,
-        [labels.expiresAt]: new Date(this.#options.now() + lifetimeMs).toISOString(),
       },
+    };
+  }
+
+  #ownership(lifetimeMs: number): Readonly<Record<string, string>> {
+    return {
+      ...managed,
+      [labels.owner]: this.#options.owner,
+      [labels.expiresAt]: new Date(this.#options.now() + lifetimeMs).toISOString(),
     };
   }
 
