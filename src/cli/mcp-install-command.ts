@@ -33,7 +33,7 @@ export function addMcpInstallCommand(mcp: Command, io: CommandIo, setExitCode: S
 async function install(name: string, options: InstallOptions, io: CommandIo): Promise<void> {
   const { project = false, print, engine, json } = options;
   const host = readHost();
-  const own = ownCommand(host.platform, host.executable);
+  const own = ownCommand({ ...host, portable: project });
   const command: ServerCommand = {
     command: own.command,
     args: [...own.args, "mcp", ...(engine === undefined ? [] : ["--engine", engine])],
