@@ -11,7 +11,7 @@ export interface ProcessIdentity {
 
 /** Identity of a process of this machine, such as one's own. */
 export function identityOf(pid: number, hostName: string): ProcessIdentity {
-  return { machine: thisMachine(hostName), pid, startTicks: startTicksOf(pid) };
+  return { machine: thisMachine(hostName), pid, startTicks: readStat(pid)?.startTicks ?? null };
 }
 
 /** Whether that very process still runs; null when it is another machine's than `own`, so that only time can tell. */
@@ -23,7 +23,9 @@ export function isAlive(identity: ProcessIdentity, own: ProcessIdentity): boolea
     // Without the right to signal it, it exists all the same.
     if ((error as NodeJS.ErrnoException).code !== "EPERM") return false;
   }
-  return startTicksOf(identity.pid) === identity.startTicks;
+  const stat = readStat(identity.pid);
+  // One that has ended stays listed until its parent asks how; some parents never do.
+  return stat === null ? identity.startTicks === null : !stat.hasEnded && stat.startTicks === identity.startTicks;
 }
 
 function thisMachine(hostName: string): string {
@@ -35,11 +37,13 @@ function thisMachine(hostName: string): string {
   }
 }
 
-function startTicksOf(pid: number): string | null {
+/** What Linux tells of a process; null where it does not, or when there is none. */
+function readStat(pid: number): { readonly startTicks: string; readonly hasEnded: boolean } | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
     // The second field is the program's name, which may hold spaces and parentheses.
-    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? null;
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return { startTicks: fields[19] ?? "", hasEnded: fields[0] === "Z" || fields[0] === "X" };
   } catch {
     return null;
   }
