@@ -1,4 +1,5 @@
 import { readFileSync, readlinkSync } from "node:fs";
+import { parseProcessStat, type ProcessStat } from "../base/process-stat.ts";
 
 /** A process, told apart from a later one with the same number and from those of other machines. */
 export interface ProcessIdentity {
@@ -24,7 +25,6 @@ export function isAlive(identity: ProcessIdentity, own: ProcessIdentity): boolea
     if ((error as NodeJS.ErrnoException).code !== "EPERM") return false;
   }
   const stat = readStat(identity.pid);
-  // One that has ended stays listed until its parent asks how; some parents never do.
   return stat === null ? identity.startTicks === null : !stat.hasEnded && stat.startTicks === identity.startTicks;
 }
 
@@ -38,12 +38,9 @@ function thisMachine(hostName: string): string {
 }
 
 /** What Linux tells of a process; null where it does not, or when there is none. */
-function readStat(pid: number): { readonly startTicks: string; readonly hasEnded: boolean } | null {
+function readStat(pid: number): ProcessStat | null {
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The second field is the program's name, which may hold spaces and parentheses.
-    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    return { startTicks: fields[19] ?? "", hasEnded: fields[0] === "Z" || fields[0] === "X" };
+    return parseProcessStat(readFileSync(`/proc/${pid}/stat`, "utf8"));
   } catch {
     return null;
   }
