@@ -83,9 +83,11 @@ export class Sandboxes implements AsyncDisposable {
   /** Removes every sandbox, also those that are being started, and lets no new one in; what remains is `left`. */
   async close(): Promise<void> {
     this.#closing.abort();
-    await Promise.allSettled(this.#starting);
     // A removal that fails is in the log already.
-    await Promise.allSettled(this.live.map((sandbox) => sandbox.remove()));
+    const removeLive = (): Promise<unknown> => Promise.allSettled(this.live.map((sandbox) => sandbox.remove()));
+    // Not one after the other: an engine that does not answer must not hold up another's sandboxes.
+    await Promise.all([removeLive(), Promise.allSettled(this.#starting)]);
+    await removeLive();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -71,17 +71,17 @@ function traces(engine: TestedEngine, ids: readonly string[]): Readonly<Record<s
     execFileSync(argv[0] ?? "", argv.slice(1), { encoding: "utf8" }).split("\n");
   const isHelper = (program = ""): boolean => program.endsWith("conmon");
   const processes = processesWith(([program, ...argv]) => !isHelper(program) && naming(argv).length > 0);
-  const onEngine = engine === "local" ? [] : naming(lines(engine, "ps", "-a", "--format", "{{.Names}}"));
+  const onEngine = (...list: readonly string[]): string[] =>
+    engine === "local" ? [] : naming(lines(engine, ...list, "--format", "{{.Name}}"));
   return {
-    onEngine,
+    containers: engine === "local" ? [] : naming(lines(engine, "ps", "-a", "--format", "{{.Names}}")),
+    networks: onEngine("network", "ls"),
+    volumes: onEngine("volume", "ls"),
     processes: processes.map(String),
     groups: naming(lines("find", "/sys/fs/cgroup", "-type", "d")),
     mounts: naming(readFileSync("/proc/mounts", "utf8").split("\n")),
   };
 }
-
-const networks = (engine: TestedEngine): string =>
-  engine === "local" ? "" : execFileSync(engine, ["network", "ls", "-q"], { encoding: "utf8" });
 
 describe.each(engines)(`${clientCount} MCP clients on %s`, (engine) => {
   useGlovebox(engine);
@@ -90,7 +90,6 @@ describe.each(engines)(`${clientCount} MCP clients on %s`, (engine) => {
     "%s, have a session each and leave nothing when all of them vanish",
     { timeout: 240_000 },
     async (way) => {
-      const networksBefore = networks(engine);
       const shared = way.startsWith("over HTTP") ? await startHttpMcp([], environment(engine)) : null;
       if (shared !== null) clients.push(shared.child);
       const numbers = Array.from({ length: clientCount }, (_, number) => number);
@@ -107,8 +106,8 @@ describe.each(engines)(`${clientCount} MCP clients on %s`, (engine) => {
       const swept = await runCommand(["prune", "--json"], { environment: sandboxes.environment() });
       expect(swept).toMatchObject({ exitCode: 0 });
       expect(await sandboxes.on(engine)).toEqual([]);
-      expect(traces(engine, ids)).toEqual({ onEngine: [], processes: [], groups: [], mounts: [] });
-      expect(networks(engine)).toBe(networksBefore);
+      const nothing = { containers: [], networks: [], volumes: [], processes: [], groups: [], mounts: [] };
+      expect(traces(engine, ids)).toEqual(nothing);
       expect(readdirSync(temporary)).toEqual([]);
       const state = path.join(sandboxes.environment().XDG_STATE_HOME, "glovebox");
       expect(readdirSync(path.join(state, "sandboxes"))).toEqual([]);
