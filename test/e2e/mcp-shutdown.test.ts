@@ -91,9 +91,7 @@ describe("glovebox mcp whose engine stops answering", () => {
       expect(await Promise.race([server.ended, sleep(30_000, "late")])).toBe(1);
       expect(log()).toContain("not everything could be removed");
       for (const { sandbox_id: id } of left) expect(log()).toContain(id);
-      expect(await sandboxes.on("docker")).toHaveLength(3);
-      const { stdout } = await runCommand(["prune", "--json"], { environment: sandboxes.environment() });
-      expect(JSON.parse(stdout)).toEqual({ removed: expect.arrayContaining(left.map((row) => row.sandbox_id)) as [] });
+      expect(await runCommand(["prune"], { environment: sandboxes.environment() })).toMatchObject({ exitCode: 0 });
       expect(await sandboxes.on("docker")).toEqual([]);
     },
   );
