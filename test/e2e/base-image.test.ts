@@ -49,6 +49,8 @@ describe.each(["docker", "podman"] as const)("bun-runner-base on %s", (engine) =
       const { engines } = await glovebox().doctor();
       return (engines.find(({ name }) => name === engine)?.findings ?? []).filter(({ what }) => what.includes("Bun"));
     };
+    // That of an earlier image.
+    await glovebox().endSession();
     expect(await glovebox().runCode({ code: older, packages: [] })).toMatchObject({ stdout: "true\n" });
     await glovebox().endSession();
     expect(bunInImage()).toBe("1.0.0");

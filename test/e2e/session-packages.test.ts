@@ -117,10 +117,13 @@ describe.each(engines)("the packages of sessions on %s", (engine) => {
     const { packages, use, poison } = languages[language];
     const poisoner: Session = { principal: "one", connection: `poisoner ${language}` };
     const neighbour: Session = { principal: "one", connection: `neighbour ${language}` };
-    const importing = { language, packages: [...packages], code: use };
+    // The test bed's image of sessions has no pip.
+    const image = language === "python" && engine !== "local" ? { image: sessionImages.python } : {};
+    const asked = { language, packages: [...packages], ...image };
+    const importing = { ...asked, code: use };
     // One that is there before, and stays.
     expect(await call(platform, neighbour, importing)).toMatchObject({ stdout: "true\n", stderr: "" });
-    const poisoned = await call(platform, poisoner, { language, packages: [...packages], code: poison });
+    const poisoned = await call(platform, poisoner, { ...asked, code: poison });
     expect(poisoned.stdout, poisoned.stderr).toBe(after[language]);
 
     expect(await call(platform, neighbour, importing)).toMatchObject({ stdout: "true\n", restarted: false });

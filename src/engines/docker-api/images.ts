@@ -129,14 +129,15 @@ export class DockerApiImages implements ImageStore {
   }
 
   async list(labels: Readonly<Record<string, string>>, { signal }: CallOptions = {}): Promise<readonly ImageSummary[]> {
-    const label = Object.entries(labels).map(([name, value]) => `${name}=${value}`);
+    const wanted = Object.entries(labels);
+    // Podman 4.3 finds nothing by more than one label, so the others are looked at here.
+    const label = wanted.slice(0, 1).map(([name, value]) => `${name}=${value}`);
     const query = { filters: JSON.stringify({ label, dangling: ["true"] }) };
     const { body } = await this.#api.call("list images", { method: "GET", path: "/images/json", query, signal });
-    return ((body ?? []) as readonly ListedImage[]).map((listed) => ({
-      id: listed.Id,
-      labels: listed.Labels ?? {},
-      remove: (options) => this.#removeUnused(listed.Id, options),
-    }));
+    return ((body ?? []) as readonly ListedImage[])
+      .map(({ Id: id, Labels: own }) => ({ id, labels: own ?? {} }))
+      .filter((image) => wanted.every(([name, value]) => image.labels[name] === value))
+      .map((image) => ({ ...image, remove: (options) => this.#removeUnused(image.id, options) }));
   }
 
   async #removeUnused(id: string, { signal }: CallOptions = {}): Promise<boolean> {
