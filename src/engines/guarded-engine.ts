@@ -15,8 +15,9 @@ import type {
 
 /** How long an engine may take to answer; all far above what a loaded machine was seen to need. */
 const deadlinesMs = {
+  // Short, because others may be tried next.
   probe: 10_000,
-  capabilities: 10_000,
+  capabilities: 30_000,
   query: 30_000,
   create: 60_000,
   start: 60_000,
