@@ -58,7 +58,7 @@ export class McpDoor {
   /** Ends the calls at work, whose callers are told so, within 4 s; no other begins. */
   async endCalls(): Promise<void> {
     this.#ending ??= { sinceMs: this.platform.monotonicMs(), calls: this.#desk.calls.close() };
-    await settlesWithin(this.#ending.calls, lastCallsMs - this.#endingForMs);
+    await settlesWithin(this.#ending.calls, Math.max(0, lastCallsMs - this.#endingForMs));
   }
 
   /**
@@ -67,7 +67,7 @@ export class McpDoor {
    */
   async close(): Promise<readonly string[]> {
     await this.endCalls();
-    return this.platform.close(endWithinMs - this.#endingForMs);
+    return this.platform.close(Math.max(0, endWithinMs - this.#endingForMs));
   }
 
   get #endingForMs(): number {
