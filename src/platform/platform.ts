@@ -193,7 +193,18 @@ export function createPlatform({ config, host, door, defaultEngine, onAlert }: P
   };
   const environments = new Environments({ idleMs: config.environmentIdleMs, logger });
   const monotonicMs = (): number => performance.now();
-  const parts = { sandboxDoor, environments, sessions, sandboxes, installers, archives, egressProxy, reaper, engines, leases };
+  const parts = {
+    sandboxDoor,
+    environments,
+    sessions,
+    sandboxes,
+    installers,
+    archives,
+    egressProxy,
+    reaper,
+    engines,
+    leases,
+  };
   let closed: Promise<readonly string[]> | undefined;
   const close = (withinMs = closeWithinMs): Promise<readonly string[]> =>
     (closed ??= closeParts({ ...parts, logger, monotonicMs }, withinMs));
