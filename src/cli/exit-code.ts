@@ -1,15 +1,17 @@
 import type { GloveboxError } from "../errors/glovebox-error.ts";
 import type { ExecuteResponse } from "../operations/execute/schema.ts";
 
-/** Exit codes of the command that are not the program's own; `refused` answers a question with no; the first three as in timeout(1) and docker-run(1). */
-export const exitCodes: Readonly<Record<"timedOut" | "platformFailed" | "outOfMemory" | "usage" | "refused", number>> =
-  {
-    timedOut: 124,
-    platformFailed: 125,
-    outOfMemory: 137,
-    usage: 2,
-    refused: 1,
-  };
+/** Exit codes of the command that are not the program's own; `refused` answers a question with no, `leftBehind` ends a server that could not remove everything; the first three as in timeout(1) and docker-run(1). */
+export const exitCodes: Readonly<
+  Record<"timedOut" | "platformFailed" | "outOfMemory" | "usage" | "refused" | "leftBehind", number>
+> = {
+  timedOut: 124,
+  platformFailed: 125,
+  outOfMemory: 137,
+  usage: 2,
+  refused: 1,
+  leftBehind: 1,
+};
 
 /** Exit code for a run that came to an end: the program's own unless the platform ended it. */
 export function exitCodeOf(response: Pick<ExecuteResponse, "outcome" | "exit_code">): number {

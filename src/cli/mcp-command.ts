@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { invalidField } from "../errors/glovebox-error.ts";
 import { parseDuration } from "../base/duration.ts";
+import { exitCodes } from "./exit-code.ts";
 import type { SetExitCode } from "./command-line.ts";
 import type { CommandIo } from "./command-io.ts";
 import { addMcpInstallCommand } from "./mcp-install-command.ts";
@@ -24,7 +25,7 @@ export function addMcpCommand(program: Command, io: CommandIo, setExitCode: SetE
     .option("--answer-within <duration>", "answer long calls after this time; they go on, by their run_id", "45s")
     .addHelpText(
       "after",
-      "\nExit code: 0 when the client hangs up and on SIGINT or SIGTERM, after everything is removed.",
+      "\nExit code: 0 when the client hangs up and on SIGINT or SIGTERM, after everything is removed; 1 when an engine did not remove it within 10 s, and the next start will.",
     )
     .action(async ({ http, engine, answerWithin }: McpOptions) => {
       // Loaded on use: the other commands start faster without the protocol.
@@ -35,6 +36,7 @@ export function addMcpCommand(program: Command, io: CommandIo, setExitCode: SetE
         engine,
         answerWithinMs: parseDuration(answerWithin, "--answer-within"),
       });
+      let left: readonly string[] = [];
       try {
         if (address === null) {
           const { serveOverStdio } = await import("../mcp/serve-over-stdio.ts");
@@ -45,9 +47,9 @@ export function addMcpCommand(program: Command, io: CommandIo, setExitCode: SetE
           await serveOverHttp(door, { ...address, principal, signal: io.signal, onListening });
         }
       } finally {
-        await door.close();
+        left = await door.close();
       }
-      setExitCode(0);
+      setExitCode(left.length === 0 ? 0 : exitCodes.leftBehind);
     });
   addMcpInstallCommand(mcp, io, setExitCode);
 }

@@ -11,6 +11,7 @@ interface InstallOptions {
   readonly project?: boolean;
   readonly print?: boolean;
   readonly engine?: string;
+  readonly json?: boolean;
 }
 
 /** `glovebox mcp install CLIENT`: tells a client of the server. */
@@ -22,31 +23,37 @@ export function addMcpInstallCommand(mcp: Command, io: CommandIo, setExitCode: S
     .argument("<client>", names)
     .option("--project", "for this folder's project instead of for you")
     .option("--print", "only show what would be added")
+    .option("--json", "print one JSON object: client, command, and file, changed, backup, next or, with --print, text")
     .action(async (name: string, _: unknown, command: Command) => {
       await install(name, command.optsWithGlobals<InstallOptions>(), io);
       setExitCode(0);
     });
 }
 
-async function install(name: string, { project = false, print, engine }: InstallOptions, io: CommandIo): Promise<void> {
+async function install(name: string, options: InstallOptions, io: CommandIo): Promise<void> {
+  const { project = false, print, engine, json } = options;
   const host = readHost();
-  const own = ownCommand(host.platform, host.executable);
+  const own = ownCommand({ ...host, portable: project });
   const command: ServerCommand = {
     command: own.command,
     args: [...own.args, "mcp", ...(engine === undefined ? [] : ["--engine", engine])],
   };
+  const tell = (facts: object, text: string): void =>
+    void io.stdout.write(json === true ? `${JSON.stringify({ client: name, ...command, ...facts })}\n` : text);
   if (print === true) {
-    io.stdout.write(entryText(clientOf(name), command));
+    const text = entryText(clientOf(name), command);
+    tell({ text }, text);
     return;
   }
   const place = { ...host, projectDirectory: host.workingDirectory };
   const plan = await planInstall({ name, project, place, command });
   const { client, file, text } = plan;
+  const { next } = client;
   if (text === null) {
-    io.stdout.write(`${client.title} has it already: ${file}\n`);
+    tell({ file, changed: false, backup: null, next }, `${client.title} has it already: ${file}\n`);
     return;
   }
   const backup = await writeInstall({ ...plan, text });
   const kept = backup === null ? "" : ` What was there is kept in ${backup}.`;
-  io.stdout.write(`${client.title}: wrote ${file}.${kept}\n${client.next}\n`);
+  tell({ file, changed: true, backup, next }, `${client.title}: wrote ${file}.${kept}\n${next}\n`);
 }

@@ -5,10 +5,22 @@ import { runCommandLine } from "./command-line.ts";
 /** Signals that ask a command to end; each makes it clean up first. */
 const endingSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
+/** Within it a second SIGINT is the echo of the first: npx passes on what the terminal has sent to both. */
+const echoMs = 500;
+/** How long what should have ended by itself may still keep the process. */
+const lingerMs = 500;
+
 /** Runs the command line of this process to its end, whatever ends it, and sets the exit code. */
 export async function runFromProcess(): Promise<void> {
   const ending = new AbortController();
-  const end = (signal: NodeJS.Signals): void => ending.abort(128 + os.constants.signals[signal]);
+  let interruptedMs: number | undefined;
+  const end = (signal: NodeJS.Signals): void => {
+    const exitCode = 128 + os.constants.signals[signal];
+    // Whoever insists does not want to wait; the sweep of the next start removes what is left.
+    if (signal === "SIGINT" && performance.now() - (interruptedMs ?? Infinity) > echoMs) process.exit(exitCode);
+    if (signal === "SIGINT") interruptedMs ??= performance.now();
+    ending.abort(exitCode);
+  };
   for (const signal of endingSignals) process.on(signal, end);
   for (const stream of [process.stdout, process.stderr]) {
     // Nobody reads any more (`| head`, a closed terminal): the run has lost its purpose.
@@ -24,4 +36,12 @@ export async function runFromProcess(): Promise<void> {
   process.exitCode = await runCommandLine(process.argv.slice(2), io);
   // A stdin that was read keeps the process alive until its writer closes it.
   process.stdin.destroy();
+  await Promise.all([process.stdout, process.stderr].map(written));
+  // So does a connection to an engine that answers no more.
+  setTimeout(() => process.exit(), lingerMs).unref();
+}
+
+/** Resolves when all that was written has been passed on, or cannot be. */
+function written(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => stream.write("", () => resolve()));
 }

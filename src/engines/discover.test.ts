@@ -21,6 +21,7 @@ function engineThat(name: EngineName, answers: boolean): () => Promise<Engine> {
       build: async () => undefined,
       labels: async () => ({}),
       remove: async () => undefined,
+      list: async () => [],
     },
     probe: async () => {
       asked.push(name);

@@ -80,6 +80,16 @@ export interface ImageStore {
   labels(reference: string, options?: CallOptions): Promise<Readonly<Record<string, string>>>;
   /** Removes the image; resolves when it is gone already. */
   remove(reference: string, options?: CallOptions): Promise<void>;
+  /** Images that have no name and carry all the given labels; one that somebody has named is theirs. */
+  list(labels: Readonly<Record<string, string>>, options?: CallOptions): Promise<readonly ImageSummary[]>;
+}
+
+/** One line of `ImageStore.list`. */
+export interface ImageSummary {
+  readonly id: string;
+  readonly labels: Readonly<Record<string, string>>;
+  /** Removes it unless a container uses it, running or not; resolves to whether it is gone. */
+  remove(options?: CallOptions): Promise<boolean>;
 }
 
 /** What an image is made from. */
@@ -161,17 +171,12 @@ export interface Container {
   kill(options?: CallOptions): Promise<void>;
   /**
    * Makes an image of the container's files, mounts and scratch apart, and resolves to its id.
-   * It gets one label, whose name and value have no space and no quotation mark.
+   * It gets the labels, whose names and values have no space and no quotation mark, over those of the container.
    * @throws UNSUPPORTED where there are no images
    */
-  commit(label: ImageLabel, options?: CallOptions): Promise<string>;
+  commit(labels: Readonly<Record<string, string>>, options?: CallOptions): Promise<string>;
   /** Ends and removes the container with all that belongs to it; resolves when it is gone already. */
   remove(options?: CallOptions): Promise<void>;
-}
-
-export interface ImageLabel {
-  readonly name: string;
-  readonly value: string;
 }
 
 /** A process to start inside a running container. */

@@ -15,8 +15,9 @@ import type {
 
 /** How long an engine may take to answer; all far above what a loaded machine was seen to need. */
 const deadlinesMs = {
+  // Short, because others may be tried next.
   probe: 10_000,
-  capabilities: 10_000,
+  capabilities: 30_000,
   query: 30_000,
   create: 60_000,
   createWithCopies: 600_000,
@@ -57,6 +58,13 @@ class GuardedEngine implements Engine {
         this.#call("query", options, (signal) => engine.images.labels(reference, { signal })),
       remove: (reference, options) =>
         this.#call("remove", options, (signal) => engine.images.remove(reference, { signal })),
+      list: async (labels, options) => {
+        const found = await this.#call("query", options, (signal) => engine.images.list(labels, { signal }));
+        return found.map((summary) => ({
+          ...summary,
+          remove: (given) => this.#call("remove", given, (signal) => summary.remove({ signal })),
+        }));
+      },
     };
   }
 
@@ -121,7 +129,7 @@ class GuardedEngine implements Engine {
       wait: (options) => this.#call(null, options, (signal) => container.wait({ signal })),
       stop: (graceMs, options) => this.#call(null, options, (signal) => container.stop(graceMs, { signal })),
       kill: (options) => this.#call("remove", options, (signal) => container.kill({ signal })),
-      commit: (label, options) => this.#call(null, options, (signal) => container.commit(label, { signal })),
+      commit: (labels, options) => this.#call(null, options, (signal) => container.commit(labels, { signal })),
       remove: (options) => this.#call("remove", options, (signal) => container.remove({ signal })),
     };
   }

@@ -49,6 +49,8 @@ export class GloveboxError extends Error {
 /** The error as a `GloveboxError`: itself, or an `INTERNAL` one that keeps it as its cause and shows nothing of it. */
 export function toGloveboxError(error: unknown): GloveboxError {
   if (error instanceof GloveboxError) return error;
+  // What went wrong in the end must not hide what went wrong before.
+  if (error instanceof Error && "suppressed" in error) return toGloveboxError(error.suppressed);
   return new GloveboxError("INTERNAL", "Glovebox failed in a way that it did not foresee.", { cause: error });
 }
 

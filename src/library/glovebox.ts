@@ -45,6 +45,7 @@ import type { Operation, OperationCall } from "../operations/operation.ts";
 import { createPlatform, type Alert, type Platform } from "../platform/platform.ts";
 import { loadHostConfig, type ConfigOverrides } from "../config/host-config.ts";
 import { readNodeVersion } from "../config/node-version.ts";
+import { GloveboxError } from "../errors/glovebox-error.ts";
 import { readPackageVersion } from "../config/package-version.ts";
 import type { z } from "zod";
 
@@ -109,7 +110,10 @@ export interface Glovebox extends AsyncDisposable {
   packages(call?: CallOptions): Promise<ListPackagesResponse>;
   /** Removes the packages not used for longest, never those that a run uses. */
   prunePackages(request?: PrunePackagesRequest, call?: CallOptions): Promise<PrunePackagesResponse>;
-  /** Ends and removes every sandbox of this Glovebox and lets go of the engines. */
+  /**
+   * Ends and removes every sandbox of this Glovebox and lets go of the engines, within 9 s.
+   * @throws ENGINE_UNAVAILABLE naming what an engine did not remove in that time; the next start removes it
+   */
   close(): Promise<void>;
 }
 
@@ -225,8 +229,9 @@ class EmbeddedGlovebox implements Glovebox {
     return this.#run(prunePackagesOperation, request, call);
   }
 
-  close(): Promise<void> {
-    return this.#platform.close();
+  async close(): Promise<void> {
+    const left = await this.#platform.close();
+    if (left.length > 0) throw leftBehind(left);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -240,4 +245,11 @@ class EmbeddedGlovebox implements Glovebox {
   ): Promise<z.output<Response>> {
     return operation.run(this.#platform, parseRequest(operation.request, body), { ...call, principal, connection });
   }
+}
+
+function leftBehind(left: readonly string[]): GloveboxError {
+  return new GloveboxError("ENGINE_UNAVAILABLE", `The engine did not remove everything in time: ${left.join(", ")}.`, {
+    suggestion: "Check the engine; `glovebox prune` and the next start of Glovebox remove what is left.",
+    context: { left },
+  });
 }

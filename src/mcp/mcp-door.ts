@@ -1,4 +1,5 @@
 import type { McpServer } from "@modelcontextprotocol/server";
+import { settlesWithin } from "../base/abort.ts";
 import type { OperationRow } from "../operations/operation-row.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { ToolDesk } from "./call-tool.ts";
@@ -16,11 +17,17 @@ export interface McpDoorOptions {
   readonly answerWithinMs: number;
 }
 
+/** How long calls that are ended may take, before their sandboxes are removed over their heads. */
+export const lastCallsMs = 4_000;
+/** The end of a door, from its first step on; a second of the ten that it may take is left to the process. */
+const endWithinMs = 9_000;
+
 /** What all connections of one process share: the platform, the calls at work and what answers left out. */
 export class McpDoor {
   readonly platform: Platform;
   readonly #desk: ToolDesk;
   readonly #version: string;
+  #ending: { readonly calls: Promise<unknown>; readonly sinceMs: number } | undefined;
 
   constructor({ platform, table, version, answerWithinMs }: McpDoorOptions) {
     this.platform = platform;
@@ -48,14 +55,22 @@ export class McpDoor {
     }
   }
 
-  /** Ends the calls at work, whose callers are told so; no other begins. */
-  endCalls(): Promise<void> {
-    return this.#desk.calls.close();
+  /** Ends the calls at work, whose callers are told so, within 4 s; no other begins. */
+  async endCalls(): Promise<void> {
+    this.#ending ??= { sinceMs: this.platform.monotonicMs(), calls: this.#desk.calls.close() };
+    await settlesWithin(this.#ending.calls, Math.max(0, lastCallsMs - this.#endingForMs));
   }
 
-  /** Ends the calls at work and removes every sandbox. */
-  async close(): Promise<void> {
+  /**
+   * Ends the calls at work and removes every sandbox, within 9 s of the first `endCalls` whatever the engines do.
+   * Resolves to the ids of what may be left, which is in the log.
+   */
+  async close(): Promise<readonly string[]> {
     await this.endCalls();
-    await this.platform.close();
+    return this.platform.close(Math.max(0, endWithinMs - this.#endingForMs));
+  }
+
+  get #endingForMs(): number {
+    return this.platform.monotonicMs() - (this.#ending?.sinceMs ?? 0);
   }
 }

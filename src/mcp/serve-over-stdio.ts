@@ -1,11 +1,8 @@
 import type { Readable, Writable } from "node:stream";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { createId } from "../base/id.ts";
-import type { McpDoor } from "./mcp-door.ts";
+import { lastCallsMs, type McpDoor } from "./mcp-door.ts";
 import { StdioTransport } from "./stdio-transport.ts";
-
-/** How long answers are waited for at the end; calls that are given up end well within it. */
-const lastAnswersMs = 5000;
 
 export interface StdioOptions {
   readonly input: Readable;
@@ -20,7 +17,12 @@ export interface StdioOptions {
 /** Serves one client until it hangs up or the signal comes; then the work is ended and owed answers are written. */
 export async function serveOverStdio(door: McpDoor, { input, output, principal, signal }: StdioOptions): Promise<void> {
   const { logger } = door.platform;
-  const transport = new StdioTransport({ input, output, onInputEnd: () => void door.endCalls(), lastAnswersMs });
+  const transport = new StdioTransport({
+    input,
+    output,
+    onInputEnd: () => void door.endCalls(),
+    lastAnswersMs: lastCallsMs,
+  });
   const connection = createId("con");
   const handle = serveStdio(() => door.createServer(principal, connection), {
     transport,

@@ -36,6 +36,7 @@ import type { FindImports } from "../workloads/program/find-imports.ts";
 import type { ProvideImage } from "../workloads/session/open-session-sandbox.ts";
 import { Sessions } from "../workloads/session/sessions.ts";
 import { createTypeScriptCompiler, type CompileTypeScript } from "../workloads/program/typescript-compiler.ts";
+import { closeParts } from "./close-parts.ts";
 import { engineTable } from "./engine-table.ts";
 import { HostWorkshop } from "./host-workshop.ts";
 
@@ -88,9 +89,15 @@ export interface Platform extends AsyncDisposable {
   chooseSessionEngine(name: string | undefined, signal?: AbortSignal): Promise<ChosenEngine>;
   /** What of this machine's disk sandboxes may get at this moment. @throws INVALID_REQUEST for a bad mount allowlist */
   loadMountPolicy(): Promise<LoadedMountPolicy>;
-  /** Ends and removes every sandbox, then lets go of the engines. */
-  close(): Promise<void>;
+  /**
+   * Ends the work, removes every sandbox and lets go of the engines, within the time (default: 9 s) whatever they do.
+   * Resolves to the ids of what may be left, which is in the log; calling it again waits for the same end.
+   */
+  close(withinMs?: number): Promise<readonly string[]>;
 }
+
+/** Leaves a second of the ten that a shutdown may take to the process itself. */
+const closeWithinMs = 9_000;
 
 /** Installations at once; further ones wait. */
 const mostInstallers = 4;
@@ -188,18 +195,23 @@ export function createPlatform({ config, host, door, defaultEngine, onAlert }: P
     return chosen;
   };
   const environments = new Environments({ idleMs: config.environmentIdleMs, logger });
-  const close = async (): Promise<void> => {
-    await sandboxDoor.close();
-    // Their programs end first, each with its result.
-    await Promise.all([environments.close(), sessions.close()]);
-    await Promise.all([sandboxes.close(), installers.close()]);
-    await archives.close();
-    await egressProxy.close();
-    await reaper.close();
-    await workshop?.close();
-    await engines.close();
-    await leases.release();
+  const monotonicMs = (): number => performance.now();
+  const parts = {
+    sandboxDoor,
+    environments,
+    sessions,
+    sandboxes,
+    installers,
+    archives,
+    egressProxy,
+    reaper,
+    workshop,
+    engines,
+    leases,
   };
+  let closed: Promise<readonly string[]> | undefined;
+  const close = (withinMs = closeWithinMs): Promise<readonly string[]> =>
+    (closed ??= closeParts({ ...parts, logger, monotonicMs }, withinMs));
   return {
     config,
     host,
@@ -225,7 +237,7 @@ export function createPlatform({ config, host, door, defaultEngine, onAlert }: P
       findImports(input, { signal, executable: host.executable, platform: host.platform }),
     packages,
     environments,
-    monotonicMs: () => performance.now(),
+    monotonicMs,
     now,
     chooseEngine: (name, signal) =>
       choose(name ?? defaultEngine ?? config.containerRuntime, { allowLocal: door === "own-machine", signal }),
@@ -237,6 +249,6 @@ export function createPlatform({ config, host, door, defaultEngine, onAlert }: P
     },
     loadMountPolicy: () => loadMountPolicy({ config, host, workingDirectoryIsRoot: door === "own-machine" }),
     close,
-    [Symbol.asyncDispose]: close,
+    [Symbol.asyncDispose]: async () => void (await close()),
   };
 }

@@ -1,4 +1,5 @@
 import { readFileSync, readlinkSync } from "node:fs";
+import { parseProcessStat, type ProcessStat } from "../base/process-stat.ts";
 
 /** A process, told apart from a later one with the same number and from those of other machines. */
 export interface ProcessIdentity {
@@ -11,7 +12,7 @@ export interface ProcessIdentity {
 
 /** Identity of a process of this machine, such as one's own. */
 export function identityOf(pid: number, hostName: string): ProcessIdentity {
-  return { machine: thisMachine(hostName), pid, startTicks: startTicksOf(pid) };
+  return { machine: thisMachine(hostName), pid, startTicks: readStat(pid)?.startTicks ?? null };
 }
 
 /** Whether that very process still runs; null when it is another machine's than `own`, so that only time can tell. */
@@ -23,7 +24,8 @@ export function isAlive(identity: ProcessIdentity, own: ProcessIdentity): boolea
     // Without the right to signal it, it exists all the same.
     if ((error as NodeJS.ErrnoException).code !== "EPERM") return false;
   }
-  return startTicksOf(identity.pid) === identity.startTicks;
+  const stat = readStat(identity.pid);
+  return stat === null ? identity.startTicks === null : !stat.hasEnded && stat.startTicks === identity.startTicks;
 }
 
 function thisMachine(hostName: string): string {
@@ -35,11 +37,10 @@ function thisMachine(hostName: string): string {
   }
 }
 
-function startTicksOf(pid: number): string | null {
+/** What Linux tells of a process; null where it does not, or when there is none. */
+function readStat(pid: number): ProcessStat | null {
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The second field is the program's name, which may hold spaces and parentheses.
-    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? null;
+    return parseProcessStat(readFileSync(`/proc/${pid}/stat`, "utf8"));
   } catch {
     return null;
   }

@@ -1,5 +1,5 @@
 import type { Logger } from "../base/logger.ts";
-import type { ContainerSummary, Engine } from "../engines/engine.ts";
+import type { ContainerSummary, Engine, ImageSummary } from "../engines/engine.ts";
 import { labels, managed } from "../engines/labels.ts";
 import type { SandboxDoor } from "./door/sandbox-door.ts";
 import type { Leases } from "./leases.ts";
@@ -15,6 +15,8 @@ export interface ReaperOptions {
   /** Milliseconds since the epoch. */
   readonly now: () => number;
 }
+
+type Labelled = Pick<ContainerSummary | ImageSummary, "labels">;
 
 /** How often a living server looks for what dead ones left (SPEC SE5). */
 const sweepEveryMs = 60_000;
@@ -51,6 +53,7 @@ export class Reaper {
     const removed = await Promise.all(
       left.filter((summary) => summary !== null).map((summary) => this.#remove(summary)),
     );
+    await this.#removeImages(engine);
     const forgotten = await this.#forgetRecords(engine);
     await this.#options.archives.forgetLeft();
     await this.#options.door.forgetLeft();
@@ -59,7 +62,7 @@ export class Reaper {
   }
 
   /** Whether nobody who lives owns it: its owner's lease has expired, or it is unknown and its time is over. */
-  async isLeftOver(summary: Pick<ContainerSummary, "labels">): Promise<boolean> {
+  async isLeftOver(summary: Labelled): Promise<boolean> {
     const owner = await this.#options.leases.stateOf(summary.labels[labels.owner] ?? "");
     if (owner !== "unknown") return owner === "expired";
     const expiresAtMs = Date.parse(summary.labels[labels.expiresAt] ?? "");
@@ -72,6 +75,19 @@ export class Reaper {
     for (const timer of this.#watched.values()) clearInterval(timer);
     this.#watched.clear();
     await Promise.all(this.#sweeping);
+  }
+
+  /** Images that were made for somebody; those that a container still uses are left to the next sweep. */
+  async #removeImages(engine: Engine): Promise<void> {
+    for (const image of await engine.images.list(managed)) {
+      if (!(await this.isLeftOver(image))) continue;
+      const { id } = image;
+      try {
+        if (await image.remove()) this.#options.logger.warn({ image: id }, "removed an image that a dead server left");
+      } catch (error) {
+        this.#options.logger.error({ image: id, err: error }, "a left-over image could not be removed");
+      }
+    }
   }
 
   /** Sandboxes that ended with their process, by themselves: what is left of them is their record. */

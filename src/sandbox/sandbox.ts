@@ -2,15 +2,7 @@ import type { Duplex } from "node:stream";
 import { settlesWithin } from "../base/abort.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Capabilities } from "../engines/capabilities.ts";
-import type {
-  CallOptions,
-  Container,
-  ContainerStats,
-  EngineName,
-  ExecSpec,
-  ImageLabel,
-  Process,
-} from "../engines/engine.ts";
+import type { CallOptions, Container, ContainerStats, EngineName, ExecSpec, Process } from "../engines/engine.ts";
 import { SandboxFiles } from "./files/sandbox-files.ts";
 import { endLeftBehind, endProcessAlone, endProcessTree, type TreeEnd } from "./process-tree.ts";
 
@@ -23,8 +15,18 @@ export interface SandboxParts {
   /** See `SandboxPlan`. */
   readonly programEnvironment: Readonly<Record<string, string>>;
   readonly logger: Logger;
-  /** Gives the place back once nothing of the sandbox is left. */
-  readonly onRemoved: () => Promise<void>;
+  /** Labels that tell whose an object is that may exist for so long from now. */
+  readonly ownershipFor: (lifetimeMs: number) => Readonly<Record<string, string>>;
+  /** Gives the place back; told whether nothing of the sandbox is left. */
+  readonly onRemoved: (isGone: boolean) => Promise<void>;
+}
+
+/** What an image made of a sandbox carries. */
+export interface ImageMarks {
+  /** Without spaces and quotation marks. */
+  readonly labels: Readonly<Record<string, string>>;
+  /** Hard end: after it any sweep may remove the image. */
+  readonly lifetimeMs: number;
 }
 
 export type SandboxState = "running" | "ending" | "removed";
@@ -108,9 +110,9 @@ export class Sandbox implements AsyncDisposable {
     }
   }
 
-  /** Makes an image of its files; resolves to the image's id. */
-  commit(label: ImageLabel, options?: CallOptions): Promise<string> {
-    return this.#parts.container.commit(label, options);
+  /** Makes an image of its files, which the sweep removes when its owner is gone; resolves to the image's id. */
+  commit({ labels, lifetimeMs }: ImageMarks, options?: CallOptions): Promise<string> {
+    return this.#parts.container.commit({ ...labels, ...this.#parts.ownershipFor(lifetimeMs) }, options);
   }
 
   /** Ends the process and everything it started: SIGTERM, then SIGKILL to the whole sandbox (SPEC LI3). */
@@ -141,15 +143,17 @@ export class Sandbox implements AsyncDisposable {
   async #remove(): Promise<void> {
     this.#state = "ending";
     const { container, logger, onRemoved } = this.#parts;
+    let isGone = false;
     try {
       await container.remove();
+      isGone = true;
       logger.info({ sandbox: this.id }, "sandbox removed");
     } catch (error) {
       logger.error({ sandbox: this.id, err: error }, "sandbox could not be removed");
       throw error;
     } finally {
       this.#state = "removed";
-      await onRemoved();
+      await onRemoved(isGone);
     }
   }
 }

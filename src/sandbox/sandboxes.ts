@@ -42,6 +42,8 @@ export class Sandboxes implements AsyncDisposable {
   readonly #options: SandboxesOptions;
   readonly #live = new Map<string, Sandbox>();
   readonly #starting = new Set<Promise<Sandbox>>();
+  /** Ids of those that their engine was told to make, and that are not known to be gone or live. */
+  readonly #doubtful = new Set<string>();
   readonly #closing = new AbortController();
 
   constructor(options: SandboxesOptions) {
@@ -56,6 +58,11 @@ export class Sandboxes implements AsyncDisposable {
   /** The sandbox of that id when it runs now. */
   find(id: string): Sandbox | undefined {
     return this.#live.get(id);
+  }
+
+  /** Ids of those that may exist on their engine: live ones, those in the making, and those that could not be removed. */
+  get left(): readonly string[] {
+    return [...this.#live.keys(), ...this.#doubtful];
   }
 
   /**
@@ -73,13 +80,14 @@ export class Sandboxes implements AsyncDisposable {
     }
   }
 
-  /** Removes every sandbox, also those that are being started, and lets no new one in. */
+  /** Removes every sandbox, also those that are being started, and lets no new one in; what remains is `left`. */
   async close(): Promise<void> {
     this.#closing.abort();
-    await Promise.allSettled(this.#starting);
-    const removals = await Promise.allSettled(this.live.map((sandbox) => sandbox.remove()));
-    const failed = removals.find((removal) => removal.status === "rejected");
-    if (failed !== undefined) throw failed.reason;
+    // A removal that fails is in the log already.
+    const removeLive = (): Promise<unknown> => Promise.allSettled(this.live.map((sandbox) => sandbox.remove()));
+    // Not one after the other: an engine that does not answer must not hold up another's sandboxes.
+    await Promise.all([removeLive(), Promise.allSettled(this.#starting)]);
+    await removeLive();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -93,6 +101,7 @@ export class Sandboxes implements AsyncDisposable {
     let container: Container | undefined;
     try {
       await this.#bestEffort(id, "lease", () => this.#options.leases.hold());
+      this.#doubtful.add(id);
       container = await engine.create(this.#spec(id, plan, caller.principal), { signal: caller.signal });
       await container.start({ signal: caller.signal });
     } catch (error) {
@@ -120,14 +129,17 @@ export class Sandboxes implements AsyncDisposable {
       container,
       programEnvironment: plan.programEnvironment ?? {},
       logger: this.#options.logger,
-      onRemoved: async () => {
+      ownershipFor: (lifetimeMs) => this.#ownership(lifetimeMs),
+      onRemoved: async (isGone) => {
         this.#live.delete(id);
+        if (!isGone) this.#doubtful.add(id);
         place.release();
         await recorded;
         await this.#bestEffort(id, "record", () => this.#options.records.delete(id));
       },
     });
     this.#live.set(id, sandbox);
+    this.#doubtful.delete(id);
     return sandbox;
   }
 
@@ -153,19 +165,26 @@ export class Sandboxes implements AsyncDisposable {
       ...rest,
       name: `glovebox-${id}`,
       labels: {
-        ...managed,
-        [labels.owner]: this.#options.owner,
+        ...this.#ownership(lifetimeMs),
         [labels.kind]: kind,
         [labels.sandbox]: id,
         [labels.principal]: principal,
-        [labels.expiresAt]: new Date(this.#options.now() + lifetimeMs).toISOString(),
       },
+    };
+  }
+
+  #ownership(lifetimeMs: number): Readonly<Record<string, string>> {
+    return {
+      ...managed,
+      [labels.owner]: this.#options.owner,
+      [labels.expiresAt]: new Date(this.#options.now() + lifetimeMs).toISOString(),
     };
   }
 
   async #undo(id: string, container: Container | undefined, place: Place): Promise<void> {
     try {
       await container?.remove();
+      this.#doubtful.delete(id);
     } catch (error) {
       // The caller learns why the start failed; that the rest stayed behind is for the log and the sweep.
       this.#options.logger.error({ sandbox: id, err: error }, "sandbox could not be removed after a failed start");

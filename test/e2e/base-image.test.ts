@@ -4,7 +4,7 @@ import { readHost } from "../../src/config/host.ts";
 import { fetchBun } from "../../src/workloads/session/base-image/fetch-bun.ts";
 import { failureOf } from "../helpers/failure-of.ts";
 import { useGlovebox } from "../helpers/open-glovebox.ts";
-import { testImages } from "../helpers/test-images.ts";
+import { sessionImages, testImages } from "../helpers/test-images.ts";
 
 /** The test bed's base instead of the default one, which no registry here has. */
 const base = { ...testImages, session_base: testImages.python };
@@ -13,6 +13,11 @@ const bad = { ...testImages, session_base: process.env["GLOVEBOX_TEST_IMAGE_MINI
 describe.each(["docker", "podman"] as const)("bun-runner-base on %s", (engine) => {
   const glovebox = useGlovebox(engine, { settings: { images: base } });
   const broken = useGlovebox(engine, { settings: { images: bad } });
+
+  const bunInImage = (): string =>
+    execFileSync(engine, ["image", "inspect", "-f", '{{index .Config.Labels "glovebox.bun"}}', "bun-runner-base"], {
+      encoding: "utf8",
+    }).trim();
 
   it("is built once for all who ask, used, and built again when told", async () => {
     execFileSync(engine, ["rmi", "-f", "bun-runner-base"], { stdio: "ignore" });
@@ -28,15 +33,7 @@ describe.each(["docker", "podman"] as const)("bun-runner-base on %s", (engine) =
     ]);
     expect(response).toMatchObject({ outcome: "completed", stdout: "1.4.5\n" });
     expect(messages.join("\n")).toContain("Building bun-runner-base");
-    const id = (): string =>
-      execFileSync(
-        engine,
-        ["image", "inspect", "-f", '{{.Id}} {{index .Config.Labels "glovebox.bun"}}', "bun-runner-base"],
-        {
-          encoding: "utf8",
-        },
-      ).trim();
-    expect(id()).toMatch(/ 1\.4\.5$/);
+    expect(bunInImage()).toBe("1.4.5");
     const python = await glovebox().runCode({
       language: "python",
       code: "import subprocess\nprint(subprocess.run(['python3', '-m', 'pip', '--version'], capture_output=True).returncode)",
@@ -44,6 +41,28 @@ describe.each(["docker", "podman"] as const)("bun-runner-base on %s", (engine) =
     });
     expect(python.stdout).toBe("0\n");
     expect(await glovebox().buildImages()).toMatchObject([{ image: "bun-runner-base", present: true }]);
+  });
+
+  it("with another Bun is used as it is, told of by doctor, and renewed when told", async () => {
+    const dockerfile = `FROM ${sessionImages.session}\nLABEL glovebox.bun=1.0.0\nRUN touch /older\n`;
+    execFileSync(engine, ["build", "-q", "-t", "bun-runner-base", "-"], { input: dockerfile, stdio: "pipe" });
+    const older = "console.log(require('node:fs').existsSync('/older'))";
+    const findings = async (): Promise<readonly object[]> => {
+      const { engines } = await glovebox().doctor();
+      return (engines.find(({ name }) => name === engine)?.findings ?? []).filter(({ what }) => what.includes("Bun"));
+    };
+    // That of an earlier image.
+    await glovebox().endSession();
+    expect(await glovebox().runCode({ code: older, packages: [] })).toMatchObject({ stdout: "true\n" });
+    await glovebox().endSession();
+    expect(bunInImage()).toBe("1.0.0");
+    expect(await findings()).toEqual([
+      expect.objectContaining({ fix: `Build it anew: \`glovebox images build --engine ${engine}\`.` }),
+    ]);
+    await glovebox().buildImages();
+    expect(bunInImage()).toBe("1.4.5");
+    expect(await findings()).toEqual([]);
+    expect(await glovebox().runCode({ code: older, packages: [] })).toMatchObject({ stdout: "false\n" });
   });
 
   it("a build that fails says which step and why", async () => {

@@ -68,6 +68,27 @@ describe("glovebox mcp install", () => {
     expect(existsSync(path.join(home, ".config"))).toBe(false);
   });
 
+  it("tells machines the same in one JSON object", async () => {
+    const told = async (...argv: readonly string[]): Promise<unknown> => {
+      const { exitCode, stdout, stderr } = await install(...argv, "--json");
+      expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+      expect(stdout.trimEnd().split("\n")).toHaveLength(1);
+      return JSON.parse(stdout);
+    };
+    const own = { client: "codex", command, args: ["mcp"] };
+    expect(await told("codex", "--print")).toEqual({ ...own, text: expect.stringContaining("[mcp_servers.glovebox]") });
+    const file = path.join(home, ".codex/config.toml");
+    expect(existsSync(file)).toBe(false);
+    const installed = { ...own, file, backup: null, next: expect.stringMatching(/\w/) };
+    expect(await told("codex")).toEqual({ ...installed, changed: true });
+    expect(await told("codex")).toEqual({ ...installed, changed: false });
+    writeFileSync(file, "model = 'x'\n");
+    expect(await told("codex")).toMatchObject({ changed: true, backup: `${file}.before-glovebox` });
+    const refused = await install("cursr", "--json");
+    expect(refused).toMatchObject({ exitCode: 2, stderr: "" });
+    expect(JSON.parse(refused.stdout)).toMatchObject({ error: { error_type: "INVALID_REQUEST" } });
+  });
+
   it("refuses what it does not know and what it would break", async () => {
     const unknown = await install("cursr");
     expect(unknown).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("Did you mean cursor?") });

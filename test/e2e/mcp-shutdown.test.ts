@@ -1,8 +1,12 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { useGlovebox } from "../helpers/open-glovebox.ts";
 import { useOwnSandboxes } from "../helpers/own-sandboxes.ts";
 import { sleepersFor, uniqueSeconds } from "../helpers/processes.ts";
 import { RawMcp } from "../helpers/raw-mcp.ts";
+import { runCommand } from "../helpers/run-command.ts";
+import { StoppingProxy } from "../helpers/stopping-proxy.ts";
+import { sessionImages } from "../helpers/test-images.ts";
 import { until } from "../helpers/until.ts";
 
 const endings = {
@@ -43,4 +47,65 @@ describe.each(["docker", "local"] as const)("glovebox mcp on %s", (engine) => {
       expect(await sandboxes.on(engine)).toEqual([]);
     },
   );
+});
+
+describe("glovebox mcp whose engine stops answering", () => {
+  useGlovebox("docker");
+
+  /** A server with an idle session, an environment and a run under way, all behind a socket that then answers no more. */
+  async function stuckServer(proxy: StoppingProxy): Promise<{ server: RawMcp; log: () => string }> {
+    const server = new RawMcp(["--engine", "docker"], {
+      ...sandboxes.environment(),
+      DOCKER_HOST: proxy.address,
+      GLOVEBOX_IMAGE_SESSION: sessionImages.session,
+    });
+    let log = "";
+    server.child.stderr.on("data", (text: Buffer) => (log += text.toString()));
+    await server.initialize();
+    const call = (name: string, args: object): unknown => ({ name, arguments: args });
+    await server.request(1, "tools/call", call("run_code", { language: "python", code: "1", packages: [] }));
+    await server.request(2, "tools/call", call("create_environment", { env_id: "env", image: sessionImages.python }));
+    const seconds = uniqueSeconds();
+    const code = `import os; os.system('sleep ${seconds}')`;
+    server.send({
+      jsonrpc: "2.0",
+      id: 3,
+      method: "tools/call",
+      params: call("execute_code", { language: "python", code }),
+    });
+    await until(() => sleepersFor(seconds).length > 0);
+    proxy.stop();
+    return { server, log: () => log };
+  }
+
+  it.each(["end of stdin", "SIGTERM"] as const)(
+    "ends all the same at %s, with 1, and names what the next start removes",
+    { timeout: 60_000 },
+    async (ending) => {
+      await using proxy = await StoppingProxy.start();
+      const { server, log } = await stuckServer(proxy);
+      const left = await sandboxes.on("docker");
+      expect(left).toHaveLength(3);
+      endings[ending](server);
+      // Far below what calls to an engine may take.
+      expect(await Promise.race([server.ended, sleep(30_000, "late")])).toBe(1);
+      expect(log()).toContain("not everything could be removed");
+      for (const { sandbox_id: id } of left) expect(log()).toContain(id);
+      expect(await runCommand(["prune"], { environment: sandboxes.environment() })).toMatchObject({ exitCode: 0 });
+      expect(await sandboxes.on("docker")).toEqual([]);
+    },
+  );
+
+  it("ends at once at a second SIGINT", async () => {
+    await using proxy = await StoppingProxy.start();
+    const { server } = await stuckServer(proxy);
+    server.child.kill("SIGINT");
+    // What comes right after the first is its echo.
+    server.child.kill("SIGINT");
+    await sleep(1_000);
+    server.child.kill("SIGINT");
+    expect(await server.ended).toBe(130);
+    await runCommand(["prune"], { environment: sandboxes.environment() });
+    expect(await sandboxes.on("docker")).toEqual([]);
+  });
 });

@@ -1,3 +1,4 @@
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { loadHostConfig } from "../../src/config/host-config.ts";
 import type { RunCodeRequest, RunCodeResponse } from "../../src/index.ts";
@@ -8,7 +9,9 @@ import { endSessionOperation } from "../../src/operations/session/end-session.ts
 import { runCodeOperation } from "../../src/operations/session/run-code.ts";
 import { createPlatform, type Platform } from "../../src/platform/platform.ts";
 import { failureOf } from "../helpers/failure-of.ts";
-import { engines } from "../helpers/open-glovebox.ts";
+import { startHttpMcp } from "../helpers/http-mcp.ts";
+import { engines, useGlovebox } from "../helpers/open-glovebox.ts";
+import { useOwnSandboxes } from "../helpers/own-sandboxes.ts";
 import { skipOrFail } from "../helpers/require.ts";
 import { sessionImages } from "../helpers/test-images.ts";
 
@@ -102,5 +105,57 @@ describe.each(engines)("sessions of several callers on %s", (engine) => {
     } finally {
       await fresh.close();
     }
+  });
+});
+
+const sandboxes = useOwnSandboxes();
+
+describe.each(engines)("ten MCP clients of one server with three places on %s", (engine) => {
+  useGlovebox(engine);
+
+  it("all get their answers, with the files of their earlier calls", { timeout: 240_000 }, async () => {
+    const server = await startHttpMcp(["--engine", engine], {
+      ...sandboxes.environment(),
+      MAX_CONTAINERS: "3",
+      GLOVEBOX_QUEUE_TIMEOUT: "200s",
+      GLOVEBOX_IMAGE_SESSION: sessionImages.session,
+    });
+    try {
+      const clients = await Promise.all(
+        Array.from({ length: 10 }, async () => {
+          const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode: "legacy" } });
+          await client.connect(new StreamableHTTPClientTransport(new URL(server.url)));
+          return client;
+        }),
+      );
+      /** What the client's session holds, after one more line. */
+      const call = async (number: number, line: string): Promise<Partial<RunCodeResponse>> => {
+        const code = `open('lines', 'a').write('${number} ${line}\\n')\nprint(open('lines').read())`;
+        const request = { name: "run_code", arguments: { language: "python", code, packages: [] } };
+        const options = { timeout: 200_000 };
+        return (await clients[number]?.callTool(request, options))?.structuredContent as Partial<RunCodeResponse>;
+      };
+      const sessions = new Set<string | undefined>();
+      const lines: string[] = [];
+      for (const line of ["first", "second"]) {
+        lines.push(line);
+        for (const number of clients.keys()) {
+          const answer = await call(number, line);
+          const stdout = `${lines.map((each) => `${number} ${each}\n`).join("")}\n`;
+          expect(answer).toMatchObject({ outcome: "completed", stdout, restarted: line !== "first" });
+          sessions.add(answer.session_id);
+        }
+      }
+      expect(sessions.size).toBe(clients.length);
+      expect((await sandboxes.on(engine)).length).toBeLessThanOrEqual(3);
+      const atOnce = await Promise.all([...clients.keys()].map((number) => call(number, "third")));
+      expect(atOnce.map(({ stdout }) => stdout)).toEqual(
+        [...clients.keys()].map((number) => `${number} first\n${number} second\n${number} third\n\n`),
+      );
+    } finally {
+      server.child.kill("SIGTERM");
+    }
+    expect(await server.ended).toBe(0);
+    expect(await sandboxes.on(engine)).toEqual([]);
   });
 });

@@ -1,7 +1,9 @@
 import { expect } from "vitest";
+import { createId } from "../../src/base/id.ts";
 import type { PullProgress } from "../../src/engines/engine.ts";
 import { failureOf } from "../helpers/failure-of.ts";
 import { testRegistryAddress } from "../helpers/test-registry.ts";
+import { labels } from "../../src/engines/labels.ts";
 import type { Topic } from "./behaviour.ts";
 import type { Scene } from "./scene.ts";
 
@@ -87,5 +89,33 @@ export const images: Topic = (behaviour) => {
       expect(await engine.images.has(reference)).toBe(false);
     },
     { capability: "images" },
+  );
+
+  behaviour(
+    "images.list",
+    "an image made of a container is found by its labels, over the container's, and removed when no container uses it",
+    async (scene) => {
+      const maker = await scene.idle({ scratch: [], workingDirectory: "/", writableRoot: { folders: [] } });
+      const expiresAt = "2030-01-02T03:04:05.678Z";
+      const made = { [labels.owner]: scene.owner, [labels.sandbox]: createId("image"), [labels.expiresAt]: expiresAt };
+      const id = await maker.commit(made);
+      const find = () => scene.engine.images.list(made);
+      try {
+        expect(await find()).toMatchObject([{ id, labels: made }]);
+        expect(await scene.engine.images.list({ ...made, [labels.owner]: "nobody" })).toEqual([]);
+        const user = await scene.create({ image: id, scratch: [], workingDirectory: "/" });
+        const [image] = await find();
+        expect(await image?.remove(), "a container uses it that was not even started").toBe(false);
+        expect(await find()).toHaveLength(1);
+        expect(await scene.containers(), "and stays").toHaveLength(2);
+        await user.remove();
+        expect(await image?.remove()).toBe(true);
+        expect(await find()).toEqual([]);
+        expect(await image?.remove(), "gone already").toBe(true);
+      } finally {
+        await scene.engine.images.remove(id);
+      }
+    },
+    { capability: "diskLimit" },
   );
 };

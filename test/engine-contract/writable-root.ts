@@ -62,7 +62,7 @@ export const writableRoot: Topic = (behaviour) => {
         writableRoot: { folders: [] },
       });
       await scene.run(installer, ["sh", "-c", "echo made >/made && chown 77:78 /made && chmod 640 /made"]);
-      const image = await installer.commit({ name: "glovebox.test", value: scene.owner });
+      const image = await installer.commit({ "glovebox.test": scene.owner });
       try {
         const container = await scene.idle({ image, scratch: [], workingDirectory: "/", processUser: "77:78" });
         const { stdout } = await scene.run(container, ["sh", "-c", "cat /made; grep CapBnd /proc/self/status"]);

@@ -13,11 +13,26 @@ interface Manifest {
   readonly dependencies: Readonly<Record<string, string>>;
 }
 
-function run(program: string, args: readonly string[]): string {
+/** Runs a program to its end. @throws Error with its output when it fails */
+export function run(program: string, args: readonly string[], cwd: string = projectFolder): string {
   const shell = process.platform === "win32";
-  const { status, stdout, stderr } = spawnSync(program, args, { cwd: projectFolder, encoding: "utf8", shell });
+  const { status, stdout, stderr } = spawnSync(program, args, { cwd, encoding: "utf8", shell });
   if (status !== 0) throw new Error(`${program} ${args.join(" ")} ended with ${status}:\n${stdout}${stderr}`);
   return stdout;
+}
+
+/** What `npm pack` reports. */
+interface PackReport {
+  readonly filename: string;
+  readonly files: readonly { readonly path: string }[];
+}
+
+/** Makes npm's archive of the project in the folder. */
+export function packInto(folder: string): PackReport {
+  const output = run("npm", ["pack", "--json", "--pack-destination", folder]);
+  // The build that npm runs first may print as well; the report starts a line of its own.
+  const [report] = JSON.parse(output.slice(output.search(/^\[/m))) as [PackReport];
+  return report;
 }
 
 /** What npm would publish, and a fresh project in which it is installed with its own dependencies only. */
@@ -49,11 +64,7 @@ export class PackedPackage implements Disposable {
   }
 
   #install(): readonly string[] {
-    const output = run("npm", ["pack", "--json", "--pack-destination", this.consumer]);
-    // The build that npm runs first may print as well; the report starts a line of its own.
-    const [report] = JSON.parse(output.slice(output.search(/^\[/m))) as [
-      { readonly filename: string; readonly files: readonly { readonly path: string }[] },
-    ];
+    const report = packInto(this.consumer);
     writeFileSync(join(this.consumer, "package.json"), JSON.stringify({ private: true, type: "module" }));
     mkdirSync(this.folder, { recursive: true });
     run("tar", ["-xzf", join(this.consumer, report.filename), "--strip-components=1", "-C", this.folder]);

@@ -3,15 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { settlesWithin, untilCancelled } from "../../base/abort.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { ContainerSpec } from "../container-spec.ts";
-import type {
-  CallOptions,
-  Container,
-  ContainerState,
-  ContainerStats,
-  ExecSpec,
-  ImageLabel,
-  Process,
-} from "../engine.ts";
+import type { CallOptions, Container, ContainerState, ContainerStats, ExecSpec, Process } from "../engine.ts";
 import type { Api } from "./api.ts";
 import { refusalReason } from "./api-error.ts";
 import type { ApiAnswer } from "./api-request.ts";
@@ -167,14 +159,17 @@ export class DockerApiContainer implements Container {
     await this.#signal("SIGKILL", options);
   }
 
-  async commit({ name, value }: ImageLabel, { signal }: CallOptions = {}): Promise<string> {
+  async commit(labels: Readonly<Record<string, string>>, { signal }: CallOptions = {}): Promise<string> {
+    const changes = Object.entries(labels)
+      .map(([name, value]) => `LABEL ${name}=${value}`)
+      .join("\n");
     const request = {
       method: "POST",
       path: "/commit",
       // Stopped meanwhile, so that no file is caught half written.
-      query: { container: this.id, pause: "1", changes: `LABEL ${name}=${value}` },
+      query: { container: this.id, pause: "1", changes },
       // Podman reads nothing of it, and fails without it.
-      body: { Labels: { [name]: value } },
+      body: { Labels: labels },
       signal,
     } as const;
     const { body } = await this.#api.call("make an image of the container", request);

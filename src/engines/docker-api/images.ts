@@ -1,5 +1,5 @@
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import type { BuildOptions, CallOptions, ImageBuild, ImageStore, PullOptions } from "../engine.ts";
+import type { BuildOptions, CallOptions, ImageBuild, ImageStore, ImageSummary, PullOptions } from "../engine.ts";
 import type { Api } from "./api.ts";
 import { BuildLines, type BuildLine } from "./build-lines.ts";
 import type { InfoAnswer } from "./engine-capabilities.ts";
@@ -19,6 +19,12 @@ export interface ImageFacts {
   /** Paths that it declares as volumes. */
   readonly volumes: readonly string[];
   readonly labels: Readonly<Record<string, string>>;
+}
+
+/** The part of a listed image that is read. */
+interface ListedImage {
+  readonly Id: string;
+  readonly Labels?: Readonly<Record<string, string>> | null;
 }
 
 interface ImageAnswer {
@@ -120,6 +126,25 @@ export class DockerApiImages implements ImageStore {
       { method: "DELETE", path: imagePath(reference), query: { force: "1" }, signal },
       [404],
     );
+  }
+
+  async list(labels: Readonly<Record<string, string>>, { signal }: CallOptions = {}): Promise<readonly ImageSummary[]> {
+    const wanted = Object.entries(labels);
+    // Podman 4.3 finds nothing by more than one label, so the others are looked at here.
+    const label = wanted.slice(0, 1).map(([name, value]) => `${name}=${value}`);
+    const query = { filters: JSON.stringify({ label, dangling: ["true"] }) };
+    const { body } = await this.#api.call("list images", { method: "GET", path: "/images/json", query, signal });
+    return ((body ?? []) as readonly ListedImage[])
+      .map(({ Id: id, Labels: own }) => ({ id, labels: own ?? {} }))
+      .filter((image) => wanted.every(([name, value]) => image.labels[name] === value))
+      .map((image) => ({ ...image, remove: (options) => this.#removeUnused(image.id, options) }));
+  }
+
+  async #removeUnused(id: string, { signal }: CallOptions = {}): Promise<boolean> {
+    // Forced, Podman would remove the containers with it.
+    const request = { method: "DELETE", path: imagePath(id), signal } as const;
+    const { status } = await this.#api.call("remove the image", request, [404, 409]);
+    return status !== 409;
   }
 
   async #auth(registry: string | null, signal: AbortSignal | undefined): Promise<string | null> {

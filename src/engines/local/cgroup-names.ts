@@ -21,9 +21,3 @@ export function parseGroupOwner(name: string): GroupOwner | null {
   if (namespace === undefined || processId === undefined || startTicks === undefined) return null;
   return { namespace, processId: Number(processId), startTicks };
 }
-
-/** Process id and time of start from /proc/<pid>/stat, whose second field may hold spaces and parentheses. */
-export function parseProcessStat(stat: string): { readonly processId: number; readonly startTicks: string } {
-  const after = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return { processId: Number.parseInt(stat, 10), startTicks: after[19] ?? "" };
-}

@@ -1,7 +1,8 @@
 import { mkdirSync, readdirSync, readFileSync, readlinkSync, rmdirSync, writeFileSync } from "node:fs";
+import { parseProcessStat } from "../../base/process-stat.ts";
 import type { ContainerLimits } from "../container-spec.ts";
 import { limitWrites, type CgroupVersion } from "./cgroup-limits.ts";
-import { groupName, groupsFolder, parseGroupOwner, parseProcessStat, type GroupOwner } from "./cgroup-names.ts";
+import { groupName, groupsFolder, parseGroupOwner, type GroupOwner } from "./cgroup-names.ts";
 import { controllers, parseCgroupPlaces, type Controller } from "./cgroup-places.ts";
 import { ContainerGroup, removeGroup, writeLimit, type GroupPlaces } from "./container-group.ts";
 
@@ -80,7 +81,8 @@ export class Cgroups {
     const owner = parseGroupOwner(name);
     if (owner === null || owner.namespace !== this.#owner.namespace) return false;
     try {
-      return parseProcessStat(readFileSync(`/proc/${owner.processId}/stat`, "utf8")).startTicks !== owner.startTicks;
+      const stat = parseProcessStat(readFileSync(`/proc/${owner.processId}/stat`, "utf8"));
+      return stat.hasEnded || stat.startTicks !== owner.startTicks;
     } catch {
       return true;
     }
@@ -103,7 +105,8 @@ function keepsLimit(folder: string, controller: Controller, version: CgroupVersi
 
 function readOwner(): GroupOwner {
   const namespace = /\d+/.exec(readlinkSync("/proc/self/ns/pid"))?.[0] ?? "0";
-  return { namespace, ...parseProcessStat(readFileSync("/proc/self/stat", "utf8")) };
+  const { processId, startTicks } = parseProcessStat(readFileSync("/proc/self/stat", "utf8"));
+  return { namespace, processId, startTicks };
 }
 
 function canMake(folder: string): boolean {

@@ -16,6 +16,10 @@ export const onlyTheHost: ImageStore = {
   pull: (reference) => Promise.reject(noImages(`${reference} cannot be pulled`)),
   build: ({ reference }) => Promise.reject(noImages(`${reference} cannot be built`)),
   remove: (reference) => Promise.reject(noImages(`${reference} cannot be removed`)),
+  list: async (_labels, { signal } = {}) => {
+    throwIfCancelled(signal);
+    return [];
+  },
   labels: async (_reference, { signal } = {}) => {
     throwIfCancelled(signal);
     return {};

@@ -28,6 +28,7 @@ const measure: Measure = {
   minIsolation: "preload",
   kernel: { release: "6.1.0", corePattern: "|/sbin/helper", processorFaults: [] },
   isRoot: false,
+  usesOwnImage: false,
 };
 
 const probe: EngineProbe = {

@@ -6,6 +6,7 @@ import { capabilityTable } from "./capability-table.ts";
 import { demandReport } from "./demand-findings.ts";
 import { severities } from "./finding.ts";
 import { knownDangers } from "./known-dangers.ts";
+import { imageFindings, sessionImageLabels, type ImageLabels } from "./image-findings.ts";
 import type { DoctorEngine } from "./schema.ts";
 import { settingFindings } from "./setting-findings.ts";
 import { versionFindings } from "./version-findings.ts";
@@ -15,11 +16,16 @@ export interface Measure {
   readonly minIsolation: Isolation;
   readonly kernel: KernelSettings;
   readonly isRoot: boolean;
+  /** Whether sessions run in the image that Glovebox builds. */
+  readonly usesOwnImage: boolean;
 }
 
 /** Probes the engine; an engine that fails is a result, being given up is not. @throws CANCELLED */
 export async function examineEngine(engine: Engine, measure: Measure, signal?: AbortSignal): Promise<DoctorEngine> {
-  return engineReport(engine.name, await probeEngine(engine, signal), measure);
+  const probe = await probeEngine(engine, signal);
+  const looksAtImage = measure.usesOwnImage && probe.available && probe.capabilities.images;
+  const labels = looksAtImage ? await sessionImageLabels(engine, signal) : null;
+  return engineReport(engine.name, probe, measure, labels);
 }
 
 /** An engine of the product that this version has no adapter for. */
@@ -33,8 +39,13 @@ export function missingEngine(name: EngineName): DoctorEngine {
   };
 }
 
-/** What a probe's answer means. */
-export function engineReport(name: EngineName, probe: EngineProbe, measure: Measure): DoctorEngine {
+/** What a probe's answer and the labels of its image of sessions mean. */
+export function engineReport(
+  name: EngineName,
+  probe: EngineProbe,
+  measure: Measure,
+  imageLabels: ImageLabels | null = null,
+): DoctorEngine {
   if (!probe.available) {
     const { reason, howToStart } = probe;
     return { name, available: false, usable: false, reason, how_to_start: howToStart, findings: [] };
@@ -54,6 +65,7 @@ export function engineReport(name: EngineName, probe: EngineProbe, measure: Meas
       ...demands.findings,
       ...versionFindings(components, setup, knownDangers),
       ...settingFindings({ setup, kernel: measure.kernel, isRoot: measure.isRoot }),
+      ...imageFindings(name, imageLabels),
     ].toSorted((a, b) => severities.indexOf(a.severity) - severities.indexOf(b.severity)),
   };
 }

@@ -6,6 +6,7 @@ import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { readKernelSettings } from "../../platform/kernel-settings.ts";
 import type { Platform } from "../../platform/platform.ts";
 import { checkChoice } from "../../policy/choice.ts";
+import { defaultSessionImage } from "../../policy/session-profile.ts";
 import type { Operation, OperationCall } from "../operation.ts";
 import { examineEngine, missingEngine, type Measure } from "./examine-engine.ts";
 import { doctorRequestSchema, doctorResponseSchema, type DoctorChoice, type DoctorResponse } from "./schema.ts";
@@ -41,6 +42,7 @@ async function run(context: DoctorContext, _request: unknown, { signal }: Operat
     minIsolation: config.minIsolation ?? platform.defaultMinIsolation,
     kernel: await readKernelSettings(),
     isRoot: host.uid === 0,
+    usesOwnImage: config.images.session === defaultSessionImage,
   };
   const names = [...productEngines, ...engines.names.filter((name) => !productEngines.includes(name))];
   const examined = names.map(async (name) =>

@@ -12,10 +12,11 @@ import { BackgroundProcesses } from "../background/background-processes.ts";
 import { endProcess } from "../background/end-process.ts";
 import type { CommandSpec, ProcessSpec } from "../program/command-spec.ts";
 import { secretWarnings } from "../program/explain-secrets.ts";
+import { logEnding, loggingFailure, type RunIds } from "../program/log-ending.ts";
 import type { CommandResult } from "./command-result.ts";
 import { EnvironmentSecrets } from "./environment-secrets.ts";
 import type { EnvironmentSpec } from "./environment-spec.ts";
-import { explainCommand } from "./explain-command.ts";
+import { deniedWarning, explainCommand } from "./explain-command.ts";
 import { Home } from "./home.ts";
 import { Housing, type HousingParts } from "./housing.ts";
 import { withSecrets } from "./secret-shell.ts";
@@ -118,7 +119,10 @@ export class Environment {
 
   /** Runs a command to its end, which is a result also when it fails. @throws CANCELLED, CAPACITY, what the engine throws */
   run(spec: CommandSpec, options: RunOptions): Promise<CommandResult> {
-    const running = this.#whileActive(() => this.#run(spec, options));
+    const ids: RunIds = { principal: this.#parts.principal, environment: this.spec.id };
+    const running = loggingFailure(this.#parts.logger, ids, () =>
+      this.#whileActive(() => this.#run(spec, options, ids)),
+    );
     this.#commands.add(running);
     const leave = (): void => void this.#commands.delete(running);
     running.then(leave, leave);
@@ -157,7 +161,11 @@ export class Environment {
     return this.#ended;
   }
 
-  async #run(spec: CommandSpec, { timeoutMs, onOutput, onDenied, signal: caller }: RunOptions): Promise<CommandResult> {
+  async #run(
+    spec: CommandSpec,
+    { timeoutMs, onOutput, onDenied, signal: caller }: RunOptions,
+    ids: RunIds,
+  ): Promise<CommandResult> {
     const signal = this.#signal(caller);
     const denials: Denial[] = [];
     const listen = (denial: Denial): void => {
@@ -169,6 +177,7 @@ export class Environment {
       const { process, redaction, housing, oomKillsBefore } = await this.#start(spec, signal);
       const restarted = this.#known !== housing;
       this.#known = housing;
+      ids.sandbox = housing.sandbox.id;
       let isReplaced = false;
       const ended = await watchCommand({
         process,
@@ -193,10 +202,13 @@ export class Environment {
       const outcome = decideOutcome({ ...ended, interruption, oomKills, refusals: denials.length });
       await (await housing.ensureNetwork(undefined).catch(() => null))?.settle();
       const { limits } = this.spec;
+      const exitCode = interruption === "lost" ? null : ended.exitCode;
+      const networkReport = { denials: denials.slice(0, 10), denialCount: denials.length };
+      logEnding(this.#parts.logger, { ids, outcome, end: { ...ended, exitCode }, networkReport });
       return {
         ...ended,
         outcome,
-        exitCode: interruption === "lost" ? null : ended.exitCode,
+        exitCode,
         restarted,
         warnings: [
           ...(restarted || isReplaced ? [replacedWarning] : []),
@@ -284,10 +296,4 @@ export class Environment {
     this.#active -= 1;
     if (this.#active === 0) this.#parts.onActivity(false);
   }
-}
-
-function deniedWarning(denials: readonly Denial[]): string {
-  const targets = [...new Set(denials.map(({ target, rule }) => `${target} (${rule})`))];
-  const rest = targets.length > 3 ? ` and ${targets.length - 3} more` : "";
-  return `Connections were refused by the network policy: ${targets.slice(0, 3).join(", ")}${rest}.`;
 }

@@ -9,9 +9,6 @@ export interface EnvironmentsOptions {
   readonly logger: Logger;
 }
 
-/** How long running commands may take to end, before everything is removed over their heads. */
-const closeMs = 4_000;
-
 /** One id in use; its environment may not have come up yet. */
 interface Entry {
   readonly principal: string;
@@ -26,6 +23,8 @@ export class Environments implements AsyncDisposable {
   readonly #options: EnvironmentsOptions;
   /** By principal, then by id. */
   readonly #entries = new Map<string, Map<string, Entry>>();
+  /** Ids of those that did not end as they should. */
+  readonly #failed = new Set<string>();
   #isClosed = false;
 
   constructor(options: EnvironmentsOptions) {
@@ -71,14 +70,17 @@ export class Environments implements AsyncDisposable {
     await this.#end(this.#entry(id, principal));
   }
 
-  /** Ends every command and every environment, and lets no new one in. */
+  /** Ids of those of which something may be left: live ones, and those that could not be removed. */
+  get left(): readonly string[] {
+    const live = [...this.#entries.values()].flatMap((own) => [...own.keys()]);
+    return [...new Set([...live, ...this.#failed])];
+  }
+
+  /** Ends every command and every environment, and lets no new one in; what remains is `left`. */
   async close(): Promise<void> {
     this.#isClosed = true;
     const entries = [...this.#entries.values()].flatMap((own) => [...own.values()]);
-    const { promise: late, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, closeMs);
-    await Promise.race([Promise.allSettled(entries.map((entry) => this.#end(entry))), late]);
-    clearTimeout(timer);
+    await Promise.allSettled(entries.map((entry) => this.#end(entry)));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -120,6 +122,9 @@ export class Environments implements AsyncDisposable {
     const environment = await entry.environment.catch(() => null);
     try {
       await environment?.end();
+    } catch (error) {
+      this.#failed.add(entry.id);
+      throw error;
     } finally {
       this.#leave(entry);
     }

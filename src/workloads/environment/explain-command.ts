@@ -76,3 +76,10 @@ function diskFull({ diskBytes }: EndedCommand, writtenBytes: number): GloveboxEr
     },
   );
 }
+
+/** What a caller should know of refused connections that the command did not fail for. */
+export function deniedWarning(denials: readonly Denial[]): string {
+  const targets = [...new Set(denials.map(({ target, rule }) => `${target} (${rule})`))];
+  const rest = targets.length > 3 ? ` and ${targets.length - 3} more` : "";
+  return `Connections were refused by the network policy: ${targets.slice(0, 3).join(", ")}${rest}.`;
+}

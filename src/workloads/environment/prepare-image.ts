@@ -27,7 +27,7 @@ const shownCharacters = 2_000;
  * @throws PACKAGE_INSTALL_FAILED with the command and its last words, CANCELLED, what `Housing.open` throws
  */
 export async function prepareImage(preparation: ImagePreparation, caller: Caller): Promise<string> {
-  const { commands, onProgress } = preparation;
+  const { commands, plan, onProgress } = preparation;
   const housing = await Housing.open({ ...preparation, isBusy: () => true, onDenied: () => undefined }, caller);
   try {
     for (const [index, command] of commands.entries()) {
@@ -35,10 +35,8 @@ export async function prepareImage(preparation: ImagePreparation, caller: Caller
       const end = await runSetup(preparation, { housing, command, caller });
       if (end.exitCode !== 0 || end.interruption !== null) throw setupFailed({ end, housing, index, command });
     }
-    return await housing.sandbox.commit(
-      { name: imageLabel, value: preparation.environmentId },
-      { signal: caller.signal },
-    );
+    const labels = { [imageLabel]: preparation.environmentId };
+    return await housing.sandbox.commit({ labels, lifetimeMs: plan.lifetimeMs }, { signal: caller.signal });
   } finally {
     await housing.remove();
   }

@@ -28,7 +28,7 @@ import { explainEnding } from "../program/explain-ending.ts";
 import { networkWarnings } from "../program/explain-network.ts";
 import { secretWarnings } from "../program/explain-secrets.ts";
 import { runnerCommand, toolchains, type Toolchain } from "../program/languages.ts";
-import { logEnding } from "../program/log-ending.ts";
+import { logEnding, loggingFailure, type RunIds } from "../program/log-ending.ts";
 import { planOf } from "../program/plan-of.ts";
 import type { FindImports } from "../program/find-imports.ts";
 import { providePackages } from "../program/provide-packages.ts";
@@ -76,12 +76,24 @@ const lifetimeMarginMs = 300_000;
  * @throws UNSUPPORTED, IMAGE_UNAVAILABLE, PACKAGE_INSTALL_FAILED, ENGINE_UNAVAILABLE, CAPACITY, and CANCELLED when given
  * up before it started
  */
-export async function execute(
+export function execute(
   spec: ExecuteSpec,
   dependencies: ExecuteDependencies,
   caller: Caller,
   listener: ExecuteListener,
 ): Promise<ExecuteResult> {
+  const ids: RunIds = { principal: caller.principal };
+  return loggingFailure(dependencies.logger, ids, () => executeAs(ids, { spec, dependencies, caller, listener }));
+}
+
+interface Execution {
+  readonly spec: ExecuteSpec;
+  readonly dependencies: ExecuteDependencies;
+  readonly caller: Caller;
+  readonly listener: ExecuteListener;
+}
+
+async function executeAs(ids: RunIds, { spec, dependencies, caller, listener }: Execution): Promise<ExecuteResult> {
   const { engine } = dependencies;
   const capabilities = await engine.capabilities({ signal: caller.signal, ociRuntime: spec.ociRuntime });
   const { warnings } = assertEnforceable(capabilities, {
@@ -132,6 +144,7 @@ export async function execute(
     { ...planOf(profile, spec.limits.timeoutMs + lifetimeMarginMs), mounts },
     caller,
   );
+  ids.sandbox = sandbox.id;
   listener.onSandbox(sandbox.id);
   const folder = sandbox.folderOf(profile.workingDirectory);
   const runner: ExecSpec = {
@@ -187,7 +200,7 @@ export async function execute(
     networkReport,
     folder,
   });
-  logEnding(dependencies.logger, { sandboxId: sandbox.id, outcome, end, networkReport });
+  logEnding(dependencies.logger, { ids, outcome, end, networkReport });
   const notes = [
     provided?.warnings ?? [],
     profile.scratch.note ?? [],

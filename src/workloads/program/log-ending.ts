@@ -1,22 +1,33 @@
 import type { Logger } from "../../base/logger.ts";
+import type { ErrorType } from "../../errors/catalogue.ts";
+import { toGloveboxError } from "../../errors/glovebox-error.ts";
 import type { Outcome } from "../../sandbox/outcome.ts";
 import type { NetworkReport } from "./explain-network.ts";
 import type { ProgramEnd } from "./run-program.ts";
 
+/** Whose run it is and where, as far as it has come. */
+export interface RunIds {
+  readonly principal: string;
+  readonly session?: string;
+  readonly environment?: string;
+  /** Left out until there is one. */
+  sandbox?: string;
+}
+
 export interface EndingToLog {
-  readonly sandboxId: string;
+  readonly ids: RunIds;
   readonly outcome: Outcome;
   readonly end: Pick<ProgramEnd, "exitCode" | "durationMs">;
-  readonly networkReport: NetworkReport;
+  readonly networkReport: Pick<NetworkReport, "denials" | "denialCount">;
 }
 
 /** One line of the log for a run that has ended, with the first of the connections that it was refused (SPEC LG3). */
-export function logEnding(logger: Logger, { sandboxId, outcome, end, networkReport }: EndingToLog): void {
+export function logEnding(logger: Logger, { ids, outcome, end, networkReport }: EndingToLog): void {
   const { denials, denialCount } = networkReport;
   const refused = denials.map(({ rule, target }) => ({ rule, target }));
   logger.info(
     {
-      sandbox: sandboxId,
+      ...ids,
       outcome,
       exitCode: end.exitCode,
       durationMs: end.durationMs,
@@ -25,3 +36,23 @@ export function logEnding(logger: Logger, { sandboxId, outcome, end, networkRepo
     "run ended",
   );
 }
+
+/** Does the work of a run; when that throws, the line that `logEnding` would have written says so, and it is thrown on. */
+export async function loggingFailure<T>(logger: Logger, ids: RunIds, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (thrown) {
+    const { errorType, message: reason } = toGloveboxError(thrown);
+    const outcome = outcomes[errorType] ?? "failed";
+    logger.info({ ...ids, outcome, exitCode: null, errorType, reason }, "run ended");
+    throw thrown;
+  }
+}
+
+/** The verdict on a run that has no result, by its error; any other: failed. */
+const outcomes: Readonly<Partial<Record<ErrorType, Outcome>>> = {
+  CANCELLED: "cancelled",
+  POLICY_DENIED: "policy_denied",
+  SANDBOX_LOST: "sandbox_lost",
+  ENGINE_UNAVAILABLE: "sandbox_lost",
+};

@@ -12,7 +12,7 @@ import { explainEnding } from "../program/explain-ending.ts";
 import { networkWarnings } from "../program/explain-network.ts";
 import { secretWarnings } from "../program/explain-secrets.ts";
 import type { Toolchain } from "../program/languages.ts";
-import { logEnding } from "../program/log-ending.ts";
+import { logEnding, type RunIds } from "../program/log-ending.ts";
 import type { ProgramResult } from "../program/program-result.ts";
 import { encodeJob, runnerFailedExitCode, type RunnerFile } from "../program/runner-job.ts";
 import { runProgram, type ProgramEnd } from "../program/run-program.ts";
@@ -21,6 +21,7 @@ import type { RunnerKind, SessionSandbox } from "./session-sandbox.ts";
 import { startNetworked } from "./start-networked.ts";
 
 export interface RunCall {
+  readonly ids: RunIds;
   readonly call: SessionCall;
   readonly toolchain: Toolchain;
   /** The code, compiled where its interpreter needs that. */
@@ -109,7 +110,7 @@ export async function runCall(
     networkReport,
     folder,
   });
-  logEnding(run.logger, { sandboxId: live.id, outcome, end, networkReport });
+  logEnding(run.logger, { ids: run.ids, outcome, end, networkReport });
   return {
     outcome,
     exitCode: end.exitCode,

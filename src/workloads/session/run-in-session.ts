@@ -7,6 +7,7 @@ import { checkMainFile } from "../../policy/main-file.ts";
 import type { Caller, Sandboxes } from "../../sandbox/sandboxes.ts";
 import { compileFiles } from "../program/compile-files.ts";
 import type { Toolchain } from "../program/languages.ts";
+import { loggingFailure, type RunIds } from "../program/log-ending.ts";
 import type { GrantNetwork } from "../program/start-program.ts";
 import { syntaxFailure } from "../program/syntax-failure.ts";
 import type { CompileTypeScript } from "../program/typescript-compiler.ts";
@@ -48,11 +49,27 @@ export interface SessionListener extends OpeningListener {
  * A program that fails, runs out of time or memory, or does not compile is a result.
  * @throws UNSUPPORTED, IMAGE_UNAVAILABLE, ENGINE_UNAVAILABLE, CAPACITY, and CANCELLED when given up before it started
  */
-export async function runInSession(
+export function runInSession(
   session: Session,
   call: SessionCall,
   dependencies: SessionDependencies,
-  { caller, listener }: { readonly caller: Caller; readonly listener: SessionListener },
+  follow: Follow,
+): Promise<SessionResult> {
+  const ids: RunIds = { principal: session.principal, session: session.id };
+  return loggingFailure(dependencies.logger, ids, () => runAs(ids, session, call, { dependencies, ...follow }));
+}
+
+/** Who asks, and who is told. */
+interface Follow {
+  readonly caller: Caller;
+  readonly listener: SessionListener;
+}
+
+async function runAs(
+  ids: RunIds,
+  session: Session,
+  call: SessionCall,
+  { dependencies, caller, listener }: Follow & { readonly dependencies: SessionDependencies },
 ): Promise<SessionResult> {
   const { engine, ociRuntime } = session.settings;
   const { capabilities, warnings } = await checkSession(session.settings, call, caller);
@@ -85,9 +102,11 @@ export async function runInSession(
   const wish = new CallWish({ ...dependencies, listener, settings: session.settings, call: { ...call, packages } });
   return session.use(caller, wish, async (opened, { signal }) => {
     const { live, before, restarted } = opened;
+    ids.sandbox = live.id;
     listener.onSandbox(live.id);
     const { profile } = live;
     const result = await runCall(live, {
+      ids,
       call,
       toolchain,
       files: compiled.files,

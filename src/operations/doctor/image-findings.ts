@@ -1,0 +1,37 @@
+import type { Engine, EngineName } from "../../engines/engine.ts";
+import { GloveboxError } from "../../errors/glovebox-error.ts";
+import { defaultSessionImage } from "../../policy/session-profile.ts";
+import { bunLabel, bunVersion } from "../../workloads/session/base-image/bun-packages.ts";
+import type { Finding } from "./finding.ts";
+
+/** Labels of an image. */
+export type ImageLabels = Readonly<Record<string, string>>;
+
+/** Anybody may have written the label. */
+const versionForm = /^\d[\w.+-]{0,39}$/;
+
+/** Labels of the engine's image of sessions; null when there is none, or the engine fails. @throws CANCELLED */
+export async function sessionImageLabels(engine: Engine, signal?: AbortSignal): Promise<ImageLabels | null> {
+  try {
+    if (!(await engine.images.has(defaultSessionImage, { signal }))) return null;
+    return await engine.images.labels(defaultSessionImage, { signal });
+  } catch (error) {
+    if (error instanceof GloveboxError && error.errorType === "CANCELLED") throw error;
+    return null;
+  }
+}
+
+/** What an operator should know of the image of sessions: one with another Bun is used as it is (SPEC IM2). */
+export function imageFindings(engine: EngineName, labels: ImageLabels | null): readonly Finding[] {
+  const version = labels?.[bunLabel];
+  if (labels === null || version === bunVersion) return [];
+  const has = version !== undefined && versionForm.test(version) ? `Bun ${version}` : "a Bun that it does not name";
+  return [
+    {
+      severity: "note",
+      what: `The image ${defaultSessionImage} has ${has}; this Glovebox is made for Bun ${bunVersion}.`,
+      why: "Sessions run in it as it is: programs may behave in another way, and miss fixes.",
+      fix: `Build it anew: \`glovebox images build --engine ${engine}\`.`,
+    },
+  ];
+}

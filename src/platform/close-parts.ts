@@ -1,0 +1,58 @@
+import { settlesWithin } from "../base/abort.ts";
+import type { Logger } from "../base/logger.ts";
+import type { EgressProxy } from "../egress/egress-proxy.ts";
+import type { Engines } from "../engines/discover.ts";
+import type { SandboxDoor } from "../sandbox/door/sandbox-door.ts";
+import type { Leases } from "../sandbox/leases.ts";
+import type { Reaper } from "../sandbox/reaper.ts";
+import type { Sandboxes } from "../sandbox/sandboxes.ts";
+import type { WorkArchives } from "../sandbox/work-archives.ts";
+import type { Environments } from "../workloads/environment/environments.ts";
+import type { Sessions } from "../workloads/session/sessions.ts";
+import type { HostWorkshop } from "./host-workshop.ts";
+
+export interface ClosingParts {
+  /** Lets other commands of this user in. */
+  readonly sandboxDoor: Pick<SandboxDoor, "close">;
+  readonly environments: Pick<Environments, "close" | "left">;
+  readonly sessions: Pick<Sessions, "close">;
+  readonly sandboxes: Pick<Sandboxes, "close" | "left">;
+  readonly installers: Pick<Sandboxes, "close" | "left">;
+  readonly archives: Pick<WorkArchives, "close">;
+  readonly egressProxy: Pick<EgressProxy, "close">;
+  readonly reaper: Pick<Reaper, "close">;
+  /** Null where nothing is installed on this machine itself. */
+  readonly workshop: Pick<HostWorkshop, "close"> | null;
+  readonly engines: Pick<Engines, "close">;
+  readonly leases: Pick<Leases, "release">;
+  readonly logger: Logger;
+  /** Milliseconds of a clock that never goes back. */
+  readonly monotonicMs: () => number;
+}
+
+/** How long running work may take to end, before everything is removed over its head. */
+const workMs = 4_000;
+/** How long what is not on an engine may take, and then the engines' own ends. */
+const restMs = 500;
+
+/**
+ * Ends the work, removes every sandbox and lets go of everything else, within the time: an engine that does not answer
+ * holds nothing up. Resolves to the ids of sandboxes and environments that may be left; the lease then stays, so that the
+ * next sweep knows that their owner is gone.
+ */
+export async function closeParts(parts: ClosingParts, withinMs: number): Promise<readonly string[]> {
+  const { environments, sessions, sandboxes, installers, monotonicMs } = parts;
+  const removedByMs = monotonicMs() + Math.max(0, withinMs - 2 * restMs);
+  await settlesWithin(parts.sandboxDoor.close(), restMs);
+  // Programs end first, each with its result.
+  const ended = Promise.allSettled([environments.close(), sessions.close()]);
+  await settlesWithin(ended, Math.min(workMs, withinMs / 2));
+  const removed = Promise.allSettled([sandboxes.close(), installers.close(), ended, parts.reaper.close()]);
+  await settlesWithin(removed, Math.max(0, removedByMs - monotonicMs()));
+  const left = [...sandboxes.left, ...installers.left, ...environments.left];
+  await settlesWithin(Promise.allSettled([parts.archives.close(), parts.egressProxy.close()]), restMs);
+  await settlesWithin(Promise.allSettled([parts.workshop?.close(), parts.engines.close()]), restMs);
+  if (left.length === 0) await parts.leases.release();
+  else parts.logger.error({ left }, "not everything could be removed: the next start of Glovebox removes it");
+  return left;
+}

@@ -1,0 +1,127 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { parse as parseJsonc } from "jsonc-parser";
+import { parse as parseToml } from "smol-toml";
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { useGlovebox } from "../helpers/open-glovebox.ts";
+import { projectFolder } from "../helpers/project-folder.ts";
+import { packInto, run } from "../package/packed-package.ts";
+
+/** What a client starts. */
+interface Entry {
+  readonly command: string;
+  readonly args: readonly string[];
+}
+type Read = (text: string) => Entry;
+
+const under =
+  (key: string, parse: (text: string) => unknown = JSON.parse): Read =>
+  (text) =>
+    (parse(text) as Readonly<Record<string, Readonly<Record<string, Entry>>>>)[key]?.["glovebox"] ?? missing(text);
+const missing = (text: string): never => {
+  throw new Error(`No server in ${text}`);
+};
+const opencode: Read = (text) => {
+  const { mcp } = JSON.parse(text) as { readonly mcp: { readonly glovebox: { readonly command: readonly string[] } } };
+  const [command = "", ...args] = mcp.glovebox.command;
+  return { command, args };
+};
+
+/** How each client reads its own configuration. */
+const clients: Readonly<Record<string, Read>> = {
+  "claude-code": under("mcpServers"),
+  "claude-desktop": under("mcpServers"),
+  codex: under("mcp_servers", parseToml),
+  cursor: under("mcpServers"),
+  gemini: under("mcpServers"),
+  opencode,
+  vscode: under("servers", parseJsonc),
+  windsurf: under("mcpServers"),
+  zed: under("context_servers", parseJsonc),
+};
+
+const base = mkdtempSync(path.join(tmpdir(), "glovebox-installed-"));
+const [project, home] = [path.join(base, "project"), path.join(base, "home")];
+afterAll(() => rmSync(base, { recursive: true }));
+
+let problem: string | null = null;
+useGlovebox("local");
+beforeAll(() => {
+  mkdirSync(project);
+  mkdirSync(home);
+  const { filename } = packInto(base);
+  writeFileSync(path.join(project, "package.json"), JSON.stringify({ private: true }));
+  try {
+    // As the README says, but for the registry's name of it.
+    run("npm", ["install", "--no-audit", "--no-fund", path.join("..", filename)], project);
+  } catch (error) {
+    problem = `the packages that it needs cannot be installed: ${String(error).slice(0, 300)}`;
+  }
+});
+beforeEach((context) => {
+  if (problem === null) return;
+  // Where tests are required, so is the registry that the checkout itself was installed from.
+  if (process.env["GLOVEBOX_TEST_REQUIRE"]) throw new Error(problem);
+  context.skip(problem);
+});
+
+/** Of somebody who has just installed it and has no engine but the embedded one. */
+const environment = (): Record<string, string> => ({
+  PATH: `${path.dirname(process.execPath)}:${process.env["PATH"] ?? ""}`,
+  HOME: home,
+  DOCKER_HOST: "unix:///nonexistent/docker.sock",
+  CONTAINER_HOST: "unix:///nonexistent/podman.sock",
+});
+
+/** Starts exactly that command, in that folder, looks at its tools and runs a program. */
+async function useServer({ command, args }: Entry, cwd: string): Promise<unknown> {
+  const client = new Client({ name: "test", version: "1" });
+  await client.connect(
+    new StdioClientTransport({ command, args: [...args], cwd, env: environment(), stderr: "inherit" }),
+  );
+  try {
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name)).toEqual(expect.arrayContaining(["run_code", "execute_code", "run_command"]));
+    const code = "const six: number = 6; console.log(six * 7)";
+    return (await client.callTool({ name: "run_code", arguments: { code, packages: [] } })).structuredContent;
+  } finally {
+    await client.close();
+  }
+}
+
+const answer = { outcome: "completed", stdout: "42\n", engine: "local" };
+
+/** `npx glovebox mcp install` as it stands in the README, for a user whose home is new. */
+function install(...argv: readonly string[]): { readonly file: string } {
+  const set = Object.entries({ ...environment(), XDG_CONFIG_HOME: "" }).map(([name, value]) => `${name}=${value}`);
+  const output = run("env", [...set, "npx", "glovebox", "mcp", "install", ...argv, "--json"], project);
+  return JSON.parse(output) as { readonly file: string };
+}
+
+it.each(Object.entries(clients))("%s starts the installed package from any folder", async (name, read) => {
+  const { file } = install(name);
+  expect(path.relative(home, file)).not.toMatch(/^\.\./);
+  expect(await useServer(read(readFileSync(file, "utf8")), home)).toMatchObject(answer);
+});
+
+it("a project's file holds what others can start too", async () => {
+  const { file } = install("claude-code", "--project");
+  expect(file).toBe(path.join(project, ".mcp.json"));
+  const entry = under("mcpServers")(readFileSync(file, "utf8"));
+  expect(entry).toMatchObject({ command: "npx", args: ["-y", "glovebox", "mcp"] });
+  expect(await useServer(entry, project)).toMatchObject(answer);
+});
+
+const readme = readFileSync(path.join(projectFolder, "README.md"), "utf8");
+
+it.each([
+  ["json", under("mcpServers")],
+  ["toml", under("mcp_servers", parseToml)],
+] as const)("the README's %s for clients works in the folder of the installation", async (language, read) => {
+  const blocks = [...readme.matchAll(/```(\w+)\n([\s\S]*?)```/g)].filter(([, found]) => found === language);
+  const block = blocks.map(([, , text = ""]) => text).find((text) => /mcp_?servers/i.test(text));
+  expect(await useServer(read(block ?? missing("the README")), project)).toMatchObject(answer);
+});

@@ -1,0 +1,139 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, realpathSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { loadHostConfig } from "../../src/config/host-config.ts";
+import type { RunCodeResponse } from "../../src/index.ts";
+import { parseRequest } from "../../src/operations/parse-request.ts";
+import { runCodeOperation } from "../../src/operations/session/run-code.ts";
+import { createPlatform, type Platform } from "../../src/platform/platform.ts";
+import { engines, useGlovebox } from "../helpers/open-glovebox.ts";
+import { PackageRegistry } from "../helpers/package-registry.ts";
+import { sessionImages } from "../helpers/test-images.ts";
+
+const registry = await PackageRegistry.start();
+registry.addNpm({ name: "gb-true", version: "1.0.0", files: { "index.js": "module.exports = 'true';\n" } });
+registry.addWheel({ name: "gb_wheel", version: "1.0", files: { "gb_wheel/__init__.py": "word = 'true'\n" } });
+const folder = realpathSync(mkdtempSync(path.join(tmpdir(), "glovebox-packages-")));
+afterAll(() => {
+  registry[Symbol.dispose]();
+  execFileSync("sh", ["-c", 'chmod -R u+w "$1" && rm -r "$1"', "sh", folder]);
+});
+
+interface Session {
+  readonly principal: string;
+  /** Calls over one connection share their session. */
+  readonly connection: string;
+}
+
+/** How a program poisons a package in each language, and how another one imports it. */
+const languages = {
+  typescript: {
+    packages: ["gb-true"],
+    use: "import word from 'gb-true';\nconsole.log(word);",
+    // Whatever way works leaves another module to be imported.
+    poison: `
+const fs = require("node:fs");
+const path = require("node:path");
+const file = require.resolve("gb-true");
+const bad = "module.exports = 'poison';";
+const through = (name, make) => { make(file, "/packages/" + name); fs.writeFileSync("/packages/" + name, bad); };
+const ways = {
+  write: () => fs.writeFileSync(file, bad),
+  append: () => fs.appendFileSync(file, bad),
+  chmod: () => { fs.chmodSync(file, 0o777); fs.writeFileSync(file, bad); },
+  chmodFolder: () => { fs.chmodSync(path.dirname(file), 0o777); fs.writeFileSync(file, bad); },
+  truncate: () => fs.truncateSync(file),
+  remove: () => fs.unlinkSync(file),
+  replaceFolder: () => fs.renameSync(path.dirname(file), path.dirname(file) + "-old"),
+  newModule: () => fs.writeFileSync(path.join(path.dirname(file), "..", "new.js"), bad),
+  symlink: () => through("soft.js", fs.symlinkSync),
+  hardlink: () => through("hard.js", fs.linkSync),
+  linkedFolder: () => { fs.symlinkSync(path.dirname(file), "/packages/folder"); fs.writeFileSync("/packages/folder/index.js", bad); },
+};
+for (const [name, way] of Object.entries(ways)) { try { way(); console.log("DONE", name); } catch {} }
+fs.mkdirSync("/packages/node_modules/gb-true", { recursive: true });
+fs.writeFileSync("/packages/node_modules/gb-true/index.js", bad);
+fs.mkdirSync("/packages/gb-true");
+fs.writeFileSync("/packages/gb-true/index.js", bad);
+console.log("tried", require(file));
+`,
+  },
+  python: {
+    packages: ["gb_wheel"],
+    use: "import gb_wheel\nprint(gb_wheel.word)",
+    poison: `
+import os, shutil
+import gb_wheel
+file = gb_wheel.__file__
+folder = os.path.dirname(file)
+bad = "word = 'poison'"
+def write(at):
+    with open(at, "w") as out: out.write(bad)
+def chmod(): os.chmod(file, 0o777); write(file)
+def chmod_folder(): os.chmod(folder, 0o777); write(file)
+def compiled(): os.makedirs(folder + "/__pycache__", exist_ok=True); write(folder + "/__pycache__/__init__.cpython-311.pyc")
+def symlink(): os.symlink(file, "/packages/soft.py"); write("/packages/soft.py")
+def hardlink(): os.link(file, "/packages/hard.py"); write("/packages/hard.py")
+def linked_folder(): os.symlink(folder, "/packages/folder"); write("/packages/folder/__init__.py")
+def path_file(): write(os.path.join(os.path.dirname(folder), "poison.pth"))
+ways = [lambda: write(file), chmod, chmod_folder, lambda: os.truncate(file, 0), lambda: os.unlink(file),
+  lambda: os.rename(folder, folder + "-old"), lambda: write(os.path.dirname(folder) + "/new.py"), compiled, symlink,
+  hardlink, linked_folder, path_file, lambda: shutil.rmtree(folder)]
+for number, way in enumerate(ways):
+    try: way(); print("DONE", number)
+    except OSError: pass
+os.makedirs("/packages/gb_wheel", exist_ok=True)
+write("/packages/gb_wheel/__init__.py")
+write("/packages/sitecustomize.py")
+print("tried", open(file).read().strip())
+`,
+  },
+} as const;
+const after = { typescript: "tried true\n", python: "tried word = 'true'\n" } as const;
+
+describe.each(engines)("the packages of sessions on %s", (engine) => {
+  useGlovebox(engine);
+  let platform: Platform;
+  let other: Platform;
+  beforeAll(async () => {
+    const settings = {
+      images: sessionImages,
+      network: registry.network,
+      packages: { directory: path.join(folder, engine) },
+    };
+    const { config, host } = await loadHostConfig({ settings });
+    const open = (): Platform => createPlatform({ config, host, door: "own-machine", defaultEngine: engine });
+    [platform, other] = [open(), open()];
+    return async () => void (await Promise.all([platform.close(), other.close()]));
+  });
+  beforeEach(() => registry.forget());
+
+  const call = (where: Platform, session: Session, request: object): Promise<RunCodeResponse> =>
+    runCodeOperation.run(where, parseRequest(runCodeOperation.request, request), session);
+
+  it.each(["typescript", "python"] as const)("cannot be poisoned by one of them for others: %s", async (language) => {
+    const { packages, use, poison } = languages[language];
+    const poisoner: Session = { principal: "one", connection: `poisoner ${language}` };
+    const neighbour: Session = { principal: "one", connection: `neighbour ${language}` };
+    // The test bed's image of sessions has no pip.
+    const image = language === "python" && engine !== "local" ? { image: sessionImages.python } : {};
+    const asked = { language, packages: [...packages], ...image };
+    const importing = { ...asked, code: use };
+    // One that is there before, and stays.
+    expect(await call(platform, neighbour, importing)).toMatchObject({ stdout: "true\n", stderr: "" });
+    const poisoned = await call(platform, poisoner, { ...asked, code: poison });
+    expect(poisoned.stdout, poisoned.stderr).toBe(after[language]);
+
+    expect(await call(platform, neighbour, importing)).toMatchObject({ stdout: "true\n", restarted: false });
+    await platform.sessions.endConnection(poisoner);
+    const nexts = [
+      call(platform, poisoner, importing),
+      call(platform, { principal: "two", connection: language }, importing),
+      call(other, { principal: "one", connection: language }, importing),
+    ];
+    for (const next of await Promise.all(nexts)) expect(next).toMatchObject({ outcome: "completed", stdout: "true\n" });
+    expect(registry.downloads("gb")).toBeLessThanOrEqual(1);
+  });
+});
