@@ -3,6 +3,7 @@ import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Platform } from "../../platform/platform.ts";
 import type { SandboxFiles } from "../../sandbox/files/sandbox-files.ts";
 import type { Caller } from "../../sandbox/sandboxes.ts";
+import { secretWarnings } from "../../workloads/program/explain-secrets.ts";
 import { listFiles, maxFileBytes, readFile, writeFile } from "../../workloads/session/session-files.ts";
 import type { Session } from "../../workloads/session/session.ts";
 import { useFiles } from "../../workloads/session/use-files.ts";
@@ -43,15 +44,18 @@ export const readFileOperation: Operation<typeof readFileRequestSchema, typeof r
     const { result, about } = await use(platform, session, call, (files, caller) =>
       readFile(files, { path, offset, limit }, caller),
     );
-    const { content, sizeBytes } = result;
+    const { sizeBytes } = result;
+    const redaction = session.secrets.redaction();
+    const content = redaction.bytes(result.content);
     const written = encoding ?? (isUtf8(content) ? "utf8" : "base64");
     return {
       ...about,
+      warnings: [...about.warnings, ...secretWarnings(redaction)],
       path,
       content: Buffer.from(content).toString(written),
       encoding: written,
       size_bytes: sizeBytes,
-      truncated: offset + content.length < sizeBytes,
+      truncated: offset + result.content.length < sizeBytes,
     };
   },
 };

@@ -1,4 +1,5 @@
-import { Redaction } from "../../policy/redaction/redaction.ts";
+import { GivenSecrets as AllGiven } from "../../policy/redaction/given-secrets.ts";
+import type { Redaction } from "../../policy/redaction/redaction.ts";
 import type { ProgramSecret } from "../../sandbox/program-secret.ts";
 import type { CommandSpec } from "../program/command-spec.ts";
 
@@ -8,13 +9,10 @@ export interface GivenSecrets {
   readonly redaction: Redaction;
 }
 
-/**
- * The secrets of an environment. What one process was given another may find, in a file or a process list: so all that
- * were given until now are taken out of what each process writes.
- */
+/** The secrets of an environment: who gets them, and what must not show. */
 export class EnvironmentSecrets {
   readonly #read: () => Promise<readonly ProgramSecret[]>;
-  readonly #given = new Map<string, ProgramSecret>();
+  readonly #given = new AllGiven();
 
   /** `read` gives those of every process, as their sources have them now. */
   constructor(read: () => Promise<readonly ProgramSecret[]>) {
@@ -25,16 +23,12 @@ export class EnvironmentSecrets {
   async giveTo({ environment, secrets: own = [] }: CommandSpec): Promise<GivenSecrets> {
     const taken = new Set([...Object.keys(environment), ...own.map(({ variable }) => variable)]);
     const secrets = [...(await this.#read()).filter(({ variable }) => !taken.has(variable)), ...own];
-    for (const secret of secrets) this.#given.set(JSON.stringify([secret.name, secret.value]), secret);
-    return { secrets, redaction: this.#redaction() };
+    this.#given.add(secrets);
+    return { secrets, redaction: this.#given.redaction() };
   }
 
   /** A text that a process had a part in, such as a host's name, without them. */
   text(text: string): string {
-    return this.#redaction().text(text);
-  }
-
-  #redaction(): Redaction {
-    return new Redaction([...this.#given.values()]);
+    return this.#given.redaction().text(text);
   }
 }

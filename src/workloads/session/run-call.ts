@@ -3,7 +3,7 @@ import type { Logger } from "../../base/logger.ts";
 import type { ContainerStats } from "../../engines/engine.ts";
 import type { Denial } from "../../policy/network/denial.ts";
 import { checkMainFile } from "../../policy/main-file.ts";
-import { Redaction } from "../../policy/redaction/redaction.ts";
+import type { Redaction } from "../../policy/redaction/redaction.ts";
 import { codeFolder } from "../../policy/session-profile.ts";
 import { decideOutcome } from "../../sandbox/outcome.ts";
 import { redactedOutput } from "../../sandbox/redacted-output.ts";
@@ -23,6 +23,8 @@ import { startNetworked } from "./start-networked.ts";
 export interface RunCall {
   readonly ids: RunIds;
   readonly call: SessionCall;
+  /** Of all secrets that the session has been given. */
+  readonly redaction: Redaction;
   readonly toolchain: Toolchain;
   /** The code, compiled where its interpreter needs that. */
   readonly files: readonly RunnerFile[];
@@ -48,8 +50,7 @@ export async function runCall(
   live: SessionSandbox,
   run: RunCall,
 ): Promise<Omit<ProgramResult, "engine" | "isolation" | "ociRuntime">> {
-  const { call, toolchain, files, grant, signal, before } = run;
-  const redaction = new Redaction(call.secrets);
+  const { call, redaction, toolchain, files, grant, signal, before } = run;
   const mainFile = checkMainFile(undefined, call.language);
   const kind: RunnerKind = { toolchain, mainFile };
   const folder = live.sandbox.folderOf(codeFolder);

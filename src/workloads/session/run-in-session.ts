@@ -105,9 +105,11 @@ async function runAs(
     ids.sandbox = live.id;
     listener.onSandbox(live.id);
     const { profile } = live;
+    session.secrets.add(call.secrets);
     const result = await runCall(live, {
       ids,
       call,
+      redaction: session.secrets.redaction(),
       toolchain,
       files: compiled.files,
       grant,

@@ -2,6 +2,7 @@ import { Turns } from "../../base/turns.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { ContainerStats } from "../../engines/engine.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
+import { GivenSecrets } from "../../policy/redaction/given-secrets.ts";
 import { workFolder } from "../../policy/scratch.ts";
 import type { Caller } from "../../sandbox/sandboxes.ts";
 import type { WorkArchive, WorkArchives } from "../../sandbox/work-archives.ts";
@@ -67,6 +68,7 @@ export class Session {
   readonly principal: string;
   readonly settings: SessionSettings;
   readonly processes: BackgroundProcesses;
+  readonly secrets: GivenSecrets = new GivenSecrets();
   readonly #parts: SessionParts;
   readonly #turns = new Turns();
   readonly #ending = new AbortController();

@@ -2,6 +2,7 @@ import { untilCancelled } from "../../base/abort.ts";
 import type { EngineName } from "../../engines/engine.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { findInterpreter } from "../../sandbox/find-interpreter.ts";
+import { redactedProcess } from "../../sandbox/redacted-process.ts";
 import type { Caller } from "../../sandbox/sandboxes.ts";
 import { assertPortsFree } from "../background/assert-ports-free.ts";
 import type { BackgroundProcess } from "../background/background-process.ts";
@@ -45,6 +46,7 @@ export async function startInSession(
   return session.use(caller, plainWish(settings, dependencies), async (opened, { signal }) => {
     const { live, restarted } = opened;
     const { sandbox } = live;
+    const redaction = session.secrets.redaction();
     const process = await processes.start(spec, async () => {
       await assertPortsFree(sandbox, spec.ports, { signal });
       const toolchain = grant === null ? "python" : await findInterpreter(sandbox, settings.image, { signal });
@@ -58,7 +60,7 @@ export async function startInSession(
           sandbox.exec({ command, workingDirectory, environment, companion, concurrent: true }, { signal }),
         toolchain,
         onDenied: () => undefined,
-        redact: (text) => text,
+        redact: (text) => redaction.text(text),
         signal,
       });
       if (grant !== null) program.process.stdin.write("\n");
@@ -66,7 +68,7 @@ export async function startInSession(
         program[Symbol.dispose]();
         session.rest();
       };
-      return { process: program.process, sandbox, onEnded };
+      return { process: redactedProcess(program.process, redaction), sandbox, onEnded };
     });
     return {
       process,

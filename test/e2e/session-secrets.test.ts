@@ -1,0 +1,52 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { engines, useGlovebox } from "../helpers/open-glovebox.ts";
+import { sessionImages } from "../helpers/test-images.ts";
+
+const value = `sk-session-${Math.random().toString(36).slice(2, 12)}`;
+const settings = { images: sessionImages, secrets: { KEY: { file: "" } } };
+let folder = "";
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "glovebox-secrets-"));
+  settings.secrets.KEY.file = join(folder, "key");
+  await writeFile(settings.secrets.KEY.file, value);
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const keep = "import os; print(os.environ['KEY']); open('/work/kept', 'w').write('key=' + os.environ['KEY'])";
+
+describe.each(engines)("secrets in a session on %s", (engine) => {
+  const glovebox = useGlovebox(engine, { settings });
+  const run = (code: string, secrets?: string[]) =>
+    glovebox().runCode({ language: "python", code, packages: [], secrets });
+
+  it("go to the call that names them, and show in nothing that the session says from then on", async () => {
+    const first = await run(keep, ["KEY"]);
+    expect(first).toMatchObject({ outcome: "completed", stdout: "[redacted:KEY]\n" });
+    const second = await run("import os; print(os.environ.get('KEY'))");
+    expect(second.stdout).toBe("None\n");
+    expect(second.warnings.join()).not.toContain("KEY");
+
+    const later = await run("print(open('/work/kept').read())");
+    expect(later).toMatchObject({ outcome: "completed", stdout: "key=[redacted:KEY]\n" });
+    expect(later.warnings.join()).toContain("KEY");
+
+    const read = await glovebox().readFile({ path: "kept" });
+    expect(read).toMatchObject({ content: "key=[redacted:KEY]", size_bytes: `key=${value}`.length, truncated: false });
+    expect(read.warnings.join()).toContain("KEY");
+
+    const { processes } = glovebox();
+    const { process_id: id } = await processes.start({ command: ["cat", "/work/kept"] });
+    await expect
+      .poll(async () => (await processes.list({ process_id: id })).processes[0]?.stdout?.text)
+      .toBe("key=[redacted:KEY]");
+
+    // What is redacted is what is shown: the file itself is as it was.
+    expect(await run(`print(len(open('/work/kept').read()))`)).toMatchObject({ stdout: `${value.length + 4}\n` });
+    await glovebox().endSession();
+    const next = await run(`print("${value}")`);
+    expect(next.stdout).toBe(`${value}\n`);
+  });
+});
