@@ -24,7 +24,7 @@ export async function runCommandLine(argv: readonly string[], io: CommandIo): Pr
   let json = false;
   const program = buildProgram(io, (code) => (exitCode = code));
   // The command's own option: what stands behind a program's name or `--` may look the same.
-  program.hook("preAction", (_, command) => void (json = command.opts()["json"] === true));
+  program.hook("preAction", (_, command) => void (json = command.optsWithGlobals()["json"] === true));
   try {
     await program.parseAsync(argv, { from: "user" });
   } catch (error) {

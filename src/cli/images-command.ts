@@ -16,6 +16,8 @@ interface ImagesOptions {
 export function addImagesCommand(program: Command, io: CommandIo, setExitCode: SetExitCode): void {
   const images = program
     .command("images")
+    // Its options may stand behind its subcommands, too.
+    .enablePositionalOptions(false)
     .description("List the default images and whether the engine has them.")
     .option("--engine <engine>", "auto, docker or podman (default: auto)")
     .option("--json", "print one JSON object")

@@ -19,6 +19,8 @@ interface McpOptions {
 export function addMcpCommand(program: Command, io: CommandIo, setExitCode: SetExitCode): void {
   const mcp = program
     .command("mcp")
+    // Its options may stand behind its subcommands, too.
+    .enablePositionalOptions(false)
     .description("Serve the tools to an agent over MCP: on standard input and output, or on a local port.")
     .option("--http <port>", "serve Streamable HTTP at http://127.0.0.1:PORT/mcp instead; 0 takes a free port")
     .option("--engine <engine>", "auto, docker, podman or local (default: auto)")

@@ -18,6 +18,8 @@ const mebibyte = 1024 * 1024;
 export function addPackagesCommand(program: Command, io: CommandIo, setExitCode: SetExitCode): void {
   const packages = program
     .command("packages")
+    // Its options may stand behind its subcommands, too.
+    .enablePositionalOptions(false)
     .description("Installed packages that are kept for later runs.")
     .option("--json", "print one JSON object");
   const add = (

@@ -61,6 +61,14 @@ describe("glovebox packages", () => {
     expect((await glovebox("packages")).stdout).toBe("No packages are kept yet.\n");
   });
 
+  it.each([
+    ["prune", "--to", "much", "--json"],
+    ["--json", "prune", "--to", "much"],
+  ])("tell of an error in the form that was asked for: %s %s %s %s", async (...argv) => {
+    const { stdout } = await glovebox("packages", ...argv);
+    expect(JSON.parse(stdout)).toMatchObject({ error: { error_type: "INVALID_REQUEST" } });
+  });
+
   it("that cannot be installed end the command with the reason", async () => {
     const { exitCode, stderr, stdout } = await run("gb-no-such", "console.log('RAN')");
     expect({ exitCode, stdout }).toEqual({ exitCode: 125, stdout: "" });

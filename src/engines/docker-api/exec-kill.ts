@@ -8,7 +8,7 @@ import { killCommand, killScriptCodes, type KillTarget } from "./kill-script.ts"
 import type { LiveExec } from "./live-execs.ts";
 
 /** How often a killer is started that could not be, or that found something left. */
-const attempts = 12;
+const attempts = 40;
 /** How long that may go on. */
 const longestMs = 15_000;
 /** How long one killer may run: twice what its looking takes on a loaded machine. */
