@@ -4,7 +4,7 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { gloveboxEnvironment } from "../helpers/mcp-client.ts";
 import { useOwnedSandbox, type OwnedSandbox } from "../helpers/owned-sandbox.ts";
-import { testedOwners } from "../helpers/owner-table.ts";
+import { allOwners } from "../helpers/owner-table.ts";
 import { sleepersFor, uniqueSeconds } from "../helpers/processes.ts";
 import { projectFolder } from "../helpers/project-folder.ts";
 import { until } from "../helpers/until.ts";
@@ -26,7 +26,7 @@ function visitor(sandbox: OwnedSandbox, argv: readonly string[]): ChildProcess &
   return Object.assign(child, { said: () => said, ended });
 }
 
-describe.each(testedOwners)("glovebox exec in $name", (owner) => {
+describe.each(allOwners)("glovebox exec in $name", (owner) => {
   const { current, renew } = useOwnedSandbox(owner);
 
   it("runs a command of another process's sandbox, with its streams and its exit code", async () => {

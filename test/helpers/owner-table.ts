@@ -36,11 +36,8 @@ const session = (engine: TestedEngine): TestedOwner => ({
   folder: "/work",
 });
 
-/** Sandboxes whose programs run beside those of visitors. */
-export const testedOwners: readonly TestedOwner[] = [
-  session("local"),
-  session("docker"),
-  environment("docker"),
-  session("podman"),
-  environment("podman"),
-];
+/** One on each engine, and of each kind: for what an owner's programs have no part in. */
+export const testedOwners: readonly TestedOwner[] = [session("local"), environment("docker"), session("podman")];
+
+/** Every kind on every engine: for visitors' programs that run, and are ended, beside the owner's. */
+export const allOwners: readonly TestedOwner[] = [...testedOwners, session("docker"), environment("podman")];
