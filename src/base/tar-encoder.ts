@@ -13,13 +13,14 @@ interface TarPart {
   readonly modifiedAtMs: number;
 }
 
-const blockBytes = 512;
+/** Bytes of a block: headers are one, contents fill whole ones. */
+export const tarBlockBytes = 512;
 const nameBytes = 100;
 const mostOctalSize = 0o77777777777;
 const typeFlags = { file: "0", "hard-link": "1", link: "2", folder: "5" } as const;
 
 /** End of an archive. */
-export const tarEnd: Buffer = Buffer.alloc(2 * blockBytes);
+export const tarEnd: Buffer = Buffer.alloc(2 * tarBlockBytes);
 
 /**
  * The blocks that stand before an entry's content. Long names are written as GNU tar writes them, because BusyBox reads
@@ -45,7 +46,7 @@ export function tarHeader(entry: TarEntry): Buffer {
 
 /** What fills the last block of a content of that size. */
 export function tarPadding(sizeBytes: number): Buffer {
-  return Buffer.alloc((blockBytes - (sizeBytes % blockBytes)) % blockBytes);
+  return Buffer.alloc((tarBlockBytes - (sizeBytes % tarBlockBytes)) % tarBlockBytes);
 }
 
 function longName(flag: "K" | "L", name: Buffer): readonly Buffer[] {
@@ -54,17 +55,19 @@ function longName(flag: "K" | "L", name: Buffer): readonly Buffer[] {
   return [block({ ...header, sizeBytes: content.length }), content, tarPadding(content.length)];
 }
 
-interface Block {
+/** A header as it stands in an archive; names are bytes. */
+export interface TarHeader {
   readonly name: Buffer;
   readonly target: Buffer;
+  /** One character: `0` file, `1` hard link, `2` link, `5` folder, `L` `K` `x` `g` words about the next header. */
   readonly flag: string;
   readonly mode: number;
   readonly sizeBytes: number;
   readonly seconds: number;
 }
 
-function block({ name, target, flag, mode, sizeBytes, seconds }: Block): Buffer {
-  const header = Buffer.alloc(blockBytes);
+function block({ name, target, flag, mode, sizeBytes, seconds }: TarHeader): Buffer {
+  const header = Buffer.alloc(tarBlockBytes);
   name.copy(header, 0, 0, nameBytes);
   header.write(octal(mode & 0o7777, 7), 100, "latin1");
   // Owner and group: whoever unpacks it.

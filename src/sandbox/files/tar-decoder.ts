@@ -1,6 +1,7 @@
+import { tarBlockBytes, type TarHeader } from "../../base/tar-encoder.ts";
 import { ByteReader } from "./byte-reader.ts";
 import type { TreeEntry } from "./file-facts.ts";
-import { parsePaxRecords, parseTarHeader, tarBlockBytes, type TarHeader } from "./tar-header.ts";
+import { parsePaxRecords, parseTarHeader } from "./tar-header.ts";
 
 /** Longer than any path; a header that claims more is none of tar's. */
 const mostWordsBytes = 65_536;

@@ -1,16 +1,4 @@
-/** Bytes of a block: headers are one, contents fill whole ones. */
-export const tarBlockBytes = 512;
-
-/** A header as it stands in an archive; names are bytes. */
-export interface TarHeader {
-  readonly name: Buffer;
-  readonly target: Buffer;
-  /** One character: `0` file, `1` hard link, `2` link, `5` folder, `L` `K` `x` `g` words about the next header. */
-  readonly flag: string;
-  readonly mode: number;
-  readonly sizeBytes: number;
-  readonly seconds: number;
-}
+import type { TarHeader } from "../../base/tar-encoder.ts";
 
 /** Null for the empty block that ends an archive. @throws RangeError for what is no header */
 export function parseTarHeader(block: Buffer): TarHeader | null {
