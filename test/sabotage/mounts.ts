@@ -1,0 +1,3 @@
+import type { Sabotage } from "./sabotage.ts";
+
+export const mountsSabotages: readonly Sabotage[] = [];

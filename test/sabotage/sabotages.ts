@@ -1,0 +1,23 @@
+import { doorsSabotages } from "./doors.ts";
+import { egressSabotages } from "./egress.ts";
+import { lifetimesSabotages } from "./lifetimes.ts";
+import { localSabotages } from "./local.ts";
+import { mountsSabotages } from "./mounts.ts";
+import { packagesSabotages } from "./packages.ts";
+import { preloadSabotages } from "./preload.ts";
+import { projectsSabotages } from "./projects.ts";
+import { readsSabotages } from "./reads.ts";
+import type { Sabotage } from "./sabotage.ts";
+
+/** Every sabotage, by area. */
+export const sabotages: readonly Sabotage[] = [
+  ...doorsSabotages,
+  ...egressSabotages,
+  ...lifetimesSabotages,
+  ...localSabotages,
+  ...mountsSabotages,
+  ...packagesSabotages,
+  ...preloadSabotages,
+  ...projectsSabotages,
+  ...readsSabotages,
+];
