@@ -49,6 +49,8 @@ export interface Config {
     readonly privateHosts: readonly HostAndPort[];
     /** None: the host's own means. */
     readonly dnsServers: readonly string[];
+    /** Addresses and ranges at which this machine is reached, besides those of its interfaces. */
+    readonly hostAddresses: readonly string[];
     /** Bytes that one sandbox may send and receive. */
     readonly maxBytes: number;
   };

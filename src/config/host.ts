@@ -13,6 +13,8 @@ export interface Host {
   readonly pid: number;
   /** The executable that runs this process; Node's, unless another runtime runs it. */
   readonly executable: string;
+  /** Flags that the executable knows. */
+  readonly nodeFlags: ReadonlySet<string>;
   readonly hostName: string;
   readonly environment: Environment;
   readonly homeDirectory: string;
@@ -31,6 +33,7 @@ export function readHost(): Host {
     uid: process.getuid?.() ?? null,
     pid: process.pid,
     executable: process.execPath,
+    nodeFlags: process.allowedNodeEnvironmentFlags,
     hostName: os.hostname(),
     environment: process.env,
     homeDirectory: os.homedir(),

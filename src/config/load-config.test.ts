@@ -44,7 +44,7 @@ describe("loadConfig without anything set", () => {
       session: { idleTimeoutMs: 900_000 },
       limits: defaultLimits,
       ceilings: defaultCeilings,
-      network: { allowOpen: false, privateHosts: [], dnsServers: [], maxBytes: 1024 ** 3 },
+      network: { allowOpen: false, privateHosts: [], dnsServers: [], hostAddresses: [], maxBytes: 1024 ** 3 },
       packages: { directory: "~/.glovebox/packages", maxBytes: 10 * 1024 ** 3, installAtPreload: false },
       explicitSettings: [],
       logLevel: "warn",

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { mebibyte } from "../base/bytes.ts";
 import { parseAuthority } from "../policy/network/host-and-port.ts";
+import { parseAddressRange } from "../policy/network/address-range.ts";
 import { parseAddress } from "../policy/network/ip-address.ts";
 import type { Config } from "./config.ts";
 import { wholeNumber } from "./leaf-schemas.ts";
@@ -25,6 +26,11 @@ export function networkSection(): z.ZodPrefault<z.ZodObject<NetworkShape, z.core
         dns_servers: list("addresses of DNS servers, such as 192.0.2.53 or 192.0.2.53:5353", isServer)
           .default([])
           .describe("DNS servers that names are looked up at for sandboxes; none: by the host's own means."),
+        host_addresses: list("addresses or ranges, such as 203.0.113.7 or 2001:db8::/64", isRange)
+          .default([])
+          .describe(
+            "Addresses at which this machine is reached besides those of its own interfaces, such as the one of a NAT before it: refused to sandboxes as the machine itself.",
+          ),
         max_bytes: wholeNumber("bytes", 1024, mostBytes)
           .default(1024 * mebibyte)
           .describe("Most bytes that one sandbox may send and receive over the network."),
@@ -38,6 +44,7 @@ type NetworkShape = {
   allow_open: z.ZodDefault<z.ZodBoolean>;
   private_hosts: z.ZodDefault<z.ZodArray<z.ZodString>>;
   dns_servers: z.ZodDefault<z.ZodArray<z.ZodString>>;
+  host_addresses: z.ZodDefault<z.ZodArray<z.ZodString>>;
   max_bytes: z.ZodDefault<z.ZodNumber>;
 };
 
@@ -50,6 +57,7 @@ export function toNetwork(section: z.output<z.ZodObject<NetworkShape>>): Config[
       return typeof host === "string" ? [] : [host];
     }),
     dnsServers: section.dns_servers,
+    hostAddresses: section.host_addresses,
     maxBytes: section.max_bytes,
   };
 }
@@ -61,6 +69,10 @@ function list(what: string, isValid: (text: string) => boolean): z.ZodArray<z.Zo
 
 function isHostAndPort(text: string): boolean {
   return typeof parseAuthority(text, null) !== "string";
+}
+
+function isRange(text: string): boolean {
+  return parseAddressRange(text) !== null;
 }
 
 /** `address`, or `address:port` with an IPv6 address in brackets. */

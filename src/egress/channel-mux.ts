@@ -14,8 +14,11 @@ export interface ChannelMuxOptions {
   readonly onBytes: (count: number) => boolean;
 }
 
-/** Far more than honest connections leave unread at once: each has at most one frame under way. */
-const mostUnreadBytes = 16 * 1024 * 1024;
+/**
+ * As much as honest connections leave unread at once, in each direction: towards the sandbox each has at most one frame
+ * under way, from it what 64 of them may send ahead.
+ */
+const maxUnreadBytes = 16 * 1024 * 1024;
 
 /** The connections of one sandbox over its channel. Bytes that break the protocol close the channel and nothing else. */
 export class ChannelMux {
@@ -55,11 +58,17 @@ export class ChannelMux {
     const stream = this.#streams.get(connection);
     if (stream === undefined) return;
     if (type === frameTypes.data) {
-      if (this.#options.onBytes(payload.length)) stream.receive(payload);
+      if (!this.#options.onBytes(payload.length)) return;
+      stream.receive(payload);
+      if (this.#unreadBytes() > maxUnreadBytes) throw new RangeError("unread");
     } else if (type === frameTypes.end) stream.receiveEnd();
     else if (type === frameTypes.reset) stream.receiveReset();
     else if (payload.length === 4) stream.receiveCredit(payload.readUInt32BE(0));
     else throw new RangeError("no credit");
+  }
+
+  #unreadBytes(): number {
+    return [...this.#streams.values()].reduce((sum, { readableLength }) => sum + readableLength, 0);
   }
 
   #open(connection: number): void {
@@ -71,7 +80,7 @@ export class ChannelMux {
       idleMs,
       send: (frame, sent) => {
         if (frame[0] === frameTypes.data && !onBytes(frame.length)) return;
-        if (socket.writableLength > mostUnreadBytes) socket.destroy();
+        if (socket.writableLength > maxUnreadBytes) socket.destroy();
         if (socket.writable) socket.write(frame, () => sent());
       },
     });

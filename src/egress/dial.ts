@@ -1,4 +1,5 @@
 import { connect, type Socket } from "node:net";
+import type { AddressRange } from "../policy/network/address-range.ts";
 import type { Denial } from "../policy/network/denial.ts";
 import { allowAddresses, denyTarget, type EgressPolicy } from "../policy/network/egress-policy.ts";
 import { formatHostAndPort, type HostAndPort } from "../policy/network/host-and-port.ts";
@@ -10,6 +11,8 @@ export type Dialled = { readonly socket: Socket } | { readonly denied: Denial } 
 export interface DialOptions {
   readonly policy: EgressPolicy;
   readonly resolve: Resolve;
+  /** The addresses of this machine. */
+  readonly own: readonly AddressRange[];
   readonly idleMs: number;
 }
 
@@ -18,7 +21,7 @@ const connectMs = 10_000;
 const mostTries = 4;
 
 /** Connects to a target that the policy allows, at the very address that was checked. */
-export async function dial(target: HostAndPort, { policy, resolve, idleMs }: DialOptions): Promise<Dialled> {
+export async function dial(target: HostAndPort, { policy, resolve, own, idleMs }: DialOptions): Promise<Dialled> {
   const denied = denyTarget(policy, target);
   if (denied !== null) return { denied };
   let addresses: readonly string[];
@@ -27,7 +30,7 @@ export async function dial(target: HostAndPort, { policy, resolve, idleMs }: Dia
   } catch {
     return { failed: `The name ${target.name} could not be looked up.` };
   }
-  const checked = allowAddresses(policy, target, addresses);
+  const checked = allowAddresses(policy, target, addresses, own);
   if ("rule" in checked) return { denied: checked };
   if (checked.length === 0) return { failed: `The name ${target.name} has no address.` };
   let reason = "";

@@ -11,10 +11,12 @@ export interface EgressProxyOptions extends ProxyProcessOptions {
   readonly refusals: RefusalListener;
 }
 
-/** The egress proxy of a server: one process, started when it is first needed, and anew after it has ended. */
+/** The egress proxy of a principal: one process, started when it is first needed, and anew after it has ended. */
 export class EgressProxy implements AsyncDisposable {
   readonly #options: EgressProxyOptions;
   #process: Promise<ProxyProcess> | undefined;
+  #usesSinceLook = 0;
+  #failures = 0;
 
   constructor(options: EgressProxyOptions) {
     this.#options = options;
@@ -44,6 +46,19 @@ export class EgressProxy implements AsyncDisposable {
     return EgressConnection.open({ process, sandbox, policy, logger, refusalLevel, refusals, redact });
   }
 
+  /** Ends the process when no sandbox uses it, nor has asked for it since the last call. */
+  endIfIdle(): void {
+    const running = this.#process;
+    const uses = this.#usesSinceLook;
+    this.#usesSinceLook = 0;
+    void running?.then(
+      (process) => {
+        if (uses === 0 && process.channelCount === 0 && this.#process === running) void this.close();
+      },
+      () => undefined,
+    );
+  }
+
   async close(): Promise<void> {
     const running = this.#process;
     this.#process = undefined;
@@ -60,11 +75,15 @@ export class EgressProxy implements AsyncDisposable {
   }
 
   #running(): Promise<ProxyProcess> {
+    this.#usesSinceLook++;
     if (this.#process === undefined) {
       const starting = ProxyProcess.start(this.#options);
       this.#process = starting;
       const forget = (): void => {
-        if (this.#process === starting) this.#process = undefined;
+        if (this.#process !== starting) return;
+        this.#process = undefined;
+        this.#failures++;
+        this.#options.logger.error({ failures: this.#failures }, "egress proxy failed; the next use starts another");
       };
       void starting.then(({ ended }) => ended.then(forget), forget);
     }

@@ -4,7 +4,7 @@ import type { EgressPolicy } from "../policy/network/egress-policy.ts";
 import type { HostAndPort } from "../policy/network/host-and-port.ts";
 import { hostOf } from "./ask-file-hosts.ts";
 import type { EgressConnection } from "./egress-connection.ts";
-import type { EgressProxy } from "./egress-proxy.ts";
+import type { EgressProxies } from "./egress-proxies.ts";
 import { forwarderPreamble } from "./forwarder.ts";
 import type { Registry } from "./proxy-messages.ts";
 import type { RedactText } from "./refusal-listener.ts";
@@ -12,7 +12,7 @@ import type { RegistrySettings } from "./registry-settings.ts";
 import { sandboxVariables } from "./sandbox-variables.ts";
 
 export interface NetworkAccessOptions {
-  readonly proxy: EgressProxy;
+  readonly proxies: Pick<EgressProxies, "of">;
   /** Asked at most once in the life of a server. */
   readonly readRegistries: () => Promise<RegistrySettings>;
   /** Hosts that the operator trusts with private addresses. */
@@ -49,10 +49,10 @@ export class NetworkAccess {
     this.#options = options;
   }
 
-  /** Null for `none`. @throws NETWORK_ERROR */
-  async grant(policy: NetworkPolicy): Promise<NetworkGrant | null> {
+  /** What the principal's run may have; null for `none`. @throws NETWORK_ERROR */
+  async grant(policy: NetworkPolicy, principal: string): Promise<NetworkGrant | null> {
     if (policy.kind === "none") return null;
-    const { proxy } = this.#options;
+    const proxy = this.#options.proxies.of(principal);
     proxy.warmUp();
     const known = policy.kind === "registries" ? await this.#registries() : null;
     const egress = this.#egressPolicy(policy, known);
@@ -89,11 +89,14 @@ export class NetworkAccess {
 
   async #askRegistries(): Promise<Known> {
     const settings = await this.#options.readRegistries();
-    const asked = await Promise.all(
-      settings.registries.map((registry: Registry) => this.#options.proxy.fileHosts(registry)),
-    );
+    // Everybody gets this answer, so no sandbox's proxy gives it.
+    const proxy = this.#options.proxies.of(ownPrincipal);
+    const asked = await Promise.all(settings.registries.map((registry: Registry) => proxy.fileHosts(registry)));
     return { ...settings, own: settings.registries.flatMap(({ url }) => hostOf(url) ?? []), files: asked.flat() };
   }
 }
+
+/** Who asks for what Glovebox itself needs to know. */
+const ownPrincipal = "glovebox";
 
 const everyName: DomainPattern = { name: "", subdomains: true, ports: defaultPorts };

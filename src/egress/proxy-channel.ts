@@ -1,11 +1,12 @@
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
+import { parseAddressRange, type AddressRange } from "../policy/network/address-range.ts";
 import { denial, type Denial } from "../policy/network/denial.ts";
 import { allowAddresses, denyTarget, type EgressPolicy } from "../policy/network/egress-policy.ts";
 import type { HostAndPort } from "../policy/network/host-and-port.ts";
 import { ChannelMux } from "./channel-mux.ts";
 import { dial, type Dialled } from "./dial.ts";
-import { createGateway } from "./http-gateway.ts";
+import { createGateway } from "./http/http-gateway.ts";
 import { mostDenialsTold } from "./proxy-messages.ts";
 import type { Resolve } from "./resolver.ts";
 
@@ -13,12 +14,16 @@ export interface ProxyChannelOptions {
   readonly socket: Socket;
   readonly policy: EgressPolicy;
   readonly resolve: Resolve;
+  /** Reads the addresses that this machine has now. */
+  readonly ownAddresses: () => readonly AddressRange[];
   readonly onReady: () => void;
   readonly onDenied: (denial: Denial) => void;
 }
 
 /** Connections of one sandbox: its forwarder has 64 at once and lets more wait; those that are ending count here too. */
 const maxConnections = 128;
+/** Connections of one sandbox to far sides, those that are being made among them. */
+const maxDialled = 128;
 /** Lookups of one sandbox at once, so that its slow names do not hold up those of others. */
 const maxLookups = 8;
 const idleMs = 300_000;
@@ -33,6 +38,7 @@ export class ProxyChannel {
   readonly #lookups: (() => void)[] = [];
   #policy: EgressPolicy;
   #lookingUp = 0;
+  #dialling = 0;
   #bytes = 0;
   #told = 0;
 
@@ -70,14 +76,18 @@ export class ProxyChannel {
 
   async #dial(target: HostAndPort): Promise<Dialled> {
     if (this.#isSpent) return { denied: this.#spent(`${target.name}:${target.port}`) };
+    if (this.#dialling + this.#dialled.size >= maxDialled)
+      return { failed: `More than ${maxDialled} connections at once.` };
+    this.#dialling++;
     const dialled = await dial(target, {
       policy: this.#policy,
+      own: this.#options.ownAddresses(),
       idleMs,
       resolve: (name) => this.#resolve(name),
-    });
+    }).finally(() => this.#dialling--);
     if (!("socket" in dialled)) return dialled;
     const { socket } = dialled;
-    // The policy may have changed meanwhile.
+    // The policy may have changed meanwhile, and the addresses of this machine.
     const denied = this.#denies(target, socket);
     if (denied !== null) {
       socket.destroy();
@@ -90,10 +100,13 @@ export class ProxyChannel {
   }
 
   /** What the policy of now says of a connection, to which far side and at which address it is. */
-  #denies(target: HostAndPort, { remoteAddress }: Socket): Denial | null {
+  #denies(target: HostAndPort, { localAddress, remoteAddress }: Socket): Denial | null {
     const denied = denyTarget(this.#policy, target);
     if (denied !== null || remoteAddress === undefined) return denied;
-    const checked = allowAddresses(this.#policy, target, [remoteAddress]);
+    // Who has the address that it reached is this machine, whatever its interfaces say.
+    const here = localAddress === remoteAddress ? parseAddressRange(remoteAddress) : null;
+    const own = [...this.#options.ownAddresses(), ...(here === null ? [] : [here])];
+    const checked = allowAddresses(this.#policy, target, [remoteAddress], own);
     return "rule" in checked ? checked : null;
   }
 

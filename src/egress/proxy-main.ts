@@ -1,9 +1,12 @@
 /**
- * The egress proxy's own process: what sandboxes send is parsed here and nowhere else. Started by `ProxyProcess` without
- * the right to files, child processes or native code; it gives root up, and ends with its parent.
+ * The egress proxy's own process: what sandboxes and far sides send is parsed here and nowhere else. Started by
+ * `startProxyChild`, which limits it; it gives root up before it reads any of that, and ends with its parent. What nobody
+ * foresaw ends it: its runs are told, and the next one gets another.
  */
 import { createServer, type Socket } from "node:net";
+import { networkInterfaces } from "node:os";
 import { getCACertificates } from "node:tls";
+import { parseAddressRange, type AddressRange } from "../policy/network/address-range.ts";
 import type { EgressPolicy } from "../policy/network/egress-policy.ts";
 import { askFileHosts } from "./ask-file-hosts.ts";
 import { ProxyChannel } from "./proxy-channel.ts";
@@ -18,6 +21,8 @@ interface Part {
 
 const tokenBytes = 64;
 const tokenMs = 5_000;
+/** Other users of the machine can connect as well; they may not keep others out. */
+const maxStrangers = 256;
 /** The user that owns nothing, on most systems. */
 const nobody = 65_534;
 
@@ -25,6 +30,9 @@ const nobody = 65_534;
 const expected = new Map<string, string>();
 const parts = new Map<string, Part>();
 let resolve: Resolve = createResolver([]);
+let hostAddresses: readonly AddressRange[] = [];
+/** Channels that have not said their token yet, the oldest first. */
+const strangers = new Set<Socket>();
 
 function tell(message: FromProxy): void {
   process.send?.(message);
@@ -34,6 +42,7 @@ function hear(message: ToProxy): void {
   switch (message.type) {
     case "start":
       resolve = createResolver(message.dnsServers);
+      hostAddresses = rangesOf(message.hostAddresses);
       return listen(message.path);
     case "open":
       expected.set(message.token, message.channel);
@@ -70,6 +79,16 @@ function giveUpRoot(): void {
   process.setuid?.(nobody);
 }
 
+function rangesOf(texts: readonly string[]): AddressRange[] {
+  return texts.flatMap((text) => parseAddressRange(text) ?? []);
+}
+
+/** The addresses of this machine: those that it was told of, and those of its interfaces now. */
+function ownAddresses(): readonly AddressRange[] {
+  const rows = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
+  return [...hostAddresses, ...rangesOf(rows.map(({ address }) => address))];
+}
+
 function changePolicy(name: string, policy: EgressPolicy): void {
   const part = parts.get(name);
   if (part === undefined) return;
@@ -84,6 +103,7 @@ function openChannel(name: string, socket: Socket): void {
     socket,
     policy: part.policy,
     resolve: (host) => resolve(host),
+    ownAddresses,
     onReady: () => tell({ type: "ready", channel: name }),
     onDenied: (denial) => tell({ type: "denied", channel: name, denial }),
   });
@@ -93,14 +113,22 @@ function openChannel(name: string, socket: Socket): void {
 
 /** A channel begins with its token, which is good for once. */
 function receive(socket: Socket): void {
+  const [oldest] = strangers;
+  if (strangers.size >= maxStrangers) oldest?.destroy();
+  strangers.add(socket);
   const timer = setTimeout(() => socket.destroy(), tokenMs);
   socket.on("error", () => {
     // Its close follows.
+  });
+  socket.once("close", () => {
+    clearTimeout(timer);
+    strangers.delete(socket);
   });
   socket.on("readable", function read() {
     const bytes = socket.read(tokenBytes) as Buffer | null;
     if (bytes === null) return;
     clearTimeout(timer);
+    strangers.delete(socket);
     socket.off("readable", read);
     const token = bytes.toString("latin1");
     const name = expected.get(token);

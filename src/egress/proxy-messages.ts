@@ -10,8 +10,16 @@ export interface Registry {
 
 /** What the server tells the proxy's process. */
 export type ToProxy =
-  /** First of all: where to listen for channels, and the DNS servers, if not the host's own. */
-  | { readonly type: "start"; readonly path: string; readonly dnsServers: readonly string[] }
+  /**
+   * First of all: where to listen for channels, the DNS servers, if not the host's own, and addresses of this machine
+   * besides those of its interfaces.
+   */
+  | {
+      readonly type: "start";
+      readonly path: string;
+      readonly dnsServers: readonly string[];
+      readonly hostAddresses: readonly string[];
+    }
   /** A sandbox may connect this channel, once, with this token; a sandbox may have several. */
   | { readonly type: "open"; readonly channel: string; readonly token: string; readonly policy: EgressPolicy }
   /**

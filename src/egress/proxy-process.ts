@@ -1,22 +1,21 @@
-import { fork, type ChildProcess } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import { fileURLToPath } from "node:url";
 import { createId } from "../base/id.ts";
 import type { Logger } from "../base/logger.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import type { EgressPolicy } from "../policy/network/egress-policy.ts";
 import type { HostAndPort } from "../policy/network/host-and-port.ts";
+import { startProxyChild, type ProxyChildOptions } from "./proxy-child.ts";
 import type { FromProxy, Registry, ToProxy } from "./proxy-messages.ts";
 
-export interface ProxyProcessOptions {
-  readonly platform: NodeJS.Platform;
+export interface ProxyProcessOptions extends ProxyChildOptions {
   /** Where files of our own that must not stay may be made. */
   readonly temporaryDirectory: string;
-  /** The host's variables that say which certificates it trusts; nothing else of its environment is passed on. */
-  readonly environment: Readonly<Record<string, string | undefined>>;
   /** DNS servers; none: the host's own means. */
   readonly dnsServers: readonly string[];
+  /** Addresses and ranges of this machine besides those of its interfaces. */
+  readonly hostAddresses: readonly string[];
   readonly logger: Logger;
 }
 
@@ -26,14 +25,14 @@ export interface ChannelListener {
   readonly onDenied: (denial: Extract<FromProxy, { type: "denied" }>["denial"]) => void;
 }
 
-/** Names of variables that Node and OpenSSL read certificates by. */
-const certificateVariables = ["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR"];
 const startMs = 20_000;
 const askMs = 20_000;
 const flushMs = 2_000;
 const changeMs = 5_000;
-const mostHeapMegabytes = 256;
-const mostLogged = 2_000;
+/** How often a process that sandboxes use is asked for a sign of life, and how long that may take. */
+const watchEveryMs = 5_000;
+const aliveMs = 20_000;
+const maxLogged = 2_000;
 const tokenCharacters = 64;
 
 type Answer = readonly HostAndPort[];
@@ -42,9 +41,11 @@ type Answer = readonly HostAndPort[];
 export class ProxyProcess {
   readonly #child: ChildProcess;
   readonly #path: string;
+  readonly #watch: NodeJS.Timeout;
   readonly #listeners = new Map<string, ChannelListener>();
   readonly #answers = new Map<number, (hosts: Answer) => void>();
   #asked = 0;
+  #isAsked = false;
   /** PEM of the certificates that the host trusts. */
   readonly certificates: string;
   /** Resolves when the process has ended, for whatever reason. */
@@ -53,7 +54,8 @@ export class ProxyProcess {
   /** @throws NETWORK_ERROR when it does not come up */
   static async start(options: ProxyProcessOptions): Promise<ProxyProcess> {
     const path = socketPath(options);
-    const child = startChild(options);
+    const child = startProxyChild(options);
+    watchChild(child, options.logger);
     const ended = once(child, "close").then(
       () => undefined,
       () => undefined,
@@ -61,12 +63,12 @@ export class ProxyProcess {
     const { promise: started, resolve } = Promise.withResolvers<FromProxy>();
     child.once("message", (message) => resolve(message as FromProxy));
     child.once("error", (error) => options.logger.error({ err: error }, "egress proxy could not be started"));
-    tell(child, { type: "start", path, dnsServers: options.dnsServers });
+    tell(child, { type: "start", path, dnsServers: options.dnsServers, hostAddresses: options.hostAddresses });
     const timer = setTimeout(() => child.kill("SIGKILL"), startMs);
     const message = await Promise.race([started, ended]);
     clearTimeout(timer);
     if (message?.type !== "started") throw proxyError("The egress proxy did not start.");
-    return new ProxyProcess({ child, path, ended, certificates: message.certificates });
+    return new ProxyProcess({ child, path, ended, certificates: message.certificates, logger: options.logger });
   }
 
   private constructor(parts: {
@@ -74,12 +76,20 @@ export class ProxyProcess {
     readonly path: string;
     readonly ended: Promise<void>;
     readonly certificates: string;
+    readonly logger: Logger;
   }) {
     this.#child = parts.child;
     this.#path = parts.path;
     this.ended = parts.ended;
     this.certificates = parts.certificates;
     this.#child.on("message", (message) => this.#hear(message as FromProxy));
+    this.#watch = setInterval(() => void this.#endWhenStuck(parts.logger), watchEveryMs).unref();
+    void this.ended.then(() => clearInterval(this.#watch));
+  }
+
+  /** Sandboxes whose channels are open. */
+  get channelCount(): number {
+    return this.#listeners.size;
   }
 
   /** A byte channel into the proxy for a sandbox's forwarder, under a name of its own. @throws NETWORK_ERROR */
@@ -91,6 +101,7 @@ export class ProxyProcess {
     try {
       await once(socket, "connect");
     } catch (error) {
+      this.#listeners.delete(channel);
       throw proxyError("The egress proxy does not answer.", error);
     }
     socket.on("error", () => {
@@ -125,6 +136,17 @@ export class ProxyProcess {
     await this.ended;
   }
 
+  /** One that hangs is one that has ended: its runs fail now, and the next ones get another. */
+  async #endWhenStuck(logger: Logger): Promise<void> {
+    if (this.#listeners.size === 0 || this.#isAsked) return;
+    this.#isAsked = true;
+    const answer = await this.#ask((number) => ({ type: "flush", number }), aliveMs);
+    this.#isAsked = false;
+    if (answer !== null || this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    logger.error({ withinMs: aliveMs }, "egress proxy does not answer and is ended");
+    this.#child.kill("SIGKILL");
+  }
+
   /** Null when it does not answer in time, or has ended. */
   async #ask(question: (number: number) => ToProxy, withinMs: number): Promise<Answer | null> {
     const number = ++this.#asked;
@@ -147,31 +169,15 @@ export class ProxyProcess {
   }
 }
 
-function startChild({ environment, logger }: ProxyProcessOptions): ChildProcess {
-  const isSource = import.meta.url.endsWith(".ts");
-  const script = fileURLToPath(new URL(isSource ? "./proxy-main.ts" : "./proxy-main.js", import.meta.url));
-  const sources = fileURLToPath(new URL("../", import.meta.url));
-  const child = fork(script, [], {
-    execArgv: [
-      ...["--permission", `--allow-fs-read=${sources}`, "--use-system-ca", "--no-warnings"],
-      ...[`--max-old-space-size=${mostHeapMegabytes}`, "--disallow-code-generation-from-strings"],
-    ],
-    env: Object.fromEntries(
-      certificateVariables.flatMap((name) => (environment[name] === undefined ? [] : [[name, environment[name]]])),
-    ),
-    cwd: sources,
-    stdio: ["ignore", "ignore", "pipe", "ipc"],
-    serialization: "json",
-    // Not of our process group: a terminal's Ctrl-C is for us to answer.
-    detached: true,
-  });
+/** Logs the end of the process, and lets ours end before it. */
+function watchChild(child: ChildProcess, logger: Logger): void {
   let said = "";
   child.stderr?.setEncoding("utf8").on("data", (text: string) => {
-    said = `${said}${text}`.slice(-mostLogged);
+    said = `${said}${text}`.slice(-maxLogged);
   });
   child.once("close", (code, signal) => {
-    const log = signal === "SIGKILL" || code === 0 ? logger.debug : logger.error;
-    log.call(logger, { code, signal, said }, "egress proxy ended");
+    const isWanted = code === 0 || signal === "SIGKILL";
+    logger[isWanted ? "debug" : "error"]({ code, signal, said }, "egress proxy ended");
   });
   child.on("error", () => {
     // Whoever waits for it sees its end.
@@ -180,7 +186,6 @@ function startChild({ environment, logger }: ProxyProcessOptions): ChildProcess 
   child.unref();
   child.channel?.unref();
   (child.stderr as Socket | null)?.unref();
-  return child;
 }
 
 function tell(child: ChildProcess, message: ToProxy): void {

@@ -96,7 +96,7 @@ export class Packages {
    */
   async provide(request: PackagesRequest, caller: Caller, onProgress: OnPackageProgress): Promise<ProvidedPackages> {
     const { ecosystem, specs } = request;
-    const workshop = await this.#workshopFor(request);
+    const workshop = await this.#workshopFor(request, caller.principal);
     const { manager, platform } = await this.#installers.find({ ...request, ...workshop }, caller);
     if (manager === null) throw noManager(request);
     const key: PackageSetKey = { ecosystem, manager, platform, requested: specs };
@@ -148,9 +148,9 @@ export class Packages {
     return lease;
   }
 
-  async #workshopFor({ engine, capabilities, specs }: PackagesRequest): Promise<Workshop> {
+  async #workshopFor({ engine, capabilities, specs }: PackagesRequest, principal: string): Promise<Workshop> {
     if (capabilities.isolation !== "preload") {
-      return { engine, onHost: false, runTool: runSealedTool(this.#options.network) };
+      return { engine, onHost: false, runTool: runSealedTool(this.#options.network, principal) };
     }
     const { onHost } = this.#options;
     if (onHost === null) throw refusedOnHost(specs);

@@ -7,11 +7,14 @@ import type { RunTool } from "./install.ts";
 import { installCommand, installEnvironment } from "./package-manager.ts";
 import { toolFailed, toolResult } from "./tool-result.ts";
 
-/** Runs the tool in a sandbox: with the registries while it runs, with nothing from then on, and nothing of this host. */
-export function runSealedTool(network: Pick<NetworkAccess, "grant">): RunTool {
+/**
+ * Runs the tool in a sandbox of the principal's: with the registries while it runs, with nothing from then on, and nothing
+ * of this host.
+ */
+export function runSealedTool(network: Pick<NetworkAccess, "grant">, principal: string): RunTool {
   return async (installation, sandbox, signal) => {
     const { manager, specs, interpreter } = installation;
-    const grant = await untilCancelled(network.grant({ kind: "registries" }), signal);
+    const grant = await untilCancelled(network.grant({ kind: "registries" }, principal), signal);
     if (grant === null) throw new Error("a policy without a grant");
     const { process, network: connection } = await execWithNetwork({
       sandbox,

@@ -1,6 +1,6 @@
 import { settlesWithin } from "../base/abort.ts";
 import type { Logger } from "../base/logger.ts";
-import type { EgressProxy } from "../egress/egress-proxy.ts";
+import type { EgressProxies } from "../egress/egress-proxies.ts";
 import type { Engines } from "../engines/discover.ts";
 import type { SandboxDoor } from "../sandbox/door/sandbox-door.ts";
 import type { Leases } from "../sandbox/leases.ts";
@@ -19,7 +19,7 @@ export interface ClosingParts {
   readonly sandboxes: Pick<Sandboxes, "close" | "left">;
   readonly installers: Pick<Sandboxes, "close" | "left">;
   readonly archives: Pick<WorkArchives, "close">;
-  readonly egressProxy: Pick<EgressProxy, "close">;
+  readonly egressProxies: Pick<EgressProxies, "close">;
   readonly reaper: Pick<Reaper, "close">;
   /** Null where nothing is installed on this machine itself. */
   readonly workshop: Pick<HostWorkshop, "close"> | null;
@@ -50,7 +50,7 @@ export async function closeParts(parts: ClosingParts, withinMs: number): Promise
   const removed = Promise.allSettled([sandboxes.close(), installers.close(), ended, parts.reaper.close()]);
   await settlesWithin(removed, Math.max(0, removedByMs - monotonicMs()));
   const left = [...sandboxes.left, ...installers.left, ...environments.left];
-  await settlesWithin(Promise.allSettled([parts.archives.close(), parts.egressProxy.close()]), restMs);
+  await settlesWithin(Promise.allSettled([parts.archives.close(), parts.egressProxies.close()]), restMs);
   await settlesWithin(Promise.allSettled([parts.workshop?.close(), parts.engines.close()]), restMs);
   if (left.length === 0) await parts.leases.release();
   else parts.logger.error({ left }, "not everything could be removed: the next start of Glovebox removes it");

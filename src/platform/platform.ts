@@ -7,7 +7,7 @@ import type { Host } from "../config/host.ts";
 import { doorFolder } from "../config/door-folder.ts";
 import { expandHome } from "../config/mounts/expand-home.ts";
 import { loadMountPolicy, type LoadedMountPolicy } from "../config/mounts/load-mount-policy.ts";
-import { EgressProxy } from "../egress/egress-proxy.ts";
+import { EgressProxies } from "../egress/egress-proxies.ts";
 import { NetworkAccess } from "../egress/network-access.ts";
 import { readRegistrySettings } from "../egress/registry-settings.ts";
 import { Engines, type ChooseOptions, type ChosenEngine } from "../engines/discover.ts";
@@ -99,6 +99,9 @@ export interface Platform extends AsyncDisposable {
 /** Leaves a second of the ten that a shutdown may take to the process itself. */
 const closeWithinMs = 9_000;
 
+/** How long a principal's egress proxy is kept that no sandbox uses. */
+const proxyIdleMs = 300_000;
+
 /** Installations at once; further ones wait. */
 const mostInstallers = 4;
 
@@ -146,11 +149,14 @@ export function createPlatform({ config, host, door, defaultEngine, onAlert }: P
   // Installers take no place of a run's.
   const installers = openSandboxes(openAdmission(mostInstallers));
   const findLive = (id: string): Sandbox | undefined => sandboxes.find(id) ?? installers.find(id);
-  const egressProxy = new EgressProxy({
+  const egressProxies = new EgressProxies({
+    idleMs: proxyIdleMs,
     platform: host.platform,
+    node: { executable: host.executable, flags: host.nodeFlags },
     temporaryDirectory: host.temporaryDirectory,
     environment: host.environment,
     dnsServers: config.network.dnsServers,
+    hostAddresses: config.network.hostAddresses,
     logger,
     // Who sits before the command line is told by it.
     refusalLevel: door === "server" ? "warn" : "info",
@@ -164,7 +170,7 @@ export function createPlatform({ config, host, door, defaultEngine, onAlert }: P
     }, now),
   });
   const network = new NetworkAccess({
-    proxy: egressProxy,
+    proxies: egressProxies,
     readRegistries: () => readRegistrySettings(host),
     privateHosts: config.network.privateHosts,
     maxBytes: config.network.maxBytes,
@@ -203,7 +209,7 @@ export function createPlatform({ config, host, door, defaultEngine, onAlert }: P
     sandboxes,
     installers,
     archives,
-    egressProxy,
+    egressProxies,
     reaper,
     workshop,
     engines,

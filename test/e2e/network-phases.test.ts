@@ -100,7 +100,7 @@ describe.each(engines)("network phases on %s", (name) => {
     });
 
   const granted = async (network: unknown): Promise<NetworkGrant> => {
-    const grant = await platform.network.grant(parseNetwork(network));
+    const grant = await platform.network.grant(parseNetwork(network), "test");
     if (grant === null) throw new Error("a grant was expected");
     return grant;
   };

@@ -1,3 +1,4 @@
+import { isWithinRange, parseAddressRange, type AddressRange } from "./address-range.ts";
 import { parseAddress, type AddressBytes } from "./ip-address.ts";
 
 /**
@@ -56,31 +57,38 @@ const embedding: readonly (readonly [prefix: string, bits: number, at: number, w
   ["2002::", 16, 2, "6to4"],
 ];
 
-/** The kind of an address; `never` for text that is none. */
-export function addressKind(text: string): AddressKind {
+/**
+ * The kind of an address; `never` for text that is none. What lies within `own`, the addresses of this machine, is private
+ * at most, however public it looks from elsewhere.
+ */
+export function addressKind(text: string, own: readonly AddressRange[] = []): AddressKind {
   const bytes = parseAddress(text);
   if (bytes === null) return { reach: "never", words: "not an address" };
-  return bytes.length === 4 ? kindOf4(bytes) : kindOf6(bytes);
+  return bytes.length === 4 ? kindOf4(bytes, own) : kindOf6(bytes, own);
 }
 
-function kindOf4(bytes: AddressBytes): AddressKind {
-  return find(special4, bytes) ?? { reach: "public", words: "public" };
+function kindOf4(bytes: AddressBytes, own: readonly AddressRange[]): AddressKind {
+  return find(special4, bytes) ?? ownKind(bytes, own) ?? { reach: "public", words: "public" };
 }
 
 /** What embeds an IPv4 address is what that is, save that an odd way to a public one is not taken but by NAT64. */
-function kindOf6(bytes: AddressBytes): AddressKind {
+function kindOf6(bytes: AddressBytes, own: readonly AddressRange[]): AddressKind {
   const carrier = embedding.find(([prefix, bits]) => isWithin(bytes, prefix, bits));
   if (carrier !== undefined) {
     const [, , at, words] = carrier;
-    const inner = kindOf4(bytes.slice(at, at + 4));
-    if (inner.reach === "public" && words === "NAT64") return inner;
+    const inner = kindOf4(bytes.slice(at, at + 4), own);
+    if (inner.reach === "public" && words === "NAT64") return ownKind(bytes, own) ?? inner;
     return { reach: inner.reach === "never" ? "never" : "private", words: `${words}, ${inner.words}` };
   }
-  const found = find(special6, bytes);
+  const found = find(special6, bytes) ?? ownKind(bytes, own);
   if (found !== null) return found;
   return isWithin(bytes, "2000::", 3)
     ? { reach: "public", words: "public" }
     : { reach: "private", words: "not of the public Internet" };
+}
+
+function ownKind(bytes: AddressBytes, own: readonly AddressRange[]): AddressKind | null {
+  return own.some((range) => isWithinRange(bytes, range)) ? { reach: "private", words: "this machine's own" } : null;
 }
 
 function find(rows: readonly Row[], bytes: AddressBytes): AddressKind | null {
@@ -89,10 +97,6 @@ function find(rows: readonly Row[], bytes: AddressBytes): AddressKind | null {
 }
 
 function isWithin(bytes: AddressBytes, prefix: string, bits: number): boolean {
-  const wanted = parseAddress(prefix) ?? [];
-  return wanted.every((byte, index) => {
-    const counted = Math.min(8, Math.max(0, bits - index * 8));
-    const mask = (0xff << (8 - counted)) & 0xff;
-    return (byte & mask) === ((bytes[index] ?? 0) & mask);
-  });
+  const range = parseAddressRange(`${prefix}/${bits}`);
+  return range !== null && isWithinRange(bytes, range);
 }

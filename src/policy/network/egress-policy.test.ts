@@ -55,11 +55,11 @@ describe("allowAddresses", () => {
   const mirror = { name: "mirror.example", port: 4873 };
 
   it("drops the private addresses and keeps the public ones", () => {
-    expect(allowAddresses(policyOf(), host, ["10.0.0.1", "1.1.1.1", "::1"])).toEqual(["1.1.1.1"]);
+    expect(allowAddresses(policyOf(), host, ["10.0.0.1", "1.1.1.1", "::1"], [])).toEqual(["1.1.1.1"]);
   });
 
   it("refuses a name with nothing else, and says who could allow it", () => {
-    expect(allowAddresses(policyOf(), host, ["10.0.0.1", "::1"])).toMatchObject({
+    expect(allowAddresses(policyOf(), host, ["10.0.0.1", "::1"], [])).toMatchObject({
       target: "a.example:443",
       rule: "private_address",
       reason: expect.stringContaining("private; loopback"),
@@ -68,16 +68,16 @@ describe("allowAddresses", () => {
   });
 
   it("lets a trusted host have private addresses at its own port only, and never the metadata service", () => {
-    expect(allowAddresses(policyOf(), mirror, ["10.0.0.1", "169.254.169.254"])).toEqual(["10.0.0.1"]);
-    expect(allowAddresses(policyOf(), { ...mirror, port: 80 }, ["10.0.0.1"])).toMatchObject({
+    expect(allowAddresses(policyOf(), mirror, ["10.0.0.1", "169.254.169.254"], [])).toEqual(["10.0.0.1"]);
+    expect(allowAddresses(policyOf(), { ...mirror, port: 80 }, ["10.0.0.1"], [])).toMatchObject({
       rule: "private_address",
     });
-    expect(allowAddresses(policyOf(), mirror, ["169.254.169.254"])).toMatchObject({
+    expect(allowAddresses(policyOf(), mirror, ["169.254.169.254"], [])).toMatchObject({
       remedy: "Nothing allows such an address.",
     });
   });
 
   it("has nothing to say of a name without an address", () => {
-    expect(allowAddresses(policyOf(), host, [])).toEqual([]);
+    expect(allowAddresses(policyOf(), host, [], [])).toEqual([]);
   });
 });

@@ -1,6 +1,7 @@
 import { matches, matchesName, type DomainPattern } from "./domain-pattern.ts";
 import { denial, type Denial } from "./denial.ts";
 import { addressKind } from "./address-kind.ts";
+import type { AddressRange } from "./address-range.ts";
 import { formatHostAndPort, type AuthorityFault, type HostAndPort } from "./host-and-port.ts";
 
 /** What one sandbox may reach, in the form that the proxy enforces. */
@@ -66,16 +67,17 @@ export function denyAuthority(fault: AuthorityFault, text: string): Denial {
 }
 
 /**
- * Those of a name's addresses that may be dialled, or the denial when there are some and none is left.
+ * Those of a name's addresses that may be dialled from a machine that has the addresses `own`, or the denial when there are some and none is left.
  * Private ones fall away rather than spoil the rest: what is dialled is what was checked.
  */
 export function allowAddresses(
   policy: Pick<EgressPolicy, "trusted">,
   target: HostAndPort,
   addresses: readonly string[],
+  own: readonly AddressRange[],
 ): readonly string[] | Denial {
   const isTrusted = policy.trusted.some(({ name, port }) => name === target.name && port === target.port);
-  const kinds = addresses.map((address) => ({ address, ...addressKind(address) }));
+  const kinds = addresses.map((address) => ({ address, ...addressKind(address, own) }));
   const left = kinds.filter(({ reach }) => reach === "public" || (reach === "private" && isTrusted));
   if (left.length > 0 || kinds.length === 0) return left.map(({ address }) => address);
   const words = [...new Set(kinds.map((kind) => kind.words))].join("; ");

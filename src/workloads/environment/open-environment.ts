@@ -37,7 +37,7 @@ export function openEnvironment(open: OpenEnvironment, caller: Caller): Promise<
       const capabilities = await engine.capabilities({ signal, ociRuntime: spec.ociRuntime });
       const plan = environmentPlan(spec, { engine: engine.name, capabilities });
       await ensureImage(spec.image, open, signal);
-      const grant = await untilCancelled(network.grant(spec.network), signal);
+      const grant = await untilCancelled(network.grant(spec.network, caller.principal), signal);
       const image = await prepared(spec, plan, open, { ...caller, signal });
       const variables = {
         HOME: temporaryFolder,
@@ -77,7 +77,7 @@ async function prepared(
   caller: Caller,
 ): Promise<string | null> {
   if (spec.setupCommands.length === 0) return null;
-  const grant = await untilCancelled(open.network.grant({ kind: "registries" }), caller.signal);
+  const grant = await untilCancelled(open.network.grant({ kind: "registries" }, caller.principal), caller.signal);
   return prepareImage(
     {
       ...open,

@@ -123,7 +123,7 @@ async function executeAs(ids: RunIds, { spec, dependencies, caller, listener }: 
     ...caller,
     ...listener,
   });
-  const grant = await untilCancelled(dependencies.network.grant(spec.network), caller.signal);
+  const grant = await untilCancelled(dependencies.network.grant(spec.network, caller.principal), caller.signal);
   const profile = executeProfile({
     image: spec.image,
     ociRuntime: spec.ociRuntime,

@@ -96,7 +96,7 @@ async function runAs(
       stderr: `SyntaxError: ${error.message}\n`,
     };
   }
-  const grant = await untilCancelled(dependencies.network.grant(call.network), caller.signal);
+  const grant = await untilCancelled(dependencies.network.grant(call.network, caller.principal), caller.signal);
   // Where nothing can be installed the program has what the host has.
   const packages = call.packages === "auto" && !dependencies.packages.installsAt(capabilities) ? [] : call.packages;
   const wish = new CallWish({ ...dependencies, listener, settings: session.settings, call: { ...call, packages } });

@@ -42,7 +42,7 @@ export async function startInSession(
   const { spec, network } = start;
   const { capabilities, warnings } = await checkSession(settings, start, caller);
   if (capabilities.programs === "guarded") throw noProcesses(settings.engine.name);
-  const grant = await untilCancelled(dependencies.network.grant(network), caller.signal);
+  const grant = await untilCancelled(dependencies.network.grant(network, caller.principal), caller.signal);
   return session.use(caller, plainWish(settings, dependencies), async (opened, { signal }) => {
     const { live, restarted } = opened;
     const { sandbox } = live;

@@ -1,8 +1,9 @@
 import type { Socket } from "node:net";
 import { pipeline, type Duplex } from "node:stream";
-import { readClientHello } from "../policy/network/client-hello.ts";
-import { denial, type Denial } from "../policy/network/denial.ts";
-import { formatHostAndPort, type HostAndPort } from "../policy/network/host-and-port.ts";
+import { readClientHello } from "../../policy/network/client-hello.ts";
+import { denial, type Denial } from "../../policy/network/denial.ts";
+import { canonicalName } from "../../policy/network/domain-name.ts";
+import { formatHostAndPort, type HostAndPort } from "../../policy/network/host-and-port.ts";
 
 export interface TunnelOptions {
   readonly stream: Duplex;
@@ -15,13 +16,17 @@ export interface TunnelOptions {
 }
 
 const helloMs = 20_000;
+/** Pieces that a hello may come in: each is a reason to read it again from its start. */
+const maxPieces = 256;
 /** A fatal alert of TLS: unrecognized_name. */
 const unrecognizedName = Buffer.from([21, 3, 3, 0, 2, 2, 112]);
 const tlsHandshake = 22;
 
 /** Says that the tunnel is open, and opens it once the client's TLS hello names the target. */
 export function openTunnel({ stream, socket, target, onDenied, onPlain }: TunnelOptions): void {
+  if (stream.destroyed) return void socket.destroy();
   let hello: Buffer = Buffer.alloc(0);
+  let pieces = 0;
   const giveUp = (): void => {
     stream.destroy();
     socket.destroy();
@@ -33,6 +38,7 @@ export function openTunnel({ stream, socket, target, onDenied, onPlain }: Tunnel
     socket.off("close", giveUp);
   };
   const onData = (bytes: Buffer): void => {
+    if (++pieces > maxPieces) return giveUp();
     hello = Buffer.concat([hello, bytes]);
     if (hello[0] !== tlsHandshake) {
       settle();
@@ -55,7 +61,7 @@ export function openTunnel({ stream, socket, target, onDenied, onPlain }: Tunnel
       denial(
         "server_name",
         formatHostAndPort(target),
-        `The TLS connection asked for ${target.name} names ${serverName ?? "no server"} in its hello.`,
+        `The TLS connection asked for ${target.name} names ${shown(serverName)} in its hello.`,
         "Connect by the server's own name and send it (SNI).",
       ),
     );
@@ -65,6 +71,11 @@ export function openTunnel({ stream, socket, target, onDenied, onPlain }: Tunnel
   stream.write("HTTP/1.1 200 Connection Established\r\n\r\n");
   stream.on("data", onData).once("end", giveUp).once("close", giveUp);
   socket.once("close", giveUp);
+}
+
+/** A hello may hold any bytes as a name. */
+function shown(serverName: string | null): string {
+  return serverName === null ? "no server" : (canonicalName(serverName) ?? "something that is no name");
 }
 
 function stop(): void {

@@ -1,4 +1,4 @@
-import type { Denial } from "../policy/network/denial.ts";
+import type { Denial } from "../../policy/network/denial.ts";
 
 /** What a refused program reads in the answer's body. */
 export function refusalText({ target, rule, reason, remedy }: Denial): string {

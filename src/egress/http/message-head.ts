@@ -1,0 +1,97 @@
+/** Header fields in their order, each a name and a value. */
+export type Fields = readonly (readonly [name: string, value: string])[];
+
+/** How the body of a message is framed. */
+export type Framing =
+  | { readonly kind: "none" }
+  | { readonly kind: "length"; readonly bytes: number }
+  | { readonly kind: "chunked" };
+
+/** What is to be passed on of a message's head. */
+export interface MessageHead {
+  /** Those that concern the two ends, none that says where the message goes or how its body is framed. */
+  readonly fields: Fields;
+  readonly framing: Framing;
+}
+
+/** Bytes of a head, both ways: most take 2 KiB; with cookies some more. */
+export const maxHeadBytes = 32_768;
+const maxFields = 256;
+const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+/** Text as a field's value or an answer's reason may be: nothing that ends a line or controls a terminal. */
+export const lineText: RegExp = /^[\t\x20-\x7e\x80-\xff]*$/;
+/** Far below where numbers lose their last digits. */
+const length = /^\d{1,15}$/;
+
+/** Of one connection only (RFC 9110, 7.6.1), or for the proxy itself; set anew by us where it is needed. */
+const hopByHop = new Set([
+  ...["connection", "keep-alive", "te", "upgrade", "http2-settings", "trailer", "transfer-encoding", "content-length"],
+  ...["proxy-connection", "proxy-authenticate", "proxy-authentication-info", "proxy-authorization"],
+]);
+/** Of these what the connection's field may name: they go no further in any case. Clients must name the first three. */
+const nominable = new Set(["te", "upgrade", "http2-settings", "keep-alive", "proxy-connection", "close"]);
+/** What else says where a message goes or how it is framed. */
+const routing = new Set(["host", "expect", "via", "forwarded", "max-forwards"]);
+
+/**
+ * Reads the names and values that a parser found in a message's head.
+ *
+ * The framing is decided here once and written anew by whoever passes the message on, so that no two readers of it can
+ * come to two ends of its body. A string is a fault, in words to follow "The head".
+ */
+export function readHead(rawHeaders: readonly string[], version: string): MessageHead | string {
+  if (version !== "1.1" && version !== "1.0") return "is of another version than HTTP/1.1 or 1.0";
+  const all: Fields = rawHeaders.flatMap((name, index) =>
+    index % 2 === 0 ? [[name, rawHeaders[index + 1] ?? ""] as const] : [],
+  );
+  if (all.length > maxFields) return `has more than ${maxFields} fields`;
+  if (all.some(([name]) => !token.test(name))) return "has a field whose name is not one";
+  if (!all.every(([, value]) => lineText.test(value))) return "has a field with a control character";
+  const framing = framingOf(all, version);
+  if (typeof framing === "string") return framing;
+  const named = valuesOf(all, "connection").flatMap((value) => value.split(",").map(canonical));
+  const nominated = named.find((name) => !nominable.has(name) && isOurs(name));
+  if (nominated !== undefined)
+    return `has a Connection field that names ${nominated}, which is not for a client to drop`;
+  const dropped = new Set([...hopByHop, ...named]);
+  return { fields: all.filter(([name]) => !dropped.has(canonical(name))), framing };
+}
+
+/** The fields that frame a body, to be written by whoever sends it. */
+export function framingFields(framing: Framing): Fields {
+  if (framing.kind === "none") return [];
+  return framing.kind === "chunked" ? [["Transfer-Encoding", "chunked"]] : [["Content-Length", String(framing.bytes)]];
+}
+
+/** Names and values in turn, as Node takes them. */
+export function flatten(...parts: readonly Fields[]): string[] {
+  return parts.flatMap((fields) => fields.flat());
+}
+
+/** Values of all fields of the name. */
+export function valuesOf(fields: Fields, name: string): readonly string[] {
+  return fields.flatMap(([each, value]) => (canonical(each) === name ? [value] : []));
+}
+
+function isOurs(name: string): boolean {
+  return hopByHop.has(name) || routing.has(name) || name.startsWith("proxy-");
+}
+
+function framingOf(fields: Fields, version: string): Framing | string {
+  const lengths = valuesOf(fields, "content-length");
+  const encodings = valuesOf(fields, "transfer-encoding");
+  if (encodings.length > 0) {
+    if (lengths.length > 0) return "has both Content-Length and Transfer-Encoding";
+    if (version !== "1.1") return "has Transfer-Encoding in HTTP/1.0";
+    const isChunked = encodings.length === 1 && encodings[0]?.toLowerCase() === "chunked";
+    return isChunked ? { kind: "chunked" } : "has another Transfer-Encoding than chunked";
+  }
+  if (lengths.length > 1) return "has several Content-Lengths";
+  const [said] = lengths;
+  if (said === undefined) return { kind: "none" };
+  return length.test(said) ? { kind: "length", bytes: Number(said) } : "has a Content-Length that is not a number";
+}
+
+function canonical(name: string): string {
+  return name.trim().toLowerCase();
+}

@@ -1,0 +1,60 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+/** What the proxy's process is made of. */
+export interface ProxyChildOptions {
+  readonly platform: NodeJS.Platform;
+  readonly node: {
+    readonly executable: string;
+    /** Those that it knows; newer ones cut programs off from the network unless told otherwise. */
+    readonly flags: ReadonlySet<string>;
+  };
+  /** The host's variables that say which certificates it trusts; nothing else of its environment is passed on. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+/** Names of variables that Node and OpenSSL read certificates by. */
+const certificateVariables = ["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR"];
+const maxHeapMegabytes = 256;
+/** Memory that may be written to: the heap, buffers, and what the interpreter itself takes. */
+const maxDataKilobytes = 1_572_864;
+const maxDescriptors = 4_096;
+
+/**
+ * Run by `sh` before the interpreter: limits that the process cannot lift, no way to more rights by a setuid file, and none
+ * of the descriptors that somebody left open in us (3 is its channel to us). A limit that is refused stays as it was.
+ */
+const confine = `
+exec 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-
+ulimit -c 0; ulimit -f 0; ulimit -d ${maxDataKilobytes}; ulimit -n ${maxDescriptors}
+if setpriv --no-new-privs true; then exec setpriv --no-new-privs "$@"; fi
+exec "$@"
+`;
+
+/**
+ * Starts the proxy's process, with a channel for messages. What holds it are its user (it gives root up before it reads
+ * from a sandbox), the limits above and an environment of nothing; Node's permission model is one more layer, and nothing
+ * depends on it.
+ */
+export function startProxyChild({ platform, node, environment }: ProxyChildOptions): ChildProcess {
+  const isSource = import.meta.url.endsWith(".ts");
+  const script = fileURLToPath(new URL(isSource ? "./proxy-main.ts" : "./proxy-main.js", import.meta.url));
+  const sources = fileURLToPath(new URL("../", import.meta.url));
+  const command = [
+    node.executable,
+    ...["--permission", ...(node.flags.has("--allow-net") ? ["--allow-net"] : []), `--allow-fs-read=${sources}`],
+    ...["--use-system-ca", "--no-warnings", "--disallow-code-generation-from-strings"],
+    ...[`--max-old-space-size=${maxHeapMegabytes}`, script],
+  ];
+  const [file = "", ...args] = platform === "linux" ? ["/bin/sh", "-c", confine, "sh", ...command] : command;
+  return spawn(file, args, {
+    env: Object.fromEntries(
+      certificateVariables.flatMap((name) => (environment[name] === undefined ? [] : [[name, environment[name]]])),
+    ),
+    cwd: sources,
+    stdio: ["ignore", "ignore", "pipe", "ipc"],
+    serialization: "json",
+    // Not of our process group: a terminal's Ctrl-C is for us to answer.
+    detached: true,
+  });
+}

@@ -1,0 +1,96 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import pino from "pino";
+import { createId } from "../../src/base/id.ts";
+import { ProxyProcess } from "../../src/egress/proxy-process.ts";
+import type { Denial } from "../../src/policy/network/denial.ts";
+import { parseDomainPattern } from "../../src/policy/network/domain-pattern.ts";
+import type { EgressPolicy } from "../../src/policy/network/egress-policy.ts";
+import { parseAuthority } from "../../src/policy/network/host-and-port.ts";
+import { ProxyClient } from "./proxy-client.ts";
+
+export interface ProxySubjectOptions {
+  readonly dnsServer: string;
+  readonly hostAddresses?: readonly string[];
+  /** Another Node than this one. */
+  readonly node?: { readonly executable: string; readonly flags: ReadonlySet<string> };
+}
+
+export interface OpenedChannel {
+  readonly client: ProxyClient;
+  readonly name: string;
+  readonly denials: readonly Denial[];
+}
+
+const ownNode = { executable: process.execPath, flags: process.allowedNodeEnvironmentFlags };
+
+/** The egress proxy's process by itself, as a server starts it. */
+export class ProxySubject implements AsyncDisposable {
+  readonly process: ProxyProcess;
+  readonly pid: number;
+  hasEnded = false;
+
+  static async start({ dnsServer, hostAddresses = [], node = ownNode }: ProxySubjectOptions): Promise<ProxySubject> {
+    const before = new Set(proxyPids());
+    const started = await ProxyProcess.start({
+      platform: process.platform,
+      node,
+      environment: {},
+      temporaryDirectory: tmpdir(),
+      dnsServers: [dnsServer],
+      hostAddresses,
+      logger: pino({ level: "fatal" }),
+    });
+    return new ProxySubject(started, proxyPids().find((pid) => !before.has(pid)) ?? 0);
+  }
+
+  private constructor(process: ProxyProcess, pid: number) {
+    this.process = process;
+    this.pid = pid;
+    void process.ended.then(() => (this.hasEnded = true));
+  }
+
+  /** A sandbox's channel whose policy allows the domains and trusts the hosts among them that have a port. */
+  async open(...domains: readonly string[]): Promise<OpenedChannel> {
+    const denials: Denial[] = [];
+    const name = createId("chn");
+    const socket = await this.process.openChannel(name, policyOf(...domains), {
+      onReady: () => undefined,
+      onDenied: (denial) => void denials.push(denial),
+    });
+    return { client: new ProxyClient(socket), name, denials };
+  }
+
+  /** Memory that the process has in use. */
+  get residentBytes(): number {
+    const [, kilobytes = "0"] = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${this.pid}/status`, "utf8")) ?? [];
+    return Number(kilobytes) * 1024;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.process.close();
+  }
+}
+
+/** A policy that allows the domains; names at a port of their own may have private addresses. */
+export function policyOf(...domains: readonly string[]): EgressPolicy {
+  return {
+    name: "domains",
+    allowed: domains.map((domain) => parseDomainPattern(domain, "network")),
+    trusted: domains.flatMap((domain) => {
+      const host = parseAuthority(domain, null);
+      return typeof host === "string" || domain.startsWith("private.") ? [] : [host];
+    }),
+    maxBytes: 1024 * 1024 * 1024,
+  };
+}
+
+/** The proxies' processes of this process. */
+export function proxyPids(): readonly number[] {
+  const lines = execFileSync("ps", ["-ww", "--ppid", String(process.pid), "-o", "pid=,args="], { encoding: "utf8" });
+  return lines
+    .split("\n")
+    .filter((line) => line.includes("proxy-main"))
+    .map((line) => Number(line.trim().split(/\s+/)[0]));
+}
