@@ -13,6 +13,7 @@ import { fileRefusals } from "./file-refusals.ts";
 import { files } from "./files.ts";
 import { filesystem } from "./filesystem.ts";
 import { images } from "./images.ts";
+import { keptStreams } from "./kept-streams.ts";
 import { lifecycle } from "./lifecycle.ts";
 import { limits } from "./limits.ts";
 import { listing } from "./listing.ts";
@@ -36,6 +37,7 @@ export const topics: Readonly<Record<string, Topic>> = {
   exec,
   arguments: programArguments,
   streams,
+  "kept streams": keptStreams,
   "back-pressure": backPressure,
   multitudes,
   privileges,

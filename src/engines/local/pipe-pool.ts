@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, openSync } from "node:fs";
+import { closeSync, openSync } from "node:fs";
 import { openPathOnly, type BaseNamespace } from "./base-namespace.ts";
 import type { HostTools } from "./host-tools.ts";
 import { enterArguments } from "./launch-arguments.ts";
@@ -11,71 +11,88 @@ export interface PipeSet {
   readonly stderr: number;
 }
 
-const setsInABatch = 8;
+const setsInABatch = 16;
+/** With fewer than this left, the end of a program is the time to make more. */
+const minReady = 8;
 
-/** $1 the base, then names. */
+/**
+ * $1 the base, then names. Each batch stands in a file system of its own, which goes with the last of its pipes:
+ * descriptors that a program keeps take no room from other programs.
+ */
 const script = `
 set -e
+mount -n -t tmpfs -o nosuid,nodev,noexec,size=4k,nr_inodes=64,mode=700 glovebox "$1/pipes"
 cd "$1/pipes"
 shift
 mkfifo -m 666 -- "$@"
 ${setupEnd}`;
 
 /**
- * Pipes for programs' standard streams, made ahead in the engine's namespace and used again and again: a pipe holds
- * nothing once nobody has it open. Node by itself would give programs sockets, which /dev/stdout cannot be opened on.
+ * Pipes for programs' standard streams, made ahead in batches. Node by itself would give programs sockets, which
+ * /dev/stdout cannot be opened on.
+ *
+ * Each set serves one program and is dropped: a program can pass its descriptors on, and nothing tells whether one is
+ * still held. No name leads to a pipe either, because the namespace in which it had one ends with the batch's making.
  */
 export class PipePool {
   readonly #base: BaseNamespace;
-  readonly #tools: Pick<HostTools, "nsenter">;
-  readonly #free: PipeSet[] = [];
-  #made = 0;
+  readonly #tools: Pick<HostTools, "nsenter" | "unshare">;
+  readonly #ready: PipeSet[] = [];
   #filling: Promise<void> | undefined;
   #closed = false;
 
-  constructor(base: BaseNamespace, tools: Pick<HostTools, "nsenter">) {
+  constructor(base: BaseNamespace, tools: Pick<HostTools, "nsenter" | "unshare">) {
     this.#base = base;
     this.#tools = tools;
   }
 
-  /** @throws Error with the tools' words when no pipe can be made */
+  /** A set that is now the caller's, to be closed by it. @throws Error with the tools' words when no pipe can be made */
   async take(): Promise<PipeSet> {
     for (;;) {
-      const set = this.#free.pop();
+      const set = this.#ready.pop();
       if (set !== undefined) return set;
-      await this.fill();
+      await this.#fill();
     }
   }
 
-  /** Gives a set back that nobody has open any more. */
-  giveBack(set: PipeSet): void {
-    if (this.#closed) closeSet(set);
-    else this.#free.push(set);
-  }
-
-  /** Makes a batch; callers at the same time share it. */
-  fill(): Promise<void> {
-    this.#filling ??= this.#makeBatch().finally(() => (this.#filling = undefined));
-    return this.#filling;
+  /** Makes more in the background when few are left; called when a program has ended, and no run waits for it. */
+  replenish(): void {
+    if (this.#closed || this.#ready.length >= minReady) return;
+    this.#fill().catch(() => {
+      // The next one that finds none makes them, and is told why not.
+    });
   }
 
   close(): void {
     this.#closed = true;
-    this.#free.splice(0).forEach(closeSet);
+    this.#ready.splice(0).forEach(closePipeSet);
+  }
+
+  /** Makes a batch; callers at the same time share it. */
+  #fill(): Promise<void> {
+    this.#filling ??= this.#makeBatch().finally(() => (this.#filling = undefined));
+    return this.#filling;
   }
 
   async #makeBatch(): Promise<void> {
     const { folder, mountDescriptor, userDescriptor } = this.#base;
-    const names = Array.from({ length: setsInABatch * 3 }, () => String(this.#made++));
-    const args = [...enterArguments(userDescriptor !== null), "/bin/sh", "-c", script, "sh", folder, ...names];
+    const names = Array.from({ length: setsInABatch * 3 }, (_, index) => String(index));
+    const args = [
+      ...enterArguments(userDescriptor !== null),
+      ...[this.#tools.unshare, "--mount", "--propagation", "unchanged", "--"],
+      ...["/bin/sh", "-c", script, "sh", folder, ...names],
+    ];
     const descriptors = [mountDescriptor, userDescriptor ?? mountDescriptor];
-    await withSetupProcess({ file: this.#tools.nsenter, args, descriptors }, (processId) => {
-      const open = (name: string | undefined): number =>
-        openSync(`/proc/${processId}/root${folder}/pipes/${name}`, openPathOnly);
-      for (let at = 0; at < names.length; at += 3) {
-        this.giveBack({ stdin: open(names[at]), stdout: open(names[at + 1]), stderr: open(names[at + 2]) });
-      }
+    const made = await withSetupProcess({ file: this.#tools.nsenter, args, descriptors }, (processId) => {
+      const open = (index: number): number => openSync(`/proc/${processId}/root${folder}/pipes/${index}`, openPathOnly);
+      return Array.from({ length: setsInABatch }, (_, set) => ({
+        stdin: open(set * 3),
+        stdout: open(set * 3 + 1),
+        stderr: open(set * 3 + 2),
+      }));
     });
+    if (this.#closed) made.forEach(closePipeSet);
+    else this.#ready.push(...made);
   }
 }
 
@@ -84,11 +101,7 @@ export function reopenPath(descriptor: number): string {
   return `/proc/self/fd/${descriptor}`;
 }
 
-/** Opens up a pipe's mode again, which a program of our own host user may have changed. */
-export function resetMode(descriptor: number): void {
-  chmodSync(reopenPath(descriptor), 0o666);
-}
-
-function closeSet({ stdin, stdout, stderr }: PipeSet): void {
+/** Lets go of the pipes' names; what is open of them stays open. */
+export function closePipeSet({ stdin, stdout, stderr }: PipeSet): void {
   for (const descriptor of [stdin, stdout, stderr]) closeSync(descriptor);
 }

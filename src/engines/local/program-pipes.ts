@@ -3,12 +3,12 @@ import { Socket } from "node:net";
 import { Writable } from "node:stream";
 import { OutputQueue } from "../output-queue.ts";
 import type { OutputStream } from "../engine.ts";
-import { reopenPath, resetMode, type PipePool, type PipeSet } from "./pipe-pool.ts";
+import { closePipeSet, reopenPath, type PipePool, type PipeSet } from "./pipe-pool.ts";
 
 const { O_NONBLOCK, O_RDONLY, O_RDWR, O_WRONLY } = constants;
 
-/** More than a pipe can hold (/proc/sys/fs/pipe-max-size is 1 MiB), in case somebody goes on writing. */
-const mostLeftBytes = 2 * 1024 * 1024;
+/** More than a pipe can hold (/proc/sys/fs/pipe-max-size is 1 MiB): another program may hold its end and go on writing. */
+const maxLeftBytes = 2 * 1024 * 1024;
 
 /** The program's ends of its three pipes. */
 export interface ProgramEnds {
@@ -25,18 +25,21 @@ export class ProgramPipes {
   readonly ends: ProgramEnds;
   readonly #readers: readonly OutputReader[];
   readonly #input: Socket;
-  readonly #giveBack: () => void;
+  readonly #onFinished: () => void;
   #programEndsAreOpen = true;
 
-  /** Takes the pipes from the pool, and gives them back when the program has ended. */
+  /** Takes pipes from the pool that no other program has had or will have. */
   static async open(pool: PipePool): Promise<ProgramPipes> {
     const set = await pool.take();
-    return new ProgramPipes(set, () => pool.giveBack(set));
+    try {
+      return new ProgramPipes(set, () => pool.replenish());
+    } finally {
+      closePipeSet(set);
+    }
   }
 
-  private constructor(set: PipeSet, giveBack: () => void) {
-    this.#giveBack = giveBack;
-    for (const descriptor of [set.stdin, set.stdout, set.stderr]) resetMode(descriptor);
+  private constructor(set: PipeSet, onFinished: () => void) {
+    this.#onFinished = onFinished;
     // Opening for both never waits; with it open, neither end has to wait for the other.
     const both = openSync(reopenPath(set.stdin), O_RDWR);
     const stdin = openSync(reopenPath(set.stdin), O_RDONLY);
@@ -76,7 +79,7 @@ export class ProgramPipes {
     this.output.end();
     this.#input.destroy();
     await Promise.all(closed);
-    this.#giveBack();
+    this.#onFinished();
   }
 
   #read(stream: OutputStream, descriptor: number): OutputReader {
@@ -113,7 +116,7 @@ function takeRest(socket: Socket, descriptor: number): readonly Buffer[] {
   const rest: Buffer[] = [];
   for (let chunk = socket.read() as Buffer | null; chunk !== null; chunk = socket.read() as Buffer | null)
     rest.push(chunk);
-  for (let taken = 0; taken < mostLeftBytes && !socket.destroyed;) {
+  for (let taken = 0; taken < maxLeftBytes && !socket.destroyed;) {
     const bytes = Buffer.allocUnsafe(65_536);
     const count = readAvailable(descriptor, bytes);
     if (count === 0) break;
