@@ -1,12 +1,11 @@
-import { untilCancelled } from "../base/abort.ts";
-import { BoundedOutput } from "../base/bounded-output.ts";
 import type { ForwarderInterpreter } from "../egress/forwarder.ts";
 import type { CallOptions } from "../engines/engine.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
-import type { CommandSandbox } from "./sandbox-command.ts";
+import { runSandboxCommand, type CommandSandbox } from "./sandbox-command.ts";
 
 /** Prints which interpreter the sandbox has, of those that a forwarder is written for. */
 const script = 'for name in python3 node bun; do command -v "$name" >/dev/null && echo "$name" && exit; done';
+const findMs = 30_000;
 const interpreters: Readonly<Record<string, ForwarderInterpreter>> = { python3: "python", node: "node", bun: "bun" };
 
 /** What can run the forwarder of a sandbox; `image` is for the error. @throws UNSUPPORTED when it has none, CANCELLED */
@@ -15,17 +14,9 @@ export async function findInterpreter(
   image: string,
   { signal }: CallOptions,
 ): Promise<ForwarderInterpreter> {
-  const process = await sandbox.exec(
-    { command: ["sh", "-c", script], workingDirectory: "/", concurrent: true },
-    { signal },
-  );
-  process.stdin.end();
-  const found = new BoundedOutput(64);
-  const read = async (): Promise<void> => {
-    for await (const { stream, bytes } of process.output) if (stream === "stdout") found.append(bytes);
-  };
-  await untilCancelled(read(), signal);
-  const interpreter = interpreters[found.text().trim()];
+  const command = ["sh", "-c", script];
+  const { stdout } = await runSandboxCommand(sandbox, { command, maxOutputBytes: 64, timeLimitMs: findMs }, { signal });
+  const interpreter = interpreters[stdout.text().trim()];
   if (interpreter !== undefined) return interpreter;
   throw new GloveboxError("UNSUPPORTED", `Image ${image} has no python3, node or bun, one of which a network needs.`, {
     suggestion: "Use an image with one of them, or leave network out.",

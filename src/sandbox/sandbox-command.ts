@@ -10,16 +10,16 @@ export interface CommandSandbox {
 /** A command that Glovebox itself runs in a sandbox whose program may be hostile. */
 export interface SandboxCommand {
   readonly command: readonly string[];
-  /** Output beyond it is dropped. */
+  /** More ends the command: only what came until then is read. */
   readonly maxOutputBytes: number;
-  /** After it the command is left to the sandbox's own end: it may hang in a pipe that the program put in its way. */
+  /** After it the command is killed: it may hang in a pipe that the program put in its way, or have been stopped by it. */
   readonly timeLimitMs: number;
   /** Its standard input; default: empty. */
   readonly input?: Uint8Array | undefined;
 }
 
 export interface SandboxCommandResult {
-  /** Null when the time limit came first. */
+  /** Null when a limit came first. */
   readonly exitCode: number | null;
   readonly stdout: BoundedOutput;
   /** First 4 KiB. */
@@ -36,21 +36,38 @@ export async function runSandboxCommand(
   process.stdin.end(input);
   const stdout = new BoundedOutput(maxOutputBytes);
   const stderr = new BoundedOutput(4096);
-  const finished = drain(process, { stdout, stderr });
+  const over = new AbortController();
+  const finished = drain(process, { stdout, stderr }, over.signal);
   const { promise: late, resolve } = Promise.withResolvers<null>();
   const timer = setTimeout(resolve, timeLimitMs, null);
+  let exitCode: number | null = null;
   try {
-    const exitCode = await untilCancelled(Promise.race([finished, late]), signal);
+    exitCode = await untilCancelled(Promise.race([finished, late]), signal);
     return { exitCode, stdout, stderr };
   } finally {
     clearTimeout(timer);
+    over.abort();
     finished.catch(() => {
       // Told above, unless the time limit or the caller came first.
     });
+    if (exitCode === null) {
+      process.kill("SIGKILL").catch(() => {
+        // Where a single program cannot be killed it ends with its sandbox; until then nobody reads what it says.
+      });
+    }
   }
 }
 
-async function drain(process: Process, kept: Readonly<Record<"stdout" | "stderr", BoundedOutput>>): Promise<number> {
-  for await (const { stream, bytes } of process.output) kept[stream].append(bytes);
+/** Null when there was more than is kept; what comes after that, or after the end of the limits, is left unread. */
+async function drain(
+  process: Process,
+  kept: Readonly<Record<"stdout" | "stderr", BoundedOutput>>,
+  over: AbortSignal,
+): Promise<number | null> {
+  const output = process.output[Symbol.asyncIterator]();
+  for (let next = await output.next(); next.done !== true; next = await output.next()) {
+    kept[next.value.stream].append(next.value.bytes);
+    if (kept.stdout.truncated || over.aborted) return null;
+  }
   return (await process.exit).exitCode;
 }

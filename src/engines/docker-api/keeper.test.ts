@@ -6,9 +6,9 @@ import { describe, expect, it } from "vitest";
 import { keeperCommand } from "./keeper-script.ts";
 import { Keeper } from "./keeper.ts";
 
-function frame(text: string): Buffer {
+function frame(text: string, stream = 1): Buffer {
   const header = Buffer.alloc(8);
-  header[0] = 1;
+  header[0] = stream;
   header.writeUInt32BE(text.length, 4);
   return Buffer.concat([header, Buffer.from(text)]);
 }
@@ -56,6 +56,22 @@ describe("Keeper", () => {
     expect(await asked).toBe("gone");
     expect(await keeper.ask()).toBe("gone");
     await keeper.ended;
+  });
+
+  it.each([
+    ["a line without an end", frame("x".repeat(200))],
+    ["an answer that nobody asked for", frame("1 1 1 0 6 \n1 1 1 0 6 \n")],
+    ["an answer in another form", frame("1 1e9 1 0 6 \n")],
+    ["an answer to no question", frame("one 1 1 0 6 \n")],
+    ["complaints without end", frame("x".repeat(70_000), 2)],
+  ])("lets the container end for %s", async (_, said) => {
+    const { keeper, far } = open();
+    const asked = keeper.ask();
+    far.resume();
+    far.write(said);
+    await keeper.ended;
+    await asked;
+    expect(await keeper.ask()).toBe("gone");
   });
 
   it("gives a caller up that gives up", async () => {

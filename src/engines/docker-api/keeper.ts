@@ -20,11 +20,22 @@ export interface KeeperQuestion extends CallOptions {
   readonly uid?: string | undefined;
 }
 
-/** The stream to the keeper of an idle container (`keeperCommand`). */
+/** One answer of the keeper. */
+const form = /^(\d{1,15}) (\d{1,20}|-) (\d{1,20}|-) (\d{1,20}|-) (\d{1,10}) (\d{0,10})$/;
+/** Longer than any answer. */
+const maxLineChars = 128;
+/** What a shell may complain of in a container's life. */
+const maxComplaintBytes = 65_536;
+
+/**
+ * The stream to the keeper of an idle container (`keeperCommand`). A program that has the keeper's user, as in a project
+ * that root owns, can write to that stream too: what is not an answer to a question ends it, and with it the container.
+ */
 export class Keeper {
   readonly #socket: Duplex;
   readonly #waiting = new Map<string, (answer: KeeperAnswer) => void>();
   #asked = 0;
+  #answered = 0;
   #text = "";
   /** Resolves when the stream has ended, and with it the keeper, and with that the container. */
   readonly ended: Promise<void>;
@@ -32,10 +43,12 @@ export class Keeper {
   constructor(socket: Duplex) {
     this.#socket = socket;
     const demux = createDemuxer();
+    let complaintBytes = 0;
     socket.on("data", (bytes: Buffer) => {
       try {
         for (const chunk of demux(bytes)) {
           if (chunk.stream === "stdout") this.#hear(Buffer.from(chunk.bytes).toString("latin1"));
+          else if ((complaintBytes += chunk.bytes.length) > maxComplaintBytes) throw new RangeError("no keeper");
         }
       } catch (error) {
         socket.destroy(error as Error);
@@ -70,11 +83,15 @@ export class Keeper {
     this.#socket.destroy();
   }
 
+  /** @throws RangeError for what no keeper says */
   #hear(text: string): void {
     const lines = `${this.#text}${text}`.split("\n");
     this.#text = lines.pop() ?? "";
+    if (this.#text.length > maxLineChars) throw new RangeError("no keeper");
     for (const line of lines) {
-      const [request = "", used, peak, kills, number, processes] = line.split(" ");
+      this.#answered += 1;
+      const [, request = "", used, peak, kills, number, processes] = form.exec(line) ?? [];
+      if (request === "" || this.#answered > this.#asked) throw new RangeError("no keeper");
       this.#waiting.get(request)?.({
         stats: { memoryBytes: count(used), memoryPeakBytes: count(peak), oomKills: count(kills) },
         number: count(number),
@@ -85,5 +102,5 @@ export class Keeper {
 }
 
 function count(word: string | undefined): number | null {
-  return word !== undefined && /^\d+$/.test(word) ? Number(word) : null;
+  return word === undefined || word === "" || word === "-" ? null : Number(word);
 }

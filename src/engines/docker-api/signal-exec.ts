@@ -1,9 +1,13 @@
+import { settlesWithin } from "../../base/abort.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { ProcessSignal } from "../engine.ts";
 import type { ContainerLink } from "./container-link.ts";
 import { numberOf } from "./exec-kill.ts";
 import { startExec } from "./exec.ts";
 import type { LiveExec } from "./live-execs.ts";
+
+/** How long sending may take: a second on a loaded machine. */
+const sendMs = 10_000;
 
 /** Sends a signal to the first process of a concurrent program, as its own user; nothing when it has ended. */
 export async function signalExec(link: ContainerLink, exec: LiveExec, signal: ProcessSignal): Promise<void> {
@@ -35,6 +39,8 @@ async function send(
     {},
   );
   sender.stdin.end();
+  // Programs of its user can stop it; it holds up every other start meanwhile.
+  if (!(await settlesWithin(sender.exit, sendMs))) return false;
   return (await sender.exit).exitCode === 0;
 }
 

@@ -18,7 +18,7 @@ const mostNames = 10;
 export class CopyBudget {
   readonly #maxBytes: number;
   readonly #maxEntries: number;
-  readonly #skipped = new Map<string, string[]>();
+  readonly #skipped = new Map<string, { readonly names: string[]; count: number }>();
   #bytes = 0;
   #entries = 0;
 
@@ -35,29 +35,39 @@ export class CopyBudget {
     return this.#entries;
   }
 
-  /** Counts an entry before anything of it is copied. @throws POLICY_DENIED */
-  take(bytes: number): void {
-    this.#bytes += bytes;
+  /** Counts an entry before anything of it is copied; its bytes count as they come. @throws POLICY_DENIED */
+  take(expectedBytes: number): void {
     this.#entries += 1;
-    if (this.#bytes > this.#maxBytes) throw tooMuch(formatBytes(this.#maxBytes), "max_bytes", "--max-size");
+    this.#assertRoom(expectedBytes);
     if (this.#entries > this.#maxEntries) throw tooMuch(`${this.#maxEntries} entries`, "max_entries", "--max-entries");
+  }
+
+  /** Counts bytes before they are written. @throws POLICY_DENIED */
+  arrive(bytes: number): void {
+    this.#assertRoom(bytes);
+    this.#bytes += bytes;
   }
 
   /** Notes an entry that is not copied. It counts too, so that nobody is kept busy without end. @throws POLICY_DENIED */
   skip(path: string, why: string): void {
     this.take(0);
-    const names = this.#skipped.get(why) ?? [];
-    names.push(path);
-    this.#skipped.set(why, names);
+    const skipped = this.#skipped.get(why) ?? { names: [], count: 0 };
+    skipped.count += 1;
+    if (skipped.names.length < mostNames) skipped.names.push(path);
+    this.#skipped.set(why, skipped);
   }
 
   /** What was left out, one sentence for each reason. */
   get warnings(): readonly string[] {
-    return [...this.#skipped].map(([why, names]) => {
-      const shown = names.slice(0, mostNames).map((name) => JSON.stringify(name));
-      const rest = names.length > mostNames ? ` and ${names.length - mostNames} more` : "";
+    return [...this.#skipped].map(([why, { names, count }]) => {
+      const shown = names.map((name) => JSON.stringify(name.slice(0, 200)));
+      const rest = count > names.length ? ` and ${count - names.length} more` : "";
       return `Left out, ${why}: ${shown.join(", ")}${rest}.`;
     });
+  }
+
+  #assertRoom(bytes: number): void {
+    if (this.#bytes + bytes > this.#maxBytes) throw tooMuch(formatBytes(this.#maxBytes), "max_bytes", "--max-size");
   }
 }
 

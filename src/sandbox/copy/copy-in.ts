@@ -1,4 +1,3 @@
-import { realpath, stat } from "node:fs/promises";
 import path from "node:path";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { CallOptions } from "../../engines/engine.ts";
@@ -6,14 +5,14 @@ import type { NewTreeEntry, TreeFolder } from "../files/file-facts.ts";
 import type { SandboxFiles } from "../files/sandbox-files.ts";
 import type { CopyBudget } from "./copy-budget.ts";
 import { onHost } from "./on-host.ts";
-import { HostFolder } from "./host-folder.ts";
+import { findOnHost } from "./find-on-host.ts";
 import { readHostFile, readHostTree } from "./read-host-tree.ts";
 
 export interface CopyIn {
   readonly files: SandboxFiles;
   /**
-   * Path of this machine; a link there is followed, links below are copied as links. Ending in `/.`: what is in the
-   * folder, without the folder.
+   * Path of this machine on which no link is followed (see `findOnHost`); links below are copied as links. Ending in `/.`:
+   * what is in the folder, without the folder.
    */
   readonly source: string;
   /** Absolute path inside. */
@@ -31,13 +30,13 @@ export interface CopyIn {
 export async function copyIn(copy: CopyIn, options: CallOptions): Promise<void> {
   const { files, source, target, budget, platform, workingDirectory } = copy;
   const given = path.resolve(workingDirectory, source);
-  const real = await onHost(source, realpath(given));
-  const there = await stat(real);
+  await using found = await findOnHost(given, platform);
+  const there = found.stat;
   const place = await placeOf(files, target, options);
   const name = path.basename(given);
   if (there.isDirectory()) {
     if (place === "other") throw wrong(target, "is no folder in the sandbox");
-    await using folder = await onHost(source, HostFolder.open(real, platform));
+    await using folder = await onHost(source, found.parent.enter(found.name));
     const onlyContent = /(?:^|[/\\])\.$/.test(source);
     const isMerged = place === "folder" && onlyContent;
     const inside = place === "folder" && !onlyContent ? below(target, name) : target;
@@ -47,7 +46,7 @@ export async function copyIn(copy: CopyIn, options: CallOptions): Promise<void> 
   }
   if (place === "nothing" && target.endsWith("/")) throw wrong(target, "is no folder in the sandbox");
   if (!there.isFile()) throw wrong(source, "is neither a file nor a folder");
-  for await (const file of readHostFile(real, name, budget)) {
+  for await (const file of readHostFile(found.parent.at(found.name), name, budget)) {
     await files.write(place === "folder" ? below(target, name) : target, file, { mode: file.mode, ...options });
   }
 }

@@ -5,15 +5,15 @@ import type { CallOptions } from "../../engines/engine.ts";
 import type { TreeEntry, TreeFile } from "../files/file-facts.ts";
 import type { SandboxFiles } from "../files/sandbox-files.ts";
 import type { CopyBudget } from "./copy-budget.ts";
+import { findOnHost } from "./find-on-host.ts";
 import { onHost } from "./on-host.ts";
-import { HostFolder } from "./host-folder.ts";
 import { TreeWriter } from "./tree-writer.ts";
 
 export interface CopyOut {
   readonly files: SandboxFiles;
   /** Absolute path inside; ending in `/.`: what is in the folder, without the folder. */
   readonly source: string;
-  /** Path of this machine. */
+  /** Path of this machine on which no link is followed (see `findOnHost`). */
   readonly target: string;
   readonly budget: CopyBudget;
   readonly platform: NodeJS.Platform;
@@ -38,7 +38,8 @@ export async function copyOut(copy: CopyOut, options: CallOptions): Promise<void
   if (done === true) throw nothing(source);
   try {
     const goal = await findGoal(copy, first.path === "");
-    await using root = await onHost(target, HostFolder.open(goal.folder, platform));
+    await using found = await findOnHost(goal.folder, platform);
+    await using root = await onHost(target, found.parent.enter(found.name));
     await using writer = new TreeWriter(root, { budget, platform });
     if (first.path !== "") {
       const file = first.kind === "link" ? await followed(files, source, options) : first;

@@ -2,6 +2,9 @@ import { constants } from "node:fs";
 import { lstat, mkdir, open, realpath, type FileHandle } from "node:fs/promises";
 import path from "node:path";
 
+/** Linux's O_PATH, which Node does not name. */
+const onlyPath = 0o10_000_000;
+
 /**
  * A folder of this machine whose names are looked up in it and nowhere else. On Linux it is held open, and each name is
  * resolved from there, so nothing can be swapped in between, not by a sandbox that has the folder as a mount either.
@@ -17,8 +20,13 @@ export class HostFolder implements AsyncDisposable {
     return platform === "linux" ? HostFolder.#hold(real) : new HostFolder(null, real);
   }
 
-  static async #hold(place: string): Promise<HostFolder> {
-    const handle = await open(place, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  /** One that is only passed through: it needs not be readable. Its path has no links. @throws Node's error */
+  static async pass(place: string, platform: NodeJS.Platform): Promise<HostFolder> {
+    return platform === "linux" ? HostFolder.#hold(place, onlyPath) : new HostFolder(null, place);
+  }
+
+  static async #hold(place: string, how: number = constants.O_RDONLY): Promise<HostFolder> {
+    const handle = await open(place, how | constants.O_DIRECTORY | constants.O_NOFOLLOW);
     return new HostFolder(handle, `/proc/self/fd/${handle.fd}`);
   }
 
@@ -38,17 +46,17 @@ export class HostFolder implements AsyncDisposable {
   }
 
   /** @throws ENOTDIR also for a link */
-  async enter(name: string): Promise<HostFolder> {
-    if (this.#handle !== null) return HostFolder.#hold(this.at(name));
+  async enter(name: string, { onlyPass = false } = {}): Promise<HostFolder> {
+    if (this.#handle !== null) return HostFolder.#hold(this.at(name), onlyPass ? onlyPath : undefined);
     if (!(await lstat(this.at(name))).isDirectory())
       throw Object.assign(new Error("not a folder"), { code: "ENOTDIR" });
     return new HostFolder(null, this.at(name));
   }
 
-  /** Makes a folder; false when there is something of that name. */
-  async make(name: string): Promise<boolean> {
+  /** Makes a folder, whose mode the user's umask narrows; false when there is something of that name. */
+  async make(name: string, mode: number): Promise<boolean> {
     try {
-      await mkdir(this.at(name), { mode: 0o700 });
+      await mkdir(this.at(name), { mode });
       return true;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
@@ -56,9 +64,9 @@ export class HostFolder implements AsyncDisposable {
     }
   }
 
-  /** Permissions and time of change, where they can be set without looking the name up again. */
+  /** Narrows its permissions to those, and sets its time of change, where that needs no look-up of its name. */
   async describe(mode: number, modifiedAtMs: number): Promise<void> {
-    await this.#handle?.chmod(mode);
+    if (this.#handle !== null) await this.#handle.chmod((await this.#handle.stat()).mode & mode & 0o777);
     await this.#handle?.utimes(modifiedAtMs / 1000, modifiedAtMs / 1000);
   }
 

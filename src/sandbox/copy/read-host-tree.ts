@@ -43,6 +43,7 @@ export async function* readHostFile(
   const stat: Stats = await handle.stat();
   if (!stat.isFile()) return budget.skip(path, "neither a file, a folder nor a link");
   budget.take(stat.size);
+  budget.arrive(stat.size);
   yield {
     kind: "file",
     path,

@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
 import { failureOf } from "../../../test/helpers/failure-of.ts";
 import type { TreeEntry } from "../files/file-facts.ts";
 import { CopyBudget, type CopyLimits } from "./copy-budget.ts";
@@ -26,7 +26,12 @@ beforeEach(() => {
   mkdirSync(at("target"));
   mkdirSync(at("outside"));
 });
-afterEach(() => rmSync(folder, { recursive: true }));
+const usual = process.umask(0o022);
+afterEach(() => {
+  process.umask(0o022);
+  rmSync(folder, { recursive: true });
+});
+afterAll(() => void process.umask(usual));
 
 const common = { mode: 0o644, modifiedAtMs: 1_000_000_000_000 };
 const file = (name: string, text = "evil", mode = 0o644): TreeEntry => ({
@@ -90,6 +95,13 @@ describe("an ordinary tree", () => {
   });
 });
 
+it.each([0o077, 0o027])("arrives with the permissions that a umask of %o leaves", async (umask) => {
+  process.umask(umask);
+  await write([inner("d", 0o777), inner("d/closed", 0o555), file("d/f", "x", 0o666), file("tool", "x", 0o755)]);
+  const modes = ["d", "d/closed", "d/f", "tool"].map((name) => lstatSync(at("target", name)).mode & 0o7777);
+  expect(modes).toEqual([0o777, 0o555, 0o666, 0o755].map((mode) => mode & ~umask));
+});
+
 describe("a hostile tree", () => {
   it.each([["../outside/f"], ["a/../../outside/f"], [".."], ["./f"], ["a//f"], ["a\0b"]])(
     "by the name %j",
@@ -139,9 +151,15 @@ describe("a hostile tree", () => {
       { ...common, kind: "other", path: "dev" },
     ]);
     expect(lstatSync(at("target/s")).mode & 0o7777).toBe(0o755);
-    expect(lstatSync(at("target/d")).mode & 0o7777).toBe(0o777);
+    expect(lstatSync(at("target/d")).mode & 0o7777).toBe(0o755);
     expect(warnings.join()).toContain('"dev"');
     expect(readdirSync(at("target")).toSorted()).toEqual(["d", "s"]);
+  });
+
+  it("by a file that has more bytes than it says, of which none beyond the limit is written", async () => {
+    const lying: TreeEntry = { ...file("big", "12345678"), sizeBytes: 1 } as TreeEntry;
+    await failureOf(write([file("a", "123"), lying], { maxBytes: 8 }), "POLICY_DENIED");
+    expect(readdirSync(at("target"))).toEqual(["a"]);
   });
 
   it("by its size or its number of entries, before anything of them is written", async () => {

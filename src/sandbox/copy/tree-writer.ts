@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { constants } from "node:fs";
 import { link, open, rename, rm, symlink } from "node:fs/promises";
 import { createId } from "../../base/id.ts";
@@ -17,12 +18,13 @@ interface OpenFolder {
 /**
  * Writes a tree that comes out of a sandbox below a folder of this machine, and nowhere else: its names go down only, no
  * link is followed, neither one of the tree nor one that is there. Files take their place whole; a link or file there is
- * replaced, a folder is kept and gets what is new. Only permissions pass, without setuid, setgid and sticky bits.
+ * replaced, a folder is kept and gets what is new. Of the modes only permissions pass that the user's umask allows.
  */
 export class TreeWriter implements AsyncDisposable {
   readonly #root: HostFolder;
   readonly #budget: CopyBudget;
   readonly #platform: NodeJS.Platform;
+  /** Digests of the paths that were written: the paths themselves could be 4 KiB each. */
   readonly #files = new Set<string>();
   #way: OpenFolder[] = [];
 
@@ -55,16 +57,17 @@ export class TreeWriter implements AsyncDisposable {
     switch (entry.kind) {
       case "folder": {
         this.#budget.take(0);
-        const isNew = await parent.make(name);
+        // Its owner must be able to fill it.
+        const isNew = await parent.make(name, (entry.mode & 0o777) | 0o700);
         const folder = await parent.enter(name);
-        const facts = isNew ? { mode: entry.mode & 0o777, modifiedAtMs: entry.modifiedAtMs } : null;
+        const facts = isNew ? { mode: entry.mode, modifiedAtMs: entry.modifiedAtMs } : null;
         this.#way.push({ name, folder, facts });
         return;
       }
       case "file":
         this.#budget.take(entry.sizeBytes);
-        await replace(parent, name, (temporary) => writeFile(temporary, entry));
-        this.#files.add(path);
+        await replace(parent, name, (temporary) => writeFile(temporary, entry, this.#budget));
+        this.#files.add(digestOf(path));
         return;
       case "link":
         if (!staysInside(entry.target, names.slice(depth))) {
@@ -91,11 +94,11 @@ export class TreeWriter implements AsyncDisposable {
   ): Promise<void> {
     const of = [...at.names.slice(0, at.depth), ...safeNames(target, this.#platform)];
     const path = at.names.join("/");
-    if (!this.#files.has(of.join("/"))) return this.#budget.skip(path, "second names of what is not copied");
+    if (!this.#files.has(digestOf(of.join("/")))) return this.#budget.skip(path, "second names of what is not copied");
     this.#budget.take(0);
     await using folder = await descend(this.#root, of.slice(0, -1));
     await replace(at.parent, at.name, (temporary) => link(folder.at(of.at(-1) ?? ""), temporary));
-    this.#files.add(path);
+    this.#files.add(digestOf(path));
   }
 
   /** The folder of these names; those that the last entry was in stay open. */
@@ -143,10 +146,17 @@ async function replace(parent: HostFolder, name: string, make: (temporary: strin
   }
 }
 
-async function writeFile(place: string, { mode, modifiedAtMs, chunks }: TreeFile): Promise<void> {
+async function writeFile(place: string, entry: TreeFile, budget: CopyBudget): Promise<void> {
+  const { mode, modifiedAtMs, chunks } = entry;
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0);
-  await using handle = await open(place, flags, 0o600);
-  for await (const chunk of chunks) await handle.writeFile(chunk);
-  await handle.chmod(mode & 0o777);
+  await using handle = await open(place, flags, mode & 0o777);
+  for await (const chunk of chunks) {
+    budget.arrive(chunk.length);
+    await handle.writeFile(chunk);
+  }
   await handle.utimes(modifiedAtMs / 1000, modifiedAtMs / 1000);
+}
+
+function digestOf(path: string): string {
+  return createHash("sha256").update(path).digest("base64");
 }

@@ -43,10 +43,12 @@ export class ByteReader {
     };
   }
 
-  /** Reads to the end. */
-  async rest(): Promise<void> {
-    while ((await this.#source.next()).done !== true) {
-      // Only the end counts.
+  /** Reads to the end. @throws RangeError when there is more than so many bytes */
+  async rest(maxBytes: number): Promise<void> {
+    let left = maxBytes - this.#held.length;
+    for (let next = await this.#source.next(); next.done !== true; next = await this.#source.next()) {
+      left -= next.value.length;
+      if (left < 0) throw new RangeError("it does not end");
     }
   }
 

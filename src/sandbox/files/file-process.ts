@@ -1,52 +1,48 @@
-import { settlesWithin, throwIfCancelled, untilCancelled } from "../../base/abort.ts";
-import { untilWritable } from "../../base/until-writable.ts";
-import type { Container, OutputChunk, Process } from "../../engines/engine.ts";
+import type { CallOptions, Container } from "../../engines/engine.ts";
+import { AnswerStream } from "../answers/answer-stream.ts";
 import { failureWords, fileError } from "./file-error.ts";
 
 /** Names of the kernel's errors in English, whatever the image's language is. */
 const environment = { LC_ALL: "C" };
-const mostWords = 4_000;
-/** How long a script that was given up may take to clean up. */
-const cleanUpMs = 5_000;
+/** The first line is a word or a number. */
+const maxLineBytes = 32;
 
-/** A script of `file-scripts.ts` at work on one path. */
+/** A script of `file-scripts.ts` at work on one path. All throw what `AnswerStream` throws. */
 export class FileProcess {
   readonly #path: string;
-  readonly #process: Process;
-  readonly #output: AsyncIterator<OutputChunk, unknown>;
-  readonly #signal: AbortSignal | undefined;
+  readonly #answer: AnswerStream;
   #held: Buffer = Buffer.alloc(0);
-  #words = "";
-  #hasEnded = false;
 
   static async start(
     container: Pick<Container, "exec">,
     script: string,
     parameters: readonly [path: string, ...others: string[]],
-    signal: AbortSignal | undefined,
+    { signal }: CallOptions,
   ): Promise<FileProcess> {
     const command = ["sh", "-c", script, "sh", ...parameters];
     const process = await container.exec({ command, environment, workingDirectory: "/", concurrent: true }, { signal });
-    return new FileProcess(parameters[0], process, signal);
+    const [path] = parameters;
+    return new FileProcess(path, new AnswerStream(process, { subject: JSON.stringify(path), signal }));
   }
 
-  private constructor(path: string, process: Process, signal: AbortSignal | undefined) {
+  private constructor(path: string, answer: AnswerStream) {
     this.#path = path;
-    this.#process = process;
-    this.#output = process.output[Symbol.asyncIterator]();
-    this.#signal = signal;
+    this.#answer = answer;
   }
 
-  /** The first line of its output. @throws the script's failure when it ends without one, CANCELLED */
-  async line(): Promise<string> {
+  /** The first line of its output, in that form. @throws the script's failure when it ends without one */
+  async line(form: RegExp): Promise<string> {
     let text: Buffer = Buffer.alloc(0);
     for (;;) {
-      const end = text.indexOf(0x0a);
+      const end = text.subarray(0, maxLineBytes).indexOf(0x0a);
       if (end >= 0) {
+        const line = text.toString("latin1", 0, end);
+        if (!form.test(line)) return this.#answer.refuse("its first line is none");
         this.#held = text.subarray(end + 1);
-        return text.toString("latin1", 0, end);
+        return line;
       }
-      const piece = await this.#next();
+      if (text.length >= maxLineBytes) return this.#answer.refuse("its first line is none");
+      const piece = await this.#answer.next();
       if (piece === null) {
         await this.end();
         throw fileError(this.#path, "it said nothing");
@@ -55,79 +51,42 @@ export class FileProcess {
     }
   }
 
-  /** The rest of its output. */
-  async *content(): AsyncGenerator<Uint8Array, void, undefined> {
-    for (let piece = this.#takeHeld() ?? (await this.#next()); piece !== null; piece = await this.#next()) yield piece;
+  /** The rest of its output. @throws POLICY_DENIED for more than so many bytes */
+  async *content(maxBytes: number): AsyncGenerator<Uint8Array, void, undefined> {
+    let left = maxBytes;
+    const held = this.#held;
+    this.#held = Buffer.alloc(0);
+    for (let piece = held.length > 0 ? held : await this.#answer.next(); piece !== null;) {
+      left -= piece.length;
+      if (left < 0) await this.#answer.refuse(`it has more than the ${maxBytes} bytes that were expected`);
+      yield piece;
+      piece = await this.#answer.next();
+    }
   }
 
-  /** Gives it input, until it does not want any more. */
+  /** Gives it input, until it does not want any more, and waits for its end. @throws the script's failure */
   async feed(chunks: AsyncIterable<Uint8Array>): Promise<void> {
-    const { stdin } = this.#process;
-    const failed = this.#watch();
-    failed.catch(() => {
-      // Whoever waits for it is told; a source that fails first is told instead.
-    });
-    for await (const chunk of chunks) {
-      throwIfCancelled(this.#signal);
-      if (this.#words !== "" || this.#hasEnded) break;
-      if (!stdin.write(chunk)) await untilCancelled(Promise.race([untilWritable(stdin), failed]), this.#signal);
-    }
-    stdin.end();
-    await untilCancelled(failed, this.#signal);
+    this.#conclude(await this.#answer.feed(chunks, (words) => failureWords(words) !== null));
   }
 
   /** Waits for its end. @throws the script's failure */
   async end(): Promise<void> {
-    this.#process.stdin.end();
-    while ((await this.#next()) !== null) {
-      // What it writes is wanted no more.
-    }
-    const { exitCode } = await untilCancelled(this.#process.exit, this.#signal);
+    this.#conclude(await this.#answer.end());
+  }
+
+  /** @throws POLICY_DENIED always */
+  refuse(problem: string): Promise<never> {
+    return this.#answer.refuse(problem);
+  }
+
+  /** As `AnswerStream.giveUp`. */
+  giveUp(): Promise<void> {
+    return this.#answer.giveUp();
+  }
+
+  #conclude(exitCode: number): void {
     if (exitCode === 0) return;
-    const words = failureWords(this.#words);
-    if (words !== null || this.#words === "") throw fileError(this.#path, words ?? `exit code ${exitCode}`);
-  }
-
-  /** Gives it up; resolves when it is gone, or does not go. */
-  async giveUp(): Promise<void> {
-    this.#process.stdin.end();
-    await this.#output.return?.();
-    if (await settlesWithin(this.#process.exit, cleanUpMs)) return;
-    await this.#process.kill("SIGKILL").catch(() => {
-      // It ends with its container.
-    });
-  }
-
-  /** Resolves when it has said what went wrong, or has ended. */
-  async #watch(): Promise<void> {
-    while (!this.#hasEnded && this.#words === "") await this.#read();
-  }
-
-  #takeHeld(): Buffer | null {
-    const held = this.#held;
-    this.#held = Buffer.alloc(0);
-    return held.length === 0 ? null : held;
-  }
-
-  /** Null at the end. */
-  async #next(): Promise<Buffer | null> {
-    while (!this.#hasEnded) {
-      const piece = await this.#read();
-      if (piece !== null) return piece;
-    }
-    return null;
-  }
-
-  async #read(): Promise<Buffer | null> {
-    const result = await untilCancelled(this.#output.next(), this.#signal);
-    if (result.done === true) {
-      this.#hasEnded = true;
-      return null;
-    }
-    const { value } = result;
-    const bytes = Buffer.from(value.bytes.buffer, value.bytes.byteOffset, value.bytes.byteLength);
-    if (value.stream === "stdout") return bytes;
-    this.#words = (this.#words + bytes.toString("utf8")).slice(0, mostWords);
-    return null;
+    const words = failureWords(this.#answer.words);
+    if (words !== null || this.#answer.words === "") throw fileError(this.#path, words ?? `exit code ${exitCode}`);
   }
 }

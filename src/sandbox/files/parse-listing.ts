@@ -6,15 +6,14 @@ const recordEnd = Buffer.from("//\n");
 /** By the first letter of what `ls -l` shows. */
 const kinds: Readonly<Record<string, FileKind>> = { "-": "file", d: "folder", l: "link" };
 
-/** The records of `listScript`, at most so many; the last one may be cut off. */
+/** The records of `listScript`, at most so many; the last one may be cut off. @throws RangeError for what it does not write */
 export function parseListing(output: Buffer, mostEntries: number): FileListing {
   const entries: FileFacts[] = [];
   let at = 0;
   while (entries.length < mostEntries) {
     const end = output.indexOf(recordEnd, at);
     if (end < 0) break;
-    const facts = parseRecord(output.subarray(at, end));
-    if (facts !== null) entries.push(facts);
+    entries.push(parseRecord(output.subarray(at, end)));
     at = end + recordEnd.length;
   }
   entries.sort((a, b) => Buffer.compare(Buffer.from(a.path), Buffer.from(b.path)));
@@ -22,9 +21,11 @@ export function parseListing(output: Buffer, mostEntries: number): FileListing {
 }
 
 /** `drwxr-xr-x MODE SIZE SECONDS ./PATH`, the mode as an octal number, the seconds perhaps with a fraction. */
-function parseRecord(record: Buffer): FileFacts | null {
-  const head = /^(\S)\S* ([0-7]+) (\d+) (-?\d+)(?:\.\d+)? \.\//.exec(record.subarray(0, 120).toString("latin1"));
-  if (head === null) return null;
+function parseRecord(record: Buffer): FileFacts {
+  const head = /^([a-z?-])\S* ([0-7]{1,6}) (\d{1,15}) (-?\d{1,12})(?:\.\d+)? \.\//.exec(
+    record.subarray(0, 120).toString("latin1"),
+  );
+  if (head === null) throw new RangeError("it is no listing");
   const [whole, letter = "", mode = "", size = "", seconds = ""] = head;
   const name = record.subarray(whole.length);
   const path = name.toString("utf8");

@@ -1,7 +1,6 @@
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Capabilities } from "../../engines/capabilities.ts";
 import type { CallOptions, Container } from "../../engines/engine.ts";
-import { fileError } from "./file-error.ts";
 import type { FileListing, NewTreeEntry, SizedContent, TreeEntry } from "./file-facts.ts";
 import { FileProcess } from "./file-process.ts";
 import { listScript, readScript, readTreeScript, writeScript, writeTreeScript } from "./file-scripts.ts";
@@ -40,13 +39,15 @@ export interface FileContent {
 const defaultEntries = 10_000;
 /** Room for an entry of a listing: most names are far shorter than a path may be. */
 const entryBytes = 512;
+/** What a script says when it takes content. */
+const ready = /^ready$/;
 
 /**
  * Files of a sandbox, moved by small programs inside it that run as its programs' user: no link leads out, and what a
  * program may not read or write they cannot. Paths are absolute paths inside.
  *
  * All throw NOT_FOUND, PERMISSION_DENIED, INVALID_REQUEST (a folder where a file is meant, a FIFO, a device, a path
- * that is none), SANDBOX_LOST, CANCELLED, and UNSUPPORTED where only guarded programs run.
+ * that is none), UNSUPPORTED where only guarded programs run, and what `AnswerStream` throws.
  */
 export class SandboxFiles {
   readonly #container: Pick<Container, "exec">;
@@ -62,13 +63,18 @@ export class SandboxFiles {
     const { depth = 1, mostEntries = defaultEntries, signal } = options;
     checkWhole("depth", depth, 1);
     checkWhole("most entries", mostEntries, 1);
-    const process = await this.#start(listScript, [path, String(depth), String(mostEntries * entryBytes)], signal);
+    const mostBytes = mostEntries * entryBytes;
+    const process = await this.#start(listScript, [path, String(depth), String(mostBytes)], signal);
     const chunks: Uint8Array[] = [];
     await guarded(process, async () => {
-      for await (const chunk of process.content()) chunks.push(chunk);
+      for await (const chunk of process.content(mostBytes)) chunks.push(chunk);
       await process.end();
     });
-    return parseListing(Buffer.concat(chunks), mostEntries);
+    try {
+      return parseListing(Buffer.concat(chunks), mostEntries);
+    } catch (error) {
+      return process.refuse((error as RangeError).message);
+    }
   }
 
   /** Opens a file, through links. */
@@ -77,8 +83,9 @@ export class SandboxFiles {
     checkWhole("offset", offsetBytes, 0);
     checkWhole("most bytes", mostBytes, -1);
     const process = await this.#start(readScript, [path, String(offsetBytes), String(mostBytes)], signal);
-    const sizeBytes = Number(await guarded(process, () => process.line()));
-    return { sizeBytes, chunks: contentOf(process) };
+    const sizeBytes = Number(await guarded(process, () => process.line(/^\d{1,15}$/)));
+    const rest = Math.max(sizeBytes - offsetBytes, 0);
+    return { sizeBytes, chunks: contentOf(process, mostBytes < 0 ? rest : Math.min(rest, mostBytes)) };
   }
 
   /**
@@ -92,18 +99,20 @@ export class SandboxFiles {
     const parameters = [path, String(sizeBytes), mode === undefined ? "" : mode.toString(8)] as const;
     const process = await this.#start(writeScript, parameters, signal);
     await guarded(process, async () => {
-      await process.line();
+      await process.line(ready);
       await process.feed(exactly(path, sizeBytes, chunks));
-      await process.end();
     });
   }
 
-  /** A file, or a folder with all below it; links as links. @throws at its end when a part could not be read */
+  /**
+   * A file, or a folder with all below it; links as links. How much comes is for the reader to bound, who may give it up.
+   * @throws at its end when a part could not be read
+   */
   async *readTree(path: string, { signal }: CallOptions = {}): AsyncGenerator<TreeEntry, void, undefined> {
     const process = await this.#start(readTreeScript, [path], signal);
     let isComplete = false;
     try {
-      yield* decodeTar(process.content());
+      yield* decodeTar(process.content(Infinity));
       await process.end();
       isComplete = true;
     } catch (error) {
@@ -111,7 +120,7 @@ export class SandboxFiles {
       if (!(error instanceof RangeError)) throw error;
       // The archive was cut off, or never begun: what tar said is the reason.
       await process.end();
-      throw fileError(path, error.message);
+      await process.refuse(error.message);
     } finally {
       if (!isComplete) await process.giveUp();
     }
@@ -128,9 +137,8 @@ export class SandboxFiles {
   ): Promise<void> {
     const process = await this.#start(writeTreeScript, [path], signal);
     await guarded(process, async () => {
-      await process.line();
+      await process.line(ready);
       await process.feed(encodeTar(entries));
-      await process.end();
     });
   }
 
@@ -140,7 +148,7 @@ export class SandboxFiles {
     signal: AbortSignal | undefined,
   ): Promise<FileProcess> {
     if (this.#isGuarded) throw onlyGuarded();
-    return FileProcess.start(this.#container, script, [insidePath(path), ...others], signal);
+    return FileProcess.start(this.#container, script, [insidePath(path), ...others], { signal });
   }
 }
 
@@ -154,10 +162,10 @@ async function guarded<T>(process: FileProcess, work: () => Promise<T>): Promise
   }
 }
 
-async function* contentOf(process: FileProcess): AsyncGenerator<Uint8Array, void, undefined> {
+async function* contentOf(process: FileProcess, maxBytes: number): AsyncGenerator<Uint8Array, void, undefined> {
   let isComplete = false;
   try {
-    yield* process.content();
+    yield* process.content(maxBytes);
     await process.end();
     isComplete = true;
   } finally {

@@ -3,8 +3,14 @@ import { ByteReader } from "./byte-reader.ts";
 import type { TreeEntry } from "./file-facts.ts";
 import { parsePaxRecords, parseTarHeader } from "./tar-header.ts";
 
-/** Longer than any path; a header that claims more is none of tar's. */
-const mostWordsBytes = 65_536;
+/** Longer than what any tar says of one entry: two paths and times. */
+const maxWordsBytes = 16_384;
+/** The kernel's limit of a path, which a tree that was read whole can exceed by little. */
+const maxPathBytes = 4_096;
+/** Extended headers before one entry: GNU's tar has two, POSIX's one and one for all. */
+const maxExtended = 4;
+/** Empty blocks that fill the last record: 10 KiB, or more where tar was told so. */
+const maxRestBytes = 1_048_576;
 
 /** What stands in extended headers before the one that it is about. */
 interface Words {
@@ -29,13 +35,14 @@ export async function* decodeTar(chunks: AsyncIterable<Uint8Array>): AsyncGenera
 
 async function* entries(reader: ByteReader): AsyncGenerator<TreeEntry, void, undefined> {
   let words: Words = {};
+  let extended = 0;
   for (;;) {
     const block = await reader.exactly(tarBlockBytes);
     const header = parseTarHeader(block);
-    if (header === null) return reader.rest();
+    if (header === null) return reader.rest(maxRestBytes);
     const blocks = Math.ceil(header.sizeBytes / tarBlockBytes) * tarBlockBytes;
     if ("LKxg".includes(header.flag)) {
-      if (header.sizeBytes > mostWordsBytes) throw new RangeError("words beyond measure");
+      if (header.sizeBytes > maxWordsBytes || ++extended > maxExtended) throw new RangeError("words beyond measure");
       const content = (await reader.exactly(blocks)).subarray(0, header.sizeBytes);
       Object.assign(words, wordsOf(header.flag, content));
       continue;
@@ -45,6 +52,7 @@ async function* entries(reader: ByteReader): AsyncGenerator<TreeEntry, void, und
     const content = reader.take(header.flag === "0" ? sizeBytes : 0);
     yield entryOf(header, words, { sizeBytes, chunks: content.chunks });
     words = {};
+    extended = 0;
     await content.skip();
     const padded = Math.ceil(sizeBytes / tarBlockBytes) * tarBlockBytes;
     if (header.flag === "0") await reader.exactly(padded - sizeBytes);
@@ -98,8 +106,9 @@ function pathOf(bytes: Buffer): string {
     .replace(/^\.$/, "");
 }
 
-/** @throws TypeError for other bytes */
+/** @throws TypeError for other bytes, RangeError for too many */
 function utf8(bytes: Buffer): string {
+  if (bytes.length > maxPathBytes) throw new RangeError("a path beyond measure");
   return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
 }
 

@@ -25,12 +25,14 @@ export function parseTarHeader(block: Buffer): TarHeader | null {
 export function parsePaxRecords(content: Buffer): ReadonlyMap<string, Buffer> {
   const records = new Map<string, Buffer>();
   for (let at = 0; at < content.length;) {
-    const space = content.indexOf(0x20, at);
-    const length = Number(content.toString("latin1", at, space));
-    const equals = content.indexOf(0x3d, space);
-    if (space < 0 || equals < 0 || !(length > 0) || at + length > content.length) throw new RangeError("not a record");
-    records.set(content.toString("utf8", space + 1, equals), content.subarray(equals + 1, at + length - 1));
-    at += length;
+    const digits = /^[1-9]\d{0,5} /.exec(content.toString("latin1", at, at + 7))?.[0] ?? "";
+    const record = content.subarray(at, at + Number(digits));
+    // Within the record: a search beyond it would cost the square of the content.
+    const equals = record.indexOf(0x3d);
+    const isWhole = record.length === Number(digits) && record.at(-1) === 0x0a;
+    if (digits === "" || equals < digits.length || !isWhole) throw new RangeError("not a record");
+    records.set(record.toString("utf8", digits.length, equals), record.subarray(equals + 1, -1));
+    at += record.length;
   }
   return records;
 }

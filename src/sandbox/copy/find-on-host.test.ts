@@ -1,0 +1,52 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { failureOf } from "../../../test/helpers/failure-of.ts";
+import { findOnHost } from "./find-on-host.ts";
+
+let folder = "";
+const at = (...names: string[]): string => path.join(folder, ...names);
+beforeEach(() => {
+  folder = mkdtempSync(path.join(realpathSync(os.tmpdir()), "glovebox-find-"));
+  mkdirSync(at("project/sub"), { recursive: true });
+  mkdirSync(at("outside"));
+  writeFileSync(at("outside/secret"), "secret");
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+it("finds files and folders by their real names", async () => {
+  writeFileSync(at("project/sub/file"), "four");
+  await using file = await findOnHost(at("project/sub/file"), process.platform);
+  expect([file.name, file.stat.size]).toEqual(["file", 4]);
+  await using root = await findOnHost("/", process.platform);
+  expect(root.stat.isDirectory()).toBe(true);
+});
+
+it.each([
+  ["a file", "project/file", "../outside/secret", "outside/secret"],
+  ["a folder", "project/folder", "../outside", "outside"],
+  ["a folder on the way", "project/folder", "../outside", "outside", "/secret"],
+  ["nothing", "project/dangling", "../absent", "absent"],
+])(
+  "follows no link that was left in the place of %s, and says where it leads",
+  async (_, name, to, means, below = "") => {
+    symlinkSync(to, at(name));
+    const error = await failureOf(findOnHost(at(name) + below, process.platform), "INVALID_REQUEST");
+    expect(error.message).toContain(JSON.stringify(at(name)));
+    expect(error.suggestion).toContain(JSON.stringify(at(means)));
+  },
+);
+
+it("stays in the folder that it found when a link takes that folder's place", async () => {
+  writeFileSync(at("project/sub/secret"), "mine");
+  await using found = await findOnHost(at("project/sub/secret"), process.platform);
+  rmSync(at("project/sub"), { recursive: true });
+  symlinkSync("../outside", at("project/sub"));
+  await expect(found.parent.enter(found.name)).rejects.toMatchObject({ code: "ENOENT" });
+});
+
+it("tells what is not there", async () => {
+  await failureOf(findOnHost(at("project/absent"), process.platform), "NOT_FOUND");
+  await failureOf(findOnHost(at("project/absent/below"), process.platform), "NOT_FOUND");
+});

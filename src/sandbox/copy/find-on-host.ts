@@ -1,0 +1,61 @@
+import { lstat, readlink, realpath } from "node:fs/promises";
+import type { Stats } from "node:fs";
+import path from "node:path";
+import { GloveboxError } from "../../errors/glovebox-error.ts";
+import { HostFolder } from "./host-folder.ts";
+import { onHost } from "./on-host.ts";
+
+/** A file or folder of this machine, by its name in the folder that holds it, which is open. */
+export interface FoundOnHost extends AsyncDisposable {
+  readonly parent: HostFolder;
+  readonly name: string;
+  readonly stat: Stats;
+}
+
+/**
+ * Finds what a path names, without following a link: a sandbox that has, or had, one of the folders on the way as a mount
+ * can leave links there that lead to files which are none of its own. Only a name directly below the root may be a link, as
+ * `/tmp` and `/var` are on some systems: no sandbox writes there.
+ * @throws INVALID_REQUEST naming the link, NOT_FOUND, PERMISSION_DENIED
+ */
+export async function findOnHost(place: string, platform: NodeJS.Platform): Promise<FoundOnHost> {
+  const { root } = path.parse(place);
+  const [first, ...names] = place.slice(root.length).split(path.sep).filter(Boolean);
+  const top = first === undefined ? root : await onHost(place, realpath(path.join(root, first)));
+  const name = names.pop();
+  if (name === undefined) return foundIn(await HostFolder.pass(top, platform), ".", place);
+  let folder = await onHost(place, HostFolder.pass(top, platform));
+  let at = top;
+  try {
+    for (const each of names) {
+      at = path.join(at, each);
+      await refuseLink(folder.at(each), at);
+      const next = await onHost(at, folder.enter(each, { onlyPass: true }));
+      await folder[Symbol.asyncDispose]();
+      folder = next;
+    }
+    await refuseLink(folder.at(name), path.join(at, name));
+    return await foundIn(folder, name, place);
+  } catch (error) {
+    await folder[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+async function foundIn(parent: HostFolder, name: string, place: string): Promise<FoundOnHost> {
+  const stat = await onHost(place, lstat(parent.at(name)));
+  return { parent, name, stat, [Symbol.asyncDispose]: () => parent[Symbol.asyncDispose]() };
+}
+
+async function refuseLink(at: string, shown: string): Promise<void> {
+  if (!(await onHost(shown, lstat(at))).isSymbolicLink()) return;
+  const target = path.resolve(path.dirname(shown), await readlink(at));
+  throw new GloveboxError(
+    "INVALID_REQUEST",
+    `${JSON.stringify(shown)} is a link on this machine: it is not followed.`,
+    {
+      suggestion: `A sandbox may have left it. If you mean what it leads to, name that: ${JSON.stringify(target)}.`,
+      context: { path: shown, target },
+    },
+  );
+}
