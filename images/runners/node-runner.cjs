@@ -13,8 +13,9 @@
  * It starts in this file's folder and goes to the working folder once the job is there, because Node remembers where it
  * found no package.json.
  *
- * TypeScript files keep their text; what they were compiled to lies in a folder beside this file, and hooks give it to
- * Node in place of the text. Workers and forked children load this file again and install only the hooks.
+ * TypeScript files keep their text; hooks give Node what they were compiled to in place of the text. Workers and forked
+ * children, which load this file again and install only the hooks, find it in a folder beside this file. Under Node's
+ * permission model there are neither, and nothing is written.
  */
 "use strict";
 
@@ -25,6 +26,10 @@
   const runnerFailed = 125;
   const version = 1;
   const compiledFolder = path.join(__dirname, "compiled");
+  /** Whether the program can start others that load this file. */
+  const hasChildren = process.permission === undefined;
+  /** What the job's TypeScript files were compiled to, by their paths. */
+  const compiledTexts = new Map();
 
   /** The next `size` bytes of standard input and not one more; null at its end. */
   function read(size) {
@@ -74,19 +79,22 @@
     } else fs.unlinkSync(target);
   }
 
-  function writeFile(folder, file) {
+  function targetOf(folder, file) {
     const parts = file.path.split("/");
     if (parts.some((part) => part === "" || part === "." || part === "..")) {
       throw new Error("a file's path leaves the working folder");
     }
-    const target = path.join(folder, ...parts);
+    return path.join(folder, ...parts);
+  }
+
+  function writeFile(target, bytes) {
     fs.mkdirSync(path.dirname(target), { recursive: true });
     // Node's permission model has no fchmod.
     const usual = process.umask(0);
     const descriptor = fs.openSync(target, "wx", 0o444);
     process.umask(usual);
     try {
-      fs.writeFileSync(descriptor, readAll(file.size));
+      fs.writeFileSync(descriptor, bytes);
     } finally {
       fs.closeSync(descriptor);
     }
@@ -95,8 +103,13 @@
   function receiveJob() {
     const header = readHeader();
     if (header.empties) for (const name of fs.readdirSync(header.folder)) remove(path.join(header.folder, name));
-    for (const file of header.files) writeFile(header.folder, file);
-    for (const file of header.compiled) writeFile(path.join(compiledFolder, header.folder), file);
+    for (const file of header.files) writeFile(targetOf(header.folder, file), readAll(file.size));
+    for (const file of header.compiled) {
+      const target = targetOf(header.folder, file);
+      const bytes = readAll(file.size);
+      compiledTexts.set(target, bytes.toString("utf8"));
+      if (hasChildren) writeFile(path.join(compiledFolder, target), bytes);
+    }
     for (const [name, value] of Object.entries(header.environment)) process.env[name] = value;
     for (const argument of header.arguments) process.argv.push(argument);
     process.chdir(header.working_directory || header.folder);
@@ -105,8 +118,11 @@
   /** The text that a TypeScript file was compiled to; null for any other file. */
   function compiledText(url) {
     if (!url.startsWith("file:") || !/\.[cm]?tsx?$/.test(url)) return null;
+    const file = require("node:url").fileURLToPath(url);
+    const kept = compiledTexts.get(file);
+    if (kept !== undefined || !hasChildren) return kept ?? null;
     try {
-      return fs.readFileSync(path.join(compiledFolder, require("node:url").fileURLToPath(url)), "utf8");
+      return fs.readFileSync(path.join(compiledFolder, file), "utf8");
     } catch (error) {
       if (error.code === "ENOENT") return null;
       throw error;
@@ -167,7 +183,8 @@
   }
 
   const { isMainThread } = require("node:worker_threads");
-  if (isMainThread && !fs.existsSync(compiledFolder)) {
+  const isChildOfTypeScript = hasChildren && fs.existsSync(compiledFolder);
+  if (isMainThread && !isChildOfTypeScript) {
     try {
       receiveJob();
     } catch (error) {
@@ -177,6 +194,6 @@
   }
   delete require.cache[__filename];
   // With TypeScript the option stays, so that a forked child finds its compiled files too.
-  if (fs.existsSync(compiledFolder)) installHooks();
+  if (isChildOfTypeScript || compiledTexts.size > 0) installHooks();
   else process.execArgv.length = 0;
 })();

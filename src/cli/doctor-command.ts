@@ -19,7 +19,7 @@ export function addDoctorCommand(program: Command, io: CommandIo, setExitCode: S
     .option("--json", "print one JSON object, with everything")
     .addHelpText(
       "after",
-      "\nExit code: 0 when `glovebox run` has an engine to run on, 125 when it has none, 2 when the configuration is wrong.",
+      "\nExit code: 0 when `glovebox run` has an engine to run on that is a wall, 125 when it has none, 2 when the configuration is wrong.",
     )
     .action(async (options: DoctorOptions) => {
       await using glovebox = await createGlovebox();

@@ -117,6 +117,18 @@ describe("isHealthy", () => {
     expect(doctorReport(given)).toContain(words);
   });
 
+  it("never calls level preload ready, accepted or not", () => {
+    for (const usable of [true, false]) {
+      const local: DoctorEngine = { ...docker, name: "local", isolation: "preload", usable };
+      const given = response({ chosen_engine: chosenBy("local"), engines: [local] });
+      expect(isHealthy(given)).toBe(false);
+      const text = doctorReport(given);
+      expect(text).toContain("[--] local: 28.2.2, isolation preload");
+      expect(text).not.toMatch(/\[ok\]|^Ready/m);
+      expect(text).toContain(usable ? "accepted here but no wall" : "local answers, but refuses runs");
+    }
+  });
+
   it("tells an engine that is configured and down from none at all", () => {
     const chosen = { ...response().chosen_engine, default: { asked: "podman", engine: null, why: "It is down." } };
     expect(doctorReport(response({ chosen_engine: chosen }))).toContain("podman is the engine that is configured");

@@ -2,9 +2,18 @@ import type { DoctorChoice, DoctorEngine, DoctorResponse } from "../operations/d
 import { escapeControls } from "./terminal-escape.ts";
 import { indented } from "./wrap-text.ts";
 
-/** Whether a request that names no engine gets one that accepts it. */
-export function isHealthy({ chosen_engine: { default: chosen }, engines }: DoctorResponse): boolean {
-  return engines.some(({ name, usable }) => name === chosen.engine && usable);
+/** Whether a request that names no engine gets one that accepts it and is a wall, which level `preload` is not. */
+export function isHealthy(response: DoctorResponse): boolean {
+  const chosen = chosenEngine(response);
+  return chosen !== undefined && chosen.usable && isWall(chosen);
+}
+
+function chosenEngine({ chosen_engine: { default: chosen }, engines }: DoctorResponse): DoctorEngine | undefined {
+  return engines.find(({ name }) => name === chosen.engine);
+}
+
+function isWall({ isolation }: DoctorEngine): boolean {
+  return isolation !== "preload";
 }
 
 /** What `doctor` found, for people: plain ASCII, 80 columns where words allow; `all` shows defaults too. */
@@ -28,6 +37,9 @@ export function doctorReport(response: DoctorResponse, { all = false }: { readon
 function verdict(response: DoctorResponse): string {
   const { asked, engine } = response.chosen_engine.default;
   if (isHealthy(response)) return `Ready: \`glovebox run\` uses ${engine}.`;
+  const chosen = chosenEngine(response);
+  if (chosen?.usable === true && !isWall(chosen))
+    return `Not ready: \`glovebox run\` uses ${engine} at isolation preload, which is accepted here but no wall.`;
   if (engine !== null) return `Not ready: ${engine} answers, but refuses runs; what it says above tells why.`;
   return asked === "auto"
     ? "Not ready: no engine can be used. Start or install one of those above."
@@ -40,7 +52,7 @@ function engineBlock(engine: DoctorEngine): string[] {
     ? "cannot be used"
     : [version, isolation && `isolation ${isolation}`].filter(Boolean).join(", ");
   return [
-    `${usable ? "[ok]" : "[--]"} ${name}: ${state}`,
+    `${usable && isWall(engine) ? "[ok]" : "[--]"} ${name}: ${state}`,
     ...field("why", engine.reason),
     ...field("start", engine.how_to_start),
     ...field("parts", engine.components?.map((part) => `${part.name} ${part.version}`).join(", ")),

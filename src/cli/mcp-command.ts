@@ -12,6 +12,7 @@ const principal = "local";
 interface McpOptions {
   readonly http?: string;
   readonly engine?: string;
+  readonly minIsolation?: string;
   readonly answerWithin: string;
 }
 
@@ -24,18 +25,24 @@ export function addMcpCommand(program: Command, io: CommandIo, setExitCode: SetE
     .description("Serve the tools to an agent over MCP: on standard input and output, or on a local port.")
     .option("--http <port>", "serve Streamable HTTP at http://127.0.0.1:PORT/mcp instead; 0 takes a free port")
     .option("--engine <engine>", "auto, docker, podman or local (default: auto)")
+    .option(
+      "--min-isolation <level>",
+      "preload, namespaces, container or vm: refuse engines that seal less (default: namespaces)",
+    )
     .option("--answer-within <duration>", "answer long calls after this time; they go on, by their run_id", "45s")
     .addHelpText(
       "after",
       "\nExit code: 0 when the client hangs up and on SIGINT or SIGTERM, after everything is removed; 1 when an engine did not remove it within 10 s, and the next start will.",
     )
-    .action(async ({ http, engine, answerWithin }: McpOptions) => {
+    .action(async ({ http, engine, minIsolation, answerWithin }: McpOptions) => {
       // Loaded on use: the other commands start faster without the protocol.
       const { openMcpDoor } = await import("../mcp/open-mcp-door.ts");
       const address = http === undefined ? null : parseAddress(http);
       const door = await openMcpDoor({
-        door: address === null ? "own-machine" : "server",
+        door: address === null ? "stdio" : "server",
         engine,
+        minIsolation,
+        signal: io.signal,
         answerWithinMs: parseDuration(answerWithin, "--answer-within"),
       });
       let left: readonly string[] = [];

@@ -13,6 +13,7 @@ import { exitCodeOf } from "./exit-code.ts";
 import { ProgramOutput } from "./program-output.ts";
 import { ProgressLine } from "./progress-line.ts";
 import { requestOfOptions, type RunOptions } from "./run-options.ts";
+import { runWarnings } from "./run-warnings.ts";
 
 const repeated = (value: string, before: readonly string[]): readonly string[] => [...before, value];
 
@@ -50,7 +51,10 @@ export function addRunCommand(program: Command, io: CommandIo, setExitCode: SetE
       "packages to install first, with commas between them (lodash@4.17.21,zod), or auto: those that are imported",
     )
     .option("--oci-runtime <name>", "OCI runtime of the engine, such as runsc")
-    .option("--min-isolation <level>", "preload, namespaces, container or vm: refuse engines that seal less")
+    .option(
+      "--min-isolation <level>",
+      "preload, namespaces, container or vm: refuse engines that seal less (default: namespaces)",
+    )
     .option("--json", "print exactly one JSON object, the response, instead of the program's output")
     .addHelpText(
       "after",
@@ -71,11 +75,15 @@ async function run(
   const stdout = new ProgramOutput(io.stdout);
   const stderr = new ProgramOutput(io.stderr);
   const progress = new ProgressLine(io.stderr);
+  const told = new Set<string>();
   const onEvent = async (event: OperationEvent): Promise<void> => {
     if (event.type === "progress") return progress.show(event.message, event.fraction);
     progress.clear();
     if (event.type === "denied") io.stderr.write(describeDenial(event.denial));
-    if (event.type === "warning") io.stderr.write(`glovebox: ${event.message}\n`);
+    if (event.type === "warning") {
+      told.add(event.message);
+      io.stderr.write(`glovebox: ${event.message}\n`);
+    }
     if (event.type === "output" && options.json !== true) {
       await (event.stream === "stdout" ? stdout : stderr).write(event.bytes);
     }
@@ -90,8 +98,11 @@ async function run(
     await glovebox.close();
   }
   if (options.json === true) io.stdout.write(`${JSON.stringify(response)}\n`);
-  else if (response.error !== undefined && response.outcome !== "cancelled")
-    io.stderr.write(describeError(response.error));
+  else {
+    io.stderr.write(runWarnings(response, { told, namesDisk: options.disk !== undefined }));
+    if (response.error !== undefined && response.outcome !== "cancelled")
+      io.stderr.write(describeError(response.error));
+  }
   return typeof io.signal.reason === "number" ? io.signal.reason : exitCodeOf(response);
 }
 

@@ -29,8 +29,8 @@ export interface Config {
   /** Output that a result carries per stream. */
   readonly maxOutputBytes: number;
   readonly environmentIdleMs: number;
-  /** Null: the door decides, `namespaces` for the server and `preload` on the user's own machine (SPEC RT5). */
-  readonly minIsolation: Isolation | null;
+  /** Weakest isolation of a run that asks for nothing else (SPEC RT5). */
+  readonly minIsolation: Isolation;
   /** One-shot runs by language; `session` for `run_code`. */
   readonly images: Readonly<Record<Language | "session", string>>;
   /** What `bun-runner-base` is built on. */

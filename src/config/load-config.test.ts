@@ -33,7 +33,7 @@ describe("loadConfig without anything set", () => {
       maxContainers: 10,
       queue: { limit: 100, timeoutMs: 30_000 },
       maxOutputBytes: 10_485_760,
-      minIsolation: null,
+      minIsolation: "namespaces",
       images: {
         python: "python:3.12-slim",
         javascript: "node:24-slim",

@@ -44,10 +44,9 @@ const schema = z.strictObject(
       .prefault("1h")
       .describe("How long an environment may do nothing, its background processes included, before it is ended."),
     min_isolation: choice(isolationLevels)
-      .nullable()
-      .default(null)
+      .default("namespaces")
       .describe(
-        "Weakest isolation that is accepted, unless a request says otherwise; unset: `namespaces` for the server, `preload` on the user's own machine.",
+        "Weakest isolation that is accepted. Requests may ask for more; for less only on the command line and in the library. Unset, sessions over stdio take what the host reaches.",
       ),
     images: z
       .strictObject(

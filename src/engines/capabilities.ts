@@ -1,6 +1,7 @@
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import { isAtLeast, type Isolation } from "../policy/isolation.ts";
 import type { EngineName } from "./engine.ts";
+import { isolationRefusal } from "./isolation-refusal.ts";
 
 export { isolationLevels, type Isolation } from "../policy/isolation.ts";
 
@@ -19,6 +20,8 @@ export interface Capabilities {
   readonly programs?: "any" | "guarded" | undefined;
   /** What every result must tell of this engine's isolation, one sentence each. */
   readonly notes?: readonly string[] | undefined;
+  /** What people can do here to reach a better isolation, and why it is not reached; one or two sentences. */
+  readonly isolationAdvice?: string | undefined;
   /** What people can do here about limits that are missing, or that something weaker meets; one or two sentences. */
   readonly limitsAdvice?: string | undefined;
   readonly seccomp: Enforcement;
@@ -128,17 +131,7 @@ export interface EnforceableOptions {
 export function assertEnforceable(capabilities: Capabilities, options: EnforceableOptions): EnforceableResult {
   const { engine, minIsolation, optional = [] } = options;
   if (!isAtLeast(capabilities.isolation, minIsolation)) {
-    throw new GloveboxError(
-      "UNSUPPORTED",
-      `Engine ${engine} reaches isolation "${capabilities.isolation}" here; "${minIsolation}" is demanded.`,
-      {
-        suggestion: [
-          `Use an engine that reaches "${minIsolation}", or lower the minimum isolation.`,
-          ...(capabilities.notes ?? []),
-        ].join(" "),
-        context: { engine, isolation: capabilities.isolation, min_isolation: minIsolation },
-      },
-    );
+    throw isolationRefusal(capabilities, { engine, minIsolation });
   }
   const warnings: string[] = [...(capabilities.notes ?? [])];
   const missing: Demand[] = [];

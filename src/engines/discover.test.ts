@@ -5,6 +5,7 @@ import { Engines, type EngineTable } from "./discover.ts";
 import type { Engine, EngineName, EngineProbe } from "./engine.ts";
 
 const capabilities = { isolation: "container" } as Capabilities;
+const minIsolation = "namespaces";
 const asked: EngineName[] = [];
 
 /** The part of an engine that choosing needs; what it answers stands for the machine it is on. */
@@ -47,18 +48,18 @@ function engines(answering: readonly EngineName[], platform: NodeJS.Platform = "
 
 describe("choosing an engine", () => {
   it("takes docker, then podman, then apple on Linux", async () => {
-    const { engine } = await engines(["podman", "apple"]).choose("auto", { allowLocal: false });
+    const { engine } = await engines(["podman", "apple"]).choose("auto", { allowLocal: false, minIsolation });
     expect(engine.name).toBe("podman");
     expect(asked).toEqual(["docker", "podman"]);
   });
 
   it("takes apple first on macOS", async () => {
-    const { engine } = await engines(["docker", "apple"], "darwin").choose("auto", { allowLocal: false });
+    const { engine } = await engines(["docker", "apple"], "darwin").choose("auto", { allowLocal: false, minIsolation });
     expect(engine.name).toBe("apple");
   });
 
   it("never falls back to local in container mode, and says what was tried and how to start each", async () => {
-    await expect(engines(["local"]).choose("auto", { allowLocal: false })).rejects.toMatchObject({
+    await expect(engines(["local"]).choose("auto", { allowLocal: false, minIsolation })).rejects.toMatchObject({
       errorType: "ENGINE_UNAVAILABLE",
       message: expect.stringMatching(/docker does not answer.*podman does not answer.*apple does not answer/),
       suggestion: expect.stringMatching(/Start docker.*Start podman.*Start apple/),
@@ -66,7 +67,28 @@ describe("choosing an engine", () => {
   });
 
   it("falls back to local on the user's own machine and says so", async () => {
-    const { engine, notes } = await engines(["local"]).choose("auto", { allowLocal: true });
+    const { engine, notes } = await engines(["local"]).choose("auto", { allowLocal: true, minIsolation });
+    expect(engine.name).toBe("local");
+    expect(notes).toEqual([expect.stringContaining("embedded sandbox")]);
+  });
+
+  it("falls back to local at level preload only when that was accepted by name, and tells how else", async () => {
+    const advice = "The kernel refuses. Install bubblewrap.";
+    const weak = { isolation: "preload", isolationAdvice: advice } as Capabilities;
+    const table: EngineTable = {
+      docker: engineThat("docker", false),
+      local: async () => ({
+        ...(await engineThat("local", true)()),
+        probe: async () => ({ available: true, version: "1", capabilities: weak }),
+      }),
+    };
+    const engines = new Engines(table, "linux");
+    await expect(engines.choose("auto", { allowLocal: true, minIsolation })).rejects.toMatchObject({
+      errorType: "ENGINE_UNAVAILABLE",
+      message: expect.stringContaining('local: Engine local reaches isolation "preload" here'),
+      suggestion: expect.stringMatching(/Start docker\..*Install bubblewrap\..*--min-isolation preload/),
+    });
+    const { engine, notes } = await engines.choose("auto", { allowLocal: true, minIsolation: "preload" });
     expect(engine.name).toBe("local");
     expect(notes).toEqual([expect.stringContaining("embedded sandbox")]);
   });
@@ -82,19 +104,19 @@ describe("choosing an engine", () => {
       podman: engineThat("podman", true),
     });
     const late = new GloveboxError("ENGINE_UNAVAILABLE", "Engine docker did not answer within 10 s.");
-    const { engine } = await new Engines(hanging(late), "linux").choose("auto", { allowLocal: false });
+    const { engine } = await new Engines(hanging(late), "linux").choose("auto", { allowLocal: false, minIsolation });
     expect(engine.name).toBe("podman");
     const cancelled = new GloveboxError("CANCELLED", "Given up.");
-    const choosing = new Engines(hanging(cancelled), "linux").choose("auto", { allowLocal: false });
+    const choosing = new Engines(hanging(cancelled), "linux").choose("auto", { allowLocal: false, minIsolation });
     await expect(choosing).rejects.toBe(cancelled);
   });
 
   it("probes nothing when an engine is named, and refuses a name without an adapter", async () => {
-    const { engine, notes } = await engines(["local"]).choose("local", { allowLocal: true });
+    const { engine, notes } = await engines(["local"]).choose("local", { allowLocal: true, minIsolation });
     expect(engine.name).toBe("local");
     expect(notes).toEqual([]);
     expect(asked).toEqual([]);
-    await expect(engines([]).choose("kubernetes", { allowLocal: true })).rejects.toMatchObject({
+    await expect(engines([]).choose("kubernetes", { allowLocal: true, minIsolation })).rejects.toMatchObject({
       errorType: "INVALID_REQUEST",
       message: expect.stringContaining("docker, podman, apple, local"),
     });

@@ -1,6 +1,8 @@
 import { GloveboxError } from "../errors/glovebox-error.ts";
+import { isAtLeast, type Isolation } from "../policy/isolation.ts";
 import type { CallOptions, Engine, EngineName, EngineProbe } from "./engine.ts";
 import { guardEngine } from "./guarded-engine.ts";
+import { isolationRefusal } from "./isolation-refusal.ts";
 import { probeEngine } from "./probe-engine.ts";
 
 /** What a caller may ask for: one engine, or the first that answers. */
@@ -15,6 +17,8 @@ export type EngineTable = Readonly<Partial<Record<EngineName, EngineLoader>>>;
 export interface ChooseOptions extends CallOptions {
   /** Whether `auto` may end at the embedded engine (command line and library) or must not (container mode, SPEC RT2). */
   readonly allowLocal: boolean;
+  /** The weakest level at which `auto` takes the embedded engine; container engines are held to it by each run. */
+  readonly minIsolation: Isolation;
 }
 
 export interface ChosenEngine {
@@ -73,7 +77,7 @@ export class Engines implements AsyncDisposable {
     const failures: { name: EngineName; probe: Extract<EngineProbe, { available: false }> }[] = [];
     for (const name of this.#order(options.allowLocal)) {
       const engine = await this.get(name);
-      const probe = await probeEngine(engine, options.signal);
+      const probe = heldTo(options.minIsolation, await probeEngine(engine, options.signal), name);
       if (!probe.available) {
         failures.push({ name, probe });
         continue;
@@ -109,4 +113,11 @@ export class Engines implements AsyncDisposable {
     const order = allowLocal ? [...containers, "local" as const] : containers;
     return order.filter((name) => this.#table[name] !== undefined);
   }
+}
+
+/** The embedded engine below the level that is demanded counts as one that cannot be used, so that nothing falls back to it. */
+function heldTo(minIsolation: Isolation, probe: EngineProbe, engine: EngineName): EngineProbe {
+  if (engine !== "local" || !probe.available || isAtLeast(probe.capabilities.isolation, minIsolation)) return probe;
+  const { message, suggestion } = isolationRefusal(probe.capabilities, { engine, minIsolation });
+  return { available: false, reason: message, howToStart: suggestion };
 }

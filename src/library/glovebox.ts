@@ -1,4 +1,4 @@
-import { doctorOperation, type DoctorContext } from "../operations/doctor/run.ts";
+import { doctorOperation, productEngines, type DoctorContext } from "../operations/doctor/run.ts";
 import type { DoctorResponse } from "../operations/doctor/schema.ts";
 import { executeOperation } from "../operations/execute/run.ts";
 import type { ExecuteRequest, ExecuteResponse } from "../operations/execute/schema.ts";
@@ -42,6 +42,7 @@ import type {
 } from "../operations/session/schema.ts";
 import { parseRequest } from "../operations/parse-request.ts";
 import type { Operation, OperationCall } from "../operations/operation.ts";
+import { checkChoice } from "../policy/choice.ts";
 import { createPlatform, type Alert, type Platform } from "../platform/platform.ts";
 import { loadHostConfig, type ConfigOverrides } from "../config/host-config.ts";
 import { readNodeVersion } from "../config/node-version.ts";
@@ -124,10 +125,11 @@ const connection = "library";
 
 /**
  * Opens the embedded Glovebox.
- * @throws INVALID_REQUEST when the configuration is not valid
+ * @throws INVALID_REQUEST when the configuration is not valid, or there is no engine of that name
  */
 export async function createGlovebox(options: GloveboxOptions = {}): Promise<Glovebox> {
   const { workingDirectory, engine, onAlert, ...overrides } = options;
+  if (engine !== undefined) checkChoice(engine, ["auto", ...productEngines], "engine");
   const { config, host, loaded } = await loadHostConfig(overrides);
   const platform = createPlatform({
     config,

@@ -26,7 +26,7 @@ export function createMcpServer({ desk, principal, connection, version }: McpSer
     { capabilities: { tools: { listChanged: false }, resources: { listChanged: false } }, instructions },
   );
   const { server } = mcp;
-  const tools = toolList(desk.rows);
+  const tools = toolList(desk.rows, desk.platform);
   server.setRequestHandler("tools/list", () => ({ tools }));
   server.setRequestHandler("tools/call", ({ params }, context) =>
     callTool(desk, params, { principal, connection, context }),

@@ -5,19 +5,31 @@ import { createPlatform, type Door } from "../platform/platform.ts";
 import { McpDoor } from "./mcp-door.ts";
 
 export interface OpenMcpDoorOptions {
-  /** `own-machine` for one client over stdio, `server` for a port. */
+  /** `stdio` for one client, `server` for a port. */
   readonly door: Door;
   /** Engine of calls that name none; default: the configuration's. */
   readonly engine?: string | undefined;
+  /** Weakest isolation that is accepted; default: the configuration's. */
+  readonly minIsolation?: string | undefined;
   readonly answerWithinMs: number;
+  /** Gives the start up. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * The MCP door of this process, with the whole operations table.
- * @throws INVALID_REQUEST when the configuration is not valid
+ * The MCP door of this process, with the whole operations table, once the engine that was named answers (SPEC RT1).
+ * @throws INVALID_REQUEST when the configuration is not valid, ENGINE_UNAVAILABLE with the engine's start instructions
  */
-export async function openMcpDoor({ door, engine, answerWithinMs }: OpenMcpDoorOptions): Promise<McpDoor> {
-  const { config, host } = await loadHostConfig({});
+export async function openMcpDoor(options: OpenMcpDoorOptions): Promise<McpDoor> {
+  const { door, engine, minIsolation, answerWithinMs, signal } = options;
+  const settings = minIsolation === undefined ? {} : { min_isolation: minIsolation };
+  const { config, host } = await loadHostConfig({ settings });
   const platform = createPlatform({ config, host, door, defaultEngine: engine });
+  try {
+    await platform.assertEngineAnswers(signal);
+  } catch (error) {
+    await platform.close();
+    throw error;
+  }
   return new McpDoor({ platform, table: operationTable, version: readPackageVersion(), answerWithinMs });
 }

@@ -1,17 +1,20 @@
 import type { Tool } from "@modelcontextprotocol/server";
 import type { OperationRow } from "../operations/operation-row.ts";
+import type { Platform } from "../platform/platform.ts";
 import { toolOf } from "./tool-of.ts";
 import { inputSchemaOf, outputSchemaOf } from "./tool-schemas.ts";
 
-/** The rows as `tools/list` shows them. */
-export function toolList(rows: readonly OperationRow[]): Tool[] {
+/** The rows as `tools/list` shows them, for the deployment where one is given. */
+export function toolList(rows: readonly OperationRow[], platform?: Platform): Tool[] {
   return rows.map((row) => {
-    const { title, readOnly, destructive, idempotent, openWorld, mayTakeLong } = toolOf(row);
+    const tool = toolOf(row);
+    const { title, readOnly, destructive, idempotent, openWorld, mayTakeLong } = tool;
     const { name, description } = row.operation;
+    const caveat = platform === undefined ? null : (tool.caveat?.(platform) ?? null);
     return {
       name,
       title,
-      description: mayTakeLong ? `${description} ${longCalls}` : description,
+      description: [description, caveat, mayTakeLong ? longCalls : null].filter((part) => part !== null).join(" "),
       inputSchema: inputSchemaOf(row),
       outputSchema: outputSchemaOf(row),
       annotations: {

@@ -16,6 +16,8 @@ export interface ToolForm<Response = unknown> {
   readonly openWorld: boolean;
   /** It may outlast the minute that clients wait: it then answers with a `run_id` and goes on. */
   readonly mayTakeLong: boolean;
+  /** A further sentence of its description, where this deployment makes one necessary. */
+  caveat?(platform: Pick<Platform, "minIsolation">): string | null;
   /** The answer in a few lines, for an agent to read; its long strings are cut already. */
   text(response: Response): string;
   /** Pictures in the answer that a model may look at, small enough for that; the response is whole here. */

@@ -6,45 +6,120 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { describe, expect, it } from "vitest";
 import { gloveboxEnvironment } from "../helpers/mcp-client.ts";
 import { projectFolder } from "../helpers/project-folder.ts";
+import { runCommand, type CommandResult } from "../helpers/run-command.ts";
 
-const command = path.join(projectFolder, "bin/glovebox");
+const ownCommand = path.join(projectFolder, "bin/glovebox");
 /** A place without namespaces: a user namespace, whose root knows no other users, that allows no further ones. */
 const nowhere = [
   ...["unshare", "--user", "--map-root-user", "sh", "-c"],
   'for kind in user mnt; do echo 0 >"/proc/sys/user/max_${kind}_namespaces"; done; exec "$@"',
-  ...["sh", command],
 ] as const;
+/** No container engine answers either. */
+const noEngines = { DOCKER_HOST: "unix:///nonexistent/docker.sock", CONTAINER_HOST: "unix:///nonexistent/podman.sock" };
+const accepted = { GLOVEBOX_MIN_ISOLATION: "preload" };
 
-async function glovebox(...args: readonly string[]): Promise<string> {
-  const [program, ...rest] = nowhere;
-  const { stdout } = await promisify(execFile)(program, [...rest, ...args], { env: gloveboxEnvironment() });
-  return stdout;
+function glovebox(argv: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<CommandResult> {
+  return runCommand(argv, { environment: { ...noEngines, ...environment }, through: nowhere });
 }
 
-describe("where there are no namespaces", () => {
-  it("the command runs programs at isolation preload, and says so", async () => {
-    expect(await glovebox("run", "--engine", "local", "-c", "print(6 * 7)")).toBe("42\n");
-    const answer = await glovebox("run", "--engine", "local", "--json", "-c", "print(1)");
-    expect(JSON.parse(answer)).toMatchObject({ isolation: "preload", stdout: "1\n" });
+async function connectNowhere(environment: Readonly<Record<string, string>> = {}): Promise<Client> {
+  const [command, ...rest] = nowhere;
+  const client = new Client({ name: "test", version: "1" });
+  const env = gloveboxEnvironment({ ...noEngines, ...environment });
+  const args = [...rest, "sh", ownCommand, "mcp"];
+  await client.connect(new StdioClientTransport({ command, args, env, stderr: "ignore" }));
+  return client;
+}
+
+describe("where there are no namespaces and no container engine", () => {
+  it.each([["local"], ["auto"]])(
+    "the command refuses to run on engine %s, and ends with what would seal programs and how to go without",
+    async (engine) => {
+      const { exitCode, stdout, stderr } = await glovebox(["run", "--engine", engine, "-c", "print(6 * 7)"]);
+      expect({ exitCode, stdout }).toEqual({ exitCode: 125, stdout: "" });
+      expect(stderr).toMatch(/user namespaces are switched off[^]*sysctl -w user\.max_user_namespaces/);
+      expect(stderr).toMatch(/--min-isolation preload \(for every run: GLOVEBOX_MIN_ISOLATION=preload\)\n$/);
+      if (engine === "auto") expect(stderr).toMatch(/docker: .*podman: .*local: /);
+    },
+  );
+
+  it.each([
+    ["--min-isolation preload", ["--min-isolation", "preload"], {}],
+    ["GLOVEBOX_MIN_ISOLATION", [], accepted],
+  ] as const)(
+    "it runs programs at isolation preload when %s accepts that, and tells the person once",
+    async (_, argv, environment) => {
+      const run = ["run", ...argv, "-c", "print(6 * 7)"];
+      const { exitCode, stdout, stderr } = await glovebox(run, environment);
+      expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: "42\n" });
+      expect(stderr.match(/isolation preload: the program runs on the host itself/g)).toHaveLength(1);
+      expect(stderr).toContain("No container engine answers (docker, podman)");
+      expect(stderr).toContain("a CPU limit: not enforced");
+      const json = await glovebox([...run, "--json"], environment);
+      expect(JSON.parse(json.stdout)).toMatchObject({ isolation: "preload", stdout: "42\n" });
+    },
+  );
+
+  it.each([
+    ["by default", {}],
+    ["where level preload is accepted", accepted],
+  ])("doctor never calls it ready, %s", async (_, environment) => {
+    const { exitCode, stdout } = await glovebox(["doctor"], environment);
+    expect(exitCode).toBe(125);
+    expect(stdout).toContain("[--] local: ");
+    expect(stdout).toContain("Not ready");
+    expect(stdout).not.toMatch(/\[ok\]|^Ready/m);
   });
 
   it("root of a namespace that has no other users runs them at isolation namespaces all the same", async () => {
-    const args = ["--user", "--map-root-user", command, "run", "--engine", "local", "--json", "-c", "print(1)"];
+    const args = ["--user", "--map-root-user", ownCommand, "run", "--engine", "local", "--json", "-c", "print(1)"];
     const { stdout } = await promisify(execFile)("unshare", args, { env: gloveboxEnvironment() });
     expect(JSON.parse(stdout)).toMatchObject({ isolation: "namespaces", stdout: "1\n" });
   });
 
-  it("an MCP server has sessions whose files last, and that work on after a time limit", async () => {
-    const [program, ...rest] = nowhere;
-    const client = new Client({ name: "test", version: "1" });
-    await client.connect(
-      new StdioClientTransport({
-        command: program,
-        args: [...rest, "mcp"],
-        env: gloveboxEnvironment(),
-        stderr: "inherit",
-      }),
-    );
+  it("sessions over stdio work, and the tool and the first answer say at which level", async () => {
+    const client = await connectNowhere();
+    try {
+      const { tools } = await client.listTools();
+      const { description } = tools.find(({ name }) => name === "run_code") ?? {};
+      expect(description).toContain("isolation preload");
+      const first = await client.callTool({ name: "run_code", arguments: { language: "python", code: "print(1)" } });
+      expect(first.structuredContent).toMatchObject({ stdout: "1\n", isolation: "preload" });
+      expect(JSON.stringify(first.content)).toContain("isolation preload: the program runs on the host itself");
+    } finally {
+      await client.close();
+    }
+  });
+
+  it("everything else over stdio is refused there, also at the agent's own word", async () => {
+    const client = await connectNowhere();
+    try {
+      const program = { language: "python", code: "print(1)" };
+      const refused = await client.callTool({ name: "execute_code", arguments: program });
+      expect(refused.isError).toBe(true);
+      expect(JSON.stringify(refused.content)).toMatch(/ENGINE_UNAVAILABLE.*--min-isolation preload/);
+      const asked = { ...program, engine: "local", min_isolation: "preload" };
+      const denied = await client.callTool({ name: "execute_code", arguments: asked });
+      expect(JSON.stringify(denied.content)).toContain("POLICY_DENIED");
+    } finally {
+      await client.close();
+    }
+  });
+
+  it("a deployment that names a level gets no weaker one for its sessions either", async () => {
+    const client = await connectNowhere({ GLOVEBOX_MIN_ISOLATION: "namespaces" });
+    try {
+      const { tools } = await client.listTools();
+      expect(tools.find(({ name }) => name === "run_code")?.description).not.toContain("preload");
+      const refused = await client.callTool({ name: "run_code", arguments: { language: "python", code: "1" } });
+      expect(JSON.stringify(refused.content)).toMatch(/UNSUPPORTED.*is demanded/);
+    } finally {
+      await client.close();
+    }
+  });
+
+  it("sessions have files that last, and work on after a time limit", async () => {
+    const client = await connectNowhere();
     try {
       const run = async (request: Readonly<Record<string, unknown>>): Promise<unknown> => {
         const { structuredContent } = await client.callTool({ name: "run_code", arguments: request });

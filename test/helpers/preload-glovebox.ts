@@ -23,10 +23,10 @@ export interface PreloadGloveboxOptions {
   readonly settings?: Settings;
 }
 
-/** Runs programs at level `preload`, whatever this machine could do. */
+/** Runs programs at level `preload`, whatever this machine could do; it is accepted by name, unless the settings say otherwise. */
 export async function openPreloadGlovebox(options: PreloadGloveboxOptions = {}): Promise<PreloadGlovebox> {
   const { door = "own-machine", asOurselves = false, settings } = options;
-  const { config, host: machine } = await loadHostConfig({ settings });
+  const { config, host: machine } = await loadHostConfig({ settings: { min_isolation: "preload", ...settings } });
   // Who is not root has no other user to become.
   const host = asOurselves ? { ...machine, uid: null } : machine;
   const platform = createPlatform({ config, host, door });

@@ -13,6 +13,8 @@ export interface CommandResult {
 
 export interface CommandOptions {
   readonly cwd?: string;
+  /** A command that runs the command behind it, such as `unshare --user sh -c 'exec "$@"'`; `sh` comes between the two. */
+  readonly through?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   /** Written to its standard input, which is then closed; default: nothing. */
   readonly stdin?: string;
@@ -22,7 +24,10 @@ export interface CommandOptions {
 
 /** Runs the checkout's `glovebox` as a user would. */
 export function runCommand(argv: readonly string[], options: CommandOptions = {}): Promise<CommandResult> {
-  const child = spawn(path.join(projectFolder, "bin/glovebox"), argv, {
+  const { through = [] } = options;
+  const own = path.join(projectFolder, "bin/glovebox");
+  const [file = own, ...rest] = through.length === 0 ? [own] : [...through, "sh", own];
+  const child = spawn(file, [...rest, ...argv], {
     cwd: options.cwd ?? projectFolder,
     env: {
       ...process.env,

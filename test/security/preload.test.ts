@@ -1,5 +1,7 @@
 import { existsSync } from "node:fs";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { RunCodeRequest } from "../../src/index.ts";
+import type { Settings } from "../../src/config/settings-overrides.ts";
 import { failureOf } from "../helpers/failure-of.ts";
 import { openPreloadGlovebox, type PreloadGlovebox } from "../helpers/preload-glovebox.ts";
 import { Outside, readPreloadProbes } from "./preload-probes.ts";
@@ -75,12 +77,47 @@ describe("at level preload", () => {
     await failureOf(glovebox.execute({ ...run, limits: { cpus: 1 } }), "UNSUPPORTED");
   });
 
-  it("a server refuses it unless it is told otherwise", async () => {
-    await using server = await openPreloadGlovebox({ door: "server" });
-    const error = await failureOf(server.execute({ language: "python", code: "pass" }), "UNSUPPORTED");
-    expect(error.message).toContain('"namespaces" is demanded');
-    const { isolation } = await server.execute({ language: "python", code: "pass", min_isolation: "preload" });
-    expect(isolation).toBe("preload");
+  it.each(["own-machine", "stdio", "server"] as const)(
+    "it is refused unless it was accepted by name (%s)",
+    async (door) => {
+      await using glovebox = await openPreloadGlovebox({ door, settings: { min_isolation: undefined } });
+      const error = await failureOf(glovebox.execute({ language: "python", code: "pass" }), "UNSUPPORTED");
+      expect(error.message).toContain('"namespaces" is demanded');
+      expect(error.suggestion).toMatch(/--min-isolation preload \(for every run: GLOVEBOX_MIN_ISOLATION=preload\)$/);
+      await using accepted = await openPreloadGlovebox({ door });
+      expect((await accepted.execute({ language: "python", code: "pass" })).isolation).toBe("preload");
+    },
+  );
+
+  it("a request may accept it for the person before the command line, and for nobody else", async () => {
+    const run = { language: "python", code: "pass", min_isolation: "preload" } as const;
+    const settings = { min_isolation: undefined };
+    await using own = await openPreloadGlovebox({ settings });
+    expect((await own.execute(run)).isolation).toBe("preload");
+    expect((await own.runCode({ ...run, packages: [] })).isolation).toBe("preload");
+    for (const door of ["stdio", "server"] as const) {
+      await using agents = await openPreloadGlovebox({ door, settings });
+      await failureOf(agents.execute(run), "POLICY_DENIED");
+    }
+  });
+
+  it("sessions over stdio have it where nothing better can be reached, unless a deployment demands more", async () => {
+    const run: RunCodeRequest = { language: "python", code: "pass", packages: [] };
+    const open = (door: "stdio" | "server" | "own-machine", settings: Settings): Promise<PreloadGlovebox> =>
+      openPreloadGlovebox({ door, settings: { min_isolation: undefined, ...settings } });
+    await using stdio = await open("stdio", {});
+    const first = await stdio.runCode(run);
+    expect(first.isolation).toBe("preload");
+    expect(first.warnings.join()).toContain("isolation preload:");
+    for (const [door, settings] of [
+      ["stdio", { min_isolation: "namespaces" }],
+      ["stdio", { execution_mode: "container" }],
+      ["server", {}],
+      ["own-machine", {}],
+    ] as const) {
+      await using other = await open(door, settings);
+      await failureOf(other.runCode(run), "UNSUPPORTED");
+    }
   });
 
   it.each(["LD_PRELOAD", "PYTHONHOME", "PYTHONUSERBASE", "NODE_OPTIONS", "GLOVEBOX_PRELOAD"])(

@@ -7,7 +7,7 @@
  * that all ways to the network pass. It is interception, not a wall: see docs/threat-model.md.
  *
  * GLOVEBOX_PRELOAD holds the settings in JSON: `runner`, the text of a runner that takes the job before the program
- * starts, or the empty string, and `runner_folder`, where it is to lie.
+ * starts, or the empty string.
  */
 "use strict";
 
@@ -174,13 +174,12 @@
     if (Module.isBuiltin("node:sqlite")) closeAll(require("node:sqlite"), "database");
   }
 
-  function runRunner(text, folder) {
-    const fs = require("node:fs");
+  /** It believes to lie beside this file, where no program can leave anything. */
+  function runRunner(text) {
     const path = require("node:path");
-    fs.mkdirSync(folder, { recursive: true });
     // Node looks for package.json where it starts, and remembers that there was none.
-    process.chdir(folder);
-    const file = path.join(folder, "runner.cjs");
+    process.chdir(__dirname);
+    const file = path.join(__dirname, "runner.cjs");
     const runner = new Module(file, null);
     runner.filename = file;
     runner._compile(text, file);
@@ -195,7 +194,7 @@
     Module.syncBuiltinESMExports();
     delete require.cache[__filename];
     process.execArgv.length = 0;
-    if (settings.runner !== "") runRunner(settings.runner, settings.runner_folder);
+    if (settings.runner !== "") runRunner(settings.runner);
     process.execArgv.length = 0;
   } catch (error) {
     require("node:fs").writeSync(2, `glovebox preload: ${error.message}\n`);

@@ -7,8 +7,8 @@ import { onlyTheHost } from "./only-the-host.ts";
 /** The embedded engine at each of its levels. */
 export interface EngineLevels {
   readonly namespaces: Engine;
-  /** Given why it cannot be `namespaces`, in one sentence. */
-  readonly preload: (reason: string) => Engine;
+  /** Given why it cannot be `namespaces` and what would make it so, in one sentence each. */
+  readonly preload: (reason: string, fix: string) => Engine;
 }
 
 /** The embedded engine at the best level that this host lets it reach, found out once. */
@@ -77,7 +77,7 @@ class LeveledEngine implements Engine {
     const { namespaces, preload } = this.#levels;
     const probe = await namespaces.probe();
     if (probe.available) return namespaces;
-    const weaker = preload(probe.reason);
+    const weaker = preload(probe.reason, probe.howToStart);
     const { available } = await weaker.probe();
     if (available) return weaker;
     await weaker.close();

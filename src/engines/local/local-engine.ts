@@ -26,7 +26,7 @@ import { runTrial } from "./trial.ts";
  */
 export function createLocalEngine(options: LocalEngineOptions): Engine {
   const namespaces = (): Engine => new NamespacesEngine(options);
-  const preload = (reason: string): Engine => createPreloadEngine({ ...options, reason });
+  const preload = (reason: string, fix?: string): Engine => createPreloadEngine({ ...options, reason, fix });
   switch (options.level ?? "auto") {
     case "namespaces":
       return namespaces();

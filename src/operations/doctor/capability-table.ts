@@ -4,7 +4,8 @@ import type { Capabilities } from "../../engines/capabilities.ts";
 export function capabilityTable({
   isolation: _,
   notes: _notes,
-  limitsAdvice: _advice,
+  limitsAdvice: _limitsAdvice,
+  isolationAdvice: _isolationAdvice,
   ...abilities
 }: Capabilities): Readonly<Record<string, string>> {
   const words = Object.entries(abilities).flatMap(([name, ability]) =>

@@ -23,7 +23,7 @@ export interface DoctorContext {
 }
 
 /** Engines of the product, also those without an adapter yet. */
-const productEngines: readonly EngineName[] = ["docker", "podman", "apple", "local"];
+export const productEngines: readonly EngineName[] = ["docker", "podman", "apple", "local"];
 
 /** For the operator's eyes only: it shows the configuration and where its file lies. */
 export const doctorOperation: Operation<typeof doctorRequestSchema, typeof doctorResponseSchema, DoctorContext> = {
@@ -39,7 +39,7 @@ async function run(context: DoctorContext, _request: unknown, { signal }: Operat
   const { platform, loaded, version, nodeVersion } = context;
   const { engines, config, host } = platform;
   const measure: Measure = {
-    minIsolation: config.minIsolation ?? platform.defaultMinIsolation,
+    minIsolation: config.minIsolation,
     kernel: await readKernelSettings(),
     isRoot: host.uid === 0,
     usesOwnImage: config.images.session === defaultSessionImage,
@@ -49,11 +49,13 @@ async function run(context: DoctorContext, _request: unknown, { signal }: Operat
     engines.names.includes(name) ? examineEngine(await engines.get(name), measure, signal) : missingEngine(name),
   );
   const asked = checkChoice(context.defaultEngine ?? config.containerRuntime, ["auto", ...names], "engine");
+  const { minIsolation } = config;
+  const inContainers = config.executionMode === "container";
   const [reports, byDefault, ownMachine, containerMode] = await Promise.all([
     Promise.all(examined),
-    choice(engines, asked, { allowLocal: true, signal }),
-    choice(engines, "auto", { allowLocal: true, signal }),
-    choice(engines, "auto", { allowLocal: false, signal }),
+    choice(engines, asked, { allowLocal: !inContainers, minIsolation, signal }),
+    choice(engines, "auto", { allowLocal: !inContainers, minIsolation, signal }),
+    choice(engines, "auto", { allowLocal: false, minIsolation, signal }),
   ]);
   return {
     version,

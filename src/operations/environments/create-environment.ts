@@ -46,7 +46,11 @@ async function run(platform: Platform, request: Request, call: OperationCall): P
   const spec = specOf(platform, request, id, call.principal);
   // A wish that cannot be met is refused now; the values are read at each use.
   await spec.readSecrets();
-  const { engine, notes } = await platform.chooseEngine(request.engine, call.signal);
+  const { engine, notes } = await platform.chooseEngine(request.engine, {
+    minIsolation: spec.minIsolation,
+    containers: true,
+    signal: call.signal,
+  });
   const notices = [...notes];
   const environment = await openEnvironment(
     {
@@ -88,7 +92,7 @@ async function run(platform: Platform, request: Request, call: OperationCall): P
 
 /** Everything but the project is checked before anything is started. */
 function specOf(platform: Platform, request: Request, id: string, principal: string): EnvironmentSpec {
-  const { config, defaultMinIsolation } = platform;
+  const { config } = platform;
   const environment = readVariables(request);
   const asker = { principal, kind: "environment", taken: Object.keys(environment) } as const;
   const network = parseNetwork(request.network);
@@ -116,7 +120,7 @@ function specOf(platform: Platform, request: Request, id: string, principal: str
     environment,
     readSecrets: () => readSecrets(platform, request.secrets ?? [], asker),
     hostEnvironment: config.hostEnvironment,
-    minIsolation: request.min_isolation ?? config.minIsolation ?? defaultMinIsolation,
+    minIsolation: platform.minIsolation("other", request.min_isolation),
     explicitDemands: request.network === undefined ? demands : [...demands, "noNetwork"],
   };
 }

@@ -49,7 +49,10 @@ async function run(platform: Platform, request: Request, call: OperationCall): P
     taken: Object.keys(request.environment ?? {}),
   });
   const spec = specOf(platform, request, call, { contextFiles, secrets });
-  const { engine, notes: engineNotes } = await platform.chooseEngine(request.engine, call.signal);
+  const { engine, notes: engineNotes } = await platform.chooseEngine(request.engine, {
+    minIsolation: spec.minIsolation,
+    signal: call.signal,
+  });
   const notes = [...notices, ...engineNotes];
   for (const note of notes) await call.onEvent?.({ type: "warning", message: note });
   const result = await execute(
@@ -108,7 +111,7 @@ function specOf(
     imageDemanded: request.image !== undefined,
     ociRuntime: request.oci_runtime,
     explicitDemands: explicitDemands("execute", request, config.explicitSettings),
-    minIsolation: request.min_isolation ?? config.minIsolation ?? platform.defaultMinIsolation,
+    minIsolation: platform.minIsolation("other", request.min_isolation),
   };
 }
 

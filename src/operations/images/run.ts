@@ -68,7 +68,7 @@ function buildListener({ signal, onEvent }: OperationCall): BuildListener & { si
 }
 
 async function imageEngine(platform: Platform, name: string | undefined, call: OperationCall): Promise<Engine> {
-  const { engine } = await platform.chooseEngine(name, call.signal);
+  const { engine } = await platform.chooseEngine(name, { containers: true, signal: call.signal });
   if ((await engine.capabilities(call)).images) return engine;
   throw new GloveboxError(
     "UNSUPPORTED",

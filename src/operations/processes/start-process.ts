@@ -63,13 +63,12 @@ async function startHere(platform: Platform, request: Request, call: OperationCa
     spec: { ...readCommand(request, workFolder), ports: readPorts(request) },
     network,
     hostEnvironment: config.hostEnvironment,
-    minIsolation: config.minIsolation ?? platform.defaultMinIsolation,
     explicitDemands: explicitDemands("session", { network: request.network }, config.explicitSettings),
   };
   const { session, notes } = await sessionOf(platform, { session_id: request.session_id }, call);
   const { process, restarted, warnings } = await startInSession(
     session,
-    start,
+    { ...start, minIsolation: session.settings.minIsolation },
     { ...platform, listener: sessionListener(call) },
     call,
   );

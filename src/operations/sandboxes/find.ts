@@ -29,7 +29,7 @@ export async function findSandboxes(
 
 /** Engines that can be asked now; one that was named must answer. */
 export async function answeringEngines(platform: Platform, name?: string, signal?: AbortSignal): Promise<Engine[]> {
-  if (name !== undefined) return [(await platform.chooseEngine(name, signal)).engine];
+  if (name !== undefined) return [(await platform.chooseEngine(name, { signal })).engine];
   const engines = await Promise.all(platform.engines.names.map((each) => platform.engines.get(each)));
   const probes = await Promise.all(engines.map((engine) => engine.probe({ signal })));
   return engines.filter((_, index) => probes[index]?.available === true);

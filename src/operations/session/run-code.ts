@@ -43,7 +43,7 @@ async function run(platform: Platform, request: Request, call: OperationCall): P
   for (const note of notes) await call.onEvent?.({ type: "warning", message: note });
   const result = await runInSession(
     session,
-    checked,
+    { ...checked, minIsolation: request.min_isolation ?? session.settings.minIsolation },
     { ...platform, maxOutputBytes: platform.config.maxOutputBytes },
     { caller: call, listener: sessionListener(call) },
   );
@@ -79,7 +79,7 @@ async function callOf(platform: Platform, request: Request, call: OperationCall)
         : checkPackages(request.packages, ecosystemOf(language)),
     network,
     timeoutMs: requestedLimits("session", request, config).timeoutMs,
-    minIsolation: request.min_isolation ?? config.minIsolation ?? platform.defaultMinIsolation,
+    minIsolation: platform.minIsolation("session", request.min_isolation),
     explicitDemands: explicitDemands("session", request, config.explicitSettings),
   };
 }

@@ -1,6 +1,7 @@
 import { invalidField } from "../../errors/glovebox-error.ts";
 import type { Platform } from "../../platform/platform.ts";
 import { checkImageReference } from "../../policy/image-reference.ts";
+import type { Isolation } from "../../policy/isolation.ts";
 import { limitFieldNames, limitFields, toField } from "../../policy/limit-fields.ts";
 import type { Limits } from "../../policy/limits.ts";
 import type { Session } from "../../workloads/session/session.ts";
@@ -15,6 +16,7 @@ export interface SessionRequest {
   readonly image?: string | undefined;
   readonly oci_runtime?: string | undefined;
   readonly limits?: LimitsRequest | undefined;
+  readonly min_isolation?: Isolation | undefined;
 }
 
 /**
@@ -33,7 +35,8 @@ export async function sessionOf(
     assertSame(known, request, { limits, image });
     return { session: known, notes: [] };
   }
-  const { engine, notes } = await platform.chooseSessionEngine(request.engine, call.signal);
+  const minIsolation = platform.minIsolation("session", request.min_isolation);
+  const { engine, notes } = await platform.chooseSessionEngine(request.engine, { minIsolation, signal: call.signal });
   // Another call of the connection may have made it meanwhile.
   const session =
     platform.sessions.find(undefined, call) ??
@@ -44,7 +47,7 @@ export async function sessionOf(
         imageDemanded: request.image !== undefined,
         ociRuntime: request.oci_runtime,
         limits,
-        minIsolation: platform.config.minIsolation ?? platform.defaultMinIsolation,
+        minIsolation,
       },
       call,
     );

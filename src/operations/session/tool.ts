@@ -12,8 +12,12 @@ export const runCodeTool: ToolForm<RunCodeResponse> = {
   idempotent: false,
   openWorld: true,
   mayTakeLong: true,
+  caveat: (platform) => (platform.minIsolation("session") === "preload" ? preloadCaveat : null),
   text: (response) => programText(response, [`session_id ${response.session_id}`]),
 };
+
+const preloadCaveat =
+  "Where this machine has no namespaces (bubblewrap) the program runs at isolation preload, on the machine itself, which is no wall against hostile code: `isolation` and the first of `warnings` in the answer say so.";
 
 /** `end_session` for agents. */
 export const endSessionTool: ToolForm<EndSessionResponse> = {

@@ -41,14 +41,14 @@ export interface RunnerStart {
   readonly interpreter?: string | undefined;
   /** Default `/work`. */
   readonly folder?: string | undefined;
-  /** A folder of the runner's own, made by it; nothing is left of it, save under Node. Default `/tmp/.glovebox`. */
+  /** A folder of the runner's own, made by it and not there before; nothing is left of it, save under Node. Default `/tmp/.glovebox`. */
   readonly runnerFolder?: string | undefined;
   /** Whether a guard runs the runner, because there is no shell to place it; only for Python and Node. Default false. */
   readonly guarded?: boolean | undefined;
 }
 
-/** Saves the runner ($3) as the file $2 of the folder $1. */
-const saveRunner = 'mkdir -p "$1" && printf %s "$3" >"$1/$2"';
+/** Saves the runner ($3) as the file $2 of the folder $1, which must be new: what lies in one is a former program's. */
+const saveRunner = 'mkdir "$1" && printf %s "$3" >"$1/$2"';
 /** Variables that shells add by themselves go again. */
 const become = 'shift 3; unset PWD OLDPWD SHLVL; exec "$@"';
 /** Node looks for package.json in the folder where it starts, and remembers that there was none. */

@@ -35,7 +35,7 @@ describe("guardCommand", () => {
       read: ["/f/node_modules"],
       threads: 64,
       runner: "",
-      runner_folder: "/f/tmp/.glovebox",
+      runner_folder: expect.stringMatching(/^\/f\/tmp\/\.glovebox-run-\w{8,}$/),
       python_path: "lib",
       arguments: ["main.py", "-x"],
     });
@@ -46,7 +46,7 @@ describe("guardCommand", () => {
     expect(program.file).toBe("/n/node");
     expect(program.arguments).toEqual([
       "--permission",
-      "--allow-fs-read=/f/guard/node/preload.cjs",
+      "--allow-fs-read=/f/guard/node",
       "--allow-fs-read=/f/node_modules",
       "--allow-fs-read=/f/work",
       "--allow-fs-write=/f/work",
@@ -59,7 +59,7 @@ describe("guardCommand", () => {
       "main.js",
       "--x",
     ]);
-    expect(settingsOf(program)).toEqual({ runner: "", runner_folder: "/f/tmp/.glovebox" });
+    expect(settingsOf(program)).toEqual({ runner: "" });
   });
 
   it.each(["python3", "node"])("hands a runner to the guard of %s", (interpreter) => {

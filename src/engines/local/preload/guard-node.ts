@@ -24,23 +24,23 @@ export function guardNode(node: NodeInstallation, request: ProgramRequest): Host
   const { runner, rest } = splitRunner(request.command.slice(1));
   checkOptions(rest, options);
   const { writable, readable, guardFolder, memoryBytes, environment } = request;
-  const guard = join(guardFolder, guardFiles.node.folder, guardFiles.node.name);
+  // Node looks for package.json beside what it loads, and looking there must be allowed.
+  const ownFolder = join(guardFolder, guardFiles.node.folder);
   const heapMib = Math.max(leastHeapMib, Math.floor(memoryBytes / mebibyte));
-  const settings = { runner, runner_folder: join(request.temporaryFolder, ".glovebox") };
   return {
     file: node.executable,
     arguments: [
       "--permission",
-      `--allow-fs-read=${guard}`,
+      `--allow-fs-read=${ownFolder}`,
       ...readable.map((folder) => `--allow-fs-read=${folder}`),
       ...writable.flatMap((folder) => [`--allow-fs-read=${folder}`, `--allow-fs-write=${folder}`]),
       ...node.options,
       `--max-old-space-size=${heapMib}`,
       "--require",
-      guard,
+      join(ownFolder, guardFiles.node.name),
       ...rest,
     ],
-    environment: { ...environment, GLOVEBOX_PRELOAD: JSON.stringify(settings) },
+    environment: { ...environment, GLOVEBOX_PRELOAD: JSON.stringify({ runner }) },
     boundsData: false,
   };
 }

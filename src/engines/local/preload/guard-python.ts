@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { createId } from "../../../base/id.ts";
 import { guardFiles } from "./guard-files.ts";
 import { checkOptions, type GuardedOptions } from "./guard-options.ts";
 import type { HostProgram, ProgramRequest } from "./host-program.ts";
@@ -24,7 +25,8 @@ export function guardPython(executable: string, request: ProgramRequest): HostPr
     read: request.readable,
     threads: request.threads,
     runner,
-    runner_folder: join(request.temporaryFolder, ".glovebox"),
+    // There is no such folder, nor can an earlier program have made one: the runner removes the place that it was read from.
+    runner_folder: join(request.temporaryFolder, `.glovebox-${createId("run")}`),
     python_path: ownPath,
     arguments: rest,
   };

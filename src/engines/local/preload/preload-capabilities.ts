@@ -6,6 +6,8 @@ export interface PreloadAbilities {
   readonly setpriv: boolean;
   /** Why this level and none better, one sentence. */
   readonly reason: string;
+  /** What would give a better one. */
+  readonly fix?: string | undefined;
   /** Whether programs run as the server's own root. */
   readonly asRoot: boolean;
 }
@@ -15,7 +17,7 @@ const interception = {
 };
 
 /** What level `preload` can do: hardly anything by the kernel, and it says so. */
-export function preloadCapabilities({ platform, setpriv, reason, asRoot }: PreloadAbilities): Capabilities {
+export function preloadCapabilities({ platform, setpriv, reason, fix, asRoot }: PreloadAbilities): Capabilities {
   const seesMemory = platform !== "win32";
   return {
     isolation: "preload",
@@ -25,6 +27,7 @@ export function preloadCapabilities({ platform, setpriv, reason, asRoot }: Prelo
       `isolation preload: the program runs on the host itself, and only its own interpreter refuses it files outside its folders, network, other processes and native code. This stops mistakes and simple mischief, not an attacker. Why no better: ${reason}`,
       ...(asRoot ? ["isolation preload: the program runs as root, like Glovebox itself."] : []),
     ],
+    isolationAdvice: [reason, ...(fix === undefined ? [] : [fix])].join(" "),
     seccomp: "no",
     noNewPrivileges: setpriv ? "yes" : interception,
     readOnlyRoot: interception,

@@ -19,6 +19,8 @@ import { toolCommand } from "./tool-command.ts";
 export interface PreloadEngineOptions extends LocalEngineOptions {
   /** Why this level and none better, one sentence for the warning in every result. */
   readonly reason: string;
+  /** What would give a better one, one sentence. */
+  readonly fix?: string | undefined;
   /** Whether the tools that install packages run too, with no guard: for installers and nobody else. Default false. */
   readonly installs?: boolean | undefined;
   /** For tests: how programs are started. Default: guarded, and no other. */

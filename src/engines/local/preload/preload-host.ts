@@ -40,7 +40,11 @@ export interface PreloadHost {
 /** @throws ENGINE_UNAVAILABLE when the host has neither Python nor Node, CANCELLED */
 export async function openPreloadHost(
   options: LocalEngineOptions,
-  { reason, installs = false }: { readonly reason: string; readonly installs?: boolean | undefined },
+  {
+    reason,
+    fix,
+    installs = false,
+  }: { readonly reason: string; readonly fix?: string | undefined; readonly installs?: boolean | undefined },
   signal?: AbortSignal,
 ): Promise<PreloadHost> {
   const { platform, environment: host } = options;
@@ -77,6 +81,7 @@ export async function openPreloadHost(
       platform,
       setpriv: setpriv !== null,
       reason,
+      fix,
       asRoot: options.uid === 0 && !changesUser,
     }),
     environmentFor: (folder) => defaultEnvironment({ platform, host, temporaryFolder: folder }),

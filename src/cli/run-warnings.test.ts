@@ -1,0 +1,20 @@
+import { describe, expect, it } from "vitest";
+import { runWarnings } from "./run-warnings.ts";
+
+const warnings = ["isolation preload: no wall.", "No engine answers.", "scratch: 256 MiB", "a \u001b[2Jlimit"];
+
+describe("warnings of a run", () => {
+  it("are told once each, harmless to a terminal, and none about scratch that nobody asked for", () => {
+    const told = new Set(["No engine answers."]);
+    const text = runWarnings({ warnings }, { told, namesDisk: false });
+    expect(text.split("\n")).toEqual([
+      "glovebox: isolation preload: no wall.",
+      expect.stringMatching(/^glovebox: a [^\u001b]*limit$/),
+      "",
+    ]);
+  });
+
+  it("say where scratch lies when its size was asked for", () => {
+    expect(runWarnings({ warnings }, { told: new Set(), namesDisk: true })).toContain("glovebox: scratch: 256 MiB\n");
+  });
+});

@@ -1,0 +1,24 @@
+import { GloveboxError } from "../errors/glovebox-error.ts";
+import type { Isolation } from "../policy/isolation.ts";
+import type { Capabilities } from "./capabilities.ts";
+import type { EngineName } from "./engine.ts";
+
+/** How people accept level `preload` by name, for one command and for all (SPEC RT5). */
+export const preloadByName = "--min-isolation preload (for every run: GLOVEBOX_MIN_ISOLATION=preload)";
+
+/** The refusal of an engine that seals less than is demanded: what would seal more and, for level `preload`, how it is accepted. */
+export function isolationRefusal(
+  { isolation, isolationAdvice }: Capabilities,
+  { engine, minIsolation }: { readonly engine: EngineName; readonly minIsolation: Isolation },
+): GloveboxError {
+  const isNoWall = isolation === "preload";
+  const what = `Engine ${engine} reaches isolation "${isolation}" here; "${minIsolation}" is demanded.`;
+  return new GloveboxError("UNSUPPORTED", isNoWall ? `${what} Level preload is no wall against hostile code.` : what, {
+    suggestion: [
+      ...(isolationAdvice === undefined ? [] : [isolationAdvice]),
+      `Use an engine that reaches "${minIsolation}" (\`glovebox doctor\` lists them).`,
+      ...(isNoWall ? [`To run without a wall all the same, accept that by name: ${preloadByName}`] : []),
+    ].join(" "),
+    context: { engine, isolation, min_isolation: minIsolation },
+  });
+}
