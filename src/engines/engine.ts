@@ -80,7 +80,10 @@ export interface ImageStore {
   labels(reference: string, options?: CallOptions): Promise<Readonly<Record<string, string>>>;
   /** Removes the image; resolves when it is gone already. */
   remove(reference: string, options?: CallOptions): Promise<void>;
-  /** Images that have no name and carry all the given labels; one that somebody has named is theirs. */
+  /**
+   * Images that `Container.commit` made and that carry all the given labels. One that somebody has named is theirs, and so
+   * is one that was made of such an image and has its labels from there.
+   */
   list(labels: Readonly<Record<string, string>>, options?: CallOptions): Promise<readonly ImageSummary[]>;
 }
 
@@ -122,6 +125,8 @@ export interface PullProgress {
 /** One line of `Engine.list`. */
 export interface ContainerSummary {
   readonly id: string;
+  /** As `ContainerSpec.name`; empty where it has none. */
+  readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly running: boolean;
   /** When it was created, milliseconds since the epoch. */

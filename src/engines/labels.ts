@@ -10,8 +10,10 @@ export const labels = {
   sandbox: "glovebox.sandbox",
   /** Who asked. */
   principal: "glovebox.principal",
-  /** Hard end, RFC 3339: after it anyone may remove the object. */
+  /** Hard end, RFC 3339: after it anyone may remove what does not run. */
   expiresAt: "glovebox.expires-at",
+  /** On an image that was made of a container: the tag that it was given then, which images made of it do not have. */
+  image: "glovebox.image",
 } as const;
 
 /** Labels that find everything of ours on an engine, whoever made it. */

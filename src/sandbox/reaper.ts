@@ -1,8 +1,9 @@
 import type { Logger } from "../base/logger.ts";
-import type { ContainerSummary, Engine, ImageSummary } from "../engines/engine.ts";
+import type { ContainerSummary, Engine } from "../engines/engine.ts";
 import { labels, managed } from "../engines/labels.ts";
 import type { SandboxDoor } from "./door/sandbox-door.ts";
 import type { Leases } from "./leases.ts";
+import { isLeftOver, isOwnContainer, type OwnedObject } from "./left-over.ts";
 import type { SandboxRecords } from "./sandbox-records.ts";
 import type { WorkArchives } from "./work-archives.ts";
 
@@ -15,8 +16,6 @@ export interface ReaperOptions {
   /** Milliseconds since the epoch. */
   readonly now: () => number;
 }
-
-type Labelled = Pick<ContainerSummary | ImageSummary, "labels">;
 
 /** How often a living server looks for what dead ones left (SPEC SE5). */
 const sweepEveryMs = 60_000;
@@ -48,8 +47,8 @@ export class Reaper {
 
   /** Removes the engine's leftovers and resolves to the ids of their sandboxes. */
   async sweep(engine: Engine): Promise<readonly string[]> {
-    const found = await engine.list(managed);
-    const left = await Promise.all(found.map(async (summary) => ((await this.isLeftOver(summary)) ? summary : null)));
+    const found = (await engine.list(managed)).filter(isOwnContainer);
+    const left = await Promise.all(found.map(async (summary) => ((await this.#isLeftOver(summary)) ? summary : null)));
     const removed = await Promise.all(
       left.filter((summary) => summary !== null).map((summary) => this.#remove(summary)),
     );
@@ -61,15 +60,6 @@ export class Reaper {
     return [...new Set([...removed.filter((id) => id !== null), ...forgotten])];
   }
 
-  /** Whether nobody who lives owns it: its owner's lease has expired, or it is unknown and its time is over. */
-  async isLeftOver(summary: Labelled): Promise<boolean> {
-    const owner = await this.#options.leases.stateOf(summary.labels[labels.owner] ?? "");
-    if (owner !== "unknown") return owner === "expired";
-    const expiresAtMs = Date.parse(summary.labels[labels.expiresAt] ?? "");
-    // Without a time that can be read it is not as we make them; a mark of ours alone is no licence to remove it.
-    return expiresAtMs < this.#options.now();
-  }
-
   /** Stops watching and waits for sweeps under way. */
   async close(): Promise<void> {
     for (const timer of this.#watched.values()) clearInterval(timer);
@@ -77,10 +67,15 @@ export class Reaper {
     await Promise.all(this.#sweeping);
   }
 
+  async #isLeftOver(object: OwnedObject): Promise<boolean> {
+    const owner = await this.#options.leases.stateOf(object.labels[labels.owner] ?? "");
+    return isLeftOver(object, owner, this.#options.now());
+  }
+
   /** Images that were made for somebody; those that a container still uses are left to the next sweep. */
   async #removeImages(engine: Engine): Promise<void> {
     for (const image of await engine.images.list(managed)) {
-      if (!(await this.isLeftOver(image))) continue;
+      if (!(await this.#isLeftOver(image))) continue;
       const { id } = image;
       try {
         if (await image.remove()) this.#options.logger.warn({ image: id }, "removed an image that a dead server left");

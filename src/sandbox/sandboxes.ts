@@ -5,6 +5,7 @@ import type { ContainerSpec } from "../engines/container-spec.ts";
 import { labels, managed } from "../engines/labels.ts";
 import type { Admission, Place } from "./admission.ts";
 import type { Leases } from "./leases.ts";
+import { containerName } from "./left-over.ts";
 import type { SandboxDoor } from "./door/sandbox-door.ts";
 import type { SandboxRecord, SandboxRecords } from "./sandbox-records.ts";
 import { Sandbox } from "./sandbox.ts";
@@ -18,7 +19,7 @@ export interface Caller {
 /** Everything of a container's spec but what `Sandboxes` fills in by itself. */
 export type SandboxPlan = Omit<ContainerSpec, "name" | "labels"> & {
   readonly kind: string;
-  /** Hard end: after it any sweep may remove the sandbox. */
+  /** Hard end: after it any sweep may remove what is left of the sandbox, once nothing runs in it. */
   readonly lifetimeMs: number;
   /** Variables of its programs, which those of visitors get too; none is a secret. */
   readonly programEnvironment?: Readonly<Record<string, string>> | undefined;
@@ -163,7 +164,7 @@ export class Sandboxes implements AsyncDisposable {
     const { kind, lifetimeMs, programEnvironment: _, ...rest } = plan;
     return {
       ...rest,
-      name: `glovebox-${id}`,
+      name: containerName(id),
       labels: {
         ...this.#ownership(lifetimeMs),
         [labels.kind]: kind,

@@ -3,6 +3,7 @@ import { createId } from "../../src/base/id.ts";
 import type { PullProgress } from "../../src/engines/engine.ts";
 import { failureOf } from "../helpers/failure-of.ts";
 import { testRegistryAddress } from "../helpers/test-registry.ts";
+import { tarOf } from "../../src/base/tar.ts";
 import { labels } from "../../src/engines/labels.ts";
 import type { Topic } from "./behaviour.ts";
 import type { Scene } from "./scene.ts";
@@ -114,6 +115,33 @@ export const images: Topic = (behaviour) => {
         expect(await image?.remove(), "gone already").toBe(true);
       } finally {
         await scene.engine.images.remove(id);
+      }
+    },
+    { capability: "diskLimit" },
+  );
+
+  behaviour(
+    "images.list-inherited",
+    "an image that is made of such a one has its labels and is not taken for one, with or without a name",
+    async (scene) => {
+      const maker = await scene.idle({ scratch: [], workingDirectory: "/", writableRoot: { folders: [] } });
+      const made = { [labels.owner]: scene.owner, [labels.sandbox]: createId("image") };
+      const id = await maker.commit(made);
+      const { images: store } = scene.engine;
+      const reference = `glovebox-test/inherits-${createId("it")}:1`;
+      const build = async (round: number): Promise<string | null> => {
+        const content = Buffer.from(`FROM ${id}\nENV ROUND=${round}\n`);
+        const context = tarOf([{ path: "Dockerfile", content }]);
+        await store.build({ reference, context, arguments: {}, labels: {} });
+        return store.identity(reference);
+      };
+      const nameless = await build(1);
+      try {
+        await build(2);
+        expect(await store.labels(nameless ?? ""), "it is there, and has no name any more").toMatchObject(made);
+        expect((await store.list(made)).map((image) => image.id)).toEqual([id]);
+      } finally {
+        for (const each of [reference, nameless ?? "", id]) await store.remove(each);
       }
     },
     { capability: "diskLimit" },

@@ -7,16 +7,17 @@ import type { Topic } from "./behaviour.ts";
 export const listing: Topic = (behaviour) => {
   behaviour(
     "listing.states",
-    "containers are listed by label, with state, labels and time of creation",
+    "containers are listed by label, with name, state, labels and time of creation",
     async (scene) => {
       const before = Date.now();
-      const created = await scene.create();
-      const running = await scene.idle();
+      const [name, other] = [createId("glovebox-contract"), createId("glovebox-contract")];
+      const created = await scene.create({ name });
+      const running = await scene.idle({ name: other });
       const found = await scene.containers();
-      expect(found.map(({ id, running: up }) => ({ id, up }))).toEqual(
+      expect(found.map(({ id, name: called, running: up }) => ({ id, called, up }))).toEqual(
         expect.arrayContaining([
-          { id: created.id, up: false },
-          { id: running.id, up: true },
+          { id: created.id, called: name, up: false },
+          { id: running.id, called: other, up: true },
         ]),
       );
       expect(found).toHaveLength(2);

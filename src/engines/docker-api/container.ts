@@ -1,6 +1,7 @@
 import type { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { settlesWithin, untilCancelled } from "../../base/abort.ts";
+import { createId } from "../../base/id.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { ContainerSpec } from "../container-spec.ts";
 import type { CallOptions, Container, ContainerState, ContainerStats, ExecSpec, Process } from "../engine.ts";
@@ -15,6 +16,8 @@ import { execInContainer } from "./tracked-exec.ts";
 import { listenForExit } from "./exit-listener.ts";
 import { inspectContainer } from "./inspect-container.ts";
 import { Keeper } from "./keeper.ts";
+import { madeImages } from "./made-images.ts";
+import { labels as ownLabels } from "../labels.ts";
 import { LiveExecs } from "./live-execs.ts";
 import { lostError } from "./lost-error.ts";
 import { attachMainProcess, type MainProcess } from "./main-process.ts";
@@ -160,16 +163,18 @@ export class DockerApiContainer implements Container {
   }
 
   async commit(labels: Readonly<Record<string, string>>, { signal }: CallOptions = {}): Promise<string> {
-    const changes = Object.entries(labels)
+    const tag = createId("img");
+    const marked = { ...labels, [ownLabels.image]: tag };
+    const changes = Object.entries(marked)
       .map(([name, value]) => `LABEL ${name}=${value}`)
       .join("\n");
     const request = {
       method: "POST",
       path: "/commit",
       // Stopped meanwhile, so that no file is caught half written.
-      query: { container: this.id, pause: "1", changes },
+      query: { container: this.id, pause: "1", changes, repo: madeImages, tag },
       // Podman reads nothing of it, and fails without it.
-      body: { Labels: labels },
+      body: { Labels: marked },
       signal,
     } as const;
     const { body } = await this.#api.call("make an image of the container", request);

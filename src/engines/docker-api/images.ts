@@ -6,6 +6,7 @@ import type { InfoAnswer } from "./engine-capabilities.ts";
 import { refusalReason } from "./api-error.ts";
 import { imagePath, parseImageReference } from "./image-reference.ts";
 import { jsonLines } from "./json-lines.ts";
+import { isMadeImage, type ListedImage } from "./made-images.ts";
 import { createPullProgress, pullFailure, type PullLine } from "./pull-progress.ts";
 import { registryAuthHeader } from "./registry-auth.ts";
 
@@ -19,12 +20,6 @@ export interface ImageFacts {
   /** Paths that it declares as volumes. */
   readonly volumes: readonly string[];
   readonly labels: Readonly<Record<string, string>>;
-}
-
-/** The part of a listed image that is read. */
-interface ListedImage {
-  readonly Id: string;
-  readonly Labels?: Readonly<Record<string, string>> | null;
 }
 
 interface ImageAnswer {
@@ -132,9 +127,10 @@ export class DockerApiImages implements ImageStore {
     const wanted = Object.entries(labels);
     // Podman 4.3 finds nothing by more than one label, so the others are looked at here.
     const label = wanted.slice(0, 1).map(([name, value]) => `${name}=${value}`);
-    const query = { filters: JSON.stringify({ label, dangling: ["true"] }) };
+    const query = { filters: JSON.stringify({ label }) };
     const { body } = await this.#api.call("list images", { method: "GET", path: "/images/json", query, signal });
     return ((body ?? []) as readonly ListedImage[])
+      .filter(isMadeImage)
       .map(({ Id: id, Labels: own }) => ({ id, labels: own ?? {} }))
       .filter((image) => wanted.every(([name, value]) => image.labels[name] === value))
       .map((image) => ({ ...image, remove: (options) => this.#removeUnused(image.id, options) }));

@@ -2,6 +2,7 @@ import type { ContainerSummary, Engine } from "../../engines/engine.ts";
 import { labels, managed } from "../../engines/labels.ts";
 import type { Platform } from "../../platform/platform.ts";
 import { removeRemote } from "../../sandbox/door/remote-sandbox.ts";
+import { isOwnContainer } from "../../sandbox/left-over.ts";
 import type { SandboxRecord } from "../../sandbox/sandbox-records.ts";
 import { noDoor } from "./sandbox-errors.ts";
 import type { SandboxRow } from "./schema.ts";
@@ -36,7 +37,7 @@ export async function answeringEngines(platform: Platform, name?: string, signal
 }
 
 async function onEngine(platform: Platform, engine: Engine, signal: AbortSignal | undefined): Promise<FoundSandbox[]> {
-  const summaries = await engine.list(managed, { signal });
+  const summaries = (await engine.list(managed, { signal })).filter(isOwnContainer);
   return Promise.all(
     summaries.map(async (summary) => ({
       row: await rowOf(platform, engine, summary),

@@ -91,10 +91,11 @@ class PreloadEngine implements Engine {
   ): Promise<readonly ContainerSummary[]> {
     throwIfCancelled(signal);
     const wanted = Object.entries(labels);
-    return [...this.#entries.values()]
-      .filter((entry) => wanted.every(([name, value]) => entry.labels[name] === value))
-      .map(({ container, labels: own, createdAtMs }) => ({
+    return [...this.#entries]
+      .filter(([, entry]) => wanted.every(([label, value]) => entry.labels[label] === value))
+      .map(([name, { container, labels: own, createdAtMs }]) => ({
         id: container.id,
+        name,
         labels: own,
         running: container.isRunning,
         createdAtMs,
