@@ -101,6 +101,11 @@ export const preloadSubject: Subject = {
     "losses.unwatched-exec": noOtherAdapter,
     "losses.remove": noOtherAdapter,
     "losses.wait": noOtherAdapter,
+    "cohabitant.sigstop": noWall,
+    "cohabitant.sigkill": noWall,
+    "cohabitant.stops-helpers": noWall,
+    "cohabitant.feeds-helpers": noWall,
+    "cohabitant.traces": noWall,
   },
   untried: {
     "scratch.private": onHost,
@@ -123,5 +128,10 @@ export const preloadSubject: Subject = {
     "exact-kill.sigterm": leavesProcesses,
     "process-tree.sigterm": leavesProcesses,
     "process-tree.left-behind": leavesProcesses,
+    "cohabitant.sigstop": onHost,
+    "cohabitant.sigkill": onHost,
+    "cohabitant.stops-helpers": onHost,
+    "cohabitant.feeds-helpers": onHost,
+    "cohabitant.traces": onHost,
   },
 };

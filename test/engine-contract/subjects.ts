@@ -81,6 +81,8 @@ export const subjects = {
       "privileges.seccomp-denies": "gVisor's own kernel gives other errors",
       "privileges.first-process":
         "gVisor shows environ, maps and auxv of every process to all inside; memory, root and folders stay closed",
+      "cohabitant.traces":
+        "gVisor shows environ, maps and descriptors of every process to all inside; memory and tracing stay closed",
       "scratch.inodes": "gVisor takes no limit on a tmpfs's files: the memory limit ends a flood of empty ones",
       "memory.together": "beyond the limit the host's kernel ends gVisor's, and with it all programs at once",
       "limits.cpu":

@@ -2,6 +2,7 @@ import { programArguments } from "./arguments.ts";
 import { backPressure } from "./back-pressure.ts";
 import type { Topic } from "./behaviour.ts";
 import { cancellation } from "./cancellation.ts";
+import { cohabitant } from "./cohabitant.ts";
 import { connect } from "./connect.ts";
 import { ending } from "./ending.ts";
 import { execCancellation } from "./exec-cancellation.ts";
@@ -59,5 +60,6 @@ export const topics: Readonly<Record<string, Topic>> = {
   "exact kill": exactKill,
   "edges of the exact kill": exactKillEdges,
   "process tree": processTree,
+  cohabitant,
   unavailable,
 };
