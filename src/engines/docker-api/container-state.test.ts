@@ -41,16 +41,16 @@ describe("stateFromEvents", () => {
 });
 
 describe("parseContainerList", () => {
-  it("reads state, labels and time", () => {
+  it("reads name, state, labels and time", () => {
     const list = [
-      { Id: "a", Labels: { x: "y" }, State: "running", Created: 1_700_000_000 },
+      { Id: "a", Names: ["/one"], Labels: { x: "y" }, State: "running", Created: 1_700_000_000 },
       { Id: "b", Labels: null, State: "exited", Created: 1 },
       { Id: "c", State: "created" },
     ];
     expect(parseContainerList(list)).toEqual([
-      { id: "a", labels: { x: "y" }, running: true, createdAtMs: 1_700_000_000_000 },
-      { id: "b", labels: {}, running: false, createdAtMs: 1000 },
-      { id: "c", labels: {}, running: false, createdAtMs: 0 },
+      { id: "a", name: "one", labels: { x: "y" }, running: true, createdAtMs: 1_700_000_000_000 },
+      { id: "b", name: "", labels: {}, running: false, createdAtMs: 1000 },
+      { id: "c", name: "", labels: {}, running: false, createdAtMs: 0 },
     ]);
     expect(parseContainerList(null)).toEqual([]);
   });
