@@ -51,13 +51,17 @@ export async function endLeftBehind({ capabilities, process }: Omit<EndProcessTr
   }
 }
 
+/** SIGTERM to all of the process; resolves when nothing of it is left, at the latest when the grace time is over. */
+function terminate({ container, capabilities, process }: EndProcessTree): Promise<void> {
+  return settleAfter(capabilities.execKill ? process.kill("SIGTERM") : terminateByExec(container), process);
+}
+
 /**
- * SIGTERM to all of the process; resolves when nothing of it is left, at the latest when the grace time is over, which
- * begins once the signal has been sent. Sending takes an engine a moment, and may take it no longer than that time.
+ * Resolves when a process that is sent SIGTERM has ended with all that it started, at the latest when the grace time is
+ * over, which begins once the signal has been sent. Sending takes an engine a moment, and may take it no longer than
+ * that time: a sandbox too broken to take a signal (pids full, engine busy) is left to SIGKILL.
  */
-async function terminate({ container, capabilities, process }: EndProcessTree): Promise<void> {
-  const terminated = capabilities.execKill ? process.kill("SIGTERM") : terminateByExec(container);
-  // A sandbox too broken to take a signal (pids full, engine busy) is left to SIGKILL.
+export async function settleAfter(terminated: Promise<unknown>, process: Process): Promise<void> {
   await settlesWithin(terminated, graceMs);
   const grace = AbortSignal.timeout(graceMs);
   if (!(await settlesWithin(process.exit, graceMs))) return;

@@ -1,6 +1,7 @@
 import { expect } from "vitest";
 import { fixtureProgram } from "../helpers/fixture-program.ts";
 import { endLeftBehind, endProcessAlone } from "../../src/sandbox/process-tree.ts";
+import { endProcess } from "../../src/workloads/background/end-process.ts";
 import type { Topic } from "./behaviour.ts";
 import { expectOnlyWatcherLeft, heldFifo, killFamily } from "./kill-family.ts";
 
@@ -48,7 +49,23 @@ export const processTree: Topic = (behaviour) => {
       expect(end).toBe("clean");
       expect((await scene.run(container, ["cat", "/work/file"])).stdout.toString()).toBe("tidy\n");
     },
-    { capability: "execUser" },
+    kills,
+  );
+
+  behaviour(
+    "process-tree.background-grace",
+    "so has a daemon of a background process beside other programs",
+    async (scene) => {
+      const container = await scene.idle();
+      const other = await scene.exec(container, ["cat"], { concurrent: true });
+      const tidy = fixtureProgram("leaves-a-tidy-daemon.sh", "/work/file");
+      const parent = await scene.exec(container, tidy, { concurrent: true });
+      await parent.until("stdout", "ready\n");
+      await endProcess(parent.process);
+      expect((await scene.run(container, ["cat", "/work/file"])).stdout.toString()).toBe("tidy\n");
+      expect(await other.finish("well\n")).toMatchObject({ exitCode: 0 });
+    },
+    kills,
   );
 
   behaviour(

@@ -26,6 +26,7 @@ import { network } from "./network.ts";
 import { privileges } from "./privileges.ts";
 import { processTree } from "./process-tree.ts";
 import { scratch } from "./scratch.ts";
+import { stoppedHelpers } from "./stopped-helpers.ts";
 import { streams } from "./streams.ts";
 import { writableRoot } from "./writable-root.ts";
 import { unavailable } from "./unavailable.ts";
@@ -59,6 +60,7 @@ export const topics: Readonly<Record<string, Topic>> = {
   "cancellation of programs": execCancellation,
   "exact kill": exactKill,
   "edges of the exact kill": exactKillEdges,
+  "stopped helpers": stoppedHelpers,
   "process tree": processTree,
   cohabitant,
   unavailable,

@@ -65,7 +65,7 @@ export class LocalProcess implements Process {
   }
 
   async signal(signal: ProcessSignal): Promise<void> {
-    await this.#run?.signal(signal);
+    if ((await this.#run?.signal(signal)) === "hindered") throw notSent(signal);
   }
 
   async connect(port: number, { signal }: CallOptions = {}): Promise<Duplex> {
@@ -82,6 +82,17 @@ export async function programEnd(run: SandboxRun): Promise<ProcessExit | Glovebo
   const { exitCode, diagnostics } = await run.ended;
   if (exitCode !== null) return { exitCode };
   return run.wasKilled ? { exitCode: killedExitCode } : lostError(new Error(diagnostics));
+}
+
+function notSent(signal: ProcessSignal): GloveboxError {
+  return new GloveboxError(
+    "SANDBOX_LOST",
+    `${signal} could not be sent to the program: it keeps senders from running.`,
+    {
+      suggestion: "End the program.",
+      context: { engine: "local", signal },
+    },
+  );
 }
 
 /** The error of work whose sandbox went away without our doing. */

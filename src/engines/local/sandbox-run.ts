@@ -2,11 +2,12 @@ import type { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { settlesWithin } from "../../base/abort.ts";
 import type { ProcessSignal } from "../engine.ts";
+import { HeldEnd } from "./held-end.ts";
 import { NamespaceDialer } from "./namespace-dialer.ts";
 import { childOf, parentOf } from "./process-family.ts";
 import { goLine, programNumber } from "./program-arguments.ts";
 import { launchSandbox, type LaunchedSandbox, type SandboxLaunchOptions } from "./sandbox-launch.ts";
-import { signalNamespace } from "./signal-namespace.ts";
+import { signalNamespace, type SignalOutcome } from "./signal-namespace.ts";
 
 /** How a sandbox ended. */
 export interface SandboxEnd {
@@ -18,7 +19,10 @@ export interface SandboxEnd {
 
 /** Set-up takes milliseconds; after this long without a sign it is ended from its outside. */
 const setupWithinMs = 5_000;
-const terminationTries = 50;
+/** Sending a signal takes milliseconds; a program may hold the sender up. */
+const sendWithinMs = 1_000;
+/** How long a first process without a program may take to end. */
+const endWithinMs = 500;
 const mostDiagnosticsCharacters = 4_096;
 
 /** One sandbox on its way from launch to end. */
@@ -30,6 +34,9 @@ export class SandboxRun {
   readonly #options: SandboxLaunchOptions;
   readonly #sandbox: LaunchedSandbox;
   readonly #ready = Promise.withResolvers<void>();
+  /** Ends the senders of signals: the sandbox cannot end before them. */
+  readonly #senders = new AbortController();
+  readonly #heldEnd: HeldEnd;
   #dialer: NamespaceDialer | null = null;
   #isReady = false;
   #killed = false;
@@ -37,6 +44,7 @@ export class SandboxRun {
 
   constructor(options: SandboxLaunchOptions) {
     this.#options = options;
+    this.#heldEnd = new HeldEnd({ first: () => this.#firstProcess(), programNumber: programNumber(options) });
     this.#sandbox = launchSandbox(options);
     const { child } = this.#sandbox;
     this.launched = new Promise((resolve) => void child.once("spawn", resolve).once("error", () => resolve()));
@@ -56,12 +64,14 @@ export class SandboxRun {
   async kill(): Promise<void> {
     if (this.#over) return;
     this.#killed = true;
+    this.#senders.abort();
     if (!this.#isReady) {
       // Without its answer the first process gives up by itself.
       this.#sandbox.handshake.destroy();
       if (!(await settlesWithin(this.ended, setupWithinMs))) this.#sandbox.child.kill("SIGKILL");
       return;
     }
+    if (this.#heldEnd.endsByItself() && (await settlesWithin(this.ended, endWithinMs))) return;
     const first = this.#firstProcess();
     if (first === null) return;
     try {
@@ -71,32 +81,43 @@ export class SandboxRun {
     }
   }
 
-  /** SIGTERM to every process of the sandbox but its first. */
-  terminate(): Promise<void> {
-    return this.#send("SIGTERM", -1);
+  /**
+   * SIGTERM to every process of the sandbox but its first. The program's end is not at once the end of what it started:
+   * that has its time, too.
+   */
+  async terminate(): Promise<void> {
+    try {
+      await this.#send("SIGTERM", -1, () => this.#heldEnd.hold());
+    } finally {
+      void this.#heldEnd.release();
+    }
   }
 
   /** A signal to the program's own process. */
-  signal(signal: ProcessSignal): Promise<void> {
+  signal(signal: ProcessSignal): Promise<SignalOutcome> {
     return this.#send(signal, programNumber(this.#options));
   }
 
-  async #send(signal: ProcessSignal, number: number): Promise<void> {
-    await settlesWithin(Promise.race([this.#ready.promise, this.ended]), setupWithinMs);
+  async #send(signal: ProcessSignal, number: number, prepare?: () => void): Promise<SignalOutcome> {
+    await this.#untilReady();
     const { tools, base } = this.#options;
+    const giveUp = AbortSignal.any([this.#senders.signal, AbortSignal.timeout(sendWithinMs)]);
     // Between the word and the program there is a moment in which nobody is there to be signalled.
-    for (let tries = 0; tries < terminationTries; tries++) {
+    while (!giveUp.aborted) {
       const first = this.#firstProcess();
-      if (first === null || !this.#isReady) return;
+      if (first === null || !this.#isReady) return "none";
       const isStillOurs = (): boolean => this.#firstProcess() === first;
-      if (await signalNamespace({ tools, base, first, isStillOurs }, signal, number)) return;
+      prepare?.();
+      const outcome = await signalNamespace({ tools, base, first, isStillOurs, giveUp }, signal, number);
+      if (outcome !== "none") return outcome;
       await sleep(2);
     }
+    return "none";
   }
 
   /** Connects to a port of its loopback. `gone`: it has ended. */
   async connect(port: number, signal: AbortSignal | undefined): Promise<Duplex | "refused" | "lost" | "gone"> {
-    await settlesWithin(Promise.race([this.#ready.promise, this.ended]), setupWithinMs);
+    await this.#untilReady();
     const first = this.#firstProcess();
     if (first === null || !this.#isReady) return "gone";
     if (this.#dialer === null || this.#dialer.isOver) {
@@ -104,6 +125,10 @@ export class SandboxRun {
       this.#dialer = NamespaceDialer.open({ ...this.#options, first, isStillOurs });
     }
     return this.#dialer === null ? "gone" : this.#dialer.dial(port, signal);
+  }
+
+  async #untilReady(): Promise<void> {
+    await settlesWithin(Promise.race([this.#ready.promise, this.ended]), setupWithinMs);
   }
 
   /** Its process id seen from here, asked each time: a number alone could have passed on to another process. */

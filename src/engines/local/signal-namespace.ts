@@ -1,9 +1,10 @@
-import { spawn } from "node:child_process";
+import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, openSync } from "node:fs";
 import type { ProcessSignal } from "../engine.ts";
 import type { BaseNamespace } from "./base-namespace.ts";
 import { hostPath, type HostTools } from "./host-tools.ts";
+import { childOf, parentOf } from "./process-family.ts";
 
 export interface NamespaceSignal {
   readonly tools: Pick<HostTools, "nsenter">;
@@ -12,26 +13,35 @@ export interface NamespaceSignal {
   readonly first: number;
   /** Asked once the namespace is held: whether it is the right one. */
   readonly isStillOurs: () => boolean;
+  /** Gives up and ends the sender. */
+  readonly giveUp: AbortSignal;
 }
 
+/** `none`: there was no such process; `hindered`: the sender was held up and has been ended. */
+export type SignalOutcome = "sent" | "none" | "hindered";
+
 /**
- * Sends a signal to a process of a process-id namespace, by its number there; false when there was none.
+ * Sends a signal to a process of a process-id namespace, by its number there.
  * It is sent from inside: there, the kernel itself means every process of the namespace but the first by -1, and nothing
  * else.
+ *
+ * Where we are not root, the sender inside has the programs' own user, and they may stop it. Its parent outside then
+ * stops as well, and would keep the namespace from ending by never reaping it: `giveUp` ends both.
  */
 export async function signalNamespace(
-  { tools, base, first, isStillOurs }: NamespaceSignal,
+  { tools, base, first, isStillOurs, giveUp }: NamespaceSignal,
   signal: ProcessSignal,
   number: number,
-): Promise<boolean> {
+): Promise<SignalOutcome> {
   let namespace: number;
   try {
     namespace = openSync(`/proc/${first}/ns/pid`, "r");
   } catch {
-    return false;
+    return "none";
   }
   try {
-    if (!isStillOurs()) return false;
+    if (giveUp.aborted) return "hindered";
+    if (!isStillOurs()) return "none";
     const { userDescriptor } = base;
     const user = userDescriptor === null ? [] : ["--user=/proc/self/fd/4", "--preserve-credentials"];
     const args = [
@@ -47,9 +57,26 @@ export async function signalNamespace(
       env: { PATH: hostPath },
       stdio: ["ignore", "ignore", "ignore", namespace, userDescriptor ?? namespace],
     });
-    const [code] = (await once(child, "close")) as [number | null];
-    return code === 0;
+    const end = (): void => endSender(child);
+    giveUp.addEventListener("abort", end, { once: true });
+    // One that could not be made at all has reached nobody.
+    const [code] = (await once(child, "close").catch(() => [null])) as [number | null];
+    giveUp.removeEventListener("abort", end);
+    if (giveUp.aborted) return "hindered";
+    return code === 0 ? "sent" : "none";
   } finally {
     closeSync(namespace);
   }
+}
+
+/** First the one inside: without its parent nobody would know it any more. */
+function endSender(child: ChildProcess): void {
+  const { pid } = child;
+  const inside = pid === undefined ? null : childOf(pid);
+  try {
+    if (inside !== null && parentOf(inside) === pid) process.kill(inside, "SIGKILL");
+  } catch {
+    // It has ended meanwhile.
+  }
+  child.kill("SIGKILL");
 }

@@ -1,0 +1,52 @@
+import { expect } from "vitest";
+import { settlesWithin } from "../../src/base/abort.ts";
+import { endProcessTree } from "../../src/sandbox/process-tree.ts";
+import { fixtureProgram } from "../helpers/fixture-program.ts";
+import type { RunningProcess } from "../helpers/running-process.ts";
+import type { Container } from "../../src/engines/engine.ts";
+import type { Topic } from "./behaviour.ts";
+import type { Scene } from "./scene.ts";
+
+/** Less than a test may take, more than any engine needs with its grace times. */
+const withinMs = 25_000;
+
+async function startStopper(scene: Scene): Promise<{ container: Container; stopper: RunningProcess }> {
+  const container = await scene.idle({ image: scene.subject.images.python });
+  const stopper = await scene.exec(container, fixtureProgram("stops-everybody.py"), { concurrent: true });
+  await stopper.until("stdout", "ready\n");
+  return { container, stopper };
+}
+
+/** A program stops every process that comes near it, ours too; its end depends on none of them (SPEC SC6). */
+export const stoppedHelpers: Topic = (behaviour) => {
+  behaviour(
+    "stopped-helpers.tree-end",
+    "it ends with its container, by SIGTERM and SIGKILL, in time",
+    async (scene) => {
+      const { container, stopper } = await startStopper(scene);
+      const end = endProcessTree({ container, capabilities: scene.capabilities, process: stopper.process });
+      expect(await settlesWithin(end, withinMs)).toBe(true);
+      expect(await settlesWithin(stopper.process.exit, withinMs)).toBe(true);
+    },
+  );
+
+  behaviour("stopped-helpers.container-stop", "so it does when its container is told to stop", async (scene) => {
+    const { container, stopper } = await startStopper(scene);
+    expect(await settlesWithin(container.stop(300), withinMs)).toBe(true);
+    expect(await settlesWithin(stopper.process.exit, withinMs)).toBe(true);
+  });
+
+  behaviour(
+    "stopped-helpers.signal",
+    "a signal to it is sent or refused in time, and many leave nothing that keeps it from ending",
+    async (scene) => {
+      const { container, stopper } = await startStopper(scene);
+      const { process } = stopper;
+      const signals = Array.from({ length: 2 }, () => process.signal?.("SIGTERM") ?? Promise.resolve());
+      expect(await settlesWithin(Promise.allSettled(signals), withinMs)).toBe(true);
+      expect(await settlesWithin(container.remove(), withinMs)).toBe(true);
+      expect(await settlesWithin(process.exit, withinMs)).toBe(true);
+    },
+    { timeoutMs: 90_000 },
+  );
+};
