@@ -1,4 +1,5 @@
 import { engineContract } from "./contract.ts";
+import { ordinaryUserSubject } from "./ordinary-user-subject.ts";
 import { subjects } from "./subjects.ts";
 
-engineContract(subjects.local);
+engineContract(process.getuid?.() === 0 ? subjects.local : ordinaryUserSubject);

@@ -5,6 +5,7 @@ export const requirements = [
   "docker",
   "podman",
   "rootless",
+  "ordinary-user",
   "runsc",
   "local",
   "registry",

@@ -15,7 +15,7 @@ describe("localCapabilities", () => {
 
   it("names what stands in for them without", () => {
     const capabilities = localCapabilities(nothing);
-    expect(capabilities).toMatchObject({ cpuLimit: "no", oomReporting: false });
+    expect(capabilities).toMatchObject({ cpuLimit: "no", oomReporting: true });
     expect(capabilities.limitsAdvice).toMatch(/Delegate=yes/);
     const { warnings } = assertEnforceable(capabilities, {
       engine: "local",

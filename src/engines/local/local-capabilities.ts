@@ -25,14 +25,16 @@ export function localCapabilities({ controllers, countsProcessesByNamespace }: L
     noNetwork: "yes",
     memoryLimit: controllers.has("memory")
       ? "yes"
-      : { substitute: "a limit on each process's data (rlimit), not on all together" },
+      : {
+          substitute: "a watch that ends the program when its processes together use more (soft: it looks every 50 ms)",
+        },
     cpuLimit: controllers.has("cpu") ? "yes" : "no",
     pidsLimit: controllers.has("pids") ? "yes" : processes,
     ...(["memory", "cpu", "pids"].every((name) => controllers.has(name as Controller)) ? {} : { limitsAdvice }),
     scratch: "memory",
     diskLimit: "no",
     hostPaths: true,
-    oomReporting: controllers.has("memory"),
+    oomReporting: true,
     execUser: false,
     execKill: true,
     execNetwork: "own",

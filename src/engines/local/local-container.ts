@@ -7,6 +7,7 @@ import type { CallOptions, Container, ContainerState, ContainerStats, ExecSpec, 
 import { assertPort, bridgeLost, nothingListens } from "../port-errors.ts";
 import { killedExitCode, LocalProcess, lostError, programEnd } from "./local-process.ts";
 import { checkExecSpec } from "./local-spec.ts";
+import { MemoryWatch } from "./memory-watch.ts";
 import { prepareRun, type ContainerParts } from "./prepare-run.ts";
 import { SandboxRun } from "./sandbox-run.ts";
 
@@ -22,6 +23,8 @@ export interface LocalContainerParts extends ContainerParts {
 export class LocalContainer implements Container {
   readonly id: string;
   readonly #parts: LocalContainerParts;
+  /** Null where a control group limits the memory. */
+  readonly #memoryWatch: MemoryWatch | null;
   readonly #runs = new Set<SandboxRun>();
   /** Settle when nothing is left of a program. */
   readonly #lives = new Set<Promise<void>>();
@@ -38,6 +41,9 @@ export class LocalContainer implements Container {
   constructor(parts: LocalContainerParts) {
     this.id = parts.spec.name;
     this.#parts = parts;
+    const { spec, host } = parts;
+    const isHard = host.capabilities.memoryLimit === "yes";
+    this.#memoryWatch = isHard ? null : new MemoryWatch({ limitBytes: spec.limits.memoryBytes, runs: this.#runs });
   }
 
   get isRunning(): boolean {
@@ -204,7 +210,7 @@ export class LocalContainer implements Container {
   }
 
   #readStats(): ContainerStats {
-    const { memoryBytes, memoryPeakBytes, oomKills } = this.#lastStats ?? this.#parts.group;
+    const { memoryBytes, memoryPeakBytes, oomKills } = this.#lastStats ?? this.#memoryWatch ?? this.#parts.group;
     return { memoryBytes, memoryPeakBytes, oomKills };
   }
 
@@ -229,6 +235,7 @@ export class LocalContainer implements Container {
     }
     this.#attached = undefined;
     this.#runs.add(run);
+    this.#memoryWatch?.start();
     const life = Promise.all([run.ended, process?.follow(run)]).then(() => {
       this.#runs.delete(run);
       this.#lives.delete(life);

@@ -1,3 +1,4 @@
+import { mebibyte } from "../../base/bytes.ts";
 import type { ContainerSpec } from "../container-spec.ts";
 import type { ExecSpec } from "../engine.ts";
 import { bwrapArguments, encodeOptions } from "./bwrap-arguments.ts";
@@ -17,6 +18,12 @@ const defaultEnvironment = {
 };
 
 const defaultOpenFiles = 16_384;
+
+/**
+ * What one process may have beyond the container's memory where that is watched: more than can be used between two looks,
+ * so that the watch decides, and an end of it when nobody looks.
+ */
+const unwatchedBytes = 512 * mebibyte;
 
 /** What a container is made of. */
 export interface ContainerParts {
@@ -64,7 +71,7 @@ export function prepareRun(
     companion: program.companion,
     workingDirectory: program.workingDirectory ?? spec.workingDirectory ?? "/",
     limits: {
-      dataBytes: capabilities.memoryLimit === "yes" ? null : limits.memoryBytes,
+      dataBytes: capabilities.memoryLimit === "yes" ? null : limits.memoryBytes + unwatchedBytes,
       processes: typeof capabilities.pidsLimit === "object" ? limits.pids : null,
     },
   });

@@ -2,6 +2,7 @@ import type { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { settlesWithin } from "../../base/abort.ts";
 import type { ProcessSignal } from "../engine.ts";
+import { familyMemoryBytes } from "./family-memory.ts";
 import { HeldEnd } from "./held-end.ts";
 import { NamespaceDialer } from "./namespace-dialer.ts";
 import { childOf, parentOf } from "./process-family.ts";
@@ -54,6 +55,12 @@ export class SandboxRun {
   /** Whether it was ended by `kill`, so that its end is no loss. */
   get wasKilled(): boolean {
     return this.#killed;
+  }
+
+  /** Of all its processes; 0 when none is left. */
+  get memoryBytes(): number {
+    const first = this.#firstProcess();
+    return first === null ? 0 : familyMemoryBytes(first);
   }
 
   get channel(): LaunchedSandbox["channel"] {

@@ -1,0 +1,21 @@
+import type { Subject } from "./subject.ts";
+import { subjects } from "./subjects.ts";
+
+/** The embedded engine of a user who can make no control groups, as most ordinary users cannot. */
+export const ordinaryUserSubject: Subject = {
+  ...subjects.local,
+  name: "local, as an ordinary user",
+  mustDeclare: {
+    ...subjects.local.mustDeclare,
+    memoryLimit: {
+      substitute: "a watch that ends the program when its processes together use more (soft: it looks every 50 ms)",
+    },
+    cpuLimit: "no",
+    pidsLimit: { substitute: "a limit on each program's processes (rlimit), not on all programs together" },
+  },
+  exceptions: {
+    ...subjects.local.exceptions,
+    "memory.child": "the watch ends a program with all that it started",
+  },
+  untried: { "memory.child": "where a user can make control groups, it holds" },
+};
