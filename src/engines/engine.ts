@@ -190,6 +190,11 @@ export interface ExecSpec {
   readonly command: readonly string[];
   /** Added to the container's own environment. */
   readonly environment?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Whether it has the container's own environment; default true. What Glovebox runs for itself has not: those variables
+   * are a caller's, and some of them (LD_PRELOAD, PATH) put code of others into a program.
+   */
+  readonly inheritsEnvironment?: boolean | undefined;
   /** Absolute path inside the container; default: the container's working directory. */
   readonly workingDirectory?: string | undefined;
   /** `uid:gid`; default: the container's `processUser`. */

@@ -51,7 +51,7 @@ async function execForwarder(
   options: CallOptions,
 ): Promise<ForwarderChannel> {
   const user = sandbox.capabilities.execUser ? forwarderUser : undefined;
-  const forwarder = await sandbox.exec({ command, user, workingDirectory: "/" }, options);
+  const forwarder = await sandbox.exec({ command, user, inheritsEnvironment: false, workingDirectory: "/" }, options);
   return { input: forwarder.stdin, output: stdoutOf(forwarder) };
 }
 

@@ -32,7 +32,11 @@ export async function runSandboxCommand(
   { command, maxOutputBytes, timeLimitMs, input }: SandboxCommand,
   { signal }: CallOptions = {},
 ): Promise<SandboxCommandResult> {
-  const process = await sandbox.exec({ command, environment: { LC_ALL: "C" }, concurrent: true }, { signal });
+  const environment = { LC_ALL: "C" };
+  const process = await sandbox.exec(
+    { command, environment, inheritsEnvironment: false, concurrent: true },
+    { signal },
+  );
   process.stdin.end(input);
   const stdout = new BoundedOutput(maxOutputBytes);
   const stderr = new BoundedOutput(4096);

@@ -16,6 +16,8 @@ const tried = [
   "edges of the exact kill",
   "stopped helpers",
   "process tree",
+  "cohabitant",
+  "variables",
   "the subject",
 ];
 

@@ -28,6 +28,7 @@ import { processTree } from "./process-tree.ts";
 import { scratch } from "./scratch.ts";
 import { stoppedHelpers } from "./stopped-helpers.ts";
 import { streams } from "./streams.ts";
+import { variables } from "./variables.ts";
 import { writableRoot } from "./writable-root.ts";
 import { unavailable } from "./unavailable.ts";
 
@@ -38,6 +39,7 @@ export const topics: Readonly<Record<string, Topic>> = {
   ending,
   exec,
   arguments: programArguments,
+  variables,
   streams,
   "kept streams": keptStreams,
   "back-pressure": backPressure,

@@ -59,7 +59,11 @@ export class PortBridge {
 
   async #begin(): Promise<Bridge> {
     const command = await bridgeCommand();
-    const process = await execInContainer(this.#link, { command, user: bridgeUser, workingDirectory: "/" }, {});
+    const process = await execInContainer(
+      this.#link,
+      { command, user: bridgeUser, inheritsEnvironment: false, workingDirectory: "/" },
+      {},
+    );
     const mux = new DialMux((frame, sent) => void process.stdin.write(frame, () => sent()));
     process.stdin.write(bridgePreamble);
     const ended = carry(process, mux);

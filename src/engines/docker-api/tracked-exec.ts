@@ -29,7 +29,7 @@ export async function execInContainer(link: ContainerLink, spec: ExecSpec, optio
         user,
         workingDirectory,
         environment: {
-          ...link.spec.environment,
+          ...(spec.inheritsEnvironment === false ? {} : link.spec.environment),
           ...spec.environment,
           ...(opening === undefined ? {} : { [markVariable]: mark }),
         },

@@ -2,10 +2,12 @@ import { mebibyte } from "../../base/bytes.ts";
 import type { ContainerSpec } from "../container-spec.ts";
 import type { ExecSpec } from "../engine.ts";
 import { bwrapArguments, encodeOptions } from "./bwrap-arguments.ts";
+import { hostPath } from "./host-tools.ts";
 import { launchArguments } from "./launch-arguments.ts";
 import type { ContainerGroup } from "./container-group.ts";
 import type { LocalHost } from "./local-host.ts";
 import { parseProcessUser } from "./local-spec.ts";
+import { carriedVariables } from "./program-shell.ts";
 import { programArguments } from "./program-arguments.ts";
 import type { ProgramEnds } from "./program-pipes.ts";
 import type { SandboxLaunchOptions } from "./sandbox-launch.ts";
@@ -44,18 +46,20 @@ export function prepareRun(
 ): SandboxLaunchOptions {
   const { tools, base, capabilities, inherited, nullDescriptor } = host;
   const { limits } = spec;
+  const ours = { ...defaultEnvironment, ...host.interpreters.environment };
+  const environment = {
+    ...ours,
+    ...(program.inheritsEnvironment === false ? {} : spec.environment),
+    ...program.environment,
+  };
+  const carried = carriedVariables(environment);
   const view = {
     ...parseProcessUser(spec.processUser),
     root: host.root,
     base: base.folder,
     scratchPaths: spec.scratch.map(({ path }) => path),
     mounts: spec.mounts ?? [],
-    environment: {
-      ...defaultEnvironment,
-      ...host.interpreters.environment,
-      ...spec.environment,
-      ...program.environment,
-    },
+    environment: { PATH: hostPath, ...carried },
     canDisableUserNamespaces: host.canDisableUserNamespaces,
   };
   const launch = {
@@ -68,6 +72,8 @@ export function prepareRun(
   };
   const first = programArguments(tools, {
     command: program.command,
+    variables: Object.keys(carried).length,
+    companionEnvironment: ours,
     companion: program.companion,
     workingDirectory: program.workingDirectory ?? spec.workingDirectory ?? "/",
     limits: {

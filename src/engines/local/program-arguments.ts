@@ -1,4 +1,5 @@
 import type { HostTools } from "./host-tools.ts";
+import { programShell } from "./program-shell.ts";
 import { baseFolders, firstShell } from "./sandbox-view.ts";
 
 /** Limits that the kernel keeps for each process by itself, where there are no cgroups. */
@@ -11,8 +12,12 @@ export interface ProcessLimits {
 
 export interface ProgramToStart {
   readonly command: readonly string[];
+  /** How many variables are carried to it (`carriedVariables`). */
+  readonly variables: number;
   /** Runs beside it, with the channel as its standard input and output. */
   readonly companion?: readonly string[] | undefined;
+  /** Variables of the companion, which gets none of the program's; other users of the host may see them. */
+  readonly companionEnvironment: Readonly<Record<string, string>>;
   /** Absolute path inside. */
   readonly workingDirectory: string;
   readonly limits: ProcessLimits;
@@ -22,8 +27,8 @@ export interface ProgramToStart {
 export const goLine = "\n";
 
 /**
- * What the sandbox's first process does: $1 the folder, $2 the program's name, $3 how many words the companion has,
- * then the companion, then what to run.
+ * What the sandbox's first process does: $1 the folder, $2 how many words the companion has, then the companion, then
+ * what to run.
  *
  * Bubblewrap binds this process to its parent's end, but only if the parent still lives by then; so it first asks the
  * server, and starts nothing for one that has gone.
@@ -32,10 +37,9 @@ export const goLine = "\n";
 const firstProcess = `
 { echo ready >&6 && read -r _ <&6; } || exit 125
 exec 2>/dev/null 3<&- 4<&- 5<&- 6<&- 7<&-
-refuse() { echo "$2" >&8; exit "$1"; }
-cd -- "$1" || refuse 126 "$1: the working folder is missing or cannot be entered"
-program=$2 words=$3
-shift 3
+cd -- "$1" || { echo "$1: the working folder is missing or cannot be entered" >&8; exit 126; }
+words=$2
+shift 2
 if [ "$words" -gt 0 ]; then
   (
     turn=$words
@@ -49,14 +53,6 @@ if [ "$words" -gt 0 ]; then
   ) &
   shift "$words"
 fi
-case $program in
-*/*)
-  [ -e "$program" ] || refuse 127 "$program: not found"
-  [ -f "$program" ] && [ -x "$program" ] || refuse 126 "$program: not an executable file"
-  ;;
-*) command -v -- "$program" >/dev/null || refuse 127 "$program: not found" ;;
-esac
-unset PWD OLDPWD SHLVL
 (exec "$@" 2>&8 8>&- 9>&-)
 exit $?
 `;
@@ -75,9 +71,8 @@ const withoutCapabilities = ["--ambient-caps=-all", "--inh-caps=-all", "--boundi
 /** Argument vector of the sandbox's first process. */
 export function programArguments(
   tools: Pick<HostTools, "prlimit" | "setpriv">,
-  { command, companion = [], workingDirectory, limits }: ProgramToStart,
+  { command, variables, companion = [], companionEnvironment, workingDirectory, limits }: ProgramToStart,
 ): readonly string[] {
-  const [program = ""] = command;
   const { dataBytes, processes } = limits;
   const bounds = [
     ...(dataBytes === null ? [] : [`--data=${dataBytes}:${dataBytes}`]),
@@ -88,10 +83,11 @@ export function programArguments(
     ...(bounds.length === 0 ? [] : [tools.prlimit, ...bounds]),
     ...[tools.setpriv, ...withoutCapabilities, ...words],
   ];
-  const beside = companion.length === 0 ? [] : confined(companion);
+  const only = Object.entries(companionEnvironment).map(([name, value]) => `${name}=${value}`);
+  const beside = companion.length === 0 ? [] : confined(["/usr/bin/env", "-i", ...only, ...companion]);
   return [
-    ...[`${baseFolders.opt}/${firstShell}`, "-c", firstProcess, "sh", workingDirectory, program],
+    ...[`${baseFolders.opt}/${firstShell}`, "-c", firstProcess, "sh", workingDirectory],
     ...[String(beside.length), ...beside],
-    ...confined(command),
+    ...confined([...programShell(variables), ...command]),
   ];
 }

@@ -13,6 +13,7 @@ export interface SandboxView {
   readonly scratchPaths: readonly string[];
   /** What of the host it gets besides; the one at index n is mounted at `mountPlace(base, n)`. */
   readonly mounts: readonly Pick<MountSpec, "target" | "readOnly">[];
+  /** Of the first process: nothing of a caller's under its own name. */
   readonly environment: Readonly<Record<string, string>>;
   /** Whether bubblewrap is new enough to forbid further user namespaces by itself (0.8). */
   readonly canDisableUserNamespaces: boolean;

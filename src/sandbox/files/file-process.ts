@@ -20,7 +20,10 @@ export class FileProcess {
     { signal }: CallOptions,
   ): Promise<FileProcess> {
     const command = ["sh", "-c", script, "sh", ...parameters];
-    const process = await container.exec({ command, environment, workingDirectory: "/", concurrent: true }, { signal });
+    const process = await container.exec(
+      { command, environment, inheritsEnvironment: false, workingDirectory: "/", concurrent: true },
+      { signal },
+    );
     const [path] = parameters;
     return new FileProcess(path, new AnswerStream(process, { subject: JSON.stringify(path), signal }));
   }

@@ -23,7 +23,7 @@ export async function workCommand(
 ): Promise<ExecSpec> {
   if (sandbox.capabilities.programs !== "guarded") {
     const script = verb === "pack" ? packScript : unpackScript;
-    return { command: ["sh", "-c", script, "sh", workFolder], workingDirectory: "/" };
+    return { command: ["sh", "-c", script, "sh", workFolder], inheritsEnvironment: false, workingDirectory: "/" };
   }
   // A guard allows no shell, and a start in folders of the sandbox only.
   const source = await readFile(new URL("../../../images/packers/work-folder.cjs", import.meta.url), "utf8");
