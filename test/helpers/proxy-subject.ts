@@ -13,8 +13,6 @@ import { ProxyClient } from "./proxy-client.ts";
 export interface ProxySubjectOptions {
   readonly dnsServer: string;
   readonly hostAddresses?: readonly string[];
-  /** Another Node than this one. */
-  readonly node?: { readonly executable: string; readonly flags: ReadonlySet<string> };
 }
 
 export interface OpenedChannel {
@@ -23,7 +21,13 @@ export interface OpenedChannel {
   readonly denials: readonly Denial[];
 }
 
-const ownNode = { executable: process.execPath, flags: process.allowedNodeEnvironmentFlags };
+/** The Node that runs the proxy: this one, or the one that GLOVEBOX_TEST_PROXY_NODE names. */
+function subjectNode(): { readonly executable: string; readonly flags: ReadonlySet<string> } {
+  const other = process.env["GLOVEBOX_TEST_PROXY_NODE"];
+  if (other === undefined) return { executable: process.execPath, flags: process.allowedNodeEnvironmentFlags };
+  const flags = execFileSync(other, ["-p", "[...process.allowedNodeEnvironmentFlags].join()"], { encoding: "utf8" });
+  return { executable: other, flags: new Set(flags.trim().split(",")) };
+}
 
 /** The egress proxy's process by itself, as a server starts it. */
 export class ProxySubject implements AsyncDisposable {
@@ -31,11 +35,11 @@ export class ProxySubject implements AsyncDisposable {
   readonly pid: number;
   hasEnded = false;
 
-  static async start({ dnsServer, hostAddresses = [], node = ownNode }: ProxySubjectOptions): Promise<ProxySubject> {
+  static async start({ dnsServer, hostAddresses = [] }: ProxySubjectOptions): Promise<ProxySubject> {
     const before = new Set(proxyPids());
     const started = await ProxyProcess.start({
       platform: process.platform,
-      node,
+      node: subjectNode(),
       environment: {},
       temporaryDirectory: tmpdir(),
       dnsServers: [dnsServer],
