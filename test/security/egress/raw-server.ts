@@ -5,8 +5,7 @@ import { createServer, type AddressInfo, type Server, type Socket } from "node:n
 export class RawServer implements Disposable {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
-  /** One entry a connection. */
-  readonly received: Buffer[] = [];
+  readonly #connections: { bytes: Buffer }[] = [];
 
   static async start(answer: (head: string, socket: Socket) => void): Promise<RawServer> {
     const server = createServer({ allowHalfOpen: true });
@@ -19,18 +18,18 @@ export class RawServer implements Disposable {
   private constructor(server: Server, answer: (head: string, socket: Socket) => void) {
     this.#server = server;
     server.on("connection", (socket) => {
-      const index = this.received.push(Buffer.alloc(0)) - 1;
+      const own = { bytes: Buffer.alloc(0) };
+      this.#connections.push(own);
       let isAnswered = false;
       this.#sockets.add(socket);
       socket.on("error", () => socket.destroy());
       socket.on("end", () => socket.end());
       socket.on("close", () => this.#sockets.delete(socket));
       socket.on("data", (bytes: Buffer) => {
-        const all = Buffer.concat([this.received[index] ?? Buffer.alloc(0), bytes]);
-        this.received[index] = all;
-        if (isAnswered || !all.includes("\r\n\r\n")) return;
+        own.bytes = Buffer.concat([own.bytes, bytes]);
+        if (isAnswered || !own.bytes.includes("\r\n\r\n")) return;
         isAnswered = true;
-        answer(all.toString("latin1"), socket);
+        answer(own.bytes.toString("latin1"), socket);
       });
     });
   }
@@ -40,11 +39,16 @@ export class RawServer implements Disposable {
   }
 
   get connections(): number {
-    return this.received.length;
+    return this.#connections.length;
+  }
+
+  /** What came, one entry a connection. */
+  get received(): readonly Buffer[] {
+    return this.#connections.map(({ bytes }) => bytes);
   }
 
   forget(): void {
-    this.received.length = 0;
+    this.#connections.length = 0;
   }
 
   [Symbol.dispose](): void {
