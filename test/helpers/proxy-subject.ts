@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import pino from "pino";
 import { createId } from "../../src/base/id.ts";
-import { ProxyProcess } from "../../src/egress/proxy-process.ts";
+import { ProxyProcess, type ProxyProcessOptions } from "../../src/egress/proxy-process.ts";
 import type { Denial } from "../../src/policy/network/denial.ts";
 import { parseDomainPattern } from "../../src/policy/network/domain-pattern.ts";
 import type { EgressPolicy } from "../../src/policy/network/egress-policy.ts";
@@ -19,6 +19,18 @@ export interface OpenedChannel {
   readonly client: ProxyClient;
   readonly name: string;
   readonly denials: readonly Denial[];
+}
+
+/** How a server starts its proxies. */
+export function proxyOptions(dnsServer: string): Omit<ProxyProcessOptions, "logger"> {
+  return {
+    platform: process.platform,
+    node: subjectNode(),
+    environment: {},
+    temporaryDirectory: tmpdir(),
+    dnsServers: [dnsServer],
+    hostAddresses: [],
+  };
 }
 
 /** The Node that runs the proxy: this one, or the one that GLOVEBOX_TEST_PROXY_NODE names. */
@@ -37,15 +49,8 @@ export class ProxySubject implements AsyncDisposable {
 
   static async start({ dnsServer, hostAddresses = [] }: ProxySubjectOptions): Promise<ProxySubject> {
     const before = new Set(proxyPids());
-    const started = await ProxyProcess.start({
-      platform: process.platform,
-      node: subjectNode(),
-      environment: {},
-      temporaryDirectory: tmpdir(),
-      dnsServers: [dnsServer],
-      hostAddresses,
-      logger: pino({ level: "fatal" }),
-    });
+    const logger = pino({ level: "fatal" });
+    const started = await ProxyProcess.start({ ...proxyOptions(dnsServer), hostAddresses, logger });
     return new ProxySubject(started, proxyPids().find((pid) => !before.has(pid)) ?? 0);
   }
 
