@@ -57,8 +57,8 @@ export const egressSabotages: readonly Sabotage[] = [
   {
     id: "egress: the connection field may name the length",
     file: "src/egress/http/message-head.ts",
-    find: "if (nominated !== undefined) return",
-    replace: 'if (nominated === "") return',
+    find: "if (nominated !== undefined)",
+    replace: 'if (nominated === "")',
     test: requests,
     name: "a connection that names the length gets",
   },

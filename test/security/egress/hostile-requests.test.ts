@@ -6,9 +6,9 @@ import { RawServer, sendPieces } from "./raw-server.ts";
 import { readStrictly } from "./strict-http.ts";
 
 const dns = await DnsServer.start(() => [{ a: "127.0.0.1" }]);
-const server = await RawServer.start((_, socket) =>
-  sendPieces(socket, ["HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nwell"]),
-);
+const server = await RawServer.start((head, socket) => {
+  if (!head.includes("/held")) sendPieces(socket, ["HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nwell"]);
+});
 const at = `web.test:${server.port}`;
 const requests = hostileRequests(at);
 
@@ -86,6 +86,9 @@ describe("a program that sends", () => {
       until: (text) => text.split("well").length === 4,
     });
     expect(few.text.split("well")).toHaveLength(4);
+    server.forget();
+    await channel.client.ask([get("held").repeat(6)], { withinMs: 1_000 });
+    expect(server.connections).toBe(1);
     server.forget();
     await channel.client.ask([get("x").repeat(2_000)], { withinMs: 2_000 });
     expect(server.connections).toBeLessThanOrEqual(1);
