@@ -15,8 +15,8 @@ export interface ChannelMuxOptions {
 }
 
 /**
- * As much as honest connections leave unread at once, in each direction: towards the sandbox each has at most one frame
- * under way, from it what 64 of them may send ahead.
+ * Far more than honest connections leave unread at once: each has at most one frame under way. What the sandbox sends ahead
+ * is bounded by its connections' credits.
  */
 const maxUnreadBytes = 16 * 1024 * 1024;
 
@@ -58,17 +58,11 @@ export class ChannelMux {
     const stream = this.#streams.get(connection);
     if (stream === undefined) return;
     if (type === frameTypes.data) {
-      if (!this.#options.onBytes(payload.length)) return;
-      stream.receive(payload);
-      if (this.#unreadBytes() > maxUnreadBytes) throw new RangeError("unread");
+      if (this.#options.onBytes(payload.length)) stream.receive(payload);
     } else if (type === frameTypes.end) stream.receiveEnd();
     else if (type === frameTypes.reset) stream.receiveReset();
     else if (payload.length === 4) stream.receiveCredit(payload.readUInt32BE(0));
     else throw new RangeError("no credit");
-  }
-
-  #unreadBytes(): number {
-    return [...this.#streams.values()].reduce((sum, { readableLength }) => sum + readableLength, 0);
   }
 
   #open(connection: number): void {

@@ -31,26 +31,33 @@ if setpriv --no-new-privs true; then exec setpriv --no-new-privs "$@"; fi
 exec "$@"
 `;
 
+/** File and arguments of the proxy's process. */
+export function proxyCommand(
+  { platform, node }: Pick<ProxyChildOptions, "platform" | "node">,
+  { script, sources }: { readonly script: string; readonly sources: string },
+): readonly [file: string, ...args: string[]] {
+  const command = [
+    ...["--permission", ...(node.flags.has("--allow-net") ? ["--allow-net"] : []), `--allow-fs-read=${sources}`],
+    ...["--use-system-ca", "--no-warnings", "--disallow-code-generation-from-strings"],
+    ...[`--max-old-space-size=${maxHeapMegabytes}`, script],
+  ];
+  if (platform !== "linux") return [node.executable, ...command];
+  return ["/bin/sh", "-c", confine, "sh", node.executable, ...command];
+}
+
 /**
  * Starts the proxy's process, with a channel for messages. What holds it are its user (it gives root up before it reads
  * from a sandbox), the limits above and an environment of nothing; Node's permission model is one more layer, and nothing
  * depends on it.
  */
-export function startProxyChild({ platform, node, environment }: ProxyChildOptions): ChildProcess {
+export function startProxyChild(options: ProxyChildOptions): ChildProcess {
   const isSource = import.meta.url.endsWith(".ts");
   const script = fileURLToPath(new URL(isSource ? "./proxy-main.ts" : "./proxy-main.js", import.meta.url));
   const sources = fileURLToPath(new URL("../", import.meta.url));
-  const command = [
-    node.executable,
-    ...["--permission", ...(node.flags.has("--allow-net") ? ["--allow-net"] : []), `--allow-fs-read=${sources}`],
-    ...["--use-system-ca", "--no-warnings", "--disallow-code-generation-from-strings"],
-    ...[`--max-old-space-size=${maxHeapMegabytes}`, script],
-  ];
-  const [file = "", ...args] = platform === "linux" ? ["/bin/sh", "-c", confine, "sh", ...command] : command;
+  const [file, ...args] = proxyCommand(options, { script, sources });
+  const known = certificateVariables.map((name) => [name, options.environment[name]] as const);
   return spawn(file, args, {
-    env: Object.fromEntries(
-      certificateVariables.flatMap((name) => (environment[name] === undefined ? [] : [[name, environment[name]]])),
-    ),
+    env: Object.fromEntries(known.filter(([, value]) => value !== undefined)),
     cwd: sources,
     stdio: ["ignore", "ignore", "pipe", "ipc"],
     serialization: "json",

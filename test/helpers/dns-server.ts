@@ -4,14 +4,18 @@ import { once } from "node:events";
 /** One record of an answer: an IPv4 or IPv6 address, or another name. */
 export type DnsRecord = { readonly a: string } | { readonly aaaa: string } | { readonly cname: string };
 
-/** The records of a name, by how often it has been asked for before; undefined: there is no such name. */
-export type DnsZone = (name: string, asked: number) => readonly DnsRecord[] | undefined;
+/** The records of a name, by how often it has been asked for before, at once or later; undefined: there is no such name. */
+export type DnsZone = (
+  name: string,
+  asked: number,
+) => readonly DnsRecord[] | undefined | Promise<readonly DnsRecord[] | undefined>;
 
 const types = { a: 1, cname: 5, aaaa: 28 } as const;
 
 /** A DNS server on loopback that answers from a function. */
 export class DnsServer {
   readonly #socket: Socket;
+  #isOpen = true;
   readonly #asked = new Map<string, number>();
 
   static async start(zone: DnsZone): Promise<DnsServer> {
@@ -29,7 +33,9 @@ export class DnsServer {
       const key = `${name}/${type}`;
       const asked = this.#asked.get(key) ?? 0;
       this.#asked.set(key, asked + 1);
-      socket.send(answer(query.subarray(0, end), type, zone(name, asked)), from.port, from.address);
+      void Promise.resolve(zone(name, asked)).then((records) => {
+        if (this.#isOpen) socket.send(answer(query.subarray(0, end), type, records), from.port, from.address);
+      });
     });
   }
 
@@ -38,6 +44,7 @@ export class DnsServer {
   }
 
   close(): void {
+    this.#isOpen = false;
     this.#socket.close();
   }
 }

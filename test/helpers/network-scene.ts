@@ -1,3 +1,4 @@
+import { engines } from "./open-glovebox.ts";
 import { DnsServer } from "./dns-server.ts";
 import { FarSide, makeCertificate } from "./far-side.ts";
 import { testImages } from "./test-images.ts";
@@ -13,7 +14,13 @@ const zone: Readonly<Record<string, Parameters<typeof DnsServer.start>[0]>> = {
   "mapped.test": () => [{ aaaa: "::ffff:7f00:1" }],
   "alias.test": () => [{ cname: "hidden.test" }, { a: "127.0.0.1" }],
   "metadata.test": () => [{ a: "169.254.169.254" }],
-  "rebind.test": (_, asked) => (asked === 0 ? [{ a: "198.18.0.1" }] : loopback),
+  // Public first, and nowhere; each engine asks for one of its own.
+  ...Object.fromEntries(
+    engines.map((engine) => [
+      `rebind-${engine}.test`,
+      (_: string, asked: number) => (asked === 0 ? [{ aaaa: "2606:2800:220:1::1" }] : loopback),
+    ]),
+  ),
 };
 const megabyte = Buffer.alloc(1024 * 1024, "x");
 

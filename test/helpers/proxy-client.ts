@@ -10,8 +10,6 @@ export interface Answer {
 }
 
 export interface AskOptions {
-  /** Whether the client ends its half after the last piece. */
-  readonly endsHalf?: boolean;
   readonly withinMs?: number;
   /** When the connection counts as answered without an end of it. */
   readonly until?: (text: string) => boolean;
@@ -67,7 +65,6 @@ export class ProxyClient {
         this.send(frameTypes.data, connection, bytes.subarray(at, at + 32_768));
       }
     }
-    if (options.endsHalf === true) this.send(frameTypes.end, connection);
     return answer;
   }
 

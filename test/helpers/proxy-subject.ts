@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import pino from "pino";
 import { createId } from "../../src/base/id.ts";
-import { ProxyProcess } from "../../src/egress/proxy-process.ts";
+import { ProxyProcess, type ProxyProcessOptions } from "../../src/egress/proxy-process.ts";
 import type { Denial } from "../../src/policy/network/denial.ts";
 import { parseDomainPattern } from "../../src/policy/network/domain-pattern.ts";
 import type { EgressPolicy } from "../../src/policy/network/egress-policy.ts";
@@ -13,8 +13,6 @@ import { ProxyClient } from "./proxy-client.ts";
 export interface ProxySubjectOptions {
   readonly dnsServer: string;
   readonly hostAddresses?: readonly string[];
-  /** Another Node than this one. */
-  readonly node?: { readonly executable: string; readonly flags: ReadonlySet<string> };
 }
 
 export interface OpenedChannel {
@@ -23,7 +21,25 @@ export interface OpenedChannel {
   readonly denials: readonly Denial[];
 }
 
-const ownNode = { executable: process.execPath, flags: process.allowedNodeEnvironmentFlags };
+/** How a server starts its proxies. */
+export function proxyOptions(dnsServer: string): Omit<ProxyProcessOptions, "logger"> {
+  return {
+    platform: process.platform,
+    node: subjectNode(),
+    environment: {},
+    temporaryDirectory: tmpdir(),
+    dnsServers: [dnsServer],
+    hostAddresses: [],
+  };
+}
+
+/** The Node that runs the proxy: this one, or the one that GLOVEBOX_TEST_PROXY_NODE names. */
+function subjectNode(): { readonly executable: string; readonly flags: ReadonlySet<string> } {
+  const other = process.env["GLOVEBOX_TEST_PROXY_NODE"];
+  if (other === undefined) return { executable: process.execPath, flags: process.allowedNodeEnvironmentFlags };
+  const flags = execFileSync(other, ["-p", "[...process.allowedNodeEnvironmentFlags].join()"], { encoding: "utf8" });
+  return { executable: other, flags: new Set(flags.trim().split(",")) };
+}
 
 /** The egress proxy's process by itself, as a server starts it. */
 export class ProxySubject implements AsyncDisposable {
@@ -31,17 +47,10 @@ export class ProxySubject implements AsyncDisposable {
   readonly pid: number;
   hasEnded = false;
 
-  static async start({ dnsServer, hostAddresses = [], node = ownNode }: ProxySubjectOptions): Promise<ProxySubject> {
+  static async start({ dnsServer, hostAddresses = [] }: ProxySubjectOptions): Promise<ProxySubject> {
     const before = new Set(proxyPids());
-    const started = await ProxyProcess.start({
-      platform: process.platform,
-      node,
-      environment: {},
-      temporaryDirectory: tmpdir(),
-      dnsServers: [dnsServer],
-      hostAddresses,
-      logger: pino({ level: "fatal" }),
-    });
+    const logger = pino({ level: "fatal" });
+    const started = await ProxyProcess.start({ ...proxyOptions(dnsServer), hostAddresses, logger });
     return new ProxySubject(started, proxyPids().find((pid) => !before.has(pid)) ?? 0);
   }
 

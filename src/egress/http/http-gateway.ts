@@ -34,10 +34,8 @@ export function createGateway(options: GatewayOptions, fixed?: HostAndPort): Ser
     handleConnect(request, stream, { ...options, fixed }).catch(() => stream.destroy());
   });
   server.on("clientError", (error: NodeJS.ErrnoException, stream) => {
-    if (error.code === "ECONNRESET" || !stream.writable || turns.isTaken(stream)) {
-      stream.destroy();
-      return;
-    }
+    if (error.code === "ECONNRESET" || !stream.writable) return void stream.destroy();
+    if (turns.isTaken(stream)) return turns.endSoon(stream);
     refuseUnreadable(stream, options, "(unreadable)", "What was sent is not an HTTP request.");
   });
   return server;

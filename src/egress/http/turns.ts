@@ -3,6 +3,8 @@ import type { Duplex } from "node:stream";
 
 /** Requests that a client may send before the first of them is answered; hardly any client sends a second one. */
 const maxWaiting = 8;
+/** What a client that went wrong is given to take what it was told. */
+const lastWordsMs = 1_000;
 
 /**
  * Lets the requests of one connection be handled one after another, however many were sent at once: each may take a
@@ -10,10 +12,18 @@ const maxWaiting = 8;
  */
 export class Turns {
   readonly #last = new WeakMap<Duplex, { readonly done: Promise<void>; waiting: number }>();
+  readonly #ending = new WeakSet<Duplex>();
 
   /** Whether a request of the connection is being handled. */
   isTaken(stream: Duplex): boolean {
     return (this.#last.get(stream)?.waiting ?? 0) > 0;
+  }
+
+  /** Ends the connection when the answer under way had its time; what follows on it is nobody's request. */
+  endSoon(stream: Duplex): void {
+    if (this.#ending.has(stream)) return;
+    this.#ending.add(stream);
+    setTimeout(() => stream.destroy(), lastWordsMs);
   }
 
   take(stream: Duplex, response: ServerResponse, handle: () => Promise<void>): void {
@@ -34,7 +44,8 @@ export class Turns {
     { response, handle }: { readonly response: ServerResponse; readonly handle: () => Promise<void> },
   ): Promise<void> {
     await before;
-    if (stream.destroyed) return;
+    // The answer before may have been the last.
+    if (stream.destroyed || stream.writableEnded) return;
     const over = Promise.withResolvers<void>();
     response.once("close", over.resolve);
     stream.once("close", over.resolve);

@@ -19,7 +19,8 @@ const special: Readonly<Record<string, (asked: number) => readonly DnsRecord[]>>
   "nat64.test": () => [{ aaaa: "64:ff9b::7f00:1" }],
   "alias.test": () => [{ cname: "hidden.test" }, ...loopback],
   "metadata.test": () => [{ a: "169.254.169.254" }],
-  "rebind.test": (asked) => (asked === 0 ? [{ a: "198.18.0.1" }] : loopback),
+  // Public first, and nowhere from most machines.
+  "rebind.test": (asked) => (asked === 0 ? [{ aaaa: "2606:2800:220:1::1" }] : loopback),
 };
 
 /** What attacks over the network are after: servers of this machine, some of them allowed by the policy. */
