@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
 import { link, mkdir, open, rm, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
+import { errorCode } from "../errors/error-code.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import { configDirectory } from "./config-directory.ts";
 import type { Host } from "./host.ts";
@@ -47,7 +48,7 @@ async function makeToken(file: string): Promise<void> {
     await handle.sync();
     await link(fresh, file);
   } catch (error) {
-    if (codeOf(error) !== "EEXIST") throw unusable(file, `it cannot be made (${codeOf(error)})`, error);
+    if (errorCode(error) !== "EEXIST") throw unusable(file, `it cannot be made (${errorCode(error)})`, error);
   } finally {
     await rm(fresh, { force: true });
   }
@@ -59,8 +60,8 @@ async function readToken(file: string, { uid }: TokenHost): Promise<string | nul
   try {
     handle = await open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return null;
-    throw unusable(file, `it cannot be read (${codeOf(error)})`, error);
+    if (errorCode(error) === "ENOENT") return null;
+    throw unusable(file, `it cannot be read (${errorCode(error)})`, error);
   }
   await using opened = handle;
   const stat = await opened.stat();
@@ -72,11 +73,6 @@ async function readToken(file: string, { uid }: TokenHost): Promise<string | nul
   const text = bytes.toString("latin1", 0, bytesRead);
   if (!form.test(text)) throw unusable(file, "it holds no token");
   return text.trimEnd();
-}
-
-function codeOf(error: unknown): string {
-  const { code } = error as { readonly code?: unknown };
-  return typeof code === "string" ? code : "unknown reason";
 }
 
 /** For the operator's eyes, like every error of a start: it names the path. */
