@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { invalidField } from "../errors/glovebox-error.ts";
+import { accessTokenFile, openAccessToken } from "../config/access-token.ts";
 import { parseDuration } from "../base/duration.ts";
 import { exitCodes } from "./exit-code.ts";
 import type { SetExitCode } from "./command-line.ts";
@@ -14,7 +15,11 @@ interface McpOptions {
   readonly engine?: string;
   readonly minIsolation?: string;
   readonly answerWithin: string;
+  readonly token: boolean;
 }
+
+const openToAll =
+  "--no-token: every user and every program of this machine can run code here, and see and end what runs";
 
 /** `glovebox mcp`: the tools for agents, over stdio or a port of loopback. */
 export function addMcpCommand(program: Command, io: CommandIo, setExitCode: SetExitCode): void {
@@ -24,6 +29,7 @@ export function addMcpCommand(program: Command, io: CommandIo, setExitCode: SetE
     .enablePositionalOptions(false)
     .description("Serve the tools to an agent over MCP: on standard input and output, or on a local port.")
     .option("--http <port>", "serve Streamable HTTP at http://127.0.0.1:PORT/mcp instead; 0 takes a free port")
+    .option("--no-token", "with --http: ask for no token, so that every user of this machine can run code")
     .option("--engine <engine>", "auto, docker, podman or local (default: auto)")
     .option(
       "--min-isolation <level>",
@@ -34,7 +40,7 @@ export function addMcpCommand(program: Command, io: CommandIo, setExitCode: SetE
       "after",
       "\nExit code: 0 when the client hangs up and on SIGINT or SIGTERM, after everything is removed; 1 when an engine did not remove it within 10 s, and the next start will.",
     )
-    .action(async ({ http, engine, minIsolation, answerWithin }: McpOptions) => {
+    .action(async ({ http, engine, minIsolation, answerWithin, token }: McpOptions) => {
       // Loaded on use: the other commands start faster without the protocol.
       const { openMcpDoor } = await import("../mcp/open-mcp-door.ts");
       const address = http === undefined ? null : parseAddress(http);
@@ -52,8 +58,19 @@ export function addMcpCommand(program: Command, io: CommandIo, setExitCode: SetE
           await serveOverStdio(door, { input: io.stdin, output: io.stdout, principal, signal: io.signal });
         } else {
           const { serveOverHttp } = await import("../mcp/serve-over-http.ts");
-          const onListening = (url: string): void => void io.stderr.write(`glovebox: MCP at ${url}\n`);
-          await serveOverHttp(door, { ...address, principal, signal: io.signal, onListening });
+          const { config, host } = door.platform;
+          const onListening = (url: string): void =>
+            void io.stderr.write(
+              `glovebox: MCP at ${url}\nglovebox: ${token ? `it asks for the token in ${accessTokenFile(host)}` : openToAll}\n`,
+            );
+          await serveOverHttp(door, {
+            ...address,
+            principal,
+            token: token ? await openAccessToken(host) : null,
+            allowedOrigins: config.allowedOrigins,
+            signal: io.signal,
+            onListening,
+          });
         }
       } finally {
         left = await door.close();

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { errorCode } from "../errors/error-code.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import { configDirectory } from "./config-directory.ts";
 import type { Environment } from "./environment-layer.ts";
@@ -31,7 +32,7 @@ export async function readFileLayer(options: FileOptions): Promise<FileLayer | n
   try {
     text = await options.readFile(path);
   } catch (cause) {
-    const code = cause instanceof Error && "code" in cause ? String(cause.code) : "unknown reason";
+    const code = errorCode(cause) || "unknown reason";
     if (!required && (code === "ENOENT" || code === "ENOTDIR")) return null;
     const problem = code === "ENOENT" ? "does not exist" : `cannot be read (${code})`;
     throw new GloveboxError("INVALID_REQUEST", `The ${name} ${problem}.`, {

@@ -46,6 +46,18 @@ export function hostPath(): z.ZodString {
   return z.string(words).refine((path) => isAbsolute(path) || path === "~" || /^~[\\/]/.test(path), words);
 }
 
+/** Web origins as browsers send them; `null` and wildcards name no page. */
+export function origins(): z.ZodArray<z.ZodString> {
+  const words = "a list of origins such as https://app.example or http://localhost:5173, without a path";
+  return z.array(z.string(words).refine(isOrigin, words), words).max(64, words);
+}
+
+function isOrigin(text: string): boolean {
+  if (!/^[a-z][a-z0-9+.-]*:\/\/[a-z0-9.:[\]_-]+$/.test(text)) return false;
+  const url = URL.parse(text);
+  return url !== null && (url.origin === text || url.origin === "null");
+}
+
 export function variableNames(): z.ZodArray<z.ZodString> {
   const words = "a list of names of environment variables, such as API_URL";
   return z.array(z.string(words).regex(environmentName, words), words).max(256, words);

@@ -1,6 +1,7 @@
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { kibibyte } from "../base/bytes.ts";
+import { errorCode } from "../errors/error-code.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import type { Host } from "./host.ts";
 import type { SecretSource } from "./secret-source.ts";
@@ -31,7 +32,7 @@ async function readText(name: string, path: string, { homeDirectory }: Pick<Host
     bytes = await readStart(/^~(?=[\\/]|$)/.test(path) ? join(homeDirectory, path.slice(1)) : path);
   } catch (error) {
     // The cause stays out: it names the path.
-    const code = error instanceof Error && "code" in error ? String(error.code) : "unknown reason";
+    const code = errorCode(error) || "unknown reason";
     throw withoutValue(name, `its file cannot be read (${code})`);
   }
   try {

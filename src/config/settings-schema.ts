@@ -5,7 +5,7 @@ import { isolationLevels } from "../policy/isolation.ts";
 import { defaultLimits, withinCeilings } from "../policy/limits.ts";
 import { defaultSessionImage } from "../policy/session-profile.ts";
 import { containerRuntimes, executionModes, logLevels, type Config } from "./config.ts";
-import { choice, duration, hostPath, imageReference, variableNames, wholeNumber } from "./leaf-schemas.ts";
+import { choice, duration, hostPath, imageReference, origins, variableNames, wholeNumber } from "./leaf-schemas.ts";
 import { networkSection, toNetwork } from "./network-schema.ts";
 import { secretSources } from "./secrets-schema.ts";
 import { agentSection, ceilingsSection, kindSection, toLimits } from "./limit-schemas.ts";
@@ -124,6 +124,9 @@ const schema = z.strictObject(
       .describe(
         "Folders below which requests may name files and projects; unset: none for the server, the working directory on the user's own machine.",
       ),
+    allowed_origins: origins()
+      .default([])
+      .describe("Origins of web pages that may call the server, each as browsers send it; others are refused."),
     log_level: choice(logLevels).default("warn").describe("Least severe entry that the log keeps."),
   },
   section,
@@ -180,5 +183,6 @@ export function parseSettings(raw: unknown): ParsedSettings {
     mountAllowlist: keys.mount_allowlist,
     projectRoots: keys.project_roots,
     environmentAllowlist: keys.environment_allowlist,
+    allowedOrigins: keys.allowed_origins,
   };
 }

@@ -8,6 +8,9 @@ import { probeEngine } from "./probe-engine.ts";
 /** What a caller may ask for: one engine, or the first that answers. */
 export type EngineChoice = "auto" | EngineName;
 
+/** Engines of the product, also those without an adapter yet. */
+export const productEngines: readonly EngineName[] = ["docker", "podman", "apple", "local"];
+
 /** Makes an engine on first use; loading it lazily keeps optional weight out of the start. */
 export type EngineLoader = () => Promise<Engine>;
 

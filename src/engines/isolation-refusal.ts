@@ -4,7 +4,7 @@ import type { Capabilities } from "./capabilities.ts";
 import type { EngineName } from "./engine.ts";
 
 /** How people accept level `preload` by name, for one command and for all (SPEC RT5). */
-export const preloadByName = "--min-isolation preload (for every run: GLOVEBOX_MIN_ISOLATION=preload)";
+const preloadByName = "--min-isolation preload (for every run: GLOVEBOX_MIN_ISOLATION=preload)";
 
 /** The refusal of an engine that seals less than is demanded: what would seal more and, for level `preload`, how it is accepted. */
 export function isolationRefusal(

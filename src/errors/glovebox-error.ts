@@ -50,7 +50,7 @@ export class GloveboxError extends Error {
 export function toGloveboxError(error: unknown): GloveboxError {
   if (error instanceof GloveboxError) return error;
   // What went wrong in the end must not hide what went wrong before.
-  if (error instanceof Error && "suppressed" in error) return toGloveboxError(error.suppressed);
+  if (typeof error === "object" && error !== null && "suppressed" in error) return toGloveboxError(error.suppressed);
   return new GloveboxError("INTERNAL", "Glovebox failed in a way that it did not foresee.", { cause: error });
 }
 

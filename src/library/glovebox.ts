@@ -1,4 +1,4 @@
-import { doctorOperation, productEngines, type DoctorContext } from "../operations/doctor/run.ts";
+import { doctorOperation, type DoctorContext } from "../operations/doctor/run.ts";
 import type { DoctorResponse } from "../operations/doctor/schema.ts";
 import { executeOperation } from "../operations/execute/run.ts";
 import type { ExecuteRequest, ExecuteResponse } from "../operations/execute/schema.ts";
@@ -42,7 +42,6 @@ import type {
 } from "../operations/session/schema.ts";
 import { parseRequest } from "../operations/parse-request.ts";
 import type { Operation, OperationCall } from "../operations/operation.ts";
-import { checkChoice } from "../policy/choice.ts";
 import { createPlatform, type Alert, type Platform } from "../platform/platform.ts";
 import { loadHostConfig, type ConfigOverrides } from "../config/host-config.ts";
 import { readNodeVersion } from "../config/node-version.ts";
@@ -129,7 +128,6 @@ const connection = "library";
  */
 export async function createGlovebox(options: GloveboxOptions = {}): Promise<Glovebox> {
   const { workingDirectory, engine, onAlert, ...overrides } = options;
-  if (engine !== undefined) checkChoice(engine, ["auto", ...productEngines], "engine");
   const { config, host, loaded } = await loadHostConfig(overrides);
   const platform = createPlatform({
     config,

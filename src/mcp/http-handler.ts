@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { localhostHostValidation, localhostOriginValidation, toNodeHandler } from "@modelcontextprotocol/node";
+import { toNodeHandler } from "@modelcontextprotocol/node";
 import { createMcpHandler, isInitializeRequest, isLegacyRequest } from "@modelcontextprotocol/server";
+import { createHttpGuard, type HttpGuardOptions } from "./http-guard.ts";
 import { HttpSessions } from "./http-sessions.ts";
 import type { McpDoor } from "./mcp-door.ts";
 import { maxMessageBytes } from "./stdio-transport.ts";
@@ -17,9 +18,12 @@ export interface McpHttpHandler {
 
 /**
  * Serves both revisions: 2026-07-28 without state, 2025-11-25 in sessions, or without one for single requests.
- * A `Host` or `Origin` that is not this machine's own is refused, so that no web page reaches it by a name of its own.
+ * What the guard refuses reaches neither.
  */
-export function createHttpHandler(door: McpDoor, principal: string): McpHttpHandler {
+export function createHttpHandler(
+  door: McpDoor,
+  { principal, ...guarded }: HttpGuardOptions & { readonly principal: string },
+): McpHttpHandler {
   const { logger, monotonicMs } = door.platform;
   const onerror = (error: Error): void => logger.debug({ err: error }, "mcp");
   const createServer = () => door.createServer(principal);
@@ -39,10 +43,10 @@ export function createHttpHandler(door: McpDoor, principal: string): McpHttpHand
     return beginsSession ? sessions.open(request, body) : stateless.fetch(request);
   };
   const node = toNodeHandler({ fetch }, { onerror, maxRequestBodySize: maxMessageBytes });
-  const [isOwnHost, isOwnOrigin] = [localhostHostValidation(), localhostOriginValidation()];
+  const guard = createHttpGuard(guarded);
   return {
     handle: async (request, response) => {
-      if (isOwnHost(request, response) && isOwnOrigin(request, response)) await node(request as NodeRequest, response);
+      if (guard(request, response)) await node(request as NodeRequest, response);
     },
     close: async () => {
       await sessions.close();

@@ -3,6 +3,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { settlesWithin } from "../base/abort.ts";
 import { GloveboxError, invalidField } from "../errors/glovebox-error.ts";
+import type { HttpGuardOptions } from "./http-guard.ts";
 import { createHttpHandler } from "./http-handler.ts";
 import type { McpDoor } from "./mcp-door.ts";
 
@@ -12,7 +13,7 @@ const lastAnswersMs = 1000;
 const servedPath = "/mcp";
 const loopback = new Set(["127.0.0.1", "::1", "localhost"]);
 
-export interface HttpOptions {
+export interface HttpOptions extends HttpGuardOptions {
   /** A name or an address of this machine's loopback. */
   readonly host: string;
   /** 0: any free one. */
@@ -37,7 +38,7 @@ export async function serveOverHttp(door: McpDoor, options: HttpOptions): Promis
       context: { host },
     });
   }
-  const mcp = createHttpHandler(door, options.principal);
+  const mcp = createHttpHandler(door, options);
   const answering = new Set<Promise<void>>();
   const server = createServer((request, response) => {
     if (request.url?.split("?", 1)[0] === servedPath) {

@@ -10,7 +10,7 @@ import { loadMountPolicy, type LoadedMountPolicy } from "../config/mounts/load-m
 import { EgressProxies } from "../egress/egress-proxies.ts";
 import { NetworkAccess } from "../egress/network-access.ts";
 import { readRegistrySettings } from "../egress/registry-settings.ts";
-import { Engines, type ChosenEngine, type EngineChoice } from "../engines/discover.ts";
+import { Engines, productEngines, type ChosenEngine, type EngineChoice } from "../engines/discover.ts";
 import { findImports } from "../packages/find-imports.ts";
 import { installerLimits } from "../packages/installer-plan.ts";
 import { Packages } from "../packages/packages.ts";
@@ -129,7 +129,7 @@ const proxyIdleMs = 300_000;
 /** Installations at once; further ones wait. */
 const mostInstallers = 4;
 
-/** Puts the parts together; nothing is started or asked yet. */
+/** Puts the parts together; nothing is started or asked yet. @throws INVALID_REQUEST when there is no engine of that name */
 export function createPlatform({ config, host, door, defaultEngine, onAlert }: PlatformOptions): Platform {
   // To stderr: stdout belongs to programs and protocols.
   const logger = pino({ name: "glovebox", level: config.logLevel }, pino.destination({ dest: 2, sync: true }));
@@ -219,6 +219,7 @@ export function createPlatform({ config, host, door, defaultEngine, onAlert }: P
     environment: host.environment,
   });
   const valid: readonly EngineChoice[] = ["auto", ...engines.names];
+  if (defaultEngine !== undefined) checkChoice(defaultEngine, [...new Set([...valid, ...productEngines])], "engine");
   const inContainers = config.executionMode === "container";
   const minIsolation = (kind: IsolationKind, requested?: Isolation): Isolation => {
     const isOpen = kind === "session" && door === "stdio" && !inContainers;

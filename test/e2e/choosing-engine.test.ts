@@ -63,7 +63,7 @@ describe("an MCP server does not start", () => {
   it("with an engine that there is not, and lists those there are", async () => {
     const { exitCode, stdout, stderr } = await runCommand(["mcp", "--engine", "nope"]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
-    expect(stderr).toContain("expected one of auto, docker, podman, local");
+    expect(stderr).toContain("expected one of auto, docker, podman, local, apple");
     await expect(createGlovebox({ engine: "nope" })).rejects.toMatchObject({ errorType: "INVALID_REQUEST" });
   });
 });

@@ -9,6 +9,7 @@ import { loadHostConfig } from "../../src/config/host-config.ts";
 import { McpDoor } from "../../src/mcp/mcp-door.ts";
 import { serveOverHttp } from "../../src/mcp/serve-over-http.ts";
 import { createPlatform } from "../../src/platform/platform.ts";
+import { HeaderForwarder } from "../helpers/header-forwarder.ts";
 import { fixtureTable } from "../helpers/conformance/fixture-table.ts";
 
 const passing = [
@@ -63,11 +64,22 @@ async function conformance(): Promise<ReadonlyMap<string, boolean>> {
   const door = new McpDoor({ platform, table: fixtureTable, version: "0", answerWithinMs: 45_000 });
   const ending = new AbortController();
   const { promise: listening, resolve: onListening } = Promise.withResolvers<string>();
-  const options = { host: "127.0.0.1", port: 0, principal: "test", signal: ending.signal, onListening };
-  const served = serveOverHttp(door, options);
+  const token = "token-of-the-suite";
+  // The suite can send no token of its own.
+  await using suite = await HeaderForwarder.to(listening, { authorization: `Bearer ${token}` });
+  const served = serveOverHttp(door, {
+    host: "127.0.0.1",
+    port: 0,
+    principal: "test",
+    token,
+    allowedOrigins: [suite.origin],
+    signal: ending.signal,
+    onListening,
+  });
   const folder = mkdtempSync(path.join(os.tmpdir(), "glovebox-test-"));
   try {
-    return scenarios(await output(await listening, folder));
+    await listening;
+    return scenarios(await output(`${suite.origin}/mcp`, folder));
   } finally {
     ending.abort();
     await served;

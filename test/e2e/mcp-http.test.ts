@@ -1,5 +1,8 @@
 import { Client, StreamableHTTPClientTransport, type Progress } from "@modelcontextprotocol/client";
+import { spawnSync, type SpawnSyncReturns } from "node:child_process";
+import { existsSync } from "node:fs";
 import http from "node:http";
+import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startHttpMcp, type HttpMcp } from "../helpers/http-mcp.ts";
 import { revisions, type Revision } from "../helpers/mcp-client.ts";
@@ -12,12 +15,22 @@ import { until } from "../helpers/until.ts";
 const engine = "docker";
 const sandboxes = useOwnSandboxes();
 let server: HttpMcp;
-beforeAll(async () => (server = await startHttpMcp(["--engine", engine], sandboxes.environment())));
+/** Of a web page that the deployment lets in. */
+const ownPage = "http://localhost:5173";
+beforeAll(
+  async () =>
+    (server = await startHttpMcp(["--engine", engine], {
+      ...sandboxes.environment(),
+      GLOVEBOX_ALLOWED_ORIGINS: ownPage,
+    })),
+);
 afterAll(() => server[Symbol.asyncDispose]());
 
 async function connect({ mode }: Revision): Promise<{ client: Client; transport: StreamableHTTPClientTransport }> {
   const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode } });
-  const transport = new StreamableHTTPClientTransport(new URL(server.url));
+  const transport = new StreamableHTTPClientTransport(new URL(server.url), {
+    requestInit: { headers: server.headers },
+  });
   await client.connect(transport);
   return { client, transport };
 }
@@ -91,14 +104,22 @@ describe("a protocol session of 2025-11-25", () => {
   });
 });
 
+const sum = { language: "python", code: "print(41 + 1)" };
+const otherUser = "glovebox-testbed";
+
+function hasUser(name: string): boolean {
+  return spawnSync("id", ["-u", name]).status === 0;
+}
+
 const ping = { jsonrpc: "2.0", id: 1, method: "ping" };
 
 function post(body: string, headers: http.OutgoingHttpHeaders = {}): Promise<{ status: number; body: string }> {
   return new Promise((resolve, reject) => {
     const accept = "application/json, text/event-stream";
+    const sent = Object.entries({ ...server.headers, ...headers }).filter(([, value]) => value !== undefined);
     const request = http.request(
       server.url,
-      { method: "POST", headers: { "content-type": "application/json", accept, ...headers } },
+      { method: "POST", headers: { "content-type": "application/json", accept, ...Object.fromEntries(sent) } },
       (response) => {
         let text = "";
         response.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
@@ -122,10 +143,88 @@ describe("the port", () => {
     { host: "evil.example" },
     { host: "evil.example:8080" },
     { origin: "http://evil.example" },
+    { origin: "http://localhost:3000" },
+    { origin: "http://127.0.0.1" },
+    { origin: "http://localhost:5173.evil.example" },
+    { origin: "HTTP://LOCALHOST:5173" },
     { origin: "null" },
     { host: "127.0.0.1.evil.example" },
   ])("refuses what a web page of others sends: %j", async (headers) => {
     expect(await post(JSON.stringify(ping), headers)).toMatchObject({ status: 403 });
+  });
+
+  it.each<[string, http.OutgoingHttpHeaders]>([
+    ["no token", { authorization: undefined }],
+    ["another token", { authorization: `Bearer ${"a".repeat(43)}` }],
+    ["an empty token", { authorization: "Bearer " }],
+    ["the token in another scheme", { authorization: "Basic" }],
+  ])("gives %s nothing but how to do better", async (_, headers) => {
+    const sent =
+      headers["authorization"] === "Basic"
+        ? server.headers["authorization"]?.replace("Bearer", "Basic")
+        : headers["authorization"];
+    const { status, body } = await post(JSON.stringify(ping), { authorization: sent });
+    expect(status).toBe(401);
+    expect(JSON.parse(body)).toMatchObject({
+      jsonrpc: "2.0",
+      id: null,
+      error: {
+        data: { error_type: "PERMISSION_DENIED", suggestion: expect.stringContaining("Authorization: Bearer") },
+      },
+    });
+  });
+
+  it("shows itself to the pages that are let in, which need the token too", async () => {
+    const asked = { origin: ownPage, "access-control-request-method": "POST" };
+    const preflight = await fetch(server.url, { method: "OPTIONS", headers: asked });
+    expect(preflight.status).toBe(204);
+    expect(preflight.headers.get("access-control-allow-origin")).toBe(ownPage);
+    expect(preflight.headers.get("access-control-allow-headers")).toContain("authorization");
+    expect(await post(JSON.stringify(ping), { origin: ownPage })).toMatchObject({ status: 200 });
+    expect(await post(JSON.stringify(ping), { origin: ownPage, authorization: undefined })).toMatchObject({
+      status: 401,
+    });
+    const foreign = await fetch(server.url, { method: "OPTIONS", headers: { ...asked, origin: "http://localhost:1" } });
+    expect(foreign.status).toBe(403);
+    expect(foreign.headers.get("access-control-allow-origin")).toBeNull();
+  });
+
+  it("gives another user of this machine nothing", (context) => {
+    if (process.getuid?.() !== 0 || !hasUser(otherUser)) context.skip(`needs root and the user ${otherUser}`);
+    const asOther = (program: string, ...values: readonly string[]): SpawnSyncReturns<string> =>
+      spawnSync("/usr/bin/setpriv", ["--reuid", otherUser, "--clear-groups", "--", program, ...values], {
+        encoding: "utf8",
+        cwd: "/",
+      });
+    const tokenFile = path.join(server.configFolder, "token");
+    expect(asOther("cat", tokenFile)).toMatchObject({
+      stdout: "",
+      stderr: expect.stringContaining("Permission denied"),
+    });
+    const call = { ...ping, method: "tools/call", params: { name: "execute_code", arguments: sum } };
+    const raw = [
+      "import socket, sys",
+      "lines = ['POST /mcp HTTP/1.1', 'Host: 127.0.0.1', 'Content-Type: application/json', 'Connection: close',",
+      "  'Accept: application/json, text/event-stream', 'Content-Length: %d' % len(sys.argv[2]), *sys.argv[3:]]",
+      "port = socket.create_connection(('127.0.0.1', int(sys.argv[1])), 10)",
+      "port.sendall(('\\r\\n'.join(lines) + '\\r\\n\\r\\n' + sys.argv[2]).encode())",
+      "while piece := port.recv(65536): sys.stdout.buffer.write(piece)",
+    ].join("\n");
+    const { port } = new URL(server.url);
+    for (const shown of [[], [`Authorization: Bearer ${"a".repeat(43)}`]]) {
+      const { stdout, stderr } = asOther("/usr/bin/python3", "-c", raw, port, JSON.stringify(call), ...shown);
+      expect(stdout, stderr).toMatch(/^HTTP\/1\.1 401 /);
+      expect(stdout).not.toContain("42");
+    }
+  });
+
+  it("asks for none with --no-token, and warns of that", async () => {
+    await using open = await startHttpMcp(["--engine", "local", "--no-token"], sandboxes.environment());
+    const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+    const answer = await fetch(open.url, { method: "POST", headers, body: JSON.stringify(ping) });
+    expect(answer.status).toBe(200);
+    expect(open.notice()).toMatch(/--no-token: every user and every program of this machine can run code/);
+    expect(existsSync(path.join(open.configFolder, "token"))).toBe(false);
   });
 
   it("answers bad messages with their codes, and lives on", async () => {
@@ -153,7 +252,11 @@ describe("the port", () => {
     const body = { ...ping, method: "tools/call", params: { name: "execute_code", arguments: sleeper(seconds) } };
     const answer = fetch(other.url, {
       method: "POST",
-      headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
+      headers: {
+        "content-type": "application/json",
+        accept: "application/json, text/event-stream",
+        ...other.headers,
+      },
       body: JSON.stringify(body),
     }).then((response) => response.text());
     await until(() => sleepersFor(seconds).length > 0);

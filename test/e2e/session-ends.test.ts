@@ -97,7 +97,9 @@ describe.each(engines)("a session on %s is gone from its engine", (engine) => {
     const server = await startHttpMcp(["--engine", engine], settings());
     try {
       const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode: revisions[0].mode } });
-      const transport = new StreamableHTTPClientTransport(new URL(server.url));
+      const transport = new StreamableHTTPClientTransport(new URL(server.url), {
+        requestInit: { headers: server.headers },
+      });
       await client.connect(transport);
       const { structuredContent } = await client.callTool({ name: "run_code", arguments: program });
       const { container_id: id } = structuredContent as { readonly container_id: string };

@@ -5,7 +5,7 @@ import os from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { startHttpMcp } from "../helpers/http-mcp.ts";
+import { startHttpMcp, type HttpMcp } from "../helpers/http-mcp.ts";
 import { gloveboxEnvironment } from "../helpers/mcp-client.ts";
 import { engines, useGlovebox, type TestedEngine } from "../helpers/open-glovebox.ts";
 import { useOwnSandboxes } from "../helpers/own-sandboxes.ts";
@@ -52,8 +52,9 @@ function environment(engine: TestedEngine): Record<string, string> {
 }
 
 /** Starts a client in a process of its own, and resolves when its program has run. */
-async function startClient(number: number, engine: TestedEngine, url?: string): Promise<Told> {
-  const argv = ["test/fixtures/mcp-session-client.ts", String(number), ...(url === undefined ? [] : [url])];
+async function startClient(number: number, engine: TestedEngine, server: HttpMcp | null): Promise<Told> {
+  const serverArgs = server === null ? [] : [server.url, server.headers["authorization"] ?? ""];
+  const argv = ["test/fixtures/mcp-session-client.ts", String(number), ...serverArgs];
   const client = spawn(process.execPath, argv, {
     cwd: projectFolder,
     env: gloveboxEnvironment(environment(engine)),
@@ -93,7 +94,7 @@ describe.each(engines)(`${clientCount} MCP clients on %s`, (engine) => {
       const shared = way.startsWith("over HTTP") ? await startHttpMcp([], environment(engine)) : null;
       if (shared !== null) clients.push(shared.child);
       const numbers = Array.from({ length: clientCount }, (_, number) => number);
-      const told = await Promise.all(numbers.map((number) => startClient(number, engine, shared?.url)));
+      const told = await Promise.all(numbers.map((number) => startClient(number, engine, shared)));
       expect(told.map(({ error, stdout }) => error ?? stdout)).toEqual(numbers.map((number) => `['mine'] ${number}\n`));
       const ids = told.map(({ container_id: id }) => id);
       expect(new Set(ids).size).toBe(clientCount);
@@ -101,6 +102,7 @@ describe.each(engines)(`${clientCount} MCP clients on %s`, (engine) => {
       expect(await sandboxes.on(engine)).toHaveLength(clientCount);
       for (const { serverPid } of told) if (serverPid !== null) process.kill(serverPid, "SIGKILL");
       await Promise.all(clients.splice(0).map(end));
+      await shared?.[Symbol.asyncDispose]();
 
       // The next start sweeps; this command also waits for it.
       const swept = await runCommand(["prune", "--json"], { environment: sandboxes.environment() });

@@ -124,7 +124,9 @@ describe.each(engines)("ten MCP clients of one server with three places on %s", 
       const clients = await Promise.all(
         Array.from({ length: 10 }, async () => {
           const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode: "legacy" } });
-          await client.connect(new StreamableHTTPClientTransport(new URL(server.url)));
+          await client.connect(
+            new StreamableHTTPClientTransport(new URL(server.url), { requestInit: { headers: server.headers } }),
+          );
           return client;
         }),
       );

@@ -1,5 +1,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import os from "node:os";
 import path from "node:path";
 import { gloveboxEnvironment } from "./mcp-client.ts";
 import { projectFolder } from "./project-folder.ts";
@@ -7,6 +9,12 @@ import { projectFolder } from "./project-folder.ts";
 /** `glovebox mcp --http 0` at work. */
 export interface HttpMcp extends AsyncDisposable {
   readonly url: string;
+  /** Of its token, which it made in a configuration folder of its own. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** That folder. */
+  readonly configFolder: string;
+  /** What it has written to stderr so far. */
+  notice(): string;
   readonly child: ChildProcess;
   /** Its exit code. */
   readonly ended: Promise<number | null>;
@@ -17,8 +25,10 @@ export async function startHttpMcp(
   argv: readonly string[] = [],
   environment: Readonly<Record<string, string>> = {},
 ): Promise<HttpMcp> {
+  const configHome = mkdtempSync(path.join(os.tmpdir(), "glovebox-test-"));
+  const configFolder = path.join(configHome, "glovebox");
   const child = spawn(path.join(projectFolder, "bin/glovebox"), ["mcp", "--http", "0", ...argv], {
-    env: gloveboxEnvironment(environment),
+    env: gloveboxEnvironment({ XDG_CONFIG_HOME: configHome, ...environment }),
     stdio: ["ignore", "inherit", "pipe"],
   });
   const ended = once(child, "exit").then(([code]) => code as number | null);
@@ -27,13 +37,18 @@ export async function startHttpMcp(
     text += String(chunk);
     const url = /MCP at (http:\S+)/.exec(text)?.[1];
     if (url === undefined) continue;
+    const token = argv.includes("--no-token") ? null : readFileSync(path.join(configFolder, "token"), "utf8").trim();
     return {
       url,
+      headers: token === null ? {} : { authorization: `Bearer ${token}` },
+      configFolder,
+      notice: () => text,
       child,
       ended,
       [Symbol.asyncDispose]: async () => {
         child.kill("SIGTERM");
         await ended;
+        rmSync(configHome, { recursive: true });
       },
     };
   }

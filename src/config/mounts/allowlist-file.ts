@@ -2,6 +2,7 @@ import { constants, type Stats } from "node:fs";
 import { open, stat, type FileHandle } from "node:fs/promises";
 import path from "node:path";
 import { mebibyte } from "../../base/bytes.ts";
+import { errorCode } from "../../errors/error-code.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { configDirectory } from "../config-directory.ts";
 import type { Config } from "../config.ts";
@@ -66,7 +67,7 @@ async function readText(place: AllowlistPlace, host: Pick<Host, "platform" | "ui
   try {
     handle = await open(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   } catch (cause) {
-    const code = cause instanceof Error && "code" in cause ? String(cause.code) : "unknown reason";
+    const code = errorCode(cause) || "unknown reason";
     if (origin !== "configured" && (code === "ENOENT" || code === "ENOTDIR")) return null;
     const problem = code === "ENOENT" ? "does not exist" : `cannot be read (${code})`;
     throw refused(`The ${name} ${problem}.`, "Correct the path or the file's permissions.", cause);

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { cancelled, throwIfCancelled, untilCancelled } from "../../base/abort.ts";
+import { errorCode } from "../../errors/error-code.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { EngineName } from "../engine.ts";
 import { consistentStatus, statusError } from "./api-error.ts";
@@ -93,8 +94,7 @@ export class Api {
   #translate(endpoint: Endpoint, error: unknown, signal: AbortSignal | undefined): GloveboxError {
     if (signal?.aborted) return cancelled(error);
     if (error instanceof GloveboxError) return error;
-    const code = error instanceof Error && "code" in error ? String(error.code) : "";
-    return this.#unavailable(endpoint, code, error);
+    return this.#unavailable(endpoint, errorCode(error), error);
   }
 
   #unavailable({ origin, kind }: Endpoint, code: string, cause: unknown): GloveboxError {

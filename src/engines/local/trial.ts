@@ -20,8 +20,8 @@ export async function runTrial(make: (spec: ContainerSpec) => Promise<Container>
     const { exitCode } = await exit;
     return exitCode === 0 ? null : `the trial ended with ${exitCode}`;
   } catch (error) {
-    const { message, cause } = error as Error;
-    return cause instanceof Error ? cause.message : message;
+    const { message, cause } = error as Error & { readonly cause?: Partial<Error> };
+    return cause?.message ?? message;
   } finally {
     await container?.remove();
   }

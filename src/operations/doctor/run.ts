@@ -1,7 +1,6 @@
 import type { LoadedConfig } from "../../config/config.ts";
 import { effectiveSettings } from "../../config/describe-config.ts";
-import type { ChooseOptions, EngineChoice, Engines } from "../../engines/discover.ts";
-import type { EngineName } from "../../engines/engine.ts";
+import { productEngines, type ChooseOptions, type EngineChoice, type Engines } from "../../engines/discover.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { readKernelSettings } from "../../platform/kernel-settings.ts";
 import type { Platform } from "../../platform/platform.ts";
@@ -21,9 +20,6 @@ export interface DoctorContext {
   readonly version: string;
   readonly nodeVersion: string;
 }
-
-/** Engines of the product, also those without an adapter yet. */
-export const productEngines: readonly EngineName[] = ["docker", "podman", "apple", "local"];
 
 /** For the operator's eyes only: it shows the configuration and where its file lies. */
 export const doctorOperation: Operation<typeof doctorRequestSchema, typeof doctorResponseSchema, DoctorContext> = {

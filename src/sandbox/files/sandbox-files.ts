@@ -1,3 +1,4 @@
+import { errorCode } from "../../errors/error-code.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Capabilities } from "../../engines/capabilities.ts";
 import type { CallOptions, Container } from "../../engines/engine.ts";
@@ -95,7 +96,7 @@ export class SandboxFiles {
    */
   async write(path: string, content: Uint8Array | SizedContent, options: WriteOptions = {}): Promise<void> {
     const { mode, signal } = options;
-    const { sizeBytes, chunks } = content instanceof Uint8Array ? inOnePiece(content) : content;
+    const { sizeBytes, chunks } = ArrayBuffer.isView(content) ? inOnePiece(content) : content;
     const parameters = [path, String(sizeBytes), mode === undefined ? "" : mode.toString(8)] as const;
     const process = await this.#start(writeScript, parameters, signal);
     await guarded(process, async () => {
@@ -116,7 +117,7 @@ export class SandboxFiles {
       await process.end();
       isComplete = true;
     } catch (error) {
-      if (error instanceof TypeError) throw notUtf8(path);
+      if (errorCode(error) === "ERR_ENCODING_INVALID_ENCODED_DATA") throw notUtf8(path);
       if (!(error instanceof RangeError)) throw error;
       // The archive was cut off, or never begun: what tar said is the reason.
       await process.end();

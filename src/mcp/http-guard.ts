@@ -1,0 +1,81 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { localhostHostValidation } from "@modelcontextprotocol/node";
+
+export interface HttpGuardOptions {
+  /** What a request must show; null: nothing. */
+  readonly token: string | null;
+  /** Origins of web pages that may call, such as `https://app.example`. */
+  readonly allowedOrigins: readonly string[];
+}
+
+/** Lets a request pass, or answers it. */
+export type HttpGuard = (request: IncomingMessage, response: ServerResponse) => boolean;
+
+/** What a page of an allowed origin may send and read. */
+const forPages = {
+  "access-control-allow-methods": "GET, POST, DELETE, OPTIONS",
+  "access-control-allow-headers":
+    "authorization, content-type, accept, last-event-id, mcp-session-id, mcp-protocol-version, mcp-method, mcp-name",
+  "access-control-max-age": "600",
+};
+
+/**
+ * Guards a server on loopback, which the other users of the machine and every web page in its browsers reach too (SPEC
+ * API2): a `Host` of this machine's own, no `Origin` but those that are allowed, and the token, compared in constant time.
+ */
+export function createHttpGuard({ token, allowedOrigins }: HttpGuardOptions): HttpGuard {
+  const isOwnHost = localhostHostValidation();
+  const expected = token === null ? null : digest(token);
+  const origins = new Set(allowedOrigins);
+  return (request, response) => {
+    if (!isOwnHost(request, response)) return false;
+    const { origin } = request.headers;
+    if (origin !== undefined) {
+      if (!origins.has(origin)) return refuse(response, 403, foreignOrigin);
+      response.setHeader("access-control-allow-origin", origin);
+      response.setHeader("access-control-expose-headers", "mcp-session-id, www-authenticate");
+      response.setHeader("vary", "origin");
+      // Browsers ask first, without the token.
+      if (request.method === "OPTIONS" && request.headers["access-control-request-method"] !== undefined) {
+        response.writeHead(204, forPages).end();
+        return false;
+      }
+    }
+    if (expected === null || timingSafeEqual(digest(shownToken(request)), expected)) return true;
+    response.setHeader("www-authenticate", 'Bearer realm="glovebox"');
+    return refuse(response, 401, noToken);
+  };
+}
+
+/** Digests have one length, whatever was sent. */
+function digest(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
+}
+
+/** Empty for none. */
+function shownToken({ headers: { authorization = "" } }: IncomingMessage): string {
+  return /^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? "";
+}
+
+const foreignOrigin = {
+  message: "This Origin may not call Glovebox.",
+  suggestion: "If the page is one of yours, add its origin to allowed_origins (GLOVEBOX_ALLOWED_ORIGINS).",
+};
+
+const noToken = {
+  message: "This server asks for its user's token, and none or another one was sent.",
+  suggestion:
+    'Send the header "Authorization: Bearer TOKEN" with the token of the file that `glovebox mcp --http` names when it starts; docs/mcp.md shows how.',
+};
+
+function refuse(
+  response: ServerResponse,
+  status: 401 | 403,
+  { message, suggestion }: { readonly message: string; readonly suggestion: string },
+): false {
+  const data = { error_type: "PERMISSION_DENIED", message, suggestion, context: {} };
+  const body = { jsonrpc: "2.0", id: null, error: { code: -32_004, message: `${message} ${suggestion}`, data } };
+  response.writeHead(status, { "content-type": "application/json", connection: "close" }).end(JSON.stringify(body));
+  return false;
+}
