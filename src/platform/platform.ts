@@ -1,3 +1,4 @@
+import os from "node:os";
 import path from "node:path";
 import pino from "pino";
 import { createId } from "../base/id.ts";
@@ -143,6 +144,7 @@ export function createPlatform({ config, host, door, defaultEngine, onAlert }: P
     identity,
     logger,
     now,
+    uptimeMs: () => os.uptime() * 1000,
   });
   const records = new SandboxRecords(path.join(host.stateDirectory, "sandboxes"));
   const archives = new WorkArchives({ folder: path.join(host.stateDirectory, "sessions"), owner, leases });

@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import { fixtureProgram } from "../helpers/fixture-program.ts";
 import { endLeftBehind, endProcessAlone } from "../../src/sandbox/process-tree.ts";
 import type { Topic } from "./behaviour.ts";
-import { expectOnlyWatcherLeft, heldFifo, killFamily } from "./kill-family.ts";
+import { expectOnlyWatcherLeft, expectParentEnded, heldFifo, killFamily } from "./kill-family.ts";
 
 const kills = { capability: "execKill" } as const;
 
@@ -17,7 +17,7 @@ export const processTree: Topic = (behaviour) => {
       await parent.until("stdout", "ready\n");
       const end = await endProcessAlone({ container, capabilities: scene.capabilities, process: parent.process });
       expect(end).toBe("clean");
-      expect(await parent.process.exit).toEqual({ exitCode: 143 });
+      await expectParentEnded(family, 143);
       await expectOnlyWatcherLeft(family);
     },
     kills,
@@ -31,7 +31,7 @@ export const processTree: Topic = (behaviour) => {
       const { container, parent } = family;
       const end = await endProcessAlone({ container, capabilities: scene.capabilities, process: parent.process });
       expect(end).toBe("clean");
-      expect(await parent.process.exit).toEqual({ exitCode: 137 });
+      await expectParentEnded(family, 137);
       await expectOnlyWatcherLeft(family);
     },
     kills,
