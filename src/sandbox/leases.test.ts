@@ -72,7 +72,7 @@ describe("Leases", () => {
       await server.hold();
       nowMs += 60_000;
       vi.advanceTimersByTime(60_000);
-      await expect.poll(renewedAt, { timeout: 5_000 }).toBe(nowMs);
+      await expect.poll(renewedAt, { timeout: 2_000 }).toBe(nowMs);
       await server.release();
       vi.advanceTimersByTime(120_000);
       expect(await readdir(folder)).toEqual([]);
