@@ -1,4 +1,3 @@
-import os from "node:os";
 import path from "node:path";
 import pino from "pino";
 import { createId } from "../base/id.ts";
@@ -144,7 +143,7 @@ export function createPlatform({ config, host, door, defaultEngine, onAlert }: P
     identity,
     logger,
     now,
-    uptimeMs: () => os.uptime() * 1000,
+    uptimeMs: host.uptimeMs,
   });
   const records = new SandboxRecords(path.join(host.stateDirectory, "sandboxes"));
   const archives = new WorkArchives({ folder: path.join(host.stateDirectory, "sessions"), owner, leases });

@@ -34,7 +34,7 @@ export const exactKill: Topic = (behaviour) => {
       `${what} saves nothing from SIGKILL; another program of the same user goes on`,
       async (scene) => {
         const family = await killFamily(scene, command, containerOf(scene));
-        await family.parent.process.kill("SIGKILL");
+        await killParent(family);
         await expectParentEnded(family, 137);
         await expectOnlyWatcherLeft(family);
         expect(await scene.run(family.container, ["echo", "well"])).toMatchObject({ exitCode: 0 });
@@ -50,7 +50,7 @@ export const exactKill: Topic = (behaviour) => {
       async (scene) => {
         const options = { ...containerOf(scene), watcher: { user: "2000:2000" }, parent: { concurrent: false } };
         const family = await killFamily(scene, tricks[name][1], options);
-        await family.parent.process.kill("SIGKILL");
+        await killParent(family);
         await expectParentEnded(family, 137);
         await expectOnlyWatcherLeft(family);
       },
@@ -66,7 +66,7 @@ export const exactKill: Topic = (behaviour) => {
       await family.parent.until("stdout", "ready\n");
       await family.parent.process.kill("SIGTERM");
       await expectParentEnded(family, 143);
-      await family.parent.process.kill("SIGKILL");
+      await killParent(family);
       await expectOnlyWatcherLeft(family);
     },
     { capability: "execKill" },

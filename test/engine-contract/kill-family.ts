@@ -42,6 +42,15 @@ export async function killFamily(
 /** What has been killed is gone in far less, also on a loaded machine; a test that waits on proves nothing by its time limit. */
 const goneMs = 20_000;
 
+/** SIGKILL to the parent and all that it started does what it promises. */
+export async function killParent({ parent }: Pick<KillFamily, "parent">): Promise<void> {
+  const failure: unknown = await parent.process.kill("SIGKILL").then(
+    () => null,
+    (error: unknown) => error,
+  );
+  expect(failure, "the kill is certain that nothing is left").toBeNull();
+}
+
 /** The parent has ended, with that exit code. */
 export async function expectParentEnded({ parent }: Pick<KillFamily, "parent">, exitCode: number): Promise<void> {
   const { exit } = parent.process;

@@ -140,7 +140,7 @@ const verdictsOfRuns: readonly Sabotage[] = [
     find: "return after.oomKills - (before.oomKills ?? 0);",
     replace: "return before.oomKills === null ? null : after.oomKills;",
     test: verdicts,
-    name: "a session's verdicts on local want of memory",
+    name: "a session's verdicts on local > want of memory",
   },
   {
     id: "session: the time limit counts from the request",
@@ -176,7 +176,7 @@ const verdictsOfRuns: readonly Sabotage[] = [
     find: "end.stdout.truncated || end.stderr.truncated",
     replace: "end.stdout.truncated",
     test: verdicts,
-    name: "what is kept of output on local says so when stderr alone",
+    name: "what is kept of output on local > says so when stderr alone",
   },
   {
     id: "session: truncated ignores stderr",
@@ -184,7 +184,7 @@ const verdictsOfRuns: readonly Sabotage[] = [
     find: "end.stdout.truncated || end.stderr.truncated",
     replace: "end.stdout.truncated",
     test: verdicts,
-    name: "what is kept of output on local says so when stderr alone",
+    name: "what is kept of output on local > says so when stderr alone",
   },
   {
     id: "one-shot: no SIGKILL after the grace time",
@@ -192,7 +192,7 @@ const verdictsOfRuns: readonly Sabotage[] = [
     find: "  await tree.container.kill();",
     replace: "",
     test: "test/e2e/endings.test.ts",
-    name: "a one-shot program on local that runs out of time is killed when it ignores SIGTERM",
+    name: "a one-shot program on local that runs out of time > is killed when it ignores SIGTERM",
   },
   {
     id: "one-shot: no SIGKILL after the grace time, on an engine",
@@ -208,7 +208,7 @@ const verdictsOfRuns: readonly Sabotage[] = [
     find: "export async function endProcessTree(tree: EndProcessTree): Promise<void> {\n  await terminate(tree);",
     replace: "export async function endProcessTree(tree: EndProcessTree): Promise<void> {",
     test: "test/e2e/endings.test.ts",
-    name: "a one-shot program on local that runs out of time is killed when it ignores SIGTERM",
+    name: "a one-shot program on local that runs out of time > is killed when it ignores SIGTERM",
   },
   {
     id: "process tree: no SIGKILL after the grace time",
@@ -244,7 +244,7 @@ const demands: readonly Sabotage[] = [
     find: "    minIsolation,\n    optional",
     replace: '    minIsolation: "preload",\n    optional',
     test: minIsolation,
-    name: "an isolation that local cannot give is refused when a one-shot or a call",
+    name: "an isolation that local cannot give > is refused when a one-shot or a call",
   },
   {
     id: "environment: min_isolation is ignored",
@@ -260,7 +260,7 @@ const demands: readonly Sabotage[] = [
     find: "minIsolation: keys.min_isolation,",
     replace: 'minIsolation: "preload",',
     test: minIsolation,
-    name: "an isolation that local cannot give is refused when the operator demands it",
+    name: "an isolation that local cannot give > is refused when the operator demands it",
   },
   {
     id: "session: variables of the host reach programs",
@@ -268,7 +268,7 @@ const demands: readonly Sabotage[] = [
     find: "    ...hostEnvironment,",
     replace: '    ...hostEnvironment,\n    USER: String(process.env["USER"]),',
     test: hostVariables,
-    name: "on local of sessions",
+    name: "on local > of sessions",
   },
   {
     id: "session: the host's agent socket reaches programs",
@@ -276,7 +276,7 @@ const demands: readonly Sabotage[] = [
     find: "    ...hostEnvironment,",
     replace: '    ...hostEnvironment,\n    SSH_AUTH_SOCK: String(process.env["SSH_AUTH_SOCK"]),',
     test: hostVariables,
-    name: "on local of sessions",
+    name: "on local > of sessions",
   },
   {
     id: "environment: variables of the host reach commands",
@@ -284,7 +284,7 @@ const demands: readonly Sabotage[] = [
     find: "        ...spec.hostEnvironment,",
     replace: '        ...spec.hostEnvironment,\n        USER: String(process.env["USER"]),',
     test: hostVariables,
-    name: "environments on docker in commands",
+    name: "environments on docker > in commands",
   },
   {
     id: "execute: the host's HOME reaches programs",
@@ -292,7 +292,7 @@ const demands: readonly Sabotage[] = [
     find: '...{ HOME: temporaryFolder, LANG: "C.UTF-8" },',
     replace: '...{ HOME: String(process.env["HOME"]), LANG: "C.UTF-8" },',
     test: hostVariables,
-    name: "on local of one-shots",
+    name: "on local > of one-shots",
   },
   {
     id: "execute: the host's PATH reaches programs",
@@ -300,7 +300,7 @@ const demands: readonly Sabotage[] = [
     find: '...{ HOME: temporaryFolder, LANG: "C.UTF-8" },',
     replace: '...{ HOME: temporaryFolder, LANG: "C.UTF-8", PATH: String(process.env["PATH"]) },',
     test: hostVariables,
-    name: "on local of one-shots",
+    name: "on local > of one-shots",
   },
   {
     id: "copy in: follows a link in a file's place",
