@@ -16,6 +16,8 @@ export interface Host {
   /** Flags that the executable knows. */
   readonly nodeFlags: ReadonlySet<string>;
   readonly hostName: string;
+  /** Milliseconds since the machine's boot, of a clock that nobody sets and that runs on while it sleeps. */
+  readonly uptimeMs: () => number;
   readonly environment: Environment;
   readonly homeDirectory: string;
   readonly workingDirectory: string;
@@ -35,6 +37,7 @@ export function readHost(): Host {
     executable: process.execPath,
     nodeFlags: process.allowedNodeEnvironmentFlags,
     hostName: os.hostname(),
+    uptimeMs: () => os.uptime() * 1000,
     environment: process.env,
     homeDirectory: os.homedir(),
     workingDirectory: process.cwd(),

@@ -47,4 +47,6 @@ export interface EngineSetup {
   readonly inProcess?: boolean;
   /** Whether the program that sets sandboxes up gains root by its setuid bit. */
   readonly setuid?: boolean;
+  /** Whether programs are kept in by their own interpreters alone. */
+  readonly guardsInterpreters?: boolean;
 }

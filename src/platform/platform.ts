@@ -143,6 +143,7 @@ export function createPlatform({ config, host, door, defaultEngine, onAlert }: P
     identity,
     logger,
     now,
+    uptimeMs: host.uptimeMs,
   });
   const records = new SandboxRecords(path.join(host.stateDirectory, "sandboxes"));
   const archives = new WorkArchives({ folder: path.join(host.stateDirectory, "sessions"), owner, leases });

@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Leases } from "./leases.ts";
 import { identityOf } from "./process-identity.ts";
 
@@ -12,6 +12,7 @@ const ignore = (): undefined => undefined;
 const quiet = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 let folder = "";
 let nowMs = 1_000_000;
+let uptimeMs = 50_000;
 
 beforeEach(async () => {
   folder = await mkdtemp(path.join(os.tmpdir(), "glovebox-test-leases-"));
@@ -19,11 +20,12 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true }));
 
 const leasesOf = (owner: string): Leases =>
-  new Leases({ folder, owner, identity: own, logger: quiet, now: () => nowMs });
+  new Leases({ folder, owner, identity: own, logger: quiet, now: () => nowMs, uptimeMs: () => uptimeMs });
 
 /** Writes the lease of another process as that process would have. */
 async function leaseOf(owner: string, identity: Record<string, unknown>): Promise<void> {
-  await writeFile(path.join(folder, `${owner}.json`), JSON.stringify({ process: identity, renewedAtMs: nowMs }));
+  const lease = { process: identity, renewedAtMs: nowMs, renewedUptimeMs: uptimeMs };
+  await writeFile(path.join(folder, `${owner}.json`), JSON.stringify(lease));
 }
 
 describe("Leases", () => {
@@ -59,6 +61,33 @@ describe("Leases", () => {
     expect(await leasesOf("own-b").stateOf("own-far")).toBe("expired");
   });
 
+  it("is renewed each minute as long as it is held", async () => {
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+    try {
+      const server = leasesOf("own-a");
+      const renewedAt = async (): Promise<number> => {
+        const text = await readFile(path.join(folder, "own-a.json"), "utf8");
+        return (JSON.parse(text) as { readonly renewedAtMs: number }).renewedAtMs;
+      };
+      await server.hold();
+      nowMs += 60_000;
+      vi.advanceTimersByTime(60_000);
+      await expect.poll(renewedAt, { timeout: 2_000 }).toBe(nowMs);
+      await server.release();
+      vi.advanceTimersByTime(120_000);
+      expect(await readdir(folder)).toEqual([]);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it("takes what is no lease for none", async () => {
+    for (const text of ["", "{}", "null", '{"process":null}', '{"process":{"machine":"x"},"renewedAtMs":"soon"}']) {
+      await writeFile(path.join(folder, "own-odd.json"), text);
+      expect(await leasesOf("own-b").stateOf("own-odd")).toBe("unknown");
+    }
+  });
+
   it("never follows an owner's name out of its folder", async () => {
     await writeFile(path.join(folder, "..", "own-outside.json"), "{}");
     expect(await leasesOf("own-b").stateOf("../own-outside")).toBe("unknown");
@@ -70,6 +99,60 @@ describe("Leases", () => {
     await leasesOf("own-b").forgetLongExpired();
     expect(await readdir(folder)).toEqual(["own-old.json"]);
     nowMs += 8 * 24 * 3_600_000;
+    await leasesOf("own-b").forgetLongExpired();
+    expect(await readdir(folder)).toEqual([]);
+  });
+});
+
+describe("a clock that is set", () => {
+  const day = 24 * 3_600_000;
+  const elsewhere = { machine: "elsewhere", pid: 1, startTicks: "1" };
+  /** Of this boot, in a process namespace that this process cannot see into. */
+  const beside = { ...own, machine: `${own.machine.split("/")[0] ?? ""}/pid:[1]`, startTicks: "1" };
+  const jumps = [25 * 3_600_000, -25 * 3_600_000, 400 * day, -400 * day];
+
+  it.each(jumps)("by %d ms ends no live server's lease", async (jumpMs) => {
+    const server = leasesOf("own-a");
+    await server.hold();
+    const other = leasesOf("own-b");
+    await leaseOf("own-far", elsewhere);
+    await leaseOf("own-beside", beside);
+    expect(await other.stateOf("own-far")).toBe("living");
+    nowMs += jumpMs;
+    await other.forgetLongExpired();
+    for (const owner of ["own-a", "own-far", "own-beside"]) expect(await other.stateOf(owner), owner).toBe("living");
+    // The other machine's clock is as it was, and its server renews by it.
+    nowMs -= jumpMs;
+    for (let minute = 0; minute < 10; minute++) {
+      nowMs += 60_000;
+      uptimeMs += 60_000;
+      await leaseOf("own-far", elsewhere);
+      await leaseOf("own-beside", beside);
+      nowMs += jumpMs;
+      for (const owner of ["own-far", "own-beside"]) expect(await other.stateOf(owner), owner).toBe("living");
+      nowMs -= jumpMs;
+    }
+    await server.release();
+  });
+
+  it.each(jumps)("by %d ms makes no gone server's lease last", async (jumpMs) => {
+    await leaseOf("own-far", elsewhere);
+    await leaseOf("own-beside", beside);
+    await leaseOf("own-gone", { ...own, startTicks: "1" });
+    const other = leasesOf("own-b");
+    await other.stateOf("own-far");
+    nowMs += jumpMs;
+    expect(await other.stateOf("own-gone")).toBe("expired");
+    nowMs += 301_000;
+    uptimeMs += 301_000;
+    for (const owner of ["own-far", "own-beside"]) expect(await other.stateOf(owner), owner).toBe("expired");
+    // As long as nothing changes it stays so.
+    expect(await other.stateOf("own-far")).toBe("expired");
+  });
+
+  it("does not keep for ever what a wrong clock wrote", async () => {
+    await leaseOf("own-gone", { ...own, startTicks: "1" });
+    nowMs -= 400 * day;
     await leasesOf("own-b").forgetLongExpired();
     expect(await readdir(folder)).toEqual([]);
   });

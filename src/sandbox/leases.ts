@@ -1,14 +1,27 @@
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { z } from "zod";
 import type { Logger } from "../base/logger.ts";
-import { isAlive, type ProcessIdentity } from "./process-identity.ts";
+import { isAlive, isSameBoot, type ProcessIdentity } from "./process-identity.ts";
 
 /** What is known of the server that made an object: it lives, it is gone, or this machine cannot tell. */
 export type OwnerState = "living" | "expired" | "unknown";
 
-interface LeaseFile {
-  readonly process: ProcessIdentity;
+const leaseSchema = z.object({
+  process: z.object({ machine: z.string(), pid: z.int().positive(), startTicks: z.string().nullable() }),
+  /** By the clock on the wall, which may be set. */
+  renewedAtMs: z.number(),
+  /** By the kernel's clock since the boot, which nobody sets. */
+  renewedUptimeMs: z.number(),
+});
+
+type LeaseFile = z.output<typeof leaseSchema>;
+
+/** What this process has seen of the lease of another boot. */
+interface Sighting {
   readonly renewedAtMs: number;
+  readonly firstSeenMs: number;
+  readonly wasLate: boolean;
 }
 
 export interface LeasesOptions {
@@ -19,7 +32,10 @@ export interface LeasesOptions {
   /** This process. */
   readonly identity: ProcessIdentity;
   readonly logger: Logger;
+  /** Milliseconds since the epoch. */
   readonly now: () => number;
+  /** Milliseconds since the boot of this machine, of a clock that nobody sets and that runs on while it sleeps. */
+  readonly uptimeMs: () => number;
 }
 
 /** How often a living server renews its lease. */
@@ -36,11 +52,13 @@ const ownerForm = /^[a-z0-9-]{1,64}$/;
 /**
  * One file for each living server, so that others can tell whose sandboxes are left over (DESIGN 10).
  *
- * A server on the same machine is known to be gone at once when its process is; one elsewhere (a shared home folder)
- * when it has not renewed its lease.
+ * A server on the same machine is known to be gone at once when its process is; one in another process namespace, or
+ * elsewhere (a shared home folder), when it has not renewed its lease. A clock that is set ends nobody's lease that this
+ * process has seen renewed, and makes none last.
  */
 export class Leases {
   readonly #options: LeasesOptions;
+  readonly #sightings = new Map<string, Sighting>();
   #held: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
 
@@ -70,9 +88,19 @@ export class Leases {
     if (lease === null) return "unknown";
     const alive = isAlive(lease.process, this.#options.identity);
     if (alive === false) return "expired";
-    const late = this.#options.now() - lease.renewedAtMs > expiresAfterMs;
     // A process that runs but slept through its renewals (a suspended laptop) is alive all the same.
-    return alive === null && late ? "expired" : "living";
+    return alive === null && this.#isLate(owner, lease) ? "expired" : "living";
+  }
+
+  #isLate(owner: string, { process, renewedAtMs, renewedUptimeMs }: LeaseFile): boolean {
+    const { identity, now, uptimeMs } = this.#options;
+    if (isSameBoot(process, identity)) return uptimeMs() - renewedUptimeMs > expiresAfterMs;
+    const seen = this.#sightings.get(owner);
+    if (seen?.renewedAtMs === renewedAtMs) return seen.wasLate || uptimeMs() - seen.firstSeenMs > expiresAfterMs;
+    // The clocks of two boots can be compared as far as they are right; what is renewed while it is watched is not late.
+    const wasLate = seen === undefined && now() - renewedAtMs > expiresAfterMs;
+    this.#sightings.set(owner, { renewedAtMs, firstSeenMs: uptimeMs(), wasLate });
+    return wasLate;
   }
 
   /** Forgets servers that have been gone for so long that all of their sandboxes are over their own hard end. */
@@ -80,8 +108,11 @@ export class Leases {
     const names = await readdir(this.#options.folder).catch(() => []);
     for (const owner of names.filter((name) => name.endsWith(".json")).map((name) => name.slice(0, -".json".length))) {
       const lease = await this.#read(owner);
-      const old = lease !== null && this.#options.now() - lease.renewedAtMs > forgottenAfterMs;
-      if (old && (await this.stateOf(owner)) === "expired") await rm(this.#file(owner), { force: true });
+      // One from the future was written by a clock that was wrong.
+      const old = lease !== null && Math.abs(this.#options.now() - lease.renewedAtMs) > forgottenAfterMs;
+      if (!old || (await this.stateOf(owner)) !== "expired") continue;
+      await rm(this.#file(owner), { force: true });
+      this.#sightings.delete(owner);
     }
   }
 
@@ -98,7 +129,8 @@ export class Leases {
 
   async #write(): Promise<void> {
     const file = this.#file(this.#options.owner);
-    const lease: LeaseFile = { process: this.#options.identity, renewedAtMs: this.#options.now() };
+    const { identity, now, uptimeMs } = this.#options;
+    const lease: LeaseFile = { process: identity, renewedAtMs: now(), renewedUptimeMs: uptimeMs() };
     // Renamed into place, so that nobody reads half of it.
     await writeFile(`${file}.new`, JSON.stringify(lease), { mode: 0o600 });
     await rename(`${file}.new`, file);
@@ -106,7 +138,7 @@ export class Leases {
 
   async #read(owner: string): Promise<LeaseFile | null> {
     try {
-      return JSON.parse(await readFile(this.#file(owner), "utf8")) as LeaseFile;
+      return leaseSchema.parse(JSON.parse(await readFile(this.#file(owner), "utf8")));
     } catch {
       // Missing, or not one of ours: nothing can be told from it.
       return null;

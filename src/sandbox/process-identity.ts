@@ -28,6 +28,12 @@ export function isAlive(identity: ProcessIdentity, own: ProcessIdentity): boolea
   return stat === null ? identity.startTicks === null : !stat.hasEnded && stat.startTicks === identity.startTicks;
 }
 
+/** Whether both are of the same boot of the same machine, so that one clock counts for both; false where nothing tells. */
+export function isSameBoot(one: ProcessIdentity, other: ProcessIdentity): boolean {
+  const [boot, namespace] = one.machine.split("/");
+  return namespace !== undefined && other.machine.split("/")[0] === boot;
+}
+
 function thisMachine(hostName: string): string {
   try {
     const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();

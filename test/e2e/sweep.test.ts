@@ -11,7 +11,6 @@ import { useGlovebox } from "../helpers/open-glovebox.ts";
 import { useOwnSandboxes } from "../helpers/own-sandboxes.ts";
 import { projectFolder } from "../helpers/project-folder.ts";
 import { runCommand } from "../helpers/run-command.ts";
-import { until } from "../helpers/until.ts";
 
 const image = process.env["GLOVEBOX_TEST_IMAGE_MINIMAL"] ?? "glovebox-test/minimal:1";
 const past = "2020-01-01T00:00:00.000Z";
@@ -80,7 +79,7 @@ describe.each(["docker", "podman"] as const)("a sweep on %s", (kind) => {
     server.kill("SIGKILL");
     await once(server, "exit");
     const running = (): string => engineCommand("ps", "-q", "--filter", `name=glovebox-${row?.sandbox_id ?? "none"}`);
-    await until(() => Promise.resolve(running() === ""));
+    await expect.poll(running, { timeout: 10_000 }).toBe("");
     await glovebox("prune", "--json");
   });
 

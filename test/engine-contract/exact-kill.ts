@@ -1,7 +1,13 @@
 import { expect } from "vitest";
 import { fixtureProgram } from "../helpers/fixture-program.ts";
 import type { Topic } from "./behaviour.ts";
-import { expectOnlyWatcherLeft, heldFifo, killFamily, type KillFamilyOptions } from "./kill-family.ts";
+import {
+  expectOnlyWatcherLeft,
+  expectParentEnded,
+  heldFifo,
+  killFamily,
+  type KillFamilyOptions,
+} from "./kill-family.ts";
 import type { Scene } from "./scene.ts";
 
 /** What programs do so that nobody finds what they leave behind. */
@@ -28,8 +34,8 @@ export const exactKill: Topic = (behaviour) => {
       `${what} saves nothing from SIGKILL; another program of the same user goes on`,
       async (scene) => {
         const family = await killFamily(scene, command, containerOf(scene));
-        await family.parent.process.kill("SIGKILL");
-        expect(await family.parent.process.exit).toEqual({ exitCode: 137 });
+        await killParent(family);
+        await expectParentEnded(family, 137);
         await expectOnlyWatcherLeft(family);
         expect(await scene.run(family.container, ["echo", "well"])).toMatchObject({ exitCode: 0 });
       },
@@ -44,8 +50,8 @@ export const exactKill: Topic = (behaviour) => {
       async (scene) => {
         const options = { ...containerOf(scene), watcher: { user: "2000:2000" }, parent: { concurrent: false } };
         const family = await killFamily(scene, tricks[name][1], options);
-        await family.parent.process.kill("SIGKILL");
-        expect(await family.parent.process.exit).toEqual({ exitCode: 137 });
+        await killParent(family);
+        await expectParentEnded(family, 137);
         await expectOnlyWatcherLeft(family);
       },
       { capability: "execUser" },
@@ -59,8 +65,8 @@ export const exactKill: Topic = (behaviour) => {
       const family = await killFamily(scene, fixtureProgram("daemonises.sh", heldFifo));
       await family.parent.until("stdout", "ready\n");
       await family.parent.process.kill("SIGTERM");
-      expect(await family.parent.process.exit).toEqual({ exitCode: 143 });
-      await family.parent.process.kill("SIGKILL");
+      await expectParentEnded(family, 143);
+      await killParent(family);
       await expectOnlyWatcherLeft(family);
     },
     { capability: "execKill" },

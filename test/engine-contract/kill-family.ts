@@ -1,4 +1,5 @@
 import { expect } from "vitest";
+import { settlesWithin } from "../../src/base/abort.ts";
 import { fixtureProgram } from "../helpers/fixture-program.ts";
 import type { Container, ExecSpec } from "../../src/engines/engine.ts";
 import type { RunningProcess } from "../helpers/running-process.ts";
@@ -38,8 +39,29 @@ export async function killFamily(
   return { container, parent, watcher };
 }
 
+/** What has been killed is gone in far less, also on a loaded machine; a test that waits on proves nothing by its time limit. */
+const goneMs = 20_000;
+
+/** SIGKILL to the parent and all that it started does what it promises. */
+export async function killParent({ parent }: Pick<KillFamily, "parent">): Promise<void> {
+  const failure: unknown = await parent.process.kill("SIGKILL").then(
+    () => null,
+    (error: unknown) => error,
+  );
+  expect(failure, "the kill is certain that nothing is left").toBeNull();
+}
+
+/** The parent has ended, with that exit code. */
+export async function expectParentEnded({ parent }: Pick<KillFamily, "parent">, exitCode: number): Promise<void> {
+  const { exit } = parent.process;
+  expect(await settlesWithin(exit, goneMs), "the killed program has ended").toBe(true);
+  expect(await exit).toEqual({ exitCode });
+}
+
 /** Nothing of the parent is left, and the watcher has seen its end unhurt. */
 export async function expectOnlyWatcherLeft({ watcher }: KillFamily): Promise<void> {
-  const { exitCode, stdout } = await watcher.finish();
+  const finished = watcher.finish();
+  expect(await settlesWithin(finished, goneMs), "nothing that the killed program started is left").toBe(true);
+  const { exitCode, stdout } = await finished;
   expect({ exitCode, stdout: stdout.toString() }).toEqual({ exitCode: 0, stdout: "listening\nup\nall gone\n" });
 }

@@ -3,7 +3,7 @@ import { fixtureProgram } from "../helpers/fixture-program.ts";
 import { endLeftBehind, endProcessAlone } from "../../src/sandbox/process-tree.ts";
 import { endProcess } from "../../src/workloads/background/end-process.ts";
 import type { Topic } from "./behaviour.ts";
-import { expectOnlyWatcherLeft, heldFifo, killFamily } from "./kill-family.ts";
+import { expectOnlyWatcherLeft, expectParentEnded, heldFifo, killFamily } from "./kill-family.ts";
 
 const kills = { capability: "execKill" } as const;
 
@@ -18,7 +18,7 @@ export const processTree: Topic = (behaviour) => {
       await parent.until("stdout", "ready\n");
       const end = await endProcessAlone({ container, capabilities: scene.capabilities, process: parent.process });
       expect(end).toBe("clean");
-      expect(await parent.process.exit).toEqual({ exitCode: 143 });
+      await expectParentEnded(family, 143);
       await expectOnlyWatcherLeft(family);
     },
     kills,
@@ -32,7 +32,7 @@ export const processTree: Topic = (behaviour) => {
       const { container, parent } = family;
       const end = await endProcessAlone({ container, capabilities: scene.capabilities, process: parent.process });
       expect(end).toBe("clean");
-      expect(await parent.process.exit).toEqual({ exitCode: 137 });
+      await expectParentEnded(family, 137);
       await expectOnlyWatcherLeft(family);
     },
     kills,

@@ -16,6 +16,7 @@ import type { Dialect, Machine, MachineAnswer, VersionAnswer } from "./dialect.t
 import type { EngineSetup } from "../engine-setup.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { engineCapabilities, runtimeKindOf } from "./engine-capabilities.ts";
+import { gvisorComponents } from "./gvisor-version.ts";
 import { FolderHolder } from "./folder-holder.ts";
 import { engineComponents, engineConnection, engineSetup, type ComponentsAnswer } from "./engine-setup.ts";
 import { DockerApiImages, type ReadClientConfig } from "./images.ts";
@@ -57,9 +58,10 @@ export class DockerApiEngine implements Engine {
 
   async probe(options: CallOptions = {}): Promise<EngineProbe> {
     try {
-      const { version, answer, components, setup } = (this.#machine = await this.#examine(options));
+      const { version, answer, components: told, setup } = (this.#machine = await this.#examine(options));
       const capabilities = engineCapabilities(answer, { sharesFiles: sharesFiles(setup) });
-      return { available: true, version, capabilities, components, setup };
+      const gvisor = sharesFiles(setup) ? await gvisorComponents(answer, options.signal) : [];
+      return { available: true, version, capabilities, components: [...told, ...gvisor], setup };
     } catch (error) {
       const why = unavailabilityOf(error);
       if (why === null) throw error;

@@ -48,6 +48,14 @@ export const engineDangers: readonly KnownDanger[] = [
   },
   {
     component: "Docker Engine",
+    cves: ["CVE-2026-97032", "CVE-2026-78659", "CVE-2026-78663", "CVE-2026-78669"],
+    affected: [{ fixed: "29.9.0" }],
+    severity: "note",
+    effect:
+      "Whoever may speak to the engine's API, or an image that reads a build's Dockerfile for it, can end the engine or use up its memory and processor; sandboxes reach neither, and Glovebox builds without such images.",
+  },
+  {
+    component: "Docker Engine",
     cves: ["CVE-2024-41110"],
     affected: [
       { from: "19.03.0", fixed: "23.0.15" },

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Capabilities } from "../../engines/capabilities.ts";
 import type { Engine, EngineProbe } from "../../engines/engine.ts";
+import type { EngineComponent, EngineSetup } from "../../engines/engine-setup.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { engineReport, examineEngine, missingEngine, type Measure } from "./examine-engine.ts";
 import { doctorResponseSchema } from "./schema.ts";
@@ -28,6 +29,7 @@ const measure: Measure = {
   minIsolation: "preload",
   kernel: { release: "6.1.0", corePattern: "|/sbin/helper", processorFaults: [] },
   isRoot: false,
+  nodeVersion: "24.18.0",
   usesOwnImage: false,
 };
 
@@ -47,6 +49,25 @@ const probe: EngineProbe = {
 /** Only the part of an engine that examining it needs. */
 const engineThat = (answer: () => Promise<EngineProbe>): Engine =>
   ({ name: "docker", probe: answer }) as unknown as Engine;
+
+describe("a Node whose permission model is known to be broken", () => {
+  const severitiesOf = (setup: EngineSetup, nodeVersion: string, components: readonly EngineComponent[] = []) => {
+    const report = engineReport("local", { ...probe, setup, components }, { ...measure, nodeVersion });
+    return report.findings.filter(({ what }) => /Node .*CVE/.test(what)).map(({ severity }) => severity);
+  };
+
+  it("is a danger where it alone keeps programs in", () => {
+    const components = [{ name: "Node", version: "24.18.0" }];
+    expect(severitiesOf({ guardsInterpreters: true }, "24.18.0", components)).toEqual(["danger", "warning"]);
+    expect(severitiesOf({ guardsInterpreters: true }, "24.22.1", [{ name: "Node", version: "24.22.1" }])).toEqual([]);
+  });
+
+  it("is to be known where the kernel seals them, and no matter of other engines", () => {
+    expect(severitiesOf({ inProcess: true }, "v24.18.0")).toEqual(["note", "note"]);
+    expect(severitiesOf({ inProcess: true }, "24.22.1")).toEqual([]);
+    expect(severitiesOf({ containerRoot: "root" }, "24.18.0")).toEqual([]);
+  });
+});
 
 describe("engineReport", () => {
   it("tells all of an engine that answers, the worst findings first", () => {

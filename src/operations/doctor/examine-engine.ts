@@ -8,6 +8,7 @@ import { severities } from "./finding.ts";
 import { knownDangers } from "./known-dangers.ts";
 import { imageFindings, sessionImageLabels, type ImageLabels } from "./image-findings.ts";
 import type { DoctorEngine } from "./schema.ts";
+import { nodeFindings } from "./node-dangers.ts";
 import { settingFindings } from "./setting-findings.ts";
 import { versionFindings } from "./version-findings.ts";
 
@@ -16,6 +17,8 @@ export interface Measure {
   readonly minIsolation: Isolation;
   readonly kernel: KernelSettings;
   readonly isRoot: boolean;
+  /** Of the Node that runs Glovebox. */
+  readonly nodeVersion: string;
   /** Whether sessions run in the image that Glovebox builds. */
   readonly usesOwnImage: boolean;
 }
@@ -64,6 +67,7 @@ export function engineReport(
     findings: [
       ...demands.findings,
       ...versionFindings(components, setup, knownDangers),
+      ...nodeFindings(setup, measure.nodeVersion),
       ...settingFindings({ setup, kernel: measure.kernel, isRoot: measure.isRoot }),
       ...imageFindings(name, imageLabels),
     ].toSorted((a, b) => severities.indexOf(a.severity) - severities.indexOf(b.severity)),

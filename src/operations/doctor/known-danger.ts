@@ -1,10 +1,5 @@
+import type { AffectedVersions } from "../../base/affected-versions.ts";
 import type { Severity } from "./finding.ts";
-
-/** Versions of a part that have a fault: from `from` (default: the first) up to, not including, `fixed`. */
-export interface AffectedVersions {
-  readonly from?: string;
-  readonly fixed: string;
-}
 
 /** A fault of a part of an engine that its users should know of. */
 export interface KnownDanger {
@@ -17,7 +12,7 @@ export interface KnownDanger {
   /** What can happen, in one sentence. */
   readonly effect: string;
   /** What must be so for the fault to matter at all. */
-  readonly onlyWith?: "authorization plugins" | "a setuid helper";
+  readonly onlyWith?: "authorization plugins" | "a setuid helper" | "level preload";
   /** First package revisions of distributions that have the fix without upstream's number; `EngineComponent.build`. */
   readonly backports?: readonly string[];
   /** Whether the part tells upstream's version even when its package has fixes of its own. */

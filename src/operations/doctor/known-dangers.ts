@@ -1,5 +1,6 @@
 import { engineDangers } from "./engine-dangers.ts";
 import type { KnownDanger } from "./known-danger.ts";
+import { nodeDangers } from "./node-dangers.ts";
 import { runtimeDangers } from "./runtime-dangers.ts";
 
 /**
@@ -8,4 +9,4 @@ import { runtimeDangers } from "./runtime-dangers.ts";
  * Of faults that the same upgrade removes the lesser ones are left out. The kernel is not in here: distributions fix it
  * without any number that tells. Checked in November 2026.
  */
-export const knownDangers: readonly KnownDanger[] = [...runtimeDangers, ...engineDangers];
+export const knownDangers: readonly KnownDanger[] = [...nodeDangers, ...runtimeDangers, ...engineDangers];

@@ -38,6 +38,7 @@ async function run(context: DoctorContext, _request: unknown, { signal }: Operat
     minIsolation: config.minIsolation,
     kernel: await readKernelSettings(),
     isRoot: host.uid === 0,
+    nodeVersion,
     usesOwnImage: config.images.session === defaultSessionImage,
   };
   const names = [...productEngines, ...engines.names.filter((name) => !productEngines.includes(name))];

@@ -1,8 +1,8 @@
 import type { KnownDanger } from "./known-danger.ts";
 
 /**
- * Faults of what starts containers. Versions are from the Go vulnerability database, for crun from its NEWS;
- * backports from the packages' changelogs.
+ * Faults of what starts containers. Versions are from the Go vulnerability database, for crun from its NEWS, for gVisor
+ * (whose releases are dates) the first that holds the record's commit; backports from the packages' changelogs.
  */
 export const runtimeDangers: readonly KnownDanger[] = [
   {
@@ -48,6 +48,14 @@ export const runtimeDangers: readonly KnownDanger[] = [
     affected: [{ fixed: "1.28" }],
     severity: "warning",
     effect: "An image whose /dev is a symbolic link makes the runtime set devices up outside the container.",
+  },
+  {
+    component: "gVisor",
+    cves: ["CVE-2026-96812"],
+    affected: [{ fixed: "20260824.0" }],
+    severity: "danger",
+    effect:
+      "Where the host has the CUSE driver, an image with a device file of it can make a device on the host and run code there as root.",
   },
   {
     component: "containerd",

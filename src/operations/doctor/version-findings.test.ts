@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { EngineComponent, EngineSetup } from "../../engines/engine-setup.ts";
 import type { Finding } from "./finding.ts";
 import { knownDangers } from "./known-dangers.ts";
-import { parseUpstreamVersion } from "./upstream-version.ts";
+import { parseUpstreamVersion } from "../../base/upstream-version.ts";
 import { versionFindings } from "./version-findings.ts";
 
 function findings(component: EngineComponent, setup: EngineSetup = {}): readonly Finding[] {
@@ -50,7 +50,12 @@ describe("versionFindings", () => {
     ["crun", "1.28", []],
     ["containerd", "2.1.0", ["CVE-2025-47290", "CVE-2026-47262", "CVE-2024-25621"]],
     ["containerd", "2.3.2", []],
-    ["Docker Engine", "29.5.1", []],
+    ["Docker Engine", "29.5.1", ["CVE-2026-97032", "CVE-2026-78659", "CVE-2026-78663", "CVE-2026-78669"]],
+    ["Docker Engine", "29.9.0", []],
+    ["gVisor", "20221219.0", ["CVE-2026-96812"]],
+    ["gVisor", "20260823.1", ["CVE-2026-96812"]],
+    ["gVisor", "20260824.0", []],
+    ["Node", "24.18.0", []],
     ["Docker Desktop", "4.38.0", ["CVE-2025-9074", "CVE-2026-5843", "CVE-2026-112917"]],
     ["Docker Desktop", "4.71.0", ["CVE-2026-112917"]],
     ["Podman Engine", "5.7.1", ["CVE-2025-11395"]],

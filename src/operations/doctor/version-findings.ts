@@ -1,7 +1,8 @@
+import { fixedVersion } from "../../base/affected-versions.ts";
+import { parseUpstreamVersion, type UpstreamVersion } from "../../base/upstream-version.ts";
 import type { EngineComponent, EngineSetup } from "../../engines/engine-setup.ts";
 import type { Finding } from "./finding.ts";
 import type { KnownDanger } from "./known-danger.ts";
-import { compareVersions, parseUpstreamVersion, type UpstreamVersion } from "./upstream-version.ts";
 
 /** What the dangers say of the engine's parts. A distribution's package may have the fix without upstream's number. */
 export function versionFindings(
@@ -14,7 +15,7 @@ export function versionFindings(
     const version = parseUpstreamVersion(component.version);
     if (version === null) return rows.length === 0 ? [] : [unreadable(component)];
     return rows.flatMap((danger) => {
-      const fixed = fixOf(version, danger);
+      const fixed = fixedVersion(version, danger.affected);
       return fixed === null || isBackported(component, danger) ? [] : [finding(component, version, { danger, fixed })];
     });
   });
@@ -23,17 +24,8 @@ export function versionFindings(
 function matters({ onlyWith }: KnownDanger, setup: EngineSetup): boolean {
   if (onlyWith === "authorization plugins") return (setup.authorizationPlugins ?? []).length > 0;
   if (onlyWith === "a setuid helper") return setup.setuid === true;
+  if (onlyWith === "level preload") return setup.guardsInterpreters === true;
   return true;
-}
-
-/** The version that fixes it for the series that this one belongs to; null when this one has no such fault. */
-function fixOf(version: UpstreamVersion, { affected }: KnownDanger): string | null {
-  const range = affected.find(({ from = "0", fixed }) => {
-    const [first, last] = [parseUpstreamVersion(from), parseUpstreamVersion(fixed)];
-    if (first === null || last === null) throw new TypeError(`No version: ${from} or ${fixed}.`);
-    return compareVersions(version, first) >= 0 && compareVersions(version, last) < 0;
-  });
-  return range?.fixed ?? null;
 }
 
 function finding(

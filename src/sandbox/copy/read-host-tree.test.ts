@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { failureOf } from "../../../test/helpers/failure-of.ts";
 import { CopyBudget } from "./copy-budget.ts";
 import { HostFolder } from "./host-folder.ts";
-import { readHostTree } from "./read-host-tree.ts";
+import { readHostFile, readHostTree } from "./read-host-tree.ts";
 
 let folder = "";
 const at = (...names: string[]): string => path.join(folder, ...names);
@@ -44,6 +44,19 @@ it("stops at the limit before it reads what goes beyond", async () => {
   writeFileSync(at("source/sub/f"), "12345");
   await failureOf(read(new CopyBudget({ maxBytes: 4 })), "POLICY_DENIED");
   await failureOf(read(new CopyBudget({ maxEntries: 1 })), "POLICY_DENIED");
+});
+
+it("follows no link that takes a file's place between the look and the opening", async () => {
+  symlinkSync(at("outside/secret"), at("source/f"));
+  const texts: string[] = [];
+  const copy = async (): Promise<void> => {
+    for await (const { chunks } of readHostFile(at("source/f"), "f", new CopyBudget({}))) {
+      for await (const chunk of chunks) texts.push(Buffer.from(chunk).toString());
+    }
+  };
+  const failure = await copy().catch((error: unknown) => error);
+  expect(texts).toEqual([]);
+  expect(failure).toMatchObject({ errorType: "INVALID_REQUEST" });
 });
 
 it("follows no link that takes a folder's place while it is read", async () => {

@@ -49,6 +49,11 @@ const plan = (changes: Partial<EnvironmentSpec> = {}, able: Partial<Capabilities
   environmentPlan({ ...spec, ...changes }, { engine: "docker", capabilities: { ...capabilities, ...able } });
 
 describe("environmentPlan", () => {
+  it("is refused where the engine seals less than is demanded", () => {
+    expect(() => plan({ minIsolation: "vm" })).toThrow(expect.objectContaining({ errorType: "UNSUPPORTED" }));
+    expect(plan({ minIsolation: "container" }).sandbox.kind).toBe("environment");
+  });
+
   it("lets commands be the owner of the project, which is at /workdir", () => {
     const { sandbox, warnings } = plan({ project: projectOf(501) });
     expect(sandbox).toMatchObject({

@@ -64,7 +64,7 @@ describe("what differs between systems", () => {
 
 describe("preloadCapabilities", () => {
   const on = (platform: NodeJS.Platform, setpriv: boolean) =>
-    preloadCapabilities({ platform, setpriv, reason: "No namespaces.", asRoot: false });
+    preloadCapabilities({ platform, setpriv, reason: "No namespaces.", asRoot: false, nodeVersion: null });
 
   it("claims no more than it has", () => {
     expect(on("linux", true)).toMatchObject({
@@ -78,7 +78,13 @@ describe("preloadCapabilities", () => {
   });
 
   it("tells of itself and of root in every result", () => {
-    const root = preloadCapabilities({ platform: "linux", setpriv: false, reason: "No namespaces.", asRoot: true });
+    const root = preloadCapabilities({
+      platform: "linux",
+      setpriv: false,
+      reason: "No namespaces.",
+      asRoot: true,
+      nodeVersion: "24.18.0",
+    });
     const { warnings } = assertEnforceable(root, {
       engine: "local",
       minIsolation: "preload",
@@ -86,6 +92,7 @@ describe("preloadCapabilities", () => {
     });
     expect(warnings[0]).toMatch(/^isolation preload: .*No namespaces\./);
     expect(warnings[1]).toContain("as root");
+    expect(warnings[2]).toMatch(/permission model of Node 24\.18\.0 is known to be broken \(CVE-2026-58043/);
     expect(warnings).toContain("a seccomp filter: not enforced on engine local here.");
   });
 

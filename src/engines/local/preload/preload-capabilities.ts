@@ -1,4 +1,5 @@
 import type { Capabilities } from "../../capabilities.ts";
+import { nodeFaultNote } from "./node-faults.ts";
 
 export interface PreloadAbilities {
   readonly platform: NodeJS.Platform;
@@ -10,6 +11,8 @@ export interface PreloadAbilities {
   readonly fix?: string | undefined;
   /** Whether programs run as the server's own root. */
   readonly asRoot: boolean;
+  /** Null where there is no Node. */
+  readonly nodeVersion: string | null;
 }
 
 const interception = {
@@ -17,7 +20,9 @@ const interception = {
 };
 
 /** What level `preload` can do: hardly anything by the kernel, and it says so. */
-export function preloadCapabilities({ platform, setpriv, reason, fix, asRoot }: PreloadAbilities): Capabilities {
+export function preloadCapabilities(abilities: PreloadAbilities): Capabilities {
+  const { platform, setpriv, reason, fix, asRoot, nodeVersion } = abilities;
+  const nodeNote = nodeVersion === null ? null : nodeFaultNote(nodeVersion);
   const seesMemory = platform !== "win32";
   return {
     isolation: "preload",
@@ -26,6 +31,7 @@ export function preloadCapabilities({ platform, setpriv, reason, fix, asRoot }: 
     notes: [
       `isolation preload: the program runs on the host itself, and only its own interpreter refuses it files outside its folders, network, other processes and native code. This stops mistakes and simple mischief, not an attacker. Why no better: ${reason}`,
       ...(asRoot ? ["isolation preload: the program runs as root, like Glovebox itself."] : []),
+      ...(nodeNote === null ? [] : [nodeNote]),
     ],
     isolationAdvice: [reason, ...(fix === undefined ? [] : [fix])].join(" "),
     seccomp: "no",

@@ -55,8 +55,9 @@ class PreloadEngine implements Engine {
 
   async probe({ signal }: CallOptions = {}): Promise<EngineProbe> {
     try {
-      const { version, capabilities } = await this.#open(signal);
-      return { available: true, version, capabilities };
+      const { version, capabilities, interpreters } = await this.#open(signal);
+      const components = interpreters.node === null ? [] : [{ name: "Node", version: interpreters.node.version }];
+      return { available: true, version, capabilities, components, setup: { guardsInterpreters: true } };
     } catch (error) {
       if (!(error instanceof GloveboxError) || error.errorType !== "ENGINE_UNAVAILABLE") throw error;
       return { available: false, reason: error.message, howToStart: error.suggestion };

@@ -83,6 +83,7 @@ export async function openPreloadHost(
       reason,
       fix,
       asRoot: options.uid === 0 && !changesUser,
+      nodeVersion: node?.version ?? null,
     }),
     environmentFor: (folder) => defaultEnvironment({ platform, host, temporaryFolder: folder }),
   };

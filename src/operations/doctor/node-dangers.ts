@@ -1,0 +1,37 @@
+import { fixedVersion } from "../../base/affected-versions.ts";
+import { parseUpstreamVersion } from "../../base/upstream-version.ts";
+import type { EngineSetup } from "../../engines/engine-setup.ts";
+import { nodeFaults } from "../../engines/local/preload/node-faults.ts";
+import type { Finding } from "./finding.ts";
+import type { KnownDanger } from "./known-danger.ts";
+
+/** Faults of the interpreter that level `preload` leans on, and nothing else does. */
+export const nodeDangers: readonly KnownDanger[] = nodeFaults.map(({ cve, affected, opensFiles, effect }) => ({
+  component: "Node",
+  cves: [cve],
+  affected,
+  severity: opensFiles ? "danger" : "warning",
+  effect,
+  onlyWith: "level preload",
+}));
+
+/**
+ * What is known of the Node that runs Glovebox, for an engine whose programs it does not keep in: they are sealed by the
+ * kernel, but the same machine may come to lean on it.
+ */
+export function nodeFindings({ inProcess }: EngineSetup, nodeVersion: string): readonly Finding[] {
+  const version = parseUpstreamVersion(nodeVersion);
+  if (inProcess !== true || version === null) return [];
+  return nodeFaults.flatMap(({ cve, affected, effect }) => {
+    const fixed = fixedVersion(version, affected);
+    if (fixed === null) return [];
+    return [
+      {
+        severity: "note",
+        what: `The permission model of Node ${nodeVersion.replace(/^v/, "")} is known to be broken (${cve}).`,
+        why: `${effect} Programs are sealed by the kernel here, and do not depend on it.`,
+        fix: `Upgrade Node to ${fixed} or later.`,
+      },
+    ];
+  });
+}

@@ -1,0 +1,60 @@
+import { describe, expect, it } from "vitest";
+import type { RunCodeRequest, RunCodeResponse } from "../../src/index.ts";
+import { engines, places, useGlovebox } from "../helpers/open-glovebox.ts";
+import { sessionImages } from "../helpers/test-images.ts";
+
+describe.each(places)("a session's verdicts on $name", ({ engine, runtime }) => {
+  const glovebox = useGlovebox(engine, { settings: { images: sessionImages } }, runtime);
+  const python = (code: string): Promise<RunCodeResponse> =>
+    glovebox().runCode({ ...runtime, language: "python", packages: [], code });
+
+  it("want of memory is the verdict of the call that had it, and of no later one", async () => {
+    const greedy = await python("x = bytearray(4000 * 1024 * 1024)\nprint(len(x))");
+    expect(greedy.outcome).toBe("oom_killed");
+    for (const exitCode of [3, 137]) {
+      const next = await python(`import os\nos._exit(${exitCode})`);
+      expect(next).toMatchObject({ outcome: "failed", exit_code: exitCode });
+      expect(next.error).toBeUndefined();
+    }
+  });
+});
+
+describe.each(engines)("what is kept of output on %s", (engine) => {
+  const glovebox = useGlovebox(engine, { settings: { images: sessionImages, max_output_bytes: 1024 } });
+  const floods = { stdout: "print('x' * 5000)", stderr: "import sys\nprint('x' * 5000, file=sys.stderr)" };
+
+  it.each(["stdout", "stderr"] as const)(
+    "says so when %s alone was cut, of a program and of a call",
+    async (stream) => {
+      const request = { language: "python", code: floods[stream] } as const;
+      const expected = { outcome: "completed", truncated: true, [stream]: "x".repeat(1024) };
+      expect(await glovebox().execute(request)).toMatchObject(expected);
+      expect(await glovebox().runCode({ ...request, packages: [] })).toMatchObject(expected);
+    },
+  );
+});
+
+describe("time limits count from a program's own start", () => {
+  const glovebox = useGlovebox("local", { settings: { images: sessionImages, max_containers: 1 } });
+  const sleeps = (seconds: number) =>
+    ({ language: "python", code: `import time\ntime.sleep(${seconds})\nprint('done')` }) as const;
+  const waits = { timeout_seconds: 2 };
+  const done = { outcome: "completed", stdout: "done\n" };
+
+  it("when a call of a session had to wait for another", async () => {
+    const request: RunCodeRequest = { ...sleeps(3), packages: [] };
+    const { session_id } = await glovebox().runCode({ ...sleeps(0), packages: [] });
+    const first = glovebox().runCode({ ...request, session_id });
+    const second = glovebox().runCode({ ...sleeps(0), packages: [], session_id, ...waits });
+    expect(await second).toMatchObject(done);
+    expect(await first).toMatchObject(done);
+    await glovebox().endSession({ session_id });
+  });
+
+  it("when a one-shot had to wait for a place", async () => {
+    const first = glovebox().execute(sleeps(3));
+    const second = glovebox().execute({ ...sleeps(0), ...waits });
+    expect(await second).toMatchObject(done);
+    expect(await first).toMatchObject(done);
+  });
+});
