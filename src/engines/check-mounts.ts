@@ -19,7 +19,7 @@ export interface MountCircumstances {
  * NOT_FOUND for a source that is missing, PERMISSION_DENIED for one that is not the real path
  */
 export async function checkMounts(
-  { mounts = [], scratch }: Pick<ContainerSpec, "mounts" | "scratch">,
+  { mounts = [], scratch, command }: Pick<ContainerSpec, "mounts" | "scratch" | "command">,
   { engine, capabilities }: MountCircumstances,
 ): Promise<void> {
   if (mounts.length === 0) return;
@@ -29,6 +29,10 @@ export async function checkMounts(
     checkTarget(mount, taken);
     if (mayBeCopied(mount)) checkApart(mount, taken);
     taken.add(mount.target);
+    if (mount.identity !== undefined && command !== undefined) {
+      // It would run before its mounts can be looked at.
+      throw invalidField("mounts.identity", "a container without a command of its own", "one with a command");
+    }
     await checkSource(mount);
   }
 }

@@ -82,4 +82,24 @@ export interface MountSpec {
    * machine gives a copy, which ends with the container. Default false.
    */
   readonly unchanging?: boolean | undefined;
+  /**
+   * What must be mounted, whatever the source leads to by then (SPEC MO2). Where the engine's kernel is this machine's,
+   * a container with anything else there is removed at its start, before a program runs in it; `Container.mountsVerified`
+   * says whether that could be compared. Only for containers without a command of their own. Default: not compared.
+   */
+  readonly identity?: MountIdentity | undefined;
+}
+
+/** A file or folder of this machine, named by what nobody can exchange. */
+export interface MountIdentity {
+  /** As `stat` tells them. */
+  readonly device: bigint;
+  readonly inode: bigint;
+  /** File system (`major:minor`) and path in it, as mount tables tell them; null where there are none. */
+  readonly place: MountedPlace | null;
+}
+
+export interface MountedPlace {
+  readonly device: string;
+  readonly root: string;
 }

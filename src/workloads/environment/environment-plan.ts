@@ -5,10 +5,11 @@ import {
   optionalDemands,
   type Capabilities,
 } from "../../engines/capabilities.ts";
+import type { MountSpec } from "../../engines/container-spec.ts";
 import type { EngineName } from "../../engines/engine.ts";
 import { divideScratch, temporaryFolder, workFolder } from "../../policy/scratch.ts";
 import type { SandboxPlan } from "../../sandbox/sandboxes.ts";
-import { projectFolder, type EnvironmentSpec } from "./environment-spec.ts";
+import { projectFolder, type EnvironmentSpec, type Project } from "./environment-spec.ts";
 
 /** Hard end of an environment, used or not: after it any sweep may take what is left of it. */
 const lifetimeMs = 24 * 3_600_000;
@@ -45,9 +46,7 @@ export function environmentPlan(
       ociRuntime: spec.ociRuntime,
       limits: spec.limits,
       ...root.files,
-      ...(project === null
-        ? {}
-        : { mounts: [{ source: project.place.realPath, target: projectFolder, readOnly: project.readOnly }] }),
+      ...(project === null ? {} : { mounts: [mountOf(project)] }),
       processUser: userOf(spec),
       workingDirectory: projectFolder,
       lifetimeMs,
@@ -71,6 +70,10 @@ export function setupPlan({ sandbox }: EnvironmentPlan): SandboxPlan {
     processUser: "0:0",
     rootCapabilities: ["CHOWN", "DAC_OVERRIDE", "FOWNER", "SETUID", "SETGID"],
   };
+}
+
+function mountOf({ place, identity, readOnly }: Project): MountSpec {
+  return { source: place.realPath, target: projectFolder, readOnly, identity };
 }
 
 interface Root {

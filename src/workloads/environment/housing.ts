@@ -5,6 +5,7 @@ import type { Engine } from "../../engines/engine.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Denial } from "../../policy/network/denial.ts";
 import { findInterpreter } from "../../sandbox/find-interpreter.ts";
+import { assertNotNested } from "../../sandbox/mounts/assert-not-nested.ts";
 import { openNetwork } from "../../sandbox/open-network.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import type { Caller, SandboxPlan, Sandboxes } from "../../sandbox/sandboxes.ts";
@@ -34,13 +35,12 @@ export class Housing {
   #network: Promise<EgressConnection> | null = null;
   #writtenBytes: number | null = null;
 
-  /** @throws what `Sandboxes.open` throws, POLICY_DENIED when the project was moved meanwhile, NETWORK_ERROR */
+  /** @throws what `Sandboxes.open` throws, POLICY_DENIED when the project was or may have been exchanged, NETWORK_ERROR */
   static async open(parts: HousingParts, caller: Caller): Promise<Housing> {
     await assertInPlace(parts.project);
     const housing = new Housing(parts, await parts.sandboxes.open(parts.engine, parts.plan, caller));
     try {
-      // What was mounted is what was checked, unless it is somewhere else by now.
-      await assertInPlace(parts.project);
+      await assertMounted(parts, housing.sandbox, caller.signal);
       await housing.ensureNetwork(caller.signal);
       return housing;
     } catch (error) {
@@ -96,6 +96,17 @@ export class Housing {
     const interpreter = await findInterpreter(this.sandbox, plan.image, { signal });
     return openNetwork({ sandbox: this.sandbox, grant, interpreter, onDenied, redact, signal });
   }
+}
+
+/** What was mounted is what was checked: the engine has compared them, or nobody can have exchanged the folder. */
+async function assertMounted(
+  { project, engine, sandboxes }: HousingParts,
+  { mountsVerified }: Sandbox,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  if (project === null || mountsVerified) return;
+  await assertInPlace(project);
+  await assertNotNested({ engine, sandboxes, source: project.place.realPath, signal });
 }
 
 async function assertInPlace(project: Project | null): Promise<void> {
