@@ -14,7 +14,10 @@ export interface ContainerSpec {
   readonly workingDirectory?: string | undefined;
   /** `uid:gid` that `command` and each exec run as, unless an exec names another; default `1000:1000`. */
   readonly processUser?: string | undefined;
-  /** Capabilities of programs that are root, for installing; default none. Nobody can gain one that is not here. */
+  /**
+   * Capabilities of programs that are root, for installing; default none. Nobody can gain one that is not here. Where it is
+   * given, if only empty, programs may also set setuid bits, and no mount may be writable.
+   */
   readonly rootCapabilities?: readonly RootCapability[] | undefined;
   /** OCI runtime, one that `Engine.capabilities` accepted; default: the engine's own. */
   readonly ociRuntime?: string | undefined;

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import type { Engine } from "../../src/engines/engine.ts";
 import { guardEngine } from "../../src/engines/guarded-engine.ts";
 import { compileSeccompFilter } from "../../src/policy/seccomp/bpf-compiler.ts";
-import { ociSeccompProfile } from "../../src/policy/seccomp/oci-profile.ts";
+import { ociSeccompProfiles } from "../../src/policy/seccomp/oci-profile.ts";
 import type { CheckedCapabilities, Subject, SubjectImages } from "./subject.ts";
 
 const noOtherAdapter = "its containers live in the adapter that made them: nobody else can see or remove them";
@@ -139,7 +139,7 @@ export const subjects = {
 async function docker(environment: NodeJS.ProcessEnv): Promise<Engine> {
   const { createDockerEngine } = await import("../../src/engines/docker/docker-engine.ts");
   return guardEngine(
-    createDockerEngine({ environment, platform: process.platform, seccompProfile: ociSeccompProfile() }),
+    createDockerEngine({ environment, platform: process.platform, seccompProfiles: ociSeccompProfiles() }),
   );
 }
 
@@ -150,7 +150,7 @@ async function podman(socketPath: string | undefined): Promise<Engine> {
       environment: socketPath === undefined ? process.env : { CONTAINER_HOST: `unix://${socketPath}` },
       platform: process.platform,
       uid: process.getuid?.() ?? null,
-      seccompProfile: ociSeccompProfile(),
+      seccompProfiles: ociSeccompProfiles(),
       profileFolder: join(tmpdir(), "glovebox-contract-seccomp"),
     }),
   );

@@ -23,6 +23,7 @@ import { testImages } from "../helpers/test-images.ts";
 const image = testImages.python;
 /** Environments that are made while the folder is exchanged. */
 const tries = 16;
+const seenErrors: string[] = [];
 
 const folder = realpathSync(mkdtempSync(path.join(os.tmpdir(), "glovebox-test-")));
 const at = (...names: string[]): string => path.join(folder, ...names);
@@ -121,6 +122,7 @@ describe.each(["docker", "podman"] as const)(
       } finally {
         await environments.destroy({ env_id: "attacker" });
       }
+      expect(seenErrors).toEqual([]);
       expect(seen).toMatchObject({ private: 0 });
       expect(seen.mine + seen.refused).toBe(tries);
       // It was really exchanged, and did not keep everybody out.
