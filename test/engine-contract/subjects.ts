@@ -30,6 +30,7 @@ const byNamespaces: CheckedCapabilities = {
   hostPaths: true,
   seccomp: "yes",
   noNewPrivileges: "yes",
+  setuidRefusal: "yes",
   readOnlyRoot: "yes",
   noNetwork: "yes",
   memoryLimit: "yes",
@@ -71,6 +72,7 @@ export const subjects = {
       ...byNamespaces,
       seccomp: { substitute: "gVisor's own kernel" },
       noNewPrivileges: { substitute: "gVisor's own kernel" },
+      setuidRefusal: { substitute: "a watch over the project that clears the bits and alerts" },
       pidsLimit: { substitute: "`--ulimit nproc` inside gVisor" },
       diskLimit: "no",
       oomReporting: false,
@@ -79,6 +81,8 @@ export const subjects = {
       "privileges.no-new-privileges": ownKernel,
       "privileges.seccomp": ownKernel,
       "privileges.seccomp-denies": "gVisor's own kernel gives other errors",
+      "privileges.setuid-bits": "gVisor's own kernel has no filter of ours: a watch over the project clears the bits",
+      "privileges.setuid-bits-as-root": "as above",
       "privileges.first-process":
         "gVisor shows environ, maps and auxv of every process to all inside; memory, root and folders stay closed",
       "cohabitant.traces":

@@ -10,6 +10,7 @@ const capabilities: Capabilities = {
   images: true,
   seccomp: "yes",
   noNewPrivileges: "yes",
+  setuidRefusal: "yes",
   readOnlyRoot: "yes",
   noNetwork: "yes",
   memoryLimit: "yes",
