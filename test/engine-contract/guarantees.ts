@@ -40,6 +40,10 @@ export const guaranteeGroups: readonly GuaranteeGroup[] = [
         ],
       },
       {
+        title: "What is mounted is the folder that was checked, whatever its name leads to by then",
+        behaviours: ["mounts.identity"],
+      },
+      {
         title: "Folders that never change, such as packages, can be read and not changed",
         behaviours: ["mounts.unchanging"],
       },

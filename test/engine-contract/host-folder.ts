@@ -1,6 +1,8 @@
 import { chmod, mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import type { MountIdentity } from "../../src/engines/container-spec.ts";
+import { openPlace } from "../../src/sandbox/mounts/open-place.ts";
 
 /** A folder on this machine with a file and a folder that everyone may write to. */
 export class HostFolder implements AsyncDisposable {
@@ -22,6 +24,13 @@ export class HostFolder implements AsyncDisposable {
 
   at(name: string): string {
     return path.join(this.path, name);
+  }
+
+  /** What a mount of a folder in it must be. */
+  async identityOf(name: string): Promise<MountIdentity> {
+    await using place = await openPlace(this.at(name), "linux");
+    if (place === null) throw new Error("The folder changed while it was opened.");
+    return await place.identify();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

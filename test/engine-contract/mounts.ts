@@ -133,6 +133,37 @@ export const mounts: Topic = (behaviour) => {
   );
 
   behaviour(
+    "mounts.identity",
+    "a mount is what it must be, or the container is removed before a program runs in it",
+    async (scene) => {
+      await using folder = await HostFolder.make();
+      const [right, other] = await Promise.all([folder.identityOf("open"), folder.identityOf("")]);
+      const target = "/deep/down/data";
+      const mount = { source: folder.at("open"), target, readOnly: false };
+      const container = await scene.idle({ mounts: [{ ...mount, identity: right }] });
+      expect(container.mountsVerified).toBe(true);
+      expect((await scene.run(container, ["ls", target])).exitCode).toBe(0);
+      const wrong = [
+        other,
+        { ...right, inode: other.inode },
+        { ...right, device: right.device + 1n },
+        { ...right, place: other.place },
+        { ...right, place: { device: "0:0", root: right.place?.root ?? "" } },
+      ];
+      for (const identity of wrong) {
+        const started = scene.idle({ mounts: [{ ...mount, identity }] });
+        await expect(started).rejects.toMatchObject({ errorType: "POLICY_DENIED", context: { rule: "changed" } });
+      }
+      expect(await scene.containers()).toHaveLength(1);
+      const unnamed = await scene.idle({ mounts: [{ ...mount, identity: { ...right, place: null } }] });
+      expect(unnamed.mountsVerified).toBe(false);
+      const withCommand = scene.create({ command: ["true"], mounts: [{ ...mount, identity: right }] });
+      await expect(withCommand).rejects.toMatchObject({ errorType: "INVALID_REQUEST" });
+    },
+    { capability: "images" },
+  );
+
+  behaviour(
     "mounts.missing",
     "a source that is missing or a symbolic link is an error, and nothing is made",
     async (scene) => {

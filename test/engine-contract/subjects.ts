@@ -81,6 +81,8 @@ export const subjects = {
       "privileges.no-new-privileges": ownKernel,
       "privileges.seccomp": ownKernel,
       "privileges.seccomp-denies": "gVisor's own kernel gives other errors",
+      "mounts.identity":
+        "the mounts of gVisor cannot be seen from the host: a project inside a folder that another sandbox may write to is refused",
       "privileges.setuid-bits": "gVisor's own kernel has no filter of ours: a watch over the project clears the bits",
       "privileges.setuid-bits-as-root": "as above",
       "privileges.first-process":

@@ -130,8 +130,8 @@ export class Housing {
       isBusy,
       monotonicMs,
       onCleared: ({ count, names }) => setuidAlerts.cleared(id, { count, names: names.map(redact) }),
-      onFailed: (error) => {
-        logger.error({ sandbox: id, err: error }, "environment ended: setuid bits of its project cannot be cleared");
+      onFailed: (reason) => {
+        logger.error({ sandbox: id, err: reason }, "environment ended: setuid bits of its project cannot be cleared");
         this.remove().catch(() => {
           // In the log already; the sandbox counts as removed, and a sweep tries again.
         });
