@@ -4,7 +4,7 @@ export interface Alert {
   readonly container_id: string;
   /** RFC 3339. */
   readonly timestamp: string;
-  readonly kind: "cpu" | "memory" | "network" | "preview_error" | "oom";
+  readonly kind: "cpu" | "memory" | "network" | "preview_error" | "oom" | "setuid_files";
   /** What was measured; for `network` the connections that were refused until now. */
   readonly value: number;
   /** What `value` went above; for `network` 0. */

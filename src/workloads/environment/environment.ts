@@ -16,7 +16,7 @@ import { logEnding, loggingFailure, type RunIds } from "../program/log-ending.ts
 import type { CommandResult } from "./command-result.ts";
 import { EnvironmentSecrets } from "./environment-secrets.ts";
 import type { EnvironmentSpec } from "./environment-spec.ts";
-import { deniedWarning, explainCommand } from "./explain-command.ts";
+import { deniedWarning, explainCommand, setuidWarnings } from "./explain-command.ts";
 import { Home } from "./home.ts";
 import { Housing, type HousingParts } from "./housing.ts";
 import { withSecrets } from "./secret-shell.ts";
@@ -178,6 +178,7 @@ export class Environment {
       const restarted = this.#known !== housing;
       this.#known = housing;
       ids.sandbox = housing.sandbox.id;
+      const setuidBefore = housing.setuidCount;
       let isReplaced = false;
       const ended = await watchCommand({
         process,
@@ -201,7 +202,6 @@ export class Environment {
       const oomKills = (stats.oomKills ?? 0) - oomKillsBefore;
       const outcome = decideOutcome({ ...ended, interruption, oomKills, refusals: denials.length });
       await (await housing.ensureNetwork(undefined).catch(() => null))?.settle();
-      const { limits } = this.spec;
       const exitCode = interruption === "lost" ? null : ended.exitCode;
       const networkReport = { denials: denials.slice(0, 10), denialCount: denials.length };
       logEnding(this.#parts.logger, { ids, outcome, end: { ...ended, exitCode }, networkReport });
@@ -213,15 +213,16 @@ export class Environment {
         warnings: [
           ...(restarted || isReplaced ? [replacedWarning] : []),
           ...(denials.length === 0 || outcome === "policy_denied" ? [] : [deniedWarning(denials)]),
+          ...setuidWarnings((await housing.clearSetuidBits()) - setuidBefore),
           ...secretWarnings(redaction),
         ],
         error: explainCommand({
           outcome,
           timeoutMs,
           denials,
-          memoryBytes: limits.memoryBytes,
+          memoryBytes: this.spec.limits.memoryBytes,
           memoryPeakBytes: stats.memoryPeakBytes,
-          diskBytes: limits.diskBytes,
+          diskBytes: this.spec.limits.diskBytes,
           overDiskBytes: housing.overDiskBytes,
         }),
       };

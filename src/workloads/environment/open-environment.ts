@@ -7,6 +7,7 @@ import type { Caller, Sandboxes } from "../../sandbox/sandboxes.ts";
 import type { Environment } from "./environment.ts";
 import { environmentPlan, setupPlan, type EnvironmentPlan } from "./environment-plan.ts";
 import type { EnvironmentSpec } from "./environment-spec.ts";
+import type { SetuidListener } from "./housing.ts";
 import { prepareImage } from "./prepare-image.ts";
 import type { Environments } from "./environments.ts";
 
@@ -17,6 +18,7 @@ export interface OpenEnvironment {
   readonly readSpec: () => Promise<EnvironmentSpec>;
   readonly environments: Environments;
   readonly sandboxes: Sandboxes;
+  readonly setuidAlerts: SetuidListener;
   readonly network: Pick<NetworkAccess, "grant">;
   readonly logger: Logger;
   readonly onPull: (image: string, progress: PullProgress) => void;
@@ -57,6 +59,7 @@ export function openEnvironment(open: OpenEnvironment, caller: Caller): Promise<
         plan: image === null ? sandbox : { ...sandbox, image },
         project: spec.project,
         diskBytes: spec.limits.diskBytes,
+        setuidAlerts: open.setuidAlerts,
         variables,
         warnings: [...plan.warnings, ...(grant?.warnings ?? [])],
         monotonicMs,

@@ -36,6 +36,7 @@ export function preloadCapabilities(abilities: PreloadAbilities): Capabilities {
     isolationAdvice: [reason, ...(fix === undefined ? [] : [fix])].join(" "),
     seccomp: "no",
     noNewPrivileges: setpriv ? "yes" : interception,
+    setuidRefusal: "no",
     readOnlyRoot: interception,
     noNetwork: interception,
     memoryLimit: seesMemory ? { substitute: "a watch that ends the program when it uses more" } : "no",
