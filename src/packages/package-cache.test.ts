@@ -16,6 +16,7 @@ const open = (): PackageCache => new PackageCache({ folder: path.join(root, "cac
 const keyOf = (...requested: readonly string[]): PackageSetKey => ({
   ecosystem: "npm",
   manager: "bun",
+  origin: { engine: "local", image: "host:1", onHost: false, principal: null },
   platform: "test",
   requested,
 });
@@ -56,6 +57,9 @@ describe("PackageCache", () => {
     expect(found).toMatchObject({ folder: made.folder, record: { requested: ["a"], bytes: 5 } });
     expect(await open().find(keyOf("a", "b"))).toBeNull();
     expect(await open().find({ ...keyOf("a"), platform: "other" })).toBeNull();
+    const { origin } = keyOf("a");
+    for (const other of [{ engine: "docker" }, { image: "host:2" }, { onHost: true }, { principal: "ann" }] as const)
+      expect(await open().find({ ...keyOf("a"), origin: { ...origin, ...other } })).toBeNull();
   });
 
   it("installs a set once, however many ask for it at a time", async () => {

@@ -108,9 +108,9 @@ export class PackageCache {
     try {
       await writeFile(path.join(staging, "owner.json"), JSON.stringify(this.#options.identity));
       const filled = await fill(files);
-      const { ecosystem, manager, platform, requested } = key;
+      const { ecosystem, manager, origin, platform, requested } = key;
       const record: PackageSetRecord = {
-        ...{ version: 1, ecosystem, manager, platform, requested },
+        ...{ version: 2, ecosystem, manager, origin, platform, requested },
         ...filled,
         createdAtMs: this.#options.now(),
       };
