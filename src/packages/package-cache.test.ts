@@ -27,7 +27,7 @@ const fillWith =
   async (folder) => {
     await mkdir(path.join(folder, "a"));
     await writeFile(path.join(folder, "a/index.js"), "x".repeat(bytes), { mode: 0o444 });
-    return { packages: [{ name: "a", version: "1.0.0" }], files: 1, bytes };
+    return { packages: [{ name: "a", version: "1.0.0" }], files: 1, folders: 1, bytes };
   };
 
 /** Identity of a process that has ended. */

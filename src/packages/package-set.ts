@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Ecosystem } from "../policy/package-specs.ts";
 import type { EngineName } from "../engines/engine.ts";
 import type { PackageManager } from "./package-manager.ts";
-import type { ResolvedPackage } from "./unpack.ts";
+import type { ResolvedPackage } from "./resolved-package.ts";
 
 /** Where a set was installed, and so who may use it (SPEC PK4). */
 export interface PackageOrigin {
@@ -31,6 +31,8 @@ export interface PackageSetRecord extends PackageSetKey {
   readonly version: 2;
   readonly packages: readonly ResolvedPackage[];
   readonly files: number;
+  readonly folders: number;
+  /** Room on the disk: whole blocks, one at least for each file and folder. */
   readonly bytes: number;
   readonly createdAtMs: number;
 }

@@ -16,7 +16,7 @@ import { FindInstaller } from "./find-installer.ts";
 import { install, type RunTool } from "./install.ts";
 import { installFailed } from "./install-failed.ts";
 import { PackageCache, type CachedSet, type PackageSetLease } from "./package-cache.ts";
-import { packageFolders } from "./package-manager.ts";
+import { packageEnvironment, packageFolders } from "./package-manager.ts";
 import type { PackageSetKey, PackageSetRecord } from "./package-set.ts";
 import { runHostTool, type HostRegistries } from "./run-host-tool.ts";
 import { runSealedTool } from "./run-sealed-tool.ts";
@@ -185,7 +185,7 @@ function provided(lease: PackageSetLease, ecosystem: Ecosystem, warnings: readon
   const target = packageFolders[ecosystem];
   return {
     mount: { source: lease.folder, target, readOnly: true, unchanging: true },
-    environment: ecosystem === "python" ? { PYTHONPATH: target } : {},
+    environment: packageEnvironment[ecosystem],
     resolved: resolvedSpecs(lease.record),
     warnings,
     [Symbol.asyncDispose]: () => lease[Symbol.asyncDispose](),
