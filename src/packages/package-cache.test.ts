@@ -1,11 +1,11 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { access, mkdir, mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { identityOf } from "../sandbox/process-identity.ts";
-import { takeFileLock } from "./file-lock.ts";
+import { takeFileLock, takeFreeFileLock } from "./file-lock.ts";
 import { PackageCache, type FillFolder } from "./package-cache.ts";
 import type { PackageSetKey } from "./package-set.ts";
 
@@ -136,13 +136,17 @@ describe("PackageCache", () => {
     const dead = await deadIdentity();
     const cache = path.join(root, "cache");
     await mkdir(path.join(cache, "new/set-half/files"), { recursive: true });
-    await writeFile(path.join(cache, "new/set-half/owner.json"), dead);
+    await mkdir(path.join(cache, "old", id));
     await writeFile(path.join(cache, "uses", `${id}.use-dead`), dead);
-    await writeFile(path.join(cache, "locks", id), dead);
+    await writeFile(path.join(cache, "uses", "gone.use-dead"), dead);
+    expect(await open().find(keyOf("a"))).toBeNull();
+    await (await open().install(keyOf("a"), () => Promise.reject(new Error("it is there"))))[Symbol.asyncDispose]();
+    await mkdir(path.join(cache, "old", id));
     expect(await open().prune(0)).toHaveLength(1);
-    expect(await readdir(path.join(cache, "new"))).toEqual([]);
+    for (const place of ["new", "old"]) expect(await readdir(path.join(cache, place))).toEqual([]);
     expect(await readdir(path.join(cache, "uses"))).toEqual([]);
-    await expect(access(path.join(cache, "locks", id))).rejects.toThrow("ENOENT");
+    for (const lock of await readdir(path.join(cache, "locks")))
+      expect((await stat(path.join(cache, "locks", lock))).size).toBe(0);
   });
 });
 
@@ -152,7 +156,7 @@ describe("takeFileLock", () => {
     let inside = 0;
     let most = 0;
     const once = async (): Promise<void> => {
-      await using _ = await takeFileLock({ file, identity });
+      using _ = await takeFileLock({ file });
       most = Math.max(most, ++inside);
       await new Promise((resolve) => void setTimeout(resolve, 5));
       inside--;
@@ -164,7 +168,7 @@ describe("takeFileLock", () => {
   it("is taken from what is no lock", async () => {
     const file = path.join(root, "lock");
     await writeFile(file, "not ours");
-    await using _ = await takeFileLock({ file, identity });
-    await expect(access(file)).resolves.toBeUndefined();
+    using _ = await takeFileLock({ file });
+    expect(takeFreeFileLock(file)).toBeNull();
   });
 });
