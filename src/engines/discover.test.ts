@@ -17,7 +17,7 @@ function engineThat(name: EngineName, answers: boolean): () => Promise<Engine> {
     name,
     images: {
       has: async () => false,
-      identity: async () => null,
+      identity: async () => "x",
       pull: async () => undefined,
       build: async () => undefined,
       labels: async () => ({}),

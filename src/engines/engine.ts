@@ -62,10 +62,11 @@ export interface ImageStore {
   /** Whether the image is present, without any network access. */
   has(reference: string, options?: CallOptions): Promise<boolean>;
   /**
-   * A name for the present image's content: another one when its tag moves on. Null where nothing names it for long.
+   * A name for the present image's content: another one when its tag moves on, and a reference of the image by itself.
+   * Where there are no images it names the host's interpreters.
    * @throws IMAGE_UNAVAILABLE when it is not present
    */
-  identity(reference: string, options?: CallOptions): Promise<string | null>;
+  identity(reference: string, options?: CallOptions): Promise<string>;
   /**
    * Fetches the image from its registry.
    * @throws IMAGE_UNAVAILABLE naming the image and the registry's reason

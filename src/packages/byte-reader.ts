@@ -8,13 +8,18 @@ export class ByteReader {
   }
 
   /** The next line without its end. @throws RangeError when it is longer, or the stream ends before it does */
-  async line(mostBytes: number): Promise<string> {
-    for (;;) {
+  async line(maxBytes: number): Promise<string> {
+    const pieces: Uint8Array[] = [];
+    for (let length = 0; ;) {
+      if (this.#held.length === 0) this.#held = await this.#next();
       const end = this.#held.indexOf(newline);
-      if (end > mostBytes || (end < 0 && this.#held.length > mostBytes)) throw new RangeError("a line is too long");
-      if (end >= 0) return Buffer.from(this.#take(end + 1)).toString("utf8", 0, end);
-      const chunk = await this.#next();
-      this.#held = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
+      length += end < 0 ? this.#held.length : end;
+      if (length > maxBytes) throw new RangeError("a line is too long");
+      if (end < 0) pieces.push(this.#take(this.#held.length));
+      else {
+        pieces.push(this.#take(end + 1).subarray(0, end));
+        return Buffer.concat(pieces).toString("utf8");
+      }
     }
   }
 

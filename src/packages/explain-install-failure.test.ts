@@ -59,6 +59,11 @@ describe("explainInstallFailure", () => {
     });
   });
 
+  it("passes on no character that steers a terminal", () => {
+    const { reason } = explain("pip", ["a"], "ERROR: no \u001b]0;title\u0007a\u202e\u009b2J\u0000\n");
+    expect(reason).toBe("no ]0;titlea2J");
+  });
+
   it("names all when the tool says nothing", () => {
     expect(explain("bun", ["a", "b"], "")).toEqual({ packages: ["a", "b"], reason: "bun ended with exit code 1" });
   });

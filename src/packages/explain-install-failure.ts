@@ -31,9 +31,7 @@ const mostCharacters = 500;
 /** Why an installation failed, out of what its tool wrote. */
 export function explainInstallFailure(facts: InstallFailureFacts): InstallFailure {
   const { manager, ecosystem, specs, output, exitCode } = facts;
-  const lines = output
-    .split(/\r?\n/)
-    .flatMap((line) => errorLines[manager].exec(withoutHosts(line))?.[1]?.trim() ?? []);
+  const lines = output.split(/\r?\n/).flatMap((line) => errorLines[manager].exec(plain(line))?.[1]?.trim() ?? []);
   const words = lines
     .slice(0, mostLines)
     .map((line) => line.replace(/\.$/, ""))
@@ -47,9 +45,9 @@ export function explainInstallFailure(facts: InstallFailureFacts): InstallFailur
   };
 }
 
-/** Which registry it was is the operator's affair. */
-function withoutHosts(line: string): string {
-  return line.replaceAll(/\bhttps?:\/\/[^\s/"')]+/g, "");
+/** Which registry it was is the operator's affair, and what comes out of a sandbox must not steer a terminal. */
+function plain(line: string): string {
+  return line.replaceAll(/\p{Cc}|\p{Cf}/gu, "").replaceAll(/\bhttps?:\/\/[^\s/"')]+/g, "");
 }
 
 function mentions(text: string, name: string): boolean {

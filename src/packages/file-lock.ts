@@ -1,15 +1,17 @@
-import { link, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { truncateSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { createRequire } from "node:module";
 import path from "node:path";
+import type { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { throwIfCancelled, untilCancelled } from "../base/abort.ts";
-import { createId } from "../base/id.ts";
-import { isAlive, type ProcessIdentity } from "../sandbox/process-identity.ts";
 
 export interface FileLockOptions {
-  /** The file that stands for the lock; its folder is made when it is missing. */
+  /**
+   * The file that stands for the lock: empty, made when it is missing, and never removed, since a removed one would be
+   * another lock than the one that somebody holds. Nothing else may open it: on closing it a process loses its lock.
+   */
   readonly file: string;
-  /** This process. */
-  readonly identity: ProcessIdentity;
   readonly signal?: AbortSignal | undefined;
   /** Called once when somebody else has it. */
   readonly onWait?: (() => void) | undefined;
@@ -18,55 +20,57 @@ export interface FileLockOptions {
 const askEveryMs = 50;
 
 /**
- * Takes a lock that only one holder on this machine has, in this process or another, and waits for it. One whose process
- * has died is taken over. Of two that take it over in the same instant both may get it: whoever uses it must stay safe
- * then, and only do work twice.
+ * Takes a lock that only one holder on this machine has, in this process or another, and waits for it. The operating
+ * system holds it, so that it ends with its process, however that ends. Not to be taken twice in a row.
  * @throws CANCELLED
  */
-export async function takeFileLock(options: FileLockOptions): Promise<AsyncDisposable> {
-  const { file, identity, signal, onWait } = options;
+export async function takeFileLock({ file, signal, onWait }: FileLockOptions): Promise<Disposable> {
   await mkdir(path.dirname(file), { recursive: true });
-  const own = `${file}.${createId("lock")}`;
-  await writeFile(own, JSON.stringify(identity), { mode: 0o600 });
-  try {
-    for (let tries = 0; !(await take(own, file)); tries++) {
-      throwIfCancelled(signal);
-      if (tries === 0) onWait?.();
-      if (!(await removeIfDead(file, identity))) await untilCancelled(sleep(askEveryMs), signal);
-    }
-  } finally {
-    await rm(own, { force: true });
+  for (let tries = 0; ; tries++) {
+    throwIfCancelled(signal);
+    const lock = takeFreeFileLock(file);
+    if (lock !== null) return lock;
+    if (tries === 0) onWait?.();
+    await untilCancelled(sleep(askEveryMs), signal);
   }
-  return { [Symbol.asyncDispose]: () => rm(file, { force: true }) };
 }
 
-/** A link appears at once and with its content, or not at all. */
-async function take(own: string, file: string): Promise<boolean> {
+/** The same when it is free, and null when somebody has it; the file's folder must be there. */
+export function takeFreeFileLock(file: string): Disposable | null {
+  const database = openDatabase(file);
   try {
-    await link(own, file);
-    return true;
+    // Locks an empty database and writes nothing.
+    database.exec("BEGIN EXCLUSIVE");
+    return { [Symbol.dispose]: () => database.close() };
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    database.close();
+    const { errcode } = error as { readonly errcode?: number };
+    if (errcode === notADatabase) {
+      // Somebody wrote into it; then nobody holds it, and emptied it stays the same file.
+      truncateSync(file);
+      return takeFreeFileLock(file);
+    }
+    if (errcode === busy) return null;
     throw error;
   }
 }
 
-/** Whether the lock may be free now. */
-async function removeIfDead(file: string, own: ProcessIdentity): Promise<boolean> {
-  let holder: ProcessIdentity;
+/** Result codes of SQLite. */
+const busy = 5;
+const notADatabase = 26;
+
+/**
+ * SQLite's locks are those of the system, on all platforms, which Node has no other call for; several holders in one
+ * process are told apart, too.
+ */
+function openDatabase(file: string): DatabaseSync {
+  const { emitWarning } = process;
+  // Node 22 calls the module experimental, in the output of whatever program uses us.
+  process.emitWarning = () => undefined;
   try {
-    holder = JSON.parse(await readFile(file, "utf8")) as ProcessIdentity;
-  } catch (error) {
-    // Given back meanwhile; what is no lock of ours is nobody's.
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return true;
-    await rm(file, { force: true });
-    return true;
+    const { DatabaseSync: Database } = createRequire(import.meta.url)("node:sqlite") as typeof import("node:sqlite");
+    return new Database(file);
+  } finally {
+    process.emitWarning = emitWarning;
   }
-  if (isAlive(holder, own) !== false) return false;
-  const aside = `${file}.${createId("dead")}`;
-  await rename(file, aside).catch(() => {
-    // Somebody else was first.
-  });
-  await rm(aside, { force: true });
-  return true;
 }

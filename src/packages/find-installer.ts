@@ -17,12 +17,17 @@ import type { PackageManager } from "./package-manager.ts";
 export interface Installer {
   /** Null when there is none. */
   readonly manager: PackageManager | null;
-  /** The interpreter's version as far as packages depend on it, operating system, processor and C library. */
+  /** The interpreter's version as far as packages depend on it, operating system, processor and C library: its own words. */
   readonly platform: string;
 }
 
+/** What an image may call its platform: it is kept and shown to people. */
+const platformForm = /^[\w.+-]+(?: [\w.+-]+)*$/;
+const maxPlatformCharacters = 200;
+
 export interface InstallerQuestion {
   readonly engine: Engine;
+  /** Of the engine's `images.identity`. */
   readonly image: string;
   readonly ociRuntime: string | undefined;
   readonly interpreter: ForwarderInterpreter;
@@ -62,7 +67,7 @@ const answerMs = 30_000;
 
 /**
  * Asks in a sandbox what an image installs with, once for each content of an image: the answers are kept in `folder`,
- * and where an image has no lasting name, in memory.
+ * and those of a host, which may get another tool at any time, in memory.
  */
 export class FindInstaller {
   readonly #sandboxes: Sandboxes;
@@ -79,14 +84,14 @@ export class FindInstaller {
   /** @throws what opening a sandbox throws, INTERNAL when the interpreter does not answer */
   async find(question: InstallerQuestion, caller: Caller): Promise<Installer> {
     const { engine, image, interpreter, onHost } = question;
-    const identity = await engine.images.identity(image, { signal: caller.signal });
+    const { images } = await engine.capabilities({ signal: caller.signal });
     const id = createHash("sha256")
-      .update(JSON.stringify([1, identity, interpreter, onHost]))
+      .update(JSON.stringify([2, engine.name, image, interpreter, onHost]))
       .digest("hex")
       .slice(0, 32);
     let known = this.#known.get(id);
     if (known === undefined) {
-      const file = identity === null ? null : path.join(this.#folder, `${id}.json`);
+      const file = images ? path.join(this.#folder, `${id}.json`) : null;
       // Shared by all who ask, so one caller's cancellation must not end it; a failure is asked again.
       known = this.#findNew(question, file, { principal: caller.principal });
       this.#known.set(id, known);
@@ -130,7 +135,8 @@ function parseInstaller(text: string): Installer | null {
   try {
     const { manager, platform } = JSON.parse(text) as Readonly<Record<string, unknown>>;
     const isKnown = manager === null || manager === "bun" || manager === "npm" || manager === "pip";
-    return isKnown && typeof platform === "string" ? { manager, platform } : null;
+    if (!isKnown || typeof platform !== "string" || platform.length > maxPlatformCharacters) return null;
+    return platformForm.test(platform) ? { manager, platform } : null;
   } catch {
     return null;
   }

@@ -8,6 +8,8 @@ import type { Caller, Sandboxes } from "../sandbox/sandboxes.ts";
 import { installFailed } from "./install-failed.ts";
 import { installerPlan } from "./installer-plan.ts";
 import { packCommand, type PackageManager } from "./package-manager.ts";
+import { diskBytesOf } from "./disk-bytes.ts";
+import { layOutPythonSet } from "./python/set-layout.ts";
 import { unpack, type Unpacked } from "./unpack.ts";
 
 export interface Installation {
@@ -18,7 +20,7 @@ export interface Installation {
   readonly manager: PackageManager;
   readonly ecosystem: Ecosystem;
   readonly specs: readonly string[];
-  /** Empty; gets what was installed. */
+  /** Empty; gets what was installed, as `packageFolders` has it. */
   readonly folder: string;
 }
 
@@ -32,7 +34,12 @@ export interface InstallDependencies {
   readonly runTool: RunTool;
 }
 
-const mostFiles = 200_000;
+/** Files and folders of one installation. */
+const maxEntries = 200_000;
+/** What a set has of its own: its folders, its record, and what leads Python to it. */
+const ownEntries = 6;
+/** Names of a path: those of real packages have 20 at most. */
+const maxDepth = 64;
 
 /**
  * Installs packages in a place of their own, a sandbox wherever there is one (SPEC PK6). What was installed comes out as
@@ -67,14 +74,17 @@ export async function install(
 }
 
 async function unpackFrom(
-  { manager, interpreter, specs, folder }: Installation,
+  { manager, interpreter, ecosystem, specs, folder }: Installation,
   sandbox: Sandbox,
   { diskBytes }: Limits,
 ): Promise<Unpacked> {
   const process = await sandbox.exec({ command: await packCommand(manager, interpreter, sandbox) });
   process.stdin.end();
   try {
-    return await unpack(stdoutOf(process), folder, { maxFiles: mostFiles, maxBytes: diskBytes });
+    const library = ecosystem === "python" ? await layOutPythonSet(folder) : folder;
+    const limits = { ecosystem, maxEntries, maxDepth, maxBytes: diskBytes };
+    const unpacked = await unpack(stdoutOf(process), library, limits);
+    return { ...unpacked, bytes: unpacked.bytes + ownEntries * diskBytesOf(0) };
   } catch (cause) {
     const why = cause instanceof RangeError ? `: ${cause.message}` : "";
     throw installFailed(specs, `what was installed cannot be kept${why}`, { cause });

@@ -1,11 +1,11 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { access, mkdir, mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { identityOf } from "../sandbox/process-identity.ts";
-import { takeFileLock } from "./file-lock.ts";
+import { takeFileLock, takeFreeFileLock } from "./file-lock.ts";
 import { PackageCache, type FillFolder } from "./package-cache.ts";
 import type { PackageSetKey } from "./package-set.ts";
 
@@ -16,6 +16,7 @@ const open = (): PackageCache => new PackageCache({ folder: path.join(root, "cac
 const keyOf = (...requested: readonly string[]): PackageSetKey => ({
   ecosystem: "npm",
   manager: "bun",
+  origin: { engine: "local", image: "host:1", onHost: false, principal: null },
   platform: "test",
   requested,
 });
@@ -26,7 +27,7 @@ const fillWith =
   async (folder) => {
     await mkdir(path.join(folder, "a"));
     await writeFile(path.join(folder, "a/index.js"), "x".repeat(bytes), { mode: 0o444 });
-    return { packages: [{ name: "a", version: "1.0.0" }], files: 1, bytes };
+    return { packages: [{ name: "a", version: "1.0.0" }], files: 1, folders: 1, bytes };
   };
 
 /** Identity of a process that has ended. */
@@ -56,6 +57,9 @@ describe("PackageCache", () => {
     expect(found).toMatchObject({ folder: made.folder, record: { requested: ["a"], bytes: 5 } });
     expect(await open().find(keyOf("a", "b"))).toBeNull();
     expect(await open().find({ ...keyOf("a"), platform: "other" })).toBeNull();
+    const { origin } = keyOf("a");
+    for (const other of [{ engine: "docker" }, { image: "host:2" }, { onHost: true }, { principal: "ann" }] as const)
+      expect(await open().find({ ...keyOf("a"), origin: { ...origin, ...other } })).toBeNull();
   });
 
   it("installs a set once, however many ask for it at a time", async () => {
@@ -132,13 +136,17 @@ describe("PackageCache", () => {
     const dead = await deadIdentity();
     const cache = path.join(root, "cache");
     await mkdir(path.join(cache, "new/set-half/files"), { recursive: true });
-    await writeFile(path.join(cache, "new/set-half/owner.json"), dead);
+    await mkdir(path.join(cache, "old", id));
     await writeFile(path.join(cache, "uses", `${id}.use-dead`), dead);
-    await writeFile(path.join(cache, "locks", id), dead);
+    await writeFile(path.join(cache, "uses", "gone.use-dead"), dead);
+    expect(await open().find(keyOf("a"))).toBeNull();
+    await (await open().install(keyOf("a"), () => Promise.reject(new Error("it is there"))))[Symbol.asyncDispose]();
+    await mkdir(path.join(cache, "old", id));
     expect(await open().prune(0)).toHaveLength(1);
-    expect(await readdir(path.join(cache, "new"))).toEqual([]);
+    for (const place of ["new", "old"]) expect(await readdir(path.join(cache, place))).toEqual([]);
     expect(await readdir(path.join(cache, "uses"))).toEqual([]);
-    await expect(access(path.join(cache, "locks", id))).rejects.toThrow("ENOENT");
+    for (const lock of await readdir(path.join(cache, "locks")))
+      expect((await stat(path.join(cache, "locks", lock))).size).toBe(0);
   });
 });
 
@@ -148,7 +156,7 @@ describe("takeFileLock", () => {
     let inside = 0;
     let most = 0;
     const once = async (): Promise<void> => {
-      await using _ = await takeFileLock({ file, identity });
+      using _ = await takeFileLock({ file });
       most = Math.max(most, ++inside);
       await new Promise((resolve) => void setTimeout(resolve, 5));
       inside--;
@@ -160,7 +168,7 @@ describe("takeFileLock", () => {
   it("is taken from what is no lock", async () => {
     const file = path.join(root, "lock");
     await writeFile(file, "not ours");
-    await using _ = await takeFileLock({ file, identity });
-    await expect(access(file)).resolves.toBeUndefined();
+    using _ = await takeFileLock({ file });
+    expect(takeFreeFileLock(file)).toBeNull();
   });
 });

@@ -1,8 +1,21 @@
-import { mkdir, readdir, readFile, realpath, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import {
+  access,
+  mkdir,
+  readdir,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  rmdir,
+  stat,
+  utimes,
+  writeFile,
+} from "node:fs/promises";
 import path from "node:path";
 import { createId } from "../base/id.ts";
 import { isAlive, type ProcessIdentity } from "../sandbox/process-identity.ts";
-import { takeFileLock } from "./file-lock.ts";
+import { takeFileLock, takeFreeFileLock } from "./file-lock.ts";
 import { packageSetId, type PackageSetKey, type PackageSetRecord } from "./package-set.ts";
 import { removeSealed, seal } from "./sealed-folder.ts";
 
@@ -41,12 +54,19 @@ export type FillFolder = (
   folder: string,
 ) => Promise<Omit<PackageSetRecord, keyof PackageSetKey | "version" | "createdAtMs">>;
 
+/** Lock files stay for ever, so ids share this many. */
+const locks = 4096;
+
 /** Marks of processes of other machines, whose life cannot be seen, count for this long: a day. */
 const foreignMarkMs = 24 * 3_600_000;
 
 /**
  * Installed packages on disk, shared by all processes of a user (SPEC PK4): a folder for each set of packages that was
  * asked for together. A set appears whole or not at all, never changes, and is read-only; marks of use keep it.
+ *
+ * Below its folder: `sets`, by id; `new/ID`, one in the making; `old/ID`, one that goes; `uses`, the marks; `locks`.
+ * What is in the making or goes belongs to the holder of the id's lock, so that whoever gets it next knows the rest to be
+ * left over.
  */
 export class PackageCache {
   readonly #options: PackageCacheOptions;
@@ -69,7 +89,8 @@ export class PackageCache {
   async install(key: PackageSetKey, fill: FillFolder, options: InstallOptions = {}): Promise<PackageSetLease> {
     const root = await this.#open();
     const id = packageSetId(key);
-    await using _ = await this.#lock(root, id, options);
+    using _ = await takeFileLock({ file: lockFile(root, id), ...options });
+    await removeSealed(path.join(root, "old", id));
     const present = await this.#use(id);
     if (present !== null) return present;
     await this.#make(root, key, fill);
@@ -94,7 +115,7 @@ export class PackageCache {
     let left = 0;
     for (const set of await this.list()) {
       if (left + set.record.bytes <= maxBytes) left += set.record.bytes;
-      else if (await this.#remove(root, set)) removed.push(set);
+      else if (await this.#remove(root, set.id)) removed.push(set);
       else left += set.record.bytes;
     }
     return removed;
@@ -102,61 +123,60 @@ export class PackageCache {
 
   async #make(root: string, key: PackageSetKey, fill: FillFolder): Promise<void> {
     const id = packageSetId(key);
-    const staging = path.join(root, "new", createId("set"));
+    const [staging, set] = [path.join(root, "new", id), path.join(root, "sets", id)];
     const files = path.join(staging, "files");
+    await removeSealed(staging);
     await mkdir(files, { recursive: true });
     try {
-      await writeFile(path.join(staging, "owner.json"), JSON.stringify(this.#options.identity));
       const filled = await fill(files);
-      const { ecosystem, manager, platform, requested } = key;
+      const { ecosystem, manager, origin, platform, requested } = key;
       const record: PackageSetRecord = {
-        ...{ version: 1, ecosystem, manager, platform, requested },
+        ...{ version: 2, ecosystem, manager, origin, platform, requested },
         ...filled,
         createdAtMs: this.#options.now(),
       };
       await seal(files);
       await writeFile(path.join(staging, "set.json"), JSON.stringify(record, null, 2));
-      await rename(staging, path.join(root, "sets", id));
+      // What is no set of ours is in the way.
+      await removeSealed(set);
+      await rename(staging, set);
     } finally {
       await removeSealed(staging);
     }
   }
 
-  /** Marks first and looks then, while `#remove` takes away first and looks for marks then: one of them sees the other. */
+  /** Marks first and looks then, while `#remove` announces first and looks for marks then: one of them sees the other. */
   async #use(id: string): Promise<PackageSetLease | null> {
     const root = await this.#open();
     const mark = path.join(root, "uses", `${id}.${createId("use")}`);
     await writeFile(mark, JSON.stringify(this.#options.identity));
     const release = (): Promise<void> => rm(mark, { force: true });
+    const folder = path.join(root, "sets", id);
     const set = await this.#read(root, id);
-    if (set === null) {
+    if (set === null || (await exists(path.join(root, "old", id)))) {
       await release();
       return null;
     }
-    const folder = path.join(root, "sets", id);
     const now = this.#options.now() / 1000;
     await utimes(folder, now, now);
     return { record: set.record, folder: path.join(folder, "files"), [Symbol.asyncDispose]: release };
   }
 
-  /** False when it is in use. */
-  async #remove(root: string, { id, inUse }: CachedSet): Promise<boolean> {
-    if (inUse) return false;
-    const folder = path.join(root, "sets", id);
-    const aside = path.join(root, "old", id);
-    await using _ = await this.#lock(root, id, {});
-    await removeSealed(aside);
-    try {
-      await rename(folder, aside);
-    } catch {
-      // Somebody else has removed it.
-      return true;
-    }
+  /** False when it is in use, or somebody is installing or removing it. */
+  async #remove(root: string, id: string): Promise<boolean> {
+    using lock = takeFreeFileLock(lockFile(root, id));
+    if (lock === null) return false;
+    const old = path.join(root, "old", id);
+    await removeSealed(old);
+    await mkdir(old);
     if (await this.#isUsed(root, id)) {
-      await rename(aside, folder);
+      await rmdir(old);
       return false;
     }
-    await removeSealed(aside);
+    const set = path.join(root, "sets", id);
+    // Not there: somebody else has removed it.
+    if (await exists(set)) await rename(set, path.join(old, "set"));
+    await removeSealed(old);
     return true;
   }
 
@@ -165,6 +185,7 @@ export class PackageCache {
     try {
       const [text, { mtimeMs }] = await Promise.all([readFile(path.join(folder, "set.json"), "utf8"), stat(folder)]);
       const record = JSON.parse(text) as PackageSetRecord;
+      if (record.version !== 2) return null;
       return { id, record, lastUsedAtMs: mtimeMs, inUse: await this.#isUsed(root, id) };
     } catch {
       // Not there, or no set of ours.
@@ -192,29 +213,18 @@ export class PackageCache {
     return false;
   }
 
-  /** Removes what processes that have died were making, removing or waiting for. */
+  /** Removes what processes that have died were making, removing or using, and what is no set of this version. */
   async #sweep(root: string): Promise<void> {
-    const isOfDead = async (file: string): Promise<boolean> => {
-      const owner = await readIdentity(file);
-      return owner !== null && isAlive(owner, this.#options.identity) === false;
-    };
-    for (const name of await readdir(path.join(root, "new"))) {
-      const folder = path.join(root, "new", name);
-      if (await isOfDead(path.join(folder, "owner.json"))) await removeSealed(folder);
+    for (const place of ["new", "old"]) {
+      for (const name of await readdir(path.join(root, place))) {
+        using lock = takeFreeFileLock(lockFile(root, name));
+        if (lock !== null) await removeSealed(path.join(root, place, name));
+      }
     }
-    for (const id of await readdir(path.join(root, "old"))) {
-      await using _ = await this.#lock(root, id, {});
-      await removeSealed(path.join(root, "old", id));
+    for (const id of await readdir(path.join(root, "sets"))) {
+      if ((await this.#read(root, id)) === null) await this.#remove(root, id);
     }
-    for (const name of await readdir(path.join(root, "locks"))) {
-      const file = path.join(root, "locks", name);
-      // A lock itself is taken over by whoever wants it next.
-      if (name.includes(".") && (await isOfDead(file))) await rm(file, { force: true });
-    }
-  }
-
-  #lock(root: string, id: string, options: InstallOptions): Promise<AsyncDisposable> {
-    return takeFileLock({ file: path.join(root, "locks", id), identity: this.#options.identity, ...options });
+    for (const mark of await readdir(path.join(root, "uses"))) await this.#isHeld(path.join(root, "uses", mark));
   }
 
   /** The real path of the cache, whose folders are there. */
@@ -231,6 +241,20 @@ export class PackageCache {
       ["sets", "uses", "locks", "new", "old"].map((name) => mkdir(path.join(root, name), { recursive: true })),
     );
     return root;
+  }
+}
+
+function lockFile(root: string, id: string): string {
+  const number = createHash("sha256").update(id).digest().readUInt32BE() % locks;
+  return path.join(root, "locks", `${number}.lock`);
+}
+
+async function exists(file: string): Promise<boolean> {
+  try {
+    await access(file);
+    return true;
+  } catch {
+    return false;
   }
 }
 

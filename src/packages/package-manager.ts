@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { ForwarderInterpreter } from "../egress/forwarder.ts";
 import type { Ecosystem } from "../policy/package-specs.ts";
+import { pythonLibraryFolder, pythonSetFolder, pythonStartFolder } from "./python/set-layout.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 
 /** What installs: whichever of them the sandbox that will run the code has. */
@@ -10,7 +11,13 @@ export type PackageManager = "bun" | "npm" | "pip";
 export const packageFolders: Readonly<Record<Ecosystem, string>> = {
   // Node and Bun look there for whatever no folder nearer to the code has.
   npm: "/node_modules",
-  python: "/site-packages",
+  python: pythonSetFolder,
+};
+
+/** Variables by which an ecosystem's programs find them. */
+export const packageEnvironment: Readonly<Record<Ecosystem, Readonly<Record<string, string>>>> = {
+  npm: {},
+  python: { PYTHONPATH: pythonStartFolder },
 };
 
 /** Where they are installed, in the installer's own sandbox. */
@@ -114,7 +121,7 @@ export async function packCommand(
   if (manager !== "pip") return [interpreter, "-e", await readPacker("packer.cjs"), folder];
   // Isolated from the packages; a guard keeps them out by itself.
   const options = sandbox.capabilities.programs === "guarded" ? ["-c"] : ["-I", "-c"];
-  return ["python3", ...options, await readPacker("packer.py"), folder, packageFolders.python];
+  return ["python3", ...options, await readPacker("packer.py"), folder, pythonLibraryFolder];
 }
 
 async function readPacker(file: string): Promise<string> {

@@ -6,8 +6,9 @@ import type { NetworkAccess } from "../egress/network-access.ts";
 import type { Capabilities } from "../engines/capabilities.ts";
 import type { MountSpec } from "../engines/container-spec.ts";
 import type { Engine } from "../engines/engine.ts";
-import type { GloveboxError } from "../errors/glovebox-error.ts";
+import { GloveboxError } from "../errors/glovebox-error.ts";
 import type { Limits } from "../policy/limits.ts";
+import type { NetworkPolicy } from "../policy/network.ts";
 import { packageName, type Ecosystem } from "../policy/package-specs.ts";
 import type { ProcessIdentity } from "../sandbox/process-identity.ts";
 import type { Caller, Sandboxes } from "../sandbox/sandboxes.ts";
@@ -15,7 +16,7 @@ import { FindInstaller } from "./find-installer.ts";
 import { install, type RunTool } from "./install.ts";
 import { installFailed } from "./install-failed.ts";
 import { PackageCache, type CachedSet, type PackageSetLease } from "./package-cache.ts";
-import { packageFolders } from "./package-manager.ts";
+import { packageEnvironment, packageFolders } from "./package-manager.ts";
 import type { PackageSetKey, PackageSetRecord } from "./package-set.ts";
 import { runHostTool, type HostRegistries } from "./run-host-tool.ts";
 import { runSealedTool } from "./run-sealed-tool.ts";
@@ -28,6 +29,8 @@ export interface PackagesOptions {
   /** Of installers, which take no place of a run's (SPEC LI4). */
   readonly sandboxes: Sandboxes;
   readonly network: Pick<NetworkAccess, "grant">;
+  /** Images whose tools the operator trusts with what everybody uses: those of the settings. */
+  readonly configuredImages: readonly string[];
   /** Null: nothing is installed where no sandbox can be had (SPEC PK2). */
   readonly onHost: HostInstalling | null;
   /** Of one installation. */
@@ -51,6 +54,8 @@ export interface PackagesRequest {
   readonly capabilities: Capabilities;
   /** The image that will use them: it installs them, too. */
   readonly image: string;
+  /** What the run itself may reach. */
+  readonly runNetwork: NetworkPolicy;
   readonly ociRuntime: string | undefined;
   readonly interpreter: ForwarderInterpreter;
   readonly ecosystem: Ecosystem;
@@ -92,22 +97,30 @@ export class Packages {
 
   /**
    * Installs what the cache does not have, all in one go; what it has costs no network (SPEC PK2).
-   * @throws PACKAGE_INSTALL_FAILED, CANCELLED, and what opening a sandbox throws
+   * @throws PACKAGE_INSTALL_FAILED, POLICY_DENIED when the caller's own image would reach the registries for a run that
+   * may not, CANCELLED, and what opening a sandbox throws
    */
   async provide(request: PackagesRequest, caller: Caller, onProgress: OnPackageProgress): Promise<ProvidedPackages> {
     const { ecosystem, specs } = request;
     const workshop = await this.#workshopFor(request, caller.principal);
-    const { manager, platform } = await this.#installers.find({ ...request, ...workshop }, caller);
+    const image = await workshop.engine.images.identity(request.image, { signal: caller.signal });
+    const { manager, platform } = await this.#installers.find({ ...request, ...workshop, image }, caller);
     if (manager === null) throw noManager(request);
-    const key: PackageSetKey = { ecosystem, manager, platform, requested: specs };
+    const { engine, onHost } = workshop;
+    const principal = this.#isConfigured(request) ? null : caller.principal;
+    const key: PackageSetKey = {
+      ...{ ecosystem, manager, platform, requested: specs },
+      origin: { engine: engine.name, image, onHost, principal },
+    };
     const lease =
       (await this.#cache.find(key)) ?? (await this.#install(key, { ...request, ...workshop }, { caller, onProgress }));
     return provided(lease, ecosystem, workshop.onHost ? [outsideWarning] : []);
   }
 
-  /** Whether there is a place to install for such sandboxes. */
-  installsAt({ isolation }: Pick<Capabilities, "isolation">): boolean {
-    return isolation !== "preload" || this.#options.onHost !== null;
+  /** Whether there is a place to install for such sandboxes, and it may be used for such a run. */
+  installsFor(request: Pick<PackagesRequest, "capabilities" | "image" | "runNetwork">): boolean {
+    const hasPlace = request.capabilities.isolation !== "preload" || this.#options.onHost !== null;
+    return hasPlace && (this.#isConfigured(request) || includesRegistries(request.runNetwork));
   }
 
   list(): Promise<readonly CachedSet[]> {
@@ -125,13 +138,15 @@ export class Packages {
     { caller, onProgress }: { readonly caller: Caller; readonly onProgress: OnPackageProgress },
   ): Promise<PackageSetLease> {
     const { logger } = this.#options;
+    if (key.origin.principal !== null) assertRegistriesAllowed(request);
     const names = request.specs.join(", ");
     const lease = await this.#cache.install(
       key,
       async (folder) => {
         onProgress(`Installing ${names}`);
         const filled = await install(
-          { ...request, ...key, folder },
+          // The image by its digest: what its name stands for may change at any moment.
+          { ...request, ...key, image: key.origin.image, folder },
           { ...this.#options, runTool: request.runTool },
           caller,
         );
@@ -146,6 +161,11 @@ export class Packages {
       logger.warn({ err: error }, "the package cache could not be pruned");
     }
     return lease;
+  }
+
+  /** Whether it is the operator who chose what installs. */
+  #isConfigured({ capabilities, image }: Pick<PackagesRequest, "capabilities" | "image">): boolean {
+    return !capabilities.images || this.#options.configuredImages.includes(image);
   }
 
   async #workshopFor({ engine, capabilities, specs }: PackagesRequest, principal: string): Promise<Workshop> {
@@ -165,7 +185,7 @@ function provided(lease: PackageSetLease, ecosystem: Ecosystem, warnings: readon
   const target = packageFolders[ecosystem];
   return {
     mount: { source: lease.folder, target, readOnly: true, unchanging: true },
-    environment: ecosystem === "python" ? { PYTHONPATH: target } : {},
+    environment: packageEnvironment[ecosystem],
     resolved: resolvedSpecs(lease.record),
     warnings,
     [Symbol.asyncDispose]: () => lease[Symbol.asyncDispose](),
@@ -184,6 +204,24 @@ function resolvedSpecs({ ecosystem, requested, packages }: PackageSetRecord): re
 /** What an installed package calls itself, in the form of `packageName`. */
 function usualName(name: string, ecosystem: Ecosystem): string {
   return ecosystem === "python" ? name.toLowerCase().replaceAll(/[-_.]+/g, "-") : name.toLowerCase();
+}
+
+function includesRegistries({ kind }: NetworkPolicy): boolean {
+  return kind === "registries" || kind === "open";
+}
+
+/** An installer has the registries, and an image is code. @throws POLICY_DENIED */
+function assertRegistriesAllowed({ image, runNetwork, specs }: PackagesRequest): void {
+  if (includesRegistries(runNetwork)) return;
+  throw new GloveboxError(
+    "POLICY_DENIED",
+    `Installing ${specs.join(", ")} with the tools of ${image} would let that image reach the package registries, which the run's network policy excludes.`,
+    {
+      suggestion:
+        'Ask for network: "registries", leave the image out, or have the operator make it one of the images of the settings (`images`).',
+      context: { field: "packages", image, network: runNetwork.kind, setting: "images" },
+    },
+  );
 }
 
 function refusedOnHost(specs: readonly string[]): GloveboxError {

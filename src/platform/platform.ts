@@ -210,6 +210,7 @@ export function createPlatform({ config, host, door, defaultEngine, onAlert }: P
     maxBytes: config.packages.maxBytes,
     sandboxes: installers,
     network,
+    configuredImages: Object.values(config.images),
     onHost: workshop,
     limits: installerLimits(config.ceilings),
     identity,

@@ -31,7 +31,7 @@ export interface ExecuteProfileOptions {
   readonly network: NetworkPolicy;
   /** Variables that its network needs; those of the host and of the request win. */
   readonly networkEnvironment?: Readonly<Record<string, string>> | undefined;
-  /** Variables by which its packages are found; a search path of the request's own comes before theirs. */
+  /** Variables by which its packages are found; of a search path they are the first part, which leads to them and no more. */
   readonly packageEnvironment?: Readonly<Record<string, string>> | undefined;
   /** Variables on the deployment's allowlist, with the host's values (SPEC EN1). */
   readonly hostEnvironment?: Readonly<Record<string, string>> | undefined;
@@ -48,7 +48,7 @@ export function executeProfile(options: ExecuteProfileOptions): Profile {
   const { networkEnvironment = {}, packageEnvironment = {}, hostEnvironment = {}, environment = {} } = options;
   const given = { ...hostEnvironment, ...environment };
   const paths = Object.entries(packageEnvironment).map(
-    ([name, value]) => [name, joinPaths(given[name], value)] as const,
+    ([name, value]) => [name, joinPaths(value, given[name])] as const,
   );
   return {
     kind: "execute",
@@ -69,6 +69,6 @@ export function executeProfile(options: ExecuteProfileOptions): Profile {
   };
 }
 
-function joinPaths(own: string | undefined, ours: string): string {
-  return own === undefined || own === "" ? ours : `${own}:${ours}`;
+function joinPaths(ours: string, own: string | undefined): string {
+  return own === undefined || own === "" ? ours : `${ours}:${own}`;
 }

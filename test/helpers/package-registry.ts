@@ -70,6 +70,11 @@ export class PackageRegistry implements Disposable {
     return this.#server.requests.filter((request) => request.includes(`/files/${name}`)).length;
   }
 
+  /** All that it was asked, in order. */
+  get requests(): readonly string[] {
+    return this.#server.requests;
+  }
+
   forget(): void {
     this.#server.forget();
   }

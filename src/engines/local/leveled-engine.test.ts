@@ -12,7 +12,7 @@ function fake(version: string, available: boolean, closed: string[]): Engine {
   const close = async (): Promise<void> => void closed.push(version);
   return {
     name: "local",
-    images: onlyTheHost,
+    images: { ...onlyTheHost(async () => []), identity: async () => `host of ${version}` },
     probe: async () => (available ? ({ available, version, capabilities: {} } as unknown as EngineProbe) : notHere),
     capabilities: unused,
     create: unused,
@@ -49,6 +49,7 @@ describe("createLeveledEngine", () => {
     expect(await engine.probe()).toMatchObject({ version: "preload" });
     expect(await engine.list({})).toEqual([]);
     expect(reasons).toEqual(["No namespaces here."]);
+    expect(await engine.images.identity("any")).toBe("host of preload");
     await engine.close();
     expect(closed).toEqual(["preload", "namespaces"]);
   });

@@ -18,12 +18,17 @@ export function createLeveledEngine(levels: EngineLevels): Engine {
 
 class LeveledEngine implements Engine {
   readonly name = "local";
-  readonly images: ImageStore = onlyTheHost;
+  readonly images: ImageStore;
   readonly #levels: EngineLevels;
   #chosen: Promise<Engine> | undefined;
 
   constructor(levels: EngineLevels) {
     this.#levels = levels;
+    this.images = {
+      ...onlyTheHost(async () => []),
+      identity: async (reference, options = {}) =>
+        (await this.#choose(options.signal)).images.identity(reference, options),
+    };
   }
 
   async probe(options: CallOptions = {}): Promise<EngineProbe> {

@@ -46,7 +46,7 @@ interface Entry {
 /** Level `namespaces`: bubblewrap, and the system read-only. */
 class NamespacesEngine implements Engine {
   readonly name = "local";
-  readonly images: ImageStore = onlyTheHost;
+  readonly images: ImageStore = onlyTheHost(async ({ signal }) => (await this.#open(signal)).interpreterPaths);
   readonly #options: LocalEngineOptions;
   readonly #entries = new Map<string, Entry>();
   /** Names of containers that are being made. */

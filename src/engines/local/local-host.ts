@@ -24,6 +24,8 @@ export interface LocalHost {
   readonly version: string;
   readonly root: HostRoot;
   readonly interpreters: Interpreters;
+  /** Paths of the executables on the host; null for what it has not. */
+  readonly interpreterPaths: readonly (string | null)[];
   readonly nodePath: string;
   readonly base: BaseNamespace;
   readonly pipes: PipePool;
@@ -60,6 +62,7 @@ export async function openLocalHost(options: LocalEngineOptions, signal?: AbortS
     version,
     root,
     interpreters,
+    interpreterPaths: [bunPath, python?.executable ?? null],
     nodePath: options.nodePath ?? "node",
     base,
     pipes,

@@ -2,6 +2,7 @@ import type { Capabilities } from "../../engines/capabilities.ts";
 import type { Engine } from "../../engines/engine.ts";
 import type { Packages, ProvidedPackages } from "../../packages/packages.ts";
 import type { Language } from "../../policy/language.ts";
+import type { NetworkPolicy } from "../../policy/network.ts";
 import { ecosystemOf } from "../../policy/package-specs.ts";
 import type { Caller } from "../../sandbox/sandboxes.ts";
 import type { Toolchain } from "./languages.ts";
@@ -12,6 +13,7 @@ export interface PackagesWish {
   readonly language: Language;
   readonly image: string;
   readonly ociRuntime: string | undefined;
+  readonly network: NetworkPolicy;
 }
 
 /** Where the program will run. */
@@ -23,13 +25,13 @@ export interface ProgramPlace {
 
 /** The packages that a program asks for, null when it asks for none. @throws what `Packages.provide` throws */
 export async function providePackages(
-  { packages: specs, language, image, ociRuntime }: PackagesWish,
+  { packages: specs, language, image, ociRuntime, network: runNetwork }: PackagesWish,
   { engine, capabilities, toolchain }: ProgramPlace,
   packages: Pick<Packages, "provide">,
   { onPackages, ...caller }: Caller & { readonly onPackages: (message: string) => void },
 ): Promise<ProvidedPackages | null> {
   if (specs.length === 0) return null;
   const ecosystem = ecosystemOf(language);
-  const request = { engine, capabilities, image, ociRuntime, interpreter: toolchain, ecosystem, specs };
+  const request = { engine, capabilities, image, ociRuntime, runNetwork, interpreter: toolchain, ecosystem, specs };
   return packages.provide(request, caller, onPackages);
 }

@@ -1,5 +1,6 @@
 import type { Engine } from "../../engines/engine.ts";
 import type { Packages, ProvidedPackages } from "../../packages/packages.ts";
+import type { NetworkPolicy } from "../../policy/network.ts";
 import type { Ecosystem } from "../../policy/package-specs.ts";
 import { sessionProfile } from "../../policy/session-profile.ts";
 import type { Caller, Sandboxes } from "../../sandbox/sandboxes.ts";
@@ -28,6 +29,8 @@ export interface OpenSessionOptions {
   readonly sandboxes: Sandboxes;
   readonly provideImage: ProvideImage;
   readonly packages: Pick<Packages, "provide">;
+  /** What the programs of the call that it is opened for may reach. */
+  readonly runNetwork: NetworkPolicy;
   readonly listener: OpeningListener;
 }
 
@@ -38,12 +41,12 @@ const ecosystems: readonly Ecosystem[] = ["npm", "python"];
 
 /**
  * Has the image and the packages of a sandbox there, before it takes a place.
- * @throws IMAGE_UNAVAILABLE, PACKAGE_INSTALL_FAILED, UNSUPPORTED, CANCELLED
+ * @throws IMAGE_UNAVAILABLE, PACKAGE_INSTALL_FAILED, POLICY_DENIED, UNSUPPORTED, CANCELLED
  */
 export async function prepareSessionSandbox(
   { engine, image, imageDemanded, ociRuntime }: SessionSettings,
   specs: SessionPackages,
-  { provideImage, packages, listener }: OpenSessionOptions,
+  { provideImage, packages, runNetwork, listener }: OpenSessionOptions,
   caller: Caller,
 ): Promise<SandboxPackages> {
   const { signal } = caller;
@@ -57,7 +60,7 @@ export async function prepareSessionSandbox(
       const javascript = capabilities.programs === "guarded" ? "node" : "bun";
       const interpreter = ecosystem === "python" ? "python" : javascript;
       provided[ecosystem] = await packages.provide(
-        { engine, capabilities, image, ociRuntime, interpreter, ecosystem, specs: specs[ecosystem] },
+        { engine, capabilities, image, ociRuntime, runNetwork, interpreter, ecosystem, specs: specs[ecosystem] },
         caller,
         listener.onPackages,
       );

@@ -25,7 +25,7 @@ import type { Session } from "./session.ts";
 export interface SessionDependencies {
   readonly sandboxes: Sandboxes;
   readonly provideImage: ProvideImage;
-  readonly packages: Pick<Packages, "provide" | "installsAt">;
+  readonly packages: Pick<Packages, "provide" | "installsFor">;
   readonly findImports: FindImports;
   readonly logger: Logger;
   /** Cap of each output stream in bytes (SPEC OU3). */
@@ -97,9 +97,16 @@ async function runAs(
     };
   }
   const grant = await untilCancelled(dependencies.network.grant(call.network, caller.principal), caller.signal);
-  // Where nothing can be installed the program has what the host has.
-  const packages = call.packages === "auto" && !dependencies.packages.installsAt(capabilities) ? [] : call.packages;
-  const wish = new CallWish({ ...dependencies, listener, settings: session.settings, call: { ...call, packages } });
+  // Where nothing can be installed the program has what its image or the host has.
+  const place = { capabilities, image: session.settings.image, runNetwork: call.network };
+  const packages = call.packages === "auto" && !dependencies.packages.installsFor(place) ? [] : call.packages;
+  const wish = new CallWish({
+    ...dependencies,
+    listener,
+    settings: session.settings,
+    call: { ...call, packages },
+    runNetwork: call.network,
+  });
   return session.use(caller, wish, async (opened, { signal }) => {
     const { live, before, restarted } = opened;
     ids.sandbox = live.id;

@@ -17,7 +17,7 @@ export class SandboxPackages implements AsyncDisposable {
     return Object.values(this.#provided).map(({ mount }) => mount);
   }
 
-  /** Folders in which Python looks for modules, before its own. */
+  /** What leads Python to them, which stands before all that PYTHONPATH has. */
   get pythonPath(): string | undefined {
     return this.#provided.python?.environment["PYTHONPATH"];
   }

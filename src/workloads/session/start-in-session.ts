@@ -35,7 +35,7 @@ export interface StartedInSession {
 export async function startInSession(
   session: Session,
   start: BackgroundStart,
-  dependencies: OpenSessionOptions & { readonly network: GrantNetwork },
+  dependencies: Omit<OpenSessionOptions, "runNetwork"> & { readonly network: GrantNetwork },
   caller: Caller,
 ): Promise<StartedInSession> {
   const { settings, processes } = session;
@@ -43,7 +43,8 @@ export async function startInSession(
   const { capabilities, warnings } = await checkSession(settings, start, caller);
   if (capabilities.programs === "guarded") throw noProcesses(settings.engine.name);
   const grant = await untilCancelled(dependencies.network.grant(network, caller.principal), caller.signal);
-  return session.use(caller, plainWish(settings, dependencies), async (opened, { signal }) => {
+  const wish = plainWish(settings, { ...dependencies, runNetwork: network });
+  return session.use(caller, wish, async (opened, { signal }) => {
     const { live, restarted } = opened;
     const { sandbox } = live;
     const redaction = session.secrets.redaction();

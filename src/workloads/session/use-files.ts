@@ -10,15 +10,22 @@ export interface FileUse<T> {
   readonly opened: Pick<OpenedSession, "restarted" | "warnings">;
 }
 
+/** No program runs. */
+const noNetwork = { kind: "none" } as const;
+
 /** Does the work with the session's files inside its sandbox, when it is its turn. @throws what the work throws */
 export async function useFiles<T>(
   session: Session,
-  options: OpenSessionOptions,
+  options: Omit<OpenSessionOptions, "runNetwork">,
   caller: Caller,
   work: (files: SandboxFiles, caller: Caller) => Promise<T>,
 ): Promise<FileUse<T>> {
-  return session.use(caller, plainWish(session.settings, options), async (opened, user) => ({
-    result: await work(opened.live.sandbox.files, user),
-    opened,
-  }));
+  return session.use(
+    caller,
+    plainWish(session.settings, { ...options, runNetwork: noNetwork }),
+    async (opened, user) => ({
+      result: await work(opened.live.sandbox.files, user),
+      opened,
+    }),
+  );
 }

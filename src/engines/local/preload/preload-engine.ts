@@ -43,7 +43,10 @@ interface Entry {
 
 class PreloadEngine implements Engine {
   readonly name = "local";
-  readonly images: ImageStore = onlyTheHost;
+  readonly images: ImageStore = onlyTheHost(async ({ signal }) => {
+    const { interpreters, installers } = await this.#open(signal);
+    return [interpreters.python, interpreters.node?.executable, installers.bun];
+  });
   readonly #options: PreloadEngineOptions;
   readonly #entries = new Map<string, Entry>();
   readonly #reserved = new Set<string>();
