@@ -53,6 +53,8 @@ describe("loadConfig without anything set", () => {
       secrets: [],
       mountAllowlist: null,
       projectRoots: null,
+      toolingFiles: "named",
+      toolingPaths: [],
       hostEnvironment: {},
       engineEnvironment: {},
     });

@@ -27,8 +27,9 @@ import { SandboxRecords } from "../sandbox/sandbox-records.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { Sandboxes } from "../sandbox/sandboxes.ts";
 import { WorkArchives } from "../sandbox/work-archives.ts";
-import type { AlertListener } from "../telemetry/alert.ts";
+import type { Alert, AlertListener } from "../telemetry/alert.ts";
 import { NetworkAlerts } from "../telemetry/network-alerts.ts";
+import { ToolingAlerts } from "../telemetry/tooling-alerts.ts";
 import { Environments } from "../workloads/environment/environments.ts";
 import { ensureImage } from "../workloads/program/ensure-image.ts";
 import { BaseImage } from "../workloads/session/base-image/base-image.ts";
@@ -98,6 +99,7 @@ export interface Platform extends AsyncDisposable {
   readonly findImports: FindImports;
   readonly packages: Packages;
   readonly environments: Environments;
+  readonly toolingAlerts: ToolingAlerts;
   /** Milliseconds of a clock that never goes back. */
   readonly monotonicMs: () => number;
   /** Milliseconds since the epoch. */
@@ -173,6 +175,15 @@ export function createPlatform({ config, host, door, defaultEngine, onAlert }: P
   // Installers take no place of a run's.
   const installers = openSandboxes(openAdmission(mostInstallers));
   const findLive = (id: string): Sandbox | undefined => sandboxes.find(id) ?? installers.find(id);
+  const tellAlert = (alert: Alert): void => {
+    logger.info({ alert }, "alert");
+    try {
+      onAlert?.(alert);
+    } catch (error) {
+      logger.warn({ err: error }, "the listener of alerts failed");
+    }
+  };
+  const toolingAlerts = new ToolingAlerts(tellAlert, now);
   const egressProxies = new EgressProxies({
     idleMs: proxyIdleMs,
     platform: host.platform,
@@ -184,14 +195,7 @@ export function createPlatform({ config, host, door, defaultEngine, onAlert }: P
     logger,
     // Who sits before the command line is told by it.
     refusalLevel: door === "server" ? "warn" : "info",
-    refusals: new NetworkAlerts((alert) => {
-      logger.info({ alert }, "alert");
-      try {
-        onAlert?.(alert);
-      } catch (error) {
-        logger.warn({ err: error }, "the listener of alerts failed");
-      }
-    }, now),
+    refusals: new NetworkAlerts(tellAlert, now),
   });
   const network = new NetworkAccess({
     proxies: egressProxies,
@@ -284,6 +288,7 @@ export function createPlatform({ config, host, door, defaultEngine, onAlert }: P
       findImports(input, { signal, executable: host.executable, platform: host.platform }),
     packages,
     environments,
+    toolingAlerts,
     monotonicMs,
     now,
     chooseEngine: (name, needs = {}) => choose(name ?? namedEngine, needs, "other"),

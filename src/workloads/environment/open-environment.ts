@@ -3,7 +3,9 @@ import type { Logger } from "../../base/logger.ts";
 import type { NetworkAccess } from "../../egress/network-access.ts";
 import type { Engine, PullProgress } from "../../engines/engine.ts";
 import { temporaryFolder } from "../../policy/scratch.ts";
+import type { ToolingListener } from "./tooling-traces.ts";
 import type { Caller, Sandboxes } from "../../sandbox/sandboxes.ts";
+import { lookAtTooling, type ToolingLook } from "../../sandbox/tooling/look-at-tooling.ts";
 import type { Environment } from "./environment.ts";
 import { environmentPlan, setupPlan, type EnvironmentPlan } from "./environment-plan.ts";
 import type { EnvironmentSpec } from "./environment-spec.ts";
@@ -19,6 +21,8 @@ export interface OpenEnvironment {
   readonly sandboxes: Sandboxes;
   readonly network: Pick<NetworkAccess, "grant">;
   readonly logger: Logger;
+  readonly platform: NodeJS.Platform;
+  readonly toolingAlerts: ToolingListener;
   readonly onPull: (image: string, progress: PullProgress) => void;
   readonly onSetup: (message: string) => void;
   readonly monotonicMs: () => number;
@@ -57,6 +61,8 @@ export function openEnvironment(open: OpenEnvironment, caller: Caller): Promise<
         plan: image === null ? sandbox : { ...sandbox, image },
         project: spec.project,
         diskBytes: spec.limits.diskBytes,
+        lookAtTooling: toolingOf(spec, open.platform),
+        toolingAlerts: open.toolingAlerts,
         variables,
         warnings: [...plan.warnings, ...(grant?.warnings ?? [])],
         monotonicMs,
@@ -67,6 +73,15 @@ export function openEnvironment(open: OpenEnvironment, caller: Caller): Promise<
       throw error;
     }
   });
+}
+
+/** Nothing can change in a project that is read-only. */
+function toolingOf(
+  { project, toolingPaths }: EnvironmentSpec,
+  platform: NodeJS.Platform,
+): (() => Promise<ToolingLook | null>) | undefined {
+  if (project === null || project.readOnly) return undefined;
+  return () => lookAtTooling({ place: project.place, platform, morePaths: toolingPaths });
 }
 
 /** The image that the setup commands make; null without any. */
