@@ -55,7 +55,6 @@ async function run(platform: Platform, request: Request, call: OperationCall): P
   const environment = await openEnvironment(
     {
       ...platform,
-      platform: platform.host.platform,
       id,
       engine,
       readSpec: async () => {

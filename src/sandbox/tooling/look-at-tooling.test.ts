@@ -113,29 +113,33 @@ describe.skipIf(process.platform === "win32")("lookAtTooling", () => {
     expect(await changes(() => put("shared.gitconfig"))).toEqual(["new shared.gitconfig"]);
   });
 
-  it.each([2, 4])("enters the repositories that version %i of git's index lists", { timeout: 30_000 }, async (version) => {
-    const other = path.join(folder, "other");
-    mkdirSync(other);
-    git(other, "init");
-    git(other, "commit", "--allow-empty", "-m", "a");
-    git(project, "init");
-    for (const name of ["a/first", "a/second", "m", "z"]) put(name);
-    git(project, "submodule", "add", other, "lib/sub");
-    git(project, "add", ".");
-    git(project, "update-index", "--index-version", String(version));
-    expect(await changes(() => git(path.join(project, "lib/sub"), "config", "core.fsmonitor", "x"))).toEqual([
-      "changed .git/modules/lib/sub/config",
-    ]);
-    expect(
-      await changes(() => {
-        rmSync(path.join(project, "lib/sub/.git"));
-        put("lib/sub/.git/config", "[core]\n");
-      }),
-    ).toContain("new lib/sub/.git/config");
-    expect(await changes(() => put("lib/sub/.git/config", "[core]\n\tfsmonitor = x\n"))).toEqual([
-      "changed lib/sub/.git/config",
-    ]);
-  });
+  it.each([2, 4])(
+    "enters the repositories that version %i of git's index lists",
+    { timeout: 30_000 },
+    async (version) => {
+      const other = path.join(folder, "other");
+      mkdirSync(other);
+      git(other, "init");
+      git(other, "commit", "--allow-empty", "-m", "a");
+      git(project, "init");
+      for (const name of ["a/first", "a/second", "m", "z"]) put(name);
+      git(project, "submodule", "add", other, "lib/sub");
+      git(project, "add", ".");
+      git(project, "update-index", "--index-version", String(version));
+      expect(await changes(() => git(path.join(project, "lib/sub"), "config", "core.fsmonitor", "x"))).toEqual([
+        "changed .git/modules/lib/sub/config",
+      ]);
+      expect(
+        await changes(() => {
+          rmSync(path.join(project, "lib/sub/.git"));
+          put("lib/sub/.git/config", "[core]\n");
+        }),
+      ).toContain("new lib/sub/.git/config");
+      expect(await changes(() => put("lib/sub/.git/config", "[core]\n\tfsmonitor = x\n"))).toEqual([
+        "changed lib/sub/.git/config",
+      ]);
+    },
+  );
 
   it("adds the paths of the deployment", async () => {
     expect(await changes(() => put("tools/on-open/run.sh"), "tools/on-open")).toEqual(["new tools/on-open/run.sh"]);

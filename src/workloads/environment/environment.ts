@@ -64,12 +64,13 @@ export class Environment {
     this.#secrets = new EnvironmentSecrets(parts.spec.readSecrets);
     this.tooling = new ToolingTraces({
       look: parts.lookAtTooling,
+      onEdge: async (worked) => parts.growth?.note(worked),
       redact: (text) => this.#secrets.text(text),
       alerts: parts.toolingAlerts,
     });
     const housing: HousingParts = {
       ...parts,
-      isBusy: () => this.#active > 0,
+      isBusy: () => this.#worked(0),
       redact: (text) => this.#secrets.text(text),
       onDenied: (denial) => {
         for (const listen of this.#listeners) listen(denial);
@@ -111,7 +112,7 @@ export class Environment {
   async startProcess(spec: ProcessSpec, signal: AbortSignal | undefined): Promise<BackgroundProcess> {
     this.#begin();
     try {
-      const trace = await this.tooling.begin();
+      const trace = await this.tooling.begin(this.#worked(1));
       let followed: FollowedProgram | null = null;
       const started = await this.processes.start(spec, async () => {
         const { process, housing } = await this.#start(spec, signal);
@@ -158,7 +159,7 @@ export class Environment {
     };
     this.#listeners.add(listen);
     try {
-      const trace = await this.tooling.begin();
+      const trace = await this.tooling.begin(this.#worked(1));
       const { process, redaction, housing, oomKillsBefore } = await this.#start(spec, signal);
       const restarted = this.#known !== housing;
       this.#known = housing;
@@ -209,8 +210,7 @@ export class Environment {
           denials,
           memoryBytes: limits.memoryBytes,
           memoryPeakBytes: stats.memoryPeakBytes,
-          diskBytes: limits.diskBytes,
-          overDiskBytes: housing.overDiskBytes,
+          overDisk: housing.overDisk,
         }),
       };
     } finally {
@@ -275,6 +275,11 @@ export class Environment {
     } finally {
       this.#finish();
     }
+  }
+
+  /** Whether anything runs beside `own` activities, what ended commands left included. */
+  #worked(own: number): boolean {
+    return this.#active > own || this.tooling.hasLeft;
   }
 
   #begin(): void {

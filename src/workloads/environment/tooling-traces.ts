@@ -14,6 +14,8 @@ export interface ToolingTracesOptions {
   /** Takes secrets out of names that programs chose. */
   readonly redact: (text: string) => string;
   readonly alerts: ToolingListener;
+  /** Called when a program begins and ends; `worked`: whether one ran until now. Never rejects. */
+  readonly onEdge: (worked: boolean) => Promise<void>;
 }
 
 /** What has changed of the files through which a project runs code on its owner's machine. */
@@ -48,13 +50,20 @@ export class ToolingTraces {
   readonly #reports = new WeakMap<object, () => Promise<ToolingReport>>();
   /** How things were when a program ended and left something running; the next one begins with it. */
   #carried: ToolingLook | null = null;
+  #hasLeft = false;
 
   constructor(options: ToolingTracesOptions) {
     this.#options = options;
   }
 
-  /** Looks before a program starts. */
-  async begin(): Promise<ToolingTrace> {
+  /** Whether a program that has ended left something running, as far as is known. */
+  get hasLeft(): boolean {
+    return this.#hasLeft;
+  }
+
+  /** Looks before a program starts; `worked`: whether another runs. */
+  async begin(worked: boolean): Promise<ToolingTrace> {
+    await this.#options.onEdge(worked);
     return { before: this.#carried ?? (await this.#options.look?.()) ?? null, told: new Set() };
   }
 
@@ -70,12 +79,13 @@ export class ToolingTraces {
   }
 
   async #end(trace: ToolingTrace, { sandbox, process }: FollowedProgram): Promise<ToolingReport> {
-    const { look } = this.#options;
+    const { look, onEdge } = this.#options;
     if (look === undefined) return nothing;
     // Asked before the look: what is gone by then changes nothing after it.
-    const isLeft = await mayRun(process);
+    this.#hasLeft = await mayRun(process);
+    await onEdge(true);
     const after = await look();
-    this.#carried = isLeft ? after : null;
+    this.#carried = this.#hasLeft ? after : null;
     return this.#compare(trace, after, sandbox);
   }
 
