@@ -15,7 +15,7 @@ export interface ToolingFiles {
  * configuration adds to them; docs/environments.md lists them. Not here: what only runs when the owner runs the project,
  * such as scripts of package.json, Makefiles and the configuration of linters.
  */
-export const toolingFiles: readonly ToolingFiles[] = [
+const toolingFiles: readonly ToolingFiles[] = [
   {
     readBy: "git hooks",
     paths: [

@@ -38,14 +38,14 @@ export function walkTree(walk: TreeWalk): TreeSize | null {
   for (;;) {
     const inner = open.at(-1);
     if (inner === undefined) return counts.size;
-    const { value: name, done } = inner.names.next();
-    if (done === true || counts.isFull) {
+    const next = inner.names.next();
+    if (next.done === true || counts.isFull) {
       closeSync(inner.folder.descriptor);
       open.pop();
       continue;
     }
     try {
-      const place = Buffer.concat([Buffer.from(`${inner.folder.path}/`), Buffer.from(name, "latin1")]);
+      const place = Buffer.concat([Buffer.from(`${inner.folder.path}/`), Buffer.from(next.value, "latin1")]);
       const stat = lstatSync(place, { bigint: true });
       if (stat.dev !== dev) continue;
       counts.add(stat);
