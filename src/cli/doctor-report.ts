@@ -70,6 +70,7 @@ function engineBlock(engine: DoctorEngine): string[] {
 const abilityNames: Readonly<Record<string, string>> = {
   images: "container images",
   no_new_privileges: "no-new-privileges",
+  setuid_refusal: "no setuid files",
   read_only_root: "read-only root",
   cpu_limit: "CPU limit",
   oom_reporting: "out-of-memory reports",

@@ -6,6 +6,7 @@ const strong: Capabilities = {
   images: true,
   seccomp: "yes",
   noNewPrivileges: "yes",
+  setuidRefusal: "yes",
   readOnlyRoot: "yes",
   noNetwork: "yes",
   memoryLimit: "yes",

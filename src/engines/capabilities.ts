@@ -26,6 +26,11 @@ export interface Capabilities {
   readonly limitsAdvice?: string | undefined;
   readonly seccomp: Enforcement;
   readonly noNewPrivileges: Enforcement;
+  /**
+   * Whether programs can set no setuid bit, which on a file of a writable mount would be the host's. Where something else
+   * stands in, the owner of the mount has it done.
+   */
+  readonly setuidRefusal: Enforcement;
   readonly readOnlyRoot: Enforcement;
   readonly noNetwork: Enforcement;
   /** Memory of all processes together; a substitute when it is per process only. */

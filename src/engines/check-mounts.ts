@@ -8,6 +8,8 @@ import type { EngineName } from "./engine.ts";
 /** Where a mount would hide or change what every container has. */
 const reserved = ["/dev", "/etc", "/proc", "/sys"];
 
+type CheckedSpec = Pick<ContainerSpec, "mounts" | "scratch" | "command" | "rootCapabilities">;
+
 export interface MountCircumstances {
   readonly engine: EngineName;
   readonly capabilities: Pick<Capabilities, "hostPaths">;
@@ -19,7 +21,7 @@ export interface MountCircumstances {
  * NOT_FOUND for a source that is missing, PERMISSION_DENIED for one that is not the real path
  */
 export async function checkMounts(
-  { mounts = [], scratch }: Pick<ContainerSpec, "mounts" | "scratch">,
+  { mounts = [], scratch, command, rootCapabilities }: CheckedSpec,
   { engine, capabilities }: MountCircumstances,
 ): Promise<void> {
   if (mounts.length === 0) return;
@@ -29,6 +31,14 @@ export async function checkMounts(
     checkTarget(mount, taken);
     if (mayBeCopied(mount)) checkApart(mount, taken);
     taken.add(mount.target);
+    if (rootCapabilities !== undefined && !mount.readOnly) {
+      // Installers may make setuid files, which would be the host's.
+      throw invalidField("mounts.readOnly", "true where root has capabilities", "false");
+    }
+    if (mount.identity !== undefined && command !== undefined) {
+      // It would run before its mounts can be looked at.
+      throw invalidField("mounts.identity", "a container without a command of its own", "one with a command");
+    }
     await checkSource(mount);
   }
 }

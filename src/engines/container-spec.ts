@@ -14,7 +14,10 @@ export interface ContainerSpec {
   readonly workingDirectory?: string | undefined;
   /** `uid:gid` that `command` and each exec run as, unless an exec names another; default `1000:1000`. */
   readonly processUser?: string | undefined;
-  /** Capabilities of programs that are root, for installing; default none. Nobody can gain one that is not here. */
+  /**
+   * Capabilities of programs that are root, for installing; default none. Nobody can gain one that is not here. Where it is
+   * given, if only empty, programs may also set setuid bits, and no mount may be writable.
+   */
   readonly rootCapabilities?: readonly RootCapability[] | undefined;
   /** OCI runtime, one that `Engine.capabilities` accepted; default: the engine's own. */
   readonly ociRuntime?: string | undefined;
@@ -82,4 +85,24 @@ export interface MountSpec {
    * machine gives a copy, which ends with the container. Default false.
    */
   readonly unchanging?: boolean | undefined;
+  /**
+   * What must be mounted, whatever the source leads to by then (SPEC MO2). Where the engine's kernel is this machine's,
+   * a container with anything else there is removed at its start, before a program runs in it; `Container.mountsVerified`
+   * says whether that could be compared. Only for containers without a command of their own. Default: not compared.
+   */
+  readonly identity?: MountIdentity | undefined;
+}
+
+/** A file or folder of this machine, named by what nobody can exchange. */
+export interface MountIdentity {
+  /** As `stat` tells them. */
+  readonly device: bigint;
+  readonly inode: bigint;
+  /** File system (`major:minor`) and path in it, as mount tables tell them; null where there are none. */
+  readonly place: MountedPlace | null;
+}
+
+export interface MountedPlace {
+  readonly device: string;
+  readonly root: string;
 }

@@ -148,7 +148,13 @@ export interface Container {
    * @throws UNSUPPORTED when the spec has no command of its own
    */
   attach(options?: CallOptions): Promise<Process>;
+  /** @throws POLICY_DENIED when a mount is not what its `identity` says; the container is removed then */
   start(options?: CallOptions): Promise<void>;
+  /**
+   * Whether every mount with an `identity` was found to be that, at the start. False where the mounts cannot be seen from
+   * here, such as behind a virtual machine. Left out: false.
+   */
+  readonly mountsVerified?: boolean;
   /**
    * Runs one more process in the running container.
    * An abort that comes when the process can no longer be held back does not concern the call: it resolves, because

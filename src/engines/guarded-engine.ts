@@ -119,6 +119,9 @@ class GuardedEngine implements Engine {
     return {
       id: container.id,
       folderOf: (path) => container.folderOf?.(path) ?? path,
+      get mountsVerified() {
+        return container.mountsVerified ?? false;
+      },
       attach: (options) => this.#call("start", options, (signal) => container.attach({ signal })),
       start: (options) => this.#call("start", options, (signal) => container.start({ signal })),
       exec: (spec, options) => this.#call("exec", options, (signal) => container.exec(spec, { signal })),

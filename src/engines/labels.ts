@@ -10,6 +10,8 @@ export const labels = {
   sandbox: "glovebox.sandbox",
   /** Who asked. */
   principal: "glovebox.principal",
+  /** JSON list of the host's folders that its programs may write to, where there are any. */
+  writablePaths: "glovebox.writable-paths",
   /** Hard end, RFC 3339: after it anyone may remove what does not run. */
   expiresAt: "glovebox.expires-at",
   /** On an image that was made of a container: the tag that it was given then, which images made of it do not have. */

@@ -12,21 +12,21 @@ export function engineTable(config: Config, host: Host): EngineTable {
   return {
     docker: async () => {
       const { createDockerEngine } = await import("../engines/docker/docker-engine.ts");
-      const { ociSeccompProfile } = await import("../policy/seccomp/oci-profile.ts");
+      const { ociSeccompProfiles } = await import("../policy/seccomp/oci-profile.ts");
       return createDockerEngine({
         environment: config.engineEnvironment,
         platform: host.platform,
-        seccompProfile: ociSeccompProfile(),
+        seccompProfiles: ociSeccompProfiles(),
       });
     },
     podman: async () => {
       const { createPodmanEngine } = await import("../engines/podman/podman-engine.ts");
-      const { ociSeccompProfile } = await import("../policy/seccomp/oci-profile.ts");
+      const { ociSeccompProfiles } = await import("../policy/seccomp/oci-profile.ts");
       return createPodmanEngine({
         environment: config.engineEnvironment,
         platform: host.platform,
         uid: host.uid,
-        seccompProfile: ociSeccompProfile(),
+        seccompProfiles: ociSeccompProfiles(),
         profileFolder: path.join(host.stateDirectory, "seccomp"),
       });
     },

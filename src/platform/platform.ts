@@ -29,6 +29,7 @@ import { Sandboxes } from "../sandbox/sandboxes.ts";
 import { WorkArchives } from "../sandbox/work-archives.ts";
 import type { Alert, AlertListener } from "../telemetry/alert.ts";
 import { NetworkAlerts } from "../telemetry/network-alerts.ts";
+import { SetuidAlerts } from "../telemetry/setuid-alerts.ts";
 import { ToolingAlerts } from "../telemetry/tooling-alerts.ts";
 import { Environments } from "../workloads/environment/environments.ts";
 import { ensureImage } from "../workloads/program/ensure-image.ts";
@@ -99,6 +100,7 @@ export interface Platform extends AsyncDisposable {
   readonly findImports: FindImports;
   readonly packages: Packages;
   readonly environments: Environments;
+  readonly setuidAlerts: SetuidAlerts;
   readonly toolingAlerts: ToolingAlerts;
   /** Milliseconds of a clock that never goes back. */
   readonly monotonicMs: () => number;
@@ -183,6 +185,7 @@ export function createPlatform({ config, host, door, defaultEngine, onAlert }: P
       logger.warn({ err: error }, "the listener of alerts failed");
     }
   };
+  const setuidAlerts = new SetuidAlerts(tellAlert, now);
   const toolingAlerts = new ToolingAlerts(tellAlert, now);
   const egressProxies = new EgressProxies({
     idleMs: proxyIdleMs,
@@ -288,6 +291,7 @@ export function createPlatform({ config, host, door, defaultEngine, onAlert }: P
       findImports(input, { signal, executable: host.executable, platform: host.platform }),
     packages,
     environments,
+    setuidAlerts,
     toolingAlerts,
     monotonicMs,
     now,

@@ -14,6 +14,8 @@ export interface SandboxParts {
   readonly container: Container;
   /** See `SandboxPlan`. */
   readonly programEnvironment: Readonly<Record<string, string>>;
+  /** Folders of this machine that its programs may write to. */
+  readonly writablePaths: readonly string[];
   readonly logger: Logger;
   /** Labels that tell whose an object is that may exist for so long from now. */
   readonly ownershipFor: (lifetimeMs: number) => Readonly<Record<string, string>>;
@@ -64,6 +66,16 @@ export class Sandbox implements AsyncDisposable {
   /** Variables of its own programs. */
   get programEnvironment(): Readonly<Record<string, string>> {
     return this.#parts.programEnvironment;
+  }
+
+  /** Folders of this machine that its programs may write to. */
+  get writablePaths(): readonly string[] {
+    return this.#parts.writablePaths;
+  }
+
+  /** As `Container.mountsVerified`. */
+  get mountsVerified(): boolean {
+    return this.#parts.container.mountsVerified ?? false;
   }
 
   /** Where a folder of the sandbox really is: programs know it by that name. */

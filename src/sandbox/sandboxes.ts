@@ -6,6 +6,7 @@ import { labels, managed } from "../engines/labels.ts";
 import type { Admission, Place } from "./admission.ts";
 import type { Leases } from "./leases.ts";
 import { containerName } from "./left-over.ts";
+import { writablePaths, writablePathsLabel } from "./mounts/writable-paths.ts";
 import type { SandboxDoor } from "./door/sandbox-door.ts";
 import type { SandboxRecord, SandboxRecords } from "./sandbox-records.ts";
 import { Sandbox } from "./sandbox.ts";
@@ -129,6 +130,7 @@ export class Sandboxes implements AsyncDisposable {
       capabilities,
       container,
       programEnvironment: plan.programEnvironment ?? {},
+      writablePaths: writablePaths(plan),
       logger: this.#options.logger,
       ownershipFor: (lifetimeMs) => this.#ownership(lifetimeMs),
       onRemoved: async (isGone) => {
@@ -170,6 +172,7 @@ export class Sandboxes implements AsyncDisposable {
         [labels.kind]: kind,
         [labels.sandbox]: id,
         [labels.principal]: principal,
+        ...writablePathsLabel(writablePaths(plan)),
       },
     };
   }

@@ -4,7 +4,7 @@ export interface Alert {
   readonly container_id: string;
   /** RFC 3339. */
   readonly timestamp: string;
-  readonly kind: "cpu" | "memory" | "network" | "preview_error" | "oom" | "tooling_files";
+  readonly kind: "cpu" | "memory" | "network" | "preview_error" | "oom" | "setuid_files" | "tooling_files";
   /** What was measured; for `network` the connections that were refused until now, for `tooling_files` the files that changed. */
   readonly value: number;
   /** What `value` went above; for `network` and `tooling_files` 0. */

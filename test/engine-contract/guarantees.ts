@@ -40,6 +40,10 @@ export const guaranteeGroups: readonly GuaranteeGroup[] = [
         ],
       },
       {
+        title: "What is mounted is the folder that was checked, whatever its name leads to by then",
+        behaviours: ["mounts.identity"],
+      },
+      {
         title: "Folders that never change, such as packages, can be read and not changed",
         behaviours: ["mounts.unchanging"],
       },
@@ -67,6 +71,11 @@ export const guaranteeGroups: readonly GuaranteeGroup[] = [
       {
         title: "System calls outside our seccomp allowlist are refused",
         behaviours: ["privileges.seccomp", "privileges.seccomp-denies"],
+      },
+      {
+        title:
+          "No file gets a setuid bit, by whatever call; installers may set it where nothing of the host is writable",
+        behaviours: ["privileges.setuid-bits", "privileges.setuid-bits-as-root", "privileges.installers"],
       },
       { title: "Processes of the host cannot be seen", behaviours: ["privileges.host-processes"] },
       { title: "The sandbox's first process is closed to programs", behaviours: ["privileges.first-process"] },
@@ -216,5 +225,6 @@ export const absences: Readonly<Partial<Record<keyof CheckedCapabilities | "make
   execNetwork: "It has no wall that a list could be a gate in.",
   cpuLimit: "Nothing there limits the share of one program.",
   seccomp: "Programs are under no filter.",
+  setuidRefusal: "Programs are under no filter.",
   makeAt: "It is part of Glovebox itself: there is no socket that could be missing.",
 };

@@ -1,11 +1,10 @@
 import { execFile } from "node:child_process";
-import { access, chmod, chown, mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import path from "node:path";
+import { access, chmod, chown, readFile, symlink, writeFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import { expect } from "vitest";
 import { fixtureProgram } from "../helpers/fixture-program.ts";
 import type { Topic } from "./behaviour.ts";
+import { HostFolder } from "./host-folder.ts";
 
 const run = promisify(execFile);
 
@@ -134,6 +133,37 @@ export const mounts: Topic = (behaviour) => {
   );
 
   behaviour(
+    "mounts.identity",
+    "a mount is what it must be, or the container is removed before a program runs in it",
+    async (scene) => {
+      await using folder = await HostFolder.make();
+      const [right, other] = await Promise.all([folder.identityOf("open"), folder.identityOf("")]);
+      const target = "/deep/down/data";
+      const mount = { source: folder.at("open"), target, readOnly: false };
+      const container = await scene.idle({ mounts: [{ ...mount, identity: right }] });
+      expect(container.mountsVerified).toBe(true);
+      expect((await scene.run(container, ["ls", target])).exitCode).toBe(0);
+      const wrong = [
+        other,
+        { ...right, inode: other.inode },
+        { ...right, device: right.device + 1n },
+        { ...right, place: other.place },
+        { ...right, place: { device: "0:0", root: right.place?.root ?? "" } },
+      ];
+      for (const identity of wrong) {
+        const started = scene.idle({ mounts: [{ ...mount, identity }] });
+        await expect(started).rejects.toMatchObject({ errorType: "POLICY_DENIED", context: { rule: "changed" } });
+      }
+      expect(await scene.containers()).toHaveLength(1);
+      const unnamed = await scene.idle({ mounts: [{ ...mount, identity: { ...right, place: null } }] });
+      expect(unnamed.mountsVerified).toBe(false);
+      const withCommand = scene.create({ command: ["true"], mounts: [{ ...mount, identity: right }] });
+      await expect(withCommand).rejects.toMatchObject({ errorType: "INVALID_REQUEST" });
+    },
+    { capability: "images" },
+  );
+
+  behaviour(
     "mounts.missing",
     "a source that is missing or a symbolic link is an error, and nothing is made",
     async (scene) => {
@@ -149,30 +179,3 @@ export const mounts: Topic = (behaviour) => {
     needs,
   );
 };
-
-/** A folder on this machine with a file and a folder that everyone may write to. */
-class HostFolder implements AsyncDisposable {
-  readonly path: string;
-
-  private constructor(folder: string) {
-    this.path = folder;
-  }
-
-  static async make(): Promise<HostFolder> {
-    const folder = await realpath(await mkdtemp(path.join(tmpdir(), "glovebox-mount-")));
-    await writeFile(path.join(folder, "file"), "host\n");
-    await mkdir(path.join(folder, "open"));
-    await chmod(path.join(folder, "open"), 0o777);
-    await chmod(path.join(folder, "file"), 0o666);
-    await chmod(folder, 0o777);
-    return new HostFolder(folder);
-  }
-
-  at(name: string): string {
-    return path.join(this.path, name);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await rm(this.path, { recursive: true, force: true });
-  }
-}

@@ -47,6 +47,7 @@ export const preloadSubject: Subject = {
     programs: "guarded",
     seccomp: "no",
     noNewPrivileges: "yes",
+    setuidRefusal: "no",
     readOnlyRoot: guard,
     noNetwork: guard,
     memoryLimit: { substitute: "a watch that ends the program when it uses more" },

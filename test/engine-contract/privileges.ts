@@ -1,7 +1,9 @@
+import { lstat, readdir } from "node:fs/promises";
 import { expect } from "vitest";
 import type { Container } from "../../src/engines/engine.ts";
 import { fixtureProgram } from "../helpers/fixture-program.ts";
 import type { Topic } from "./behaviour.ts";
+import { HostFolder } from "./host-folder.ts";
 import type { Scene } from "./scene.ts";
 
 type Status = Readonly<Record<string, string>>;
@@ -30,6 +32,23 @@ const noCapability = {
   CapEff: "0000000000000000",
   CapBnd: "0000000000000000",
 };
+
+/** What tries to set one in scratch and in a folder of the host that its user may write to leaves none. */
+async function expectNoSetuidBits(scene: Scene, user: string | undefined): Promise<void> {
+  await using folder = await HostFolder.make();
+  const container = await scene.idle({
+    image: scene.subject.images.python,
+    mounts: [{ source: folder.at("open"), target: "/out", readOnly: false }],
+  });
+  for (const place of ["/work", "/out"]) {
+    const tried = await scene.run(container, fixtureProgram("sets-setuid-bits.py", place), { user });
+    expect(`${tried.stderr.toString()}${tried.stdout.toString()}`, place).toBe("setgid kept\n");
+  }
+  const names = await readdir(folder.at("open"));
+  // What it made is there, and without the bit.
+  expect(names).toContain("chmod");
+  for (const name of names) expect((await lstat(folder.at(`open/${name}`))).mode & 0o4000, name).toBe(0);
+}
 
 /** Four times the same id: real, effective, saved, file system. */
 function ids(id: number): string {
@@ -120,6 +139,40 @@ export const privileges: Topic = (behaviour) => {
       expect({ exitCode, stdout: stdout.toString() }).toEqual({ exitCode: 0, stdout: "EPERM\n" });
     },
     { capability: "seccomp" },
+  );
+
+  behaviour(
+    "privileges.setuid-bits",
+    "no call of a program sets a file's setuid bit, in a folder of the host neither",
+    (scene) => expectNoSetuidBits(scene, undefined),
+    { capability: "setuidRefusal" },
+  );
+
+  behaviour(
+    "privileges.setuid-bits-as-root",
+    "nor does a call of root's",
+    async (scene) => {
+      if (!scene.capabilities.execUser) return expectNoSetuidBits(scene, undefined);
+      await expectNoSetuidBits(scene, "0:0");
+    },
+    { capability: "setuidRefusal" },
+  );
+
+  behaviour(
+    "privileges.installers",
+    "where root has capabilities programs can, and nothing of the host is writable",
+    async (scene) => {
+      const container = await scene.idle({ processUser: "0:0", rootCapabilities: ["CHOWN", "FOWNER"] });
+      const made = await scene.run(container, ["sh", "-c", ": >/work/a && chmod 4755 /work/a && stat -c %a /work/a"]);
+      expect(made.stdout.toString()).toBe("4755\n");
+      await using folder = await HostFolder.make();
+      const mount = { source: folder.path, target: "/out", readOnly: false };
+      await expect(scene.create({ rootCapabilities: [], mounts: [mount] })).rejects.toMatchObject({
+        errorType: "INVALID_REQUEST",
+        context: { field: "mounts.readOnly" },
+      });
+    },
+    { capability: "execUser" },
   );
 
   behaviour("privileges.first-process", "what /proc shows of process 1 is closed to programs", async (scene) => {

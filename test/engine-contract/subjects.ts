@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import type { Engine } from "../../src/engines/engine.ts";
 import { guardEngine } from "../../src/engines/guarded-engine.ts";
 import { compileSeccompFilter } from "../../src/policy/seccomp/bpf-compiler.ts";
-import { ociSeccompProfile } from "../../src/policy/seccomp/oci-profile.ts";
+import { ociSeccompProfiles } from "../../src/policy/seccomp/oci-profile.ts";
 import type { CheckedCapabilities, Subject, SubjectImages } from "./subject.ts";
 
 const noOtherAdapter = "its containers live in the adapter that made them: nobody else can see or remove them";
@@ -30,6 +30,7 @@ const byNamespaces: CheckedCapabilities = {
   hostPaths: true,
   seccomp: "yes",
   noNewPrivileges: "yes",
+  setuidRefusal: "yes",
   readOnlyRoot: "yes",
   noNetwork: "yes",
   memoryLimit: "yes",
@@ -71,6 +72,7 @@ export const subjects = {
       ...byNamespaces,
       seccomp: { substitute: "gVisor's own kernel" },
       noNewPrivileges: { substitute: "gVisor's own kernel" },
+      setuidRefusal: { substitute: "a watch over the project that clears the bits and alerts" },
       pidsLimit: { substitute: "`--ulimit nproc` inside gVisor" },
       diskLimit: "no",
       oomReporting: false,
@@ -79,6 +81,10 @@ export const subjects = {
       "privileges.no-new-privileges": ownKernel,
       "privileges.seccomp": ownKernel,
       "privileges.seccomp-denies": "gVisor's own kernel gives other errors",
+      "mounts.identity":
+        "the mounts of gVisor cannot be seen from the host: a project inside a folder that another sandbox may write to is refused",
+      "privileges.setuid-bits": "gVisor's own kernel has no filter of ours: a watch over the project clears the bits",
+      "privileges.setuid-bits-as-root": "as above",
       "privileges.first-process":
         "gVisor shows environ, maps and auxv of every process to all inside; memory, root and folders stay closed",
       "cohabitant.traces":
@@ -139,7 +145,7 @@ export const subjects = {
 async function docker(environment: NodeJS.ProcessEnv): Promise<Engine> {
   const { createDockerEngine } = await import("../../src/engines/docker/docker-engine.ts");
   return guardEngine(
-    createDockerEngine({ environment, platform: process.platform, seccompProfile: ociSeccompProfile() }),
+    createDockerEngine({ environment, platform: process.platform, seccompProfiles: ociSeccompProfiles() }),
   );
 }
 
@@ -150,7 +156,7 @@ async function podman(socketPath: string | undefined): Promise<Engine> {
       environment: socketPath === undefined ? process.env : { CONTAINER_HOST: `unix://${socketPath}` },
       platform: process.platform,
       uid: process.getuid?.() ?? null,
-      seccompProfile: ociSeccompProfile(),
+      seccompProfiles: ociSeccompProfiles(),
       profileFolder: join(tmpdir(), "glovebox-contract-seccomp"),
     }),
   );

@@ -13,6 +13,8 @@ export interface InspectAnswer {
     readonly Running?: boolean;
     readonly ExitCode?: number;
     readonly OOMKilled?: boolean;
+    /** Of the first process, on the engine's machine; 0 without one. */
+    readonly Pid?: number;
   };
 }
 

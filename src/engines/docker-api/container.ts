@@ -10,6 +10,7 @@ import { refusalReason } from "./api-error.ts";
 import type { ApiAnswer } from "./api-request.ts";
 import { containerPath, type ContainerLink } from "./container-link.ts";
 import { containerObituary } from "./container-obituary.ts";
+import type { InspectAnswer } from "./container-state.ts";
 import { engineStats } from "./engine-stats.ts";
 import type { Dialect } from "./dialect.ts";
 import { execInContainer } from "./tracked-exec.ts";
@@ -26,6 +27,7 @@ import { PortBridge } from "./port-bridge.ts";
 import { removeContainer } from "./remove-container.ts";
 import { parseRuntimeFailure } from "./runtime-failure.ts";
 import { uninterrupted } from "./uninterrupted.ts";
+import { mountExchanged, verifyMounts, type MountFinding } from "./verify-mounts.ts";
 
 /** Waits before each look for the reason of a container's end: the engine learns of it a little after the end itself. */
 const lastLooksMs = [0, 100, 300, 600];
@@ -43,6 +45,7 @@ export class DockerApiContainer implements Container {
   #keeper: Keeper | undefined;
   #main: MainProcess | undefined;
   #endedByUs = false;
+  #mountsVerified = false;
 
   constructor(id: string, spec: ContainerSpec, api: Api, dialect: Dialect) {
     this.id = id;
@@ -59,6 +62,10 @@ export class DockerApiContainer implements Container {
       execs: new LiveExecs(),
     };
     this.#ports = new PortBridge(this.#link);
+  }
+
+  get mountsVerified(): boolean {
+    return this.#mountsVerified;
   }
 
   async attach(options: CallOptions = {}): Promise<Process> {
@@ -84,12 +91,16 @@ export class DockerApiContainer implements Container {
     if (this.#isIdle) this.#keeper ??= new Keeper(await this.#openKeeper(signal));
     const request = { method: "POST", path: containerPath(this.#link, "start") } as const;
     try {
+      // Podman has mounted everything when it is attached to, and nothing of the image's runs yet.
+      let found = await this.#verifyMounts(signal);
       const answer = await uninterrupted(
         () => this.#api.call("start the container", request, [400, 500]),
         () => this.remove(),
         signal,
       );
       if (answer.status >= 400) this.#failStart(answer);
+      if (found === "unseen") found = await this.#verifyMounts(signal);
+      this.#mountsVerified = found === "same";
       // The keeper's first answer says that the container's folders are ready.
       if (typeof (await this.#keeper?.ask({ signal })) === "string") throw await this.#keeperLoss();
     } catch (error) {
@@ -188,6 +199,20 @@ export class DockerApiContainer implements Container {
     this.#main?.letGo();
     await removeContainer(this.#api, this.id, options);
     this.#keeper?.close();
+  }
+
+  /** @throws POLICY_DENIED when something else is mounted; the container is removed then */
+  async #verifyMounts(signal: AbortSignal | undefined): Promise<MountFinding> {
+    const { id, spec } = this.#link;
+    const { mounts = [] } = spec;
+    if (mounts.every(({ identity }) => identity === undefined)) return "same";
+    const request = { method: "GET", path: containerPath(this.#link, "json"), signal } as const;
+    const { body } = await this.#api.call("inspect the container", request);
+    const processId = (body as InspectAnswer).State?.Pid ?? 0;
+    const finding = await verifyMounts({ id, processId, mounts });
+    if (finding !== "other") return finding;
+    await this.remove();
+    throw mountExchanged(spec);
   }
 
   async #openKeeper(signal: AbortSignal | undefined): Promise<Duplex> {

@@ -18,6 +18,7 @@ describe("engineCapabilities", () => {
       images: true,
       seccomp: "yes",
       noNewPrivileges: "yes",
+      setuidRefusal: "yes",
       readOnlyRoot: "yes",
       noNetwork: "yes",
       memoryLimit: "yes",

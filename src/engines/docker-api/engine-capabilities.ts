@@ -38,12 +38,16 @@ export function runtimeKindOf({ DefaultRuntime, Runtimes }: InfoAnswer, name = D
   return runtimeKind(name, Runtimes?.[name]);
 }
 
+/** Our filter does not apply to another kernel's calls, and the host's files get what they set. */
+const setuidWatch: Enforcement = { substitute: "a watch over the project that clears the bits and alerts" };
+
 /** What a runtime of its own kernel does in another way than one that shares the host's. */
 const differences: Readonly<Record<RuntimeKind, Partial<Capabilities>>> = {
   namespaces: {},
   gvisor: {
     seccomp: { substitute: "gVisor's own kernel" },
     noNewPrivileges: { substitute: "gVisor's own kernel" },
+    setuidRefusal: setuidWatch,
     // Its kernel takes several threads of the host's for each thread inside, and falls when it gets none.
     pidsLimit: { substitute: "`--ulimit nproc` inside gVisor" },
     // The host's kernel ends the whole sandbox, and inside there are no control groups to read.
@@ -55,6 +59,7 @@ const differences: Readonly<Record<RuntimeKind, Partial<Capabilities>>> = {
     isolation: "vm",
     seccomp: { substitute: "the boundary of a virtual machine" },
     noNewPrivileges: { substitute: "the boundary of a virtual machine" },
+    setuidRefusal: setuidWatch,
     oomReporting: false,
     diskLimit: "no",
   },
@@ -73,6 +78,7 @@ function namespaceCapabilities(info: InfoAnswer): Omit<Capabilities, "hostPaths"
     images: true,
     seccomp: hasSeccomp ? "yes" : "no",
     noNewPrivileges: "yes",
+    setuidRefusal: hasSeccomp ? "yes" : "no",
     readOnlyRoot: "yes",
     noNetwork: "yes",
     ...limits,

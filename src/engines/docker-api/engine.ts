@@ -31,8 +31,14 @@ export interface DockerApiEngineOptions {
   /** Reason and start instructions for a connection that failed. */
   readonly explain: (failure: ConnectFailure) => Unavailability;
   readonly readClientConfig: ReadClientConfig;
-  /** Seccomp profile of every container, as an OCI runtime takes it. */
-  readonly seccompProfile: object;
+  readonly seccompProfiles: SeccompProfiles;
+}
+
+/** Seccomp profiles as an OCI runtime takes them. */
+export interface SeccompProfiles {
+  /** Of every container but those in which root has capabilities. */
+  readonly programs: object;
+  readonly installers: object;
 }
 
 /** How often a list that was disturbed is asked for again. */
@@ -74,7 +80,8 @@ export class DockerApiEngine implements Engine {
   }
 
   async create(spec: ContainerSpec, { signal }: CallOptions = {}): Promise<Container> {
-    const { dialect, seccompProfile } = this.#options;
+    const { dialect, seccompProfiles } = this.#options;
+    const seccompProfile = spec.rootCapabilities === undefined ? seccompProfiles.programs : seccompProfiles.installers;
     const { answer, setup } = await this.#known(signal);
     this.#assertRuntime(spec.ociRuntime, answer);
     const runtimeKind = runtimeKindOf(answer, spec.ociRuntime);

@@ -1,5 +1,5 @@
 import { clientFiles } from "../docker-api/client-files.ts";
-import { DockerApiEngine } from "../docker-api/engine.ts";
+import { DockerApiEngine, type SeccompProfiles } from "../docker-api/engine.ts";
 import type { Engine } from "../engine.ts";
 import { dockerDialect } from "./docker-dialect.ts";
 import { clientFolder, findDockerEndpoint } from "./find-docker-endpoint.ts";
@@ -9,15 +9,14 @@ export interface DockerEngineOptions {
   /** `DOCKER_HOST`, `DOCKER_CONTEXT`, `DOCKER_CONFIG`, `DOCKER_TLS_VERIFY`, `DOCKER_CERT_PATH`, `HOME` and `XDG_RUNTIME_DIR` are read. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly platform: NodeJS.Platform;
-  /** Seccomp profile of every container, as an OCI runtime takes it. */
-  readonly seccompProfile: object;
+  readonly seccompProfiles: SeccompProfiles;
 }
 
 /** Docker, over its API; nothing is opened before the first call. */
-export function createDockerEngine({ environment, platform, seccompProfile }: DockerEngineOptions): Engine {
+export function createDockerEngine({ environment, platform, seccompProfiles }: DockerEngineOptions): Engine {
   return new DockerApiEngine({
     dialect: dockerDialect,
-    seccompProfile,
+    seccompProfiles,
     findEndpoint: () => findDockerEndpoint({ environment, platform, files: clientFiles }),
     explain: (failure) => explainDockerFailure(failure, platform),
     readClientConfig: async () => clientFiles.read(`${clientFolder(environment)}/config.json`),

@@ -21,6 +21,7 @@ export function localCapabilities({ controllers, countsProcessesByNamespace }: L
     images: false,
     seccomp: "yes",
     noNewPrivileges: "yes",
+    setuidRefusal: "yes",
     readOnlyRoot: "yes",
     noNetwork: "yes",
     memoryLimit: controllers.has("memory")

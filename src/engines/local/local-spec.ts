@@ -34,10 +34,21 @@ export function checkContainerSpec(spec: ContainerSpec): void {
   if (!/^[a-z0-9][a-z0-9-]{0,127}$/.test(spec.name))
     throw invalidField("name", "a-z, 0-9 and -, at most 128", spec.name);
   for (const { path } of spec.scratch) checkPlace(path, "scratch.path");
-  for (const { target } of spec.mounts ?? []) checkPlace(target, "mounts.target");
+  for (const { target, identity } of spec.mounts ?? []) {
+    checkPlace(target, "mounts.target");
+    if (identity !== undefined) throw noIdentity();
+  }
   if (spec.writableRoot !== undefined) throw noWritableRoot();
   checkEnvironment(spec.environment);
   if (spec.command !== undefined) checkCommand(spec.command);
+}
+
+/** Its mounts are of folders that no sandbox can write to. */
+function noIdentity(): GloveboxError {
+  return new GloveboxError("UNSUPPORTED", "Engine local does not compare what is mounted with what was checked.", {
+    suggestion: "Use an engine with containers.",
+    context: { engine: "local", missing: "images", field: "mounts.identity" },
+  });
 }
 
 /** The root is this machine's own. */

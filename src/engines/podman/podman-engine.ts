@@ -1,5 +1,5 @@
 import { clientFiles } from "../docker-api/client-files.ts";
-import { DockerApiEngine } from "../docker-api/engine.ts";
+import { DockerApiEngine, type SeccompProfiles } from "../docker-api/engine.ts";
 import type { Engine } from "../engine.ts";
 import { findPodmanEndpoint } from "./find-podman-endpoint.ts";
 import { pathInMachine } from "./path-in-machine.ts";
@@ -14,15 +14,14 @@ export interface PodmanEngineOptions {
   readonly platform: NodeJS.Platform;
   /** Numeric id of this process's user; null where the system has none. */
   readonly uid: number | null;
-  /** Seccomp profile of every container, as an OCI runtime takes it. */
-  readonly seccompProfile: object;
+  readonly seccompProfiles: SeccompProfiles;
   /** Folder for the profile's file, which the service reads: not writable for anyone else. */
   readonly profileFolder: string;
 }
 
 /** Podman, over its service's API; nothing is opened before the first call. */
 export function createPodmanEngine(options: PodmanEngineOptions): Engine {
-  const { environment, platform, uid, seccompProfile, profileFolder } = options;
+  const { environment, platform, uid, seccompProfiles, profileFolder } = options;
   return new DockerApiEngine({
     dialect: podmanDialect({
       platform,
@@ -32,7 +31,7 @@ export function createPodmanEngine(options: PodmanEngineOptions): Engine {
         return pathInMachine(file, platform);
       },
     }),
-    seccompProfile,
+    seccompProfiles,
     findEndpoint: () => findPodmanEndpoint({ environment, platform, uid, files: clientFiles }),
     explain: (failure) => explainPodmanFailure(failure, { platform, uid }),
     readClientConfig: () => readRegistryCredentials(environment, clientFiles),

@@ -7,6 +7,7 @@ const able: Capabilities = {
   images: true,
   seccomp: "yes",
   noNewPrivileges: "yes",
+  setuidRefusal: "yes",
   readOnlyRoot: "yes",
   noNetwork: "yes",
   memoryLimit: "yes",

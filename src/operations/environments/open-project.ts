@@ -32,7 +32,7 @@ export async function openProject(
   }
   const reduced = verdict.readOnly && !readOnly;
   return {
-    project: { place, readOnly: verdict.readOnly },
+    project: { place, identity: await place.identify(), readOnly: verdict.readOnly },
     notices: [
       ...notices,
       ...(reduced ? [`${field}: read-only. ${verdict.explanation} ${verdict.whatWouldAllow ?? ""}`.trim()] : []),

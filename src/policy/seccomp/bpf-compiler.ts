@@ -20,7 +20,7 @@ const auditArchitecture: Readonly<Record<SyscallArchitecture, number>> = { x64: 
 type Program = readonly BpfInstruction[];
 
 /**
- * The filter as an array of `struct sock_filter`, for bubblewrap's `--seccomp`.
+ * The filter as an array of `struct sock_filter`, for bubblewrap's `--seccomp`: that of programs, which set no setuid bit.
  *
  * A call that is refused returns EPERM or what its rule says; a number that we do not know (a newer kernel's, or x32's,
  * which are above all others) and every call by another architecture's convention (32-bit programs) return ENOSYS.
@@ -42,7 +42,7 @@ interface NumberRange {
 }
 
 function rulesByNumber(architecture: SyscallArchitecture): readonly NumberRange[] {
-  const policy = seccompPolicy();
+  const policy = seccompPolicy({ setuidBits: false });
   const ranges: NumberRange[] = [];
   let next = 0;
   const append = (rule: SyscallRule): void => {

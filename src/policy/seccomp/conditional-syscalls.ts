@@ -1,3 +1,4 @@
+import { plainFile } from "./plain-file.ts";
 import type { ArgumentChoice } from "./syscall-rule.ts";
 
 /** All of CLONE_NEWTIME, NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. */
@@ -30,14 +31,6 @@ const refusedIoctls = {
   FS_IOC_SETFLAGS: 0x6602,
   FS_IOC_FSSETXATTR: 0x5820,
 };
-
-/** Files, FIFOs and sockets (0 means file), by the format bits of the mode: no character or block device. */
-const plainFile = (argument: number): ArgumentChoice => ({
-  argument,
-  mask: 0xf000,
-  cases: [{ values: [0, 0x1000, 0x8000, 0xc000], rule: "allow" }],
-  otherwise: "EPERM",
-});
 
 /** Linux with its version or machine name dressed up, and the query; not ADDR_NO_RANDOMIZE or READ_IMPLIES_EXEC. */
 const personalities = [0, 0x8, 0x2_0000, 0x2_0008, 0xffff_ffff];

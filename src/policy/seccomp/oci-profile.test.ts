@@ -1,9 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { ociSeccompProfile } from "./oci-profile.ts";
+import { ociSeccompProfiles } from "./oci-profile.ts";
 
-const profile = ociSeccompProfile();
+const profiles = ociSeccompProfiles();
 
-describe("ociSeccompProfile", () => {
+describe.each(["programs", "installers"] as const)("the OCI profile of %s", (whom) => {
+  const profile = profiles[whom];
+
   it("lists the 32-bit conventions, whose users an engine would kill otherwise", () => {
     expect(profile.archMap).toEqual([
       { architecture: "SCMP_ARCH_X86_64", subArchitectures: ["SCMP_ARCH_X86", "SCMP_ARCH_X32"] },

@@ -1,6 +1,6 @@
 import { type BitPattern, patternsOutside } from "./bit-patterns.ts";
 import { errnoNumbers } from "./errno-numbers.ts";
-import { seccompPolicy } from "./seccomp-policy.ts";
+import { seccompPolicy, type SeccompOptions } from "./seccomp-policy.ts";
 import { syscallNumbers } from "./syscall-numbers.ts";
 import type { SyscallErrno, SyscallRule } from "./syscall-rule.ts";
 
@@ -44,6 +44,20 @@ const multiplexers: OciSyscallRule = {
   args: [],
 };
 
+/** The profile of programs, and that of installers, which may set setuid bits. */
+export interface OciSeccompProfiles {
+  readonly programs: OciSeccompProfile;
+  readonly installers: OciSeccompProfile;
+}
+
+/** Both profiles. */
+export function ociSeccompProfiles(): OciSeccompProfiles {
+  return {
+    programs: ociSeccompProfile({ setuidBits: false }),
+    installers: ociSeccompProfile({ setuidBits: true }),
+  };
+}
+
 /**
  * The policy for the `seccomp=` security option: as JSON text for Docker, in a file for Podman.
  *
@@ -51,8 +65,8 @@ const multiplexers: OciSyscallRule = {
  * high half, which the kernel drops, cannot hide a value. 32-bit conventions are listed because an engine kills whoever uses one
  * that is not; as their own spellings (`mmap2`, `socketcall`) are refused, no ordinary 32-bit program runs.
  */
-export function ociSeccompProfile(): OciSeccompProfile {
-  const policy = seccompPolicy();
+function ociSeccompProfile(options: SeccompOptions): OciSeccompProfile {
+  const policy = seccompPolicy(options);
   const known = new Set([...syscallNumbers("x64").keys(), ...syscallNumbers("arm64").keys()]);
   const namesByRule = Map.groupBy(known, (name): SyscallRule => policy.get(name) ?? "EPERM");
   return {

@@ -1,5 +1,6 @@
 import { allowedSyscalls } from "./allowed-syscalls.ts";
 import { conditionalSyscalls } from "./conditional-syscalls.ts";
+import { setuidSyscalls } from "./setuid-syscalls.ts";
 import type { SyscallRule } from "./syscall-rule.ts";
 
 /**
@@ -8,13 +9,19 @@ import type { SyscallRule } from "./syscall-rule.ts";
  */
 const unimplemented: readonly string[] = ["clone3", "statmount", "listmount", "cachestat"];
 
+export interface SeccompOptions {
+  /** Whether programs may set the setuid bit of files: installers must, and nothing of the host may be writable then. */
+  readonly setuidBits: boolean;
+}
+
 /** The rule of each call that is not simply refused, which is with EPERM. */
-export function seccompPolicy(): ReadonlyMap<string, SyscallRule> {
+export function seccompPolicy({ setuidBits }: SeccompOptions): ReadonlyMap<string, SyscallRule> {
   const rules = new Map<string, SyscallRule>();
   for (const names of Object.values(allowedSyscalls)) {
     for (const name of names.trim().split(/\s+/)) rules.set(name, "allow");
   }
   for (const [name, choice] of Object.entries(conditionalSyscalls)) rules.set(name, choice);
+  for (const [name, rule] of Object.entries(setuidBits ? {} : setuidSyscalls)) rules.set(name, rule);
   for (const name of unimplemented) rules.set(name, "ENOSYS");
   return rules;
 }

@@ -1,6 +1,8 @@
 import { constants, type BigIntStats } from "node:fs";
 import { lstat, open, readlink, realpath, type FileHandle } from "node:fs/promises";
+import type { MountIdentity } from "../../engines/container-spec.ts";
 import type { FoundPlace, PlaceKind } from "../../policy/mounts/mount-verdict.ts";
+import { mountedPlace } from "./mounted-place.ts";
 import { readBounded } from "./read-bounded.ts";
 
 /**
@@ -14,6 +16,8 @@ export interface OpenPlace extends FoundPlace, AsyncDisposable {
   readonly owner: PlaceOwner;
   /** Whether the real path still leads to what is open: asked right before an engine is given that path. */
   isStillThere(): Promise<boolean>;
+  /** What an engine's mount of it must be; see `MountSpec.identity`. */
+  identify(): Promise<MountIdentity>;
   /** The file's bytes, null when they are more than `maxBytes`. */
   readFile(maxBytes: number): Promise<Uint8Array | null>;
 }
@@ -72,14 +76,20 @@ async function openByPath(path: string, platform: NodeJS.Platform): Promise<Open
   }));
 }
 
-type Details = Omit<OpenPlace, "kind" | "owner" | typeof Symbol.asyncDispose>;
+type Details = Omit<OpenPlace, "kind" | "owner" | "identify" | typeof Symbol.asyncDispose>;
 
 async function describe(handle: FileHandle, details: (stat: BigIntStats) => Promise<Details>): Promise<OpenPlace> {
   try {
     const stat = await handle.stat({ bigint: true });
     const known = await details(stat);
     const owner = { uid: Number(stat.uid), gid: Number(stat.gid) };
-    return { ...known, kind: kindOf(stat), owner, [Symbol.asyncDispose]: () => handle.close() };
+    return {
+      ...known,
+      kind: kindOf(stat),
+      owner,
+      identify: async () => ({ device: stat.dev, inode: stat.ino, place: await mountedPlace(handle.fd) }),
+      [Symbol.asyncDispose]: () => handle.close(),
+    };
   } catch (error) {
     await handle.close();
     throw error;

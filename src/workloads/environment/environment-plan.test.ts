@@ -10,6 +10,7 @@ const capabilities: Capabilities = {
   images: true,
   seccomp: "yes",
   noNewPrivileges: "yes",
+  setuidRefusal: "yes",
   readOnlyRoot: "yes",
   noNetwork: "yes",
   memoryLimit: "yes",
@@ -42,8 +43,11 @@ const spec: EnvironmentSpec = {
   explicitDemands: [],
 };
 
+const identity = { device: 1n, inode: 2n, place: { device: "0:1", root: "/user/shop" } };
+
 const projectOf = (uid: number, readOnly = false) => ({
   place: { realPath: "/home/user/shop", owner: { uid, gid: 20 } } as OpenPlace,
+  identity,
   readOnly,
 });
 
@@ -56,7 +60,7 @@ describe("environmentPlan", () => {
     expect(sandbox).toMatchObject({
       processUser: "501:20",
       workingDirectory: "/workdir",
-      mounts: [{ source: "/home/user/shop", target: "/workdir", readOnly: false }],
+      mounts: [{ source: "/home/user/shop", target: "/workdir", readOnly: false, identity }],
       scratch: [],
       writableRoot: { folders: ["/tmp"] },
     });

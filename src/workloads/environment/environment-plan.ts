@@ -5,10 +5,11 @@ import {
   optionalDemands,
   type Capabilities,
 } from "../../engines/capabilities.ts";
+import type { MountSpec } from "../../engines/container-spec.ts";
 import type { EngineName } from "../../engines/engine.ts";
 import { divideScratch, temporaryFolder, workFolder } from "../../policy/scratch.ts";
 import type { SandboxPlan } from "../../sandbox/sandboxes.ts";
-import { projectFolder, type EnvironmentSpec } from "./environment-spec.ts";
+import { projectFolder, type EnvironmentSpec, type Project } from "./environment-spec.ts";
 
 /** Hard end of an environment, used or not: after it any sweep may take what is left of it. */
 const lifetimeMs = 24 * 3_600_000;
@@ -38,6 +39,7 @@ export function environmentPlan(
   if (needsNetwork) assertNetworkPossible(capabilities, engine);
   const root = spec.readOnlyRoot ? readOnlyRoot(spec, capabilities) : writableRoot(spec, { engine, capabilities });
   const { project } = spec;
+  const setuid = setuidWarnings(project, { engine, capabilities });
   return {
     sandbox: {
       kind: "environment",
@@ -45,14 +47,12 @@ export function environmentPlan(
       ociRuntime: spec.ociRuntime,
       limits: spec.limits,
       ...root.files,
-      ...(project === null
-        ? {}
-        : { mounts: [{ source: project.place.realPath, target: projectFolder, readOnly: project.readOnly }] }),
+      ...(project === null ? {} : { mounts: [mountOf(project)] }),
       processUser: userOf(spec),
       workingDirectory: projectFolder,
       lifetimeMs,
     },
-    warnings: [...warnings, ...root.warnings, ...rootWarnings(spec)],
+    warnings: [...warnings, ...root.warnings, ...setuid, ...rootWarnings(spec)],
   };
 }
 
@@ -71,6 +71,10 @@ export function setupPlan({ sandbox }: EnvironmentPlan): SandboxPlan {
     processUser: "0:0",
     rootCapabilities: ["CHOWN", "DAC_OVERRIDE", "FOWNER", "SETUID", "SETGID"],
   };
+}
+
+function mountOf({ place, identity, readOnly }: Project): MountSpec {
+  return { source: place.realPath, target: projectFolder, readOnly, identity };
 }
 
 interface Root {
@@ -111,6 +115,17 @@ function userOf({ project }: EnvironmentSpec): string {
   return `${uid}:${gid}`;
 }
 
+/** @throws UNSUPPORTED where neither a filter nor a watch keeps setuid bits off a writable project */
+function setuidWarnings(
+  project: Project | null,
+  { engine, capabilities: { setuidRefusal } }: { readonly engine: EngineName; readonly capabilities: Capabilities },
+): readonly string[] {
+  if (project === null || project.readOnly || setuidRefusal === "yes") return [];
+  // The watch needs a system on which a folder can be walked through by handles.
+  if (setuidRefusal === "no" || project.identity.place === null) throw noSetuidRefusal(engine);
+  return [`no setuid files in the project: met by ${setuidRefusal.substitute} on engine ${engine}.`];
+}
+
 function rootWarnings({ project }: EnvironmentSpec): readonly string[] {
   if (project?.place.owner.uid !== 0) return [];
   return [
@@ -122,6 +137,13 @@ function noContainers(engine: EngineName): GloveboxError {
   return new GloveboxError("UNSUPPORTED", `Engine ${engine} runs no containers, which environments are made of.`, {
     suggestion: "Choose an engine with containers (docker or podman), or run single programs with execute_code.",
     context: { engine, missing: "images" },
+  });
+}
+
+function noSetuidRefusal(engine: EngineName): GloveboxError {
+  return new GloveboxError("UNSUPPORTED", `Engine ${engine} cannot keep setuid files out of a writable project here.`, {
+    suggestion: "Ask for read_only, leave oci_runtime out, or choose another engine.",
+    context: { engine, missing: "setuidRefusal", field: "project_root" },
   });
 }
 

@@ -1,4 +1,5 @@
 import type { Demand } from "../../engines/capabilities.ts";
+import type { MountIdentity } from "../../engines/container-spec.ts";
 import type { Isolation } from "../../policy/isolation.ts";
 import type { Limits } from "../../policy/limits.ts";
 import type { NetworkPolicy } from "../../policy/network.ts";
@@ -41,5 +42,7 @@ export interface EnvironmentSpec {
 /** A folder of this machine, held open for as long as the environment lives. */
 export interface Project {
   readonly place: OpenPlace;
+  /** Of the place that was checked. */
+  readonly identity: MountIdentity;
   readonly readOnly: boolean;
 }

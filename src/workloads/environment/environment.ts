@@ -18,7 +18,7 @@ import type { EnvironmentParts, RunOptions, Started } from "./environment-parts.
 import type { CommandResult } from "./command-result.ts";
 import { EnvironmentSecrets } from "./environment-secrets.ts";
 import type { EnvironmentSpec } from "./environment-spec.ts";
-import { deniedWarning, explainCommand } from "./explain-command.ts";
+import { deniedWarning, explainCommand, setuidWarnings } from "./explain-command.ts";
 import { Home } from "./home.ts";
 import { Housing, type HousingParts } from "./housing.ts";
 import { withSecrets } from "./secret-shell.ts";
@@ -164,6 +164,7 @@ export class Environment {
       const restarted = this.#known !== housing;
       this.#known = housing;
       ids.sandbox = housing.sandbox.id;
+      const setuidBefore = housing.setuidCount;
       let isReplaced = false;
       const ended = await watchCommand({
         process,
@@ -188,7 +189,6 @@ export class Environment {
       const oomKills = (stats.oomKills ?? 0) - oomKillsBefore;
       const outcome = decideOutcome({ ...ended, interruption, oomKills, refusals: denials.length });
       await (await housing.ensureNetwork(undefined).catch(() => null))?.settle();
-      const { limits } = this.spec;
       const exitCode = interruption === "lost" ? null : ended.exitCode;
       const networkReport = { denials: denials.slice(0, 10), denialCount: denials.length };
       logEnding(this.#parts.logger, { ids, outcome, end: { ...ended, exitCode }, networkReport });
@@ -202,13 +202,14 @@ export class Environment {
           ...(restarted || isReplaced ? [replacedWarning] : []),
           ...(denials.length === 0 || outcome === "policy_denied" ? [] : [deniedWarning(denials)]),
           ...toolingWarnings(tooling),
+          ...setuidWarnings((await housing.clearSetuidBits()) - setuidBefore),
           ...secretWarnings(redaction),
         ],
         error: explainCommand({
           outcome,
           timeoutMs,
           denials,
-          memoryBytes: limits.memoryBytes,
+          memoryBytes: this.spec.limits.memoryBytes,
           memoryPeakBytes: stats.memoryPeakBytes,
           overDisk: housing.overDisk,
         }),

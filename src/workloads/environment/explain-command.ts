@@ -97,3 +97,9 @@ export function deniedWarning(denials: readonly Denial[]): string {
   const rest = targets.length > 3 ? ` and ${targets.length - 3} more` : "";
   return `Connections were refused by the network policy: ${targets.slice(0, 3).join(", ")}${rest}.`;
 }
+
+/** What a caller should know of setuid bits that were taken of the project's files. */
+export function setuidWarnings(count: number): readonly string[] {
+  if (count === 0) return [];
+  return [`The setuid bit was taken of ${count} ${count === 1 ? "file" : "files"} of the project.`];
+}

@@ -6,9 +6,12 @@ import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Denial } from "../../policy/network/denial.ts";
 import { findInterpreter } from "../../sandbox/find-interpreter.ts";
 import type { GrowthWatch } from "../../sandbox/growth/growth-watch.ts";
+import { assertNotNested } from "../../sandbox/mounts/assert-not-nested.ts";
 import { openNetwork } from "../../sandbox/open-network.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import type { Caller, SandboxPlan, Sandboxes } from "../../sandbox/sandboxes.ts";
+import type { ClearedFiles } from "../../sandbox/setuid/clear-setuid-bits.ts";
+import { SetuidWatch } from "../../sandbox/setuid/setuid-watch.ts";
 import type { Project } from "./environment-spec.ts";
 import { watchDisk, type DiskExcess } from "./watch-disk.ts";
 
@@ -23,10 +26,19 @@ export interface HousingParts {
   readonly growth: GrowthWatch | null;
   /** Null: no network. */
   readonly grant: NetworkGrant | null;
+  readonly setuidAlerts: SetuidListener;
+  /** Milliseconds of a clock that never goes back. */
+  readonly monotonicMs: () => number;
   readonly isBusy: () => boolean;
   readonly onDenied: (denial: Denial) => void;
   /** Takes out of what programs asked for what must not be shown. */
   readonly redact: (text: string) => string;
+}
+
+/** Hears of setuid bits that were taken of the project's files. */
+export interface SetuidListener {
+  cleared(sandbox: string, files: ClearedFiles): void;
+  ended(sandbox: string): void;
 }
 
 /** The container that an environment lives in at present, with its network and its disk limit. */
@@ -34,16 +46,16 @@ export class Housing {
   readonly sandbox: Sandbox;
   readonly #parts: HousingParts;
   readonly #over = new AbortController();
+  readonly #setuidWatch: SetuidWatch | null;
   #network: Promise<EgressConnection> | null = null;
   #overDisk: DiskExcess | null = null;
 
-  /** @throws what `Sandboxes.open` throws, POLICY_DENIED when the project was moved meanwhile, NETWORK_ERROR */
+  /** @throws what `Sandboxes.open` throws, POLICY_DENIED when the project was or may have been exchanged, NETWORK_ERROR */
   static async open(parts: HousingParts, caller: Caller): Promise<Housing> {
     await assertInPlace(parts.project);
     const housing = new Housing(parts, await parts.sandboxes.open(parts.engine, parts.plan, caller));
     try {
-      // What was mounted is what was checked, unless it is somewhere else by now.
-      await assertInPlace(parts.project);
+      await assertMounted(parts, housing.sandbox, caller.signal);
       await housing.ensureNetwork(caller.signal);
       return housing;
     } catch (error) {
@@ -55,6 +67,7 @@ export class Housing {
   private constructor(parts: HousingParts, sandbox: Sandbox) {
     this.#parts = parts;
     this.sandbox = sandbox;
+    this.#setuidWatch = this.#watchSetuid();
     if (parts.plan.writableRoot === undefined && parts.growth === null) return;
     void watchDisk({
       sandbox,
@@ -78,6 +91,17 @@ export class Housing {
     return this.#overDisk;
   }
 
+  /** Files of the project whose setuid bit was taken until now: where no filter refuses it, else none. */
+  get setuidCount(): number {
+    return this.#setuidWatch?.count ?? 0;
+  }
+
+  /** The same after a look at all of the project. */
+  async clearSetuidBits(): Promise<number> {
+    await this.#setuidWatch?.look();
+    return this.setuidCount;
+  }
+
   /** The way out, opened again when the proxy went away; null without a network. @throws NETWORK_ERROR, UNSUPPORTED */
   async ensureNetwork(signal: AbortSignal | undefined): Promise<EgressConnection | null> {
     const { grant } = this.#parts;
@@ -92,7 +116,31 @@ export class Housing {
   async remove(): Promise<void> {
     this.#over.abort();
     (await this.#network?.catch(() => null))?.close();
-    await this.sandbox.remove();
+    try {
+      await this.sandbox.remove();
+    } finally {
+      await this.#setuidWatch?.close();
+      this.#parts.setuidAlerts.ended(this.sandbox.id);
+    }
+  }
+
+  #watchSetuid(): SetuidWatch | null {
+    const { project, plan, isBusy, logger, monotonicMs, redact, setuidAlerts } = this.#parts;
+    const { capabilities, id } = this.sandbox;
+    const isWritable = plan.mounts?.some(({ readOnly }) => !readOnly) ?? false;
+    if (project === null || !isWritable || capabilities.setuidRefusal === "yes") return null;
+    return new SetuidWatch({
+      place: project.place,
+      isBusy,
+      monotonicMs,
+      onCleared: ({ count, names }) => setuidAlerts.cleared(id, { count, names: names.map(redact) }),
+      onFailed: (reason) => {
+        logger.error({ sandbox: id, err: reason }, "environment ended: setuid bits of its project cannot be cleared");
+        this.remove().catch(() => {
+          // In the log already; the sandbox counts as removed, and a sweep tries again.
+        });
+      },
+    });
   }
 
   async #openNetwork(grant: NetworkGrant, signal: AbortSignal | undefined): Promise<EgressConnection> {
@@ -100,6 +148,17 @@ export class Housing {
     const interpreter = await findInterpreter(this.sandbox, plan.image, { signal });
     return openNetwork({ sandbox: this.sandbox, grant, interpreter, onDenied, redact, signal });
   }
+}
+
+/** What was mounted is what was checked: the engine has compared them, or nobody can have exchanged the folder. */
+async function assertMounted(
+  { project, engine, sandboxes }: HousingParts,
+  { mountsVerified }: Sandbox,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  if (project === null || mountsVerified) return;
+  await assertInPlace(project);
+  await assertNotNested({ engine, sandboxes, source: project.place.realPath, signal });
 }
 
 async function assertInPlace(project: Project | null): Promise<void> {

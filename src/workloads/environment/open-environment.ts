@@ -10,6 +10,7 @@ import { lookAtTooling, type ToolingLook } from "../../sandbox/tooling/look-at-t
 import type { Environment } from "./environment.ts";
 import { environmentPlan, setupPlan, type EnvironmentPlan } from "./environment-plan.ts";
 import type { EnvironmentSpec } from "./environment-spec.ts";
+import type { SetuidListener } from "./housing.ts";
 import { prepareImage } from "./prepare-image.ts";
 import type { Environments } from "./environments.ts";
 
@@ -23,6 +24,7 @@ export interface OpenEnvironment {
   readonly readSpec: () => Promise<EnvironmentSpec>;
   readonly environments: Environments;
   readonly sandboxes: Sandboxes;
+  readonly setuidAlerts: SetuidListener;
   readonly network: Pick<NetworkAccess, "grant">;
   readonly logger: Logger;
   readonly host: { readonly platform: NodeJS.Platform; readonly executable: string };
@@ -68,6 +70,7 @@ export function openEnvironment(open: OpenEnvironment, caller: Caller): Promise<
         lookAtTooling: toolingOf(spec, open.host.platform),
         growth: growthOf(spec, open),
         toolingAlerts: open.toolingAlerts,
+        setuidAlerts: open.setuidAlerts,
         variables,
         warnings: [...plan.warnings, ...(grant?.warnings ?? [])],
         monotonicMs,

@@ -30,6 +30,7 @@ export function preloadCapabilities({ platform, setpriv, reason, fix, asRoot }: 
     isolationAdvice: [reason, ...(fix === undefined ? [] : [fix])].join(" "),
     seccomp: "no",
     noNewPrivileges: setpriv ? "yes" : interception,
+    setuidRefusal: "no",
     readOnlyRoot: interception,
     noNetwork: interception,
     memoryLimit: seesMemory ? { substitute: "a watch that ends the program when it uses more" } : "no",

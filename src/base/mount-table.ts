@@ -1,0 +1,24 @@
+/** One line of a mount table of Linux (`/proc/PID/mountinfo`). */
+export interface MountEntry {
+  readonly id: number;
+  /** `major:minor` of the file system. */
+  readonly device: string;
+  /** Path of what is mounted within its file system. */
+  readonly root: string;
+  /** Where it is mounted, as the process of the table sees it. */
+  readonly mountPoint: string;
+}
+
+/** Reads a mount table, in the order in which the mounts were made; lines of another form are left out. */
+export function parseMountTable(text: string): readonly MountEntry[] {
+  return text.split("\n").flatMap((line) => {
+    const [id = "", , device, root, mountPoint] = line.split(" ");
+    if (!/^\d+$/.test(id) || device === undefined || root === undefined || mountPoint === undefined) return [];
+    return [{ id: Number(id), device, root: unescape(root), mountPoint: unescape(mountPoint) }];
+  });
+}
+
+/** The kernel writes bytes that would break a line as `\` and three octal digits. */
+function unescape(name: string): string {
+  return name.replace(/\\([0-3][0-7]{2})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
+}

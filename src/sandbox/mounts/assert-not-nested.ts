@@ -1,0 +1,45 @@
+import path from "node:path";
+import type { CallOptions, Engine } from "../../engines/engine.ts";
+import { managed } from "../../engines/labels.ts";
+import { GloveboxError } from "../../errors/glovebox-error.ts";
+import type { Sandboxes } from "../sandboxes.ts";
+import { labelledWritablePaths } from "./writable-paths.ts";
+
+export interface NestingQuestion extends CallOptions {
+  readonly engine: Engine;
+  readonly sandboxes: Pick<Sandboxes, "live">;
+  /** Real path of a folder that has just been mounted. */
+  readonly source: string;
+}
+
+/**
+ * Refuses a folder that lies inside one which programs of another sandbox may write to: they could exchange the folders
+ * on the way. For mounts that cannot be verified (SPEC MO2), and asked when the mount is made: whoever begins to write
+ * later is too late. Knows the sandboxes of this server, and those of all servers on the same engine.
+ * @throws POLICY_DENIED; what the engine throws
+ */
+export async function assertNotNested({ engine, sandboxes, source, signal }: NestingQuestion): Promise<void> {
+  const listed = await engine.list(managed, { signal });
+  const writable = [
+    ...listed.flatMap(({ labels }) => labelledWritablePaths(labels)),
+    ...sandboxes.live.flatMap((sandbox) => sandbox.writablePaths),
+  ];
+  if (!isNested(source, writable)) return;
+  throw new GloveboxError(
+    "POLICY_DENIED",
+    "project_root: It lies inside a folder that another live sandbox may write to, and what is mounted here cannot be verified: a program there could exchange it for another folder.",
+    {
+      suggestion:
+        "Destroy the other sandbox first, give both the same project_root, or use an engine that runs on this machine's own kernel without gVisor or a virtual machine.",
+      context: { field: "project_root", rule: "nested-root", engine: engine.name },
+    },
+  );
+}
+
+/** Whether a path lies below one of the folders; a folder itself does not. */
+export function isNested(given: string, folders: readonly string[]): boolean {
+  return folders.some((folder) => {
+    const below = path.relative(folder, given);
+    return below !== "" && below !== ".." && !below.startsWith(`..${path.sep}`) && !path.isAbsolute(below);
+  });
+}

@@ -1,0 +1,97 @@
+import { execFileSync } from "node:child_process";
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  unlinkSync,
+} from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { describe, expect, it, type TestContext } from "vitest";
+import { mebibyte } from "../../src/base/bytes.ts";
+import { createId } from "../../src/base/id.ts";
+import type { ContainerSpec } from "../../src/engines/container-spec.ts";
+import { guardEngine } from "../../src/engines/guarded-engine.ts";
+import { createPodmanEngine } from "../../src/engines/podman/podman-engine.ts";
+import { ociSeccompProfiles } from "../../src/policy/seccomp/oci-profile.ts";
+import { openPlace } from "../../src/sandbox/mounts/open-place.ts";
+import { MeddlingProxy } from "../helpers/meddling-proxy.ts";
+import { skipOrFail } from "../helpers/require.ts";
+
+const image = process.env["GLOVEBOX_TEST_IMAGE_MINIMAL"] ?? "glovebox-test/minimal:1";
+
+/** The socket of a service without root, which has been given the image. */
+function rootlessSocket(context: TestContext): string {
+  const socket = process.env["GLOVEBOX_TEST_ROOTLESS_SOCKET"];
+  if (socket === undefined) skipOrFail(context, "rootless", "GLOVEBOX_TEST_ROOTLESS_SOCKET names no socket");
+  const load = `curl --silent --fail --unix-socket ${socket} --upload-file - --request POST http://engine/v1.41/images/load`;
+  execFileSync("sh", ["-c", `docker save ${image} | ${load}`]);
+  return socket;
+}
+
+describe("a folder on Podman without root", () => {
+  it.for([
+    ["that stays in its place is mounted, and known to be it", false],
+    ["exchanged between check and mount is noticed", true],
+  ] as const)("%s", async ([, isExchanged], context) => {
+    const service = rootlessSocket(context);
+    const folder = realpathSync(mkdtempSync(path.join(os.tmpdir(), "glovebox-test-")));
+    context.onTestFinished(() => rmSync(folder, { recursive: true }));
+    const at = (...names: string[]): string => path.join(folder, ...names);
+    const { uid } = statSync(service);
+    for (const name of ["way/project", "other/project", "profiles"]) mkdirSync(at(name), { recursive: true });
+    for (const name of ["way/project", "other/project"]) chownSync(at(name), uid, uid);
+    chmodSync(folder, 0o755);
+    await using proxy = await MeddlingProxy.start(service, {
+      // When Podman prepares the container.
+      at: isExchanged ? /^POST \S+\/attach[ ?]/ : /^never$/,
+      before: () => {
+        renameSync(at("way"), at("kept"));
+        symlinkSync(at("other"), at("way"));
+      },
+      after: () => {
+        unlinkSync(at("way"));
+        renameSync(at("kept"), at("way"));
+      },
+    });
+    await using engine = guardEngine(
+      createPodmanEngine({
+        environment: { CONTAINER_HOST: `unix://${proxy.socketPath}` },
+        platform: process.platform,
+        uid: process.getuid?.() ?? null,
+        seccompProfiles: ociSeccompProfiles(),
+        profileFolder: at("profiles"),
+      }),
+    );
+    await using place = await openPlace(at("way/project"), "linux");
+    if (place === null) throw new Error("The folder changed while it was opened.");
+    const mount = { source: place.realPath, target: "/workdir", readOnly: false, identity: await place.identify() };
+    const container = await engine.create({ ...specOf(), mounts: [mount] });
+    try {
+      if (isExchanged) {
+        await expect(container.start()).rejects.toMatchObject({ context: { rule: "changed" } });
+      } else {
+        await container.start();
+      }
+      expect(container.mountsVerified).toBe(!isExchanged);
+    } finally {
+      await container.remove();
+    }
+  });
+});
+
+function specOf(): ContainerSpec {
+  return {
+    name: createId("glovebox-rootless"),
+    image,
+    labels: {},
+    limits: { cpus: 1, memoryBytes: 256 * mebibyte, pids: 64 },
+    scratch: [],
+  };
+}
