@@ -4,6 +4,7 @@ import { maxDurationMs, parseDuration } from "../base/duration.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import { environmentName } from "../policy/environment.ts";
 import { checkImageReference } from "../policy/image-reference.ts";
+import { checkRelativePath } from "../policy/relative-path.ts";
 import { expectedLimit, limitFields, type LimitField } from "../policy/limit-fields.ts";
 
 /** The message of every schema here is what was expected, in words that follow "expected". */
@@ -56,6 +57,14 @@ function isOrigin(text: string): boolean {
   if (!/^[a-z][a-z0-9+.-]*:\/\/[a-z0-9.:[\]_-]+$/.test(text)) return false;
   const url = URL.parse(text);
   return url !== null && (url.origin === text || url.origin === "null");
+}
+
+/** A path within a project. */
+export function relativePath(): z.ZodString {
+  const words = "a relative path such as tools/hooks";
+  return z
+    .string(words)
+    .refine((path) => unlessRefused(() => checkRelativePath(path, "path") === path) === true, words);
 }
 
 export function variableNames(): z.ZodArray<z.ZodString> {

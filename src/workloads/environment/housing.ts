@@ -5,6 +5,7 @@ import type { Engine } from "../../engines/engine.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Denial } from "../../policy/network/denial.ts";
 import { findInterpreter } from "../../sandbox/find-interpreter.ts";
+import type { GrowthWatch } from "../../sandbox/growth/growth-watch.ts";
 import { assertNotNested } from "../../sandbox/mounts/assert-not-nested.ts";
 import { openNetwork } from "../../sandbox/open-network.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
@@ -12,7 +13,7 @@ import type { Caller, SandboxPlan, Sandboxes } from "../../sandbox/sandboxes.ts"
 import type { ClearedFiles } from "../../sandbox/setuid/clear-setuid-bits.ts";
 import { SetuidWatch } from "../../sandbox/setuid/setuid-watch.ts";
 import type { Project } from "./environment-spec.ts";
-import { watchDisk } from "./watch-disk.ts";
+import { watchDisk, type DiskExcess } from "./watch-disk.ts";
 
 export interface HousingParts {
   readonly engine: Engine;
@@ -21,6 +22,8 @@ export interface HousingParts {
   readonly plan: SandboxPlan;
   readonly project: Project | null;
   readonly diskBytes: number;
+  /** Of the project; null where nothing can be written to it. */
+  readonly growth: GrowthWatch | null;
   /** Null: no network. */
   readonly grant: NetworkGrant | null;
   readonly setuidAlerts: SetuidListener;
@@ -45,7 +48,7 @@ export class Housing {
   readonly #over = new AbortController();
   readonly #setuidWatch: SetuidWatch | null;
   #network: Promise<EgressConnection> | null = null;
-  #writtenBytes: number | null = null;
+  #overDisk: DiskExcess | null = null;
 
   /** @throws what `Sandboxes.open` throws, POLICY_DENIED when the project was or may have been exchanged, NETWORK_ERROR */
   static async open(parts: HousingParts, caller: Caller): Promise<Housing> {
@@ -65,16 +68,17 @@ export class Housing {
     this.#parts = parts;
     this.sandbox = sandbox;
     this.#setuidWatch = this.#watchSetuid();
-    if (parts.plan.writableRoot === undefined) return;
+    if (parts.plan.writableRoot === undefined && parts.growth === null) return;
     void watchDisk({
       sandbox,
       limitBytes: parts.diskBytes,
+      growth: parts.growth,
       isBusy: parts.isBusy,
       logger: parts.logger,
       signal: this.#over.signal,
-      onExceeded: (writtenBytes) => {
-        this.#writtenBytes = writtenBytes;
-        parts.logger.warn({ sandbox: sandbox.id, writtenBytes }, "environment ended: its files passed their limit");
+      onExceeded: (excess) => {
+        this.#overDisk = excess;
+        parts.logger.warn({ sandbox: sandbox.id, ...excess }, "environment ended: its files passed their limit");
         this.remove().catch(() => {
           // In the log already; the sandbox counts as removed, and a sweep tries again.
         });
@@ -82,9 +86,9 @@ export class Housing {
     });
   }
 
-  /** Bytes that it had written when it was ended for them. */
-  get overDiskBytes(): number | null {
-    return this.#writtenBytes;
+  /** What it had written when it was ended for that; null while it was not. */
+  get overDisk(): DiskExcess | null {
+    return this.#overDisk;
   }
 
   /** Files of the project whose setuid bit was taken until now: where no filter refuses it, else none. */
