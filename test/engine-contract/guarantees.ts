@@ -79,6 +79,10 @@ export const guaranteeGroups: readonly GuaranteeGroup[] = [
       },
       { title: "Processes of the host cannot be seen", behaviours: ["privileges.host-processes"] },
       { title: "The sandbox's first process is closed to programs", behaviours: ["privileges.first-process"] },
+      {
+        title: "A program that holds, stops, feeds or traces all it can reach changes nothing for others",
+        behaviours: ["cohabitant.*", "kept-streams.*", "stopped-helpers.*"],
+      },
       { title: "Nothing of the host's environment is seen", behaviours: ["arguments.no-host-environment"] },
     ],
   },
@@ -197,6 +201,7 @@ export const guaranteeGroups: readonly GuaranteeGroup[] = [
           "arguments.main-environment",
         ],
       },
+      { title: "A caller's variables reach its programs and nothing of ours", behaviours: ["variables.*"] },
       { title: "Input and output are bytes, whole and at once", behaviours: ["streams.*"] },
       { title: "A flood of output waits for its reader", behaviours: ["back-pressure.*"] },
       { title: "Images are found, fetched and missed", behaviours: ["images.*", "cancellation.pull"] },
