@@ -147,6 +147,8 @@ async function runKiller(link: ContainerLink, user: string, target: KillTarget):
     {},
   );
   killer.stdin.end();
+  // Says nothing; what a program writes in its name must not hold up the news of its end.
+  void killer.output[Symbol.asyncIterator]().return?.();
   if (!(await settlesWithin(killer.exit, killerMs))) throw survivedError(link);
   const { exitCode } = await killer.exit;
   if (exitCode === killScriptCodes.none) return "none";

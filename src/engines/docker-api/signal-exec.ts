@@ -39,6 +39,8 @@ async function send(
     {},
   );
   sender.stdin.end();
+  // Says nothing; what a program writes in its name must not hold up the news of its end.
+  void sender.output[Symbol.asyncIterator]().return?.();
   // Programs of its user can stop it; it holds up every other start meanwhile.
   if (!(await settlesWithin(sender.exit, sendMs))) return false;
   return (await sender.exit).exitCode === 0;
