@@ -35,8 +35,11 @@ describe.each(engines)("a session whose programs disturb it on %s", (engine) => 
       await expect
         .poll(async () => (await processes.list({ session_id, process_id })).processes[0]?.stdout?.text)
         .toContain("ready");
-      const read = await glovebox().readFile({ session_id, path: "file" }).catch((error: unknown) => error);
-      if (read instanceof Error) expect(["TIMEOUT", "SANDBOX_LOST"]).toContain((read as GloveboxError).errorType);
+      const read = await glovebox()
+        .readFile({ session_id, path: "file" })
+        .catch((error: unknown) => error);
+      if (read instanceof Error)
+        expect(["TIMEOUT", "SANDBOX_LOST", "ENGINE_UNAVAILABLE"]).toContain((read as GloveboxError).errorType);
       else expect(read).toMatchObject({ content: "mine" });
       await processes.stop({ session_id, process_id, signal: "SIGKILL" }).catch(() => undefined);
       const next = await glovebox().runCode({ session_id, language: "python", code: "print(6 * 7)" });
