@@ -28,12 +28,16 @@ export async function useFiles<T>(
   caller: Caller,
   work: (files: SandboxFiles, caller: Caller) => Promise<T>,
 ): Promise<FileUse<T>> {
-  return session.use(caller, plainWish(session.settings, { ...options, runNetwork: noNetwork }), async (opened, user) => {
-    try {
-      return { result: await work(opened.live.sandbox.files, user), opened };
-    } catch (error) {
-      if (error instanceof GloveboxError && unanswered.includes(error.errorType)) opened.live.doom();
-      throw error;
-    }
-  });
+  return session.use(
+    caller,
+    plainWish(session.settings, { ...options, runNetwork: noNetwork }),
+    async (opened, user) => {
+      try {
+        return { result: await work(opened.live.sandbox.files, user), opened };
+      } catch (error) {
+        if (error instanceof GloveboxError && unanswered.includes(error.errorType)) opened.live.doom();
+        throw error;
+      }
+    },
+  );
 }
