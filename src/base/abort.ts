@@ -46,3 +46,19 @@ export async function settlesWithin(promise: Promise<unknown>, milliseconds: num
     clearTimeout(timer);
   }
 }
+
+/** The work's result, or that error when it does not come in time; the work's signal then aborts, and nobody waits for it. */
+export async function withinMs<T>(
+  milliseconds: number,
+  lateError: () => Error,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const late = new AbortController();
+  const done = work(late.signal);
+  done.catch(() => {
+    // Told below, unless it comes too late.
+  });
+  if (await settlesWithin(done, milliseconds)) return done;
+  late.abort();
+  throw lateError();
+}

@@ -4,7 +4,7 @@ import { invalidField } from "../errors/glovebox-error.ts";
 import { createGlovebox } from "../library/glovebox.ts";
 import type { SetExitCode } from "./command-line.ts";
 import type { CommandIo } from "./command-io.ts";
-import { escapeControls } from "./terminal-escape.ts";
+import { escapeLine } from "./terminal-escape.ts";
 
 interface CopyOptions {
   readonly maxSize?: string;
@@ -47,7 +47,7 @@ export function addCopyCommand(program: Command, io: CommandIo, setExitCode: Set
           ? await glovebox.visits.copyIn({ source, sandbox_id: id, target: inside, ...limits }, call)
           : await glovebox.visits.copyOut({ sandbox_id: id, source: inside, target, ...limits }, call);
       if (json === true) io.stdout.write(`${JSON.stringify(response)}\n`);
-      else for (const warning of response.warnings) io.stderr.write(`glovebox: ${escapeControls(warning)}\n`);
+      else for (const warning of response.warnings) io.stderr.write(`glovebox: ${escapeLine(warning)}\n`);
       setExitCode(0);
     });
 }

@@ -1,5 +1,5 @@
 import type { DoctorChoice, DoctorEngine, DoctorResponse } from "../operations/doctor/schema.ts";
-import { escapeControls } from "./terminal-escape.ts";
+import { escapeLine } from "./terminal-escape.ts";
 import { indented } from "./wrap-text.ts";
 
 /** Whether a request that names no engine gets one that accepts it and is a wall, which level `preload` is not. */
@@ -31,7 +31,7 @@ export function doctorReport(response: DoctorResponse, { all = false }: { readon
     configurationBlock(response, all),
     [verdict(response)],
   ];
-  return escapeControls(blocks.map((lines) => lines.join("\n")).join("\n\n"));
+  return blocks.map((lines) => lines.map(escapeLine).join("\n")).join("\n\n");
 }
 
 function verdict(response: DoctorResponse): string {

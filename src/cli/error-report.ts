@@ -1,7 +1,7 @@
 import type { GloveboxError } from "../errors/glovebox-error.ts";
 import type { Denial } from "../policy/network/denial.ts";
 import type { CommandIo } from "./command-io.ts";
-import { escapeControls } from "./terminal-escape.ts";
+import { escapeLine } from "./terminal-escape.ts";
 
 /** Tells the user what went wrong and what to do: for programs one JSON object, for people two lines on stderr. */
 export function reportError(
@@ -17,7 +17,7 @@ export function reportError(
 
 /** A refused connection in one line. */
 export function describeDenial({ target, reason, remedy }: Denial): string {
-  return `${escapeControls(`glovebox: refused a connection to ${target}: ${reason} ${remedy}`)}\n`;
+  return `${escapeLine(`glovebox: refused a connection to ${target}: ${reason} ${remedy}`)}\n`;
 }
 
 /** An error in the two lines that the command line prints; text from sandboxes and engines is made harmless. */
@@ -26,5 +26,11 @@ export function describeError(error: {
   readonly suggestion: string;
   readonly error_type: string;
 }): string {
-  return `${escapeControls(`glovebox: ${error.error_type}: ${error.message}`)}\n${escapeControls(`  ${error.suggestion}`)}\n`;
+  const message = escapeLines(`glovebox: ${error.error_type}: ${error.message}`);
+  return `${message}\n${escapeLines(`  ${error.suggestion}`)}\n`;
+}
+
+/** Further lines are indented, so that none of them looks like one of ours. */
+function escapeLines(text: string): string {
+  return text.split("\n").map(escapeLine).join("\n    ");
 }

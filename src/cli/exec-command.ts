@@ -5,7 +5,7 @@ import type { CommandIo } from "./command-io.ts";
 import { withOwnTerminal } from "./own-terminal.ts";
 import { ProgramOutput } from "./program-output.ts";
 import { parseVariable } from "./run-options.ts";
-import { escapeControls } from "./terminal-escape.ts";
+import { escapeLine } from "./terminal-escape.ts";
 
 interface ExecOptions {
   readonly cwd?: string;
@@ -101,7 +101,7 @@ export async function runTerminal(
         onEvent: async (event) => {
           if (event.type === "output") await draw(event.bytes);
           if (event.type === "terminal" && !event.isHeld) takeBack();
-          if (event.type === "warning") io.stderr.write(`glovebox: ${escapeControls(event.message)}\r\n`);
+          if (event.type === "warning") io.stderr.write(`glovebox: ${escapeLine(event.message)}\r\n`);
         },
       },
     );

@@ -1,8 +1,8 @@
-import { escapeControls } from "./terminal-escape.ts";
+import { escapeLine } from "./terminal-escape.ts";
 
-/** Rows under a heading, columns padded to their widest cell; cells are made harmless to a terminal. */
+/** Rows under a heading, columns padded to their widest cell; none of them can make another row. */
 export function formatTable(heading: readonly string[], rows: readonly (readonly string[])[]): string {
-  const lines = [heading, ...rows].map((cells) => cells.map((cell) => escapeControls(cell)));
+  const lines = [heading, ...rows].map((cells) => cells.map((cell) => escapeLine(cell)));
   const widths = heading.map((_, column) => Math.max(...lines.map((cells) => cells[column]?.length ?? 0)));
   return lines
     .map((cells) =>

@@ -1,5 +1,5 @@
 import type { CheckMountResponse, ListMountsResponse } from "../operations/mounts/schema.ts";
-import { escapeControls } from "./terminal-escape.ts";
+import { escapeLine } from "./terminal-escape.ts";
 import { formatTable } from "./format-table.ts";
 import { indented } from "./wrap-text.ts";
 
@@ -18,7 +18,7 @@ export function mountCheckReport({ path, real_path: realPath, kind, verdicts, no
     ...(realPath === null ? [] : [`     real path:  ${realPath} (${kind ?? "unknown"})`]),
     ...verdicts.flatMap(verdictLines),
   ];
-  return `${escapeControls(lines.join("\n"))}\n`;
+  return `${lines.map(escapeLine).join("\n")}\n`;
 }
 
 function verdictLines(verdict: Verdict): string[] {
@@ -53,12 +53,12 @@ export function mountsReport(response: ListMountsResponse): string {
   ]);
   return [
     ...notices.map((notice) => `${indented(notice, "note: ", "      ").join("\n")}\n`),
-    `Mount allowlist: ${escapeControls(allowlist ?? `none (looked for ${lookedFor.join(", ")})`)}\n`,
+    `Mount allowlist: ${escapeLine(allowlist ?? `none (looked for ${lookedFor.join(", ")})`)}\n`,
     `Additional mounts of other groups than the main one: ${response.non_main_read_only ? "read-only" : "as the root says"}\n`,
     "\nFolders that may be used\n",
     rows.length === 0 ? "     none\n" : formatTable(["FOLDER", "ACCESS", "LISTED AS", "DESCRIPTION"], rows),
     "\nBlocked patterns, in any component of a path\n",
-    `${escapeControls(blocked.join("\n"))}\n`,
+    `${blocked.map(escapeLine).join("\n")}\n`,
     "\nPlaces that no sandbox gets, nor a folder that holds one\n",
     formatTable(
       ["PLACE", "WHAT"],

@@ -2,7 +2,7 @@ import { on } from "node:events";
 import { untilWritable } from "../base/until-writable.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import type { CommandIo } from "./command-io.ts";
-import { TerminalFilter } from "./terminal-filter.ts";
+import { TerminalFilter } from "./terminal/terminal-filter.ts";
 
 interface Size {
   readonly columns: number;

@@ -1,5 +1,5 @@
 import type { OutputStream } from "./program-output.ts";
-import { escapeControls } from "./terminal-escape.ts";
+import { escapeLine } from "./terminal-escape.ts";
 
 const barWidth = 24;
 
@@ -15,7 +15,7 @@ export class ProgressLine {
   show(message: string, fraction: number | null): void {
     if (!this.#target.isTTY) return;
     const bar = fraction === null ? "" : ` ${progressBar(fraction)}`;
-    this.#target.write(`\r\x1b[K${escapeControls(message).replaceAll(/[\r\n]/g, " ")}${bar}`);
+    this.#target.write(`\r\x1b[K${escapeLine(message)}${bar}`);
     this.#shown = true;
   }
 

@@ -14,6 +14,7 @@ import { ProgramOutput } from "./program-output.ts";
 import { ProgressLine } from "./progress-line.ts";
 import { requestOfOptions, type RunOptions } from "./run-options.ts";
 import { runWarnings } from "./run-warnings.ts";
+import { escapeLine } from "./terminal-escape.ts";
 
 const repeated = (value: string, before: readonly string[]): readonly string[] => [...before, value];
 
@@ -82,7 +83,7 @@ async function run(
     if (event.type === "denied") io.stderr.write(describeDenial(event.denial));
     if (event.type === "warning") {
       told.add(event.message);
-      io.stderr.write(`glovebox: ${event.message}\n`);
+      io.stderr.write(`glovebox: ${escapeLine(event.message)}\n`);
     }
     if (event.type === "output" && options.json !== true) {
       await (event.stream === "stdout" ? stdout : stderr).write(event.bytes);

@@ -1,5 +1,5 @@
 import type { ExecuteResponse } from "../operations/execute/schema.ts";
-import { escapeControls } from "./terminal-escape.ts";
+import { escapeLine } from "./terminal-escape.ts";
 
 /**
  * What a result warns of, a line each, for a person who sees nothing else of it: the isolation where that is no wall, and
@@ -12,6 +12,6 @@ export function runWarnings(
 ): string {
   return warnings
     .filter((warning) => !told.has(warning) && (namesDisk || !warning.startsWith("scratch: ")))
-    .map((warning) => `${escapeControls(`glovebox: ${warning}`)}\n`)
+    .map((warning) => `${escapeLine(`glovebox: ${warning}`)}\n`)
     .join("");
 }

@@ -4,6 +4,7 @@ import type { SandboxRow } from "../operations/sandboxes/schema.ts";
 import type { SetExitCode } from "./command-line.ts";
 import type { CommandIo } from "./command-io.ts";
 import { formatTable } from "./format-table.ts";
+import { escapeLine } from "./terminal-escape.ts";
 
 interface ListOptions {
   readonly engine?: string;
@@ -49,7 +50,7 @@ export function addSandboxesCommands(program: Command, io: CommandIo, setExitCod
 
 function report(removed: readonly string[], json: boolean | undefined, io: CommandIo): void {
   if (json === true) io.stdout.write(`${JSON.stringify({ removed })}\n`);
-  else io.stdout.write(removed.map((id) => `${id}\n`).join(""));
+  else io.stdout.write(removed.map((id) => `${escapeLine(id)}\n`).join(""));
 }
 
 function sandboxTable(rows: readonly SandboxRow[]): string {

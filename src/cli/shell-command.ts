@@ -7,7 +7,7 @@ import type { CommandIo } from "./command-io.ts";
 import { runTerminal } from "./exec-command.ts";
 import { ProgressLine } from "./progress-line.ts";
 import { parseNetworkOption } from "./run-options.ts";
-import { escapeControls } from "./terminal-escape.ts";
+import { escapeLine } from "./terminal-escape.ts";
 import { withOwnTerminal } from "./own-terminal.ts";
 
 interface ShellOptions {
@@ -54,7 +54,7 @@ async function inFreshSandbox(glovebox: Glovebox, options: ShellOptions, io: Com
   });
   progress.clear();
   try {
-    for (const warning of environment.warnings) io.stderr.write(`glovebox: ${escapeControls(warning)}\n`);
+    for (const warning of environment.warnings) io.stderr.write(`glovebox: ${escapeLine(warning)}\n`);
     return await runTerminal(glovebox, { sandbox_id: environment.sandbox_id }, io);
   } finally {
     await glovebox.environments.destroy({ env_id: environment.env_id });

@@ -2,10 +2,31 @@
 // oxlint-disable-next-line no-control-regex -- finding control characters is the purpose
 const controls = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g;
 
+/** All of those, the other line ends, and characters that turn the order of what is shown (bidi). */
+// oxlint-disable-next-line no-control-regex -- finding control characters is the purpose
+const lineControls = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
 /**
  * The text with the control characters of untrusted output made visible (`\x1b`), so that it cannot move the cursor,
  * change the title, write to the clipboard or answer for the user. Carriage return stays: progress lines use it.
  */
 export function escapeControls(text: string): string {
-  return text.replace(controls, (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`);
+  return text.replace(controls, visible);
+}
+
+/**
+ * The same for text from elsewhere that stands in a line of ours, such as a cell of a table or an error: it cannot end that
+ * line, begin another one, or show it in another order either.
+ */
+export function escapeLine(text: string): string {
+  return text.replace(lineControls, visible);
+}
+
+const named: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
+
+function visible(character: string): string {
+  const name = named[character];
+  if (name !== undefined) return name;
+  const code = character.charCodeAt(0).toString(16);
+  return code.length > 2 ? `\\u${code.padStart(4, "0")}` : `\\x${code.padStart(2, "0")}`;
 }

@@ -1,3 +1,5 @@
+import { escapeLine } from "./terminal-escape.ts";
+
 const columns = 80;
 
 /**
@@ -17,5 +19,5 @@ export function indented(text: string, first: string, rest: string = first): str
     line += isEmpty ? word : ` ${word}`;
     isEmpty = false;
   }
-  return [...lines, line];
+  return [...lines, line].map(escapeLine);
 }

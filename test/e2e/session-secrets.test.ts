@@ -43,6 +43,12 @@ describe.each(engines)("secrets in a session on %s", (engine) => {
       .poll(async () => (await processes.list({ process_id: id })).processes[0]?.stdout?.text)
       .toBe("key=[redacted:KEY]");
 
+    await run(`open('/work/name-${value}', 'w').close()`);
+    const listed = await glovebox().listFiles();
+    expect(listed.files.map(({ path }) => path)).toContain("name-[redacted:KEY]");
+    expect(JSON.stringify(listed)).not.toContain(value);
+    expect(listed.warnings.join()).toContain("KEY");
+
     // What is redacted is what is shown: the file itself is as it was.
     expect(await run(`print(len(open('/work/kept').read()))`)).toMatchObject({ stdout: `${value.length + 4}\n` });
     await glovebox().endSession();

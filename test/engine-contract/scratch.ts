@@ -23,6 +23,24 @@ export const scratch: Topic = (behaviour) => {
     expect((await scene.run(container, ["sh", "-c", script])).stdout.toString()).toBe("ran\n");
   });
 
+  behaviour(
+    "scratch.closed",
+    "what permissions a program gives the scratch folders, the next one finds them open",
+    async (scene) => {
+      const container = await scene.idle();
+      for (const mode of ["0", "1000", "444"]) {
+        await scene.run(container, ["sh", "-c", "echo kept >/work/kept; chmod $0 /work /tmp /dev/shm; exit 0", mode]);
+        const { stdout, stderr } = await scene.run(container, [
+          "sh",
+          "-c",
+          "cat kept && echo new >/tmp/new && ls /work",
+        ]);
+        expect([stdout.toString(), stderr.toString()], mode).toEqual(["kept\nkept\n", ""]);
+      }
+    },
+    { capability: "programs" },
+  );
+
   behaviour("scratch.limit", "scratch takes what it is sized for, and then says that it is full", async (scene) => {
     const container = await scene.idle({ scratch: [{ path: "/work", sizeBytes: 8 * mebibyte }] });
     const { stdout, stderr } = await scene.run(container, fixtureProgram("fills-a-file.sh", "/work/fill", "32"));

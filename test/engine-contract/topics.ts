@@ -13,6 +13,7 @@ import { fileTrees } from "./file-trees.ts";
 import { fileRefusals } from "./file-refusals.ts";
 import { files } from "./files.ts";
 import { filesystem } from "./filesystem.ts";
+import { hostileAnswers } from "./hostile-answers.ts";
 import { images } from "./images.ts";
 import { keptStreams } from "./kept-streams.ts";
 import { lifecycle } from "./lifecycle.ts";
@@ -52,6 +53,7 @@ export const topics: Readonly<Record<string, Topic>> = {
   files,
   "refusals of files": fileRefusals,
   "file trees": fileTrees,
+  "hostile answers": hostileAnswers,
   network,
   connect,
   memory,

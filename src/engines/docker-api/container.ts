@@ -29,6 +29,9 @@ import { parseRuntimeFailure } from "./runtime-failure.ts";
 import { uninterrupted } from "./uninterrupted.ts";
 import { mountExchanged, verifyMounts, type MountFinding } from "./verify-mounts.ts";
 
+/** How long an engine usually takes at most to remove a container. */
+const patientMs = 5_000;
+
 /** Waits before each look for the reason of a container's end: the engine learns of it a little after the end itself. */
 const lastLooksMs = [0, 100, 300, 600];
 
@@ -197,8 +200,14 @@ export class DockerApiContainer implements Container {
   async remove(options: CallOptions = {}): Promise<void> {
     this.#endedByUs = true;
     this.#main?.letGo();
-    await removeContainer(this.#api, this.id, options);
-    this.#keeper?.close();
+    // An engine that waits for a program which another one holds up lets go when the container ends by itself.
+    const slow = setTimeout(() => this.#keeper?.close(), patientMs);
+    try {
+      await removeContainer(this.#api, this.id, options);
+    } finally {
+      clearTimeout(slow);
+      this.#keeper?.close();
+    }
   }
 
   /** @throws POLICY_DENIED when something else is mounted; the container is removed then */

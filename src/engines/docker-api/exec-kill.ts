@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { settlesWithin } from "../../base/abort.ts";
+import { settlesWithin, withinMs } from "../../base/abort.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { keeperUserOf, processUserOf, uidOf } from "./container-defaults.ts";
 import type { ContainerLink } from "./container-link.ts";
@@ -133,22 +133,30 @@ async function becomesGone(link: ContainerLink, victim: LiveExec, isExact: boole
 
 /** What a killer found; `failed` when it could not be started, or was killed itself. */
 async function runKiller(link: ContainerLink, user: string, target: KillTarget): Promise<"none" | "some" | "failed"> {
-  const killer = await startExec(
-    link,
-    {
-      command: killCommand(target),
-      // Neither the victim's variables nor its folder: they are its own to choose.
-      environment: {},
-      workingDirectory: "/",
-      user,
-      isKilled: () => false,
-      kill: () => Promise.resolve(),
+  // What is to be killed can also stop the killer, even before the engine says that it has begun.
+  const { exitCode } = await withinMs(
+    killerMs,
+    () => survivedError(link),
+    async (signal) => {
+      const killer = await startExec(
+        link,
+        {
+          command: killCommand(target),
+          // Neither the victim's variables nor its folder: they are its own to choose.
+          environment: {},
+          workingDirectory: "/",
+          user,
+          isKilled: () => false,
+          kill: () => Promise.resolve(),
+        },
+        { signal },
+      );
+      killer.stdin.end();
+      // Says nothing; what a program writes in its name must not hold up the news of its end.
+      void killer.output[Symbol.asyncIterator]().return?.();
+      return killer.exit;
     },
-    {},
   );
-  killer.stdin.end();
-  if (!(await settlesWithin(killer.exit, killerMs))) throw survivedError(link);
-  const { exitCode } = await killer.exit;
   if (exitCode === killScriptCodes.none) return "none";
   if (exitCode === killScriptCodes.some) return "some";
   await sleep(retryMs);

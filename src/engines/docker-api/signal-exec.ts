@@ -1,4 +1,4 @@
-import { settlesWithin } from "../../base/abort.ts";
+import { withinMs } from "../../base/abort.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { ProcessSignal } from "../engine.ts";
 import type { ContainerLink } from "./container-link.ts";
@@ -26,22 +26,30 @@ async function send(
   user: string,
   { signal, number }: { readonly signal: ProcessSignal; readonly number: number },
 ): Promise<boolean> {
-  const sender = await startExec(
-    link,
-    {
-      command: ["sh", "-c", 'kill -s "$1" "$2"', "sender", signal.slice("SIG".length), String(number)],
-      environment: {},
-      workingDirectory: "/",
-      user,
-      isKilled: () => false,
-      kill: () => Promise.resolve(),
-    },
-    {},
-  );
-  sender.stdin.end();
   // Programs of its user can stop it; it holds up every other start meanwhile.
-  if (!(await settlesWithin(sender.exit, sendMs))) return false;
-  return (await sender.exit).exitCode === 0;
+  const { exitCode } = await withinMs(
+    sendMs,
+    () => notSent(link, signal),
+    async (late) => {
+      const sender = await startExec(
+        link,
+        {
+          command: ["sh", "-c", 'kill -s "$1" "$2"', "sender", signal.slice("SIG".length), String(number)],
+          environment: {},
+          workingDirectory: "/",
+          user,
+          isKilled: () => false,
+          kill: () => Promise.resolve(),
+        },
+        { signal: late },
+      );
+      sender.stdin.end();
+      // Says nothing; what a program writes in its name must not hold up the news of its end.
+      void sender.output[Symbol.asyncIterator]().return?.();
+      return sender.exit;
+    },
+  );
+  return exitCode === 0;
 }
 
 function notSent({ dialect }: ContainerLink, signal: ProcessSignal): GloveboxError {

@@ -6,6 +6,7 @@ const launch: Launch = {
   inUserNamespace: false,
   groupFiles: ["/groups/memory/x/cgroup.procs", "/groups/pids/x/cgroup.procs"],
   openFiles: 128,
+  scratchFolder: "/base/scratch",
   hostUid: 1_900_000_001,
   inherited: [],
 };
@@ -30,8 +31,8 @@ describe("launchArguments", () => {
   it("joins the groups and limits open files before it gives up root", () => {
     const words = launchArguments(launch, program);
     const script = words.indexOf("-c");
-    expect(words.slice(script + 2, script + 7)).toEqual(["sh", "128", ...launch.groupFiles, "--"]);
-    expect(words.indexOf("/usr/bin/setpriv")).toBe(script + 7);
+    expect(words.slice(script + 2, script + 8)).toEqual(["sh", "128", "/base/scratch", ...launch.groupFiles, "--"]);
+    expect(words.indexOf("/usr/bin/setpriv")).toBe(script + 8);
   });
 
   it("becomes the container's own host user, in no other group", () => {

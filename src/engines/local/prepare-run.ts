@@ -11,7 +11,7 @@ import { carriedVariables } from "./program-shell.ts";
 import { programArguments } from "./program-arguments.ts";
 import type { ProgramEnds } from "./program-pipes.ts";
 import type { SandboxLaunchOptions } from "./sandbox-launch.ts";
-import { interpreterFolder } from "./sandbox-view.ts";
+import { interpreterFolder, scratchRoot } from "./sandbox-view.ts";
 
 /** What every program has unless its container or itself is given another. */
 const defaultEnvironment = {
@@ -65,6 +65,7 @@ export function prepareRun(
   const launch = {
     tools,
     inUserNamespace: base.userDescriptor !== null,
+    scratchFolder: scratchRoot(base.folder),
     groupFiles: group.joinFiles,
     openFiles: Math.min(limits.openFiles ?? defaultOpenFiles, host.openFilesCeiling),
     hostUid,

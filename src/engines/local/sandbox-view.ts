@@ -33,7 +33,12 @@ export const firstShell = "first/sh";
 
 /** Where the writable place at an index is mounted in a container's namespace; index -1 is /dev/shm. */
 export function scratchFolder(base: string, index: number): string {
-  return `${base}/scratch/${index + 1}`;
+  return `${scratchRoot(base)}/${index + 1}`;
+}
+
+/** Where all of them are. */
+export function scratchRoot(base: string): string {
+  return `${base}/scratch`;
 }
 
 /** Where the host's file or folder of the mount at an index is mounted in a container's namespace. */

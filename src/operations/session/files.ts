@@ -28,8 +28,14 @@ export const listFilesOperation: Operation<typeof listFilesRequestSchema, typeof
   run: async (platform, { session_id: id, path = "." }, call) => {
     const session = existing(platform, id, call);
     const { result, about } = await use(platform, session, call, (inside, caller) => listFiles(inside, path, caller));
-    const files = result.files.map(({ sizeBytes, ...file }) => ({ ...file, size_bytes: sizeBytes }));
-    return { ...about, files, truncated: result.truncated };
+    const redaction = session.secrets.redaction();
+    const files = result.files.map(({ path: name, type, sizeBytes }) => ({
+      path: redaction.text(name),
+      type,
+      size_bytes: sizeBytes,
+    }));
+    const warnings = [...about.warnings, ...secretWarnings(redaction)];
+    return { ...about, warnings, files, truncated: result.truncated };
   },
 };
 

@@ -106,17 +106,18 @@ export class AnswerStream {
 
   async #giveUp(): Promise<void> {
     this.#process.stdin.end();
-    const gone = Promise.all([this.#process.exit, this.#throwAway()]);
-    if (!(await settlesWithin(gone, cleanUpMs))) await this.#kill();
+    const endless = Promise.withResolvers<boolean>();
+    const gone = Promise.all([this.#process.exit, this.#throwAway(() => endless.resolve(false))]);
+    if (!(await Promise.race([settlesWithin(gone, cleanUpMs), endless.promise]))) await this.#kill();
   }
 
   /** Reads to the end; what goes on without one is left unread. */
-  async #throwAway(): Promise<void> {
+  async #throwAway(onEndless: () => void): Promise<void> {
     for (let left = cleanUpBytes; !this.#hasEnded;) {
       const next = await this.#output.next();
       if (next.done === true) return;
       left -= next.value.bytes.length;
-      if (left < 0) return new Promise(() => undefined);
+      if (left < 0) return onEndless();
     }
   }
 

@@ -1,4 +1,3 @@
-import { performance } from "node:perf_hooks";
 import { untilCancelled } from "../../base/abort.ts";
 
 /** How long a program may keep us waiting without moving anything: starting a shell on an overloaded machine takes 3 s. */

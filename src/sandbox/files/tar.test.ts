@@ -136,6 +136,26 @@ describe("an archive", () => {
     }
   });
 
+  it.each([
+    ["headers that no entry follows", Array.from({ length: 20 }, () => raw("L", "x", Buffer.alloc(100, "p")))],
+    ["a path longer than any", [raw("L", "x", Buffer.alloc(5_000, "p")), raw("0", "f", Buffer.alloc(0)), tarEnd]],
+    ["an end that does not end", [tarEnd, Buffer.alloc(2_000_000)]],
+    ["a number beyond measure", [raw("x", "x", Buffer.from("16 size=1e999999\n")), raw("0", "f", Buffer.alloc(0))]],
+  ])("is refused for %s", async (_, parts) => {
+    await expect(decode(Buffer.concat(parts), 65_536)).rejects.toThrow(RangeError);
+  });
+
+  it.each([
+    ["without its line's end", "9 path=ab"],
+    ["longer than the header", "90 path=ab\n"],
+    ["without a name", "5 ab\n"],
+    ["whose name ends behind it", `5 ab\n13 path=abcd\n`],
+    ["of no length", "0 path=ab\n"],
+    ["of a length in another form", "1e1 path=ab\n"],
+  ])("is refused for a record %s", (_, text) => {
+    expect(() => parsePaxRecords(Buffer.from(text))).toThrow(RangeError);
+  });
+
   it("is refused when its words are beyond measure or its names are no UTF-8", async () => {
     await expect(decode(Buffer.concat([raw("L", "x", Buffer.alloc(70_000)), tarEnd]))).rejects.toThrow(RangeError);
     const header = tarHeader(file("bad?", Buffer.alloc(0)));

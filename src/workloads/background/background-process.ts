@@ -1,3 +1,4 @@
+import { untilCancelled } from "../../base/abort.ts";
 import { untilWritable } from "../../base/until-writable.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Process, ProcessSignal } from "../../engines/engine.ts";
@@ -48,6 +49,7 @@ export class BackgroundProcess {
   #state: BackgroundState = "running";
   #exitCode: number | null = null;
   #isOutputOver = false;
+  #drained: Promise<void> | undefined;
 
   constructor(parts: BackgroundProcessParts) {
     const { id, command, startedAtMs, process, sandbox, relays } = parts;
@@ -88,21 +90,20 @@ export class BackgroundProcess {
     return this.#isOutputOver;
   }
 
-  /** Writes to its standard input, and ends that when asked. @throws INVALID_REQUEST when it has ended or does not read */
+  /**
+   * Writes to its standard input, and ends that when asked. As long as it has not read what was written before, no more is
+   * taken. @throws INVALID_REQUEST when it has ended, TIMEOUT when it does not read
+   */
   async write(text: string, end: boolean): Promise<void> {
     const { stdin } = this.#process;
     if (this.#state !== "running") throw this.#refused("takes no more input", "it has ended");
     if (stdin.writableEnded || stdin.destroyed)
       throw this.#refused("takes no more input", "its standard input was closed");
-    if (text !== "" && !stdin.write(text)) {
-      const late = AbortSignal.timeout(writeMs);
-      await Promise.race([
-        untilWritable(stdin),
-        this.ended,
-        new Promise((resolve) => late.addEventListener("abort", resolve, { once: true })),
-      ]);
-      if (late.aborted && stdin.writableNeedDrain) throw this.#notReading();
-    }
+    const late = AbortSignal.timeout(writeMs);
+    // Calls at once: each looks again, because another may have been first.
+    while (stdin.writableNeedDrain) if (!(await this.#reads(late))) throw this.#notReading("nothing of this was taken");
+    if (text !== "" && !stdin.write(text) && !(await this.#reads(late)))
+      throw this.#notReading("it reaches the process when that reads again");
     if (end) stdin.end();
   }
 
@@ -138,11 +139,25 @@ export class BackgroundProcess {
     });
   }
 
-  #notReading(): GloveboxError {
-    return new GloveboxError("TIMEOUT", `Process ${this.id} does not read its standard input.`, {
-      suggestion: "Look at what it does, or stop it; what was written reaches it when it reads again.",
-      context: { process_id: this.id },
-    });
+  /** Whether what was written has been taken in time, or will be taken no more. */
+  async #reads(late: AbortSignal): Promise<boolean> {
+    const { stdin } = this.#process;
+    // One for all calls that wait: each would leave its listeners behind.
+    this.#drained ??= untilWritable(stdin).finally(() => (this.#drained = undefined));
+    await untilCancelled(Promise.race([this.#drained, this.ended]), late).catch(() => undefined);
+    return this.#state !== "running" || !stdin.writableNeedDrain;
+  }
+
+  #notReading(what: string): GloveboxError {
+    const { writableLength: bytes } = this.#process.stdin;
+    return new GloveboxError(
+      "TIMEOUT",
+      `Process ${this.id} does not read its standard input: ${bytes} bytes wait for it, and ${what}.`,
+      {
+        suggestion: "Look at what it does, or stop it.",
+        context: { process_id: this.id, waiting_bytes: bytes },
+      },
+    );
   }
 }
 

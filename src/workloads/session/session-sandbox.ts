@@ -1,3 +1,4 @@
+import { settlesWithin } from "../../base/abort.ts";
 import { createId } from "../../base/id.ts";
 import type { Capabilities } from "../../engines/capabilities.ts";
 import type { CallOptions, ContainerStats, ExecSpec, Process } from "../../engines/engine.ts";
@@ -9,6 +10,9 @@ import { SharedNetwork } from "../../sandbox/shared-network.ts";
 import { runnerCommand, toolchains, type Toolchain } from "../program/languages.ts";
 import { readRunner } from "../program/read-runner.ts";
 import type { SandboxPackages } from "./sandbox-packages.ts";
+
+/** How long a runner without a job may take to end. */
+const dismissMs = 5_000;
 
 /** What a runner is started for: Node and Bun are told the name of the main file when they start. */
 export interface RunnerKind {
@@ -103,7 +107,8 @@ export class SessionSandbox {
     try {
       const process = await waiting.started;
       process.stdin.end();
-      await process.exit;
+      // A background process can have stopped it.
+      if (!(await settlesWithin(process.exit, dismissMs))) await this.cleanUp(process);
     } catch {
       // Never started, or gone with its sandbox.
     }

@@ -1,8 +1,13 @@
+import type { ErrorType } from "../../errors/catalogue.ts";
+import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { SandboxFiles } from "../../sandbox/files/sandbox-files.ts";
 import type { Caller } from "../../sandbox/sandboxes.ts";
 import type { OpenSessionOptions } from "./open-session-sandbox.ts";
 import { plainWish } from "./plain-wish.ts";
 import type { OpenedSession, Session } from "./session.ts";
+
+/** What ends its sandbox: also an engine may wait for a program that another one holds up. */
+const unanswered: readonly ErrorType[] = ["SANDBOX_LOST", "ENGINE_UNAVAILABLE"];
 
 /** How the files of a session were used. */
 export interface FileUse<T> {
@@ -13,7 +18,10 @@ export interface FileUse<T> {
 /** No program runs. */
 const noNetwork = { kind: "none" } as const;
 
-/** Does the work with the session's files inside its sandbox, when it is its turn. @throws what the work throws */
+/**
+ * Does the work with the session's files inside its sandbox, when it is its turn. A sandbox that does not answer, and
+ * cannot be made to, is given up. @throws what the work throws
+ */
 export async function useFiles<T>(
   session: Session,
   options: Omit<OpenSessionOptions, "runNetwork">,
@@ -23,9 +31,13 @@ export async function useFiles<T>(
   return session.use(
     caller,
     plainWish(session.settings, { ...options, runNetwork: noNetwork }),
-    async (opened, user) => ({
-      result: await work(opened.live.sandbox.files, user),
-      opened,
-    }),
+    async (opened, user) => {
+      try {
+        return { result: await work(opened.live.sandbox.files, user), opened };
+      } catch (error) {
+        if (error instanceof GloveboxError && unanswered.includes(error.errorType)) opened.live.doom();
+        throw error;
+      }
+    },
   );
 }

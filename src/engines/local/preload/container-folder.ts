@@ -10,6 +10,8 @@ export interface ContainerFolder extends ScratchPaths {
   readonly path: string;
   readonly guardFolder: string;
   readonly temporaryFolder: string;
+  /** Opens the scratch places again, which a program may have closed to the next one. */
+  reopen(): Promise<void>;
   remove(): Promise<void>;
 }
 
@@ -54,11 +56,16 @@ export async function makeContainerFolder(options: ContainerFolderOptions): Prom
       await cp(source, folderOf(target), { recursive: true, mode: constants.COPYFILE_FICLONE });
     }
     const temporaryFolder = places.get("/tmp") ?? [...places.values()][0] ?? guardFolder;
-    return { path, guardFolder, temporaryFolder, places, readOnly, folderOf, remove };
+    const reopen = (): Promise<void> => openPlaces([...places.values()]);
+    return { path, guardFolder, temporaryFolder, places, readOnly, folderOf, reopen, remove };
   } catch (error) {
     await remove();
     throw error;
   }
+}
+
+async function openPlaces(places: readonly string[]): Promise<void> {
+  for (const place of places) if ((await lstat(place)).isDirectory()) await chmod(place, 0o755);
 }
 
 /** Removes all of it, also folders that a program has closed to us. */

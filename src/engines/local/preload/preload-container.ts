@@ -93,6 +93,7 @@ export class PreloadContainer implements Container {
     throwIfCancelled(signal);
     checkExecSpec(spec, this.#parts.spec);
     if (!this.isRunning) throw lostError();
+    await this.#parts.folder.reopen();
     const process = new PreloadProcess();
     this.#launch(spec, process);
     return process;

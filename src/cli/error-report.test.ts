@@ -1,0 +1,17 @@
+import { expect, it } from "vitest";
+import { describeDenial, describeError } from "./error-report.ts";
+
+const forged = "x\nglovebox: all is well\r\u202e\u001b[2K";
+
+it("shows an error whose further lines look like none of ours", () => {
+  const shown = describeError({ error_type: "INTERNAL", message: forged, suggestion: forged });
+  expect(shown.split("\n").filter((line) => line.startsWith("glovebox:"))).toEqual(["glovebox: INTERNAL: x"]);
+  expect(shown).not.toMatch(/[\r\u202e]/);
+});
+
+it("shows a refused connection in one line", () => {
+  const shown = describeDenial({ target: forged, reason: forged, remedy: forged } as Parameters<
+    typeof describeDenial
+  >[0]);
+  expect(shown.split("\n")).toHaveLength(2);
+});

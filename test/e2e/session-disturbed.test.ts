@@ -1,0 +1,54 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { GloveboxError } from "../../src/errors/glovebox-error.ts";
+import { engines, useGlovebox } from "../helpers/open-glovebox.ts";
+import { sessionImages } from "../helpers/test-images.ts";
+
+const source = readFileSync(new URL("../fixtures/programs/disturbs-newcomers.py", import.meta.url), "utf8");
+
+describe.each(engines)("a session whose programs disturb it on %s", (engine) => {
+  const glovebox = useGlovebox(engine, { settings: { images: sessionImages } });
+
+  it.each(["0", "0111", "0444"])("goes on after chmod %s of its working folder", async (mode) => {
+    const { session_id, container_id } = await glovebox().runCode({
+      language: "python",
+      code: `import os\nopen("kept", "w").write("kept")\nos.chmod("/work", 0o${mode})`,
+    });
+    try {
+      const second = await glovebox().runCode({ session_id, language: "python", code: 'print(open("kept").read())' });
+      expect(second).toMatchObject({ outcome: "completed", stdout: "kept\n", container_id, restarted: false });
+      await glovebox().runCode({ session_id, language: "python", code: `import os\nos.chmod("/work", 0o${mode})` });
+      expect((await glovebox().listFiles({ session_id })).files.map(({ path }) => path)).toEqual(["kept"]);
+      await glovebox().runCode({ session_id, language: "python", code: `import os\nos.chmod("/work", 0o${mode})` });
+      const read = await glovebox().readFile({ session_id, path: "kept" });
+      expect(read).toMatchObject({ content: "kept", restarted: false });
+    } finally {
+      await glovebox().endSession({ session_id });
+    }
+  });
+
+  it("answers in time, and goes on in a sandbox that can be trusted", { timeout: 300_000 }, async () => {
+    const { processes } = glovebox();
+    const { session_id } = await glovebox().runCode({ language: "python", code: 'open("file", "w").write("mine")' });
+    try {
+      const { process_id } = await processes.start({ session_id, command: ["python3", "-uc", source, "stop"] });
+      await expect
+        .poll(async () => (await processes.list({ session_id, process_id })).processes[0]?.stdout?.text)
+        .toContain("ready");
+      const read = await glovebox()
+        .readFile({ session_id, path: "file" })
+        .catch((error: unknown) => error);
+      if (read instanceof Error)
+        expect(["TIMEOUT", "SANDBOX_LOST", "ENGINE_UNAVAILABLE"]).toContain((read as GloveboxError).errorType);
+      else expect(read).toMatchObject({ content: "mine" });
+      await processes.stop({ session_id, process_id, signal: "SIGKILL" }).catch(() => undefined);
+      const next = await glovebox().runCode({ session_id, language: "python", code: "print(6 * 7)" });
+      expect(next).toMatchObject({ outcome: "completed", stdout: "42\n" });
+      // Whoever lost the files has been told.
+      if (next.restarted) expect(next.warnings.join()).toContain("lost");
+      else expect(await glovebox().readFile({ session_id, path: "file" })).toMatchObject({ content: "mine" });
+    } finally {
+      await glovebox().endSession({ session_id });
+    }
+  });
+});
