@@ -1,3 +1,4 @@
+import { AssertionError } from "node:assert";
 import { GloveboxError } from "../../src/errors/glovebox-error.ts";
 import type { ErrorType } from "../../src/errors/catalogue.ts";
 
@@ -6,7 +7,7 @@ export async function failureOf(work: Promise<unknown>, expected: ErrorType): Pr
   const error = await rejectionOf(work);
   if (!(error instanceof GloveboxError)) throw new Error("Not a GloveboxError.", { cause: error });
   if (error.errorType !== expected) {
-    throw new Error(`Expected ${expected}, got ${error.errorType}: ${error.message}`, { cause: error });
+    throw new AssertionError({ message: `Expected ${expected}, got ${error.errorType}: ${error.message}` });
   }
   return error;
 }
@@ -18,5 +19,5 @@ async function rejectionOf(work: Promise<unknown>): Promise<unknown> {
   } catch (error) {
     return error;
   }
-  throw new Error(`Expected a failure, got ${JSON.stringify(result)}.`);
+  throw new AssertionError({ message: `Expected a failure, got ${JSON.stringify(result)}.` });
 }

@@ -15,6 +15,8 @@ export interface CommandOptions {
   readonly cwd?: string;
   /** A command that runs the command behind it, such as `unshare --user sh -c 'exec "$@"'`; `sh` comes between the two. */
   readonly through?: readonly string[];
+  /** Instead of the checkout's own: a Node and the file that it runs. */
+  readonly command?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   /** Written to its standard input, which is then closed; default: nothing. */
   readonly stdin?: string;
@@ -24,9 +26,8 @@ export interface CommandOptions {
 
 /** Runs the checkout's `glovebox` as a user would. */
 export function runCommand(argv: readonly string[], options: CommandOptions = {}): Promise<CommandResult> {
-  const { through = [] } = options;
-  const own = path.join(projectFolder, "bin/glovebox");
-  const [file = own, ...rest] = through.length === 0 ? [own] : [...through, "sh", own];
+  const { through = [], command = [path.join(projectFolder, "bin/glovebox")] } = options;
+  const [file = "", ...rest] = through.length === 0 ? command : [...through, "sh", ...command];
   const child = spawn(file, [...rest, ...argv], {
     cwd: options.cwd ?? projectFolder,
     env: {
