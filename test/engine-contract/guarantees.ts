@@ -79,6 +79,11 @@ export const guaranteeGroups: readonly GuaranteeGroup[] = [
       },
       { title: "Processes of the host cannot be seen", behaviours: ["privileges.host-processes"] },
       { title: "The sandbox's first process is closed to programs", behaviours: ["privileges.first-process"] },
+      {
+        title: "Standard streams that are kept beyond a program's end reach no later program",
+        behaviours: ["kept-streams.*"],
+      },
+      { title: "Variables given to programs act on nothing that is Glovebox's", behaviours: ["variables.*"] },
       { title: "Nothing of the host's environment is seen", behaviours: ["arguments.no-host-environment"] },
     ],
   },
@@ -127,6 +132,10 @@ export const guaranteeGroups: readonly GuaranteeGroup[] = [
       {
         title: "One program can be ended with all that it started, and nothing else",
         behaviours: ["exact-kill.*", "process-tree.*"],
+      },
+      {
+        title: "A program that stops whatever comes near it ends in time, and opens nothing of it",
+        behaviours: ["stopped-helpers.*"],
       },
       {
         title: "Work that is given up stops and leaves nothing",
