@@ -14,11 +14,16 @@ describe("glovebox run of an ordinary user, who can make no control groups", () 
   });
   afterAll(() => user?.[Symbol.dispose]());
 
-  function run(context: TestContext, program: string, options: readonly string[]): Promise<UserCommandResult> {
+  function run(
+    context: TestContext,
+    program: string,
+    options: readonly string[],
+    parameters: readonly string[] = [],
+  ): Promise<UserCommandResult> {
     if (user === undefined) skipOrFail(context, "ordinary-user", fault ?? "its copy could not be made");
     const code = fixtureProgram(program).at(-1) ?? "";
     return user.run(
-      ["bin/glovebox", "run", "--engine", "local", "--language", "python", ...options, "-c", code],
+      ["bin/glovebox", "run", "--engine", "local", "--language", "python", ...options, "-c", code, ...parameters],
       commandMs,
     );
   }
@@ -33,6 +38,11 @@ describe("glovebox run of an ordinary user, who can make no control groups", () 
   it("answers that it ran out of memory, and how much it had", async (context) => {
     const { stdout } = await run(context, "greedy-children.py", ["--memory", "512m", "--json"]);
     expect(JSON.parse(stdout)).toMatchObject({ outcome: "oom_killed", stdout: "" });
+  });
+
+  it.for(["shared", "orphan"])("counts memory that is %s", async (how, context) => {
+    const { exitCode } = await run(context, "allocates-out-of-sight.py", ["--memory", "128m"], [how, "600"]);
+    expect(exitCode).toBe(137);
   });
 
   it("ends a program that stops every process near it at its time", async (context) => {

@@ -81,8 +81,13 @@ export const guaranteeGroups: readonly GuaranteeGroup[] = [
       { title: "The sandbox's first process is closed to programs", behaviours: ["privileges.first-process"] },
       {
         title: "A program that holds, stops, feeds or traces all it can reach changes nothing for others",
-        behaviours: ["cohabitant.*", "kept-streams.*", "stopped-helpers.*"],
+        behaviours: ["cohabitant.*"],
       },
+      {
+        title: "Standard streams that are kept beyond a program's end reach no later program",
+        behaviours: ["kept-streams.*"],
+      },
+      { title: "Variables given to programs act on nothing that is Glovebox's", behaviours: ["variables.*"] },
       { title: "Nothing of the host's environment is seen", behaviours: ["arguments.no-host-environment"] },
     ],
   },
@@ -131,6 +136,10 @@ export const guaranteeGroups: readonly GuaranteeGroup[] = [
       {
         title: "One program can be ended with all that it started, and nothing else",
         behaviours: ["exact-kill.*", "process-tree.*"],
+      },
+      {
+        title: "A program that stops whatever comes near it ends in time, and opens nothing of it",
+        behaviours: ["stopped-helpers.*"],
       },
       {
         title: "Work that is given up stops and leaves nothing",
@@ -201,7 +210,6 @@ export const guaranteeGroups: readonly GuaranteeGroup[] = [
           "arguments.main-environment",
         ],
       },
-      { title: "A caller's variables reach its programs and nothing of ours", behaviours: ["variables.*"] },
       { title: "Input and output are bytes, whole and at once", behaviours: ["streams.*"] },
       { title: "A flood of output waits for its reader", behaviours: ["back-pressure.*"] },
       { title: "Images are found, fetched and missed", behaviours: ["images.*", "cancellation.pull"] },

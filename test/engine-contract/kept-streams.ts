@@ -54,7 +54,10 @@ export const keptStreams: Topic = (behaviour) => {
         concurrent: true,
       });
       await keeper.until("stdout", "listening\n");
-      const giver = await scene.exec(container, fixtureProgram("gives-its-streams-away.py", socketPath, "both-ways"));
+      const giver = await scene.exec(
+        container,
+        fixtureProgram("gives-its-streams-away.py", socketPath, "both-ways", "says-so"),
+      );
       const { exitCode, stdout } = await giver.finish();
       expect(exitCode).toBe(0);
       expect(stdout.length - stdout.indexOf("END\n")).toBeLessThan(maxLateBytes);

@@ -10,6 +10,8 @@ import type { Scene } from "./scene.ts";
 /** Less than a test may take, more than any engine needs with its grace times. */
 const withinMs = 25_000;
 
+const searches = fixtureProgram("searches-helpers.py");
+
 async function startStopper(scene: Scene): Promise<{ container: Container; stopper: RunningProcess }> {
   const container = await scene.idle({ image: scene.subject.images.python });
   const stopper = await scene.exec(container, fixtureProgram("stops-everybody.py"), { concurrent: true });
@@ -35,6 +37,20 @@ export const stoppedHelpers: Topic = (behaviour) => {
     expect(await settlesWithin(container.stop(300), withinMs)).toBe(true);
     expect(await settlesWithin(stopper.process.exit, withinMs)).toBe(true);
   });
+
+  behaviour(
+    "stopped-helpers.opened",
+    "a program can open nothing of what we send into its sandbox to signal it",
+    async (scene) => {
+      const container = await scene.idle({ image: scene.subject.images.python });
+      const searcher = await scene.exec(container, ["sh", "-c", `trap '' USR1; "$@"`, "sh", ...searches]);
+      await searcher.until("stdout", "ready\n");
+      for (let sent = 0; sent < 20; sent++) await searcher.process.signal?.("SIGUSR1");
+      const { stdout } = await searcher.finish("\n");
+      expect(stdout.toString()).toMatch(/^ready\n\d+ nothing\n$/);
+    },
+    { capability: "execNetwork" },
+  );
 
   behaviour(
     "stopped-helpers.signal",

@@ -146,7 +146,7 @@ describe.runIf(process.platform === "linux")("the script of the first process", 
 
   it("adds nothing to the environment", () => {
     const { stdout } = runScript("/usr", ["cat", "/proc/self/environ"]);
-    expect(String(stdout).split("\0").filter(Boolean)).toEqual(["PATH=/usr/bin:/bin"]);
+    expect(stdout.split("\0").filter(Boolean)).toEqual(["PATH=/usr/bin:/bin"]);
   });
 
   it("gives the program its variables, whatever they are, and nothing of how they came", () => {
@@ -167,7 +167,7 @@ describe.runIf(process.platform === "linux")("the script of the first process", 
     });
     const { stdout } = runScript("/", ["ls", "/proc/self/fd"]);
     expect(
-      String(stdout)
+      stdout
         .split("\n")
         .filter((line) => ["3", "4", "5", "6", "7", "8"].includes(line)),
     ).toEqual(["3"]);

@@ -158,15 +158,17 @@ export class SandboxRun {
       this.#ready.resolve();
       handshake.end(goLine);
     });
-    // Whoever may still wait for an answer from it now gets none, and ends.
-    child.once("exit", () => handshake.destroy());
+    // Its end is the end of both, whoever may hold their other ends.
+    child.once("exit", () => {
+      handshake.destroy();
+      this.#sandbox.channel?.destroy();
+    });
     const { code, error } = await new Promise<{ code: number | null; error?: Error }>((resolve) => {
       child.once("error", (failure) => resolve({ code: null, error: failure }));
       child.once("close", (exitCode) => resolve({ code: exitCode }));
     });
     this.#over = true;
     this.#dialer?.close();
-    this.#sandbox.channel?.destroy();
     return { exitCode: this.#isReady ? code : null, diagnostics: error?.message ?? said };
   }
 }
