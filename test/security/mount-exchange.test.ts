@@ -50,7 +50,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 const sockets = { docker: "/var/run/docker.sock", podman: "/run/podman/podman.sock" };
 /** When each engine mounts: Podman prepares a container when it is attached to. */
-const mounting = { docker: /^POST \S+\/containers\/\w+\/start[ ?]/, podman: /^POST \S+\/attach[ ?]/ };
+const mounting = { docker: /^POST \S*\/containers\/\w+\/start[ ?]/, podman: /^POST \S+\/attach[ ?]/ };
 const variable = { docker: "DOCKER_HOST", podman: "CONTAINER_HOST" };
 
 async function openBehind(engine: "docker" | "podman", proxy: MeddlingProxy): Promise<Glovebox> {
