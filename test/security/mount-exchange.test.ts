@@ -18,6 +18,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createGlovebox, GloveboxError, type Glovebox } from "../../src/index.ts";
 import { MeddlingProxy } from "../helpers/meddling-proxy.ts";
 import { useGlovebox } from "../helpers/open-glovebox.ts";
+import { outcomeOf } from "../helpers/outcome-of.ts";
 import { projectFolder } from "../helpers/project-folder.ts";
 import { testImages } from "../helpers/test-images.ts";
 
@@ -90,7 +91,7 @@ describe.each(["docker", "podman"] as const)("a folder exchanged on %s between c
       await making;
       return true;
     }
-    await expect(making).rejects.toMatchObject({
+    expect(await outcomeOf(making)).toMatchObject({
       errorType: "POLICY_DENIED",
       message: expect.stringContaining("is not the folder that was checked"),
       context: { rule: "changed" },
@@ -234,7 +235,7 @@ describe("where mounts cannot be seen from here (gVisor)", () => {
             project_root: work("way/project"),
             read_only: readOnly,
           });
-          await expect(made).rejects.toMatchObject({ errorType: "POLICY_DENIED", context: { rule: "nested-root" } });
+          expect(await outcomeOf(made)).toMatchObject({ errorType: "POLICY_DENIED", context: { rule: "nested-root" } });
         }
       } finally {
         await environments.destroy({ env_id: "outer" });
