@@ -98,6 +98,11 @@ export interface MountIdentity {
   /** As `stat` tells them. */
   readonly device: bigint;
   readonly inode: bigint;
+  /**
+   * A name of the place itself, for the system's mounts, whatever its own name leads to: a descriptor of a live process
+   * that holds it open. Null where there is none.
+   */
+  readonly heldAt: string | null;
   /** File system (`major:minor`) and path in it, as mount tables tell them; null where there are none. */
   readonly place: MountedPlace | null;
 }

@@ -3,6 +3,7 @@ import { access, chmod, chown, readFile, symlink, writeFile } from "node:fs/prom
 import { promisify } from "node:util";
 import { expect } from "vitest";
 import { fixtureProgram } from "../helpers/fixture-program.ts";
+import { outcomeOf } from "../helpers/outcome-of.ts";
 import type { Topic } from "./behaviour.ts";
 import { HostFolder } from "./host-folder.ts";
 
@@ -144,7 +145,7 @@ export const mounts: Topic = (behaviour) => {
       expect(container.mountsVerified).toBe(true);
       expect((await scene.run(container, ["ls", target])).exitCode).toBe(0);
       const wrong = [
-        other,
+        { ...other, heldAt: right.heldAt },
         { ...right, inode: other.inode },
         { ...right, device: right.device + 1n },
         { ...right, place: other.place },
@@ -152,13 +153,22 @@ export const mounts: Topic = (behaviour) => {
       ];
       for (const identity of wrong) {
         const started = scene.idle({ mounts: [{ ...mount, identity }] });
-        await expect(started).rejects.toMatchObject({ errorType: "POLICY_DENIED", context: { rule: "changed" } });
+        expect(await outcomeOf(started)).toMatchObject({ errorType: "POLICY_DENIED", context: { rule: "changed" } });
+      }
+      for (const identity of wrong) {
+        const started = scene.idle({ mounts: [{ ...mount, identity: { ...identity, heldAt: null } }] });
+        expect(await outcomeOf(started)).toMatchObject({ errorType: "POLICY_DENIED", context: { rule: "changed" } });
       }
       expect(await scene.containers()).toHaveLength(1);
-      const unnamed = await scene.idle({ mounts: [{ ...mount, identity: { ...right, place: null } }] });
+      const readOnly = await scene.idle({ mounts: [{ ...mount, readOnly: true, identity: right }] });
+      expect(readOnly.mountsVerified).toBe(true);
+      expect((await scene.run(readOnly, ["touch", `${target}/made`], { user: "0:0" })).exitCode).not.toBe(0);
+      const byName = await scene.idle({ mounts: [{ ...mount, identity: { ...right, heldAt: null } }] });
+      expect(byName.mountsVerified).toBe(true);
+      const unnamed = await scene.idle({ mounts: [{ ...mount, identity: { ...right, heldAt: null, place: null } }] });
       expect(unnamed.mountsVerified).toBe(false);
       const withCommand = scene.create({ command: ["true"], mounts: [{ ...mount, identity: right }] });
-      await expect(withCommand).rejects.toMatchObject({ errorType: "INVALID_REQUEST" });
+      expect(await outcomeOf(withCommand)).toMatchObject({ errorType: "INVALID_REQUEST" });
     },
     { capability: "images" },
   );

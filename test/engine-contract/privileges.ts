@@ -2,6 +2,7 @@ import { lstat, readdir } from "node:fs/promises";
 import { expect } from "vitest";
 import type { Container } from "../../src/engines/engine.ts";
 import { fixtureProgram } from "../helpers/fixture-program.ts";
+import { outcomeOf } from "../helpers/outcome-of.ts";
 import type { Topic } from "./behaviour.ts";
 import { HostFolder } from "./host-folder.ts";
 import type { Scene } from "./scene.ts";
@@ -167,7 +168,7 @@ export const privileges: Topic = (behaviour) => {
       expect(made.stdout.toString()).toBe("4755\n");
       await using folder = await HostFolder.make();
       const mount = { source: folder.path, target: "/out", readOnly: false };
-      await expect(scene.create({ rootCapabilities: [], mounts: [mount] })).rejects.toMatchObject({
+      expect(await outcomeOf(scene.create({ rootCapabilities: [], mounts: [mount] }))).toMatchObject({
         errorType: "INVALID_REQUEST",
         context: { field: "mounts.readOnly" },
       });

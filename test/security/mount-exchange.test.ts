@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import {
+  chmodSync,
   copyFileSync,
   mkdirSync,
   mkdtempSync,
@@ -17,6 +18,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createGlovebox, GloveboxError, type Glovebox } from "../../src/index.ts";
 import { MeddlingProxy } from "../helpers/meddling-proxy.ts";
 import { useGlovebox } from "../helpers/open-glovebox.ts";
+import { outcomeOf } from "../helpers/outcome-of.ts";
 import { projectFolder } from "../helpers/project-folder.ts";
 import { testImages } from "../helpers/test-images.ts";
 
@@ -41,13 +43,15 @@ beforeEach(() => {
   ] as const) {
     mkdirSync(where, { recursive: true });
     writeFileSync(path.join(where, "file"), text);
+    // What keeps the container up runs as nobody in particular.
+    chmodSync(where, 0o777);
   }
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
 const sockets = { docker: "/var/run/docker.sock", podman: "/run/podman/podman.sock" };
 /** When each engine mounts: Podman prepares a container when it is attached to. */
-const mounting = { docker: /^POST \S+\/start[ ?]/, podman: /^POST \S+\/attach[ ?]/ };
+const mounting = { docker: /^POST \S*\/containers\/\w+\/start[ ?]/, podman: /^POST \S+\/attach[ ?]/ };
 const variable = { docker: "DOCKER_HOST", podman: "CONTAINER_HOST" };
 
 async function openBehind(engine: "docker" | "podman", proxy: MeddlingProxy): Promise<Glovebox> {
@@ -81,29 +85,85 @@ describe.each(["docker", "podman"] as const)("a folder exchanged on %s between c
     await use(glovebox, proxy);
   }
 
-  it("is noticed before a command runs, and nothing is left", async () => {
-    await whileExchanged(async (glovebox, proxy) => {
-      const made = glovebox.environments.create({ image, project_root: "work/way/project", env_id: "b" });
-      await expect(made).rejects.toMatchObject({
-        errorType: "POLICY_DENIED",
-        message: expect.stringContaining("is not the folder that was checked"),
-        context: { rule: "changed" },
-      });
+  /** What was asked for where it is mounted by handle; else it is known that something else was. */
+  async function expectHarmless(making: Promise<unknown>): Promise<boolean> {
+    if (engine === "docker") {
+      await making;
+      return true;
+    }
+    expect(await outcomeOf(making)).toMatchObject({
+      errorType: "POLICY_DENIED",
+      message: expect.stringContaining("is not the folder that was checked"),
+      context: { rule: "changed" },
+    });
+    const labels = execFileSync(engine, ["ps", "--all", "--format", "{{.Labels}}"], { encoding: "utf8" });
+    expect(labels).not.toContain(work("way/project"));
+    return false;
+  }
+
+  it("reaches no command", async () => {
+    await whileExchanged(async ({ environments }, proxy) => {
+      const making = environments.create({ image, project_root: "work/way/project", env_id: "b" });
+      const seen = (await expectHarmless(making)) ? await textOf(environments, "file") : "mine";
+      expect(seen).toBe("mine");
       expect(proxy.count).toBe(1);
-      const labels = execFileSync(engine, ["ps", "--all", "--format", "{{.Labels}}"], { encoding: "utf8" });
-      expect(labels).not.toContain(work("way/project"));
       expect(readdirSync(at("private/project"))).toEqual(["file"]);
     });
   });
 
-  it("is noticed before setup commands run, which would read it", async () => {
-    await whileExchanged(async (glovebox) => {
-      const setup = [["sh", "-c", "cat /workdir/file >&2; exit 1"]];
-      const made = glovebox.environments.create({ image, project_root: "work/way/project", setup_commands: setup });
-      await expect(made).rejects.toMatchObject({ errorType: "POLICY_DENIED", context: { rule: "changed" } });
+  it("reaches no setup command, which would read it", async () => {
+    await whileExchanged(async ({ environments }) => {
+      const setup = [["sh", "-c", "cat /workdir/file >/seen"]];
+      const making = environments.create({
+        image,
+        project_root: "work/way/project",
+        setup_commands: setup,
+        env_id: "b",
+      });
+      const seen = (await expectHarmless(making)) ? await textOf(environments, "/seen") : "mine";
+      expect(seen).toBe("mine");
+    });
+  });
+
+  it("reaches nothing of a hostile image, whose own shell keeps the container up", async () => {
+    using hostile = new HostileImage(engine);
+    await whileExchanged(async ({ environments }) => {
+      await expectHarmless(environments.create({ image: hostile.name, project_root: "work/way/project", env_id: "b" }));
+      expect(readdirSync(at("private/project"))).toEqual(["file"]);
+      // What it would have written there.
+      const own = engine === "docker" ? ["file", "taken"] : ["file"];
+      expect(readdirSync(work("way/project"))).toEqual(own);
     });
   });
 });
+
+async function textOf(environments: Glovebox["environments"], name: string): Promise<string> {
+  return (await environments.runCommand({ env_id: "b", command: ["cat", name] })).stdout_tail;
+}
+
+/** An image whose shell writes to the project before it does anything else. */
+class HostileImage implements Disposable {
+  readonly name = `glovebox-test/hostile-${process.pid}:1`;
+  readonly #engine: string;
+
+  constructor(engine: string) {
+    this.#engine = engine;
+    const shell = '#!/bin/dash\ntouch /workdir/taken\nexec /bin/dash "$@"\n';
+    const script = `import os; os.unlink("/bin/sh"); open("/bin/sh", "w").write(${JSON.stringify(shell)}); os.chmod("/bin/sh", 0o755)`;
+    const container = this.#run("create", "--network", "none", image, "python3", "-c", script);
+    this.#run("start", "--attach", container);
+    this.#run("commit", container, this.name);
+    this.#run("rm", container);
+  }
+
+  [Symbol.dispose](): void {
+    this.#run("rmi", "--force", this.name);
+  }
+
+  #run(...argv: readonly string[]): string {
+    return execFileSync(this.#engine, argv, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
+  }
+}
 
 describe.each(["docker", "podman"] as const)(
   "a program on %s that exchanges a folder above another project",
@@ -175,7 +235,7 @@ describe("where mounts cannot be seen from here (gVisor)", () => {
             project_root: work("way/project"),
             read_only: readOnly,
           });
-          await expect(made).rejects.toMatchObject({ errorType: "POLICY_DENIED", context: { rule: "nested-root" } });
+          expect(await outcomeOf(made)).toMatchObject({ errorType: "POLICY_DENIED", context: { rule: "nested-root" } });
         }
       } finally {
         await environments.destroy({ env_id: "outer" });

@@ -1,6 +1,6 @@
 /** One call of the engine's API. */
 export interface ApiRequest {
-  readonly method: "GET" | "POST" | "PUT" | "DELETE";
+  readonly method: "GET" | "HEAD" | "POST" | "PUT" | "DELETE";
   /** Path without query; ids and names in it are ours or the engine's. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string>> | undefined;

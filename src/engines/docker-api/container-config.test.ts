@@ -22,11 +22,13 @@ function configOf(
   changes: Partial<ContainerSpec> = {},
   imageVolumes: readonly string[] = [],
   runtimeKind: RuntimeKind = "namespaces",
+  mountsByHandle = false,
 ): Config {
   return containerConfig(
     { ...spec, ...changes },
     {
       seccompProfile: { defaultAction: "SCMP_ACT_ERRNO" },
+      mountsByHandle,
       imageVolumes,
       runtimeKind,
       wording: {
@@ -39,6 +41,28 @@ function configOf(
 }
 
 describe("containerConfig", () => {
+  it("mounts what is held open, where the engine can, and names otherwise", () => {
+    const identity = { device: 1n, inode: 2n, heldAt: "/proc/7/fd/9", place: null };
+    const mount = { source: "/shop", target: "/workdir", readOnly: false };
+    const mounts = [
+      { ...mount, identity },
+      { ...mount, target: "/ro", readOnly: true, identity },
+      { ...mount, target: "/plain" },
+    ];
+    const volume = (o: string): object => ({
+      Type: "volume",
+      VolumeOptions: {
+        NoCopy: true,
+        DriverConfig: { Name: "local", Options: { type: "none", o, device: "/proc/7/fd/9" } },
+      },
+    });
+    const bind = { Type: "bind", Source: "/shop" };
+    expect(configOf({ mounts }, [], "namespaces", true).HostConfig).toMatchObject({
+      Mounts: [volume("rbind"), volume("bind,ro"), bind],
+    });
+    expect(configOf({ mounts }).HostConfig).toMatchObject({ Mounts: [bind, bind, bind] });
+  });
+
   it("seals whatever the spec says", () => {
     for (const changes of [{}, { command: ["true"] }]) {
       expect(configOf(changes).HostConfig).toMatchObject({

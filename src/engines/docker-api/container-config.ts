@@ -11,6 +11,8 @@ export interface ContainerConfigOptions {
   /** Paths that the image declares as volumes: each would be a writable folder without a limit on the host's disk. */
   readonly imageVolumes: readonly string[];
   readonly runtimeKind: RuntimeKind;
+  /** Whether the engine mounts what we hold open, and not its name. */
+  readonly mountsByHandle: boolean;
   /** Id of a container whose volumes stand in for the mounts. */
   readonly volumesFrom?: string | undefined;
 }
@@ -60,7 +62,7 @@ export function containerConfig(spec: ContainerSpec, options: ContainerConfigOpt
 
 function hostConfig(
   spec: ContainerSpec,
-  { wording, seccompProfile, imageVolumes, runtimeKind, volumesFrom }: ContainerConfigOptions,
+  { wording, seccompProfile, imageVolumes, runtimeKind, mountsByHandle, volumesFrom }: ContainerConfigOptions,
 ): object {
   const { limits, mounts = [] } = spec;
   // The keeper opens its own folders to all; without one the folders must be the program's.
@@ -101,11 +103,32 @@ function hostConfig(
         .map((path) => [path, wording.hiddenVolumeOptions] as const),
       ...spec.scratch.map((scratch) => [scratch.path, wording.tmpfsOptions(scratch, owner)] as const),
     ]),
-    ...(mounts.length === 0 || volumesFrom !== undefined ? {} : { Mounts: mounts.map(bindMount) }),
+    ...(mounts.length === 0 || volumesFrom !== undefined
+      ? {}
+      : { Mounts: mounts.map((mount) => mountOf(mount, mountsByHandle)) }),
     ...(volumesFrom === undefined ? {} : { VolumesFrom: [`${volumesFrom}:ro`] }),
     // Output comes from the attached streams; a log would fill the host's disk.
     LogConfig: { Type: "none", Config: {} },
     RestartPolicy: { Name: "no" },
+  };
+}
+
+function mountOf(mount: MountSpec, mountsByHandle: boolean): object {
+  const heldAt = mountsByHandle ? mount.identity?.heldAt : null;
+  return heldAt === null || heldAt === undefined ? bindMount(mount) : volumeOf(mount, heldAt);
+}
+
+/**
+ * A nameless volume, which goes with the container. The engine itself mounts it, at the start, so that it can be a
+ * descriptor of ours; a bind's source is looked up by the runtime, in another mount namespace.
+ */
+function volumeOf({ target, readOnly }: MountSpec, heldAt: string): object {
+  const options = { type: "none", o: readOnly ? "bind,ro" : "rbind", device: heldAt };
+  return {
+    Type: "volume",
+    Target: target,
+    // Nameless ones take no ReadOnly of their own.
+    VolumeOptions: { NoCopy: true, DriverConfig: { Name: "local", Options: options } },
   };
 }
 

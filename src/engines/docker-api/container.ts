@@ -35,6 +35,13 @@ const patientMs = 5_000;
 /** Waits before each look for the reason of a container's end: the engine learns of it a little after the end itself. */
 const lastLooksMs = [0, 100, 300, 600];
 
+export interface CreatedContainer {
+  readonly id: string;
+  readonly spec: ContainerSpec;
+  /** Called when mounts of handles cannot be seen, as those of names need not be; the container is removed then. */
+  readonly onUnseen?: (() => void) | undefined;
+}
+
 /**
  * A container behind Docker's API.
  * Without a command of its own it lives as long as the connection to its keeper: see `containerConfig`.
@@ -48,11 +55,13 @@ export class DockerApiContainer implements Container {
   #keeper: Keeper | undefined;
   #main: MainProcess | undefined;
   #endedByUs = false;
+  readonly #onUnseen: (() => void) | undefined;
   #mountsVerified = false;
 
-  constructor(id: string, spec: ContainerSpec, api: Api, dialect: Dialect) {
+  constructor({ id, spec, onUnseen }: CreatedContainer, api: Api, dialect: Dialect) {
     this.id = id;
     this.#api = api;
+    this.#onUnseen = onUnseen;
     this.#isIdle = spec.command === undefined;
     this.#link = {
       id,
@@ -103,6 +112,11 @@ export class DockerApiContainer implements Container {
       );
       if (answer.status >= 400) this.#failStart(answer);
       if (found === "unseen") found = await this.#verifyMounts(signal);
+      if (found === "unseen" && this.#onUnseen !== undefined) {
+        this.#onUnseen();
+        await this.remove();
+        throw mountExchanged(this.#link.spec);
+      }
       this.#mountsVerified = found === "same";
       // The keeper's first answer says that the container's folders are ready.
       if (typeof (await this.#keeper?.ask({ signal })) === "string") throw await this.#keeperLoss();

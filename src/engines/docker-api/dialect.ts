@@ -21,6 +21,8 @@ export interface Dialect {
   runtimes(answer: MachineAnswer): readonly string[];
   /** One sentence: how people let the engine have another runtime. */
   readonly howToAddRuntime: string;
+  /** Whether a mount can be made of a descriptor of ours, at least where the engine shares our mounts and processes. */
+  readonly mountsByHandle: boolean;
   /** Whether an inspection that tells of no out-of-memory kill can be believed. */
   readonly deniesOom: boolean;
   /** How an exec that could not start its program tells so; null when it is told in no stream. */
@@ -42,6 +44,8 @@ export interface CreateCircumstances {
   readonly runtimeKind: RuntimeKind;
   readonly image: ImageFacts;
   readonly setup: EngineSetup;
+  /** Whether mounts with an identity are to be made of what we hold open; only where `Dialect.mountsByHandle`. */
+  readonly mountsByHandle: boolean;
   /** Id of a container whose volumes, read-only, stand in for the mounts; left out: nothing does. */
   readonly volumesFrom?: string | undefined;
 }

@@ -21,6 +21,8 @@ import { FolderHolder } from "./folder-holder.ts";
 import { engineComponents, engineConnection, engineSetup, type ComponentsAnswer } from "./engine-setup.ts";
 import { DockerApiImages, type ReadClientConfig } from "./images.ts";
 import { noSuchRuntimeError } from "./oci-runtime.ts";
+import type { ApiRequest } from "./api-request.ts";
+import { MountHandles } from "./mount-handles.ts";
 import { removeContainer } from "./remove-container.ts";
 import { uninterrupted } from "./uninterrupted.ts";
 import { unavailableError, unavailabilityOf, type ConnectFailure, type Unavailability } from "./unavailability.ts";
@@ -51,6 +53,7 @@ export class DockerApiEngine implements Engine {
   readonly images: DockerApiImages;
   readonly #options: DockerApiEngineOptions;
   readonly #api: Api;
+  readonly #handles: MountHandles;
   /** As the last probe or the first other call found it. */
   #machine: Machine | undefined;
 
@@ -59,6 +62,7 @@ export class DockerApiEngine implements Engine {
     this.name = dialect.name;
     this.#options = options;
     this.#api = new Api({ engine: dialect.name, title: dialect.title, findEndpoint, explain });
+    this.#handles = new MountHandles(this.#api);
     this.images = new DockerApiImages(this.#api, readClientConfig);
   }
 
@@ -93,8 +97,21 @@ export class DockerApiEngine implements Engine {
     const holding = { api: this.#api, spec, folders, imageVolumes: image.volumes, signal };
     await using holder = folders.length === 0 ? null : await FolderHolder.make(holding);
     const circumstances = { seccompProfile, image, setup, runtimeKind, volumesFrom: holder?.id };
-    const request = { method: "POST", ...(await dialect.createCall(spec, circumstances)) } as const;
-    const id = await uninterrupted(
+    const make = async (mountsByHandle: boolean): Promise<string> => {
+      const call = await dialect.createCall(spec, { ...circumstances, mountsByHandle });
+      return this.#make({ method: "POST", ...call }, signal);
+    };
+    const mayHold = dialect.mountsByHandle && runtimeKind === "namespaces" && sharesFiles(setup);
+    const { id, byHandle } = mayHold
+      ? await this.#handles.make(spec, make, signal)
+      : { id: await make(false), byHandle: false };
+    holder?.handOver();
+    const onUnseen = byHandle ? () => this.#handles.giveUp() : undefined;
+    return new DockerApiContainer({ id, spec, onUnseen }, this.#api, dialect);
+  }
+
+  #make(request: ApiRequest, signal: AbortSignal | undefined): Promise<string> {
+    return uninterrupted(
       async () => {
         const { body } = await this.#api.call("create a container", request);
         return (body as { readonly Id: string }).Id;
@@ -102,8 +119,6 @@ export class DockerApiEngine implements Engine {
       (made) => removeContainer(this.#api, made),
       signal,
     );
-    holder?.handOver();
-    return new DockerApiContainer(id, spec, this.#api, dialect);
   }
 
   async list(

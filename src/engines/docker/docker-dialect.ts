@@ -22,6 +22,7 @@ export const dockerDialect: Dialect = {
   examine: (describe) => describe("/info"),
   runtimes: ({ Runtimes }) => Object.keys(Runtimes ?? {}),
   howToAddRuntime: "Others are named in the `runtimes` of Docker's daemon.json.",
+  mountsByHandle: true,
   deniesOom: true,
   // Of gVisor, when its kernel ends under a program.
   lastWords:

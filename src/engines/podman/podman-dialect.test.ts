@@ -27,6 +27,7 @@ describe("podmanDialect", () => {
     const connection = { kind: "tcp", tls: null, remote: true, origin: "CONTAINER_HOST" } as const;
     const circumstances: CreateCircumstances = {
       seccompProfile: {},
+      mountsByHandle: false,
       runtimeKind: "namespaces",
       image: { id: "1", volumes: [], labels: {} },
       setup: { connection },

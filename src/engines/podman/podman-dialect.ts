@@ -36,6 +36,8 @@ export function podmanDialect({ shareProfile, platform }: PodmanDialectOptions):
     // It takes any name and runs its own default.
     runtimes: ({ DefaultRuntime }) => (DefaultRuntime === undefined ? [] : [DefaultRuntime]),
     howToAddRuntime: "Podman's service runs its default only, which `podman --runtime NAME system service` changes.",
+    // Nor need it: what it mounts can be looked at before anything of the image's runs.
+    mountsByHandle: false,
     deniesOom: false,
     // Of a program that ended without reading all its input.
     lastWords:

@@ -2,7 +2,7 @@ import { constants, type BigIntStats } from "node:fs";
 import { lstat, open, readlink, realpath, type FileHandle } from "node:fs/promises";
 import type { MountIdentity } from "../../engines/container-spec.ts";
 import type { FoundPlace, PlaceKind } from "../../policy/mounts/mount-verdict.ts";
-import { mountedPlace } from "./mounted-place.ts";
+import { heldPlace } from "./held-place.ts";
 import { readBounded } from "./read-bounded.ts";
 
 /**
@@ -87,7 +87,7 @@ async function describe(handle: FileHandle, details: (stat: BigIntStats) => Prom
       ...known,
       kind: kindOf(stat),
       owner,
-      identify: async () => ({ device: stat.dev, inode: stat.ino, place: await mountedPlace(handle.fd) }),
+      identify: async () => ({ device: stat.dev, inode: stat.ino, ...(await heldPlace(handle.fd)) }),
       [Symbol.asyncDispose]: () => handle.close(),
     };
   } catch (error) {

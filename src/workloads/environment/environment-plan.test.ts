@@ -43,7 +43,7 @@ const spec: EnvironmentSpec = {
   explicitDemands: [],
 };
 
-const identity = { device: 1n, inode: 2n, place: { device: "0:1", root: "/user/shop" } };
+const identity = { device: 1n, inode: 2n, heldAt: "/proc/1/fd/2", place: { device: "0:1", root: "/user/shop" } };
 
 const projectOf = (uid: number, readOnly = false) => ({
   place: { realPath: "/home/user/shop", owner: { uid, gid: 20 } } as OpenPlace,
