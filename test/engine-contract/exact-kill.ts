@@ -6,6 +6,7 @@ import {
   expectParentEnded,
   heldFifo,
   killFamily,
+  killParent,
   type KillFamilyOptions,
 } from "./kill-family.ts";
 import type { Scene } from "./scene.ts";
