@@ -63,10 +63,12 @@ export const guaranteeGroups: readonly GuaranteeGroup[] = [
           "privileges.user",
           "privileges.main-user",
           "privileges.process-user",
+          "privileges.exec-users",
           "privileges.root",
           "privileges.capabilities",
         ],
       },
+      { title: "No device is inside but the standard ones", behaviours: ["privileges.devices"] },
       { title: "Programs cannot gain privileges", behaviours: ["privileges.no-new-privileges"] },
       {
         title: "System calls outside our seccomp allowlist are refused",

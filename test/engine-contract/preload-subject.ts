@@ -76,6 +76,7 @@ export const preloadSubject: Subject = {
     "privileges.user": oneUser,
     "privileges.main-user": oneUser,
     "privileges.capabilities": noWall,
+    "privileges.devices": noWall,
     "privileges.first-process": noWall,
     "privileges.host-processes": noWall,
     "filesystem.read-only-root": noWall,

@@ -100,6 +100,39 @@ export const privileges: Topic = (behaviour) => {
   );
 
   behaviour(
+    "privileges.exec-users",
+    "programs that are added at once are each the user asked for, whatever the image knows of them, and stay it",
+    async (scene) => {
+      const container = await scene.idle();
+      const asked = [1234, 65_534, 1, 1000, 2_147_483_646, 0].map((uid) => ({ uid, gid: uid + 1 }));
+      // What it becomes by an exec of its own is the same user still.
+      const command = ["sh", "-c", "cat /proc/self/status; exec cat /proc/self/status"];
+      const found = await Promise.all(
+        asked.map(async ({ uid, gid }) => {
+          const { stdout } = await scene.run(container, command, { user: `${uid}:${gid}`, concurrent: true });
+          return stdout.toString().split("\n");
+        }),
+      );
+      asked.forEach(({ uid, gid }, index) => {
+        const lines = found[index] ?? [];
+        expect(lines.filter((line) => line.startsWith("Uid:"))).toEqual([`Uid:\t${ids(uid)}`, `Uid:\t${ids(uid)}`]);
+        expect(lines.filter((line) => line.startsWith("Gid:"))).toEqual([`Gid:\t${ids(gid)}`, `Gid:\t${ids(gid)}`]);
+      });
+    },
+    { capability: "execUser" },
+  );
+
+  behaviour(
+    "privileges.devices",
+    "there is no device inside beyond null, zero, full, random and terminals",
+    async (scene) => {
+      const container = await scene.idle({ image: scene.subject.images.python });
+      const { stdout } = await scene.run(container, fixtureProgram("lists-devices.py"));
+      expect(stdout.toString()).toBe("standard ones seen: True\n");
+    },
+  );
+
+  behaviour(
     "privileges.root",
     "root inside has no capability either",
     async (scene) => {

@@ -85,6 +85,8 @@ export const subjects = {
         "the mounts of gVisor cannot be seen from the host: a project inside a folder that another sandbox may write to is refused",
       "privileges.setuid-bits": "gVisor's own kernel has no filter of ours: a watch over the project clears the bits",
       "privileges.setuid-bits-as-root": "as above",
+      "privileges.devices":
+        "gVisor's kernel has a /dev/fuse and a /dev/net/tun of its own, behind which is nothing of the host's",
       "privileges.first-process":
         "gVisor shows environ, maps and auxv of every process to all inside; memory, root and folders stay closed",
       "cohabitant.traces":

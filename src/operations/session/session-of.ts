@@ -1,7 +1,8 @@
+import { isolationRefusal } from "../../engines/isolation-refusal.ts";
 import { invalidField } from "../../errors/glovebox-error.ts";
 import type { Platform } from "../../platform/platform.ts";
 import { checkImageReference } from "../../policy/image-reference.ts";
-import type { Isolation } from "../../policy/isolation.ts";
+import { isAtLeast, type Isolation } from "../../policy/isolation.ts";
 import { limitFieldNames, limitFields, toField } from "../../policy/limit-fields.ts";
 import type { Limits } from "../../policy/limits.ts";
 import type { Session } from "../../workloads/session/session.ts";
@@ -37,6 +38,11 @@ export async function sessionOf(
   }
   const minIsolation = platform.minIsolation("session", request.min_isolation);
   const { engine, notes } = await platform.chooseSessionEngine(request.engine, { minIsolation, signal: call.signal });
+  // A session that could never run anything would refuse all later calls that do not name another.
+  const capabilities = await engine.capabilities({ signal: call.signal, ociRuntime: request.oci_runtime });
+  if (!isAtLeast(capabilities.isolation, minIsolation)) {
+    throw isolationRefusal(capabilities, { engine: engine.name, minIsolation });
+  }
   // Another call of the connection may have made it meanwhile.
   const session =
     platform.sessions.find(undefined, call) ??
