@@ -172,7 +172,7 @@ export const egressSabotages: readonly Sabotage[] = [
     find: 'exec setpriv --no-new-privs "$@"',
     replace: 'exec "$@"',
     test: process,
-    name: "is nobody's",
+    name: "has no rights and can get none",
   },
   {
     id: "egress: the proxy's memory has no limit",
