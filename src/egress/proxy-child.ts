@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from "node:child_process";
+import { closeSync, openSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 /** What the proxy's process is made of. */
@@ -20,12 +21,13 @@ const maxHeapMegabytes = 256;
 const maxDataKilobytes = 1_572_864;
 const maxDescriptors = 4_096;
 
+/** Descriptors that are given something empty: whoever started us may have left some open in us, and so in what we start. */
+const maxInherited = 64;
 /**
- * Run by `sh` before the interpreter: limits that the process cannot lift, no way to more rights by a setuid file, and none
- * of the descriptors that somebody left open in us (3 is its channel to us). A limit that is refused stays as it was.
+ * Run by `sh` before the interpreter: limits that the process cannot lift, and no way to more rights by a setuid file. A
+ * limit that is refused stays as it was.
  */
 const confine = `
-exec 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-
 ulimit -c 0; ulimit -f 0; ulimit -d ${maxDataKilobytes}; ulimit -n ${maxDescriptors}
 if setpriv --no-new-privs true; then exec setpriv --no-new-privs "$@"; fi
 exec "$@"
@@ -56,12 +58,23 @@ export function startProxyChild(options: ProxyChildOptions): ChildProcess {
   const sources = fileURLToPath(new URL("../", import.meta.url));
   const [file, ...args] = proxyCommand(options, { script, sources });
   const known = certificateVariables.map((name) => [name, options.environment[name]] as const);
-  return spawn(file, args, {
-    env: Object.fromEntries(known.filter(([, value]) => value !== undefined)),
-    cwd: sources,
-    stdio: ["ignore", "ignore", "pipe", "ipc"],
-    serialization: "json",
-    // Not of our process group: a terminal's Ctrl-C is for us to answer.
-    detached: true,
-  });
+  const nothing = options.platform === "win32" ? null : openSync("/dev/null", "r");
+  try {
+    return spawn(file, args, {
+      env: Object.fromEntries(known.filter(([, value]) => value !== undefined)),
+      cwd: sources,
+      stdio: [
+        "ignore",
+        "ignore",
+        "pipe",
+        "ipc",
+        ...Array<number | "ignore">(maxInherited - 4).fill(nothing ?? "ignore"),
+      ],
+      serialization: "json",
+      // Not of our process group: a terminal's Ctrl-C is for us to answer.
+      detached: true,
+    });
+  } finally {
+    if (nothing !== null) closeSync(nothing);
+  }
 }

@@ -172,7 +172,7 @@ export const egressSabotages: readonly Sabotage[] = [
     find: 'exec setpriv --no-new-privs "$@"',
     replace: 'exec "$@"',
     test: process,
-    name: "is nobody's",
+    name: "has no rights and can get none",
   },
   {
     id: "egress: the proxy's memory has no limit",
@@ -185,8 +185,8 @@ export const egressSabotages: readonly Sabotage[] = [
   {
     id: "egress: the proxy keeps what its server was left with",
     file: "src/egress/proxy-child.ts",
-    find: "exec 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-\n",
-    replace: "",
+    find: "(maxInherited - 4)",
+    replace: "(1)",
     test: process,
     name: "has none of the descriptors",
   },

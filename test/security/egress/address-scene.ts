@@ -44,7 +44,7 @@ for (const name of names) {
 await ask.close();
 service.close();
 dns.close();
-console.log(JSON.stringify(asked));
+process.stdout.write(`${JSON.stringify(asked)}\n`);
 
 interface Asking {
   readonly of: (name: string) => Promise<{ readonly answer: string; readonly rules: readonly string[] }>;

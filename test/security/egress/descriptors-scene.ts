@@ -4,4 +4,4 @@ import { ProxySubject } from "../../helpers/proxy-subject.ts";
 
 await using proxy = await ProxySubject.start({ dnsServer: "127.0.0.1:9" });
 const folder = `/proc/${proxy.pid}/fd`;
-console.log(JSON.stringify(readdirSync(folder).map((name) => readlinkSync(`${folder}/${name}`))));
+process.stdout.write(`${JSON.stringify(readdirSync(folder).map((name) => readlinkSync(`${folder}/${name}`)))}\n`);

@@ -91,7 +91,10 @@ export async function fuzzProxy({ seed, seconds, only, onProgress }: FuzzOptions
     }
   };
 
-  await Promise.all([watch(), ...Array.from({ length: only === undefined ? workers : 1 }, work)]);
+  const all = [watch(), ...Array.from({ length: only === undefined ? workers : 1 }, work)];
+  for (const each of await Promise.allSettled(all)) {
+    if (each.status === "rejected") findings.push(`about case ${next}: ${String(each.reason)}`);
+  }
   if (proxy.hasEnded) findings.push(`about case ${next}: the proxy ended`);
   if (forbidden.connections > 0) findings.push(`${forbidden.connections} connections to what is not allowed`);
   dns.close();
