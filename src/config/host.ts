@@ -27,6 +27,9 @@ export interface Host {
   readonly temporaryDirectory: string;
 }
 
+/** Root's folder for what programs of other users must be able to reach: the state folder is closed to them. */
+export const passableStateFolder = "/var/lib/glovebox";
+
 /** The one place where the process's surroundings are read. */
 export function readHost(): Host {
   return {

@@ -11,8 +11,9 @@ import type { PackageSetKey } from "./package-set.ts";
 
 let root: string;
 let now = 1_000_000_000_000;
+const uid = process.getuid?.() ?? null;
 const identity = identityOf(process.pid, "host");
-const open = (): PackageCache => new PackageCache({ folder: path.join(root, "cache"), identity, now: () => now });
+const open = (): PackageCache => new PackageCache({ folder: path.join(root, "cache"), identity, uid, now: () => now });
 const keyOf = (...requested: readonly string[]): PackageSetKey => ({
   ecosystem: "npm",
   manager: "bun",

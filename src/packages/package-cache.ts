@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import {
   access,
+  lstat,
   mkdir,
   readdir,
   readFile,
@@ -13,6 +14,7 @@ import {
   writeFile,
 } from "node:fs/promises";
 import path from "node:path";
+import { openOwnFolder } from "../base/own-folder/own-folder.ts";
 import { createId } from "../base/id.ts";
 import { isAlive, type ProcessIdentity } from "../sandbox/process-identity.ts";
 import { takeFileLock, takeFreeFileLock } from "./file-lock.ts";
@@ -22,6 +24,8 @@ import { removeSealed, seal } from "./sealed-folder.ts";
 export interface PackageCacheOptions {
   /** Where it is; made when it is missing, for this user only. */
   readonly folder: string;
+  /** This user; null where the system has no user ids. */
+  readonly uid: number | null;
   /** This process. */
   readonly identity: ProcessIdentity;
   /** Milliseconds since the epoch. */
@@ -235,13 +239,26 @@ export class PackageCache {
   }
 
   async #prepare(): Promise<string> {
-    await mkdir(this.#options.folder, { recursive: true, mode: 0o700 });
-    const root = await realpath(this.#options.folder);
+    const { folder, uid } = this.#options;
+    const remedy = "set GLOVEBOX_PACKAGES_DIR to another folder";
+    const root = await openOwnFolder(await throughOwnLink(folder, uid), {
+      what: "the folder of installed packages",
+      remedy,
+      uid,
+      mode: 0o700,
+      maxMode: 0o755,
+    });
     await Promise.all(
       ["sets", "uses", "locks", "new", "old"].map((name) => mkdir(path.join(root, name), { recursive: true })),
     );
     return root;
   }
+}
+
+/** A link of this user's own may lead to another disk. */
+async function throughOwnLink(folder: string, uid: number | null): Promise<string> {
+  const stats = await lstat(folder).catch(() => null);
+  return stats?.isSymbolicLink() && (uid === null || stats.uid === uid) ? realpath(folder) : folder;
 }
 
 function lockFile(root: string, id: string): string {

@@ -35,6 +35,7 @@ export interface PackagesOptions {
   readonly onHost: HostInstalling | null;
   /** Of one installation. */
   readonly limits: Limits;
+  readonly uid: number | null;
   readonly identity: ProcessIdentity;
   readonly logger: Logger;
   /** Milliseconds since the epoch. */

@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
 import path from "node:path";
 import type { Config } from "../config/config.ts";
-import type { Host } from "../config/host.ts";
+import { passableStateFolder, type Host } from "../config/host.ts";
 import type { EngineTable } from "../engines/discover.ts";
 import type { Engine } from "../engines/engine.ts";
 import { guardEngine } from "../engines/guarded-engine.ts";
@@ -65,6 +65,10 @@ async function localOptions(config: Config, host: Host): Promise<Omit<LocalEngin
     // A root without other users, as in a rootless container, is an ordinary user.
     uid: hasHostUids() ? host.uid : null,
     environment: config.engineEnvironment,
+    preloadFolders: {
+      own: path.join(host.stateDirectory, "preload"),
+      passable: path.join(passableStateFolder, "preload"),
+    },
     processId: host.pid,
     nodePath: host.executable,
     now: () => Date.now(),

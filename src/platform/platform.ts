@@ -41,6 +41,7 @@ import { createTypeScriptCompiler, type CompileTypeScript } from "../workloads/p
 import { closeParts } from "./close-parts.ts";
 import { engineTable } from "./engine-table.ts";
 import { logUnavailable } from "./log-unavailable.ts";
+import { openOwnState } from "./own-state.ts";
 import { HostWorkshop } from "./host-workshop.ts";
 
 /**
@@ -216,6 +217,7 @@ export function createPlatform({ config, host, door, defaultEngine, onAlert }: P
     configuredImages: Object.values(config.images),
     onHost: workshop,
     limits: installerLimits(config.ceilings),
+    uid: host.uid,
     identity,
     logger,
     now,
@@ -235,8 +237,10 @@ export function createPlatform({ config, host, door, defaultEngine, onAlert }: P
     const minimum = isOpen && !config.explicitSettings.includes("min_isolation") ? "preload" : config.minIsolation;
     return decideMinIsolation(requested, { minimum, mayLower: door === "own-machine" });
   };
+  let ownState: Promise<void> | undefined;
   const choose = async (name: string, needs: EngineNeeds, kind: IsolationKind): Promise<ChosenEngine> => {
     const { signal, containers = false } = needs;
+    await (ownState ??= openOwnState(host));
     const choice = checkChoice(name, valid, "engine");
     const allowLocal = door !== "server" && !inContainers && !containers;
     const options = { allowLocal, minIsolation: needs.minIsolation ?? minIsolation(kind), signal };

@@ -56,7 +56,12 @@ it(
     expect(told.killed).toBeGreaterThan(2);
     expect(told.installed).toBeGreaterThan(3);
 
-    const cache = new PackageCache({ folder: cacheFolder, identity: identityOf(process.pid, "host"), now: Date.now });
+    const cache = new PackageCache({
+      folder: cacheFolder,
+      identity: identityOf(process.pid, "host"),
+      uid: process.getuid?.() ?? null,
+      now: Date.now,
+    });
     await cache.prune(0);
     for (const place of ["sets", "new", "old", "uses"]) expect(readdirSync(path.join(cacheFolder, place))).toEqual([]);
     await rm(folder, { recursive: true });

@@ -1,8 +1,15 @@
 import { randomInt } from "node:crypto";
+import path from "node:path";
+import { passableStateFolder, readHost } from "../../src/config/host.ts";
 import type { Engine } from "../../src/engines/engine.ts";
 import { guardEngine } from "../../src/engines/guarded-engine.ts";
 import { createLocalEngine } from "../../src/engines/local/local-engine.ts";
 import type { LocalEngineOptions } from "../../src/engines/local/local-engine-options.ts";
+
+/** As the product has them. */
+export function ownPreloadFolders(): LocalEngineOptions["preloadFolders"] {
+  return { own: path.join(readHost().stateDirectory, "preload"), passable: path.join(passableStateFolder, "preload") };
+}
 
 /** What the embedded engine is told of this machine. */
 export function localEngineOptions(): LocalEngineOptions {
@@ -12,6 +19,7 @@ export function localEngineOptions(): LocalEngineOptions {
     uid: process.getuid?.() ?? null,
     environment: process.env,
     nodePath: process.execPath,
+    preloadFolders: ownPreloadFolders(),
     processId: process.pid,
     // Level `preload` has none.
     seccompFilter: new Uint8Array(),

@@ -3,7 +3,7 @@ import type { ProtectedPlace } from "../../policy/mounts/mount-policy.ts";
 import { configDirectory } from "../config-directory.ts";
 import type { Config } from "../config.ts";
 import { doorFolder } from "../door-folder.ts";
-import type { Host } from "../host.ts";
+import { passableStateFolder, type Host } from "../host.ts";
 import { expandHome } from "./expand-home.ts";
 import { existingPlace, realPlace } from "./real-place.ts";
 
@@ -55,6 +55,7 @@ export async function protectedPlaces(
       .filter(Boolean)
       .map((file): [string, string] => [path.resolve(file), "the configuration of Glovebox"]),
     [stateDirectory, "the records of Glovebox"],
+    [passableStateFolder, "the folders of programs at level preload"],
     [doorFolder(host), "the way into the sandboxes of Glovebox"],
     [expandHome(packages.directory, homeDirectory), "the installed packages of Glovebox"],
   ];

@@ -1,9 +1,9 @@
-import { mkdirSync, readdirSync, readFileSync, readlinkSync, rmdirSync, writeFileSync } from "node:fs";
-import { parseProcessStat } from "../../base/process-stat.ts";
+import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import type { ContainerLimits } from "../container-spec.ts";
 import { limitWrites, type CgroupVersion } from "./cgroup-limits.ts";
 import { groupName, groupsFolder, parseGroupOwner, type GroupOwner } from "./cgroup-names.ts";
 import { controllers, parseCgroupPlaces, type Controller } from "./cgroup-places.ts";
+import { hasEnded, readOwner } from "./owner-process.ts";
 import { ContainerGroup, removeGroup, writeLimit, type GroupPlaces } from "./container-group.ts";
 
 /** Control groups that this process may make, and what it finds there of dead ones. */
@@ -36,7 +36,7 @@ export class Cgroups {
       for (const controller of enabled) places.set(controller, { folder: `${folder}/${groupsFolder}`, version: 2 });
       if (enabled.length > 0) break;
     }
-    const cgroups = new Cgroups(places, readOwner());
+    const cgroups = new Cgroups(places, readOwner(0));
     const trial = groupName(cgroups.#owner, "trial");
     for (const [controller, { folder, version }] of places) {
       if (!keepsLimit(`${folder}/${trial}`, controller, version)) places.delete(controller);
@@ -46,7 +46,7 @@ export class Cgroups {
 
   /** None at all: for a host where they turn out to be of no use. */
   static none(): Cgroups {
-    return new Cgroups(new Map(), readOwner());
+    return new Cgroups(new Map(), readOwner(0));
   }
 
   /** @throws Error when the kernel refuses it */
@@ -79,13 +79,7 @@ export class Cgroups {
 
   #isLeftOver(name: string): boolean {
     const owner = parseGroupOwner(name);
-    if (owner === null || owner.namespace !== this.#owner.namespace) return false;
-    try {
-      const stat = parseProcessStat(readFileSync(`/proc/${owner.processId}/stat`, "utf8"));
-      return stat.hasEnded || stat.startTicks !== owner.startTicks;
-    } catch {
-      return true;
-    }
+    return owner !== null && hasEnded(owner, this.#owner);
   }
 }
 
@@ -101,12 +95,6 @@ function keepsLimit(folder: string, controller: Controller, version: CgroupVersi
   } finally {
     removeFolder(folder);
   }
-}
-
-function readOwner(): GroupOwner {
-  const namespace = /\d+/.exec(readlinkSync("/proc/self/ns/pid"))?.[0] ?? "0";
-  const { processId, startTicks } = parseProcessStat(readFileSync("/proc/self/stat", "utf8"));
-  return { namespace, processId, startTicks };
 }
 
 function canMake(folder: string): boolean {

@@ -1,3 +1,5 @@
+import type { PreloadFolders } from "./preload/base-folder.ts";
+
 /** How strongly the embedded engine is to seal programs. */
 export type LocalLevel = "auto" | "namespaces" | "preload";
 
@@ -24,6 +26,8 @@ export interface LocalEngineOptions {
    * none; left out, or where it is no Node: the PATH's.
    */
   readonly nodePath?: string | null | undefined;
+  /** For level `preload`. */
+  readonly preloadFolders: PreloadFolders;
   /** Number of this process, by which what it left behind is found once it has gone; left out: nobody looks for it. */
   readonly processId?: number | undefined;
   /** The seccomp filter as an array of `struct sock_filter`, compiled for `architecture`. */

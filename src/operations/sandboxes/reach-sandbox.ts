@@ -1,5 +1,6 @@
 import type { Platform } from "../../platform/platform.ts";
 import { visitRemote } from "../../sandbox/door/remote-sandbox.ts";
+import { assertOwnDoor } from "../../sandbox/door/own-doors.ts";
 import { visitOwn, type VisitedSandbox } from "../../sandbox/door/visit.ts";
 import { findSandboxes } from "./find.ts";
 import { noDoor, ownerElsewhere, ownerGone, sandboxNotFound } from "./sandbox-errors.ts";
@@ -15,6 +16,7 @@ export async function reachSandbox(platform: Platform, id: string, signal?: Abor
   if (record === null) throw await unknownSandbox(platform, id, signal);
   if ((await platform.leases.stateOf(record.owner)) === "expired") throw ownerGone(id);
   if (record.door === null) throw noDoor(id);
+  await assertOwnDoor(record.door, platform.host);
   return visitRemote({ id, address: record.door }, signal);
 }
 

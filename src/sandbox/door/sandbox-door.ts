@@ -1,6 +1,7 @@
-import { lstat, mkdir, readdir, rm } from "node:fs/promises";
+import { readdir, rm } from "node:fs/promises";
 import { createServer, type Server, type Socket } from "node:net";
 import path from "node:path";
+import { assertOwnDoors, openOwnDoors } from "./own-doors.ts";
 import type { Leases } from "../leases.ts";
 import { serveVisitor, type ServeVisitor } from "./serve-visitor.ts";
 
@@ -45,9 +46,14 @@ export class SandboxDoor {
 
   /** Removes the doors of processes that are gone. */
   async forgetLeft(): Promise<void> {
-    const { folder, leases, platform } = this.#options;
+    const { folder, leases, platform, uid } = this.#options;
     if (platform === "win32") return;
-    const owners = await readdir(folder).catch(() => []);
+    const isOurs = await assertOwnDoors(folder, uid).then(
+      () => true,
+      // Not there, or of somebody else, who is not to say what is removed.
+      () => false,
+    );
+    const owners = isOurs ? await readdir(folder) : [];
     for (const owner of owners) {
       if ((await leases.stateOf(owner)) === "expired") await rm(path.join(folder, owner), { force: true });
     }
@@ -59,7 +65,8 @@ export class SandboxDoor {
   }
 
   async #open(): Promise<Server> {
-    if (this.#options.platform !== "win32") await this.#makeFolder();
+    const { folder, uid, platform } = this.#options;
+    if (platform !== "win32") await openOwnDoors(folder, uid);
     const server = createServer((socket) => this.#serve(socket));
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     server.once("error", reject);
@@ -68,15 +75,6 @@ export class SandboxDoor {
     // A process ends when its own work is done, whoever might still come.
     server.unref();
     return server;
-  }
-
-  /** @throws when somebody else could put a door of their own there */
-  async #makeFolder(): Promise<void> {
-    const { folder, uid } = this.#options;
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    const stat = await lstat(folder);
-    const isPrivate = stat.isDirectory() && (uid === null || stat.uid === uid) && (stat.mode & 0o077) === 0;
-    if (!isPrivate) throw new Error("The folder for doors is open to other users.");
   }
 
   #serve(socket: Socket): void {

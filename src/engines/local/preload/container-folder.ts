@@ -1,6 +1,7 @@
 import { constants } from "node:fs";
-import { chmod, chown, cp, lstat, mkdir, mkdtemp, readdir, realpath, rm, writeFile } from "node:fs/promises";
+import { chmod, chown, cp, lstat, mkdir, mkdtemp, realpath, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { removeOwnTree, type TreeOwner } from "../../../base/own-folder/remove-own-tree.ts";
 import type { GuardText } from "./guard-files.ts";
 import { scratchPaths, type ScratchPaths } from "./scratch-paths.ts";
 
@@ -16,10 +17,11 @@ export interface ContainerFolder extends ScratchPaths {
 }
 
 export interface ContainerFolderOptions {
-  /** The host's folder for temporary files. */
+  /** A folder that nobody else can write to. */
   readonly base: string;
-  /** Begins with `folderPrefix`. */
   readonly prefix: string;
+  /** Who we are. */
+  readonly owner: TreeOwner;
   readonly scratch: readonly { readonly path: string }[];
   /** Folders of the host that never change. */
   readonly copies: readonly { readonly source: string; readonly target: string }[];
@@ -28,15 +30,12 @@ export interface ContainerFolderOptions {
   readonly hostUid: number | null;
 }
 
-/** Name of every container's folder begins so; then come the number of the process that made it, and chance. */
-export const folderPrefix = "glovebox-preload-";
-
 /** Makes the folder; whatever goes wrong, nothing is left of it. */
 export async function makeContainerFolder(options: ContainerFolderOptions): Promise<ContainerFolder> {
   const { guards, hostUid, copies } = options;
   // By its real path: the guards compare real paths, and macOS's own is a link.
   const path = await realpath(await mkdtemp(join(options.base, options.prefix)));
-  const remove = (): Promise<void> => removeFolder(path);
+  const remove = (): Promise<void> => removeOwnTree(path, options.owner);
   try {
     // Other users must be able to go through, and only that, where programs run as somebody else.
     if (hostUid !== null) await chmod(path, 0o711);
@@ -49,6 +48,8 @@ export async function makeContainerFolder(options: ContainerFolderOptions): Prom
     const { places, readOnly, folderOf } = scratchPaths(paths, join(path, "scratch"), join);
     for (const place of places.values()) {
       await mkdir(place, { recursive: true });
+      // Its path is no secret: it stands in the arguments of what runs there.
+      await chmod(place, 0o700);
       if (hostUid !== null) await chown(place, hostUid, hostUid);
     }
     for (const { source, target } of copies) {
@@ -66,21 +67,4 @@ export async function makeContainerFolder(options: ContainerFolderOptions): Prom
 
 async function openPlaces(places: readonly string[]): Promise<void> {
   for (const place of places) if ((await lstat(place)).isDirectory()) await chmod(place, 0o755);
-}
-
-/** Removes all of it, also folders that a program has closed to us. */
-async function removeFolder(path: string): Promise<void> {
-  const options = { recursive: true, force: true, maxRetries: 3 };
-  try {
-    await rm(path, options);
-  } catch {
-    await openUp(path);
-    await rm(path, options);
-  }
-}
-
-async function openUp(path: string): Promise<void> {
-  if (!(await lstat(path)).isDirectory()) return;
-  await chmod(path, 0o700);
-  for (const name of await readdir(path)) await openUp(join(path, name));
 }

@@ -4,8 +4,9 @@ import { taskkillArguments } from "./end-family.ts";
 import { parseStatus } from "./memory-use.ts";
 import { memoryIntervalMs } from "./memory-watch.ts";
 import { preloadCapabilities } from "./preload-capabilities.ts";
-import { defaultEnvironment, hostTemporaryFolder } from "./program-environment.ts";
-import { makerOf } from "./sweep-folders.ts";
+import { defaultEnvironment } from "./program-environment.ts";
+import { parseGroupOwner } from "../cgroup-names.ts";
+import { folderPrefix } from "./sweep-folders.ts";
 
 describe("what differs between systems", () => {
   it("Windows programs get what they cannot start without, and nothing else of the host's", () => {
@@ -23,15 +24,6 @@ describe("what differs between systems", () => {
   it("elsewhere programs get a path, a home and a folder for temporary files", () => {
     const environment = defaultEnvironment({ platform: "darwin", host: { SECRET: "x" }, temporaryFolder: "/t" });
     expect(environment).toEqual({ PATH: "/usr/bin:/bin", HOME: "/t", TMPDIR: "/t" });
-  });
-
-  it.each([
-    ["win32", { TEMP: "C:\\T" }, "C:\\T"],
-    ["win32", {}, null],
-    ["darwin", { TMPDIR: "/var/folders/x" }, "/var/folders/x"],
-    ["linux", {}, "/tmp"],
-  ] as const)("on %s with %j the folder for temporary files is %s", (platform, host, folder) => {
-    expect(hostTemporaryFolder({ platform, host })).toBe(folder);
   });
 
   it("Windows ends a tree by itself", () => {
@@ -56,9 +48,9 @@ describe("what differs between systems", () => {
   });
 
   it("a folder left behind names its maker", () => {
-    expect(makerOf("glovebox-preload-123-AbC")).toBe(123);
-    expect(makerOf("glovebox-preload-x-AbC")).toBeNull();
-    expect(makerOf("glovebox-123-AbC")).toBeNull();
+    const maker = { namespace: "4026531836", processId: 123, startTicks: "456" };
+    expect(parseGroupOwner(`${folderPrefix(maker)}AbC`)).toEqual(maker);
+    expect(parseGroupOwner(`${folderPrefix(null)}AbC`)).toBeNull();
   });
 });
 

@@ -6,14 +6,15 @@ import type { CallOptions, Container, ContainerSummary, Engine, EngineProbe, Ima
 import { hostUids } from "../host-uids.ts";
 import type { LocalEngineOptions } from "../local-engine-options.ts";
 import { checkContainerSpec, parseProcessUser } from "../local-spec.ts";
+import { readOwner } from "../owner-process.ts";
 import { nameTaken } from "../name-taken.ts";
 import { onlyTheHost } from "../only-the-host.ts";
-import { folderPrefix, makeContainerFolder } from "./container-folder.ts";
+import { makeContainerFolder } from "./container-folder.ts";
 import { guardCommand } from "./guard-command.ts";
 import type { ArrangeProgram } from "./host-program.ts";
 import { PreloadContainer } from "./preload-container.ts";
 import { openPreloadHost, type PreloadHost } from "./preload-host.ts";
-import { processIsAlive, sweepFolders } from "./sweep-folders.ts";
+import { folderPrefix, sweepFolders } from "./sweep-folders.ts";
 import { toolCommand } from "./tool-command.ts";
 
 export interface PreloadEngineOptions extends LocalEngineOptions {
@@ -130,17 +131,19 @@ class PreloadEngine implements Engine {
 
   async #openAndSweep(): Promise<PreloadHost> {
     const host = await openPreloadHost(this.#options, this.#options);
-    await sweepFolders(host.temporaryFolder, processIsAlive);
+    const { processId, uid, platform } = this.#options;
+    if (processId !== undefined) await sweepFolders(host.baseFolder, readOwner(processId), { uid, platform });
     return host;
   }
 
   async #make(host: PreloadHost, spec: ContainerSpec): Promise<PreloadContainer> {
-    const { randomInteger, processId, installs, arrange } = this.#options;
+    const { randomInteger, processId, installs, arrange, uid, platform } = this.#options;
     const guarded = guardCommand(host.interpreters);
     const hostUid = host.changesUser ? randomInteger(hostUids.minimum, hostUids.maximum) : null;
     const folder = await makeContainerFolder({
-      base: host.temporaryFolder,
-      prefix: `${folderPrefix}${processId ?? "x"}-`,
+      base: host.baseFolder,
+      prefix: folderPrefix(processId === undefined ? null : readOwner(processId)),
+      owner: { uid, platform },
       scratch: spec.scratch,
       copies: spec.mounts ?? [],
       guards: host.guards,

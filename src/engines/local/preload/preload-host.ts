@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
-import { accessSync, constants, statSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { accessSync, constants } from "node:fs";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { throwIfCancelled } from "../../../base/abort.ts";
 import { GloveboxError } from "../../../errors/glovebox-error.ts";
@@ -9,19 +9,20 @@ import { findBunBinary } from "../bun-binary.ts";
 import { readOpenFilesCeiling } from "../host-root.ts";
 import type { LocalEngineOptions } from "../local-engine-options.ts";
 import { findPython } from "../python-installation.ts";
+import { isOpenToOthers, openOwnBase, openPassableBase } from "./base-folder.ts";
 import { findNode } from "./find-node.ts";
 import type { GuardedInterpreters } from "./guard-command.ts";
 import { readGuards, type GuardText } from "./guard-files.ts";
 import type { BoundingTools } from "./launch-prefix.ts";
 import { preloadCapabilities } from "./preload-capabilities.ts";
-import { defaultEnvironment, hostTemporaryFolder } from "./program-environment.ts";
+import { defaultEnvironment } from "./program-environment.ts";
 import type { InstallTools } from "./tool-command.ts";
 
 /** All that level `preload` knows of its host. */
 export interface PreloadHost {
   readonly platform: NodeJS.Platform;
-  /** The host's folder for temporary files. */
-  readonly temporaryFolder: string;
+  /** In which the folders of containers stand. */
+  readonly baseFolder: string;
   readonly interpreters: GuardedInterpreters;
   readonly guards: readonly GuardText[];
   /** None unless the engine installs. */
@@ -48,7 +49,6 @@ export async function openPreloadHost(
   signal?: AbortSignal,
 ): Promise<PreloadHost> {
   const { platform, environment: host } = options;
-  const temporaryFolder = hostTemporaryFolder({ platform, host });
   const [python, node, guards, setpriv] = await Promise.all([
     findPython({ ...options, signal }),
     findNode({ ...options, signal }),
@@ -57,15 +57,16 @@ export async function openPreloadHost(
   ]);
   throwIfCancelled(signal);
   if (python === null && node === null) throw nothingToRun();
-  if (temporaryFolder === null) throw noTemporaryFolder();
   const bun = installs ? bunOf(options) : null;
   const executables = [bun ?? undefined, python?.executable, node?.executable, ...(python?.libraries ?? [])].filter(
     (path) => path !== undefined,
   );
-  const changesUser = options.uid === 0 && setpriv !== null && [temporaryFolder, ...executables].every(isOpenToOthers);
+  const canChangeUser = options.uid === 0 && setpriv !== null && executables.every(isOpenToOthers);
+  const passable = canChangeUser ? await openPassableBase(options.preloadFolders.passable) : null;
+  const changesUser = passable !== null;
   return {
     platform,
-    temporaryFolder,
+    baseFolder: passable ?? (await openOwnBase(options.preloadFolders.own, options.uid)),
     interpreters: { python: python?.executable ?? null, node },
     guards,
     installers: { bun, python: installs ? (python?.executable ?? null) : null },
@@ -121,14 +122,6 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** Whether any user can get there. */
-function isOpenToOthers(path: string): boolean {
-  for (let place = path; ; place = dirname(place)) {
-    if ((statSync(place).mode & 0o001) === 0) return false;
-    if (place === dirname(place)) return true;
-  }
-}
-
 function nothingToRun(): GloveboxError {
   return new GloveboxError(
     "ENGINE_UNAVAILABLE",
@@ -138,11 +131,4 @@ function nothingToRun(): GloveboxError {
       context: { engine: "local" },
     },
   );
-}
-
-function noTemporaryFolder(): GloveboxError {
-  return new GloveboxError("ENGINE_UNAVAILABLE", "The host names no folder for temporary files (TEMP is not set).", {
-    suggestion: "Set TEMP to a folder that can be written to.",
-    context: { engine: "local" },
-  });
 }

@@ -25,9 +25,3 @@ export function defaultEnvironment({
     TMP: temporaryFolder,
   };
 }
-
-/** The host's folder for temporary files, below which containers' folders are made; null where it cannot be told. */
-export function hostTemporaryFolder({ platform, host }: Omit<EnvironmentSources, "temporaryFolder">): string | null {
-  if (platform === "win32") return host["TEMP"] ?? host["TMP"] ?? null;
-  return host["TMPDIR"] ?? "/tmp";
-}

@@ -1,29 +1,22 @@
-import { readdir, rm } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { folderPrefix } from "./container-folder.ts";
+import { removeOwnTree, type TreeOwner } from "../../../base/own-folder/remove-own-tree.ts";
+import { groupName, parseGroupOwner, type GroupOwner } from "../cgroup-names.ts";
+import { hasEnded } from "../owner-process.ts";
 
-/** Number of the process that made a container's folder; null for folders that are none. */
-export function makerOf(name: string): number | null {
-  const number = name.startsWith(folderPrefix) ? /^(\d+)-/.exec(name.slice(folderPrefix.length))?.[1] : undefined;
-  return number === undefined ? null : Number(number);
+/** How the name of a container's folder begins, by which it is found once its maker has gone; then comes chance. */
+export function folderPrefix(maker: GroupOwner | null): string {
+  return maker === null ? "preload-" : groupName(maker, "preload-");
 }
 
-/** Removes what servers left that ended without removing it; what cannot be removed is left to a later sweep. */
-export async function sweepFolders(base: string, isAlive: (processId: number) => boolean): Promise<void> {
-  const names = await readdir(base);
-  const left = names.filter((name) => {
-    const maker = makerOf(name);
-    return maker !== null && !isAlive(maker);
+/**
+ * Removes what servers left in a folder that is ours alone and that ended without removing it; what cannot be removed is
+ * left to a later sweep.
+ */
+export async function sweepFolders(base: string, own: GroupOwner, tree: TreeOwner): Promise<void> {
+  const left = (await readdir(base)).filter((name) => {
+    const maker = parseGroupOwner(name);
+    return maker !== null && hasEnded(maker, own);
   });
-  await Promise.allSettled(left.map((name) => rm(join(base, name), { recursive: true, force: true })));
-}
-
-/** Whether there is a process of that number. */
-export function processIsAlive(processId: number): boolean {
-  try {
-    process.kill(processId, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
+  await Promise.allSettled(left.map((name) => removeOwnTree(join(base, name), tree)));
 }

@@ -1,0 +1,177 @@
+import { execFileSync, spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createGlovebox } from "../../src/index.ts";
+import { SandboxDoor } from "../../src/sandbox/door/sandbox-door.ts";
+import { assertOwnDoor } from "../../src/sandbox/door/own-doors.ts";
+import { preloadEngine } from "../helpers/preload-engine.ts";
+
+/** Somebody else on the same machine, whom the test bed has. */
+const stranger = Number(spawnSync("id", ["-u", "glovebox-testbed"], { encoding: "utf8" }).stdout.trim() || Number.NaN);
+const isPossible = process.getuid?.() === 0 && !Number.isNaN(stranger);
+
+function asStranger(script: string, ...args: readonly string[]): ChildProcess {
+  const identity = [`--reuid=${stranger}`, `--regid=${stranger}`, "--clear-groups"];
+  return spawn("setpriv", [...identity, "/usr/bin/python3", "-c", script, ...args], { stdio: ["ignore", "pipe", "inherit"] });
+}
+
+/** A number that no process has. */
+function deadProcess(): number {
+  return spawnSync("true").pid;
+}
+
+const container = {
+  name: "glovebox-hostile",
+  image: "host",
+  labels: {},
+  command: undefined,
+  limits: { cpus: 1, memoryBytes: 2 ** 28, pids: 16 },
+  scratch: [{ path: "/work", sizeBytes: 2 ** 20 }],
+  processUser: "1000:1000",
+};
+
+describe.runIf(isPossible)("another user of this machine", () => {
+  let folder: string;
+  let precious: string;
+  const helpers: ChildProcess[] = [];
+  beforeEach(() => {
+    // Anybody may make names in it, as in the system's folder for temporary files.
+    folder = mkdtempSync(path.join(tmpdir(), "glovebox-hostile-"));
+    chmodSync(folder, 0o1777);
+    precious = mkdtempSync(path.join("/root", ".glovebox-precious-"));
+    for (let n = 0; n < 20; n++) writeFileSync(path.join(precious, `${n}`), "x");
+  });
+  afterEach(async () => {
+    for (const helper of helpers.splice(0)) {
+      helper.kill("SIGKILL");
+      if (helper.exitCode === null && helper.signalCode === null) await once(helper, "exit");
+    }
+    for (const place of [folder, precious]) rmSync(place, { recursive: true, force: true });
+  });
+  const isWhole = (): boolean => readdirSync(precious).length === 20;
+
+  /** Exchanges folders of every name that a sweep could take for its own with links, as fast as it can. */
+  const exchanges = `
+import ctypes, os, sys
+base, precious, dead, ns = sys.argv[1:]
+os.umask(0)
+names = [f"glovebox-preload-{dead}-{n}" for n in range(30)] + [f"{ns}.{dead}.1.preload-{n}" for n in range(30)]
+links = os.path.join(base, "links"); os.mkdir(links)
+for name in names:
+    os.makedirs(os.path.join(base, name, *"abcdefgh"))
+    os.symlink(precious, os.path.join(links, name))
+libc = ctypes.CDLL(None)
+print("ready", flush=True)
+while True:
+    for name in names: libc.renameat2(-100, os.path.join(base, name).encode(), -100, os.path.join(links, name).encode(), 2)
+`;
+
+  it("gets no folder swept through a link, neither in the shared place nor in one that looks like ours", async () => {
+    const namespace = /\d+/.exec(execFileSync("readlink", ["/proc/self/ns/pid"], { encoding: "utf8" }))?.[0] ?? "";
+    const helper = asStranger(exchanges, folder, precious, String(deadProcess()), namespace);
+    helpers.push(helper);
+    await once(helper.stdout ?? helper, "data");
+    for (let round = 0; round < 10; round++) {
+      const engine = preloadEngine({ environment: { ...process.env, TMPDIR: folder } });
+      await engine.probe();
+      await engine.close();
+      expect(isWhole()).toBe(true);
+    }
+    // Even if the folder were taken for ours, it would have to be ours.
+    const own = preloadEngine({ uid: null, preloadFolders: { own: folder, passable: folder } });
+    await own.probe();
+    await own.close();
+    expect(isWhole()).toBe(true);
+  });
+
+  it.each([
+    ["a folder", "os.mkdir(sys.argv[1])"],
+    ["a folder that all may write to", "os.umask(0); os.mkdir(sys.argv[1], 0o777)"],
+    ["a link", "os.symlink('/root', sys.argv[1])"],
+    ["a pipe", "os.mkfifo(sys.argv[1])"],
+    ["a file", "open(sys.argv[1], 'w').close()"],
+  ])("who made %s in place of ours gets nothing, and we are told", async (_, make) => {
+    for (const name of ["glovebox", "doors", "preload"]) {
+      const helper = asStranger(`import os, sys\n${make}`, path.join(folder, name));
+      await once(helper, "exit");
+    }
+    const before = readdirSync("/root").toSorted();
+    const state = process.env["XDG_STATE_HOME"];
+    process.env["XDG_STATE_HOME"] = folder;
+    try {
+      await using glovebox = await createGlovebox({ engine: "local" });
+      const failure = await glovebox.execute({ language: "python", code: "1" }).catch((error: unknown) => error);
+      expect(failure).toMatchObject(refusal);
+    } finally {
+      if (state === undefined) delete process.env["XDG_STATE_HOME"];
+      else process.env["XDG_STATE_HOME"] = state;
+    }
+
+    const places = { own: path.join(folder, "preload"), passable: path.join(folder, "preload") };
+    const engine = preloadEngine({ preloadFolders: places });
+    await expect(engine.create(container)).rejects.toMatchObject(refusal);
+    await engine.close();
+
+    const door = new SandboxDoor({
+      ...{ folder: path.join(folder, "doors"), owner: "own-1", uid: 0, platform: "linux" },
+      leases: { stateOf: async () => "expired" },
+      find: () => undefined,
+      logger: { info() {}, warn() {}, error() {}, debug() {} } as never,
+    });
+    await expect(door.open()).rejects.toMatchObject(refusal);
+    await door.forgetLeft();
+    await expect(
+      assertOwnDoor(path.join(folder, "doors", "own-1"), { uid: 0, platform: "linux" }),
+    ).rejects.toMatchObject(refusal);
+    expect(readdirSync("/root").toSorted()).toEqual(before);
+    expect(isWhole()).toBe(true);
+  });
+  const refusal = {
+    errorType: "PERMISSION_DENIED",
+    message: expect.stringMatching(/^Glovebox does not use .*(another user|a link|no folder|open to other users)/),
+    suggestion: expect.stringContaining("chmod"),
+  };
+
+  it("cannot look into what programs of ours write, nor reach their folders' names", async () => {
+    const engine = preloadEngine();
+    const made = await engine.create(container);
+    await made.start();
+    const real = made.folderOf?.("/work") ?? "";
+    expect(real).toMatch(/preload-/);
+    const base = path.dirname(path.dirname(path.dirname(real)));
+    const look = `
+import os, sys
+def tried(work):
+    try: return work()
+    except OSError as error: return error.strerror
+print(tried(lambda: os.listdir(sys.argv[1])), tried(lambda: os.listdir(sys.argv[2])), tried(lambda: os.mkdir(sys.argv[1] + "/x")))
+`;
+    const helper = asStranger(look, base, real);
+    const said: string[] = [];
+    helper.stdout?.on("data", (data: Buffer) => said.push(data.toString()));
+    await once(helper, "close");
+    expect(said.join("")).toBe("Permission denied Permission denied Permission denied\n");
+    expect(statSync(base).mode & 0o777).toBe(0o711);
+    await made.remove();
+    expect(existsSync(path.dirname(path.dirname(real)))).toBe(false);
+    await engine.close();
+  });
+
+  it("hears nothing at a door of theirs that stands where ours should", async () => {
+    const doors = path.join(folder, "doors");
+    mkdirSync(doors);
+    const heard: string[] = [];
+    const server = createServer((socket) => void socket.on("data", (data) => heard.push(data.toString())));
+    await new Promise<void>((resolve) => void server.listen(path.join(doors, "own-1"), resolve));
+    execFileSync("chown", ["-R", String(stranger), doors]);
+    await expect(assertOwnDoor(path.join(doors, "own-1"), { uid: 0, platform: "linux" })).rejects.toMatchObject(
+      refusal,
+    );
+    expect(heard).toEqual([]);
+    server.close();
+  });
+});
