@@ -5,7 +5,7 @@
  * order of its ticks and microtasks changes; it would also have read the working folder while that was empty.
  *
  * Standard input carries: the length of the header in decimal and a newline, the header (JSON: version, main, arguments,
- * environment, files, folder, working_directory, empties), the bytes of the files one after another, and then the
+ * environment, files, folder, working_directory, untrusted, empties), the bytes of the files one after another, and then the
  * standard input of the program.
  */
 import fs from "node:fs";
@@ -86,7 +86,9 @@ try {
   if (header.working_directory !== "") process.chdir(header.working_directory);
   // Without --no-install a missing package would end in a failed look-up of the registry's name.
   const environment = { ...process.env, ...header.environment };
-  process.execve(process.execPath, [process.argv0, "--no-install", main, ...header.arguments], environment);
+  // bunfig.toml of the folder or of the home can name code that runs first, and .env sets variables.
+  const own = header.untrusted.length > 0 ? ["--config=/dev/null", "--no-env-file"] : [];
+  process.execve(process.execPath, [process.argv0, "--no-install", ...own, main, ...header.arguments], environment);
 } catch (error) {
   fs.writeSync(2, `glovebox runner: ${error.message}\n`);
   process.exit(runnerFailed);

@@ -7,7 +7,7 @@
  * out of a promise, and the order of its ticks and microtasks changes.
  *
  * Standard input carries: the length of the header in decimal and a newline, the header (JSON: version, main, arguments,
- * environment, files, compiled, folder, working_directory, empties), the bytes of the files and then of the compiled
+ * environment, files, compiled, folder, working_directory, untrusted, empties), the bytes of the files and then of the compiled
  * files one after another, and then the standard input of the program.
  *
  * It starts in this file's folder and goes to the working folder once the job is there, because Node remembers where it

@@ -6,7 +6,7 @@ here the start is held up until the job has come. From then on everything is Pyt
 tracebacks, exit codes, signals and threads are those of `python3 main.py`. Works with Python 3.8 and later.
 
 Standard input carries: the length of the header in decimal and a newline, the header (JSON: version, main, arguments,
-environment, files, folder, working_directory, empties), the bytes of the files one after another, and then the standard
+environment, files, folder, working_directory, untrusted, empties), the bytes of the files one after another, and then the standard
 input of the program.
 """
 
@@ -123,8 +123,9 @@ def _run():
         for file in header["files"]:
             write_file(header["folder"], file["path"], file["size"])
         # What Python itself reads while it starts it has read already.
-        paths = header["environment"].get("PYTHONPATH", "")
-        sys.path[:0] = [entry for entry in paths.split(os.pathsep) if entry]
+        paths = [entry for entry in header["environment"].get("PYTHONPATH", "").split(os.pathsep) if entry]
+        late = [path for path in paths if is_below(path, header["untrusted"])]
+        sys.path[:0] = [path for path in paths if path not in late]
         for name, value in header["environment"].items():
             os.environb[name.encode("utf-8")] = value.encode("utf-8")
         if header["working_directory"]:
@@ -132,17 +133,35 @@ def _run():
         sys.argv.extend(header["arguments"])
         if hasattr(sys, "orig_argv"):
             sys.orig_argv.extend(header["arguments"])
+        if header["untrusted"]:
+            # Or Python looks for a `usercustomize` in all of its path.
+            sys.modules["site"].ENABLE_USER_SITE = False
+        return late
+
+    def is_below(path, folders):
+        real = os.path.realpath(path)
+        return any((real + "/").startswith(os.path.realpath(folder).rstrip("/") + "/") for folder in folders)
+
+    def add_late(late):
+        """Behind Python's own library: nothing of theirs runs before the program, or in the place of a module of it."""
+        library = os.path.dirname(os.__file__)
+        own = [index for index, path in enumerate(sys.path) if path == library or os.path.basename(path) in ("lib-dynload", "DLLs")]
+        place = max(own, default=len(sys.path) - 1) + 1
+        sys.path[place:place] = late
 
     def receive_job_or_end():
         try:
-            receive_job()
+            return receive_job()
         except Exception as error:
             os.write(2, ("glovebox runner: %s: %s\n" % (type(error).__name__, error)).encode("utf-8", "replace"))
             os._exit(runner_failed)
 
     leave_no_trace()
-    receive_job_or_end()
-    run_own_sitecustomize()
+    late = receive_job_or_end()
+    try:
+        run_own_sitecustomize()
+    finally:
+        add_late(late)
 
 
 _run()

@@ -2,6 +2,7 @@ import type { HostAndPort } from "../policy/network/host-and-port.ts";
 import type { Isolation } from "../policy/isolation.ts";
 import type { Language } from "../policy/language.ts";
 import type { LimitKind, Limits } from "../policy/limits.ts";
+import type { ToolingFilesMode } from "../policy/tooling/tooling-files.ts";
 import type { SecretSource } from "./secret-source.ts";
 
 /** Which engine answers `run_code`: the configured container engine, or the embedded one (SPEC RT4). */
@@ -73,6 +74,10 @@ export interface Config {
   readonly mountAllowlist: string | null;
   /** Folders below which requests may name files and projects; null: the door decides (SPEC MO5). */
   readonly projectRoots: readonly string[] | null;
+  /** How environments treat the files through which a project runs code on its owner's machine, at the least. */
+  readonly toolingFiles: ToolingFilesMode;
+  /** Paths of projects that count as such beside the built-in ones. */
+  readonly toolingPaths: readonly string[];
   /** Origins of web pages that may call a server (SPEC API2). */
   readonly allowedOrigins: readonly string[];
   /** Key paths that somebody set, such as `limits.execute.cpus`: demands, where a default is only a wish (SPEC RT5). */

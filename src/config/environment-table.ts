@@ -48,6 +48,8 @@ export const environmentTable: Readonly<Record<string, EnvironmentRow>> = {
   GLOVEBOX_PACKAGES_INSTALL_AT_PRELOAD: { key: "packages.install_at_preload", form: "flag" },
   GLOVEBOX_MOUNT_ALLOWLIST: { key: "mount_allowlist", form: "text" },
   GLOVEBOX_PROJECT_ROOTS: { key: "project_roots", form: "list" },
+  GLOVEBOX_TOOLING_FILES: { key: "tooling_files", form: "text" },
+  GLOVEBOX_TOOLING_PATHS: { key: "tooling_paths", form: "list" },
   GLOVEBOX_ALLOWED_ORIGINS: { key: "allowed_origins", form: "list" },
   GLOVEBOX_LOG_LEVEL: { key: "log_level", form: "text" },
   ...Object.fromEntries(limitRows),

@@ -4,6 +4,7 @@ import { maxDurationMs, parseDuration } from "../base/duration.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import { environmentName } from "../policy/environment.ts";
 import { checkImageReference } from "../policy/image-reference.ts";
+import { checkRelativePath } from "../policy/relative-path.ts";
 import { expectedLimit, limitFields, type LimitField } from "../policy/limit-fields.ts";
 
 /** The message of every schema here is what was expected, in words that follow "expected". */
@@ -44,6 +45,14 @@ export function imageReference(): z.ZodString {
 export function hostPath(): z.ZodString {
   const words = "an absolute path, or one that begins with ~/";
   return z.string(words).refine((path) => isAbsolute(path) || path === "~" || /^~[\\/]/.test(path), words);
+}
+
+/** A path within a project. */
+export function relativePath(): z.ZodString {
+  const words = "a relative path such as tools/hooks";
+  return z
+    .string(words)
+    .refine((path) => unlessRefused(() => checkRelativePath(path, "path") === path) === true, words);
 }
 
 /** Web origins as browsers send them; `null` and wildcards name no page. */

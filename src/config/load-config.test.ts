@@ -53,6 +53,9 @@ describe("loadConfig without anything set", () => {
       secrets: [],
       mountAllowlist: null,
       projectRoots: null,
+      toolingFiles: "named",
+      toolingPaths: [],
+      allowedOrigins: [],
       hostEnvironment: {},
       engineEnvironment: {},
     });

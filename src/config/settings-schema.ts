@@ -3,9 +3,19 @@ import { mebibyte } from "../base/bytes.ts";
 import { maxDurationMs } from "../base/duration.ts";
 import { isolationLevels } from "../policy/isolation.ts";
 import { defaultLimits, withinCeilings } from "../policy/limits.ts";
+import { toolingFilesModes } from "../policy/tooling/tooling-files.ts";
 import { defaultSessionImage } from "../policy/session-profile.ts";
 import { containerRuntimes, executionModes, logLevels, type Config } from "./config.ts";
-import { choice, duration, hostPath, imageReference, origins, variableNames, wholeNumber } from "./leaf-schemas.ts";
+import {
+  choice,
+  duration,
+  hostPath,
+  imageReference,
+  origins,
+  relativePath,
+  variableNames,
+  wholeNumber,
+} from "./leaf-schemas.ts";
 import { networkSection, toNetwork } from "./network-schema.ts";
 import { secretSources } from "./secrets-schema.ts";
 import { agentSection, ceilingsSection, kindSection, toLimits } from "./limit-schemas.ts";
@@ -124,6 +134,16 @@ const schema = z.strictObject(
       .describe(
         "Folders below which requests may name files and projects; unset: none for the server, the working directory on the user's own machine.",
       ),
+    tooling_files: choice(toolingFilesModes)
+      .default("named")
+      .describe(
+        "Files through which a project runs code on its owner's machine: `named` when a command has changed them, or `locked` against it where they exist; a request can ask for more, not for less.",
+      ),
+    tooling_paths: z
+      .array(relativePath(), "a list of paths")
+      .max(64, "a list of at most 64 paths")
+      .default([])
+      .describe("Files and folders of projects that count as such beside the built-in ones, such as `tools/hooks`."),
     allowed_origins: origins()
       .default([])
       .describe("Origins of web pages that may call the server, each as browsers send it; others are refused."),
@@ -182,6 +202,8 @@ export function parseSettings(raw: unknown): ParsedSettings {
     secrets: keys.secrets,
     mountAllowlist: keys.mount_allowlist,
     projectRoots: keys.project_roots,
+    toolingFiles: keys.tooling_files,
+    toolingPaths: keys.tooling_paths,
     environmentAllowlist: keys.environment_allowlist,
     allowedOrigins: keys.allowed_origins,
   };

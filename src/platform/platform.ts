@@ -30,6 +30,7 @@ import { WorkArchives } from "../sandbox/work-archives.ts";
 import type { Alert, AlertListener } from "../telemetry/alert.ts";
 import { NetworkAlerts } from "../telemetry/network-alerts.ts";
 import { SetuidAlerts } from "../telemetry/setuid-alerts.ts";
+import { ToolingAlerts } from "../telemetry/tooling-alerts.ts";
 import { Environments } from "../workloads/environment/environments.ts";
 import { ensureImage } from "../workloads/program/ensure-image.ts";
 import { BaseImage } from "../workloads/session/base-image/base-image.ts";
@@ -100,6 +101,7 @@ export interface Platform extends AsyncDisposable {
   readonly packages: Packages;
   readonly environments: Environments;
   readonly setuidAlerts: SetuidAlerts;
+  readonly toolingAlerts: ToolingAlerts;
   /** Milliseconds of a clock that never goes back. */
   readonly monotonicMs: () => number;
   /** Milliseconds since the epoch. */
@@ -185,6 +187,7 @@ export function createPlatform({ config, host, door, defaultEngine, onAlert }: P
     }
   };
   const setuidAlerts = new SetuidAlerts(tellAlert, now);
+  const toolingAlerts = new ToolingAlerts(tellAlert, now);
   const egressProxies = new EgressProxies({
     idleMs: proxyIdleMs,
     platform: host.platform,
@@ -292,6 +295,7 @@ export function createPlatform({ config, host, door, defaultEngine, onAlert }: P
     packages,
     environments,
     setuidAlerts,
+    toolingAlerts,
     monotonicMs,
     now,
     chooseEngine: (name, needs = {}) => choose(name ?? namedEngine, needs, "other"),

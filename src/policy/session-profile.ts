@@ -9,7 +9,7 @@ export const defaultSessionImage = "bun-runner-base";
 /** Where the code of a call lies (SPEC MO1). */
 export const codeFolder = "/code";
 /** The session's own writable folder for packages (SPEC PK4). */
-const packagesFolder = "/packages";
+export const packagesFolder = "/packages";
 
 /** Room for the longest code, and for what an interpreter puts beside it. */
 const codeFolderBytes = 4 * mebibyte;

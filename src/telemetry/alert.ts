@@ -4,10 +4,10 @@ export interface Alert {
   readonly container_id: string;
   /** RFC 3339. */
   readonly timestamp: string;
-  readonly kind: "cpu" | "memory" | "network" | "preview_error" | "oom" | "setuid_files";
-  /** What was measured; for `network` the connections that were refused until now. */
+  readonly kind: "cpu" | "memory" | "network" | "preview_error" | "oom" | "setuid_files" | "tooling_files";
+  /** What was measured; for `network` the connections that were refused until now, for `tooling_files` the files that changed. */
   readonly value: number;
-  /** What `value` went above; for `network` 0. */
+  /** What `value` went above; for `network` and `tooling_files` 0. */
   readonly threshold: number;
   /** An alert that has started ends, at the latest with its sandbox's network. */
   readonly state: "start" | "end";

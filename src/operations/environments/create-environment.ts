@@ -86,6 +86,7 @@ async function run(platform: Platform, request: Request, call: OperationCall): P
     isolation,
     ...(spec.ociRuntime === undefined ? {} : { oci_runtime: spec.ociRuntime }),
     read_only: environment.spec.project?.readOnly ?? false,
+    tooling_files: environment.spec.toolingFiles,
     warnings: [...notices, ...environment.warnings],
   };
 }
@@ -109,6 +110,9 @@ function specOf(platform: Platform, request: Request, id: string, principal: str
       return checkArguments(command, field);
     }),
     project: null,
+    // The stricter of the two.
+    toolingFiles: config.toolingFiles === "locked" ? "locked" : (request.tooling_files ?? config.toolingFiles),
+    toolingPaths: config.toolingPaths,
     readOnlyRoot: request.read_only_root ?? false,
     limits: resolveLimits({
       kind: "environment",

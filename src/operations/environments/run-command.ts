@@ -1,10 +1,12 @@
 import type { z } from "zod";
 import type { Platform } from "../../platform/platform.ts";
+import { shortenTooling } from "../../policy/tooling/tooling-changes.ts";
 import { resolveLimits } from "../../policy/resolve-limits.ts";
 import type { Operation, OperationCall } from "../operation.ts";
 import { readSecrets } from "../read-secrets.ts";
 import { readCommand } from "./read-command.ts";
 import { runCommandRequestSchema, runCommandResponseSchema, type RunCommandResponse } from "./schema.ts";
+import { mostToolingFiles } from "./tooling-schema.ts";
 
 type Request = z.output<typeof runCommandRequestSchema>;
 
@@ -56,6 +58,7 @@ async function run(platform: Platform, request: Request, call: OperationCall): P
     duration_ms: result.durationMs,
     timed_out: result.outcome === "timed_out",
     restarted: result.restarted,
+    tooling_files: [...shortenTooling(result.toolingFiles, mostToolingFiles)],
     warnings: [...result.warnings],
     ...(result.error === null ? {} : { error: result.error.toWire() }),
   };

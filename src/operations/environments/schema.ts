@@ -1,9 +1,11 @@
 import { z } from "zod";
 import { isolationLevels } from "../../engines/capabilities.ts";
+import { toolingFilesModes } from "../../policy/tooling/tooling-files.ts";
 import { outcomes } from "../../sandbox/outcome.ts";
 import { runSettings } from "../run-settings.ts";
 import { secretsSchema } from "../secrets-schema.ts";
 import { wireErrorSchema } from "../wire-error-schema.ts";
+import { toolingFilesSchema } from "./tooling-schema.ts";
 
 const envId = z.string().describe("The environment's id, as create_environment gave it.");
 const variables = z.record(z.string(), z.string());
@@ -32,6 +34,12 @@ export const createEnvironmentRequestSchema = z.strictObject({
       'Commands that run once as root before the environment is handed out, with the package registries as their network, such as [["pip", "install", "ruff"]]; each a program and its arguments. They can read the project and not change it.',
     ),
   read_only: z.boolean().optional().describe("Commands cannot change the project; default false."),
+  tooling_files: z
+    .enum(toolingFilesModes)
+    .optional()
+    .describe(
+      "Files of the project that its owner's tools (git, editors, shells, agents) run by themselves, such as .git/config and .vscode: named: the answer of run_command names those that changed; locked: those that exist cannot be changed either, so that some git commands fail. Default: the deployment's, else named.",
+    ),
   read_only_root: z
     .boolean()
     .optional()
@@ -49,6 +57,7 @@ export const createEnvironmentResponseSchema = z.object({
   isolation: z.enum(isolationLevels),
   oci_runtime: z.string().optional(),
   read_only: z.boolean().describe("Whether the project cannot be changed."),
+  tooling_files: z.enum(toolingFilesModes),
   warnings: z.array(z.string()).describe("Substitutes and reductions that apply."),
 });
 
@@ -82,6 +91,9 @@ export const runCommandResponseSchema = z.object({
   restarted: z
     .boolean()
     .describe("The environment has another container than at the command before: files outside /workdir are fresh."),
+  tooling_files: toolingFilesSchema.describe(
+    "Files that tools of the project's owner run by themselves and that changed while the command ran; of many in one folder the folder; at most 100: to be looked at before such a tool is used there.",
+  ),
   warnings: z.array(z.string()),
   error: wireErrorSchema.optional(),
 });

@@ -5,6 +5,7 @@ import type {
   ListEnvironmentsResponse,
   RunCommandResponse,
 } from "./schema.ts";
+import { toolingLines } from "./tooling-schema.ts";
 
 /** `create_environment` for agents. */
 export const createEnvironmentTool: ToolForm<CreateEnvironmentResponse> = {
@@ -36,6 +37,7 @@ export const runCommandTool: ToolForm<RunCommandResponse> = {
       ...(error === undefined ? [] : [`${error.error_type}: ${error.message}`, error.suggestion]),
       ...streamLines("stdout", response.stdout_tail, response.stdout_dropped_bytes),
       ...streamLines("stderr", response.stderr_tail, response.stderr_dropped_bytes),
+      ...toolingLines(response.tooling_files),
       ...warningLines(warnings),
     ].join("\n");
   },

@@ -1,8 +1,13 @@
 import { GloveboxError, invalidField } from "../../errors/glovebox-error.ts";
 import type { Platform } from "../../platform/platform.ts";
+import { shortenTooling } from "../../policy/tooling/tooling-changes.ts";
 import type { Environment } from "../../workloads/environment/environment.ts";
 import type { Session } from "../../workloads/session/session.ts";
+import type { BackgroundProcess } from "../../workloads/background/background-process.ts";
+import { mostToolingFiles } from "../environments/tooling-schema.ts";
 import type { OperationCall } from "../operation.ts";
+import { processRow } from "./process-row.ts";
+import type { ProcessRow } from "./schema.ts";
 
 /** Which place a request means, and in the same words which one an answer is about. */
 export interface PlaceFields {
@@ -12,6 +17,8 @@ export interface PlaceFields {
 
 /** Where background processes run. */
 export interface ProcessPlace extends Pick<Environment | Session, "processes" | "stopProcess"> {
+  /** Its row with what it has changed of the project's tooling files. */
+  readonly rowOf: (process: BackgroundProcess) => Promise<ProcessRow>;
   readonly about: { readonly env_id: string } | { readonly session_id: string };
 }
 
@@ -37,6 +44,11 @@ function inEnvironment(id: string, environment: Environment): ProcessPlace {
   return {
     about: { env_id: id },
     processes: environment.processes,
+    rowOf: async (process) => {
+      const report = await environment.tooling.reportOf(process);
+      const files = report === null ? undefined : [...shortenTooling(report.changed, mostToolingFiles)];
+      return { ...processRow(process), tooling_files: files };
+    },
     stopProcess: (...stop) => environment.stopProcess(...stop),
   };
 }
@@ -45,6 +57,7 @@ function inSession(session: Session): ProcessPlace {
   return {
     about: { session_id: session.id },
     processes: session.processes,
+    rowOf: (process) => Promise.resolve(processRow(process)),
     stopProcess: (...stop) => session.stopProcess(...stop),
   };
 }

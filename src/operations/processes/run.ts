@@ -4,7 +4,7 @@ import { invalidField } from "../../errors/glovebox-error.ts";
 import type { Platform } from "../../platform/platform.ts";
 import type { Operation } from "../operation.ts";
 import { placeOf } from "./process-place.ts";
-import { outputPart, processRow } from "./process-row.ts";
+import { outputPart } from "./process-row.ts";
 import {
   listProcessesRequestSchema,
   listProcessesResponseSchema,
@@ -30,16 +30,16 @@ export const listProcessesOperation: Operation<
   request: listProcessesRequestSchema,
   response: listProcessesResponseSchema,
   run: async (platform, request, call) => {
-    const { processes, about } = await placeOf(platform, request, call);
+    const { processes, about, rowOf } = await placeOf(platform, request, call);
     const { process_id: id, stdout_offset: stdout = 0, stderr_offset: stderr = 0 } = request;
-    if (id === undefined) return { ...about, processes: processes.all.map(processRow) };
+    if (id === undefined) return { ...about, processes: await Promise.all(processes.all.map(rowOf)) };
     const { max_bytes: maxBytes = defaultMaxBytes } = request;
     const process = processes.find(id);
     return {
       ...about,
       processes: [
         {
-          ...processRow(process),
+          ...(await rowOf(process)),
           stdout: outputPart(process, "stdout", { offset: stdout, maxBytes }),
           stderr: outputPart(process, "stderr", { offset: stderr, maxBytes }),
         },
@@ -77,17 +77,17 @@ export const stopProcessOperation: Operation<
   request: stopProcessRequestSchema,
   response: stopProcessResponseSchema,
   run: async (platform, request, call) => {
-    const { about, processes, stopProcess } = await placeOf(platform, request, call);
+    const { about, processes, stopProcess, rowOf } = await placeOf(platform, request, call);
     const process = processes.find(request.process_id);
     const { signal } = request;
     if (signal === undefined || signal === "SIGKILL") {
       const warnings = await stopProcess(process, { atOnce: signal === "SIGKILL" });
       await process.ended;
-      return { ...about, ...processRow(process), warnings: [...warnings] };
+      return { ...about, ...(await rowOf(process)), warnings: [...warnings] };
     }
     await process.signal(signal);
     // Where the signal ends it, the answer says so.
     await settlesWithin(process.ended, signalledMs);
-    return { ...about, ...processRow(process), warnings: [] };
+    return { ...about, ...(await rowOf(process)), warnings: [] };
   },
 };

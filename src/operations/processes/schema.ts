@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { processSignals } from "../../engines/engine.ts";
+import { toolingFilesSchema } from "../environments/tooling-schema.ts";
 import { runSettings } from "../run-settings.ts";
 
 /** A process that serves has one or two. */
@@ -25,6 +26,11 @@ const processSchema = z.object({
   ports: z
     .array(z.object({ port: z.number(), url: z.string() }))
     .describe("Its ports, each with where it is reached on the server's machine while the process runs."),
+  tooling_files: toolingFilesSchema
+    .optional()
+    .describe(
+      "In an environment: files that tools of the project's owner run by themselves and that have changed since the process was started; of many in one folder the folder; at most 100.",
+    ),
 });
 
 const part = z.object({

@@ -1,3 +1,4 @@
+import { toolingLines } from "../environments/tooling-schema.ts";
 import type { ToolForm } from "../operation-row.ts";
 import type {
   ListProcessesResponse,
@@ -52,7 +53,12 @@ export const stopProcessTool: ToolForm<StopProcessResponse> = {
   ...plain,
   title: "Stop or signal a process",
   destructive: true,
-  text: (response) => [stateLine(response), ...response.warnings.map((warning) => `warning: ${warning}`)].join("\n"),
+  text: (response) =>
+    [
+      stateLine(response),
+      ...toolingLines(response.tooling_files),
+      ...response.warnings.map((warning) => `warning: ${warning}`),
+    ].join("\n"),
 };
 
 function stateLine({ process_id: id, command, state, exit_code: exitCode }: ProcessRow): string {
@@ -69,6 +75,7 @@ function lines(process: ListProcessesResponse["processes"][number]): readonly st
   return [
     stateLine(process),
     ...process.ports.map(portLine),
+    ...toolingLines(process.tooling_files),
     ...(["stdout", "stderr"] as const).flatMap((name) => {
       const part = name === "stdout" ? stdout : stderr;
       return part === undefined || part.text === ""

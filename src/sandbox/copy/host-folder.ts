@@ -1,6 +1,7 @@
 import { constants } from "node:fs";
 import { lstat, mkdir, open, realpath, type FileHandle } from "node:fs/promises";
 import path from "node:path";
+import type { OpenPlace } from "../mounts/open-place.ts";
 
 /** Linux's O_PATH, which Node does not name. */
 const onlyPath = 0o10_000_000;
@@ -18,6 +19,11 @@ export class HostFolder implements AsyncDisposable {
   static async open(place: string, platform: NodeJS.Platform): Promise<HostFolder> {
     const real = await realpath(place);
     return platform === "linux" ? HostFolder.#hold(real) : new HostFolder(null, real);
+  }
+
+  /** The folder that is open already, wherever it has been moved; what this holds is its own. @throws Node's error */
+  static async of({ stablePath }: Pick<OpenPlace, "stablePath">, platform: NodeJS.Platform): Promise<HostFolder> {
+    return platform === "linux" ? HostFolder.#hold(`${stablePath}/.`) : new HostFolder(null, stablePath);
   }
 
   /** One that is only passed through: it needs not be readable. Its path has no links. @throws Node's error */

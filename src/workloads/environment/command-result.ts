@@ -1,5 +1,6 @@
 import type { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { RingOutput } from "../../base/ring-output.ts";
+import type { ChangedToolingFile } from "../../policy/tooling/tooling-changes.ts";
 import type { Outcome } from "../../sandbox/outcome.ts";
 
 /** What became of a command. */
@@ -11,6 +12,8 @@ export interface CommandResult {
   readonly durationMs: number;
   /** Whether the environment's container is another one than that of the command before. */
   readonly restarted: boolean;
+  /** Files that tools of the project's owner run, and that changed while it ran. */
+  readonly toolingFiles: readonly ChangedToolingFile[];
   readonly warnings: readonly string[];
   readonly error: GloveboxError | null;
 }

@@ -31,6 +31,8 @@ const spec: EnvironmentSpec = {
   ociRuntime: undefined,
   setupCommands: [],
   project: null,
+  toolingFiles: "named",
+  toolingPaths: [],
   readOnlyRoot: false,
   limits: defaultLimits.environment,
   network: { kind: "none" },

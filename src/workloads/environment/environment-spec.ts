@@ -3,6 +3,7 @@ import type { MountIdentity } from "../../engines/container-spec.ts";
 import type { Isolation } from "../../policy/isolation.ts";
 import type { Limits } from "../../policy/limits.ts";
 import type { NetworkPolicy } from "../../policy/network.ts";
+import type { ToolingFilesMode } from "../../policy/tooling/tooling-files.ts";
 import type { OpenPlace } from "../../sandbox/mounts/open-place.ts";
 import type { ProgramSecret } from "../../sandbox/program-secret.ts";
 
@@ -19,6 +20,10 @@ export interface EnvironmentSpec {
   readonly setupCommands: readonly (readonly string[])[];
   /** Null: `/workdir` is an empty folder of the environment's own. */
   readonly project: Project | null;
+  /** How the files are treated through which the project runs code on its owner's machine (SPEC MO2). */
+  readonly toolingFiles: ToolingFilesMode;
+  /** Paths of the project that count as such beside the built-in ones. */
+  readonly toolingPaths: readonly string[];
   /** Whether the image's files stay as they are, and there is scratch instead. */
   readonly readOnlyRoot: boolean;
   /** `timeoutMs` is that of commands that name none. */

@@ -1,8 +1,7 @@
-import type { Logger } from "../../base/logger.ts";
-import type { EngineName, OutputChunk, Process } from "../../engines/engine.ts";
+import { settlesWithin } from "../../base/abort.ts";
+import type { EngineName } from "../../engines/engine.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Denial } from "../../policy/network/denial.ts";
-import type { Redaction } from "../../policy/redaction/redaction.ts";
 import { decideOutcome } from "../../sandbox/outcome.ts";
 import { redactedProcess } from "../../sandbox/redacted-process.ts";
 import type { Caller } from "../../sandbox/sandboxes.ts";
@@ -13,47 +12,21 @@ import { endProcess } from "../background/end-process.ts";
 import type { CommandSpec, ProcessSpec } from "../program/command-spec.ts";
 import { secretWarnings } from "../program/explain-secrets.ts";
 import { logEnding, loggingFailure, type RunIds } from "../program/log-ending.ts";
+import { ToolingTraces, type FollowedProgram } from "./tooling-traces.ts";
+import { toolingWarnings } from "./tooling-warnings.ts";
+import type { EnvironmentParts, RunOptions, Started } from "./environment-parts.ts";
 import type { CommandResult } from "./command-result.ts";
 import { EnvironmentSecrets } from "./environment-secrets.ts";
 import type { EnvironmentSpec } from "./environment-spec.ts";
 import { deniedWarning, explainCommand, setuidWarnings } from "./explain-command.ts";
+import { lockedPaths, lockWarnings } from "./explain-locks.ts";
 import { Home } from "./home.ts";
 import { Housing, type HousingParts } from "./housing.ts";
 import { withSecrets } from "./secret-shell.ts";
 import { watchCommand } from "./watch-command.ts";
 
-export interface EnvironmentParts extends Omit<HousingParts, "isBusy" | "onDenied" | "redact"> {
-  readonly spec: EnvironmentSpec;
-  readonly principal: string;
-  /** Image that was made for it, and goes with it; null where there is none. */
-  readonly ownImage: string | null;
-  /** For every process: the deployment's, the network's and the environment's own. */
-  readonly variables: Readonly<Record<string, string>>;
-  readonly warnings: readonly string[];
-  readonly logger: Logger;
-  /** Milliseconds of a clock that never goes back, and since the epoch. */
-  readonly monotonicMs: () => number;
-  readonly now: () => number;
-  /** Called whenever its first activity begins and its last one ends. */
-  readonly onActivity: (isBusy: boolean) => void;
-}
-
-export interface RunOptions {
-  readonly timeoutMs: number;
-  readonly onOutput: (chunk: OutputChunk) => void | Promise<void>;
-  readonly onDenied: (denial: Denial) => void;
-  readonly signal?: AbortSignal | undefined;
-}
-
-/** A process that was started, and where. */
-interface Started {
-  readonly process: Process;
-  /** What takes secrets out of its output. */
-  readonly redaction: Redaction;
-  readonly housing: Housing;
-  /** Processes of the container that had been killed for want of memory before. */
-  readonly oomKillsBefore: number;
-}
+/** How long the end of processes that were ended may take to arrive. */
+const endedMs = 2_000;
 
 const replacedWarning =
   "The environment has a new container: files outside /workdir are as they were at the start, and its background processes have ended.";
@@ -64,6 +37,7 @@ export class Environment {
   readonly createdAtMs: number;
   readonly warnings: readonly string[];
   readonly processes: BackgroundProcesses;
+  readonly tooling: ToolingTraces;
   readonly #parts: EnvironmentParts;
   readonly #ending = new AbortController();
   readonly #commands = new Set<Promise<unknown>>();
@@ -89,9 +63,15 @@ export class Environment {
     this.createdAtMs = parts.now();
     this.processes = new BackgroundProcesses({ place: "environment", now: parts.now });
     this.#secrets = new EnvironmentSecrets(parts.spec.readSecrets);
+    this.tooling = new ToolingTraces({
+      look: parts.lookAtTooling,
+      onEdge: async (worked) => parts.growth?.note(worked),
+      redact: (text) => this.#secrets.text(text),
+      alerts: parts.toolingAlerts,
+    });
     const housing: HousingParts = {
       ...parts,
-      isBusy: () => this.#active > 0,
+      isBusy: () => this.#worked(0),
       redact: (text) => this.#secrets.text(text),
       onDenied: (denial) => {
         for (const listen of this.#listeners) listen(denial);
@@ -133,10 +113,16 @@ export class Environment {
   async startProcess(spec: ProcessSpec, signal: AbortSignal | undefined): Promise<BackgroundProcess> {
     this.#begin();
     try {
-      return await this.processes.start(spec, async () => {
+      const trace = await this.tooling.begin(this.#worked(1));
+      let followed: FollowedProgram | null = null;
+      const started = await this.processes.start(spec, async () => {
         const { process, housing } = await this.#start(spec, signal);
-        return { process, sandbox: housing.sandbox, onEnded: () => this.#finish() };
+        const { sandbox } = housing;
+        followed = { process, sandbox: sandbox.id };
+        return { process, sandbox, onEnded: () => this.#finish() };
       });
+      if (followed !== null) this.tooling.follow(started, trace, followed);
+      return started;
     } catch (error) {
       this.#finish();
       throw error;
@@ -174,6 +160,7 @@ export class Environment {
     };
     this.#listeners.add(listen);
     try {
+      const trace = await this.tooling.begin(this.#worked(1));
       const { process, redaction, housing, oomKillsBefore } = await this.#start(spec, signal);
       const restarted = this.#known !== housing;
       this.#known = housing;
@@ -199,6 +186,7 @@ export class Environment {
       const isHoused = housing.sandbox.state === "running";
       const interruption = isHoused ? ended.interruption : (ended.interruption ?? "lost");
       const stats = await housing.sandbox.stats();
+      const tooling = await this.tooling.end(trace, { process, sandbox: housing.sandbox.id });
       const oomKills = (stats.oomKills ?? 0) - oomKillsBefore;
       const outcome = decideOutcome({ ...ended, interruption, oomKills, refusals: denials.length });
       await (await housing.ensureNetwork(undefined).catch(() => null))?.settle();
@@ -210,9 +198,12 @@ export class Environment {
         outcome,
         exitCode,
         restarted,
+        toolingFiles: tooling.changed,
         warnings: [
           ...(restarted || isReplaced ? [replacedWarning] : []),
           ...(denials.length === 0 || outcome === "policy_denied" ? [] : [deniedWarning(denials)]),
+          ...toolingWarnings(tooling),
+          ...lockWarnings(lockedPaths(housing.locks), `${ended.stdout.text()}\n${ended.stderr.text()}`),
           ...setuidWarnings((await housing.clearSetuidBits()) - setuidBefore),
           ...secretWarnings(redaction),
         ],
@@ -222,8 +213,7 @@ export class Environment {
           denials,
           memoryBytes: this.spec.limits.memoryBytes,
           memoryPeakBytes: stats.memoryPeakBytes,
-          diskBytes: this.spec.limits.diskBytes,
-          overDiskBytes: housing.overDiskBytes,
+          overDisk: housing.overDisk,
         }),
       };
     } finally {
@@ -264,7 +254,10 @@ export class Environment {
 
   async #end(): Promise<void> {
     this.#ending.abort();
-    await Promise.allSettled([...this.#commands, ...this.processes.running.map((process) => process.stop())]);
+    const { running } = this.processes;
+    await Promise.allSettled([...this.#commands, ...running.map((process) => process.stop())]);
+    await settlesWithin(Promise.allSettled(running.map(({ ended }) => ended)), endedMs);
+    await this.tooling.close();
     const { engine, ownImage } = this.#parts;
     try {
       await this.#home.remove();
@@ -285,6 +278,11 @@ export class Environment {
     } finally {
       this.#finish();
     }
+  }
+
+  /** Whether anything runs beside `own` activities, what ended commands left included. */
+  #worked(own: number): boolean {
+    return this.#active > own || this.tooling.hasLeft;
   }
 
   #begin(): void {

@@ -1,7 +1,8 @@
 import type { Logger } from "../../base/logger.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Caller } from "../../sandbox/sandboxes.ts";
-import { Environment, type EnvironmentParts } from "./environment.ts";
+import { Environment } from "./environment.ts";
+import type { EnvironmentParts } from "./environment-parts.ts";
 
 export interface EnvironmentsOptions {
   /** How long an environment may do nothing before it is ended. */

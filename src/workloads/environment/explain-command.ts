@@ -2,6 +2,7 @@ import { formatBytes } from "../../base/bytes.ts";
 import { formatDuration } from "../../base/duration.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Denial } from "../../policy/network/denial.ts";
+import type { DiskExcess } from "./watch-disk.ts";
 import type { Outcome } from "../../sandbox/outcome.ts";
 
 export interface EndedCommand {
@@ -9,9 +10,8 @@ export interface EndedCommand {
   readonly timeoutMs: number;
   readonly memoryBytes: number;
   readonly memoryPeakBytes: number | null;
-  readonly diskBytes: number;
-  /** Bytes of files for which the container was ended; null when it was not. */
-  readonly overDiskBytes: number | null;
+  /** The files for which the container was ended; null when it was not. */
+  readonly overDisk: DiskExcess | null;
   /** Connections refused while it ran. */
   readonly denials: readonly Denial[];
 }
@@ -34,7 +34,7 @@ export function explainCommand(ended: EndedCommand): GloveboxError | null {
     case "cancelled":
       return new GloveboxError("CANCELLED", "The command was cancelled.", { context: { retryable: true } });
     case "sandbox_lost":
-      return ended.overDiskBytes === null ? lost() : diskFull(ended, ended.overDiskBytes);
+      return ended.overDisk === null ? lost() : diskFull(ended.overDisk);
   }
 }
 
@@ -66,13 +66,27 @@ function lost(): GloveboxError {
   });
 }
 
-function diskFull({ diskBytes }: EndedCommand, writtenBytes: number): GloveboxError {
+function diskFull({ what, value, limit, inProject }: DiskExcess): GloveboxError {
+  if (what === "files") {
+    return new GloveboxError(
+      "SANDBOX_LOST",
+      `The environment's container was ended: the project grew by ${value} files and folders, more than the limit of ${limit}.`,
+      {
+        suggestion: "Remove from the project on the host what should not be there, and make fewer files in /workdir.",
+        context: { limit_files: limit, files: value, retryable: false },
+      },
+    );
+  }
+  const part = inProject === 0 ? "" : ` (of it the project grew by ${formatBytes(inProject)})`;
   return new GloveboxError(
     "SANDBOX_LOST",
-    `The environment's container was ended: its files took ${formatBytes(writtenBytes)}, more than its limit of ${formatBytes(diskBytes)}.`,
+    `The environment's container was ended: its files took ${formatBytes(value)}${part}, more than its limit of ${formatBytes(limit)}.`,
     {
-      suggestion: "Write less outside /workdir, or create an environment with a larger limits.disk_mb.",
-      context: { limit_mb: Math.round(diskBytes / 1024 / 1024), retryable: false },
+      suggestion:
+        inProject === 0
+          ? "Write less outside /workdir, or create an environment with a larger limits.disk_mb."
+          : "Write less, or create an environment with a larger limits.disk_mb; what was written to the project is still on the host.",
+      context: { limit_mb: Math.round(limit / 1024 / 1024), retryable: false },
     },
   );
 }

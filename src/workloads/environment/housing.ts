@@ -1,10 +1,12 @@
 import type { Logger } from "../../base/logger.ts";
 import type { EgressConnection } from "../../egress/egress-connection.ts";
 import type { NetworkGrant } from "../../egress/network-access.ts";
-import type { Engine } from "../../engines/engine.ts";
+import type { MountSpec } from "../../engines/container-spec.ts";
+import type { Engine, EngineName } from "../../engines/engine.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Denial } from "../../policy/network/denial.ts";
 import { findInterpreter } from "../../sandbox/find-interpreter.ts";
+import type { GrowthWatch } from "../../sandbox/growth/growth-watch.ts";
 import { assertNotNested } from "../../sandbox/mounts/assert-not-nested.ts";
 import { openNetwork } from "../../sandbox/open-network.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
@@ -12,7 +14,7 @@ import type { Caller, SandboxPlan, Sandboxes } from "../../sandbox/sandboxes.ts"
 import type { ClearedFiles } from "../../sandbox/setuid/clear-setuid-bits.ts";
 import { SetuidWatch } from "../../sandbox/setuid/setuid-watch.ts";
 import type { Project } from "./environment-spec.ts";
-import { watchDisk } from "./watch-disk.ts";
+import { watchDisk, type DiskExcess } from "./watch-disk.ts";
 
 export interface HousingParts {
   readonly engine: Engine;
@@ -21,6 +23,10 @@ export interface HousingParts {
   readonly plan: SandboxPlan;
   readonly project: Project | null;
   readonly diskBytes: number;
+  /** Mounts that keep files of the project from being changed; left out: none. */
+  readonly lockTooling?: (() => Promise<readonly MountSpec[]>) | undefined;
+  /** Of the project; null where nothing can be written to it. */
+  readonly growth: GrowthWatch | null;
   /** Null: no network. */
   readonly grant: NetworkGrant | null;
   readonly setuidAlerts: SetuidListener;
@@ -41,18 +47,23 @@ export interface SetuidListener {
 /** The container that an environment lives in at present, with its network and its disk limit. */
 export class Housing {
   readonly sandbox: Sandbox;
+  /** What of the project cannot be changed. */
+  readonly locks: readonly MountSpec[];
   readonly #parts: HousingParts;
   readonly #over = new AbortController();
   readonly #setuidWatch: SetuidWatch | null;
   #network: Promise<EgressConnection> | null = null;
-  #writtenBytes: number | null = null;
+  #overDisk: DiskExcess | null = null;
 
   /** @throws what `Sandboxes.open` throws, POLICY_DENIED when the project was or may have been exchanged, NETWORK_ERROR */
   static async open(parts: HousingParts, caller: Caller): Promise<Housing> {
     await assertInPlace(parts.project);
-    const housing = new Housing(parts, await parts.sandboxes.open(parts.engine, parts.plan, caller));
+    const locks = (await parts.lockTooling?.()) ?? [];
+    const plan = { ...parts.plan, mounts: [...(parts.plan.mounts ?? []), ...locks] };
+    const housing = new Housing({ ...parts, locks }, await parts.sandboxes.open(parts.engine, plan, caller));
     try {
       await assertMounted(parts, housing.sandbox, caller.signal);
+      if (locks.length > 0 && !housing.sandbox.mountsVerified) throw locksUnverified(parts.engine.name);
       await housing.ensureNetwork(caller.signal);
       return housing;
     } catch (error) {
@@ -61,20 +72,22 @@ export class Housing {
     }
   }
 
-  private constructor(parts: HousingParts, sandbox: Sandbox) {
+  private constructor(parts: HousingParts & { readonly locks: readonly MountSpec[] }, sandbox: Sandbox) {
     this.#parts = parts;
+    this.locks = parts.locks;
     this.sandbox = sandbox;
     this.#setuidWatch = this.#watchSetuid();
-    if (parts.plan.writableRoot === undefined) return;
+    if (parts.plan.writableRoot === undefined && parts.growth === null) return;
     void watchDisk({
       sandbox,
       limitBytes: parts.diskBytes,
+      growth: parts.growth,
       isBusy: parts.isBusy,
       logger: parts.logger,
       signal: this.#over.signal,
-      onExceeded: (writtenBytes) => {
-        this.#writtenBytes = writtenBytes;
-        parts.logger.warn({ sandbox: sandbox.id, writtenBytes }, "environment ended: its files passed their limit");
+      onExceeded: (excess) => {
+        this.#overDisk = excess;
+        parts.logger.warn({ sandbox: sandbox.id, ...excess }, "environment ended: its files passed their limit");
         this.remove().catch(() => {
           // In the log already; the sandbox counts as removed, and a sweep tries again.
         });
@@ -82,9 +95,9 @@ export class Housing {
     });
   }
 
-  /** Bytes that it had written when it was ended for them. */
-  get overDiskBytes(): number | null {
-    return this.#writtenBytes;
+  /** What it had written when it was ended for that; null while it was not. */
+  get overDisk(): DiskExcess | null {
+    return this.#overDisk;
   }
 
   /** Files of the project whose setuid bit was taken until now: where no filter refuses it, else none. */
@@ -144,6 +157,18 @@ export class Housing {
     const interpreter = await findInterpreter(this.sandbox, plan.image, { signal });
     return openNetwork({ sandbox: this.sandbox, grant, interpreter, onDenied, redact, signal });
   }
+}
+
+/** A program of another environment could have put a link in a file's place, to any file of the host. */
+function locksUnverified(engine: EngineName): GloveboxError {
+  return new GloveboxError(
+    "UNSUPPORTED",
+    `tooling_files: "locked" needs mounts that can be verified, and engine ${engine} shows none here.`,
+    {
+      suggestion: 'Use tooling_files "named", or an engine on this machine\'s own kernel without gVisor.',
+      context: { engine, field: "tooling_files" },
+    },
+  );
 }
 
 /** What was mounted is what was checked: the engine has compared them, or nobody can have exchanged the folder. */

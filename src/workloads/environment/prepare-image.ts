@@ -4,7 +4,7 @@ import type { Caller } from "../../sandbox/sandboxes.ts";
 import { Housing, type HousingParts } from "./housing.ts";
 import { watchCommand, type CommandEnd } from "./watch-command.ts";
 
-export interface ImagePreparation extends Omit<HousingParts, "isBusy" | "onDenied"> {
+export interface ImagePreparation extends Omit<HousingParts, "isBusy" | "onDenied" | "growth"> {
   readonly commands: readonly (readonly string[])[];
   readonly environmentId: string;
   /** The network that installing needs. */
@@ -28,7 +28,11 @@ const shownCharacters = 2_000;
  */
 export async function prepareImage(preparation: ImagePreparation, caller: Caller): Promise<string> {
   const { commands, plan, onProgress } = preparation;
-  const housing = await Housing.open({ ...preparation, isBusy: () => true, onDenied: () => undefined }, caller);
+  const housing = await Housing.open(
+    // The project is read-only here.
+    { ...preparation, growth: null, isBusy: () => true, onDenied: () => undefined },
+    caller,
+  );
   try {
     for (const [index, command] of commands.entries()) {
       onProgress(`Setup ${index + 1} of ${commands.length}: ${command.join(" ").slice(0, 120)}`);
@@ -69,7 +73,7 @@ function setupFailed(failed: {
   const { end, housing, index, command } = failed;
   if (end.interruption === "cancel") return new GloveboxError("CANCELLED", "The request was cancelled.");
   const reasons = { timeout: "it ran out of time", lost: "its container went away" };
-  const overDisk = housing.overDiskBytes === null ? null : "its files passed the disk limit";
+  const overDisk = housing.overDisk === null ? null : "its files passed the disk limit";
   const why = overDisk ?? (end.interruption === null ? `exit code ${end.exitCode}` : reasons[end.interruption]);
   const words = `${end.stdout.text()}${end.stderr.text()}`.slice(-shownCharacters).trim();
   return new GloveboxError(

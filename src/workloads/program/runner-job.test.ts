@@ -30,6 +30,7 @@ describe("encodeJob", () => {
         arguments: ["ü", ""],
         environment: {},
         folder: "/work",
+        untrusted: [],
         working_directory: "",
         empties: 0,
         files: [

@@ -20,6 +20,11 @@ export interface RunnerJob {
   readonly folder?: string | undefined;
   /** Where the program starts; default: where its interpreter was started, or `folder`. */
   readonly workingDirectory?: string | undefined;
+  /**
+   * Folders whose files an earlier program may have left: nothing in them runs by itself before the program, such as the
+   * settings of its interpreter; the program can import from them as ever. Default: none.
+   */
+  readonly untrusted?: readonly string[] | undefined;
   /** Whether all that is in `folder` is removed first. Default false. */
   readonly empties?: boolean | undefined;
 }
@@ -52,6 +57,7 @@ export function encodeJob(job: RunnerJob): readonly Uint8Array[] {
       environment: job.environment ?? {},
       folder: job.folder ?? workFolder,
       working_directory: job.workingDirectory ?? "",
+      untrusted: job.untrusted ?? [],
       empties: job.empties === true ? 1 : 0,
       files: sizes(job.files),
       compiled: sizes(compiled),

@@ -4,7 +4,8 @@ import type { ContainerStats } from "../../engines/engine.ts";
 import type { Denial } from "../../policy/network/denial.ts";
 import { checkMainFile } from "../../policy/main-file.ts";
 import type { Redaction } from "../../policy/redaction/redaction.ts";
-import { codeFolder } from "../../policy/session-profile.ts";
+import { codeFolder, packagesFolder } from "../../policy/session-profile.ts";
+import { temporaryFolder, workFolder } from "../../policy/scratch.ts";
 import { decideOutcome } from "../../sandbox/outcome.ts";
 import { redactedOutput } from "../../sandbox/redacted-output.ts";
 import type { NetworkGrant } from "../../egress/network-access.ts";
@@ -41,6 +42,9 @@ export interface RunCall {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Folders in which programs of a session can leave files. */
+const writableFolders: readonly string[] = [workFolder, packagesFolder, temporaryFolder];
+
 /** What a caller must know when a call's processes could not all be ended. */
 const survivedWarning =
   "Something that the program started may not have ended: the session's sandbox is replaced before the next call; its files are lost and its background processes end.";
@@ -75,6 +79,8 @@ export async function runCall(
     files,
     folder,
     workingDirectory: live.sandbox.folderOf(live.profile.workingDirectory),
+    // With secrets nothing of an earlier call runs before the code.
+    untrusted: call.secrets.length === 0 ? [] : writableFolders.map((place) => live.sandbox.folderOf(place)),
     empties: true,
   });
   const ended = await runProgram({

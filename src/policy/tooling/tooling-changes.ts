@@ -1,0 +1,63 @@
+/** What became of a file: made, written to or replaced, or gone. */
+export const toolingChanges = ["new", "changed", "removed"] as const;
+export type ToolingChange = (typeof toolingChanges)[number];
+
+/** A file through which a project runs code on its owner's machine, and that is not as it was. */
+export interface ChangedToolingFile {
+  /** From the project's root; without characters that could forge a line or a direction of writing. */
+  readonly path: string;
+  readonly change: ToolingChange;
+}
+
+/** What identifies the state of each file, by its path from the project's root. */
+export type ToolingSnapshot = ReadonlyMap<string, string>;
+
+/** The files that differ, by path. A folder that is new or gone is left out where a file in it is named. */
+export function compareTooling(before: ToolingSnapshot, after: ToolingSnapshot): readonly ChangedToolingFile[] {
+  const changes = new Map<string, ToolingChange>();
+  for (const [path, state] of after) {
+    const earlier = before.get(path);
+    if (earlier !== state) changes.set(path, earlier === undefined ? "new" : "changed");
+  }
+  for (const path of before.keys()) {
+    if (!after.has(path)) changes.set(path, "removed");
+  }
+  const folders = new Set([...changes.keys()].flatMap(foldersAbove));
+  return [...changes]
+    .filter(([path, change]) => change === "changed" || !folders.has(path))
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .map(([path, change]) => ({ path: printable(path), change }));
+}
+
+/** Files of one place that are named one by one; of more only their folder is. */
+const mostOfPlace = 8;
+
+/**
+ * The same in fewer entries: where many files of one place have changed, their folder is named for them, so that a
+ * flood in one place does not hide another. Beyond `most` the rest is left out.
+ */
+export function shortenTooling(changed: readonly ChangedToolingFile[], most: number): readonly ChangedToolingFile[] {
+  const places = Map.groupBy(changed, ({ path }) => placeOf(path));
+  const shorten = (each: number): readonly ChangedToolingFile[] =>
+    [...places].flatMap(([place, files]) => (files.length > each ? [{ path: place, change: "changed" }] : files));
+  const shorter = shorten(mostOfPlace);
+  return (shorter.length > most ? shorten(1) : shorter).slice(0, most);
+}
+
+/** The entry of a git folder that a path lies in, else the first folder. */
+function placeOf(path: string): string {
+  return /^(?:.*?\/)?\.git(?:\/[^/]+)?(?=\/|$)/.exec(path)?.[0] ?? path.split("/", 1)[0] ?? path;
+}
+
+function foldersAbove(path: string): readonly string[] {
+  const parts = path.split("/");
+  return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join("/"));
+}
+
+/** A name that a program chose, as it may be shown: control, format and separator characters as escapes. */
+function printable(path: string): string {
+  return path.replaceAll(
+    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu,
+    (character) => `\\u{${character.codePointAt(0)?.toString(16) ?? ""}}`,
+  );
+}

@@ -1,0 +1,128 @@
+import { execFileSync } from "node:child_process";
+import {
+  closeSync,
+  ftruncateSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { openPlace, type OpenPlace } from "../mounts/open-place.ts";
+import { GrowthWatch, type Grown } from "./growth-watch.ts";
+
+const mb = 1024 * 1024;
+const timeout = 60_000;
+
+describe.skipIf(process.platform !== "linux")("GrowthWatch", { timeout }, () => {
+  let folder: string;
+  let project: string;
+  let place: OpenPlace;
+  let watch: GrowthWatch;
+  beforeEach(async () => {
+    folder = mkdtempSync(path.join(tmpdir(), "glovebox-growth-"));
+    project = path.join(folder, "project");
+    mkdirSync(project);
+    writeFileSync(path.join(project, "before"), Buffer.alloc(40 * mb, 1));
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    const opened = await openPlace(project, process.platform);
+    if (opened === null) throw new Error("The project was not opened.");
+    place = opened;
+    const { execPath: executable, platform } = process;
+    const limits = { bytes: 24 * mb, files: 8_000 };
+    watch = new GrowthWatch({ place, limits, executable, platform, now: Date.now });
+  });
+  afterEach(async () => {
+    await place[Symbol.asyncDispose]();
+    execFileSync("rm", ["-rf", folder]);
+  });
+
+  const put = (name: string | Buffer, megabytes: number): void =>
+    writeFileSync(typeof name === "string" ? path.join(project, name) : name, Buffer.alloc(megabytes * mb, 2));
+  const look = (): Promise<Grown> => watch.look(true, { freed: 0, signal: new AbortController().signal });
+
+  it("tells the growth, without what was there, and without what came while nothing ran", async () => {
+    await watch.note(false);
+    put("a", 10);
+    const { bytes, grows } = await look();
+    expect(grows).toBe(true);
+    expect(Math.round(bytes / mb)).toBe(10);
+    put("owner", 50);
+    await watch.note(false);
+    await new Promise((resolve) => setTimeout(resolve, 4_000));
+    put("b", 9);
+    const later = Math.round((await look()).bytes / mb);
+    expect(later).toBeGreaterThanOrEqual(19);
+    // What others write to the same disk meanwhile is not told apart; the owner's 50 MB are.
+    expect(later).toBeLessThan(45);
+  });
+
+  it("sees files of any name, in paths of any length, and does not follow links", async () => {
+    await watch.note(false);
+    put(Buffer.concat([Buffer.from(`${project}/`), Buffer.from([0xff, 0xfe])]), 8);
+    const deep = `import os
+os.chdir(${JSON.stringify(project)})
+for n in range(60):
+    os.mkdir("d" * 200); os.chdir("d" * 200)
+open("big", "wb").write(b"x" * ${8 * mb})`;
+    execFileSync("python3", ["-c", deep]);
+    mkdirSync(path.join(folder, "outside"));
+    writeFileSync(path.join(folder, "outside/big"), Buffer.alloc(20 * mb, 3));
+    symlinkSync(path.join(folder, "outside"), path.join(project, "link"));
+    execFileSync("mkfifo", [path.join(project, "fifo")]);
+    const { bytes } = await look();
+    expect(Math.round(bytes / mb)).toBe(16);
+  });
+
+  it("counts what is allocated, and each file once", async () => {
+    await watch.note(false);
+    put("one", 8);
+    expect(Math.round((await look()).bytes / mb)).toBe(8);
+    const sparse = openSync(path.join(project, "sparse"), "w");
+    ftruncateSync(sparse, 10_000 * mb);
+    closeSync(sparse);
+    for (let count = 0; count < 5; count += 1) linkSync(path.join(project, "one"), path.join(project, `link-${count}`));
+    put("two", 7);
+    await new Promise((resolve) => setTimeout(resolve, 4_000));
+    expect(Math.round((await look()).bytes / mb)).toBe(15);
+  });
+
+  it("counts files that have nothing in them, and folders", async () => {
+    await watch.note(false);
+    for (let count = 0; count < 1_500; count += 1) {
+      mkdirSync(path.join(project, String(count)));
+      writeFileSync(path.join(project, String(count), "empty"), "");
+    }
+    const { files, grows } = await look();
+    expect(grows).toBe(true);
+    expect(files).toBeGreaterThanOrEqual(3_000);
+    expect(files).toBeLessThan(3_100);
+  });
+
+  it("counts all that has gone from the disk where a tree is too deep to be walked through", async () => {
+    await watch.note(false);
+    const deep = `import os
+os.chdir(${JSON.stringify(project)})
+for n in range(1100):
+    os.mkdir("d"); os.chdir("d")
+open("big", "wb").write(b"x" * ${12 * mb})`;
+    execFileSync("python3", ["-c", deep]);
+    const { bytes } = await look();
+    expect(bytes).toBeGreaterThanOrEqual(12 * mb);
+  });
+
+  it("walks no other folder that has taken the project's name", async () => {
+    await watch.note(false);
+    put("a", 12);
+    execFileSync("mv", [project, `${project}-moved`]);
+    mkdirSync(project);
+    const { bytes } = await look();
+    // What has gone counts, as for each tree that cannot be walked through.
+    expect(bytes).toBeGreaterThanOrEqual(12 * mb);
+    expect(bytes).toBeLessThan(100 * mb);
+  });
+});

@@ -1,0 +1,94 @@
+import { stat, statfs } from "node:fs/promises";
+import { ProjectGrowth, type FreeSpace, type GrowthLimits } from "../../policy/project-growth.ts";
+import type { OpenPlace } from "../mounts/open-place.ts";
+import { measureTree } from "./measure-tree.ts";
+
+export interface GrowthWatchOptions {
+  readonly place: Pick<OpenPlace, "stablePath" | "realPath">;
+  readonly limits: GrowthLimits;
+  readonly executable: string;
+  readonly platform: NodeJS.Platform;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+/** Files of one tick may carry an earlier time than the clock that was read before. */
+const clockStepMs = 1_000;
+
+/** After a walk comes a rest of so many times as long, so that walks take no more than a third of a processor. */
+const restFactor = 2;
+
+/** What a project takes of its sandbox's disk limit. */
+export interface Grown {
+  readonly bytes: number;
+  readonly files: number;
+  /** Whether it grew at the last look. */
+  readonly grows: boolean;
+}
+
+/** Watches by how much a project grows while work runs (SPEC LI1). */
+export class GrowthWatch {
+  readonly #options: GrowthWatchOptions;
+  readonly #growth: ProjectGrowth;
+  #walks = false;
+  #since: number;
+  #restUntil = 0;
+
+  constructor(options: GrowthWatchOptions) {
+    this.#options = options;
+    this.#growth = new ProjectGrowth(options.limits);
+    this.#since = options.now() - clockStepMs;
+  }
+
+  get limits(): GrowthLimits {
+    return this.#growth.limits;
+  }
+
+  /** Notes what is free, at the beginning and the end of work. `worked`: whether some ran since the last time. Never rejects. */
+  async note(worked: boolean): Promise<void> {
+    // A project that is gone has nothing free; the next look tells.
+    await this.#observe({ worked }).catch(() => undefined);
+  }
+
+  /** Notes what is free, and walks through the project where that has become necessary. @throws CANCELLED */
+  async look(
+    worked: boolean,
+    { freed, signal }: { readonly freed: number; readonly signal: AbortSignal },
+  ): Promise<Grown> {
+    await this.#observe({ worked, freed });
+    const { needsWalk, grown } = this.#growth;
+    const mayWalk = !this.#walks && this.#options.now() >= this.#restUntil;
+    if (!needsWalk || !mayWalk) return { ...grown, grows: false };
+    this.#walks = true;
+    try {
+      const grows = await this.#walk(signal);
+      return { ...this.#growth.grown, grows };
+    } finally {
+      this.#walks = false;
+    }
+  }
+
+  async #walk(signal: AbortSignal): Promise<boolean> {
+    const { place, executable, platform, now } = this.#options;
+    const startedAt = now();
+    this.#growth.beginWalk();
+    const { dev, ino } = await stat(place.stablePath, { bigint: true });
+    const tree = await measureTree(
+      { root: place.realPath, device: String(dev), inode: String(ino), since: this.#since, platform, executable },
+      signal,
+    );
+    const grows = this.#growth.settle(tree);
+    this.#since = startedAt - clockStepMs;
+    this.#restUntil = now() + (now() - startedAt) * restFactor;
+    return grows;
+  }
+
+  async #observe(seen: { readonly worked: boolean; readonly freed?: number }): Promise<void> {
+    this.#growth.observe(await freeSpace(this.#options.place.stablePath), seen);
+  }
+}
+
+async function freeSpace(place: string): Promise<FreeSpace> {
+  const { bsize, bfree, files, ffree } = await statfs(place);
+  return { bytes: bsize * bfree, files: files === 0 ? null : ffree };
+}

@@ -1,0 +1,44 @@
+import type { Logger } from "../../base/logger.ts";
+import type { OutputChunk, Process } from "../../engines/engine.ts";
+import type { Denial } from "../../policy/network/denial.ts";
+import type { Redaction } from "../../policy/redaction/redaction.ts";
+import type { ToolingLook } from "../../sandbox/tooling/look-at-tooling.ts";
+import type { EnvironmentSpec } from "./environment-spec.ts";
+import type { Housing, HousingParts } from "./housing.ts";
+import type { ToolingListener } from "./tooling-traces.ts";
+
+export interface EnvironmentParts extends Omit<HousingParts, "isBusy" | "onDenied" | "redact"> {
+  readonly spec: EnvironmentSpec;
+  readonly principal: string;
+  /** Image that was made for it, and goes with it; null where there is none. */
+  readonly ownImage: string | null;
+  /** For every process: the deployment's, the network's and the environment's own. */
+  readonly variables: Readonly<Record<string, string>>;
+  readonly warnings: readonly string[];
+  readonly logger: Logger;
+  /** Undefined: commands cannot change the project. */
+  readonly lookAtTooling: (() => Promise<ToolingLook | null>) | undefined;
+  readonly toolingAlerts: ToolingListener;
+  /** Milliseconds of a clock that never goes back, and since the epoch. */
+  readonly monotonicMs: () => number;
+  readonly now: () => number;
+  /** Called whenever its first activity begins and its last one ends. */
+  readonly onActivity: (isBusy: boolean) => void;
+}
+
+export interface RunOptions {
+  readonly timeoutMs: number;
+  readonly onOutput: (chunk: OutputChunk) => void | Promise<void>;
+  readonly onDenied: (denial: Denial) => void;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A process that was started, and where. */
+export interface Started {
+  readonly process: Process;
+  /** What takes secrets out of its output. */
+  readonly redaction: Redaction;
+  readonly housing: Housing;
+  /** Processes of the container that had been killed for want of memory before. */
+  readonly oomKillsBefore: number;
+}
