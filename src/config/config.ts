@@ -74,12 +74,12 @@ export interface Config {
   readonly mountAllowlist: string | null;
   /** Folders below which requests may name files and projects; null: the door decides (SPEC MO5). */
   readonly projectRoots: readonly string[] | null;
-  /** Origins of web pages that may call a server (SPEC API2). */
-  readonly allowedOrigins: readonly string[];
   /** How environments treat the files through which a project runs code on its owner's machine, at the least. */
   readonly toolingFiles: ToolingFilesMode;
   /** Paths of projects that count as such beside the built-in ones. */
   readonly toolingPaths: readonly string[];
+  /** Origins of web pages that may call a server (SPEC API2). */
+  readonly allowedOrigins: readonly string[];
   /** Key paths that somebody set, such as `limits.execute.cpus`: demands, where a default is only a wish (SPEC RT5). */
   readonly explicitSettings: readonly string[];
   /** The engines' own variables (`DOCKER_HOST` and the like) as the host has them, not checked. */

@@ -47,6 +47,14 @@ export function hostPath(): z.ZodString {
   return z.string(words).refine((path) => isAbsolute(path) || path === "~" || /^~[\\/]/.test(path), words);
 }
 
+/** A path within a project. */
+export function relativePath(): z.ZodString {
+  const words = "a relative path such as tools/hooks";
+  return z
+    .string(words)
+    .refine((path) => unlessRefused(() => checkRelativePath(path, "path") === path) === true, words);
+}
+
 /** Web origins as browsers send them; `null` and wildcards name no page. */
 export function origins(): z.ZodArray<z.ZodString> {
   const words = "a list of origins such as https://app.example or http://localhost:5173, without a path";
@@ -57,14 +65,6 @@ function isOrigin(text: string): boolean {
   if (!/^[a-z][a-z0-9+.-]*:\/\/[a-z0-9.:[\]_-]+$/.test(text)) return false;
   const url = URL.parse(text);
   return url !== null && (url.origin === text || url.origin === "null");
-}
-
-/** A path within a project. */
-export function relativePath(): z.ZodString {
-  const words = "a relative path such as tools/hooks";
-  return z
-    .string(words)
-    .refine((path) => unlessRefused(() => checkRelativePath(path, "path") === path) === true, words);
 }
 
 export function variableNames(): z.ZodArray<z.ZodString> {

@@ -56,6 +56,7 @@ describe("loadConfig without anything set", () => {
       allowedOrigins: [],
       toolingFiles: "named",
       toolingPaths: [],
+      allowedOrigins: [],
       hostEnvironment: {},
       engineEnvironment: {},
     });

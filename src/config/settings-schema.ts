@@ -134,9 +134,6 @@ const schema = z.strictObject(
       .describe(
         "Folders below which requests may name files and projects; unset: none for the server, the working directory on the user's own machine.",
       ),
-    allowed_origins: origins()
-      .default([])
-      .describe("Origins of web pages that may call the server, each as browsers send it; others are refused."),
     tooling_files: choice(toolingFilesModes)
       .default("named")
       .describe(
@@ -147,6 +144,9 @@ const schema = z.strictObject(
       .max(64, "a list of at most 64 paths")
       .default([])
       .describe("Files and folders of projects that count as such beside the built-in ones, such as `tools/hooks`."),
+    allowed_origins: origins()
+      .default([])
+      .describe("Origins of web pages that may call the server, each as browsers send it; others are refused."),
     log_level: choice(logLevels).default("warn").describe("Least severe entry that the log keeps."),
   },
   section,

@@ -1,5 +1,14 @@
 import { execFileSync } from "node:child_process";
-import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -139,5 +148,52 @@ for n in range(300):
     expect(performance.now() - startedMs).toBeLessThan(8_000);
     const names = readdirSync(project);
     expect(names).toContain(".cursor");
+  });
+
+  it("cannot be changed where they are locked, which the answer explains, and nothing is left in the host's folder", async () => {
+    mkdirSync(path.join(project, ".claude"));
+    writeFileSync(path.join(project, ".npmrc"), "");
+    symlinkSync("/etc", path.join(project, ".idea"));
+    execFileSync("chown", ["-hR", `${owner}:${owner}`, project]);
+    const tree = (): string => execFileSync("find", [project, "-printf", "%P %y %m %U %s\n"], { encoding: "utf8" });
+    const before = tree();
+    await using env = await open({ tooling_files: "locked" });
+    expect(env.tooling_files).toBe("locked");
+    for (const script of [
+      "mv .git x",
+      "echo x >>.git/config",
+      "echo x >c && mv c .git/config",
+      "echo x >.git/hooks/pre-commit",
+      "rm .git/config",
+      "mv .git/hooks h",
+      "echo x >.vscode/tasks.json",
+      "mv .vscode v",
+      "echo x >.npmrc",
+      "rm -rf .claude",
+    ]) {
+      const result = await env.sh(`${script}; code=$?; rm -rf c h v x; exit $code`);
+      expect(result, script).toMatchObject({ outcome: "failed", tooling_files: [] });
+      expect(result.warnings, script).toEqual([expect.stringContaining("tooling_files is locked here")]);
+    }
+    expect(await env.sh("echo x >.git/index && mkdir src && rm .git/index && rmdir src")).toMatchObject({
+      outcome: "completed",
+      warnings: [],
+    });
+    // What did not exist can be made, and is named.
+    expect((await env.sh("echo x >.envrc")).tooling_files).toEqual([{ path: ".envrc", change: "new" }]);
+    expect((await env.sh("rm .envrc")).exit_code).toBe(0);
+    await env.environments.destroy({ env_id: env.id });
+    expect(tree()).toBe(before);
+  });
+
+  it("are locked by no mount of what a link leads to", async () => {
+    rmSync(path.join(project, ".vscode"), { recursive: true });
+    symlinkSync("/etc", path.join(project, ".vscode"));
+    rmSync(path.join(project, ".git"), { recursive: true });
+    symlinkSync("/root", path.join(project, ".git"));
+    await using env = await open({ tooling_files: "locked" });
+    const shown = await env.sh("cat /proc/self/mountinfo");
+    expect(shown.stdout_tail).not.toContain("/workdir/");
+    expect(shown.stdout_tail).toContain(" /workdir ");
   });
 });

@@ -52,7 +52,7 @@ export const projectsSabotages: readonly Sabotage[] = [
     find: "this.#carried = this.#hasLeft ? after : null;",
     replace: "this.#carried = null;",
     test: tooling,
-    name: "docker are named at a timeout, and whatever a command leaves behind",
+    name: "are named at a timeout, and whatever a command leaves behind",
   },
   {
     id: "tooling: a background process is not followed",
@@ -60,7 +60,31 @@ export const projectsSabotages: readonly Sabotage[] = [
     find: "if (followed !== null) this.tooling.follow(started, trace, followed);",
     replace: "",
     test: tooling,
-    name: "docker are named by a background process",
+    name: "are named by a background process",
+  },
+  {
+    id: "tooling: locks can be written to",
+    file: "src/sandbox/tooling/lock-tooling.ts",
+    find: 'const readOnly = kind === "file" || !isGitFolder(each);',
+    replace: "const readOnly = false;",
+    test: tooling,
+    name: "cannot be changed where they are locked",
+  },
+  {
+    id: "tooling: the git folder is not mounted onto itself",
+    file: "src/sandbox/tooling/lock-tooling.ts",
+    find: "const apart = found.filter(([each]) =>",
+    replace: 'const apart = found.filter(([each]) => each !== ".git" &&',
+    test: tooling,
+    name: "cannot be changed where they are locked",
+  },
+  {
+    id: "tooling: a command that met a lock is not explained",
+    file: "src/workloads/environment/explain-locks.ts",
+    find: "if (met.length === 0) return [];",
+    replace: "return [];",
+    test: "src/workloads/environment/explain-locks.test.ts",
+    name: "mv: cannot move",
   },
   {
     id: "growth: names that are not UTF-8 are not counted",
@@ -116,7 +140,7 @@ export const projectsSabotages: readonly Sabotage[] = [
     find: "const total = written + bytes;",
     replace: "const total = written;",
     test: "test/e2e/project-growth.test.ts",
-    name: "docker counts what commands write there",
+    name: "counts what commands write there",
   },
   {
     id: "sessions: Bun reads an earlier call's settings beside secrets",
@@ -124,7 +148,7 @@ export const projectsSabotages: readonly Sabotage[] = [
     find: "header.untrusted.length > 0",
     replace: "false",
     test: startFiles,
-    name: "local do not run before the code",
+    name: "do not run before the code",
   },
   {
     id: "sessions: Python runs an earlier call's start files beside secrets",
@@ -132,7 +156,7 @@ export const projectsSabotages: readonly Sabotage[] = [
     find: 'late = [path for path in paths if is_below(path, header["untrusted"])]',
     replace: "late = []",
     test: startFiles,
-    name: "local do not run before the code",
+    name: "do not run before the code",
   },
   {
     id: "sessions: Python runs an earlier call's usercustomize beside secrets",
@@ -140,6 +164,6 @@ export const projectsSabotages: readonly Sabotage[] = [
     find: 'sys.modules["site"].ENABLE_USER_SITE = False',
     replace: "pass",
     test: startFiles,
-    name: "docker do not run before the code",
+    name: "do not run before the code",
   },
 ];

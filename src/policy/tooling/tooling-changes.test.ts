@@ -33,7 +33,7 @@ describe("shortenTooling", () => {
   it("names the folder where many files of it have changed, so that nothing else is crowded out", () => {
     const config: ChangedToolingFile = { path: ".git/config", change: "changed" };
     const changed = [...files(".claude", 500), ...files(".claude/a", 500), ...files("lib/x/.git/hooks", 9), config];
-    expect(shortenTooling(changed, 100)).toEqual([
+    expect(shortenTooling(changed, 5_000)).toEqual([
       { path: ".claude", change: "changed" },
       { path: "lib/x/.git/hooks", change: "changed" },
       config,

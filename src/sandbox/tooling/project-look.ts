@@ -1,5 +1,6 @@
 import { constants, type BigIntStats } from "node:fs";
 import { lstat, open, opendir } from "node:fs/promises";
+import type { PlaceKind } from "../../policy/mounts/mount-verdict.ts";
 import type { ToolingSnapshot } from "../../policy/tooling/tooling-changes.ts";
 import { HostFolder } from "../copy/host-folder.ts";
 import type { OpenPlace } from "../mounts/open-place.ts";
@@ -26,6 +27,7 @@ export class ProjectLook {
   readonly #root: HostFolder;
   readonly #late = AbortSignal.timeout(withinMs);
   readonly #states = new Map<string, string>();
+  readonly #places = new Map<string, PlaceKind>();
   #isWhole = true;
 
   /** @throws Node's error when the project cannot be opened */
@@ -35,6 +37,11 @@ export class ProjectLook {
 
   private constructor(root: HostFolder) {
     this.#root = root;
+  }
+
+  /** What each path is that was asked for and exists; links and the like are `other`. */
+  get places(): ReadonlyMap<string, PlaceKind> {
+    return this.#places;
   }
 
   /** What was seen until now. */
@@ -58,13 +65,12 @@ export class ProjectLook {
   }
 
   /** Notes a file or the folder alone; resolves to what it is. */
-  async noteAlone(path: string): Promise<"file" | "folder" | "other" | null> {
+  async noteAlone(path: string): Promise<PlaceKind | null> {
     return this.#within(path, async (folder, name) => {
       const stat = await this.#stat(folder, name, path);
       if (stat === null) return null;
       this.#add(path, stat);
-      if (stat.isDirectory()) return "folder";
-      return stat.isFile() ? "file" : "other";
+      return this.#keep(path, stat);
     });
   }
 
@@ -117,6 +123,7 @@ export class ProjectLook {
     const stat = await this.#stat(folder, name, path);
     if (stat === null) return;
     this.#add(path, stat);
+    if (depth === 0) this.#keep(path, stat);
     if (!stat.isDirectory()) return;
     if (depth >= most.depth) {
       // A folder's own time shows at least that names in it came or went.
@@ -159,6 +166,13 @@ export class ProjectLook {
   #add(path: string, stat: BigIntStats): void {
     const { ino, mode, size, mtimeNs, ctimeNs } = stat;
     this.#states.set(path, stat.isDirectory() ? `${ino}` : `${ino} ${mode} ${size} ${mtimeNs} ${ctimeNs}`);
+  }
+
+  #keep(path: string, stat: BigIntStats): PlaceKind {
+    const file = stat.isFile() ? "file" : "other";
+    const kind = stat.isDirectory() ? "folder" : file;
+    this.#places.set(path, kind);
+    return kind;
   }
 
   #mayGoOn(): boolean {

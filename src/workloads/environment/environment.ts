@@ -19,6 +19,7 @@ import type { CommandResult } from "./command-result.ts";
 import { EnvironmentSecrets } from "./environment-secrets.ts";
 import type { EnvironmentSpec } from "./environment-spec.ts";
 import { deniedWarning, explainCommand, setuidWarnings } from "./explain-command.ts";
+import { lockedPaths, lockWarnings } from "./explain-locks.ts";
 import { Home } from "./home.ts";
 import { Housing, type HousingParts } from "./housing.ts";
 import { withSecrets } from "./secret-shell.ts";
@@ -202,6 +203,7 @@ export class Environment {
           ...(restarted || isReplaced ? [replacedWarning] : []),
           ...(denials.length === 0 || outcome === "policy_denied" ? [] : [deniedWarning(denials)]),
           ...toolingWarnings(tooling),
+          ...lockWarnings(lockedPaths(housing.locks), `${ended.stdout.text()}\n${ended.stderr.text()}`),
           ...setuidWarnings((await housing.clearSetuidBits()) - setuidBefore),
           ...secretWarnings(redaction),
         ],

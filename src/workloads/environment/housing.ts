@@ -1,7 +1,8 @@
 import type { Logger } from "../../base/logger.ts";
 import type { EgressConnection } from "../../egress/egress-connection.ts";
 import type { NetworkGrant } from "../../egress/network-access.ts";
-import type { Engine } from "../../engines/engine.ts";
+import type { MountSpec } from "../../engines/container-spec.ts";
+import type { Engine, EngineName } from "../../engines/engine.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Denial } from "../../policy/network/denial.ts";
 import { findInterpreter } from "../../sandbox/find-interpreter.ts";
@@ -22,6 +23,8 @@ export interface HousingParts {
   readonly plan: SandboxPlan;
   readonly project: Project | null;
   readonly diskBytes: number;
+  /** Mounts that keep files of the project from being changed; left out: none. */
+  readonly lockTooling?: (() => Promise<readonly MountSpec[]>) | undefined;
   /** Of the project; null where nothing can be written to it. */
   readonly growth: GrowthWatch | null;
   /** Null: no network. */
@@ -44,6 +47,8 @@ export interface SetuidListener {
 /** The container that an environment lives in at present, with its network and its disk limit. */
 export class Housing {
   readonly sandbox: Sandbox;
+  /** What of the project cannot be changed. */
+  readonly locks: readonly MountSpec[];
   readonly #parts: HousingParts;
   readonly #over = new AbortController();
   readonly #setuidWatch: SetuidWatch | null;
@@ -53,9 +58,12 @@ export class Housing {
   /** @throws what `Sandboxes.open` throws, POLICY_DENIED when the project was or may have been exchanged, NETWORK_ERROR */
   static async open(parts: HousingParts, caller: Caller): Promise<Housing> {
     await assertInPlace(parts.project);
-    const housing = new Housing(parts, await parts.sandboxes.open(parts.engine, parts.plan, caller));
+    const locks = (await parts.lockTooling?.()) ?? [];
+    const plan = { ...parts.plan, mounts: [...(parts.plan.mounts ?? []), ...locks] };
+    const housing = new Housing({ ...parts, locks }, await parts.sandboxes.open(parts.engine, plan, caller));
     try {
       await assertMounted(parts, housing.sandbox, caller.signal);
+      if (locks.length > 0 && !housing.sandbox.mountsVerified) throw locksUnverified(parts.engine.name);
       await housing.ensureNetwork(caller.signal);
       return housing;
     } catch (error) {
@@ -64,8 +72,9 @@ export class Housing {
     }
   }
 
-  private constructor(parts: HousingParts, sandbox: Sandbox) {
+  private constructor(parts: HousingParts & { readonly locks: readonly MountSpec[] }, sandbox: Sandbox) {
     this.#parts = parts;
+    this.locks = parts.locks;
     this.sandbox = sandbox;
     this.#setuidWatch = this.#watchSetuid();
     if (parts.plan.writableRoot === undefined && parts.growth === null) return;
@@ -148,6 +157,18 @@ export class Housing {
     const interpreter = await findInterpreter(this.sandbox, plan.image, { signal });
     return openNetwork({ sandbox: this.sandbox, grant, interpreter, onDenied, redact, signal });
   }
+}
+
+/** A program of another environment could have put a link in a file's place, to any file of the host. */
+function locksUnverified(engine: EngineName): GloveboxError {
+  return new GloveboxError(
+    "UNSUPPORTED",
+    `tooling_files: "locked" needs mounts that can be verified, and engine ${engine} shows none here.`,
+    {
+      suggestion: 'Use tooling_files "named", or an engine on this machine\'s own kernel without gVisor.',
+      context: { engine, field: "tooling_files" },
+    },
+  );
 }
 
 /** What was mounted is what was checked: the engine has compared them, or nobody can have exchanged the folder. */

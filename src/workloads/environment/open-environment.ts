@@ -1,15 +1,17 @@
 import { untilCancelled } from "../../base/abort.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { NetworkAccess } from "../../egress/network-access.ts";
+import type { MountSpec } from "../../engines/container-spec.ts";
 import type { Engine, PullProgress } from "../../engines/engine.ts";
 import { temporaryFolder } from "../../policy/scratch.ts";
 import type { ToolingListener } from "./tooling-traces.ts";
 import type { Caller, Sandboxes } from "../../sandbox/sandboxes.ts";
 import { GrowthWatch } from "../../sandbox/growth/growth-watch.ts";
+import { lockTooling } from "../../sandbox/tooling/lock-tooling.ts";
 import { lookAtTooling, type ToolingLook } from "../../sandbox/tooling/look-at-tooling.ts";
 import type { Environment } from "./environment.ts";
 import { environmentPlan, setupPlan, type EnvironmentPlan } from "./environment-plan.ts";
-import type { EnvironmentSpec } from "./environment-spec.ts";
+import { projectFolder, type EnvironmentSpec } from "./environment-spec.ts";
 import type { SetuidListener } from "./housing.ts";
 import { prepareImage } from "./prepare-image.ts";
 import type { Environments } from "./environments.ts";
@@ -68,6 +70,7 @@ export function openEnvironment(open: OpenEnvironment, caller: Caller): Promise<
         project: spec.project,
         diskBytes: spec.limits.diskBytes,
         lookAtTooling: toolingOf(spec, open.host.platform),
+        lockTooling: locksOf(spec, open.host.platform),
         growth: growthOf(spec, open),
         toolingAlerts: open.toolingAlerts,
         setuidAlerts: open.setuidAlerts,
@@ -90,6 +93,14 @@ function toolingOf(
 ): (() => Promise<ToolingLook | null>) | undefined {
   if (project === null || project.readOnly) return undefined;
   return () => lookAtTooling({ place: project.place, platform, morePaths: toolingPaths });
+}
+
+function locksOf(
+  { project, toolingFiles, toolingPaths }: EnvironmentSpec,
+  platform: NodeJS.Platform,
+): (() => Promise<readonly MountSpec[]>) | undefined {
+  if (project === null || project.readOnly || toolingFiles === "named") return undefined;
+  return () => lockTooling({ place: project.place, platform, morePaths: toolingPaths }, projectFolder);
 }
 
 function growthOf({ project, limits }: EnvironmentSpec, { host, now }: OpenEnvironment): GrowthWatch | null {
