@@ -5,6 +5,8 @@ import type { Topic } from "./behaviour.ts";
 import type { Scene } from "./scene.ts";
 
 const socketPath = "/work/keeper";
+/** Guarded programs pass no descriptors on. */
+const anyProgram = { capability: "programs" } as const;
 const victims = 12;
 /** Far more than a pipe holds, far less than what is written in a second. */
 const maxLateBytes = 32 * mebibyte;
@@ -39,10 +41,14 @@ export const keptStreams: Topic = (behaviour) => {
     "kept-streams.open",
     "what a program reopened of its streams and passed on reads and changes nothing of later programs",
     (scene) => keepAndRunOthers(scene, "both-ways"),
+    anyProgram,
   );
 
-  behaviour("kept-streams.names", "nor do descriptors that only name its streams", (scene) =>
-    keepAndRunOthers(scene, "by-name-only"),
+  behaviour(
+    "kept-streams.names",
+    "nor do descriptors that only name its streams",
+    (scene) => keepAndRunOthers(scene, "by-name-only"),
+    anyProgram,
   );
 
   behaviour(
@@ -62,5 +68,6 @@ export const keptStreams: Topic = (behaviour) => {
       expect(exitCode).toBe(0);
       expect(stdout.length - stdout.indexOf("END\n")).toBeLessThan(maxLateBytes);
     },
+    anyProgram,
   );
 };

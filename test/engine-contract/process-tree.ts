@@ -6,6 +6,8 @@ import type { Topic } from "./behaviour.ts";
 import { expectOnlyWatcherLeft, expectParentEnded, heldFifo, killFamily } from "./kill-family.ts";
 
 const kills = { capability: "execKill" } as const;
+/** Guarded programs start no others. */
+const starts = { capability: "programs" } as const;
 
 /** The end of one program in a container that lives on, as sessions and environments need it. */
 export const processTree: Topic = (behaviour) => {
@@ -49,7 +51,7 @@ export const processTree: Topic = (behaviour) => {
       expect(end).toBe("clean");
       expect((await scene.run(container, ["cat", "/work/file"])).stdout.toString()).toBe("tidy\n");
     },
-    kills,
+    starts,
   );
 
   behaviour(
@@ -65,7 +67,7 @@ export const processTree: Topic = (behaviour) => {
       expect((await scene.run(container, ["cat", "/work/file"])).stdout.toString()).toBe("tidy\n");
       expect(await other.finish("well\n")).toMatchObject({ exitCode: 0 });
     },
-    kills,
+    starts,
   );
 
   behaviour(

@@ -27,6 +27,7 @@ export const variables: Topic = (behaviour) => {
       // The loader complains once for each program that it is asked to load it into.
       expect(stderr.toString().split(missing).length - 1).toBeLessThanOrEqual(1);
     },
+    { capability: "programs" },
   );
 
   behaviour(
@@ -53,6 +54,6 @@ export const variables: Topic = (behaviour) => {
       const found = await scene.run(container, ["/bin/cat", told], { environment: { ...ownPath, LD_PRELOAD: "" } });
       expect(found.stdout.toString()).toBe("");
     },
-    { capability: "execKill" },
+    { capability: "programs" },
   );
 };
