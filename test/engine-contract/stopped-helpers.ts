@@ -9,6 +9,8 @@ import type { Scene } from "./scene.ts";
 
 /** Less than a test may take, more than any engine needs with its grace times. */
 const withinMs = 25_000;
+/** Senders wait for each other, and each has its time. */
+const sendersMs = 45_000;
 
 const searches = fixtureProgram("searches-helpers.py");
 
@@ -59,10 +61,10 @@ export const stoppedHelpers: Topic = (behaviour) => {
       const { container, stopper } = await startStopper(scene);
       const { process } = stopper;
       const signals = Array.from({ length: 2 }, () => process.signal?.("SIGTERM") ?? Promise.resolve());
-      expect(await settlesWithin(Promise.allSettled(signals), withinMs)).toBe(true);
+      expect(await settlesWithin(Promise.allSettled(signals), sendersMs)).toBe(true);
       expect(await settlesWithin(container.remove(), withinMs)).toBe(true);
       expect(await settlesWithin(process.exit, withinMs)).toBe(true);
     },
-    { timeoutMs: 90_000 },
+    { timeoutMs: 120_000 },
   );
 };

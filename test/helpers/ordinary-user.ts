@@ -23,9 +23,17 @@ exec setpriv --reuid "$user" --regid "$user" --clear-groups env -i \\
 `;
 
 export interface UserCommandResult {
-  readonly exitCode: number;
+  /** Null when it was ended because its time was over. */
+  readonly exitCode: number | null;
   readonly stdout: string;
   readonly stderr: string;
+}
+
+interface CommandFailure {
+  readonly code?: unknown;
+  readonly killed?: boolean;
+  readonly stdout?: string;
+  readonly stderr?: string;
 }
 
 /** Why no command can be run as an ordinary user here; null when it can. */
@@ -70,9 +78,9 @@ export class OrdinaryUser implements Disposable {
       const done = await promisify(execFile)("unshare", args, { timeout: timeoutMs, maxBuffer: 64 * 1024 * 1024 });
       return { exitCode: 0, ...done };
     } catch (error) {
-      const { code, stdout = "", stderr = "" } = error as { code?: unknown; stdout?: string; stderr?: string };
-      if (typeof code !== "number") throw error;
-      return { exitCode: code, stdout, stderr };
+      const { code, killed, stdout = "", stderr = "" } = error as CommandFailure;
+      if (typeof code !== "number" && killed !== true) throw error;
+      return { exitCode: typeof code === "number" ? code : null, stdout, stderr };
     }
   }
 
