@@ -2,9 +2,9 @@ import type { Sabotage } from "./sabotage.ts";
 
 const origins = {
   test: "test/e2e/package-origins.test.ts",
-  name: "on docker installs are for nobody else",
+  name: "are for nobody else: not for the operator's images",
 } as const;
-const paths = { test: "test/e2e/package-paths.test.ts", name: "on local stand behind" } as const;
+const paths = { test: "test/e2e/package-paths.test.ts", name: "stand behind Python's own library" } as const;
 const unpacking = { test: "src/packages/unpack.test.ts" } as const;
 const removing = { test: "src/base/own-folder/remove-own-tree.test.ts" } as const;
 const stranger = { test: "test/security/hostile-local-user.test.ts" } as const;
@@ -31,7 +31,7 @@ export const packagesSabotages: readonly Sabotage[] = [
     find: "return !capabilities.images || this.#options.configuredImages.includes(image);",
     replace: "return !capabilities.images || image !== '';",
     test: origins.test,
-    name: "on docker installs are refused",
+    name: "are refused where the run may not reach the registries",
   },
   {
     id: "a caller's own image reaches the registries whatever the run may reach",
@@ -39,7 +39,7 @@ export const packagesSabotages: readonly Sabotage[] = [
     find: "if (key.origin.principal !== null) assertRegistriesAllowed(request);",
     replace: "",
     test: origins.test,
-    name: "on docker installs are refused",
+    name: "are refused where the run may not reach the registries",
   },
   {
     id: "an image may call its platform anything",
@@ -125,7 +125,7 @@ export const packagesSabotages: readonly Sabotage[] = [
     find: '["--ignore-scripts"] : []',
     replace: "[] : []",
     test: "test/e2e/packages-preload.test.ts",
-    name: "as ourselves, run no code of their own either when they are among those that Bun trusts",
+    name: "run no code of their own either when they are among those that Bun trusts",
   },
   {
     id: "npm runs scripts of packages",
@@ -133,7 +133,7 @@ export const packagesSabotages: readonly Sabotage[] = [
     find: '["install", "--ignore-scripts", "--no-audit"',
     replace: '["install", "--no-audit"',
     test: "test/e2e/packages.test.ts",
-    name: "on docker run no script of their own",
+    name: "run no script of their own when they are installed",
   },
   {
     id: "pip builds what is no wheel",
@@ -141,15 +141,15 @@ export const packagesSabotages: readonly Sabotage[] = [
     find: '"--only-binary", ":all:", ',
     replace: "",
     test: "test/e2e/packages.test.ts",
-    name: "on docker of Python are wheels only",
+    name: "of Python are wheels only",
   },
   {
     id: "a removal follows links to folders",
     file: "src/base/own-folder/remove-own-tree.ts",
     find: "constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW",
     replace: "constants.O_RDONLY | constants.O_DIRECTORY",
-    ...removing,
-    name: "never goes through a folder that is exchanged",
+    ...stranger,
+    name: "gets no folder swept through a link",
   },
   {
     id: "a removal takes what is another user's",
