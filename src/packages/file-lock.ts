@@ -64,7 +64,7 @@ const notADatabase = 26;
  * process are told apart, too.
  */
 function openDatabase(file: string): DatabaseSync {
-  const { emitWarning } = process;
+  const emitWarning = process.emitWarning;
   // Node 22 calls the module experimental, in the output of whatever program uses us.
   process.emitWarning = () => undefined;
   try {

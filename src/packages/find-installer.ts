@@ -131,7 +131,8 @@ export class FindInstaller {
   }
 }
 
-function parseInstaller(text: string): Installer | null {
+/** What an image answers; null for anything else than an answer of ours. Pure. */
+export function parseInstaller(text: string): Installer | null {
   try {
     const { manager, platform } = JSON.parse(text) as Readonly<Record<string, unknown>>;
     const isKnown = manager === null || manager === "bun" || manager === "npm" || manager === "pip";

@@ -74,7 +74,7 @@ describe("unpack", () => {
     "refuses %j as a name or a version",
     async (text) => {
       for (const each of [`["${text}","1.0.0"]`, `["a","${text.repeat(2)}"]`]) {
-        await expect(into(`{"packages":[${each}]}\n{"files":0}\n`)).rejects.toThrow(/is none/);
+        expect(await into(`{"packages":[${each}]}\n{"files":0}\n`).catch(String)).toMatch(/is none/);
       }
     },
   );
@@ -97,7 +97,7 @@ describe("unpack", () => {
     ["too deep folders", stream(entry("1/2/3/4/5/6/7/8/9", "")), "folders more than 8 deep"],
     ["no JSON", "hello\n", "JSON"],
   ])("refuses %s", async (_, text, words) => {
-    await expect(into(text)).rejects.toThrow(words);
+    expect(await into(text).catch(String)).toContain(words);
   });
 });
 

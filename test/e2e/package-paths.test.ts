@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, realpathSync } from "node:fs";
+import { mkdtempSync, realpathSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -41,6 +41,9 @@ afterAll(() => {
   execFileSync("sh", ["-c", 'chmod -R u+w "$1" && rm -r "$1"', "sh", folder]);
 });
 
+const secrets = { KEY: { file: path.join(folder, "key") } };
+writeFileSync(secrets.KEY.file, "a-secret-of-this-test");
+
 const packages = ["gb-one", "gb-shadow", "gb-two"];
 
 /** What the program, and Pythons that it starts, find where. */
@@ -65,6 +68,7 @@ interface Program {
   readonly packages?: readonly string[];
   readonly context_files?: readonly { readonly path: string; readonly content: string }[];
   readonly environment?: Readonly<Record<string, string>>;
+  readonly secrets?: readonly string[];
 }
 interface Told {
   readonly stdout: string;
@@ -79,8 +83,10 @@ function behaves(
 ): void {
   it("stand behind Python's own library and before what else is installed, and run nothing at the start", async () => {
     for (const each of [run, runInSession]) {
-      const { stdout, stderr } = await each({ code: looks, packages });
-      expect(stdout, stderr).toBe(found);
+      for (const given of [{}, { secrets: ["KEY"] }]) {
+        const { stdout, stderr } = await each({ code: looks, packages, ...given });
+        expect(stdout, stderr).toBe(found);
+      }
     }
   });
 
@@ -112,6 +118,7 @@ describe.each(engines)("packages of Python on %s", (engine) => {
   const settings = {
     images: { ...testImages, session: testImages.python },
     network: registry.network,
+    secrets,
     packages: { directory: path.join(folder, engine) },
   };
   const glovebox = useGlovebox(engine, { settings });
@@ -140,7 +147,7 @@ describe("packages of Python at isolation preload", () => {
   beforeAll(async () => {
     process.env["PIP_INDEX_URL"] = `${onHost.base}/simple`;
     glovebox = await openPreloadGlovebox({
-      settings: { packages: { directory: path.join(folder, "preload"), install_at_preload: true } },
+      settings: { secrets, packages: { directory: path.join(folder, "preload"), install_at_preload: true } },
     });
     return () => glovebox[Symbol.asyncDispose]();
   });
