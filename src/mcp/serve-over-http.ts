@@ -9,6 +9,9 @@ import type { McpDoor } from "./mcp-door.ts";
 
 /** How long answers are waited for at the end. */
 const lastAnswersMs = 1000;
+/** Every user of the machine can connect: what they hold open must leave descriptors for sandboxes, and soon end. */
+const maxConnections = 512;
+const headersWithinMs = 10_000;
 /** The one path that is served. */
 const servedPath = "/mcp";
 const loopback = new Set(["127.0.0.1", "::1", "localhost"]);
@@ -46,6 +49,8 @@ export async function serveOverHttp(door: McpDoor, options: HttpOptions): Promis
       answering.add(answered);
     } else response.writeHead(404, { "content-type": "text/plain" }).end(`MCP is served at ${servedPath}.\n`);
   });
+  server.maxConnections = maxConnections;
+  server.headersTimeout = headersWithinMs;
   await listen(server, host, port);
   const { address, family, port: chosen } = server.address() as AddressInfo;
   options.onListening(`http://${family === "IPv6" ? `[${address}]` : address}:${chosen}${servedPath}`);

@@ -1,7 +1,9 @@
 import { Client, StreamableHTTPClientTransport, type Progress } from "@modelcontextprotocol/client";
 import { spawnSync, type SpawnSyncReturns } from "node:child_process";
-import { existsSync } from "node:fs";
+import { once } from "node:events";
+import { existsSync, readdirSync } from "node:fs";
 import http from "node:http";
+import net from "node:net";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startHttpMcp, type HttpMcp } from "../helpers/http-mcp.ts";
@@ -104,7 +106,7 @@ describe("a protocol session of 2025-11-25", () => {
   });
 });
 
-const sum = { language: "python", code: "print(41 + 1)" };
+const sum = { language: "python", code: "print(3 * 12345678)" };
 const otherUser = "glovebox-testbed";
 
 function hasUser(name: string): boolean {
@@ -214,8 +216,22 @@ describe("the port", () => {
     for (const shown of [[], [`Authorization: Bearer ${"a".repeat(43)}`]]) {
       const { stdout, stderr } = asOther("/usr/bin/python3", "-c", raw, port, JSON.stringify(call), ...shown);
       expect(stdout, stderr).toMatch(/^HTTP\/1\.1 401 /);
-      expect(stdout).not.toContain("42");
+      expect(stdout).not.toContain("37037034");
     }
+  });
+
+  it("keeps its descriptors for sandboxes, however many connect and say nothing", async () => {
+    const target = new URL(server.url);
+    const idle = Array.from({ length: 700 }, () => net.connect(Number(target.port), target.hostname));
+    try {
+      for (const socket of idle) socket.on("error", () => undefined);
+      await Promise.all(idle.map((socket) => once(socket, "connect")));
+      await until(() => idle.some((socket) => socket.destroyed || socket.readableEnded));
+      expect(readdirSync(`/proc/${server.child.pid}/fd`).length).toBeLessThan(600);
+    } finally {
+      for (const socket of idle) socket.destroy();
+    }
+    await until(async () => (await post(JSON.stringify(ping)).catch(() => null))?.status === 200);
   });
 
   it("asks for none with --no-token, and warns of that", async () => {

@@ -121,4 +121,20 @@ export const doorsSabotages: readonly Sabotage[] = [
     test: "src/config/access-token.test.ts",
     name: "of another user",
   },
+  {
+    id: "doors: whoever connects to the port takes all descriptors",
+    file: "src/mcp/serve-over-http.ts",
+    find: "server.maxConnections = maxConnections;",
+    replace: "",
+    test: "test/e2e/mcp-http.test.ts",
+    name: "keeps its descriptors for sandboxes",
+  },
+  {
+    id: "doors: an error of Node is none in another realm",
+    file: "src/errors/error-code.ts",
+    find: 'if (typeof error !== "object" || error === null || !("code" in error)) return "";',
+    replace: 'if (!(error instanceof Error) || !("code" in error)) return "";',
+    test: "src/errors/error-code.test.ts",
+    name: "is that of an error of any realm",
+  },
 ];

@@ -159,11 +159,13 @@ describe("at level preload", () => {
     const py = await glovebox.execute({
       language: "python",
       code: `
-import asyncio, json, os, pathlib, shutil, sqlite3, tempfile, threading
+import asyncio, json, os, pathlib, fcntl, shutil, tempfile, threading
 pathlib.Path("a/b").mkdir(parents=True); pathlib.Path("a/b/c.txt").write_text("text")
 os.symlink("a/b/c.txt", "link"); shutil.copytree("a", "copy"); shutil.rmtree("a")
 with tempfile.TemporaryDirectory() as folder: open(os.path.join(folder, "x"), "w").write("x")
-connection = sqlite3.connect("data.db"); connection.execute("create table t(a)"); connection.execute("vacuum")
+with open("data.db", "w") as file: fcntl.flock(file, fcntl.LOCK_EX); fcntl.lockf(file, fcntl.LOCK_EX); os.set_blocking(os.dup(file.fileno()), True)
+reader, writer = os.pipe(); fcntl.fcntl(reader, fcntl.F_SETFL, fcntl.fcntl(reader, fcntl.F_GETFL) | os.O_NONBLOCK)
+os.write(writer, b"four"); assert fcntl.ioctl(reader, 0x541B, bytes(4))[0] == 4
 thread = threading.Thread(target=print, args=("thread",)); thread.start(); thread.join()
 async def main(): await asyncio.sleep(0); return await asyncio.to_thread(lambda: "async")
 print(asyncio.run(main()), sorted(os.listdir(".")), open("copy/b/c.txt").read())

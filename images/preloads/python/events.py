@@ -1,7 +1,7 @@
 """What each audit event means. Part of the guard of isolation level `preload`: see start.py."""
 
 
-def event_checks(refuse, refuse_import, level, reader, settings, close_attaching, facts):
+def event_checks(refuse, refuse_import, level, reader, settings, facts):
     """`facts`: of this interpreter, found out in start.py."""
     import _thread
 
@@ -11,7 +11,7 @@ def event_checks(refuse, refuse_import, level, reader, settings, close_attaching
     thread_count, this_thread, threads = _thread._count, _thread.get_ident, settings["threads"]
     no_network, no_signal, no_tampering, no_system = NO_NETWORK, NO_SIGNAL, NO_TAMPERING, NO_SYSTEM
     closed_modules = CLOSED_MODULES
-    looking, changed, unix_family = set(), set(), 1
+    looking, unix_family = set(), 1
 
     def no(reason):
         return lambda *_: refuse(*reason)
@@ -45,14 +45,13 @@ def event_checks(refuse, refuse_import, level, reader, settings, close_attaching
             raise ThreadRefusal("glovebox: can't start new thread: a program may run %d %s" % (threads, level))
 
     def check_import(name, path=None, *_):
-        top = plain(name) or ""
-        if top in closed_modules:
-            refuse_import(top, closed_modules[top])
+        whole = plain(name) or ""
+        # A native module is what its file holds, in whatever package a loader says it is.
+        called = whole if path is None else whole.rpartition(".")[2]
+        if called in closed_modules:
+            refuse_import(called, closed_modules[called])
         if path is not None and not inside(resolve(path), libraries):
-            refuse_import(top, "native code from the program's own folders")
-        if top == "_sqlite3" and path is None and top not in changed:
-            changed.add(top)
-            close_attaching()
+            refuse_import(whole, "native code from the program's own folders")
 
     def check_frame_access(thing, name, *_):
         """Takes our own frames, and with them our state, out of the tracebacks of refusals."""
@@ -98,8 +97,7 @@ REFUSED_EVENTS = {
     "_winapi.CreateProcess _winapi.CreateJunction",
     NO_SIGNAL: "_winapi.OpenProcess _winapi.TerminateProcess sys.remote_exec",
     NO_NATIVE: "ctypes.dlopen ctypes.dlsym ctypes.dlsym/handle ctypes.call_function ctypes.addressof ctypes.cdata ctypes.cdata/buffer "
-    "ctypes.string_at ctypes.wstring_at ctypes.memoryview_at ctypes.create_string_buffer os.add_dll_directory "
-    "sqlite3.enable_load_extension sqlite3.load_extension",
+    "ctypes.string_at ctypes.wstring_at ctypes.memoryview_at ctypes.create_string_buffer os.add_dll_directory",
     NO_TAMPERING: "gc.get_objects gc.get_referrers gc.get_referents sys._current_frames sys._current_exceptions "
     "cpython.remote_debugger_script",
     NO_SYSTEM: "winreg.ConnectRegistry winreg.CreateKey winreg.DeleteKey winreg.DeleteValue winreg.EnumKey winreg.EnumValue "
@@ -112,5 +110,7 @@ CLOSED_MODULES = {
     **dict.fromkeys(["_posixsubprocess", "_remote_debugging"], "starting other processes"),
     **dict.fromkeys(["_interpreters", "_xxsubinterpreters", "_interpchannels", "_xxinterpchannels", "_interpqueues"], "an interpreter without a guard"),
     **dict.fromkeys(["posix", "nt", "_imp"], "a second copy of the system's functions"),
-    **dict.fromkeys(["_gdbm", "_dbm", "_tkinter", "readline", "_posixshmem", "nis", "ossaudiodev", "syslog"], "a module that opens files by itself"),
+    "_sqlite3": "a database (SQLite), whose statements open any file",
+    "_multiprocessing": "a semaphore that outlives the program (multiprocessing; use threads)",
+    **dict.fromkeys(["_gdbm", "_dbm", "_tkinter", "readline", "_posixshmem", "_msi", "nis", "spwd", "ossaudiodev", "syslog"], "a module that opens files by itself"),
 }

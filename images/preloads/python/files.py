@@ -85,14 +85,6 @@ def file_checks(refuse, reader, system, windows, readable, writable):
         if is_absolute or ".." in given.replace("\\", "/").split("/"):
             refuse("a link out of its own folders is not allowed to a program", "copy the file", given)
 
-    def check_database(path, *_):
-        given = plain(path)
-        if given in (":memory:", ""):
-            return
-        if given is not None and given[:5] == "file:":
-            refuse("databases by URI are not available to a program", "name the file by its path", given)
-        check_write(path)
-
     return {
         "open": check_open,
         "os.chdir": check_read,
@@ -113,5 +105,4 @@ def file_checks(refuse, reader, system, windows, readable, writable):
         "os.symlink": check_link,
         "os.link": lambda one, two, a=-1, b=-1: (check_beside(one, a), check_beside(two, b)),
         "os.rename": lambda one, two, a=-1, b=-1: (check_beside(one, a), check_beside(two, b)),
-        "sqlite3.connect": check_database,
     }

@@ -19,5 +19,6 @@ NO_NETWORK = ("network is not available to a program", "give it its data as cont
 NO_PROCESS = ("starting other processes is not allowed to a program", "do the work in the program itself")
 NO_SIGNAL = ("signals to other processes are not allowed to a program", "signal only os.getpid()")
 NO_NATIVE = ("native code (ctypes, FFI) is not available to a program", "use Python alone")
+NO_DESCRIPTOR_CALL = ("this fcntl or ioctl call is not allowed to a program", "read, write and lock files only")
 NO_TAMPERING = ("looking into the interpreter's own state is not allowed to a program", "leave it out")
 NO_SYSTEM = ("changing the system's settings is not allowed to a program", "leave it out")

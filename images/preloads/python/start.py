@@ -26,7 +26,7 @@ def guard():
     os.environ.pop("PYTHONPATH", None)
 
     reader = path_reader(windows, system, os.sep)
-    _plain, resolve, _inside = reader
+    plain, resolve, _inside = reader
 
     def real(paths):
         return tuple(path for path in map(resolve, paths) if path is not None)
@@ -38,11 +38,12 @@ def guard():
     readable = writable + real(settings["read"]) + libraries + starters + real(["/usr/share/zoneinfo", "/etc/localtime", "/etc/mime.types"])
 
     refuse, refuse_import, level = refusals()
-    close_attaching, close_the_unaudited = unaudited(refuse, refuse_import, reader, system, windows, writable)
-    builders = [refusals, path_reader, file_checks, event_checks, unaudited, guard]
+    close_the_unaudited = unaudited(refuse, refuse_import, plain, system, windows)
+    builders = [refusals, path_reader, file_checks, descriptor_checks, event_checks, unaudited, guard]
     own_codes = frozenset(code for builder in builders for code in codes_of(builder.__code__))
     facts = (windows, libraries, own_codes, pair_codes(windows), sys._getframe, system.getpid, traceback_type())
-    checks, check_thread = event_checks(refuse, refuse_import, level, reader, settings, close_attaching, facts)
+    checks, check_thread = event_checks(refuse, refuse_import, level, reader, settings, facts)
+    checks.update(descriptor_checks(refuse, sys.platform))
     checks.update(file_checks(refuse, reader, system, windows, readable, writable))
     close_the_unaudited(check_thread)
     find_check = checks.get

@@ -1,9 +1,8 @@
 """Closes what raises no audit event. Part of the guard of isolation level `preload`: see start.py."""
 
 
-def unaudited(refuse, refuse_import, reader, system, windows, writable):
-    plain, resolve, inside = reader
-    length, closed_modules = len, CLOSED_MODULES
+def unaudited(refuse, refuse_import, plain, system, windows):
+    closed_modules = CLOSED_MODULES
 
     def closed(name, reason):
         def refused(*_args, **_options):
@@ -17,27 +16,6 @@ def unaudited(refuse, refuse_import, reader, system, windows, writable):
             for module in modules:
                 if hasattr(module, name):
                     setattr(module, name, closed(name, reason))
-
-    def close_attaching():
-        """ATTACH and VACUUM INTO open further files without a word to us, so every connection gets a rule against them."""
-        import _sqlite3
-
-        class Connection(_sqlite3.Connection):
-            def __init__(self, *values, **options):
-                super().__init__(*values, **options)
-                self.set_authorizer(lambda action, name, *_: 0 if action != attaching or is_own(name) else 1)
-
-        def is_own(name):
-            return name in ("", ":memory:") or (name is not None and name[:5] != "file:" and inside(resolve(name), writable))
-
-        def connect(database, *values, **options):
-            if length(values) < 5:
-                options.setdefault("factory", Connection)
-            return real_connect(database, *values, **options)
-
-        attaching, real_connect = 24, _sqlite3.connect
-        Connection.__module__, Connection.__qualname__ = "sqlite3", "Connection"
-        _sqlite3.Connection, _sqlite3.connect = Connection, connect
 
     def close_the_unaudited(check_thread):
         import _imp
@@ -69,4 +47,4 @@ def unaudited(refuse, refuse_import, reader, system, windows, writable):
 
         _imp.create_builtin = create_builtin
 
-    return close_attaching, close_the_unaudited
+    return close_the_unaudited

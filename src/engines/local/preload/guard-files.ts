@@ -5,7 +5,7 @@ export const guardFiles = {
   python: {
     folder: "python",
     name: "guard.py",
-    parts: ["refusals.py", "paths.py", "files.py", "events.py", "unaudited.py", "start.py"],
+    parts: ["refusals.py", "paths.py", "files.py", "descriptors.py", "events.py", "unaudited.py", "start.py"],
   },
   node: { folder: "node", name: "preload.cjs", parts: ["preload.cjs"] },
 } as const;
