@@ -144,14 +144,20 @@ export function createPlatform({ config, host, door, defaultEngine, onAlert }: P
   const identity = identityOf(host.pid, host.hostName);
   const leases = new Leases({
     folder: path.join(host.stateDirectory, "leases"),
+    uid: host.uid,
     owner,
     identity,
     logger,
     now,
     uptimeMs: host.uptimeMs,
   });
-  const records = new SandboxRecords(path.join(host.stateDirectory, "sandboxes"));
-  const archives = new WorkArchives({ folder: path.join(host.stateDirectory, "sessions"), owner, leases });
+  const records = new SandboxRecords(path.join(host.stateDirectory, "sandboxes"), host.uid);
+  const archives = new WorkArchives({
+    folder: path.join(host.stateDirectory, "sessions"),
+    uid: host.uid,
+    owner,
+    leases,
+  });
   const sandboxDoor = new SandboxDoor({
     folder: doorFolder(host),
     owner,

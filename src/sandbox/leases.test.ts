@@ -20,7 +20,15 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true }));
 
 const leasesOf = (owner: string): Leases =>
-  new Leases({ folder, owner, identity: own, logger: quiet, now: () => nowMs, uptimeMs: () => uptimeMs });
+  new Leases({
+    folder,
+    uid: process.getuid?.() ?? null,
+    owner,
+    identity: own,
+    logger: quiet,
+    now: () => nowMs,
+    uptimeMs: () => uptimeMs,
+  });
 
 /** Writes the lease of another process as that process would have. */
 async function leaseOf(owner: string, identity: Record<string, unknown>): Promise<void> {

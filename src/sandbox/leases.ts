@@ -1,7 +1,8 @@
-import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { z } from "zod";
 import type { Logger } from "../base/logger.ts";
+import { isPrivateFolder, makePrivateFolder } from "./private-folder.ts";
 import { isAlive, isSameBoot, type ProcessIdentity } from "./process-identity.ts";
 
 /** What is known of the server that made an object: it lives, it is gone, or this machine cannot tell. */
@@ -27,6 +28,8 @@ interface Sighting {
 export interface LeasesOptions {
   /** Folder of the leases; made when it is missing, for this user only. */
   readonly folder: string;
+  /** Of this user; null where the system has no user ids. */
+  readonly uid: number | null;
   /** Owner id of this process. */
   readonly owner: string;
   /** This process. */
@@ -117,7 +120,7 @@ export class Leases {
   }
 
   async #hold(): Promise<void> {
-    await mkdir(this.#options.folder, { recursive: true, mode: 0o700 });
+    await makePrivateFolder(this.#options.folder, this.#options.uid);
     await this.#write();
     this.#timer = setInterval(() => {
       this.#write().catch((error: unknown) => {
@@ -137,6 +140,9 @@ export class Leases {
   }
 
   async #read(owner: string): Promise<LeaseFile | null> {
+    const { folder, uid } = this.#options;
+    // What others could have written proves nothing of anybody.
+    if (!(await isPrivateFolder(folder, uid))) return null;
     try {
       return leaseSchema.parse(JSON.parse(await readFile(this.#file(owner), "utf8")));
     } catch {

@@ -58,6 +58,7 @@ function engineWith(listed: readonly Listed[]) {
 function reaperOf(): Reaper {
   const leases = new Leases({
     folder,
+    uid: process.getuid?.() ?? null,
     owner: "own-this",
     identity: identityOf(process.pid, "this-host"),
     logger,
@@ -65,7 +66,7 @@ function reaperOf(): Reaper {
     uptimeMs: () => 0,
   });
   const nothingLeft = { forgetLeft: () => Promise.resolve() };
-  const records = new SandboxRecords(path.join(folder, "records"));
+  const records = new SandboxRecords(path.join(folder, "records"), process.getuid?.() ?? null);
   return new Reaper({ leases, records, archives: nothingLeft, door: nothingLeft, logger, now: () => nowMs });
 }
 

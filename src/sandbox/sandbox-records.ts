@@ -1,6 +1,7 @@
-import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { EngineName } from "../engines/engine.ts";
+import { isPrivateFolder, makePrivateFolder } from "./private-folder.ts";
 
 /** What is written down of a live sandbox, so that other commands on this machine can see and end it. */
 export interface SandboxRecord {
@@ -21,13 +22,16 @@ const idForm = /^sbx-[a-z0-9]{1,40}$/;
  */
 export class SandboxRecords {
   readonly #folder: string;
+  readonly #uid: number | null;
 
-  constructor(folder: string) {
+  /** `uid`: this user's; null where the system has no user ids. */
+  constructor(folder: string, uid: number | null) {
     this.#folder = folder;
+    this.#uid = uid;
   }
 
   async add(record: SandboxRecord): Promise<void> {
-    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    await makePrivateFolder(this.#folder, this.#uid);
     const file = this.#file(record.id);
     await writeFile(`${file}.new`, JSON.stringify(record), { mode: 0o600 });
     await rename(`${file}.new`, file);
@@ -38,6 +42,8 @@ export class SandboxRecords {
   }
 
   async list(): Promise<readonly SandboxRecord[]> {
+    // A record tells where an owner's door is: one that others could have written leads anywhere.
+    if (!(await isPrivateFolder(this.#folder, this.#uid))) return [];
     const names = await readdir(this.#folder).catch(() => []);
     const records = await Promise.all(names.filter((name) => name.endsWith(".json")).map((name) => this.#read(name)));
     return records.filter((record) => record !== null);
@@ -45,7 +51,8 @@ export class SandboxRecords {
 
   /** Null when there is none of a sandbox with that id. */
   async find(id: string): Promise<SandboxRecord | null> {
-    return idForm.test(id) ? this.#read(`${id}.json`) : null;
+    if (!idForm.test(id) || !(await isPrivateFolder(this.#folder, this.#uid))) return null;
+    return this.#read(`${id}.json`);
   }
 
   async #read(name: string): Promise<SandboxRecord | null> {

@@ -11,7 +11,7 @@ const states: Readonly<Record<string, OwnerState>> = { me: "living", other: "liv
 beforeEach(async () => {
   folder = await mkdtemp(path.join(tmpdir(), "glovebox-archives-"));
   const leases = { hold: async () => undefined, stateOf: async (owner: string) => states[owner] ?? "unknown" };
-  archives = new WorkArchives({ folder, owner: "me", leases });
+  archives = new WorkArchives({ folder, uid: process.getuid?.() ?? null, owner: "me", leases });
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 

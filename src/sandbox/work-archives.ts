@@ -3,10 +3,13 @@ import { mkdir, open, readdir, rm } from "node:fs/promises";
 import path from "node:path";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import type { Leases } from "./leases.ts";
+import { isPrivateFolder, makePrivateFolder } from "./private-folder.ts";
 
 export interface WorkArchivesOptions {
   /** Folder of all servers' archives; made when it is missing, for this user only. */
   readonly folder: string;
+  /** Of this user; null where the system has no user ids. */
+  readonly uid: number | null;
   /** Owner id of this process. */
   readonly owner: string;
   readonly leases: Pick<Leases, "hold" | "stateOf">;
@@ -32,9 +35,10 @@ export class WorkArchives {
 
   /** @throws CAPACITY when there is more than `maxBytes`; nothing is left then */
   async save(content: AsyncIterable<Uint8Array>, maxBytes: number): Promise<WorkArchive> {
-    const { leases, owner } = this.#options;
+    const { leases, owner, uid } = this.#options;
     // Without a lease the archive could be taken for a dead server's.
     await leases.hold();
+    await makePrivateFolder(this.#options.folder, uid);
     const folder = path.join(this.#options.folder, owner);
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const file = path.join(folder, `${++this.#count}.tar`);
@@ -56,15 +60,20 @@ export class WorkArchives {
 
   /** Removes what servers that are gone have left. */
   async forgetLeft(): Promise<void> {
-    const owners = await readdir(this.#options.folder).catch(() => []);
+    const { folder, uid } = this.#options;
+    // Else it could be a link to anybody's files by the time they are removed.
+    if (!(await isPrivateFolder(folder, uid))) return;
+    const owners = await readdir(folder).catch(() => []);
     for (const owner of owners) {
       if ((await this.#options.leases.stateOf(owner)) === "living") continue;
-      await rm(path.join(this.#options.folder, owner), { recursive: true, force: true });
+      await rm(path.join(folder, owner), { recursive: true, force: true });
     }
   }
 
   /** Removes all of this server's. */
   async close(): Promise<void> {
-    await rm(path.join(this.#options.folder, this.#options.owner), { recursive: true, force: true });
+    const { folder, owner, uid } = this.#options;
+    if (!(await isPrivateFolder(folder, uid))) return;
+    await rm(path.join(folder, owner), { recursive: true, force: true });
   }
 }

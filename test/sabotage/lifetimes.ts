@@ -312,4 +312,74 @@ const demands: readonly Sabotage[] = [
   },
 ];
 
-export const lifetimesSabotages: readonly Sabotage[] = [...leavings, ...verdictsOfRuns, ...demands];
+const hostileUser = "test/security/hostile-user.test.ts";
+
+const otherUsers: readonly Sabotage[] = [
+  {
+    id: "state: a folder of another user's is swept",
+    file: "src/sandbox/work-archives.ts",
+    find: "if (!(await isPrivateFolder(folder, uid))) return;\n    const owners",
+    replace: "const owners",
+    test: hostileUser,
+    name: "cannot have root's sweep remove files",
+  },
+  {
+    id: "state: records that others wrote count",
+    file: "src/sandbox/sandbox-records.ts",
+    find: "if (!(await isPrivateFolder(this.#folder, this.#uid))) return [];",
+    replace: "",
+    test: hostileUser,
+    name: "cannot have root's command visit a door of theirs",
+  },
+  {
+    id: "state: a folder above may be anybody's",
+    file: "src/sandbox/private-folder.ts",
+    find: "if (owner !== uid && owner !== 0) throw",
+    replace: "if (owner < 0) throw",
+    test: "src/sandbox/private-folder.test.ts",
+    name: "is none when it, or a folder above it, belongs to somebody else",
+  },
+  {
+    id: "state: everybody may exchange a folder above",
+    file: "src/sandbox/private-folder.ts",
+    find: "(mode & othersMayWrite) !== 0 && (mode & sticky) === 0",
+    replace: "false",
+    test: "src/sandbox/private-folder.test.ts",
+    name: "is none below a folder that everybody may exchange it in",
+  },
+];
+
+const dangers: readonly Sabotage[] = [
+  {
+    id: "preload: a broken Node is not named in results",
+    file: "src/engines/local/preload/preload-capabilities.ts",
+    find: "...(nodeNote === null ? [] : [nodeNote]),",
+    replace: "",
+    test: "src/engines/local/preload/platform-parts.test.ts",
+    name: "tells of itself and of root in every result",
+  },
+  {
+    id: "doctor: a broken Node is not named",
+    file: "src/operations/doctor/known-dangers.ts",
+    find: "...nodeDangers, ",
+    replace: "",
+    test: "src/operations/doctor/examine-engine.test.ts",
+    name: "is a danger where it alone keeps programs in",
+  },
+  {
+    id: "doctor: any program that an engine names is run",
+    file: "src/engines/docker-api/gvisor-version.ts",
+    find: "if (uid !== 0 || (mode & 0o022) !== 0) return false;",
+    replace: "if (uid > 2 ** 32 + mode) return false;",
+    test: "src/engines/docker-api/gvisor-version.test.ts",
+    name: "runs nothing that others than root could have put there",
+  },
+];
+
+export const lifetimesSabotages: readonly Sabotage[] = [
+  ...leavings,
+  ...verdictsOfRuns,
+  ...demands,
+  ...otherUsers,
+  ...dangers,
+];
