@@ -56,7 +56,6 @@ describe("loadConfig without anything set", () => {
       allowedOrigins: [],
       toolingFiles: "named",
       toolingPaths: [],
-      allowedOrigins: [],
       hostEnvironment: {},
       engineEnvironment: {},
     });
