@@ -107,8 +107,9 @@ describe.each(["docker", "podman"] as const)("files that tools of a project's ow
     const script = "echo x >.envrc; read line; echo x >.npmrc; read line";
     const started = await env.processes.start({ env_id: env.id, command: ["sh", "-c", script] });
     const row = async () => (await env.processes.list({ env_id: env.id })).processes[0];
-    await until(async () => (await row())?.tooling_files?.length === 1);
-    expect(await row()).toMatchObject({ state: "running", tooling_files: [{ path: ".envrc", change: "new" }] });
+    await expect
+      .poll(row, { timeout: 20_000 })
+      .toMatchObject({ state: "running", tooling_files: [{ path: ".envrc", change: "new" }] });
     await env.processes.writeStdin({ env_id: env.id, process_id: started.process_id, text: "\n" });
     await until(() => Promise.resolve(existsSync(path.join(project, ".npmrc"))));
     await env.environments.destroy({ env_id: env.id });
