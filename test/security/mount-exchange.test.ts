@@ -173,7 +173,7 @@ describe.each(["docker", "podman"] as const)(
     it("never has the other environment see anything but its own folder", { timeout: 240_000 }, async () => {
       const { environments, processes } = glovebox();
       symlinkSync(at("private"), work("link"));
-      copyFileSync(`${projectFolder}test/fixtures/attacks/exchanges-folder.py`, work("exchanges.py"));
+      copyFileSync(`${projectFolder}test/fixtures/programs/exchanges-folder.py`, work("exchanges.py"));
       await environments.create({ image, project_root: work(), env_id: "attacker" });
       const seen = { mine: 0, refused: 0, private: 0 };
       try {
