@@ -164,6 +164,46 @@ describe.each(["docker", "podman"] as const)("environments on %s", (engine) => {
     expect(ownImage()).toBe("");
   });
 
+  it("is prepared by the project's owner too, who may write to it and keeps what was set up", async () => {
+    mkdirSync(at("installed"));
+    mkdirSync(at("installed/.vscode"));
+    for (const name of ["installed", "installed/.vscode"]) chownSync(at(name), owner.uid, owner.gid);
+    const install = [
+      "id -u >node_modules; cat /etc/setup >/tmp/kept; echo '{}' >.vscode/tasks.json",
+      "chmod 4755 node_modules || echo refused >>node_modules; grep CapBnd /proc/self/status >>node_modules",
+    ];
+    await using env = await open({
+      project_root: "installed",
+      setup_commands: [["sh", "-c", "echo as-root >/etc/setup"]],
+      install_commands: install.map((line) => ["sh", "-c", line]),
+    });
+    expect(env.warnings.join()).toContain('".vscode/tasks.json"');
+    expect(statSync(at("installed/node_modules"))).toMatchObject({ ...owner, mode: 0o100_644 });
+    const shown = async (): Promise<string> => (await env.sh("cat node_modules /tmp/kept")).stdout_tail;
+    const expected = `${owner.uid}\nrefused\nCapBnd:\t0000000000000000\nas-root\n`;
+    expect(await shown()).toBe(expected);
+    // Its files are an image's: they are there in each container.
+    execFileSync(engine, ["rm", "-f", env.container_id]);
+    expect(await shown()).toBe(expected);
+    const images = (): string =>
+      execFileSync(engine, ["images", "-aq", "--filter", `label=glovebox.environment=${env.id}`]).toString();
+    expect(images()).not.toBe("");
+    await env.environments.destroy({ env_id: env.id });
+    expect(images()).toBe("");
+    const failing = { project_root: "installed", install_commands: [["true"], ["sh", "-c", "echo why >&2; exit 3"]] };
+    await expect(open({ ...failing, env_id: "failing" })).rejects.toMatchObject({
+      errorType: "PACKAGE_INSTALL_FAILED",
+      message: expect.stringMatching(/install_commands\[1\][^]*exit code 3[^]*why/) as unknown,
+    });
+    // Where the root is read-only they write to the project alone.
+    await using sealed = await open({
+      project_root: "installed",
+      read_only_root: true,
+      install_commands: [["sh", "-c", "echo again >node_modules; echo x >/etc/x || echo sealed >>node_modules"]],
+    });
+    expect((await sealed.sh("cat node_modules")).stdout_tail).toBe("again\nsealed\n");
+  });
+
   it("goes on in a new container when its own went away, and says so", async () => {
     await using env = await open({ project_root: "project" });
     const started = await glovebox().processes.start({ env_id: env.id, command: ["sleep", "1000"] });
@@ -233,6 +273,7 @@ describe.each(["docker", "podman"] as const)("environments on %s", (engine) => {
     await refused({ env: {}, environment: {} }, wrong("env"));
     await refused({ limits: { memory_mb: 1e6 } }, { errorType: "INVALID_REQUEST" });
     await refused({ setup_commands: [[]] }, wrong("setup_commands[0][0]"));
+    await refused({ install_commands: [["true"], [""]] }, wrong("install_commands[1][0]"));
     await refused({ image: "localhost:1/no/such:image" }, { errorType: "IMAGE_UNAVAILABLE" });
     expect((await environments.list()).environments).toEqual([]);
   });

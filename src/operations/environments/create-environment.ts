@@ -103,12 +103,8 @@ function specOf(platform: Platform, request: Request, id: string, principal: str
     id,
     image: checkImageReference(request.image),
     ociRuntime: request.oci_runtime,
-    setupCommands: (request.setup_commands ?? []).map((command, index) => {
-      const field = `setup_commands[${index}]`;
-      if ((command[0] ?? "") === "")
-        throw invalidField(`${field}[0]`, "the name of a program", command[0] ?? "nothing");
-      return checkArguments(command, field);
-    }),
+    setupCommands: readPreparation(request, "setup_commands"),
+    installCommands: readPreparation(request, "install_commands"),
     project: null,
     // The stricter of the two.
     toolingFiles: config.toolingFiles === "locked" ? "locked" : (request.tooling_files ?? config.toolingFiles),
@@ -127,4 +123,15 @@ function specOf(platform: Platform, request: Request, id: string, principal: str
     minIsolation: platform.minIsolation("other", request.min_isolation),
     explicitDemands: request.network === undefined ? demands : [...demands, "noNetwork"],
   };
+}
+
+function readPreparation(
+  request: Request,
+  name: "setup_commands" | "install_commands",
+): readonly (readonly string[])[] {
+  return (request[name] ?? []).map((command, index) => {
+    const field = `${name}[${index}]`;
+    if ((command[0] ?? "") === "") throw invalidField(`${field}[0]`, "the name of a program", command[0] ?? "nothing");
+    return checkArguments(command, field);
+  });
 }

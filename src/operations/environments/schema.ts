@@ -33,6 +33,12 @@ export const createEnvironmentRequestSchema = z.strictObject({
     .describe(
       'Commands that run once as root before the environment is handed out, with the package registries as their network, such as [["pip", "install", "ruff"]]; each a program and its arguments. They can read the project and not change it.',
     ),
+  install_commands: z
+    .array(z.array(z.string()))
+    .optional()
+    .describe(
+      'Commands that run once after those, as the owner of the project, which they can change, with the package registries as their network, such as [["npm", "ci"]].',
+    ),
   read_only: z.boolean().optional().describe("Commands cannot change the project; default false."),
   tooling_files: z
     .enum(toolingFilesModes)

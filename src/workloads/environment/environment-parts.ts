@@ -10,8 +10,8 @@ import type { ToolingListener } from "./tooling-traces.ts";
 export interface EnvironmentParts extends Omit<HousingParts, "isBusy" | "onDenied" | "redact"> {
   readonly spec: EnvironmentSpec;
   readonly principal: string;
-  /** Image that was made for it, and goes with it; null where there is none. */
-  readonly ownImage: string | null;
+  /** Images that were made for it, each from the one before, and go with it. */
+  readonly ownImages: readonly string[];
   /** For every process: the deployment's, the network's and the environment's own. */
   readonly variables: Readonly<Record<string, string>>;
   readonly warnings: readonly string[];

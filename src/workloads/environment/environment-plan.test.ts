@@ -30,6 +30,7 @@ const spec: EnvironmentSpec = {
   image: "image:1",
   ociRuntime: undefined,
   setupCommands: [],
+  installCommands: [],
   project: null,
   toolingFiles: "named",
   toolingPaths: [],

@@ -35,7 +35,8 @@ export function environmentPlan(
   const optional = optionalDemands(capabilities, spec.explicitDemands);
   const { warnings } = assertEnforceable(capabilities, { engine, minIsolation: spec.minIsolation, optional });
   if (spec.setupCommands.length > 0 && capabilities.diskLimit === "no") throw noSetup(engine);
-  const needsNetwork = spec.network.kind !== "none" || spec.setupCommands.length > 0;
+  const prepares = spec.setupCommands.length + spec.installCommands.length > 0;
+  const needsNetwork = spec.network.kind !== "none" || prepares;
   if (needsNetwork) assertNetworkPossible(capabilities, engine);
   const root = spec.readOnlyRoot ? readOnlyRoot(spec, capabilities) : writableRoot(spec, { engine, capabilities });
   const { project } = spec;
@@ -60,7 +61,7 @@ export function environmentPlan(
  * The sandbox that prepares an image with `setup_commands`: root with what installers need, and nobody else. The project
  * is there to be read only, whoever it belongs to.
  */
-export function setupPlan({ sandbox }: EnvironmentPlan): SandboxPlan {
+export function setupPlan(sandbox: SandboxPlan): SandboxPlan {
   const { mounts, scratch: _, sharedMemoryBytes: __, ...rest } = sandbox;
   return {
     ...rest,

@@ -18,6 +18,8 @@ export interface EnvironmentSpec {
   readonly ociRuntime: string | undefined;
   /** Commands that prepare the image, each a program and its arguments; empty for none. */
   readonly setupCommands: readonly (readonly string[])[];
+  /** Run once after those, as the user of all commands, with the project writable. */
+  readonly installCommands: readonly (readonly string[])[];
   /** Null: `/workdir` is an empty folder of the environment's own. */
   readonly project: Project | null;
   /** How the files are treated through which the project runs code on its owner's machine (SPEC MO2). */

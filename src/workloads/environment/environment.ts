@@ -258,10 +258,10 @@ export class Environment {
     await Promise.allSettled([...this.#commands, ...running.map((process) => process.stop())]);
     await settlesWithin(Promise.allSettled(running.map(({ ended }) => ended)), endedMs);
     await this.tooling.close();
-    const { engine, ownImage } = this.#parts;
+    const { engine, ownImages } = this.#parts;
     try {
       await this.#home.remove();
-      if (ownImage !== null) await engine.images.remove(ownImage);
+      for (const image of ownImages.toReversed()) await engine.images.remove(image);
     } finally {
       await this.spec.project?.place[Symbol.asyncDispose]();
     }

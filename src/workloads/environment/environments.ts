@@ -112,7 +112,7 @@ export class Environments implements AsyncDisposable {
       return environment;
     } catch (error) {
       await parts.spec.project?.place[Symbol.asyncDispose]();
-      if (parts.ownImage !== null) await parts.engine.images.remove(parts.ownImage);
+      for (const image of parts.ownImages.toReversed()) await parts.engine.images.remove(image);
       throw error;
     }
   }

@@ -1,10 +1,15 @@
 import type { NetworkGrant } from "../../egress/network-access.ts";
+import type { Process } from "../../engines/engine.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
+import type { ChangedToolingFile } from "../../policy/tooling/tooling-changes.ts";
 import type { Caller } from "../../sandbox/sandboxes.ts";
 import { Housing, type HousingParts } from "./housing.ts";
+import type { ToolingTraces } from "./tooling-traces.ts";
 import { watchCommand, type CommandEnd } from "./watch-command.ts";
 
-export interface ImagePreparation extends Omit<HousingParts, "isBusy" | "onDenied" | "growth"> {
+export interface ImagePreparation extends Omit<HousingParts, "isBusy" | "onDenied"> {
+  /** The field of the request that has the commands. */
+  readonly field: "setup_commands" | "install_commands";
   readonly commands: readonly (readonly string[])[];
   readonly environmentId: string;
   /** The network that installing needs. */
@@ -12,8 +17,17 @@ export interface ImagePreparation extends Omit<HousingParts, "isBusy" | "onDenie
   readonly environment: Readonly<Record<string, string>>;
   /** Of each command. */
   readonly timeoutMs: number;
+  /** Tells what the commands change of the files that tools of the project's owner run. */
+  readonly traces: ToolingTraces;
   readonly onProgress: (message: string) => void;
   readonly monotonicMs: () => number;
+}
+
+/** What commands have left behind. */
+export interface PreparedImage {
+  /** Of the container's files; null where they could write to none. */
+  readonly image: string | null;
+  readonly toolingFiles: readonly ChangedToolingFile[];
 }
 
 /** Label of the image, with the environment's id. */
@@ -23,37 +37,52 @@ const imageLabel = "glovebox.environment";
 const shownCharacters = 2_000;
 
 /**
- * Runs the commands as root in a container of their own, and makes an image of what they leave; resolves to its id.
+ * Runs the commands in a container of their own, and makes an image of what they leave.
  * @throws PACKAGE_INSTALL_FAILED with the command and its last words, CANCELLED, what `Housing.open` throws
  */
-export async function prepareImage(preparation: ImagePreparation, caller: Caller): Promise<string> {
-  const { commands, plan, onProgress } = preparation;
-  const housing = await Housing.open(
-    // The project is read-only here.
-    { ...preparation, growth: null, isBusy: () => true, onDenied: () => undefined },
-    caller,
-  );
+export async function prepareImage(preparation: ImagePreparation, caller: Caller): Promise<PreparedImage> {
+  const { plan, traces } = preparation;
+  const housing = await Housing.open({ ...preparation, isBusy: () => true, onDenied: () => undefined }, caller);
   try {
-    for (const [index, command] of commands.entries()) {
-      onProgress(`Setup ${index + 1} of ${commands.length}: ${command.join(" ").slice(0, 120)}`);
-      const end = await runSetup(preparation, { housing, command, caller });
-      if (end.exitCode !== 0 || end.interruption !== null) throw setupFailed({ end, housing, index, command });
-    }
+    const toolingFiles = await runAll(preparation, housing, caller);
+    await housing.clearSetuidBits();
+    if (plan.writableRoot === undefined) return { image: null, toolingFiles };
     const labels = { [imageLabel]: preparation.environmentId };
-    return await housing.sandbox.commit({ labels, lifetimeMs: plan.lifetimeMs }, { signal: caller.signal });
+    const image = await housing.sandbox.commit({ labels, lifetimeMs: plan.lifetimeMs }, { signal: caller.signal });
+    return { image, toolingFiles };
   } finally {
     await housing.remove();
+    await traces.close();
   }
 }
 
-async function runSetup(
+async function runAll(
+  preparation: ImagePreparation,
+  housing: Housing,
+  caller: Caller,
+): Promise<readonly ChangedToolingFile[]> {
+  const { field, commands, traces, onProgress } = preparation;
+  const verb = field === "setup_commands" ? "Setup" : "Install";
+  const changed = new Map<string, ChangedToolingFile>();
+  for (const [index, command] of commands.entries()) {
+    onProgress(`${verb} ${index + 1} of ${commands.length}: ${command.join(" ").slice(0, 120)}`);
+    const trace = await traces.begin(index > 0);
+    const { process, end } = await runOne(preparation, { housing, command, caller });
+    const report = await traces.end(trace, { process, sandbox: housing.sandbox.id });
+    for (const file of report.changed) changed.set(file.path, file);
+    if (end.exitCode !== 0 || end.interruption !== null) throw commandFailed({ field, end, housing, index, command });
+  }
+  return [...changed.values()];
+}
+
+async function runOne(
   { plan, environment, timeoutMs, monotonicMs }: ImagePreparation,
   run: { readonly housing: Housing; readonly command: readonly string[]; readonly caller: Caller },
-): Promise<CommandEnd> {
+): Promise<{ readonly process: Process; readonly end: CommandEnd }> {
   const { housing, command, caller } = run;
   const { workingDirectory } = plan;
   const process = await housing.sandbox.exec({ command, environment, workingDirectory }, { signal: caller.signal });
-  return watchCommand({
+  const end = await watchCommand({
     process,
     timeoutMs,
     onOutput: () => undefined,
@@ -62,9 +91,11 @@ async function runSetup(
     end: () => housing.remove(),
     monotonicMs,
   });
+  return { process, end };
 }
 
-function setupFailed(failed: {
+function commandFailed(failed: {
+  readonly field: ImagePreparation["field"];
   readonly end: CommandEnd;
   readonly housing: Housing;
   readonly index: number;
@@ -76,12 +107,14 @@ function setupFailed(failed: {
   const overDisk = housing.overDisk === null ? null : "its files passed the disk limit";
   const why = overDisk ?? (end.interruption === null ? `exit code ${end.exitCode}` : reasons[end.interruption]);
   const words = `${end.stdout.text()}${end.stderr.text()}`.slice(-shownCharacters).trim();
+  const field = `${failed.field}[${index}]`;
+  const who = failed.field === "setup_commands" ? "root" : "the owner of the project";
   return new GloveboxError(
     "PACKAGE_INSTALL_FAILED",
-    `setup_commands[${index}] (${command.join(" ").slice(0, 120)}) failed: ${why}.${words === "" ? "" : `\n${words}`}`,
+    `${field} (${command.join(" ").slice(0, 120)}) failed: ${why}.${words === "" ? "" : `\n${words}`}`,
     {
-      suggestion: "Correct the command; it runs as root, with the package registries as its only network.",
-      context: { field: `setup_commands[${index}]`, exit_code: end.exitCode },
+      suggestion: `Correct the command; it runs as ${who}, with the package registries as its only network.`,
+      context: { field, exit_code: end.exitCode },
     },
   );
 }

@@ -1,0 +1,83 @@
+import { describe, expect, it } from "vitest";
+import { mebibyte } from "../../src/base/bytes.ts";
+import type { Glovebox } from "../../src/index.ts";
+import { settled } from "../engine-contract/hostile-neighbour.ts";
+import { fixtureProgram } from "../helpers/fixture-program.ts";
+import { engines, useGlovebox } from "../helpers/open-glovebox.ts";
+import { sessionImages, testImages } from "../helpers/test-images.ts";
+
+/** A call beside a hostile program has ended by then, one way or the other. */
+const withinMs = 60_000;
+const longer = { timeout: 240_000 };
+const hostiles = [
+  ["stops everything", fixtureProgram("stops-everything.py", "SIGSTOP")],
+  ["kills everything", fixtureProgram("stops-everything.py", "SIGKILL")],
+  ["writes into everything", fixtureProgram("floods-what-it-finds.py")],
+] as const;
+
+/** Three runs of others at once give what they print. */
+async function expectOthersUnharmed(glovebox: Glovebox): Promise<void> {
+  const runs = [1, 2, 3].map((number) => glovebox.execute({ language: "python", code: `print(${number} * 111)` }));
+  expect((await Promise.all(runs)).map(({ outcome, stdout }) => [outcome, stdout])).toEqual(
+    [1, 2, 3].map((number) => ["completed", `${number * 111}\n`]),
+  );
+}
+
+/** What a call beside a hostile program may come to: its own sandbox is all that the program can spoil. */
+const spoilt = ["done", "TIMEOUT", "SANDBOX_LOST"];
+
+describe.each(engines)("beside hostile programs on %s", (engine) => {
+  const glovebox = useGlovebox(engine, { settings: { images: sessionImages, max_containers: 4 } });
+
+  it("places of one-shots come back, whatever these do to what ends them", longer, async () => {
+    const runs = hostiles
+      .flatMap(([, command]) => [command, command])
+      .map((command) =>
+        glovebox().execute({ language: "python", code: command[2] ?? "", args: command.slice(3), timeout_seconds: 2 }),
+      );
+    const ends = await Promise.all(runs.map((run) => settled(run, withinMs * 2)));
+    expect(ends).toEqual(runs.map(() => "done"));
+    const outcomes = (await Promise.all(runs)).map(({ outcome }) => outcome);
+    expect(outcomes.filter((outcome) => !["timed_out", "sandbox_lost"].includes(outcome))).toEqual([]);
+    await expectOthersUnharmed(glovebox());
+  });
+
+  it.each(hostiles)(
+    "a session with one that %s answers, ends, and is as new afterwards",
+    longer,
+    async (_, command) => {
+      const before = process.memoryUsage().rss;
+      const python = (code: string) =>
+        glovebox().runCode({ language: "python", code, packages: [], timeout_seconds: 3, session_id });
+      const { process_id, session_id } = await glovebox().processes.start({ command: [...command] });
+      const calls = [python("print('beside')"), glovebox().listFiles({ session_id }), expectOthersUnharmed(glovebox())];
+      const ends = await Promise.all(calls.map((call) => settled(call, withinMs)));
+      expect(ends.slice(0, 2).filter((end) => !spoilt.includes(end))).toEqual([]);
+      expect(ends[2]).toBe("done");
+      const stopped = await settled(glovebox().processes.stop({ process_id }), withinMs);
+      expect([...spoilt, "NOT_FOUND"]).toContain(stopped);
+      expect(await python("print('after')")).toMatchObject({ outcome: "completed", stdout: "after\n" });
+      expect(await settled(glovebox().endSession({ session_id }), withinMs)).toBe("done");
+      expect(process.memoryUsage().rss - before).toBeLessThan(128 * mebibyte);
+    },
+  );
+
+  it.skipIf(engine === "local").each(hostiles)(
+    "so does an environment with one that %s",
+    longer,
+    async (_, command) => {
+      const { environments, processes } = glovebox();
+      const { env_id } = await environments.create({ image: testImages.python });
+      const say = (word: string) => environments.runCommand({ env_id, command: ["echo", word], timeout_seconds: 3 });
+      const { process_id } = await processes.start({ env_id, command: [...command] });
+      const ends = await Promise.all(
+        [say("beside"), expectOthersUnharmed(glovebox())].map((call) => settled(call, withinMs)),
+      );
+      expect(spoilt).toContain(ends[0]);
+      expect(ends[1]).toBe("done");
+      expect([...spoilt, "NOT_FOUND"]).toContain(await settled(processes.stop({ process_id }), withinMs));
+      expect(await say("after")).toMatchObject({ outcome: "completed", stdout_tail: "after\n" });
+      expect(await settled(environments.destroy({ env_id }), withinMs)).toBe("done");
+    },
+  );
+});
