@@ -44,7 +44,7 @@ export const mountsSabotages: readonly Sabotage[] = [
     find: "const heldAt = mountsByHandle ? mount.identity?.heldAt : null;",
     replace: "const heldAt = mountsByHandle ? null : null;",
     test: exchange,
-    name: "on docker between check and mount reaches nothing of a hostile image",
+    name: "reaches nothing of a hostile image",
   },
   {
     id: "mounts on Podman are looked at only after the start",
@@ -52,7 +52,7 @@ export const mountsSabotages: readonly Sabotage[] = [
     find: "let found = await this.#verifyMounts(signal);",
     replace: 'let found: MountFinding = "unseen";',
     test: exchange,
-    name: "on podman between check and mount reaches nothing of a hostile image",
+    name: "reaches nothing of a hostile image",
   },
   {
     id: "a project is mounted without what it must be",
