@@ -61,7 +61,10 @@ function terminate({ container, capabilities, process }: EndProcessTree): Promis
  * over, which begins once the signal has been sent. Sending takes an engine a moment, and may take it no longer than
  * that time: a sandbox too broken to take a signal (pids full, engine busy) is left to SIGKILL.
  */
-export async function settleAfter(terminated: Promise<unknown>, process: Process): Promise<void> {
+export async function settleAfter(
+  terminated: Promise<unknown>,
+  process: Pick<Process, "exit" | "isGone">,
+): Promise<void> {
   await settlesWithin(terminated, graceMs);
   const grace = AbortSignal.timeout(graceMs);
   if (!(await settlesWithin(process.exit, graceMs))) return;

@@ -53,8 +53,8 @@ export const localSabotages: readonly Sabotage[] = [
     file: "src/sandbox/process-tree.ts",
     find: "while (!grace.aborted && (await process.isGone?.()) === false) await sleep(lookMs);",
     replace: "",
-    test: "test/engine-contract/contract.docker.test.ts",
-    name: "process-tree.background-grace",
+    test: "src/sandbox/process-tree.test.ts",
+    name: "waits for what a program left behind",
   },
   {
     id: "local: variables reach the first process under their names",
