@@ -109,11 +109,15 @@ describe("watching an engine", () => {
     vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
     try {
       const { engine, lists } = engineWith([{ owner: "own-late", expiresInMs: -1 }]);
-      const { list } = engine;
-      engine.list = () => Promise.reject(new Error("down"));
+      let isDown = true;
+      const flaky = {
+        ...engine,
+        list: (wanted: Readonly<Record<string, string>>) =>
+          isDown ? Promise.reject(new Error("down")) : engine.list(wanted),
+      };
       const reaper = reaperOf();
-      reaper.watch(engine);
-      engine.list = list;
+      reaper.watch(flaky);
+      isDown = false;
       vi.advanceTimersByTime(60_000);
       await expect.poll(lists).toBe(1);
       await reaper.close();
