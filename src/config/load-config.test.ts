@@ -53,7 +53,6 @@ describe("loadConfig without anything set", () => {
       secrets: [],
       mountAllowlist: null,
       projectRoots: null,
-      allowedOrigins: [],
       toolingFiles: "named",
       toolingPaths: [],
       hostEnvironment: {},
