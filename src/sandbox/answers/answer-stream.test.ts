@@ -8,7 +8,7 @@ import { AnswerStream } from "./answer-stream.ts";
 const killed: string[] = [];
 const running: Process[] = [];
 afterEach(async () => {
-  for (const { kill } of running.splice(0)) await kill("SIGKILL");
+  for (const process of running.splice(0)) await process.kill("SIGKILL");
   killed.length = 0;
 });
 
