@@ -16,7 +16,9 @@ const isPossible = process.getuid?.() === 0 && !Number.isNaN(stranger);
 
 function asStranger(script: string, ...args: readonly string[]): ChildProcess {
   const identity = [`--reuid=${stranger}`, `--regid=${stranger}`, "--clear-groups"];
-  return spawn("setpriv", [...identity, "/usr/bin/python3", "-c", script, ...args], { stdio: ["ignore", "pipe", "inherit"] });
+  return spawn("setpriv", [...identity, "/usr/bin/python3", "-c", script, ...args], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
 }
 
 /** A number that no process has. */

@@ -166,10 +166,6 @@ describe.runIf(process.platform === "linux")("the script of the first process", 
       stderr: "err\n",
     });
     const { stdout } = runScript("/", ["ls", "/proc/self/fd"]);
-    expect(
-      stdout
-        .split("\n")
-        .filter((line) => ["3", "4", "5", "6", "7", "8"].includes(line)),
-    ).toEqual(["3"]);
+    expect(stdout.split("\n").filter((line) => ["3", "4", "5", "6", "7", "8"].includes(line))).toEqual(["3"]);
   });
 });
