@@ -55,14 +55,16 @@ export async function runSandboxCommand(
       // Told above, unless the time limit or the caller came first.
     });
     if (exitCode === null) {
+      // An engine that cannot get rid of its output does not let it end.
+      void process.output[Symbol.asyncIterator]().return?.();
       process.kill("SIGKILL").catch(() => {
-        // Where a single program cannot be killed it ends with its sandbox; until then nobody reads what it says.
+        // Where a single program cannot be killed it ends with its sandbox.
       });
     }
   }
 }
 
-/** Null when there was more than is kept; what comes after that, or after the end of the limits, is left unread. */
+/** Null when there was more than is kept; what comes after that, or after the time limit, is not kept. */
 async function drain(
   process: Process,
   kept: Readonly<Record<"stdout" | "stderr", BoundedOutput>>,

@@ -31,6 +31,8 @@ import { mountExchanged, verifyMounts, type MountFinding } from "./verify-mounts
 
 /** How long an engine usually takes at most to remove a container. */
 const patientMs = 5_000;
+/** How long a container takes at most to end without its keeper. */
+const endMs = 2_000;
 
 /** Waits before each look for the reason of a container's end: the engine learns of it a little after the end itself. */
 const lastLooksMs = [0, 100, 300, 600];
@@ -217,6 +219,12 @@ export class DockerApiContainer implements Container {
     // An engine that waits for a program which another one holds up lets go when the container ends by itself.
     const slow = setTimeout(() => this.#keeper?.close(), patientMs);
     try {
+      await removeContainer(this.#api, this.id, options);
+    } catch (error) {
+      if (this.#keeper === undefined || options.signal?.aborted === true) throw error;
+      // The same when it has given up; its end takes a moment.
+      this.#keeper.close();
+      await sleep(endMs);
       await removeContainer(this.#api, this.id, options);
     } finally {
       clearTimeout(slow);

@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text as textOf } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
+import { settlesWithin } from "../../base/abort.ts";
 import { keeperCommand } from "./keeper-script.ts";
 import { Keeper } from "./keeper.ts";
 
@@ -69,7 +70,7 @@ describe("Keeper", () => {
     const asked = keeper.ask();
     far.resume();
     far.write(said);
-    await keeper.ended;
+    expect(await settlesWithin(keeper.ended, 1_000)).toBe(true);
     await asked;
     expect(await keeper.ask()).toBe("gone");
   });

@@ -1,7 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { afterEach, describe, expect, it } from "vitest";
-import { failureOf } from "../../../test/helpers/failure-of.ts";
 import { OutputQueue } from "../../engines/output-queue.ts";
 import type { Process } from "../../engines/engine.ts";
 import { AnswerStream } from "./answer-stream.ts";
@@ -9,7 +8,7 @@ import { AnswerStream } from "./answer-stream.ts";
 const killed: string[] = [];
 const running: Process[] = [];
 afterEach(async () => {
-  for (const { kill } of running.splice(0)) await kill("SIGKILL");
+  for (const process of running.splice(0)) await process.kill("SIGKILL");
   killed.length = 0;
 });
 
@@ -47,6 +46,8 @@ function run(script: string, { isKillable = true } = {}): Process {
 const answer = (script: string, how?: { isKillable: boolean }): AnswerStream =>
   new AnswerStream(run(script, how), { subject: "a test" });
 
+const rejectionOf = (work: Promise<unknown>): Promise<unknown> => work.catch((error: unknown) => error);
+
 async function* pieces(...texts: readonly string[]): AsyncGenerator<Uint8Array, void, undefined> {
   for (const text of texts) yield Buffer.from(text);
 }
@@ -80,7 +81,7 @@ describe("what answers inside", () => {
     ["output while it takes input", "yes", (each: AnswerStream) => each.feed(pieces("x"), () => false)],
     ["complaints without end", "yes >&2", (each: AnswerStream) => each.next()],
   ])("is killed for %s", async (_, script, ask) => {
-    await failureOf(ask(answer(script)), "POLICY_DENIED");
+    expect(await rejectionOf(ask(answer(script)))).toMatchObject({ errorType: "POLICY_DENIED" });
     expect(killed).toEqual(["SIGKILL"]);
   });
 
@@ -96,8 +97,8 @@ describe("what answers inside", () => {
 
   it("is lost, with its sandbox, when it cannot be killed", async () => {
     const lost = answer("yes", { isKillable: false });
-    await failureOf(lost.end(), "SANDBOX_LOST");
-    await failureOf(lost.giveUp(), "SANDBOX_LOST");
+    expect(await rejectionOf(lost.end())).toMatchObject({ errorType: "SANDBOX_LOST" });
+    expect(await rejectionOf(lost.giveUp())).toMatchObject({ errorType: "SANDBOX_LOST" });
     expect(killed).toEqual(["SIGKILL"]);
   });
 });

@@ -159,6 +159,8 @@ export class AnswerStream {
 
   /** Later calls of `giveUp` find it done. */
   #kill(): Promise<void> {
+    // An engine that cannot get rid of its output does not let it end.
+    void this.#output.return?.();
     const killed = this.#process.kill("SIGKILL").catch((error: unknown) => {
       throw lostAnswer(this.#options.subject, error);
     });

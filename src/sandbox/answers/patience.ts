@@ -4,6 +4,8 @@ import { untilCancelled } from "../../base/abort.ts";
 const idleMs = 30_000;
 /** What each kibibyte that it moves gives back of that: the slowest engine moves some 10 MB a second. */
 const msPerKibibyte = 15;
+/** How often it is looked whether somebody waits. */
+const tickMs = 250;
 
 /** The time was over before anything came. */
 export class PatienceLost extends Error {}
@@ -14,6 +16,8 @@ export class PatienceLost extends Error {}
  */
 export class Patience {
   #leftMs = idleMs;
+  #timer: NodeJS.Timeout | undefined;
+  readonly #waiting = new Set<() => void>();
 
   earn(bytes: number): void {
     this.#leftMs = Math.min(idleMs, this.#leftMs + (bytes / 1024) * msPerKibibyte);
@@ -22,13 +26,22 @@ export class Patience {
   /** @throws PatienceLost, CANCELLED, and what the promise rejects with */
   async wait<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
     const { promise: late, reject } = Promise.withResolvers<never>();
-    const begun = performance.now();
-    const timer = setTimeout(() => reject(new PatienceLost()), Math.max(this.#leftMs, 0));
+    const giveUp = (): void => reject(new PatienceLost());
+    this.#waiting.add(giveUp);
+    // One that goes on from wait to wait, however short they are.
+    if (this.#timer === undefined) this.#timer = setTimeout(() => this.#tick(), tickMs);
     try {
       return await untilCancelled(Promise.race([promise, late]), signal);
     } finally {
-      clearTimeout(timer);
-      this.#leftMs -= performance.now() - begun;
+      this.#waiting.delete(giveUp);
     }
+  }
+
+  #tick(): void {
+    this.#timer = undefined;
+    if (this.#waiting.size === 0) return;
+    this.#leftMs -= tickMs;
+    if (this.#leftMs <= 0) for (const giveUp of this.#waiting) giveUp();
+    else this.#timer = setTimeout(() => this.#tick(), tickMs);
   }
 }

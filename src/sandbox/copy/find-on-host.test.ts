@@ -32,9 +32,11 @@ it.each([
   "follows no link that was left in the place of %s, and says where it leads",
   async (_, name, to, means, below = "") => {
     symlinkSync(to, at(name));
-    const error = await failureOf(findOnHost(at(name) + below, process.platform), "INVALID_REQUEST");
-    expect(error.message).toContain(JSON.stringify(at(name)));
-    expect(error.suggestion).toContain(JSON.stringify(at(means)));
+    const refused: unknown = await findOnHost(at(name) + below, process.platform).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ errorType: "INVALID_REQUEST" });
+    const { message, suggestion } = refused as { readonly message: string; readonly suggestion: string };
+    expect(message).toContain(JSON.stringify(at(name)));
+    expect(suggestion).toContain(JSON.stringify(at(means)));
   },
 );
 

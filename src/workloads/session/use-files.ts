@@ -7,7 +7,7 @@ import { plainWish } from "./plain-wish.ts";
 import type { OpenedSession, Session } from "./session.ts";
 
 /** What ends its sandbox: also an engine may wait for a program that another one holds up. */
-const unanswered: readonly ErrorType[] = ["SANDBOX_LOST", "ENGINE_UNAVAILABLE"];
+const unanswered: ReadonlySet<ErrorType> = new Set(["SANDBOX_LOST", "ENGINE_UNAVAILABLE"]);
 
 /** How the files of a session were used. */
 export interface FileUse<T> {
@@ -35,7 +35,7 @@ export async function useFiles<T>(
       try {
         return { result: await work(opened.live.sandbox.files, user), opened };
       } catch (error) {
-        if (error instanceof GloveboxError && unanswered.includes(error.errorType)) opened.live.doom();
+        if (error instanceof GloveboxError && unanswered.has(error.errorType)) opened.live.doom();
         throw error;
       }
     },
