@@ -2,7 +2,7 @@ import { truncateSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { createRequire } from "node:module";
 import path from "node:path";
-import type { DatabaseSync } from "node:sqlite";
+import type * as Sqlite from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { throwIfCancelled, untilCancelled } from "../base/abort.ts";
 
@@ -63,12 +63,13 @@ const notADatabase = 26;
  * SQLite's locks are those of the system, on all platforms, which Node has no other call for; several holders in one
  * process are told apart, too.
  */
-function openDatabase(file: string): DatabaseSync {
+function openDatabase(file: string): Sqlite.DatabaseSync {
+  // oxlint-disable-next-line typescript/unbound-method -- it is put back as it was
   const emitWarning = process.emitWarning;
   // Node 22 calls the module experimental, in the output of whatever program uses us.
   process.emitWarning = () => undefined;
   try {
-    const { DatabaseSync: Database } = createRequire(import.meta.url)("node:sqlite") as typeof import("node:sqlite");
+    const { DatabaseSync: Database } = createRequire(import.meta.url)("node:sqlite") as typeof Sqlite;
     return new Database(file);
   } finally {
     process.emitWarning = emitWarning;

@@ -26,7 +26,7 @@ for (const each of [registry, onHost]) {
       "random/__init__.py": "raise SystemExit('SHADOWED')\n",
       "sitecustomize.py": shouts,
       "usercustomize.py": shouts,
-      "gb_shadow.pth": `${shouts.replace("\n", ";")}`,
+      "gb_shadow.pth": shouts.replace("\n", ";"),
       "start/sitecustomize.py": shouts,
     },
   });

@@ -4,6 +4,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, sta
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import pino from "pino";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createGlovebox } from "../../src/index.ts";
 import { SandboxDoor } from "../../src/sandbox/door/sandbox-door.ts";
@@ -16,7 +17,7 @@ const isPossible = process.getuid?.() === 0 && !Number.isNaN(stranger);
 
 function asStranger(script: string, ...args: readonly string[]): ChildProcess {
   const identity = [`--reuid=${stranger}`, `--regid=${stranger}`, "--clear-groups"];
-  return spawn("setpriv", [...identity, "/usr/bin/python3", "-c", script, ...args], {
+  return spawn("/usr/bin/setpriv", [...identity, "/usr/bin/python3", "-c", script, ...args], {
     stdio: ["ignore", "pipe", "inherit"],
   });
 }
@@ -122,7 +123,7 @@ while True:
       ...{ folder: path.join(folder, "doors"), owner: "own-1", uid: 0, platform: "linux" },
       leases: { stateOf: async () => "expired" },
       find: () => undefined,
-      logger: { info() {}, warn() {}, error() {}, debug() {} } as never,
+      logger: pino({ level: "silent" }),
     });
     await expect(door.open()).rejects.toMatchObject(refusal);
     await door.forgetLeft();

@@ -22,9 +22,9 @@ export interface OwnFolderRules {
  */
 export async function openOwnFolder(folder: string, rules: OwnFolderRules): Promise<string> {
   const wanted = path.resolve(folder);
-  const first = await mkdir(wanted, { recursive: true, mode: rules.mode }).catch((error: NodeJS.ErrnoException) => {
+  const first = await mkdir(wanted, { recursive: true, mode: rules.mode }).catch((error: unknown) => {
     // What is there instead is looked at below.
-    if (error.code !== "EEXIST") throw error;
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
     return undefined;
   });
   // Whatever our umask takes away.
