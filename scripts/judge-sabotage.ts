@@ -17,7 +17,8 @@ export function judgeSabotage(text: string | null): string {
   const failures = tests
     .filter(({ status }) => status === "failed")
     .map((test) => (test.failureMessages ?? []).join("\n"));
-  if (failures.some((message) => /^(AssertionError|Error: (expect|promise (resolved|rejected) ))/.test(message))) return "caught";
+  if (failures.some((message) => /^(AssertionError|Error: (expect|promise (resolved|rejected) ))/.test(message)))
+    return "caught";
   if (failures.length > 0) return `it fails, but not by an assertion: ${failures[0]?.split("\n")[0] ?? ""}`;
   if (tests.length === 0) return `no test ran ${files.map((file) => file.message ?? "").join(" ")}`.trim();
   return "passed";

@@ -1,0 +1,237 @@
+import path from "node:path";
+import pino from "pino";
+import { createId } from "../base/id.ts";
+import { doorFolder } from "../config/door-folder.ts";
+import { expandHome } from "../config/mounts/expand-home.ts";
+import { loadMountPolicy } from "../config/mounts/load-mount-policy.ts";
+import { EgressProxies } from "../egress/egress-proxies.ts";
+import { NetworkAccess } from "../egress/network-access.ts";
+import { readRegistrySettings } from "../egress/registry-settings.ts";
+import { Engines, productEngines, type ChosenEngine, type EngineChoice } from "../engines/discover.ts";
+import { findImports } from "../packages/find-imports.ts";
+import { installerLimits } from "../packages/installer-plan.ts";
+import { Packages } from "../packages/packages.ts";
+import { checkChoice } from "../policy/choice.ts";
+import { decideMinIsolation } from "../policy/min-isolation.ts";
+import { defaultSessionImage } from "../policy/session-profile.ts";
+import type { Isolation } from "../policy/isolation.ts";
+import { Admission } from "../sandbox/admission.ts";
+import { SandboxDoor } from "../sandbox/door/sandbox-door.ts";
+import { Leases } from "../sandbox/leases.ts";
+import { identityOf } from "../sandbox/process-identity.ts";
+import { Reaper } from "../sandbox/reaper.ts";
+import { SandboxRecords } from "../sandbox/sandbox-records.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
+import { Sandboxes } from "../sandbox/sandboxes.ts";
+import { WorkArchives } from "../sandbox/work-archives.ts";
+import type { Alert } from "../telemetry/alert.ts";
+import { NetworkAlerts } from "../telemetry/network-alerts.ts";
+import { SetuidAlerts } from "../telemetry/setuid-alerts.ts";
+import { ToolingAlerts } from "../telemetry/tooling-alerts.ts";
+import { Environments } from "../workloads/environment/environments.ts";
+import { ensureImage } from "../workloads/program/ensure-image.ts";
+import { BaseImage } from "../workloads/session/base-image/base-image.ts";
+import { Sessions } from "../workloads/session/sessions.ts";
+import { createTypeScriptCompiler } from "../workloads/program/typescript-compiler.ts";
+import { closeParts } from "./close-parts.ts";
+import { engineTable } from "./engine-table.ts";
+import { logUnavailable } from "./log-unavailable.ts";
+import { openOwnState } from "./own-state.ts";
+import { HostWorkshop } from "./host-workshop.ts";
+
+import type { EngineNeeds, IsolationKind, Platform, PlatformOptions } from "./platform.ts";
+
+/** Leaves a second of the ten that a shutdown may take to the process itself. */
+const closeWithinMs = 9_000;
+
+/** How long a principal's egress proxy is kept that no sandbox uses. */
+const proxyIdleMs = 300_000;
+
+/** Installations at once; further ones wait. */
+const mostInstallers = 4;
+
+/** Puts the parts together; nothing is started or asked yet. @throws INVALID_REQUEST when there is no engine of that name */
+export function createPlatform({ config, host, door, defaultEngine, onAlert }: PlatformOptions): Platform {
+  // To stderr: stdout belongs to programs and protocols.
+  const logger = pino({ name: "glovebox", level: config.logLevel }, pino.destination({ dest: 2, sync: true }));
+  const engines = new Engines(engineTable(config, host), host.platform);
+  const owner = createId("own");
+  const now = (): number => Date.now();
+  const identity = identityOf(host.pid, host.hostName);
+  const leases = new Leases({
+    folder: path.join(host.stateDirectory, "leases"),
+    uid: host.uid,
+    owner,
+    identity,
+    logger,
+    now,
+    uptimeMs: host.uptimeMs,
+  });
+  const records = new SandboxRecords(path.join(host.stateDirectory, "sandboxes"), host.uid);
+  const archives = new WorkArchives({
+    folder: path.join(host.stateDirectory, "sessions"),
+    uid: host.uid,
+    owner,
+    leases,
+  });
+  const sandboxDoor = new SandboxDoor({
+    folder: doorFolder(host),
+    owner,
+    uid: host.uid,
+    platform: host.platform,
+    leases,
+    find: (id) => findLive(id),
+    logger,
+  });
+  const reaper = new Reaper({ leases, records, archives, door: sandboxDoor, logger, now });
+  const { queue, maxContainers: maxSandboxes } = config;
+  const openAdmission = (most: number, onWaiting?: () => void): Admission =>
+    new Admission({ maxSandboxes: most, queueLimit: queue.limit, queueTimeoutMs: queue.timeoutMs, onWaiting });
+  const openSandboxes = (admission: Admission): Sandboxes =>
+    new Sandboxes({ admission, leases, records, door: sandboxDoor, owner, logger, now });
+  const admission = openAdmission(maxSandboxes, () => sessions.makeRoom());
+  const sessions = new Sessions({
+    archives,
+    idleMs: config.session.idleTimeoutMs,
+    waiting: () => admission.waiting,
+    logger,
+    now,
+  });
+  const sandboxes = openSandboxes(admission);
+  // Installers take no place of a run's.
+  const installers = openSandboxes(openAdmission(mostInstallers));
+  const findLive = (id: string): Sandbox | undefined => sandboxes.find(id) ?? installers.find(id);
+  const tellAlert = (alert: Alert): void => {
+    logger.info({ alert }, "alert");
+    try {
+      onAlert?.(alert);
+    } catch (error) {
+      logger.warn({ err: error }, "the listener of alerts failed");
+    }
+  };
+  const setuidAlerts = new SetuidAlerts(tellAlert, now);
+  const toolingAlerts = new ToolingAlerts(tellAlert, now);
+  const egressProxies = new EgressProxies({
+    idleMs: proxyIdleMs,
+    platform: host.platform,
+    node: { executable: host.executable, flags: host.nodeFlags },
+    temporaryDirectory: host.temporaryDirectory,
+    environment: host.environment,
+    dnsServers: config.network.dnsServers,
+    hostAddresses: config.network.hostAddresses,
+    logger,
+    // Who sits before the command line is told by it.
+    refusalLevel: door === "server" ? "warn" : "info",
+    refusals: new NetworkAlerts(tellAlert, now),
+  });
+  const network = new NetworkAccess({
+    proxies: egressProxies,
+    readRegistries: () => readRegistrySettings(host),
+    privateHosts: config.network.privateHosts,
+    maxBytes: config.network.maxBytes,
+  });
+  const workshop = config.packages.installAtPreload ? new HostWorkshop(config, host) : null;
+  const packages = new Packages({
+    folder: expandHome(config.packages.directory, host.homeDirectory),
+    maxBytes: config.packages.maxBytes,
+    sandboxes: installers,
+    network,
+    configuredImages: Object.values(config.images),
+    onHost: workshop,
+    limits: installerLimits(config.ceilings),
+    uid: host.uid,
+    identity,
+    logger,
+    now,
+  });
+  const baseImage = new BaseImage({
+    base: config.sessionBaseImage,
+    sandboxes: installers,
+    temporaryDirectory: host.temporaryDirectory,
+    platform: host.platform,
+    environment: host.environment,
+  });
+  const valid: readonly EngineChoice[] = ["auto", ...engines.names];
+  if (defaultEngine !== undefined) checkChoice(defaultEngine, [...new Set([...valid, ...productEngines])], "engine");
+  const inContainers = config.executionMode === "container";
+  const minIsolation = (kind: IsolationKind, requested?: Isolation): Isolation => {
+    const isOpen = kind === "session" && door === "stdio" && !inContainers;
+    const minimum = isOpen && !config.explicitSettings.includes("min_isolation") ? "preload" : config.minIsolation;
+    return decideMinIsolation(requested, { minimum, mayLower: door === "own-machine" });
+  };
+  let ownState: Promise<void> | undefined;
+  const choose = async (name: string, needs: EngineNeeds, kind: IsolationKind): Promise<ChosenEngine> => {
+    const { signal, containers = false } = needs;
+    await (ownState ??= openOwnState(host));
+    const choice = checkChoice(name, valid, "engine");
+    const allowLocal = door !== "server" && !inContainers && !containers;
+    const options = { allowLocal, minIsolation: needs.minIsolation ?? minIsolation(kind), signal };
+    try {
+      const chosen = await engines.choose(choice, options);
+      reaper.watch(chosen.engine);
+      return chosen;
+    } catch (error) {
+      // Who sits before the command line reads it there.
+      if (door !== "own-machine") logUnavailable(logger, error);
+      throw error;
+    }
+  };
+  const namedEngine = defaultEngine ?? config.containerRuntime;
+  const environments = new Environments({ idleMs: config.environmentIdleMs, logger });
+  const monotonicMs = (): number => performance.now();
+  const parts = {
+    sandboxDoor,
+    environments,
+    sessions,
+    sandboxes,
+    installers,
+    archives,
+    egressProxies,
+    reaper,
+    workshop,
+    engines,
+    leases,
+  };
+  let closed: Promise<readonly string[]> | undefined;
+  const close = (withinMs = closeWithinMs): Promise<readonly string[]> =>
+    (closed ??= closeParts({ ...parts, logger, monotonicMs }, withinMs));
+  return {
+    config,
+    host,
+    engines,
+    sandboxes,
+    findLive,
+    sessions,
+    records,
+    leases,
+    reaper,
+    logger,
+    minIsolation,
+    compileTypeScript: createTypeScriptCompiler(host),
+    network,
+    baseImage,
+    provideImage: async (needed, engine, { signal, onPull, onBuild }) => {
+      const isOwn = needed.image === defaultSessionImage && (await engine.capabilities({ signal })).images;
+      if (!isOwn) return ensureImage(needed, engine, { signal, onPull });
+      if (!(await engine.images.has(needed.image, { signal })))
+        await baseImage.build(engine, { onPull, onBuild }, signal);
+    },
+    findImports: (input, { signal }) =>
+      findImports(input, { signal, executable: host.executable, platform: host.platform }),
+    packages,
+    environments,
+    setuidAlerts,
+    toolingAlerts,
+    monotonicMs,
+    now,
+    chooseEngine: (name, needs = {}) => choose(name ?? namedEngine, needs, "other"),
+    chooseSessionEngine: (name, needs = {}) =>
+      choose(name ?? defaultEngine ?? (inContainers ? config.containerRuntime : "local"), needs, "session"),
+    assertEngineAnswers: async (signal) => {
+      if (inContainers || namedEngine !== "auto") await choose(namedEngine, { signal }, "other");
+    },
+    loadMountPolicy: () => loadMountPolicy({ config, host, workingDirectoryIsRoot: door !== "server" }),
+    close,
+    [Symbol.asyncDispose]: async () => void (await close()),
+  };
+}
