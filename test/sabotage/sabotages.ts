@@ -7,6 +7,7 @@ import { packagesSabotages } from "./packages.ts";
 import { preloadSabotages } from "./preload.ts";
 import { projectsSabotages } from "./projects.ts";
 import { readsSabotages } from "./reads.ts";
+import { runsSabotages } from "./runs.ts";
 import type { Sabotage } from "./sabotage.ts";
 
 /** Every sabotage, by area. */
@@ -20,4 +21,5 @@ export const sabotages: readonly Sabotage[] = [
   ...preloadSabotages,
   ...projectsSabotages,
   ...readsSabotages,
+  ...runsSabotages,
 ];

@@ -1,0 +1,188 @@
+import type { Sabotage } from "./sabotage.ts";
+
+const processTree = "src/sandbox/process-tree.ts";
+const verdicts = "test/e2e/verdicts.test.ts";
+const hostVariables = "test/e2e/host-variables.test.ts";
+const minIsolation = "test/e2e/min-isolation.test.ts";
+
+const verdictsOfRuns: readonly Sabotage[] = [
+  {
+    id: "session: want of memory sticks to later calls",
+    file: "src/workloads/session/run-call.ts",
+    find: "return after.oomKills - (before.oomKills ?? 0);",
+    replace: "return before.oomKills === null ? null : after.oomKills;",
+    test: verdicts,
+    name: "a session's verdicts on local > want of memory",
+  },
+  {
+    id: "session: the time limit counts from the request",
+    file: "src/workloads/session/run-in-session.ts",
+    find: "return session.use(caller, wish, async (opened, { signal }) => {",
+    replace: `const askedMs = dependencies.monotonicMs();
+  return session.use(caller, wish, async (opened, { signal }) => {
+    call = { ...call, timeoutMs: Math.max(1, call.timeoutMs - (dependencies.monotonicMs() - askedMs)) };`,
+    test: verdicts,
+    name: "when a call of a session had to wait",
+  },
+  {
+    id: "execute: the time limit counts from the request",
+    file: "src/workloads/execute/execute.ts",
+    find: "async function executeAs(ids: RunIds, { spec, dependencies, caller, listener }: Execution): Promise<ExecuteResult> {",
+    replace: `async function executeAs(ids: RunIds, { spec: asked, dependencies, caller, listener }: Execution): Promise<ExecuteResult> {
+  const askedMs = dependencies.monotonicMs();
+  const spec = {
+    ...asked,
+    limits: {
+      ...asked.limits,
+      get timeoutMs() {
+        return Math.max(1, asked.limits.timeoutMs - (dependencies.monotonicMs() - askedMs));
+      },
+    },
+  };`,
+    test: verdicts,
+    name: "when a one-shot had to wait",
+  },
+  {
+    id: "execute: truncated ignores stderr",
+    file: "src/workloads/execute/execute.ts",
+    find: "end.stdout.truncated || end.stderr.truncated",
+    replace: "end.stdout.truncated",
+    test: verdicts,
+    name: "what is kept of output on local > says so when stderr alone",
+  },
+  {
+    id: "session: truncated ignores stderr",
+    file: "src/workloads/session/run-call.ts",
+    find: "end.stdout.truncated || end.stderr.truncated",
+    replace: "end.stdout.truncated",
+    test: verdicts,
+    name: "what is kept of output on local > says so when stderr alone",
+  },
+  {
+    id: "one-shot: no SIGKILL after the grace time",
+    file: processTree,
+    find: "  await tree.container.kill();",
+    replace: "",
+    test: "test/e2e/endings.test.ts",
+    name: "a one-shot program on local that runs out of time > is killed when it ignores SIGTERM",
+  },
+  {
+    id: "one-shot: no SIGKILL after the grace time, on an engine",
+    file: processTree,
+    find: "  await tree.container.kill();",
+    replace: "",
+    test: "test/e2e/endings.test.ts",
+    name: "a one-shot program on docker that runs out of time",
+  },
+  {
+    id: "one-shot: no grace time",
+    file: processTree,
+    find: "export async function endProcessTree(tree: EndProcessTree): Promise<void> {\n  await terminate(tree);",
+    replace: "export async function endProcessTree(tree: EndProcessTree): Promise<void> {",
+    test: "test/e2e/endings.test.ts",
+    name: "a one-shot program on local that runs out of time > is killed when it ignores SIGTERM",
+  },
+  {
+    id: "process tree: no SIGKILL after the grace time",
+    file: processTree,
+    find: `    await process.kill("SIGKILL");
+    return "clean";`,
+    replace: `    return "clean";`,
+    test: "test/engine-contract/contract.local.test.ts",
+    name: "process-tree.sigkill",
+  },
+  {
+    id: "exact kill on docker: only the leader",
+    file: "src/engines/docker-api/kill-script.ts",
+    find: 'kill "-$signal" -1 2>/dev/null',
+    replace: 'kill "-$signal" "$victim" 2>/dev/null',
+    test: "test/engine-contract/contract.docker.test.ts",
+    name: "exact-kill.other-user-no-environment",
+  },
+  {
+    id: "environment: no SIGKILL after the grace time",
+    file: "src/workloads/background/end-process.ts",
+    find: `  await process.kill("SIGKILL");`,
+    replace: "",
+    test: "test/e2e/endings.test.ts",
+    name: "a command of an environment on docker",
+  },
+];
+
+const demands: readonly Sabotage[] = [
+  {
+    id: "session: min_isolation is ignored",
+    file: "src/workloads/session/check-session.ts",
+    find: "    minIsolation,\n    optional",
+    replace: '    minIsolation: "preload",\n    optional',
+    test: minIsolation,
+    name: "an isolation that local cannot give > is refused when a one-shot or a call",
+  },
+  {
+    id: "environment: min_isolation is ignored",
+    file: "src/workloads/environment/environment-plan.ts",
+    find: "minIsolation: spec.minIsolation,",
+    replace: 'minIsolation: "preload",',
+    test: "src/workloads/environment/environment-plan.test.ts",
+    name: "is refused where the engine seals less",
+  },
+  {
+    id: "execute: the operator's min_isolation is ignored",
+    file: "src/config/settings-schema.ts",
+    find: "minIsolation: keys.min_isolation,",
+    replace: 'minIsolation: "preload",',
+    test: minIsolation,
+    name: "an isolation that local cannot give > is refused when the operator demands it",
+  },
+  {
+    id: "session: variables of the host reach programs",
+    file: "src/workloads/session/program-variables.ts",
+    find: "    ...hostEnvironment,",
+    replace: '    ...hostEnvironment,\n    USER: String(process.env["USER"]),',
+    test: hostVariables,
+    name: "on local > of sessions",
+  },
+  {
+    id: "session: the host's agent socket reaches programs",
+    file: "src/workloads/session/program-variables.ts",
+    find: "    ...hostEnvironment,",
+    replace: '    ...hostEnvironment,\n    SSH_AUTH_SOCK: String(process.env["SSH_AUTH_SOCK"]),',
+    test: hostVariables,
+    name: "on local > of sessions",
+  },
+  {
+    id: "environment: variables of the host reach commands",
+    file: "src/workloads/environment/open-environment.ts",
+    find: "        ...spec.hostEnvironment,",
+    replace: '        ...spec.hostEnvironment,\n        USER: String(process.env["USER"]),',
+    test: hostVariables,
+    name: "environments on docker > in commands",
+  },
+  {
+    id: "execute: the host's HOME reaches programs",
+    file: "src/policy/profile.ts",
+    find: '...{ HOME: temporaryFolder, LANG: "C.UTF-8" },',
+    replace: '...{ HOME: String(process.env["HOME"]), LANG: "C.UTF-8" },',
+    test: hostVariables,
+    name: "on local > of one-shots",
+  },
+  {
+    id: "execute: the host's PATH reaches programs",
+    file: "src/policy/profile.ts",
+    find: '...{ HOME: temporaryFolder, LANG: "C.UTF-8" },',
+    replace: '...{ HOME: temporaryFolder, LANG: "C.UTF-8", PATH: String(process.env["PATH"]) },',
+    test: hostVariables,
+    name: "on local > of one-shots",
+  },
+  {
+    id: "copy in: follows a link in a file's place",
+    file: "src/sandbox/copy/read-host-tree.ts",
+    find: "(constants.O_NOFOLLOW ?? 0)",
+    replace: "0",
+    test: "src/sandbox/copy/read-host-tree.test.ts",
+    name: "takes a file's place between the look and the opening",
+  },
+];
+
+/** How runs end, what they are told of, and what they demand. */
+export const runsSabotages: readonly Sabotage[] = [...verdictsOfRuns, ...demands];
