@@ -1,25 +1,25 @@
 import type { Logger } from "../base/logger.ts";
 import type { Config } from "../config/config.ts";
 import type { Host } from "../config/host.ts";
-import { type LoadedMountPolicy } from "../config/mounts/load-mount-policy.ts";
-import { NetworkAccess } from "../egress/network-access.ts";
-import { Engines, type ChosenEngine } from "../engines/discover.ts";
-import { Packages } from "../packages/packages.ts";
+import type { LoadedMountPolicy } from "../config/mounts/load-mount-policy.ts";
+import type { NetworkAccess } from "../egress/network-access.ts";
+import type { Engines, ChosenEngine } from "../engines/discover.ts";
+import type { Packages } from "../packages/packages.ts";
 import type { Isolation } from "../policy/isolation.ts";
-import { Leases } from "../sandbox/leases.ts";
-import { Reaper } from "../sandbox/reaper.ts";
-import { SandboxRecords } from "../sandbox/sandbox-records.ts";
+import type { Leases } from "../sandbox/leases.ts";
+import type { Reaper } from "../sandbox/reaper.ts";
+import type { SandboxRecords } from "../sandbox/sandbox-records.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
-import { Sandboxes } from "../sandbox/sandboxes.ts";
+import type { Sandboxes } from "../sandbox/sandboxes.ts";
 import type { AlertListener } from "../telemetry/alert.ts";
-import { SetuidAlerts } from "../telemetry/setuid-alerts.ts";
-import { ToolingAlerts } from "../telemetry/tooling-alerts.ts";
-import { Environments } from "../workloads/environment/environments.ts";
-import { BaseImage } from "../workloads/session/base-image/base-image.ts";
+import type { SetuidAlerts } from "../telemetry/setuid-alerts.ts";
+import type { ToolingAlerts } from "../telemetry/tooling-alerts.ts";
+import type { Environments } from "../workloads/environment/environments.ts";
+import type { BaseImage } from "../workloads/session/base-image/base-image.ts";
 import type { FindImports } from "../workloads/program/find-imports.ts";
 import type { ProvideImage } from "../workloads/session/open-session-sandbox.ts";
-import { Sessions } from "../workloads/session/sessions.ts";
-import { type CompileTypeScript } from "../workloads/program/typescript-compiler.ts";
+import type { Sessions } from "../workloads/session/sessions.ts";
+import type { CompileTypeScript } from "../workloads/program/typescript-compiler.ts";
 
 /**
  * Through which kind of door requests come in: a person's own (command line, library), where they may accept level

@@ -39,7 +39,7 @@ describe("where there are no namespaces and no container engine", () => {
       expect({ exitCode, stdout }).toEqual({ exitCode: 125, stdout: "" });
       expect(stderr).toMatch(/user namespaces are switched off[^]*sysctl -w user\.max_user_namespaces/);
       expect(stderr).toMatch(/--min-isolation preload \(for every run: GLOVEBOX_MIN_ISOLATION=preload\)\n$/);
-      if (engine === "auto") expect(stderr).toMatch(/docker: .*podman: .*local: /);
+      expect(stderr).toMatch(engine === "auto" ? /docker: .*podman: .*local: / : /local/);
     },
   );
 

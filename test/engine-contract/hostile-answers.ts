@@ -55,7 +55,7 @@ async function besides(scene: Scene, mode: string, names: readonly (keyof typeof
   const hostile: RunningProcess = await scene.exec(container, program, { concurrent: true });
   await hostile.until("stdout", "ready");
   const watch = new ResourceWatch();
-  const ended = await Promise.allSettled(names.map((name) => work[name]?.(files)));
+  const ended = await Promise.allSettled(names.map(async (name) => work[name]?.(files)));
   const { memoryBytes, longestPauseMs } = watch.end();
   const found = hostile.text("stdout").includes("found");
   for (const [index, result] of ended.entries()) {

@@ -1,13 +1,13 @@
 import type { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { settlesWithin, untilCancelled } from "../../base/abort.ts";
-import { createId } from "../../base/id.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { ContainerSpec } from "../container-spec.ts";
 import type { CallOptions, Container, ContainerState, ContainerStats, ExecSpec, Process } from "../engine.ts";
 import type { Api } from "./api.ts";
 import { refusalReason } from "./api-error.ts";
 import type { ApiAnswer } from "./api-request.ts";
+import { commitContainer } from "./commit-container.ts";
 import { containerPath, type ContainerLink } from "./container-link.ts";
 import { containerObituary } from "./container-obituary.ts";
 import type { InspectAnswer } from "./container-state.ts";
@@ -17,8 +17,6 @@ import { execInContainer } from "./tracked-exec.ts";
 import { listenForExit } from "./exit-listener.ts";
 import { inspectContainer } from "./inspect-container.ts";
 import { Keeper } from "./keeper.ts";
-import { madeImages } from "./made-images.ts";
-import { labels as ownLabels } from "../labels.ts";
 import { LiveExecs } from "./live-execs.ts";
 import { lostError } from "./lost-error.ts";
 import { attachMainProcess, type MainProcess } from "./main-process.ts";
@@ -192,25 +190,8 @@ export class DockerApiContainer implements Container {
     await this.#signal("SIGKILL", options);
   }
 
-  async commit(labels: Readonly<Record<string, string>>, { signal }: CallOptions = {}): Promise<string> {
-    const tag = createId("img");
-    const marked = { ...labels, [ownLabels.image]: tag };
-    const changes = Object.entries(marked)
-      .map(([name, value]) => `LABEL ${name}=${value}`)
-      .join("\n");
-    const request = {
-      method: "POST",
-      path: "/commit",
-      // Stopped meanwhile, so that no file is caught half written.
-      query: { container: this.id, pause: "1", changes, repo: madeImages, tag },
-      // Podman reads nothing of it, and fails without it.
-      body: { Labels: marked },
-      signal,
-    } as const;
-    const { body } = await this.#api.call("make an image of the container", request);
-    const { Id: id } = body as { readonly Id: string };
-    // Without it, Podman takes the id for a name once the image is gone.
-    return id.startsWith("sha256:") ? id : `sha256:${id}`;
+  commit(labels: Readonly<Record<string, string>>, { signal }: CallOptions = {}): Promise<string> {
+    return commitContainer(this.#link, labels, signal);
   }
 
   async remove(options: CallOptions = {}): Promise<void> {

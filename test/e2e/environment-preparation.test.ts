@@ -1,0 +1,108 @@
+import { execFileSync } from "node:child_process";
+import { chownSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import type { Glovebox } from "../../src/index.ts";
+import { useGlovebox } from "../helpers/open-glovebox.ts";
+import { testImages } from "../helpers/test-images.ts";
+
+type Environments = Glovebox["environments"];
+type CreateRequest = Parameters<Environments["create"]>[0];
+type CommandRequest = Omit<Parameters<Environments["runCommand"]>[0], "env_id" | "command">;
+
+/** Owner of the projects: nobody that the image knows. */
+const owner = { uid: 4321, gid: 4322 };
+const image = testImages.python;
+
+describe.each(["docker", "podman"] as const)("the preparation of environments on %s", (engine) => {
+  const workingDirectory = realpathSync(mkdtempSync(path.join(os.tmpdir(), "glovebox-test-")));
+  const at = (...names: string[]): string => path.join(workingDirectory, ...names);
+  mkdirSync(at("project"));
+  chownSync(at("project"), owner.uid, owner.gid);
+  afterAll(() => rmSync(workingDirectory, { recursive: true }));
+  const glovebox = useGlovebox(engine, { workingDirectory });
+
+  /** An environment for one test. */
+  async function open(request: Partial<CreateRequest> = {}) {
+    const { environments } = glovebox();
+    const made = await environments.create({ image, ...request });
+    const { env_id: id } = made;
+    return {
+      ...made,
+      id,
+      environments,
+      run: (command: string[], more: CommandRequest = {}) => environments.runCommand({ env_id: id, command, ...more }),
+      sh: (script: string, more: CommandRequest = {}) =>
+        environments.runCommand({ env_id: id, command: ["sh", "-c", script], ...more }),
+      [Symbol.asyncDispose]: async () => {
+        await environments.destroy({ env_id: id }).catch(() => undefined);
+      },
+    };
+  }
+
+  it("is prepared by root, who is gone when it is handed out", async () => {
+    const script =
+      "id -u; echo made >/etc/made; chown 77 /etc/made; touch /workdir/made-by-root || echo refused >/etc/tried";
+    await using env = await open({ project_root: "project", setup_commands: [["sh", "-c", script], ["true"]] });
+    const result = await env.sh(
+      "id -u; stat -c %u /etc/made; cat /etc/tried; grep CapBnd /proc/self/status; : >/etc/no",
+    );
+    expect(result.stdout_tail).toBe(`${owner.uid}\n77\nrefused\nCapBnd:\t0000000000000000\n`);
+    expect(result).toMatchObject({
+      outcome: "failed",
+      stderr_tail: expect.stringContaining("Permission denied") as unknown,
+    });
+    await expect(open({ setup_commands: [["sh", "-c", "echo why >&2; exit 3"]] })).rejects.toMatchObject({
+      errorType: "PACKAGE_INSTALL_FAILED",
+      message: expect.stringMatching(/exit code 3[^]*why/) as unknown,
+    });
+    const ownImage = (): string =>
+      execFileSync(engine, ["images", "-aq", "--filter", `label=glovebox.environment=${env.id}`])
+        .toString()
+        .trim();
+    expect(ownImage()).not.toBe("");
+    await env.environments.destroy({ env_id: env.id });
+    expect(ownImage()).toBe("");
+  });
+
+  it("is prepared by the project's owner too, who may write to it and keeps what was set up", async () => {
+    mkdirSync(at("installed"));
+    mkdirSync(at("installed/.vscode"));
+    for (const name of ["installed", "installed/.vscode"]) chownSync(at(name), owner.uid, owner.gid);
+    const install = [
+      "id -u >node_modules; cat /etc/setup >/tmp/kept; echo '{}' >.vscode/tasks.json",
+      "chmod 4755 node_modules || echo refused >>node_modules; grep CapBnd /proc/self/status >>node_modules",
+    ];
+    await using env = await open({
+      project_root: "installed",
+      setup_commands: [["sh", "-c", "echo as-root >/etc/setup"]],
+      install_commands: install.map((line) => ["sh", "-c", line]),
+    });
+    expect(env.warnings.join()).toContain('".vscode/tasks.json"');
+    expect(statSync(at("installed/node_modules"))).toMatchObject({ ...owner, mode: 0o100_644 });
+    const shown = async (): Promise<string> => (await env.sh("cat node_modules /tmp/kept")).stdout_tail;
+    const expected = `${owner.uid}\nrefused\nCapBnd:\t0000000000000000\nas-root\n`;
+    expect(await shown()).toBe(expected);
+    // Its files are an image's: they are there in each container.
+    execFileSync(engine, ["rm", "-f", env.container_id]);
+    expect(await shown()).toBe(expected);
+    const images = (): string =>
+      execFileSync(engine, ["images", "-aq", "--filter", `label=glovebox.environment=${env.id}`]).toString();
+    expect(images()).not.toBe("");
+    await env.environments.destroy({ env_id: env.id });
+    expect(images()).toBe("");
+    const failing = { project_root: "installed", install_commands: [["true"], ["sh", "-c", "echo why >&2; exit 3"]] };
+    await expect(open({ ...failing, env_id: "failing" })).rejects.toMatchObject({
+      errorType: "PACKAGE_INSTALL_FAILED",
+      message: expect.stringMatching(/install_commands\[1\][^]*exit code 3[^]*why/) as unknown,
+    });
+    // Where the root is read-only they write to the project alone.
+    await using sealed = await open({
+      project_root: "installed",
+      read_only_root: true,
+      install_commands: [["sh", "-c", "echo again >node_modules; echo x >/etc/x || echo sealed >>node_modules"]],
+    });
+    expect((await sealed.sh("cat node_modules")).stdout_tail).toBe("again\nsealed\n");
+  });
+});
