@@ -32,6 +32,9 @@ export interface PackageCacheOptions {
   readonly now: () => number;
 }
 
+/** Longer than the writing of a mark takes. */
+const writingMs = 60_000;
+
 /** A set that somebody uses, and that stays as long. */
 export interface PackageSetLease extends AsyncDisposable {
   readonly record: PackageSetRecord;
@@ -208,10 +211,11 @@ export class PackageCache {
   async #isHeld(mark: string): Promise<boolean> {
     const holder = await readIdentity(mark);
     const { identity, now } = this.#options;
-    if (holder === null) return false;
-    const alive = isAlive(holder, identity);
-    if (alive === true) return true;
     const { mtimeMs } = await stat(mark).catch(() => ({ mtimeMs: 0 }));
+    // Being written this very moment, or by a process that died over it.
+    if (holder === null && now() - mtimeMs < writingMs) return false;
+    const alive = holder === null ? false : isAlive(holder, identity);
+    if (alive === true) return true;
     if (alive === null && now() - mtimeMs < foreignMarkMs) return true;
     await rm(mark, { force: true });
     return false;

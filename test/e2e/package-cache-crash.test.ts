@@ -60,7 +60,7 @@ it(
       folder: cacheFolder,
       identity: identityOf(process.pid, "host"),
       uid: process.getuid?.() ?? null,
-      now: Date.now,
+      now: () => Date.now() + 120_000,
     });
     await cache.prune(0);
     for (const place of ["sets", "new", "old", "uses"]) expect(readdirSync(path.join(cacheFolder, place))).toEqual([]);

@@ -24,13 +24,6 @@ registry.addNpm({
   files: { "index.js": "module.exports = 'imported';\n" },
   scripts: { preinstall: leavesMark, install: leavesMark, postinstall: leavesMark },
 });
-// One of those whose scripts Bun runs unless it is told not to.
-registry.addNpm({
-  name: "esbuild",
-  version: "0.0.1",
-  files: { "index.js": "module.exports = 'imported';\n" },
-  scripts: { preinstall: leavesMark, install: leavesMark, postinstall: leavesMark },
-});
 registry.addWheel({ name: "gb_wheel", version: "1.0", files: { "gb_wheel/__init__.py": "answer = 42\n" } });
 const setup = `open(${JSON.stringify(ran)}, "w")\n`;
 registry.addSource({ name: "gb_source", version: "1.0", files: { "setup.py": setup } });
@@ -145,15 +138,6 @@ describe.each([
       });
     }
     expect(registry.downloads("gb_builds")).toBe(1);
-    expect(existsSync(ran)).toBe(false);
-  });
-
-  it("run no code of their own either when they are among those that Bun trusts", async () => {
-    const code = "console.log(require('esbuild'))";
-    const ended = await glovebox
-      .execute({ language: "javascript", code, packages: ["esbuild@0.0.1"] })
-      .catch((error: unknown) => error);
-    expect(ended).toMatchObject({ outcome: "completed", stdout: "imported\n" });
     expect(existsSync(ran)).toBe(false);
   });
 

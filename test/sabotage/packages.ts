@@ -124,8 +124,8 @@ export const packagesSabotages: readonly Sabotage[] = [
     file: "src/packages/package-manager.ts",
     find: '["--ignore-scripts"] : []',
     replace: "[] : []",
-    test: "test/e2e/packages-preload.test.ts",
-    name: "run no code of their own either when they are among those that Bun trusts",
+    test: "src/packages/package-manager.test.ts",
+    name: "has Bun run no script of a package",
   },
   {
     id: "npm runs scripts of packages",

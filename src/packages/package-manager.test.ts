@@ -1,0 +1,24 @@
+import { describe, expect, it } from "vitest";
+import { hostCommand, installCommand } from "./package-manager.ts";
+
+const sandbox = { folderOf: (path: string) => `/real${path}` };
+
+describe("hostCommand", () => {
+  it("has Bun run no script of a package, not even of one that it trusts", () => {
+    const [tool, verb, ...options] = hostCommand("bun", ["esbuild"], sandbox);
+    expect([tool, verb]).toEqual(["bun", "add"]);
+    expect(options.slice(0, options.indexOf("--"))).toContain("--ignore-scripts");
+    expect(options.slice(options.indexOf("--"))).toEqual(["--", "esbuild"]);
+  });
+});
+
+describe("installCommand", () => {
+  it.each([
+    ["npm", "--ignore-scripts"],
+    ["pip", "--only-binary"],
+  ] as const)("gives %s its option %s, and packages as nothing else", (manager, option) => {
+    const command = installCommand(manager, ["--evil"]);
+    expect(command.slice(0, command.lastIndexOf("--"))).toContain(option);
+    expect(command.slice(command.lastIndexOf("--"))).toEqual(["--", "--evil"]);
+  });
+});
