@@ -1,3 +1,4 @@
+import { terminalReset } from "../../src/cli/terminal/terminal-reset.ts";
 import { spawn } from "node:child_process";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
@@ -80,7 +81,7 @@ describe.each(testedOwners)("glovebox shell in $name", (owner) => {
     const program = String.raw`test -t 0 && test -t 1; printf 'a%d\033]52;c;ZXZpbA==\007\033]0;t\007\033[6n\033[31mb\033[?2004h' $?; exit 3`;
     const terminal = new Terminal(["exec", "-t", id, "sh", "-c", program], environment);
     expect(await terminal.ended).toBe(3);
-    expect(terminal.drawn).toBe("a0\u001b[31mb\u001b[?2004h\u001b[?2004l\u001b[0m");
+    expect(terminal.drawn).toBe(`a0\u001b[31mb\u001b[?2004h${terminalReset(new Set())}`);
   });
 
   it("hangs up when its visitor goes, and leaves the rest alone", async () => {

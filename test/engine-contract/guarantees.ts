@@ -124,7 +124,7 @@ export const guaranteeGroups: readonly GuaranteeGroup[] = [
       },
       {
         title: "Scratch is empty at first, private, and gone afterwards",
-        behaviours: ["scratch.folders", "scratch.private"],
+        behaviours: ["scratch.folders", "scratch.closed", "scratch.private"],
       },
     ],
   },
@@ -184,6 +184,10 @@ export const guaranteeGroups: readonly GuaranteeGroup[] = [
       {
         title: "Files go in and out, whatever their names, and cannot lead out of the sandbox",
         behaviours: ["files.*", "file-trees.*"],
+      },
+      {
+        title: "What moves files can be stopped, fed or ended by programs, which concerns their own sandbox only",
+        behaviours: ["hostile-answers.*"],
       },
       {
         title: "Exit codes and signals arrive as a shell shows them",
