@@ -10,14 +10,11 @@ import { loadMountPolicy, type LoadedMountPolicy } from "../config/mounts/load-m
 import { EgressProxies } from "../egress/egress-proxies.ts";
 import { NetworkAccess } from "../egress/network-access.ts";
 import { readRegistrySettings } from "../egress/registry-settings.ts";
-import { Engines, productEngines, type ChosenEngine, type EngineChoice } from "../engines/discover.ts";
+import { Engines } from "../engines/discover.ts";
 import { findImports } from "../packages/find-imports.ts";
 import { installerLimits } from "../packages/installer-plan.ts";
 import { Packages } from "../packages/packages.ts";
-import { checkChoice } from "../policy/choice.ts";
-import { decideMinIsolation } from "../policy/min-isolation.ts";
 import { defaultSessionImage } from "../policy/session-profile.ts";
-import type { Isolation } from "../policy/isolation.ts";
 import { Admission } from "../sandbox/admission.ts";
 import { SandboxDoor } from "../sandbox/door/sandbox-door.ts";
 import { Leases } from "../sandbox/leases.ts";
@@ -39,17 +36,9 @@ import type { ProvideImage } from "../workloads/session/open-session-sandbox.ts"
 import { Sessions } from "../workloads/session/sessions.ts";
 import { createTypeScriptCompiler, type CompileTypeScript } from "../workloads/program/typescript-compiler.ts";
 import { closeParts } from "./close-parts.ts";
+import { createEngineChooser, type Door, type EngineChooser } from "./engine-chooser.ts";
 import { engineTable } from "./engine-table.ts";
-import { logUnavailable } from "./log-unavailable.ts";
-import { openOwnState } from "./own-state.ts";
 import { HostWorkshop } from "./host-workshop.ts";
-
-/**
- * Through which kind of door requests come in: a person's own (command line, library), where they may accept level
- * `preload` by name; `stdio`, an agent on that person's machine; or a `server`, for which the embedded engine never
- * stands in for containers (SPEC RT2, RT5).
- */
-export type Door = "own-machine" | "stdio" | "server";
 
 export interface PlatformOptions {
   readonly config: Config;
@@ -63,20 +52,8 @@ export interface PlatformOptions {
 
 export type { Alert } from "../telemetry/alert.ts";
 
-/** `session` for `run_code` and what belongs to its session; `other` for all else. */
-export type IsolationKind = "session" | "other";
-
-/** What a request needs of its engine. */
-export interface EngineNeeds {
-  /** Default: what the deployment demands. */
-  readonly minIsolation?: Isolation | undefined;
-  /** Whether only containers of images do, so that the embedded engine never stands in. Default false. */
-  readonly containers?: boolean | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
-
 /** Everything that lives as long as the process does, made once and closed once. */
-export interface Platform extends AsyncDisposable {
+export interface Platform extends EngineChooser, AsyncDisposable {
   readonly config: Config;
   readonly host: Host;
   readonly engines: Engines;
@@ -88,12 +65,6 @@ export interface Platform extends AsyncDisposable {
   readonly leases: Leases;
   readonly reaper: Reaper;
   readonly logger: Logger;
-  /**
-   * The isolation that a request demands, its own or the deployment's. Sessions over stdio whose deployment says nothing
-   * take what the host reaches (SPEC RT5).
-   * @throws POLICY_DENIED for less than the deployment demands, where that is not the request's to accept
-   */
-  minIsolation(kind: IsolationKind, requested?: Isolation): Isolation;
   readonly compileTypeScript: CompileTypeScript;
   readonly network: NetworkAccess;
   readonly baseImage: BaseImage;
@@ -107,15 +78,6 @@ export interface Platform extends AsyncDisposable {
   readonly monotonicMs: () => number;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** The engine that a request names, or the deployment's, known to answer. */
-  chooseEngine(name: string | undefined, needs?: EngineNeeds): Promise<ChosenEngine>;
-  /** The same for `run_code`, whose engine is the embedded one unless the deployment says containers (SPEC RT4). */
-  chooseSessionEngine(name: string | undefined, needs?: EngineNeeds): Promise<ChosenEngine>;
-  /**
-   * Asks the engine that must be there from the start: in container mode, and where one was named (SPEC RT1).
-   * @throws ENGINE_UNAVAILABLE with its start instructions
-   */
-  assertEngineAnswers(signal?: AbortSignal): Promise<void>;
   /** What of this machine's disk sandboxes may get at this moment. @throws INVALID_REQUEST for a bad mount allowlist */
   loadMountPolicy(): Promise<LoadedMountPolicy>;
   /**
@@ -235,32 +197,7 @@ export function createPlatform({ config, host, door, defaultEngine, onAlert }: P
     platform: host.platform,
     environment: host.environment,
   });
-  const valid: readonly EngineChoice[] = ["auto", ...engines.names];
-  if (defaultEngine !== undefined) checkChoice(defaultEngine, [...new Set([...valid, ...productEngines])], "engine");
-  const inContainers = config.executionMode === "container";
-  const minIsolation = (kind: IsolationKind, requested?: Isolation): Isolation => {
-    const isOpen = kind === "session" && door === "stdio" && !inContainers;
-    const minimum = isOpen && !config.explicitSettings.includes("min_isolation") ? "preload" : config.minIsolation;
-    return decideMinIsolation(requested, { minimum, mayLower: door === "own-machine" });
-  };
-  let ownState: Promise<void> | undefined;
-  const choose = async (name: string, needs: EngineNeeds, kind: IsolationKind): Promise<ChosenEngine> => {
-    const { signal, containers = false } = needs;
-    await (ownState ??= openOwnState(host));
-    const choice = checkChoice(name, valid, "engine");
-    const allowLocal = door !== "server" && !inContainers && !containers;
-    const options = { allowLocal, minIsolation: needs.minIsolation ?? minIsolation(kind), signal };
-    try {
-      const chosen = await engines.choose(choice, options);
-      reaper.watch(chosen.engine);
-      return chosen;
-    } catch (error) {
-      // Who sits before the command line reads it there.
-      if (door !== "own-machine") logUnavailable(logger, error);
-      throw error;
-    }
-  };
-  const namedEngine = defaultEngine ?? config.containerRuntime;
+  const engineChooser = createEngineChooser({ config, host, door, defaultEngine, engines, reaper, logger });
   const environments = new Environments({ idleMs: config.environmentIdleMs, logger });
   const monotonicMs = (): number => performance.now();
   const parts = {
@@ -290,7 +227,7 @@ export function createPlatform({ config, host, door, defaultEngine, onAlert }: P
     leases,
     reaper,
     logger,
-    minIsolation,
+    ...engineChooser,
     compileTypeScript: createTypeScriptCompiler(host),
     network,
     baseImage,
@@ -308,12 +245,6 @@ export function createPlatform({ config, host, door, defaultEngine, onAlert }: P
     toolingAlerts,
     monotonicMs,
     now,
-    chooseEngine: (name, needs = {}) => choose(name ?? namedEngine, needs, "other"),
-    chooseSessionEngine: (name, needs = {}) =>
-      choose(name ?? defaultEngine ?? (inContainers ? config.containerRuntime : "local"), needs, "session"),
-    assertEngineAnswers: async (signal) => {
-      if (inContainers || namedEngine !== "auto") await choose(namedEngine, { signal }, "other");
-    },
     loadMountPolicy: () => loadMountPolicy({ config, host, workingDirectoryIsRoot: door !== "server" }),
     close,
     [Symbol.asyncDispose]: async () => void (await close()),
