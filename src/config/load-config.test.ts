@@ -53,6 +53,7 @@ describe("loadConfig without anything set", () => {
       secrets: [],
       mountAllowlist: null,
       projectRoots: null,
+      allowedOrigins: [],
       toolingFiles: "named",
       toolingPaths: [],
       hostEnvironment: {},

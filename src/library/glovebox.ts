@@ -42,7 +42,7 @@ import type {
 } from "../operations/session/schema.ts";
 import { parseRequest } from "../operations/parse-request.ts";
 import type { Operation, OperationCall } from "../operations/operation.ts";
-import { createPlatform } from "../platform/create-platform.ts";
+import { createPlatform } from "../platform/platform.ts";
 import type { Alert, Platform } from "../platform/platform.ts";
 import { loadHostConfig, type ConfigOverrides } from "../config/host-config.ts";
 import { readNodeVersion } from "../config/node-version.ts";

@@ -1,8 +1,8 @@
 import { loadHostConfig } from "../config/host-config.ts";
 import { readPackageVersion } from "../config/package-version.ts";
 import { operationTable } from "../operations/table.ts";
-import { createPlatform } from "../platform/create-platform.ts";
-import type { Door } from "../platform/platform.ts";
+import type { Door } from "../platform/engine-chooser.ts";
+import { createPlatform } from "../platform/platform.ts";
 import { McpDoor } from "./mcp-door.ts";
 
 export interface OpenMcpDoorOptions {

@@ -1,32 +1,44 @@
+import path from "node:path";
+import pino from "pino";
+import { createId } from "../base/id.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Config } from "../config/config.ts";
 import type { Host } from "../config/host.ts";
-import type { LoadedMountPolicy } from "../config/mounts/load-mount-policy.ts";
-import type { NetworkAccess } from "../egress/network-access.ts";
-import type { Engines, ChosenEngine } from "../engines/discover.ts";
-import type { Packages } from "../packages/packages.ts";
-import type { Isolation } from "../policy/isolation.ts";
-import type { Leases } from "../sandbox/leases.ts";
-import type { Reaper } from "../sandbox/reaper.ts";
-import type { SandboxRecords } from "../sandbox/sandbox-records.ts";
+import { doorFolder } from "../config/door-folder.ts";
+import { expandHome } from "../config/mounts/expand-home.ts";
+import { loadMountPolicy, type LoadedMountPolicy } from "../config/mounts/load-mount-policy.ts";
+import { EgressProxies } from "../egress/egress-proxies.ts";
+import { NetworkAccess } from "../egress/network-access.ts";
+import { readRegistrySettings } from "../egress/registry-settings.ts";
+import { Engines } from "../engines/discover.ts";
+import { findImports } from "../packages/find-imports.ts";
+import { installerLimits } from "../packages/installer-plan.ts";
+import { Packages } from "../packages/packages.ts";
+import { defaultSessionImage } from "../policy/session-profile.ts";
+import { Admission } from "../sandbox/admission.ts";
+import { SandboxDoor } from "../sandbox/door/sandbox-door.ts";
+import { Leases } from "../sandbox/leases.ts";
+import { identityOf } from "../sandbox/process-identity.ts";
+import { Reaper } from "../sandbox/reaper.ts";
+import { SandboxRecords } from "../sandbox/sandbox-records.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
-import type { Sandboxes } from "../sandbox/sandboxes.ts";
-import type { AlertListener } from "../telemetry/alert.ts";
-import type { SetuidAlerts } from "../telemetry/setuid-alerts.ts";
-import type { ToolingAlerts } from "../telemetry/tooling-alerts.ts";
-import type { Environments } from "../workloads/environment/environments.ts";
-import type { BaseImage } from "../workloads/session/base-image/base-image.ts";
+import { Sandboxes } from "../sandbox/sandboxes.ts";
+import { WorkArchives } from "../sandbox/work-archives.ts";
+import type { Alert, AlertListener } from "../telemetry/alert.ts";
+import { NetworkAlerts } from "../telemetry/network-alerts.ts";
+import { SetuidAlerts } from "../telemetry/setuid-alerts.ts";
+import { ToolingAlerts } from "../telemetry/tooling-alerts.ts";
+import { Environments } from "../workloads/environment/environments.ts";
+import { ensureImage } from "../workloads/program/ensure-image.ts";
+import { BaseImage } from "../workloads/session/base-image/base-image.ts";
 import type { FindImports } from "../workloads/program/find-imports.ts";
 import type { ProvideImage } from "../workloads/session/open-session-sandbox.ts";
-import type { Sessions } from "../workloads/session/sessions.ts";
-import type { CompileTypeScript } from "../workloads/program/typescript-compiler.ts";
-
-/**
- * Through which kind of door requests come in: a person's own (command line, library), where they may accept level
- * `preload` by name; `stdio`, an agent on that person's machine; or a `server`, for which the embedded engine never
- * stands in for containers (SPEC RT2, RT5).
- */
-export type Door = "own-machine" | "stdio" | "server";
+import { Sessions } from "../workloads/session/sessions.ts";
+import { createTypeScriptCompiler, type CompileTypeScript } from "../workloads/program/typescript-compiler.ts";
+import { closeParts } from "./close-parts.ts";
+import { createEngineChooser, type Door, type EngineChooser } from "./engine-chooser.ts";
+import { engineTable } from "./engine-table.ts";
+import { HostWorkshop } from "./host-workshop.ts";
 
 export interface PlatformOptions {
   readonly config: Config;
@@ -40,20 +52,8 @@ export interface PlatformOptions {
 
 export type { Alert } from "../telemetry/alert.ts";
 
-/** `session` for `run_code` and what belongs to its session; `other` for all else. */
-export type IsolationKind = "session" | "other";
-
-/** What a request needs of its engine. */
-export interface EngineNeeds {
-  /** Default: what the deployment demands. */
-  readonly minIsolation?: Isolation | undefined;
-  /** Whether only containers of images do, so that the embedded engine never stands in. Default false. */
-  readonly containers?: boolean | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
-
 /** Everything that lives as long as the process does, made once and closed once. */
-export interface Platform extends AsyncDisposable {
+export interface Platform extends EngineChooser, AsyncDisposable {
   readonly config: Config;
   readonly host: Host;
   readonly engines: Engines;
@@ -65,12 +65,6 @@ export interface Platform extends AsyncDisposable {
   readonly leases: Leases;
   readonly reaper: Reaper;
   readonly logger: Logger;
-  /**
-   * The isolation that a request demands, its own or the deployment's. Sessions over stdio whose deployment says nothing
-   * take what the host reaches (SPEC RT5).
-   * @throws POLICY_DENIED for less than the deployment demands, where that is not the request's to accept
-   */
-  minIsolation(kind: IsolationKind, requested?: Isolation): Isolation;
   readonly compileTypeScript: CompileTypeScript;
   readonly network: NetworkAccess;
   readonly baseImage: BaseImage;
@@ -84,15 +78,6 @@ export interface Platform extends AsyncDisposable {
   readonly monotonicMs: () => number;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** The engine that a request names, or the deployment's, known to answer. */
-  chooseEngine(name: string | undefined, needs?: EngineNeeds): Promise<ChosenEngine>;
-  /** The same for `run_code`, whose engine is the embedded one unless the deployment says containers (SPEC RT4). */
-  chooseSessionEngine(name: string | undefined, needs?: EngineNeeds): Promise<ChosenEngine>;
-  /**
-   * Asks the engine that must be there from the start: in container mode, and where one was named (SPEC RT1).
-   * @throws ENGINE_UNAVAILABLE with its start instructions
-   */
-  assertEngineAnswers(signal?: AbortSignal): Promise<void>;
   /** What of this machine's disk sandboxes may get at this moment. @throws INVALID_REQUEST for a bad mount allowlist */
   loadMountPolicy(): Promise<LoadedMountPolicy>;
   /**
@@ -100,4 +85,168 @@ export interface Platform extends AsyncDisposable {
    * Resolves to the ids of what may be left, which is in the log; calling it again waits for the same end.
    */
   close(withinMs?: number): Promise<readonly string[]>;
+}
+
+/** Leaves a second of the ten that a shutdown may take to the process itself. */
+const closeWithinMs = 9_000;
+
+/** How long a principal's egress proxy is kept that no sandbox uses. */
+const proxyIdleMs = 300_000;
+
+/** Installations at once; further ones wait. */
+const mostInstallers = 4;
+
+/** Puts the parts together; nothing is started or asked yet. @throws INVALID_REQUEST when there is no engine of that name */
+export function createPlatform({ config, host, door, defaultEngine, onAlert }: PlatformOptions): Platform {
+  // To stderr: stdout belongs to programs and protocols.
+  const logger = pino({ name: "glovebox", level: config.logLevel }, pino.destination({ dest: 2, sync: true }));
+  const engines = new Engines(engineTable(config, host), host.platform);
+  const owner = createId("own");
+  const now = (): number => Date.now();
+  const identity = identityOf(host.pid, host.hostName);
+  const leases = new Leases({
+    folder: path.join(host.stateDirectory, "leases"),
+    uid: host.uid,
+    owner,
+    identity,
+    logger,
+    now,
+    uptimeMs: host.uptimeMs,
+  });
+  const records = new SandboxRecords(path.join(host.stateDirectory, "sandboxes"), host.uid);
+  const archives = new WorkArchives({
+    folder: path.join(host.stateDirectory, "sessions"),
+    uid: host.uid,
+    owner,
+    leases,
+  });
+  const sandboxDoor = new SandboxDoor({
+    folder: doorFolder(host),
+    owner,
+    uid: host.uid,
+    platform: host.platform,
+    leases,
+    find: (id) => findLive(id),
+    logger,
+  });
+  const reaper = new Reaper({ leases, records, archives, door: sandboxDoor, logger, now });
+  const { queue, maxContainers: maxSandboxes } = config;
+  const openAdmission = (most: number, onWaiting?: () => void): Admission =>
+    new Admission({ maxSandboxes: most, queueLimit: queue.limit, queueTimeoutMs: queue.timeoutMs, onWaiting });
+  const openSandboxes = (admission: Admission): Sandboxes =>
+    new Sandboxes({ admission, leases, records, door: sandboxDoor, owner, logger, now });
+  const admission = openAdmission(maxSandboxes, () => sessions.makeRoom());
+  const sessions = new Sessions({
+    archives,
+    idleMs: config.session.idleTimeoutMs,
+    waiting: () => admission.waiting,
+    logger,
+    now,
+  });
+  const sandboxes = openSandboxes(admission);
+  // Installers take no place of a run's.
+  const installers = openSandboxes(openAdmission(mostInstallers));
+  const findLive = (id: string): Sandbox | undefined => sandboxes.find(id) ?? installers.find(id);
+  const tellAlert = (alert: Alert): void => {
+    logger.info({ alert }, "alert");
+    try {
+      onAlert?.(alert);
+    } catch (error) {
+      logger.warn({ err: error }, "the listener of alerts failed");
+    }
+  };
+  const setuidAlerts = new SetuidAlerts(tellAlert, now);
+  const toolingAlerts = new ToolingAlerts(tellAlert, now);
+  const egressProxies = new EgressProxies({
+    idleMs: proxyIdleMs,
+    platform: host.platform,
+    node: { executable: host.executable, flags: host.nodeFlags },
+    temporaryDirectory: host.temporaryDirectory,
+    environment: host.environment,
+    dnsServers: config.network.dnsServers,
+    hostAddresses: config.network.hostAddresses,
+    logger,
+    // Who sits before the command line is told by it.
+    refusalLevel: door === "server" ? "warn" : "info",
+    refusals: new NetworkAlerts(tellAlert, now),
+  });
+  const network = new NetworkAccess({
+    proxies: egressProxies,
+    readRegistries: () => readRegistrySettings(host),
+    privateHosts: config.network.privateHosts,
+    maxBytes: config.network.maxBytes,
+  });
+  const workshop = config.packages.installAtPreload ? new HostWorkshop(config, host) : null;
+  const packages = new Packages({
+    folder: expandHome(config.packages.directory, host.homeDirectory),
+    maxBytes: config.packages.maxBytes,
+    sandboxes: installers,
+    network,
+    configuredImages: Object.values(config.images),
+    onHost: workshop,
+    limits: installerLimits(config.ceilings),
+    uid: host.uid,
+    identity,
+    logger,
+    now,
+  });
+  const baseImage = new BaseImage({
+    base: config.sessionBaseImage,
+    sandboxes: installers,
+    temporaryDirectory: host.temporaryDirectory,
+    platform: host.platform,
+    environment: host.environment,
+  });
+  const engineChooser = createEngineChooser({ config, host, door, defaultEngine, engines, reaper, logger });
+  const environments = new Environments({ idleMs: config.environmentIdleMs, logger });
+  const monotonicMs = (): number => performance.now();
+  const parts = {
+    sandboxDoor,
+    environments,
+    sessions,
+    sandboxes,
+    installers,
+    archives,
+    egressProxies,
+    reaper,
+    workshop,
+    engines,
+    leases,
+  };
+  let closed: Promise<readonly string[]> | undefined;
+  const close = (withinMs = closeWithinMs): Promise<readonly string[]> =>
+    (closed ??= closeParts({ ...parts, logger, monotonicMs }, withinMs));
+  return {
+    config,
+    host,
+    engines,
+    sandboxes,
+    findLive,
+    sessions,
+    records,
+    leases,
+    reaper,
+    logger,
+    ...engineChooser,
+    compileTypeScript: createTypeScriptCompiler(host),
+    network,
+    baseImage,
+    provideImage: async (needed, engine, { signal, onPull, onBuild }) => {
+      const isOwn = needed.image === defaultSessionImage && (await engine.capabilities({ signal })).images;
+      if (!isOwn) return ensureImage(needed, engine, { signal, onPull });
+      if (!(await engine.images.has(needed.image, { signal })))
+        await baseImage.build(engine, { onPull, onBuild }, signal);
+    },
+    findImports: (input, { signal }) =>
+      findImports(input, { signal, executable: host.executable, platform: host.platform }),
+    packages,
+    environments,
+    setuidAlerts,
+    toolingAlerts,
+    monotonicMs,
+    now,
+    loadMountPolicy: () => loadMountPolicy({ config, host, workingDirectoryIsRoot: door !== "server" }),
+    close,
+    [Symbol.asyncDispose]: async () => void (await close()),
+  };
 }

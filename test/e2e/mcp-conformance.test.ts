@@ -8,7 +8,7 @@ import { describe, expect, it } from "vitest";
 import { loadHostConfig } from "../../src/config/host-config.ts";
 import { McpDoor } from "../../src/mcp/mcp-door.ts";
 import { serveOverHttp } from "../../src/mcp/serve-over-http.ts";
-import { createPlatform } from "../../src/platform/create-platform.ts";
+import { createPlatform } from "../../src/platform/platform.ts";
 import { HeaderForwarder } from "../helpers/header-forwarder.ts";
 import { fixtureTable } from "../helpers/conformance/fixture-table.ts";
 

@@ -3,7 +3,7 @@ import { mebibyte } from "../../src/base/bytes.ts";
 import { loadHostConfig } from "../../src/config/host-config.ts";
 import type { NetworkGrant } from "../../src/egress/network-access.ts";
 import type { Engine } from "../../src/engines/engine.ts";
-import { createPlatform } from "../../src/platform/create-platform.ts";
+import { createPlatform } from "../../src/platform/platform.ts";
 import type { Platform } from "../../src/platform/platform.ts";
 import type { Denial } from "../../src/policy/network/denial.ts";
 import { lockedPolicy } from "../../src/policy/network/egress-policy.ts";

@@ -8,7 +8,7 @@ import type { ExecuteResponse, RunCodeResponse } from "../../src/index.ts";
 import { executeOperation } from "../../src/operations/execute/run.ts";
 import { parseRequest } from "../../src/operations/parse-request.ts";
 import { runCodeOperation } from "../../src/operations/session/run-code.ts";
-import { createPlatform } from "../../src/platform/create-platform.ts";
+import { createPlatform } from "../../src/platform/platform.ts";
 import type { Platform } from "../../src/platform/platform.ts";
 import { buildHostileImage } from "../helpers/hostile-image.ts";
 import { useGlovebox } from "../helpers/open-glovebox.ts";

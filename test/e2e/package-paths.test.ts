@@ -7,7 +7,7 @@ import { loadHostConfig } from "../../src/config/host-config.ts";
 import { executeOperation } from "../../src/operations/execute/run.ts";
 import { parseRequest } from "../../src/operations/parse-request.ts";
 import { runCodeOperation } from "../../src/operations/session/run-code.ts";
-import { createPlatform } from "../../src/platform/create-platform.ts";
+import { createPlatform } from "../../src/platform/platform.ts";
 import { engines, useGlovebox } from "../helpers/open-glovebox.ts";
 import { PackageRegistry } from "../helpers/package-registry.ts";
 import { openPreloadGlovebox, type PreloadGlovebox } from "../helpers/preload-glovebox.ts";

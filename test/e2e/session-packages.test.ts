@@ -7,7 +7,7 @@ import { loadHostConfig } from "../../src/config/host-config.ts";
 import type { RunCodeResponse } from "../../src/index.ts";
 import { parseRequest } from "../../src/operations/parse-request.ts";
 import { runCodeOperation } from "../../src/operations/session/run-code.ts";
-import { createPlatform } from "../../src/platform/create-platform.ts";
+import { createPlatform } from "../../src/platform/platform.ts";
 import type { Platform } from "../../src/platform/platform.ts";
 import { engines, useGlovebox } from "../helpers/open-glovebox.ts";
 import { PackageRegistry } from "../helpers/package-registry.ts";

@@ -7,7 +7,7 @@ import { listProcessesOperation, stopProcessOperation } from "../../src/operatio
 import { startProcessOperation } from "../../src/operations/processes/start-process.ts";
 import { endSessionOperation } from "../../src/operations/session/end-session.ts";
 import { runCodeOperation } from "../../src/operations/session/run-code.ts";
-import { createPlatform } from "../../src/platform/create-platform.ts";
+import { createPlatform } from "../../src/platform/platform.ts";
 import type { Platform } from "../../src/platform/platform.ts";
 import { failureOf } from "../helpers/failure-of.ts";
 import { startHttpMcp } from "../helpers/http-mcp.ts";

@@ -7,8 +7,8 @@ import type { OperationCall } from "../../src/operations/operation.ts";
 import { runCodeOperation } from "../../src/operations/session/run-code.ts";
 import type { RunCodeRequest, RunCodeResponse } from "../../src/operations/session/schema.ts";
 import { parseRequest } from "../../src/operations/parse-request.ts";
-import { createPlatform } from "../../src/platform/create-platform.ts";
-import type { Door } from "../../src/platform/platform.ts";
+import type { Door } from "../../src/platform/engine-chooser.ts";
+import { createPlatform } from "../../src/platform/platform.ts";
 import { preloadEngine } from "./preload-engine.ts";
 
 export interface PreloadGlovebox extends AsyncDisposable {

@@ -3,7 +3,7 @@ import type { Sabotage } from "./sabotage.ts";
 export const doorsSabotages: readonly Sabotage[] = [
   {
     id: "doors: container mode falls back to the embedded sandbox",
-    file: "src/platform/platform.ts",
+    file: "src/platform/engine-chooser.ts",
     find: 'const allowLocal = door !== "server" && !inContainers && !containers;',
     replace: 'const allowLocal = door !== "server" && !containers;',
     test: "test/e2e/choosing-engine.test.ts",
@@ -11,7 +11,7 @@ export const doorsSabotages: readonly Sabotage[] = [
   },
   {
     id: "doors: an environment falls back to the embedded sandbox",
-    file: "src/platform/platform.ts",
+    file: "src/platform/engine-chooser.ts",
     find: 'const allowLocal = door !== "server" && !inContainers && !containers;',
     replace: 'const allowLocal = door !== "server" && !inContainers;',
     test: "test/e2e/choosing-engine.test.ts",
@@ -27,7 +27,7 @@ export const doorsSabotages: readonly Sabotage[] = [
   },
   {
     id: "doors: start instructions are not in the log",
-    file: "src/platform/platform.ts",
+    file: "src/platform/engine-chooser.ts",
     find: 'if (door !== "own-machine") logUnavailable(logger, error);',
     replace: 'if (door === "own-machine") logUnavailable(logger, error);',
     test: "test/e2e/choosing-engine.test.ts",
@@ -51,7 +51,7 @@ export const doorsSabotages: readonly Sabotage[] = [
   },
   {
     id: "doors: an agent accepts level preload for the person",
-    file: "src/platform/platform.ts",
+    file: "src/platform/engine-chooser.ts",
     find: 'mayLower: door === "own-machine"',
     replace: "mayLower: true",
     test: "test/security/preload.test.ts",
@@ -59,7 +59,7 @@ export const doorsSabotages: readonly Sabotage[] = [
   },
   {
     id: "doors: sessions over stdio ignore the level that a deployment names",
-    file: "src/platform/platform.ts",
+    file: "src/platform/engine-chooser.ts",
     find: 'isOpen && !config.explicitSettings.includes("min_isolation")',
     replace: "isOpen",
     test: "test/security/preload.test.ts",

@@ -13,6 +13,6 @@ it.each([
   ["26.12.1", []],
 ])("of Node %s it is told what is known", (version, faults) => {
   const note = nodeFaultNote(version);
-  const told = `Node ${version} is known to be broken (${faults.join("; ")})`;
-  expect(note).toEqual(faults.length === 0 ? null : expect.stringContaining(told));
+  const told = /Node (.*) is known to be broken \((.*)\)/.exec(note ?? "")?.slice(1) ?? null;
+  expect(told).toEqual(faults.length === 0 ? null : [version, faults.join("; ")]);
 });

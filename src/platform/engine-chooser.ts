@@ -1,0 +1,105 @@
+import type { Logger } from "../base/logger.ts";
+import type { Config } from "../config/config.ts";
+import type { Host } from "../config/host.ts";
+import { productEngines, type ChosenEngine, type EngineChoice, type Engines } from "../engines/discover.ts";
+import { GloveboxError } from "../errors/glovebox-error.ts";
+import { checkChoice } from "../policy/choice.ts";
+import type { Isolation } from "../policy/isolation.ts";
+import { decideMinIsolation } from "../policy/min-isolation.ts";
+import type { Reaper } from "../sandbox/reaper.ts";
+import { openOwnState } from "./own-state.ts";
+
+/**
+ * Through which kind of door requests come in: a person's own (command line, library), where they may accept level
+ * `preload` by name; `stdio`, an agent on that person's machine; or a `server`, for which the embedded engine never
+ * stands in for containers (SPEC RT2, RT5).
+ */
+export type Door = "own-machine" | "stdio" | "server";
+
+/** `session` for `run_code` and what belongs to its session; `other` for all else. */
+export type IsolationKind = "session" | "other";
+
+/** What a request needs of its engine. */
+export interface EngineNeeds {
+  /** Default: what the deployment demands. */
+  readonly minIsolation?: Isolation | undefined;
+  /** Whether only containers of images do, so that the embedded engine never stands in. Default false. */
+  readonly containers?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Which engine a request gets, and how strongly that must seal. */
+export interface EngineChooser {
+  /**
+   * The isolation that a request demands, its own or the deployment's. Sessions over stdio whose deployment says nothing
+   * take what the host reaches (SPEC RT5).
+   * @throws POLICY_DENIED for less than the deployment demands, where that is not the request's to accept
+   */
+  minIsolation(kind: IsolationKind, requested?: Isolation): Isolation;
+  /** The engine that a request names, or the deployment's, known to answer. */
+  chooseEngine(name: string | undefined, needs?: EngineNeeds): Promise<ChosenEngine>;
+  /** The same for `run_code`, whose engine is the embedded one unless the deployment says containers (SPEC RT4). */
+  chooseSessionEngine(name: string | undefined, needs?: EngineNeeds): Promise<ChosenEngine>;
+  /**
+   * Asks the engine that must be there from the start: in container mode, and where one was named (SPEC RT1).
+   * @throws ENGINE_UNAVAILABLE with its start instructions
+   */
+  assertEngineAnswers(signal?: AbortSignal): Promise<void>;
+}
+
+export interface EngineChooserParts {
+  readonly config: Config;
+  readonly host: Host;
+  readonly door: Door;
+  /** Engine of requests that name none; default: the configuration's. */
+  readonly defaultEngine: string | undefined;
+  readonly engines: Engines;
+  readonly reaper: Reaper;
+  readonly logger: Logger;
+}
+
+/** Nothing is asked yet. @throws INVALID_REQUEST when there is no engine of that name */
+export function createEngineChooser(parts: EngineChooserParts): EngineChooser {
+  const { config, host, door, defaultEngine, engines, reaper, logger } = parts;
+  const valid: readonly EngineChoice[] = ["auto", ...engines.names];
+  if (defaultEngine !== undefined) checkChoice(defaultEngine, [...new Set([...valid, ...productEngines])], "engine");
+  const inContainers = config.executionMode === "container";
+  const minIsolation = (kind: IsolationKind, requested?: Isolation): Isolation => {
+    const isOpen = kind === "session" && door === "stdio" && !inContainers;
+    const minimum = isOpen && !config.explicitSettings.includes("min_isolation") ? "preload" : config.minIsolation;
+    return decideMinIsolation(requested, { minimum, mayLower: door === "own-machine" });
+  };
+  let ownState: Promise<void> | undefined;
+  const choose = async (name: string, needs: EngineNeeds, kind: IsolationKind): Promise<ChosenEngine> => {
+    const { signal, containers = false } = needs;
+    await (ownState ??= openOwnState(host));
+    const choice = checkChoice(name, valid, "engine");
+    const allowLocal = door !== "server" && !inContainers && !containers;
+    const options = { allowLocal, minIsolation: needs.minIsolation ?? minIsolation(kind), signal };
+    try {
+      const chosen = await engines.choose(choice, options);
+      reaper.watch(chosen.engine);
+      return chosen;
+    } catch (error) {
+      // Who sits before the command line reads it there.
+      if (door !== "own-machine") logUnavailable(logger, error);
+      throw error;
+    }
+  };
+  const namedEngine = defaultEngine ?? config.containerRuntime;
+  return {
+    minIsolation,
+    chooseEngine: (name, needs = {}) => choose(name ?? namedEngine, needs, "other"),
+    chooseSessionEngine: (name, needs = {}) =>
+      choose(name ?? defaultEngine ?? (inContainers ? config.containerRuntime : "local"), needs, "session"),
+    assertEngineAnswers: async (signal) => {
+      if (inContainers || namedEngine !== "auto") await choose(namedEngine, { signal }, "other");
+    },
+  };
+}
+
+/** Keeps an engine that does not answer in the log, with how to start it (SPEC RT3); other errors are their callers'. */
+function logUnavailable(logger: Logger, error: unknown): void {
+  if (!(error instanceof GloveboxError) || error.errorType !== "ENGINE_UNAVAILABLE") return;
+  logger.error({ context: error.context, howToStart: error.suggestion }, error.message);
+}
