@@ -195,4 +195,12 @@ export const readsSabotages: readonly Sabotage[] = [
     test: "test/engine-contract/contract.local.test.ts",
     name: "scratch.closed",
   },
+  {
+    id: "a start that a program has stopped holds its engine up",
+    file: "src/engines/docker-api/end-stopped-starts.ts",
+    find: 'return state === "T" &&',
+    replace: 'return state === "never" &&',
+    test: "test/engine-contract/contract.podman.test.ts",
+    name: "stopped-helpers.tree-end",
+  },
 ];

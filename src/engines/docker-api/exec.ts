@@ -8,6 +8,7 @@ import { killedExitCode } from "./container-state.ts";
 import type { RuntimeFailureMarker } from "./dialect.ts";
 import { despiteAbort } from "./despite-abort.ts";
 import { endedProcess } from "./ended-process.ts";
+import { endStoppedStarts } from "./end-stopped-starts.ts";
 import { lostError } from "./lost-error.ts";
 import { announced, type OpeningLine } from "./opening-line.ts";
 import { pollUntilEnded } from "./poll-until-ended.ts";
@@ -63,18 +64,23 @@ export async function startExec(link: ContainerLink, start: ExecStart, { signal 
   const { Id: id } = created.body as { readonly Id: string };
   throwIfCancelled(signal);
   const request = { method: "POST", path: `/exec/${id}/start`, body: { Detach: false, Tty: false } } as const;
+  const begun = endStoppedStarts(link.id);
   const opened = await despiteAbort(
     (patient) => link.api.open("start a program", { ...request, signal: patient }, [400, 500]),
     signal,
-  );
+  ).catch((error: unknown) => {
+    begun();
+    throw error;
+  });
   if (!("socket" in opened)) {
+    begun();
     const failure = parseRuntimeFailure(refusalReason(opened), command);
     if (failure !== null) return endedProcess(failure);
     throw link.api.refusal("start a program", opened);
   }
   const marker = link.dialect.runtimeFailure;
   const filter = marker === null ? null : new RuntimeFailureFilter(marker);
-  return attachProcess({
+  const process = attachProcess({
     socket: opened.socket,
     lastWords: link.dialect.lastWords,
     filter,
@@ -91,6 +97,8 @@ export async function startExec(link: ContainerLink, start: ExecStart, { signal 
     isGone,
     killed,
   });
+  process.exit.then(begun, begun);
+  return process;
 }
 
 /** The state of the exec at its end; null when it went away with its container. */
