@@ -7,14 +7,18 @@ export interface MountEntry {
   readonly root: string;
   /** Where it is mounted, as the process of the table sees it. */
   readonly mountPoint: string;
+  /** Options of the file system itself, with commas between them. */
+  readonly options: string;
 }
 
 /** Reads a mount table, in the order in which the mounts were made; lines of another form are left out. */
 export function parseMountTable(text: string): readonly MountEntry[] {
   return text.split("\n").flatMap((line) => {
-    const [id = "", , device, root, mountPoint] = line.split(" ");
+    const words = line.split(" ");
+    const [id = "", , device, root, mountPoint] = words;
     if (!/^\d+$/.test(id) || device === undefined || root === undefined || mountPoint === undefined) return [];
-    return [{ id: Number(id), device, root: unescape(root), mountPoint: unescape(mountPoint) }];
+    const options = unescape(words.at(-1) ?? "");
+    return [{ id: Number(id), device, root: unescape(root), mountPoint: unescape(mountPoint), options }];
   });
 }
 

@@ -175,6 +175,8 @@ export interface Container {
   stats(options?: CallOptions): Promise<ContainerStats>;
   /** Bytes of the files that programs have written to a writable root; null where there is none, or it cannot be told. */
   writtenBytes(options?: CallOptions): Promise<number | null>;
+  /** The folder of this machine that holds those files; null where there is none, or it is not known. */
+  writtenFolder(options?: CallOptions): Promise<string | null>;
   /** Resolves when the main process has ended (at once when it already has). */
   wait(options?: CallOptions): Promise<ContainerState>;
   /** SIGTERM to the main process, SIGKILL to everything after `graceMs`; resolves when nothing runs any more. */

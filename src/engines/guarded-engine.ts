@@ -129,6 +129,7 @@ class GuardedEngine implements Engine {
       inspect: (options) => this.#call("query", options, (signal) => container.inspect({ signal })),
       stats: (options) => this.#call("query", options, (signal) => container.stats({ signal })),
       writtenBytes: (options) => this.#call("query", options, (signal) => container.writtenBytes({ signal })),
+      writtenFolder: (options) => this.#call("query", options, (signal) => container.writtenFolder({ signal })),
       wait: (options) => this.#call(null, options, (signal) => container.wait({ signal })),
       stop: (graceMs, options) => this.#call(null, options, (signal) => container.stop(graceMs, { signal })),
       kill: (options) => this.#call("remove", options, (signal) => container.kill({ signal })),

@@ -107,6 +107,11 @@ export class Sandbox implements AsyncDisposable {
     return this.#parts.container.writtenBytes(options);
   }
 
+  /** The folder of this machine that holds those files; null where it is not known. */
+  writtenFolder(options?: CallOptions): Promise<string | null> {
+    return this.#parts.container.writtenFolder(options);
+  }
+
   /** Resources used so far, which proves that it runs; null when it has ended, whoever ended it. */
   async check(options?: CallOptions): Promise<ContainerStats | null> {
     if (this.#state !== "running") return null;

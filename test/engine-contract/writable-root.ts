@@ -1,5 +1,9 @@
-import { mebibyte } from "../../src/base/bytes.ts";
+import pino from "pino";
 import { expect } from "vitest";
+import { settlesWithin } from "../../src/base/abort.ts";
+import { mebibyte } from "../../src/base/bytes.ts";
+import { GrowthWatch } from "../../src/sandbox/growth/growth-watch.ts";
+import { watchDisk, type DiskExcess } from "../../src/workloads/environment/watch-disk.ts";
 import type { Topic } from "./behaviour.ts";
 
 /** A root that programs may change, where the engine can tell how much they write. */
@@ -73,6 +77,55 @@ export const writableRoot: Topic = (behaviour) => {
       }
       expect(await scene.engine.images.has(image)).toBe(false);
       await scene.engine.images.remove(image);
+    },
+    needs,
+  );
+
+  behaviour(
+    "writable-root.files",
+    "empty files that programs leave in it are counted, and too many are found",
+    async (scene) => {
+      const container = await scene.idle({
+        image: scene.subject.images.python,
+        scratch: [],
+        workingDirectory: "/",
+        writableRoot: { folders: ["/made"] },
+      });
+      const { execPath: executable, platform } = process;
+      const giveUp = new AbortController();
+      const limits = { bytes: Number.POSITIVE_INFINITY, files: 3_000 };
+      const found = new Promise<DiskExcess>((resolve) => {
+        void watchDisk({
+          sandbox: {
+            id: container.id,
+            writtenBytes: (options) => container.writtenBytes(options),
+            writtenFolder: (options) => container.writtenFolder(options),
+          },
+          limitBytes: 1024 ** 3,
+          growth: null,
+          watchRoot: (folder) =>
+            new GrowthWatch({
+              place: { stablePath: folder, realPath: folder },
+              ...{ limits, executable, platform, now: Date.now },
+            }),
+          isBusy: () => true,
+          onExceeded: resolve,
+          logger: pino({ level: "silent" }),
+          signal: giveUp.signal,
+        });
+      });
+      try {
+        const few = "for n in range(500): open(f'/made/few-{n}', 'w').close()";
+        await scene.run(container, ["python3", "-c", few]);
+        expect(await settlesWithin(found, 4_000)).toBe(false);
+        const many =
+          "import os\nfor n in range(4000): os.mkdir(f'/made/{n}') if n % 2 else os.symlink('x', f'/made/{n}')";
+        await scene.run(container, ["python3", "-c", many]);
+        expect(await settlesWithin(found, 30_000)).toBe(true);
+        expect(await found).toMatchObject({ what: "files", limit: 3_000, inProject: 0 });
+      } finally {
+        giveUp.abort();
+      }
     },
     needs,
   );

@@ -23,17 +23,16 @@ import { attachMainProcess, type MainProcess } from "./main-process.ts";
 import { openAttached } from "./open-attached.ts";
 import { PortBridge } from "./port-bridge.ts";
 import { removeContainer } from "./remove-container.ts";
+import { statsAfterEnd } from "./stats-after-end.ts";
 import { parseRuntimeFailure } from "./runtime-failure.ts";
 import { uninterrupted } from "./uninterrupted.ts";
 import { mountExchanged, verifyMounts, type MountFinding } from "./verify-mounts.ts";
+import { writtenFolder } from "./written-folder.ts";
 
 /** How long an engine usually takes at most to remove a container. */
 const patientMs = 5_000;
 /** How long a container takes at most to end without its keeper. */
 const endMs = 2_000;
-
-/** Waits before each look for the reason of a container's end: the engine learns of it a little after the end itself. */
-const lastLooksMs = [0, 100, 300, 600];
 
 export interface CreatedContainer {
   readonly id: string;
@@ -144,7 +143,7 @@ export class DockerApiContainer implements Container {
   /** Numbers of the keeper in about 2 ms; without one those of the engine, which may take a second and count no kills. */
   async stats({ signal }: CallOptions = {}): Promise<ContainerStats> {
     const answer = await this.#link.askKeeper({ signal });
-    if (answer === "gone") return this.#lastStats(signal);
+    if (answer === "gone") return statsAfterEnd(this.#link, () => this.inspect({ signal }), signal);
     // A runtime with a kernel of its own shows no control groups inside.
     const isKnown = answer !== "silent" && answer.stats.memoryBytes !== null;
     return isKnown ? answer.stats : engineStats(this.#link, signal);
@@ -156,6 +155,11 @@ export class DockerApiContainer implements Container {
     const request = { method: "GET", path: containerPath(this.#link, "json"), query: { size: "1" }, signal } as const;
     const { body } = await this.#api.call("measure the container", request);
     return (body as { readonly SizeRw?: number }).SizeRw ?? null;
+  }
+
+  async writtenFolder({ signal }: CallOptions = {}): Promise<string | null> {
+    if (this.#link.spec.writableRoot === undefined) return null;
+    return writtenFolder({ id: this.id, processId: await this.#processId(signal) });
   }
 
   async wait({ signal }: CallOptions = {}): Promise<ContainerState> {
@@ -218,13 +222,17 @@ export class DockerApiContainer implements Container {
     const { id, spec } = this.#link;
     const { mounts = [] } = spec;
     if (mounts.every(({ identity }) => identity === undefined)) return "same";
-    const request = { method: "GET", path: containerPath(this.#link, "json"), signal } as const;
-    const { body } = await this.#api.call("inspect the container", request);
-    const processId = (body as InspectAnswer).State?.Pid ?? 0;
-    const finding = await verifyMounts({ id, processId, mounts });
+    const finding = await verifyMounts({ id, processId: await this.#processId(signal), mounts });
     if (finding !== "other") return finding;
     await this.remove();
     throw mountExchanged(spec);
+  }
+
+  /** Of the first process, on the engine's machine; 0 without one. */
+  async #processId(signal: AbortSignal | undefined): Promise<number> {
+    const request = { method: "GET", path: containerPath(this.#link, "json"), signal } as const;
+    const { body } = await this.#api.call("inspect the container", request);
+    return (body as InspectAnswer).State?.Pid ?? 0;
   }
 
   async #openKeeper(signal: AbortSignal | undefined): Promise<Duplex> {
@@ -232,18 +240,6 @@ export class DockerApiContainer implements Container {
     if (!("status" in opened)) return opened;
     this.#failStart(opened);
     throw this.#api.refusal("attach to the container", opened);
-  }
-
-  /** Of a container that is gone: only that it ran out of memory as a whole, where that is so. */
-  async #lastStats(signal: AbortSignal | undefined): Promise<ContainerStats> {
-    for (const delayMs of lastLooksMs) {
-      await sleep(delayMs, undefined, signal === undefined ? {} : { signal });
-      const states = await Promise.all([this.inspect({ signal }), containerObituary(this.#api, this.id, { signal })]);
-      if (states.some((state) => state.oomKilled === true)) {
-        return { memoryBytes: null, memoryPeakBytes: null, oomKills: 1 };
-      }
-    }
-    throw lostError(this.#link.dialect.title);
   }
 
   /** Signals the main process; false when the container does not run (any more). */

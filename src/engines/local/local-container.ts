@@ -138,6 +138,10 @@ export class LocalContainer implements Container {
     return Promise.resolve(null);
   }
 
+  writtenFolder(): Promise<null> {
+    return Promise.resolve(null);
+  }
+
   async stats({ signal }: CallOptions = {}): Promise<ContainerStats> {
     throwIfCancelled(signal);
     return this.#readStats();

@@ -68,11 +68,15 @@ function lost(): GloveboxError {
 
 function diskFull({ what, value, limit, inProject }: DiskExcess): GloveboxError {
   if (what === "files") {
+    const grown = inProject === 0 ? "its own files outside /workdir" : "the project";
     return new GloveboxError(
       "SANDBOX_LOST",
-      `The environment's container was ended: the project grew by ${value} files and folders, more than the limit of ${limit}.`,
+      `The environment's container was ended: ${grown} grew by ${value} files and folders, more than the limit of ${limit}.`,
       {
-        suggestion: "Remove from the project on the host what should not be there, and make fewer files in /workdir.",
+        suggestion:
+          inProject === 0
+            ? "Make fewer files outside /workdir."
+            : "Remove from the project on the host what should not be there, and make fewer files in /workdir.",
         context: { limit_files: limit, files: value, retryable: false },
       },
     );

@@ -27,6 +27,8 @@ export interface HousingParts {
   readonly lockTooling?: (() => Promise<readonly MountSpec[]>) | undefined;
   /** Of the project; null where nothing can be written to it. */
   readonly growth: GrowthWatch | null;
+  /** Watches the folder of this machine that holds what is written to the container's root. */
+  readonly watchRoot: (folder: string) => GrowthWatch;
   /** Null: no network. */
   readonly grant: NetworkGrant | null;
   readonly setuidAlerts: SetuidListener;
@@ -82,6 +84,7 @@ export class Housing {
       sandbox,
       limitBytes: parts.diskBytes,
       growth: parts.growth,
+      watchRoot: parts.watchRoot,
       isBusy: parts.isBusy,
       logger: parts.logger,
       signal: this.#over.signal,

@@ -11,7 +11,7 @@ import type { EnvironmentSpec } from "./environment-spec.ts";
 import type { SetuidListener } from "./housing.ts";
 import type { Environments } from "./environments.ts";
 import { prepareEnvironment } from "./prepare-environment.ts";
-import { projectParts } from "./project-parts.ts";
+import { projectParts, rootWatch } from "./project-parts.ts";
 
 export interface OpenEnvironment {
   readonly id: string;
@@ -63,6 +63,7 @@ export function openEnvironment(open: OpenEnvironment, caller: Caller): Promise<
         project: spec.project,
         diskBytes: spec.limits.diskBytes,
         ...projectParts(open, spec),
+        watchRoot: rootWatch(open),
         toolingAlerts: open.toolingAlerts,
         setuidAlerts: open.setuidAlerts,
         variables,

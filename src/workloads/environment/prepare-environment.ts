@@ -7,7 +7,7 @@ import { setupPlan } from "./environment-plan.ts";
 import type { EnvironmentSpec } from "./environment-spec.ts";
 import type { OpenEnvironment } from "./open-environment.ts";
 import { prepareImage, type ImagePreparation, type PreparedImage } from "./prepare-image.ts";
-import { projectParts } from "./project-parts.ts";
+import { projectParts, rootWatch } from "./project-parts.ts";
 import { ToolingTraces } from "./tooling-traces.ts";
 
 /** Names of changed files that a warning shows. */
@@ -72,6 +72,7 @@ function preparationOf(
     ...open,
     ...phase,
     ...watched,
+    watchRoot: rootWatch(open),
     project: spec.project,
     diskBytes: spec.limits.diskBytes,
     environmentId: spec.id,

@@ -7,10 +7,12 @@ import type { Sandbox } from "../../sandbox/sandbox.ts";
 const everyMs = { busy: 1_000, idle: 5_000 };
 
 export interface DiskWatch {
-  readonly sandbox: Sandbox;
+  readonly sandbox: Pick<Sandbox, "id" | "writtenBytes" | "writtenFolder">;
   readonly limitBytes: number;
   /** Null: nothing can be written to the project. */
   readonly growth: GrowthWatch | null;
+  /** Watches a folder, whose files alone count here: what the root has of them, where that can be looked at. */
+  readonly watchRoot: (folder: string) => GrowthWatch;
   readonly isBusy: () => boolean;
   readonly onExceeded: (excess: DiskExcess) => void;
   readonly logger: Logger;
@@ -31,11 +33,14 @@ export interface DiskExcess {
 export async function watchDisk(watch: DiskWatch): Promise<void> {
   const { sandbox, isBusy, onExceeded, logger, signal } = watch;
   let written = 0;
+  let root: GrowthWatch | null | undefined;
   while (!signal.aborted) {
     try {
       const before = written;
       written = (await sandbox.writtenBytes({ signal })) ?? 0;
-      const excess = await lookForExcess(watch, { written, freed: Math.max(0, before - written) });
+      if (root === undefined) root = await openRoot(watch);
+      const freed = Math.max(0, before - written);
+      const excess = (await lookForExcess(watch, { written, freed })) ?? (await lookForFiles(watch, root));
       if (excess !== null && !signal.aborted) return onExceeded(excess);
     } catch (error) {
       // It may have gone away under the question; whoever runs something in it learns that.
@@ -58,4 +63,19 @@ async function lookForExcess(
   if (isOver) return { what: "bytes", value: total, limit: limitBytes, inProject: bytes };
   const { files: limit } = growth.limits;
   return grows && files > limit ? { what: "files", value: files, limit, inProject: files } : null;
+}
+
+async function openRoot({ sandbox, watchRoot, signal }: DiskWatch): Promise<GrowthWatch | null> {
+  const folder = await sandbox.writtenFolder({ signal });
+  const root = folder === null ? null : watchRoot(folder);
+  await root?.note(false);
+  return root;
+}
+
+/** Empty files and folders take inodes of the host's and no bytes that the engine counts. */
+async function lookForFiles({ isBusy, signal }: DiskWatch, root: GrowthWatch | null): Promise<DiskExcess | null> {
+  if (root === null) return null;
+  const { files, grows } = await root.look(isBusy(), { freed: 0, signal });
+  const { files: limit } = root.limits;
+  return grows && files > limit ? { what: "files", value: files, limit, inProject: 0 } : null;
 }

@@ -116,6 +116,10 @@ export class PreloadContainer implements Container {
     return Promise.resolve(null);
   }
 
+  writtenFolder(): Promise<null> {
+    return Promise.resolve(null);
+  }
+
   async stats({ signal }: CallOptions = {}): Promise<ContainerStats> {
     throwIfCancelled(signal);
     const memoryBytes = await this.#memory.look();
