@@ -12,7 +12,7 @@ const concurrent = { concurrent: true } as const;
 const socket = "/work/holder.sock";
 /** A call beside a program that stops or feeds everything has ended by then, one way or the other. */
 const withinMs = 30_000;
-const grownBytes = 96 * mebibyte;
+const grownBytes = 192 * mebibyte;
 const longer = { timeoutMs: 180_000 } as const;
 
 /** Kinds of containers that a hostile program may live in. */

@@ -62,7 +62,8 @@ async function besides(scene: Scene, mode: string, names: readonly (keyof typeof
     if (!found) expect(result).toEqual({ status: "fulfilled", value: undisturbed[names[index] ?? "list"] });
     if (result.status === "rejected") expect(failures).toContain(errorTypeOf(result.reason));
   }
-  expect(memoryBytes, "memory that the server took").toBeLessThan(96 * mebibyte);
+  // A fifth of what the program writes in that time; most of it is garbage that is still to be collected.
+  expect(memoryBytes, "memory that the server took").toBeLessThan(192 * mebibyte);
   expect(longestPauseMs, "the longest time in which the server did nothing else").toBeLessThan(5_000);
   // The neighbour of another sandbox is not concerned.
   const other = new SandboxFiles(await scene.idle(), scene.capabilities);
