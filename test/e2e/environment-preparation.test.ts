@@ -1,45 +1,10 @@
 import { execFileSync } from "node:child_process";
-import { chownSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync } from "node:fs";
-import os from "node:os";
-import path from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
-import type { Glovebox } from "../../src/index.ts";
-import { useGlovebox } from "../helpers/open-glovebox.ts";
-import { testImages } from "../helpers/test-images.ts";
-
-type Environments = Glovebox["environments"];
-type CreateRequest = Parameters<Environments["create"]>[0];
-type CommandRequest = Omit<Parameters<Environments["runCommand"]>[0], "env_id" | "command">;
-
-/** Owner of the projects: nobody that the image knows. */
-const owner = { uid: 4321, gid: 4322 };
-const image = testImages.python;
+import { chownSync, mkdirSync, statSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { owner, useEnvironments } from "../helpers/environment-scene.ts";
 
 describe.each(["docker", "podman"] as const)("the preparation of environments on %s", (engine) => {
-  const workingDirectory = realpathSync(mkdtempSync(path.join(os.tmpdir(), "glovebox-test-")));
-  const at = (...names: string[]): string => path.join(workingDirectory, ...names);
-  mkdirSync(at("project"));
-  chownSync(at("project"), owner.uid, owner.gid);
-  afterAll(() => rmSync(workingDirectory, { recursive: true }));
-  const glovebox = useGlovebox(engine, { workingDirectory });
-
-  /** An environment for one test. */
-  async function open(request: Partial<CreateRequest> = {}) {
-    const { environments } = glovebox();
-    const made = await environments.create({ image, ...request });
-    const { env_id: id } = made;
-    return {
-      ...made,
-      id,
-      environments,
-      run: (command: string[], more: CommandRequest = {}) => environments.runCommand({ env_id: id, command, ...more }),
-      sh: (script: string, more: CommandRequest = {}) =>
-        environments.runCommand({ env_id: id, command: ["sh", "-c", script], ...more }),
-      [Symbol.asyncDispose]: async () => {
-        await environments.destroy({ env_id: id }).catch(() => undefined);
-      },
-    };
-  }
+  const { at, open } = useEnvironments(engine);
 
   it("is prepared by root, who is gone when it is handed out", async () => {
     const script =
