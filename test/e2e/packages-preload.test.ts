@@ -184,7 +184,7 @@ print([tried(work) for work in (
     lambda: open(set + "/new.py", "w"),
     lambda: os.rename(set + "/gb_wheel", set + "/other"),
     lambda: open(sys.argv[1]),
-    lambda: os.listdir(set + "/.."),
+    lambda: os.listdir(set + "/../.."),
 )], gb_wheel.answer)`,
     });
     expect(python.stdout, python.stderr).toBe(`[${Array.from({ length: 7 }, () => "True").join(", ")}] 42\n`);
