@@ -105,8 +105,6 @@ export const preloadSubject: Subject = {
     "losses.wait": noOtherAdapter,
     "cohabitant.sigstop": noWall,
     "cohabitant.sigkill": noWall,
-    "cohabitant.stops-helpers": noWall,
-    "cohabitant.feeds-helpers": noWall,
     "cohabitant.traces": noWall,
   },
   untried: {
@@ -132,8 +130,6 @@ export const preloadSubject: Subject = {
     "process-tree.left-behind": leavesProcesses,
     "cohabitant.sigstop": onHost,
     "cohabitant.sigkill": onHost,
-    "cohabitant.stops-helpers": onHost,
-    "cohabitant.feeds-helpers": onHost,
     "cohabitant.traces": onHost,
   },
 };

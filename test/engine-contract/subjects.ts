@@ -90,6 +90,8 @@ export const subjects = {
         "gVisor's kernel has a /dev/fuse and a /dev/net/tun of its own, behind which is nothing of the host's",
       "privileges.first-process":
         "gVisor shows environ, maps and auxv of every process to all inside; memory, root and folders stay closed",
+      "stopped-helpers.opened":
+        "gVisor shows environ, maps and namespaces of every process to all inside; memory stays closed",
       "cohabitant.traces":
         "gVisor shows environ, maps and descriptors of every process to all inside; memory and tracing stay closed",
       "scratch.inodes": "gVisor takes no limit on a tmpfs's files: the memory limit ends a flood of empty ones",
