@@ -190,8 +190,8 @@ export const readsSabotages: readonly Sabotage[] = [
   {
     id: "a scratch folder stays closed that a program has closed",
     file: "src/engines/local/launch-arguments.ts",
-    find: '&& chmod 1777 "$2"/* || exit 1',
-    replace: "|| exit 1",
+    find: 'chmod 1777 "$2"/* || exit 1',
+    replace: ": || exit 1",
     test: "test/engine-contract/contract.local.test.ts",
     name: "scratch.closed",
   },

@@ -6,7 +6,7 @@ const launch: Launch = {
   inUserNamespace: false,
   groupFiles: ["/groups/memory/x/cgroup.procs", "/groups/pids/x/cgroup.procs"],
   openFiles: 128,
-  scratchFolder: "/base/scratch",
+  usedScratch: "/base/scratch",
   hostUid: 1_900_000_001,
   inherited: [],
 };

@@ -9,18 +9,19 @@ export interface Launch {
   /** Files that a process writes 0 to in order to join the container's groups. */
   readonly groupFiles: readonly string[];
   readonly openFiles: number;
-  /** Folder of the container's scratch places, which an earlier program may have closed to the next one. */
-  readonly scratchFolder: string;
+  /** Folder of the container's scratch places, which a program has used and may have closed to the next one; null: none has. */
+  readonly usedScratch: string | null;
   /** The host's user that the sandbox runs as; null: our own. */
   readonly hostUid: number | null;
   /** Descriptors that this process was born with and that must not reach the program; they hold /dev/null by now. */
   readonly inherited: readonly number[];
 }
 
-/** $1 open files, $2 folder of the scratch places, then files of groups, then `--` and what to run. */
+/** $1 open files, $2 folder of scratch places to open again, or nothing, then files of groups, then `--` and what to run. */
 const enterLimits = `
 umask 022
-ulimit -c 0 && ulimit -n "$1" && chmod 1777 "$2"/* || exit 1
+ulimit -c 0 && ulimit -n "$1" || exit 1
+[ -z "$2" ] || chmod 1777 "$2"/* || exit 1
 shift 2
 echo 1000 >/proc/self/oom_score_adj
 while [ "$1" != -- ]; do
@@ -51,7 +52,7 @@ export function launchArguments(launch: Launch, program: readonly string[]): rea
   const become = [tools.setpriv, "--reuid", String(hostUid), "--regid", String(hostUid), "--clear-groups", "--"];
   return [
     ...enterArguments(launch.inUserNamespace),
-    ...["/bin/sh", "-c", enterLimits, "sh", String(launch.openFiles), launch.scratchFolder],
+    ...["/bin/sh", "-c", enterLimits, "sh", String(launch.openFiles), launch.usedScratch ?? ""],
     ...[...launch.groupFiles, "--"],
     ...(hostUid === null ? [] : become),
     ...[tools.bwrap, "--args", String(descriptors.options)],

@@ -33,6 +33,8 @@ export class LocalContainer implements Container {
   #exitCode: number | null = null;
   #lastStats: ContainerStats | undefined;
   #isAttached = false;
+  /** Whether a program has been started in it. */
+  #hasRun = false;
   /** Waits for its launch. */
   #attached: LocalProcess | undefined;
   #main: SandboxRun | undefined;
@@ -232,7 +234,9 @@ export class LocalContainer implements Container {
     group.countSandbox(true);
     let run: SandboxRun;
     try {
-      run = new SandboxRun(prepareRun(this.#parts, spec, process?.ends ?? null));
+      const place = { ends: process?.ends ?? null, isFirst: !this.#hasRun };
+      this.#hasRun = true;
+      run = new SandboxRun(prepareRun(this.#parts, spec, place));
     } catch (error) {
       group.countSandbox(false);
       throw error;

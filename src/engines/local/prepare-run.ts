@@ -38,11 +38,18 @@ export interface ContainerParts {
   readonly hostUid: number | null;
 }
 
+/** What a program finds when it starts in a container. */
+export interface ProgramPlace {
+  readonly ends: ProgramEnds | null;
+  /** Whether no other program has run in the container. */
+  readonly isFirst: boolean;
+}
+
 /** Everything that launching one program of a container needs. */
 export function prepareRun(
   { spec, host, group, mountDescriptor, hostUid }: ContainerParts,
   program: ExecSpec,
-  ends: ProgramEnds | null,
+  { ends, isFirst }: ProgramPlace,
 ): SandboxLaunchOptions {
   const { tools, base, capabilities, inherited, nullDescriptor } = host;
   const { limits } = spec;
@@ -65,7 +72,7 @@ export function prepareRun(
   const launch = {
     tools,
     inUserNamespace: base.userDescriptor !== null,
-    scratchFolder: scratchRoot(base.folder),
+    usedScratch: isFirst ? null : scratchRoot(base.folder),
     groupFiles: group.joinFiles,
     openFiles: Math.min(limits.openFiles ?? defaultOpenFiles, host.openFilesCeiling),
     hostUid,

@@ -1,4 +1,5 @@
 import type { CallOptions, Container } from "../../engines/engine.ts";
+import { badAnswer } from "../answers/answer-errors.ts";
 import { AnswerStream } from "../answers/answer-stream.ts";
 import { failureWords, fileError } from "./file-error.ts";
 
@@ -89,6 +90,7 @@ export class FileProcess {
 
   #conclude(exitCode: number): void {
     if (exitCode === 0) return;
+    if (exitCode > 128) throw badAnswer(this.#path, `signal ${exitCode - 128} ended what was to give it`);
     const words = failureWords(this.#answer.words);
     if (words !== null || this.#answer.words === "") throw fileError(this.#path, words ?? `exit code ${exitCode}`);
   }
