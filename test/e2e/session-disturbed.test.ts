@@ -41,7 +41,7 @@ describe.each(engines)("a session whose programs disturb it on %s", (engine) => 
           ({ content }) => content,
           (error: unknown) => (error as GloveboxError).errorType,
         );
-      expect(["mine", "TIMEOUT", "SANDBOX_LOST", "ENGINE_UNAVAILABLE"]).toContain(read);
+      expect(["mine", "TIMEOUT", "POLICY_DENIED", "SANDBOX_LOST", "ENGINE_UNAVAILABLE"]).toContain(read);
       await processes.stop({ session_id, process_id, signal: "SIGKILL" }).catch(() => undefined);
       const next = await glovebox().runCode({ session_id, language: "python", code: "print(6 * 7)" });
       expect(next).toMatchObject({ outcome: "completed", stdout: "42\n" });
