@@ -47,7 +47,8 @@ describe("glovebox packages", () => {
     expect(list.stdout).toMatch(
       /^PACKAGES +FOR +SIZE +LAST USED +IN USE\ngb-tiny +bun-.* no\ngb-other gb-tiny@1\.0\.0 +bun-/,
     );
-    expect((await glovebox("packages", "size")).stdout).toBe("0.1 MB of 10240 MB in 2 sets\n");
+    // Whole blocks count, and folders do.
+    expect((await glovebox("packages", "size")).stdout).toBe("0.18 MB of 10240 MB in 2 sets\n");
     expect(JSON.parse((await glovebox("packages", "list", "--json")).stdout)).toMatchObject({
       sets: [{ requested: ["gb-tiny"] }, { requested: ["gb-other", "gb-tiny@1.0.0"], packages: expect.any(Array) }],
       max_mb: 10_240,
@@ -55,7 +56,7 @@ describe("glovebox packages", () => {
     const pruned = await glovebox("packages", "prune", "--to", "50k", "--json");
     expect(JSON.parse(pruned.stdout)).toMatchObject({
       removed: [{ requested: ["gb-other", "gb-tiny@1.0.0"] }],
-      size_mb: 0,
+      size_mb: 0.04,
     });
     expect((await glovebox("packages", "prune", "--all")).stdout).toContain("1 removed, 0 MB left\n");
     expect((await glovebox("packages")).stdout).toBe("No packages are kept yet.\n");
