@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it } from "vitest";
 import { DialMux } from "../../src/base/mux/dial-mux.ts";
-import { findBunBinary } from "../../src/engines/local/bun-binary.ts";
+import { findBunBinary } from "../../src/engines/local/interpreters/bun-binary.ts";
 
 const folder = fileURLToPath(new URL("../../images/forwarders/", import.meta.url));
 const cleanups: (() => unknown)[] = [];

@@ -1,5 +1,5 @@
 import { guardEngine } from "../../src/engines/guarded-engine.ts";
-import type { ArrangeProgram } from "../../src/engines/local/preload/host-program.ts";
+import type { ArrangeProgram } from "../../src/engines/local/preload/guards/host-program.ts";
 import { createPreloadEngine } from "../../src/engines/local/preload/preload-engine.ts";
 import { localEngineOptions } from "../helpers/preload-engine.ts";
 import type { Subject } from "./subject.ts";

@@ -3,13 +3,13 @@ import type { Sabotage } from "./sabotage.ts";
 const contract = "test/engine-contract/contract.local.test.ts";
 const asUser = "test/engine-contract/contract.ordinary-user.test.ts";
 const product = "test/e2e/ordinary-user.test.ts";
-const run = "src/engines/local/sandbox-run.ts";
+const run = "src/engines/local/bubblewrap/run/sandbox-run.ts";
 const units = "src/engines/local";
 
 export const localSabotages: readonly Sabotage[] = [
   {
     id: "local: a set of pipes serves one program after another",
-    file: "src/engines/local/pipe-pool.ts",
+    file: "src/engines/local/bubblewrap/pipes/pipe-pool.ts",
     find: "const set = this.#ready.pop();",
     replace:
       "const last = this.#ready.at(-1); const again = (fd: number): number => openSync(reopenPath(fd), openPathOnly); const set = last && { stdin: again(last.stdin), stdout: again(last.stdout), stderr: again(last.stderr) };",
@@ -26,7 +26,7 @@ export const localSabotages: readonly Sabotage[] = [
   },
   {
     id: "local: given up senders live on",
-    file: "src/engines/local/signal-namespace.ts",
+    file: "src/engines/local/bubblewrap/run/signal-namespace.ts",
     find: "const end = (): void => endSender(child);",
     replace: "const end = (): void => undefined;",
     test: asUser,
@@ -34,7 +34,7 @@ export const localSabotages: readonly Sabotage[] = [
   },
   {
     id: "local: a program's end is the end of its children at once",
-    file: "src/engines/local/held-end.ts",
+    file: "src/engines/local/bubblewrap/run/held-end.ts",
     find: 'this.#isHeld = this.#signalFirst("SIGSTOP");',
     replace: "this.#isHeld = false;",
     test: contract,
@@ -58,7 +58,7 @@ export const localSabotages: readonly Sabotage[] = [
   },
   {
     id: "local: variables reach the first process under their names",
-    file: "src/engines/local/prepare-run.ts",
+    file: "src/engines/local/bubblewrap/run/prepare-run.ts",
     find: "environment: { PATH: hostPath, ...carried },",
     replace: "environment: { ...environment, ...carried },",
     test: contract,
@@ -66,15 +66,15 @@ export const localSabotages: readonly Sabotage[] = [
   },
   {
     id: "local: the companion has the program's variables",
-    file: "src/engines/local/program-arguments.ts",
+    file: "src/engines/local/bubblewrap/arguments/program-arguments.ts",
     find: '"/usr/bin/env", "-i", ...only',
     replace: '"/usr/bin/env", ...only',
-    test: `${units}/program-arguments.test.ts`,
+    test: `${units}/bubblewrap/arguments/program-arguments.test.ts`,
     name: "companion no variable",
   },
   {
     id: "local: helpers have the container's variables",
-    file: "src/engines/local/prepare-run.ts",
+    file: "src/engines/local/bubblewrap/run/prepare-run.ts",
     find: "...(program.inheritsEnvironment === false ? {} : spec.environment),",
     replace: "...spec.environment,",
     test: contract,
@@ -98,7 +98,7 @@ export const localSabotages: readonly Sabotage[] = [
   },
   {
     id: "local: nobody watches the memory of an ordinary user",
-    file: "src/engines/local/memory-watch.ts",
+    file: "src/engines/local/bubblewrap/memory-watch.ts",
     find: "if (total > this.#options.limitBytes && largest !== undefined) this.#end(largest.run);",
     replace: "if (largest === undefined) this.#stop();",
     test: product,
@@ -106,7 +106,7 @@ export const localSabotages: readonly Sabotage[] = [
   },
   {
     id: "local: the watch ends a program and tells nobody",
-    file: "src/engines/local/memory-watch.ts",
+    file: "src/engines/local/bubblewrap/memory-watch.ts",
     find: "this.oomKills++;",
     replace: "",
     test: product,
@@ -114,15 +114,15 @@ export const localSabotages: readonly Sabotage[] = [
   },
   {
     id: "local: shared memory is not counted",
-    file: "src/engines/local/family-memory.ts",
+    file: "src/engines/local/bubblewrap/run/family-memory.ts",
     find: "/^Rss(?:Anon|Shmem):",
     replace: "/^Rss(?:Anon):",
-    test: `${units}/family-memory.test.ts`,
+    test: `${units}/bubblewrap/run/family-memory.test.ts`,
     name: "shared memory too",
   },
   {
     id: "local: children's memory is not counted",
-    file: "src/engines/local/family-memory.ts",
+    file: "src/engines/local/bubblewrap/run/family-memory.ts",
     find: "[processId, ...familyOf(processId)]",
     replace: "[processId]",
     test: product,

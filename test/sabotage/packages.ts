@@ -169,7 +169,7 @@ export const packagesSabotages: readonly Sabotage[] = [
   },
   {
     id: "folders of programs at preload are open to other users",
-    file: "src/engines/local/preload/container-folder.ts",
+    file: "src/engines/local/preload/folders/container-folder.ts",
     find: "await chmod(place, 0o700);",
     replace: "await chmod(place, 0o755);",
     ...stranger,

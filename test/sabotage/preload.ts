@@ -20,7 +20,7 @@ export const preloadSabotages: readonly Sabotage[] = [
   },
   {
     id: "preload: the Python runner removes a folder whose name a program can know",
-    file: "src/engines/local/preload/guard-python.ts",
+    file: "src/engines/local/preload/guards/guard-python.ts",
     find: '`.glovebox-${createId("run")}`',
     replace: '".glovebox"',
     test: "test/e2e/language-turns.test.ts",

@@ -189,7 +189,7 @@ export const readsSabotages: readonly Sabotage[] = [
   },
   {
     id: "a scratch folder stays closed that a program has closed",
-    file: "src/engines/local/launch-arguments.ts",
+    file: "src/engines/local/bubblewrap/arguments/launch-arguments.ts",
     find: 'chmod 1777 "$2"/* || exit 1',
     replace: ": || exit 1",
     test: "test/engine-contract/contract.local.test.ts",

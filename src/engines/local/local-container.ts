@@ -7,9 +7,9 @@ import type { CallOptions, Container, ContainerState, ContainerStats, ExecSpec, 
 import { assertPort, bridgeLost, nothingListens } from "../port-errors.ts";
 import { killedExitCode, LocalProcess, lostError, programEnd } from "./local-process.ts";
 import { checkExecSpec } from "./local-spec.ts";
-import { MemoryWatch } from "./memory-watch.ts";
-import { prepareRun, type ContainerParts } from "./prepare-run.ts";
-import { SandboxRun } from "./sandbox-run.ts";
+import { MemoryWatch } from "./bubblewrap/memory-watch.ts";
+import { prepareRun, type ContainerParts } from "./bubblewrap/run/prepare-run.ts";
+import { SandboxRun } from "./bubblewrap/run/sandbox-run.ts";
 
 export interface LocalContainerParts extends ContainerParts {
   /** Called when all of it is gone. */

@@ -1,4 +1,4 @@
-import type { PreloadFolders } from "./preload/base-folder.ts";
+import type { PreloadFolders } from "./preload/folders/base-folder.ts";
 
 /** How strongly the embedded engine is to seal programs. */
 export type LocalLevel = "auto" | "namespaces" | "preload";

@@ -3,22 +3,22 @@ import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Capabilities } from "../capabilities.ts";
 import type { ContainerSpec } from "../container-spec.ts";
 import type { CallOptions, Container, ContainerSummary, Engine, EngineProbe, ImageStore } from "../engine.ts";
-import { Cgroups } from "./cgroups.ts";
-import type { ContainerGroup } from "./container-group.ts";
-import { openContainerNamespace } from "./container-namespace.ts";
+import { Cgroups } from "./cgroups/cgroups.ts";
+import type { ContainerGroup } from "./cgroups/container-group.ts";
+import { openContainerNamespace } from "./bubblewrap/namespaces/container-namespace.ts";
 import { hostUids } from "./host-uids.ts";
 import { createLeveledEngine } from "./leveled-engine.ts";
-import { localCapabilities } from "./local-capabilities.ts";
+import { localCapabilities } from "./bubblewrap/local-capabilities.ts";
 import { LocalContainer } from "./local-container.ts";
 import type { LocalEngineOptions } from "./local-engine-options.ts";
-import { explainFailure, openLocalHost, type LocalHost } from "./local-host.ts";
+import { explainFailure, openLocalHost, type LocalHost } from "./bubblewrap/local-host.ts";
 import { lostError } from "./local-process.ts";
-import { localComponents, localSetup } from "./local-setup.ts";
+import { localComponents, localSetup } from "./bubblewrap/local-setup.ts";
 import { checkContainerSpec, parseProcessUser, sharedMemoryBytes } from "./local-spec.ts";
 import { nameTaken } from "./name-taken.ts";
 import { onlyTheHost } from "./only-the-host.ts";
 import { createPreloadEngine } from "./preload/preload-engine.ts";
-import { runTrial } from "./trial.ts";
+import { runTrial } from "./bubblewrap/trial.ts";
 
 /**
  * The embedded engine (SPEC RT5): no daemon and no image, only the host's own system, at the level that is asked for or

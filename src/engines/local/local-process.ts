@@ -3,9 +3,9 @@ import { untilCancelled } from "../../base/abort.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { CallOptions, Process, ProcessExit, ProcessSignal } from "../engine.ts";
 import { assertPort, bridgeLost, nothingListens } from "../port-errors.ts";
-import type { PipePool } from "./pipe-pool.ts";
-import { ProgramPipes, type ProgramEnds } from "./program-pipes.ts";
-import type { SandboxRun } from "./sandbox-run.ts";
+import type { PipePool } from "./bubblewrap/pipes/pipe-pool.ts";
+import { ProgramPipes, type ProgramEnds } from "./bubblewrap/pipes/program-pipes.ts";
+import type { SandboxRun } from "./bubblewrap/run/sandbox-run.ts";
 
 /** Exit code of what dies by SIGKILL, as all do that die with their container. */
 export const killedExitCode = 137;

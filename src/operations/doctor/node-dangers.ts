@@ -1,7 +1,7 @@
 import { fixedVersion } from "../../base/affected-versions.ts";
 import { parseUpstreamVersion } from "../../base/upstream-version.ts";
 import type { EngineSetup } from "../../engines/engine-setup.ts";
-import { nodeFaults } from "../../engines/local/preload/node-faults.ts";
+import { nodeFaults } from "../../engines/local/interpreters/node-faults.ts";
 import type { Finding } from "./finding.ts";
 import type { KnownDanger } from "./known-danger.ts";
 

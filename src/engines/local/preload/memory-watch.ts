@@ -1,5 +1,5 @@
 import { formatBytes } from "../../../base/bytes.ts";
-import { readMemory } from "./memory-use.ts";
+import { readMemory } from "./processes/memory-use.ts";
 import type { PreloadRun } from "./preload-run.ts";
 
 export interface MemoryWatchOptions {

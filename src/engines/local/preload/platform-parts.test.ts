@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { assertEnforceable, optionalDemands } from "../../capabilities.ts";
-import { taskkillArguments } from "./end-family.ts";
-import { parseStatus } from "./memory-use.ts";
+import { taskkillArguments } from "./processes/end-family.ts";
+import { parseStatus } from "./processes/memory-use.ts";
 import { memoryIntervalMs } from "./memory-watch.ts";
 import { preloadCapabilities } from "./preload-capabilities.ts";
-import { defaultEnvironment } from "./program-environment.ts";
-import { parseGroupOwner } from "../cgroup-names.ts";
-import { folderPrefix } from "./sweep-folders.ts";
+import { defaultEnvironment } from "./guards/program-environment.ts";
+import { parseGroupOwner } from "../cgroups/cgroup-names.ts";
+import { folderPrefix } from "./folders/sweep-folders.ts";
 
 describe("what differs between systems", () => {
   it("Windows programs get what they cannot start without, and nothing else of the host's", () => {

@@ -1,5 +1,5 @@
 import type { Capabilities } from "../../capabilities.ts";
-import { nodeFaultNote } from "./node-faults.ts";
+import { nodeFaultNote } from "../interpreters/node-faults.ts";
 
 export interface PreloadAbilities {
   readonly platform: NodeJS.Platform;

@@ -9,13 +9,13 @@ import { checkContainerSpec, parseProcessUser } from "../local-spec.ts";
 import { readOwner } from "../owner-process.ts";
 import { nameTaken } from "../name-taken.ts";
 import { onlyTheHost } from "../only-the-host.ts";
-import { makeContainerFolder } from "./container-folder.ts";
-import { guardCommand } from "./guard-command.ts";
-import type { ArrangeProgram } from "./host-program.ts";
+import { makeContainerFolder } from "./folders/container-folder.ts";
+import { guardCommand } from "./guards/guard-command.ts";
+import type { ArrangeProgram } from "./guards/host-program.ts";
 import { PreloadContainer } from "./preload-container.ts";
 import { openPreloadHost, type PreloadHost } from "./preload-host.ts";
-import { folderPrefix, sweepFolders } from "./sweep-folders.ts";
-import { toolCommand } from "./tool-command.ts";
+import { folderPrefix, sweepFolders } from "./folders/sweep-folders.ts";
+import { toolCommand } from "./guards/tool-command.ts";
 
 export interface PreloadEngineOptions extends LocalEngineOptions {
   /** Why this level and none better, one sentence for the warning in every result. */

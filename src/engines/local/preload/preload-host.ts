@@ -5,18 +5,18 @@ import { promisify } from "node:util";
 import { throwIfCancelled } from "../../../base/abort.ts";
 import { GloveboxError } from "../../../errors/glovebox-error.ts";
 import type { Capabilities } from "../../capabilities.ts";
-import { findBunBinary } from "../bun-binary.ts";
-import { readOpenFilesCeiling } from "../host-root.ts";
+import { findBunBinary } from "../interpreters/bun-binary.ts";
+import { readOpenFilesCeiling } from "../bubblewrap/namespaces/host-root.ts";
 import type { LocalEngineOptions } from "../local-engine-options.ts";
-import { findPython } from "../python-installation.ts";
-import { isOpenToOthers, openOwnBase, openPassableBase } from "./base-folder.ts";
-import { findNode } from "./find-node.ts";
-import type { GuardedInterpreters } from "./guard-command.ts";
-import { readGuards, type GuardText } from "./guard-files.ts";
+import { findPython } from "../interpreters/python-installation.ts";
+import { isOpenToOthers, openOwnBase, openPassableBase } from "./folders/base-folder.ts";
+import { findNode } from "../interpreters/find-node.ts";
+import type { GuardedInterpreters } from "./guards/guard-command.ts";
+import { readGuards, type GuardText } from "./guards/guard-files.ts";
 import type { BoundingTools } from "./launch-prefix.ts";
 import { preloadCapabilities } from "./preload-capabilities.ts";
-import { defaultEnvironment } from "./program-environment.ts";
-import type { InstallTools } from "./tool-command.ts";
+import { defaultEnvironment } from "./guards/program-environment.ts";
+import type { InstallTools } from "./guards/tool-command.ts";
 
 /** All that level `preload` knows of its host. */
 export interface PreloadHost {

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { constants } from "node:os";
-import { signalFamily } from "./end-family.ts";
+import { signalFamily } from "./processes/end-family.ts";
 import type { PreloadProcess } from "./preload-process.ts";
 
 export interface PreloadRunOptions {

@@ -1,0 +1,53 @@
+import { describe, expect, it } from "vitest";
+import { assertEnforceable } from "../../capabilities.ts";
+import { countsProcessesByNamespace, localCapabilities } from "./local-capabilities.ts";
+
+const everything = { controllers: new Set(["memory", "pids", "cpu"] as const), countsProcessesByNamespace: true };
+const nothing = { controllers: new Set<never>(), countsProcessesByNamespace: true };
+
+describe("localCapabilities", () => {
+  it("enforces everything with control groups", () => {
+    const capabilities = localCapabilities(everything);
+    expect(assertEnforceable(capabilities, { engine: "local", minIsolation: "namespaces" }).warnings).toEqual([]);
+    expect(capabilities.oomReporting).toBe(true);
+    expect(capabilities).not.toHaveProperty("limitsAdvice");
+  });
+
+  it("names what stands in for them without", () => {
+    const capabilities = localCapabilities(nothing);
+    expect(capabilities).toMatchObject({ cpuLimit: "no", oomReporting: true });
+    expect(capabilities.limitsAdvice).toMatch(/Delegate=yes/);
+    const { warnings } = assertEnforceable(capabilities, {
+      engine: "local",
+      minIsolation: "namespaces",
+      optional: ["cpuLimit"],
+    });
+    expect(warnings).toHaveLength(3);
+  });
+
+  it("says of each controller by itself", () => {
+    const controllers = new Set(["pids"] as const);
+    expect(localCapabilities({ controllers, countsProcessesByNamespace: true })).toMatchObject({
+      pidsLimit: "yes",
+      cpuLimit: "no",
+      memoryLimit: { substitute: expect.any(String) },
+    });
+  });
+
+  it("has no limit of processes where the kernel would count the user's others, too", () => {
+    expect(localCapabilities({ ...nothing, countsProcessesByNamespace: false }).pidsLimit).toBe("no");
+  });
+});
+
+describe("countsProcessesByNamespace", () => {
+  it.each([
+    ["5.13.19-generic", false],
+    ["5.14.0-1-amd64", true],
+    ["6.1.0", true],
+    ["4.19.0", false],
+    ["5.4.300", false],
+    ["", false],
+  ])("%s: %s", (release, expected) => {
+    expect(countsProcessesByNamespace(release)).toBe(expected);
+  });
+});

@@ -1,0 +1,49 @@
+import type { Capabilities, Enforcement } from "../../capabilities.ts";
+import type { Controller } from "../cgroups/cgroup-places.ts";
+
+export interface LocalAbilities {
+  /** Controllers whose groups we may make. */
+  readonly controllers: ReadonlySet<Controller>;
+  /** Whether the kernel counts a program's processes inside its own user namespace (Linux 5.14). */
+  readonly countsProcessesByNamespace: boolean;
+}
+
+const limitsAdvice =
+  "For hard limits let Glovebox make control groups: run it as root, or under systemd with Delegate=yes.";
+
+/** What the embedded engine enforces at level `namespaces`, with and without control groups. */
+export function localCapabilities({ controllers, countsProcessesByNamespace }: LocalAbilities): Capabilities {
+  const processes: Enforcement = countsProcessesByNamespace
+    ? { substitute: "a limit on each program's processes (rlimit), not on all programs together" }
+    : "no";
+  return {
+    isolation: "namespaces",
+    images: false,
+    seccomp: "yes",
+    noNewPrivileges: "yes",
+    setuidRefusal: "yes",
+    readOnlyRoot: "yes",
+    noNetwork: "yes",
+    memoryLimit: controllers.has("memory")
+      ? "yes"
+      : {
+          substitute: "a watch that ends the program when its processes together use more (soft: it looks every 50 ms)",
+        },
+    cpuLimit: controllers.has("cpu") ? "yes" : "no",
+    pidsLimit: controllers.has("pids") ? "yes" : processes,
+    ...(["memory", "cpu", "pids"].every((name) => controllers.has(name as Controller)) ? {} : { limitsAdvice }),
+    scratch: "memory",
+    diskLimit: "no",
+    hostPaths: true,
+    oomReporting: true,
+    execUser: false,
+    execKill: true,
+    execNetwork: "own",
+  };
+}
+
+/** Whether a kernel's release, such as `5.15.0-91-generic`, counts RLIMIT_NPROC in each user namespace by itself. */
+export function countsProcessesByNamespace(release: string): boolean {
+  const [major = 0, minor = 0] = release.split(".").map((part) => Number.parseInt(part, 10));
+  return major > 5 || (major === 5 && minor >= 14);
+}

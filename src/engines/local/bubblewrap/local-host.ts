@@ -1,0 +1,145 @@
+import { execFile } from "node:child_process";
+import { closeSync, openSync, readFileSync, readdirSync } from "node:fs";
+import { promisify } from "node:util";
+import { throwIfCancelled } from "../../../base/abort.ts";
+import { GloveboxError } from "../../../errors/glovebox-error.ts";
+import type { Capabilities } from "../../capabilities.ts";
+import { openBaseNamespace, type BaseNamespace } from "./namespaces/base-namespace.ts";
+import { findBunBinary } from "../interpreters/bun-binary.ts";
+import { Cgroups } from "../cgroups/cgroups.ts";
+import { firstFreeDescriptor } from "./arguments/descriptors.ts";
+import { readHostRoot, readOpenFilesCeiling, type HostRoot } from "./namespaces/host-root.ts";
+import { findHostTools, type HostTools } from "./namespaces/host-tools.ts";
+import { arrangeInterpreters, type Interpreters } from "../interpreters/interpreters.ts";
+import { countsProcessesByNamespace, localCapabilities } from "./local-capabilities.ts";
+import type { LocalEngineOptions } from "../local-engine-options.ts";
+import { namespacesUnavailable } from "./namespaces/namespaces-unavailable.ts";
+import { PipePool } from "./pipes/pipe-pool.ts";
+import { findPython } from "../interpreters/python-installation.ts";
+
+/** All that the engine knows of its host and holds open on it. */
+export interface LocalHost {
+  readonly tools: HostTools;
+  /** `bubblewrap 0.8.0`. */
+  readonly version: string;
+  readonly root: HostRoot;
+  readonly interpreters: Interpreters;
+  /** Paths of the executables on the host; null for what it has not. */
+  readonly interpreterPaths: readonly (string | null)[];
+  readonly nodePath: string;
+  readonly base: BaseNamespace;
+  readonly pipes: PipePool;
+  readonly cgroups: Cgroups;
+  readonly capabilities: Capabilities;
+  /** Whether the kernel counts a program's processes inside its own user namespace. */
+  readonly countsProcessesByNamespace: boolean;
+  readonly canDisableUserNamespaces: boolean;
+  readonly openFilesCeiling: number;
+  readonly nullDescriptor: number;
+  /** Descriptors from 9 on that this process was born with and that its children would inherit. */
+  readonly inherited: readonly number[];
+  close(): void;
+}
+
+/** @throws ENGINE_UNAVAILABLE with the reason and what would help, CANCELLED */
+export async function openLocalHost(options: LocalEngineOptions, signal?: AbortSignal): Promise<LocalHost> {
+  if (options.platform !== "linux") throw wrongPlatform(options.platform);
+  const tools = findHostTools(options.environment["PATH"]);
+  const [version, python] = await Promise.all([bwrapVersion(tools), findPython({ ...options, signal })]);
+  throwIfCancelled(signal);
+  const bunPath = options.bunPath === undefined ? findBunBinary(options.architecture) : options.bunPath;
+  const root = readHostRoot();
+  const interpreters = arrangeInterpreters(bunPath, python);
+  const isRoot = options.uid === 0;
+  const { seccompFilter } = options;
+  const base = await openBase({ tools, isRoot, root, interpreters, seccompFilter, signal });
+  const cgroups = Cgroups.open();
+  const pipes = new PipePool(base, tools);
+  const nullDescriptor = openSync("/dev/null", "r+");
+  const countsByNamespace = countsProcessesByNamespace(readText("/proc/sys/kernel/osrelease") ?? "");
+  return {
+    tools,
+    version,
+    root,
+    interpreters,
+    interpreterPaths: [bunPath, python?.executable ?? null],
+    nodePath: options.nodePath ?? "node",
+    base,
+    pipes,
+    cgroups,
+    capabilities: localCapabilities({
+      controllers: new Set(cgroups.places.keys()),
+      countsProcessesByNamespace: countsByNamespace,
+    }),
+    countsProcessesByNamespace: countsByNamespace,
+    canDisableUserNamespaces: isAtLeast(version, 0, 8),
+    openFilesCeiling: readOpenFilesCeiling(),
+    nullDescriptor,
+    inherited: inheritedDescriptors(),
+    close: () => {
+      pipes.close();
+      base.close();
+      cgroups.close();
+      closeSync(nullDescriptor);
+    },
+  };
+}
+
+/** Why a trial or a set-up failed, as an error that tells what would help. */
+export function explainFailure(said: string): GloveboxError {
+  return namespacesUnavailable(said, {
+    unprivilegedClone: readText("/proc/sys/kernel/unprivileged_userns_clone"),
+    mostUserNamespaces: readText("/proc/sys/user/max_user_namespaces"),
+    apparmorRestricts: readText("/proc/sys/kernel/apparmor_restrict_unprivileged_userns"),
+  });
+}
+
+async function openBase(options: Parameters<typeof openBaseNamespace>[0]): Promise<BaseNamespace> {
+  try {
+    return await openBaseNamespace(options);
+  } catch (error) {
+    if (error instanceof GloveboxError) throw error;
+    throw explainFailure((error as Error).message);
+  }
+}
+
+async function bwrapVersion({ bwrap }: HostTools): Promise<string> {
+  const { stdout } = await promisify(execFile)(bwrap, ["--version"]);
+  return stdout.trim();
+}
+
+function isAtLeast(version: string, major: number, minor: number): boolean {
+  const [, had = 0, and = 0] = /(\d+)\.(\d+)/.exec(version)?.map(Number) ?? [];
+  return had > major || (had === major && and >= minor);
+}
+
+/** Node opens everything close-on-exec, but what it inherited it passes on. */
+function inheritedDescriptors(): readonly number[] {
+  const closesOnExec = 0o2000000;
+  return readdirSync("/proc/self/fd")
+    .map(Number)
+    .filter((descriptor) => {
+      if (descriptor < firstFreeDescriptor) return false;
+      const flags = /^flags:\s+([0-7]+)/m.exec(readText(`/proc/self/fdinfo/${descriptor}`) ?? "")?.[1];
+      return flags !== undefined && (Number.parseInt(flags, 8) & closesOnExec) === 0;
+    });
+}
+
+function readText(path: string): string | null {
+  try {
+    return readFileSync(path, "utf8").trim();
+  } catch {
+    return null;
+  }
+}
+
+function wrongPlatform(platform: string): GloveboxError {
+  return new GloveboxError(
+    "ENGINE_UNAVAILABLE",
+    `The embedded engine seals programs with Linux namespaces; this is ${platform}.`,
+    {
+      suggestion: "Use Docker, Podman or (on macOS) Apple's container on this platform.",
+      context: { engine: "local", platform },
+    },
+  );
+}

@@ -1,0 +1,60 @@
+import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
+import { cancelled, throwIfCancelled } from "../../../../base/abort.ts";
+import { hostPath } from "./host-tools.ts";
+
+export interface SetupProcess {
+  readonly file: string;
+  readonly args: readonly string[];
+  /** Descriptors handed down as 3, 4 and so on. */
+  readonly descriptors?: readonly number[];
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** End of every set-up script: says that all is done and stays until whoever waits has taken what it needs. */
+export const setupEnd = "\necho ready\nread -r _ || :\n";
+
+/**
+ * Runs a set-up script of ours and calls `take` with its process id when it has done its work and before it ends.
+ * It waits on its input, so it ends with this process, whatever happens.
+ * @throws Error with what the script wrote on stderr, CANCELLED
+ */
+export async function withSetupProcess<T>(setup: SetupProcess, take: (processId: number) => T): Promise<T> {
+  const { file, args, signal } = setup;
+  throwIfCancelled(signal);
+  const child = spawn(file, args, {
+    cwd: "/",
+    env: { PATH: hostPath },
+    stdio: ["pipe", "pipe", "pipe", ...(setup.descriptors ?? [])],
+  }) as ChildProcessWithoutNullStreams;
+  const { stdin, stdout, stderr } = child;
+  const errors: Buffer[] = [];
+  stdin.on("error", () => {
+    // It ended before its input did; its exit tells why.
+  });
+  stderr.on("data", (chunk: Buffer) => errors.push(chunk));
+  const onAbort = (): void => void child.kill("SIGKILL");
+  signal?.addEventListener("abort", onAbort, { once: true });
+  try {
+    return await new Promise<T>((resolve, reject) => {
+      let taken: { readonly value: T } | undefined;
+      let failure: Error | undefined;
+      stdout.once("data", () => {
+        try {
+          taken = { value: take(Number(child.pid)) };
+        } catch (error) {
+          failure = error as Error;
+        }
+        stdin.end();
+      });
+      child.once("error", reject);
+      child.once("close", (code, killedBy) => {
+        if (taken !== undefined) return resolve(taken.value);
+        const words = Buffer.concat(errors).toString().trim();
+        failure ??= new Error(words || `ended with ${killedBy ?? code}`);
+        reject(signal?.aborted ? cancelled(failure) : failure);
+      });
+    });
+  } finally {
+    signal?.removeEventListener("abort", onAbort);
+  }
+}

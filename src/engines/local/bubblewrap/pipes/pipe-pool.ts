@@ -1,0 +1,107 @@
+import { closeSync, openSync } from "node:fs";
+import { openPathOnly, type BaseNamespace } from "../namespaces/base-namespace.ts";
+import type { HostTools } from "../namespaces/host-tools.ts";
+import { enterArguments } from "../arguments/launch-arguments.ts";
+import { setupEnd, withSetupProcess } from "../namespaces/setup-process.ts";
+
+/** Descriptors that name three pipes without opening them: stdin, stdout, stderr. */
+export interface PipeSet {
+  readonly stdin: number;
+  readonly stdout: number;
+  readonly stderr: number;
+}
+
+const setsInABatch = 16;
+/** With fewer than this left, the end of a program is the time to make more. */
+const minReady = 8;
+
+/**
+ * $1 the base, then names. Each batch stands in a file system of its own, which goes with the last of its pipes:
+ * descriptors that a program keeps take no room from other programs.
+ */
+const script = `
+set -e
+mount -n -t tmpfs -o nosuid,nodev,noexec,size=4k,nr_inodes=64,mode=700 glovebox "$1/pipes"
+cd "$1/pipes"
+shift
+mkfifo -m 666 -- "$@"
+${setupEnd}`;
+
+/**
+ * Pipes for programs' standard streams, made ahead in batches. Node by itself would give programs sockets, which
+ * /dev/stdout cannot be opened on.
+ *
+ * Each set serves one program and is dropped: a program can pass its descriptors on, and nothing tells whether one is
+ * still held. No name leads to a pipe either, because the namespace in which it had one ends with the batch's making.
+ */
+export class PipePool {
+  readonly #base: BaseNamespace;
+  readonly #tools: Pick<HostTools, "nsenter" | "unshare">;
+  readonly #ready: PipeSet[] = [];
+  #filling: Promise<void> | undefined;
+  #closed = false;
+
+  constructor(base: BaseNamespace, tools: Pick<HostTools, "nsenter" | "unshare">) {
+    this.#base = base;
+    this.#tools = tools;
+  }
+
+  /** A set that is now the caller's, to be closed by it. @throws Error with the tools' words when no pipe can be made */
+  async take(): Promise<PipeSet> {
+    for (;;) {
+      const set = this.#ready.pop();
+      if (set !== undefined) return set;
+      await this.#fill();
+    }
+  }
+
+  /** Makes more in the background when few are left; called when a program has ended, and no run waits for it. */
+  replenish(): void {
+    if (this.#closed || this.#ready.length >= minReady) return;
+    this.#fill().catch(() => {
+      // The next one that finds none makes them, and is told why not.
+    });
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#ready.splice(0).forEach(closePipeSet);
+  }
+
+  /** Makes a batch; callers at the same time share it. */
+  #fill(): Promise<void> {
+    this.#filling ??= this.#makeBatch().finally(() => (this.#filling = undefined));
+    return this.#filling;
+  }
+
+  async #makeBatch(): Promise<void> {
+    const { folder, mountDescriptor, userDescriptor } = this.#base;
+    const names = Array.from({ length: setsInABatch * 3 }, (_, index) => String(index));
+    const args = [
+      ...enterArguments(userDescriptor !== null),
+      ...[this.#tools.unshare, "--mount", "--propagation", "unchanged", "--"],
+      ...["/bin/sh", "-c", script, "sh", folder, ...names],
+    ];
+    const descriptors = [mountDescriptor, userDescriptor ?? mountDescriptor];
+    const made = await withSetupProcess({ file: this.#tools.nsenter, args, descriptors }, (processId) => {
+      const open = (index: number): number => openSync(`/proc/${processId}/root${folder}/pipes/${index}`, openPathOnly);
+      return Array.from({ length: setsInABatch }, (_, set) => ({
+        stdin: open(set * 3),
+        stdout: open(set * 3 + 1),
+        stderr: open(set * 3 + 2),
+      }));
+    });
+    if (this.#closed) made.forEach(closePipeSet);
+    else this.#ready.push(...made);
+  }
+}
+
+/** A path that opens what the descriptor names. */
+export function reopenPath(descriptor: number): string {
+  return `/proc/self/fd/${descriptor}`;
+}
+
+/** Lets go of the pipes' names; what is open of them stays open. */
+export function closePipeSet({ stdin, stdout, stderr }: PipeSet): void {
+  for (const descriptor of [stdin, stdout, stderr]) closeSync(descriptor);
+}

@@ -1,0 +1,79 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { closeSync, constants, openSync } from "node:fs";
+import type { Duplex, Readable, Writable } from "node:stream";
+import type { BaseNamespace } from "../namespaces/base-namespace.ts";
+import { descriptors } from "../arguments/descriptors.ts";
+import { hostPath, type HostTools } from "../namespaces/host-tools.ts";
+import { reopenPath } from "../pipes/pipe-pool.ts";
+import type { ProgramEnds } from "../pipes/program-pipes.ts";
+
+export interface SandboxLaunchOptions {
+  readonly tools: Pick<HostTools, "nsenter">;
+  readonly base: BaseNamespace;
+  /** The container's mount namespace. */
+  readonly mountDescriptor: number;
+  /** /dev/null, to stand in for streams that nobody wants and for inherited descriptors. */
+  readonly nullDescriptor: number;
+  readonly inherited: readonly number[];
+  readonly launchArguments: readonly string[];
+  /** Bubblewrap's options as it reads them. */
+  readonly options: string;
+  /** Null: no input, and output to nowhere. */
+  readonly ends: ProgramEnds | null;
+  /** Node of the host, which connects to the program's ports. */
+  readonly nodePath: string;
+  /** Whether the program's companion needs a channel. */
+  readonly hasCompanion: boolean;
+}
+
+/** A launched sandbox, seen from the host: the process that becomes bubblewrap, and two of its streams. */
+export interface LaunchedSandbox {
+  readonly child: ChildProcess;
+  readonly diagnostics: Readable;
+  readonly handshake: Duplex;
+  /** Our end of the companion's standard input and output. */
+  readonly channel: Duplex | undefined;
+}
+
+/** Starts a sandbox. To be called on the main thread: bubblewrap's sandboxes end with the thread that started them. */
+export function launchSandbox(options: SandboxLaunchOptions): LaunchedSandbox {
+  const { base, mountDescriptor, nullDescriptor, ends } = options;
+  const filter = openSync(reopenPath(base.filterDescriptor), constants.O_RDONLY);
+  const stdio: ("pipe" | "ignore" | number)[] = [];
+  for (const descriptor of options.inherited) stdio[descriptor] = nullDescriptor;
+  stdio[0] = ends?.stdin ?? nullDescriptor;
+  stdio[1] = ends?.stdout ?? nullDescriptor;
+  stdio[descriptors.diagnostics] = "pipe";
+  stdio[descriptors.mountNamespace] = mountDescriptor;
+  stdio[descriptors.userNamespace] = base.userDescriptor ?? mountDescriptor;
+  stdio[descriptors.seccompFilter] = filter;
+  stdio[descriptors.handshake] = "pipe";
+  stdio[descriptors.options] = "pipe";
+  stdio[descriptors.stderr] = ends?.stderr ?? nullDescriptor;
+  stdio[descriptors.channel] = options.hasCompanion ? "pipe" : nullDescriptor;
+  try {
+    const child = spawn(options.tools.nsenter, options.launchArguments, {
+      cwd: "/",
+      env: { PATH: hostPath },
+      stdio: Array.from(stdio, (entry) => entry ?? "ignore"),
+    });
+    // Node's types know of five streams only.
+    const streams = child.stdio as readonly unknown[];
+    const input = streams[descriptors.options] as Writable;
+    input.on("error", () => {
+      // Whoever should read it ended before; its end tells why.
+    });
+    input.end(options.options);
+    const handshake = streams[descriptors.handshake] as Duplex;
+    handshake.on("error", () => {
+      // As above.
+    });
+    const channel = options.hasCompanion ? (streams[descriptors.channel] as Duplex) : undefined;
+    channel?.on("error", () => {
+      // Whoever uses it sees its end.
+    });
+    return { child, diagnostics: streams[descriptors.diagnostics] as Readable, handshake, channel };
+  } finally {
+    closeSync(filter);
+  }
+}

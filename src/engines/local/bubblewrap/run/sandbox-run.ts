@@ -1,0 +1,174 @@
+import type { Duplex } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
+import { settlesWithin } from "../../../../base/abort.ts";
+import type { ProcessSignal } from "../../../engine.ts";
+import { familyMemoryBytes } from "./family-memory.ts";
+import { HeldEnd } from "./held-end.ts";
+import { NamespaceDialer } from "./namespace-dialer.ts";
+import { childOf, parentOf } from "./process-family.ts";
+import { goLine, programNumber } from "../arguments/program-arguments.ts";
+import { launchSandbox, type LaunchedSandbox, type SandboxLaunchOptions } from "./sandbox-launch.ts";
+import { signalNamespace, type SignalOutcome } from "./signal-namespace.ts";
+
+/** How a sandbox ended. */
+export interface SandboxEnd {
+  /** The program's, as a shell shows it; null when the sandbox itself was ended or never came up. */
+  readonly exitCode: number | null;
+  /** What the set-up wrote; for logs only, as it may name host paths. */
+  readonly diagnostics: string;
+}
+
+/** Set-up takes milliseconds; after this long without a sign it is ended from its outside. */
+const setupWithinMs = 5_000;
+/** Sending a signal takes milliseconds; a program may hold the sender up. */
+const sendWithinMs = 1_000;
+/** How long a first process without a program may take to end. */
+const endWithinMs = 500;
+const mostDiagnosticsCharacters = 4_096;
+
+/** One sandbox on its way from launch to end. */
+export class SandboxRun {
+  /** Resolves when no process of it is left. */
+  readonly ended: Promise<SandboxEnd>;
+  /** Settles when the operating system has made the process, or could not. */
+  readonly launched: Promise<void>;
+  readonly #options: SandboxLaunchOptions;
+  readonly #sandbox: LaunchedSandbox;
+  readonly #ready = Promise.withResolvers<void>();
+  /** Ends the senders of signals: the sandbox cannot end before them. */
+  readonly #senders = new AbortController();
+  readonly #heldEnd: HeldEnd;
+  #dialer: NamespaceDialer | null = null;
+  #isReady = false;
+  #killed = false;
+  #over = false;
+
+  constructor(options: SandboxLaunchOptions) {
+    this.#options = options;
+    this.#heldEnd = new HeldEnd({ first: () => this.#firstProcess(), programNumber: programNumber(options) });
+    this.#sandbox = launchSandbox(options);
+    const { child } = this.#sandbox;
+    this.launched = new Promise((resolve) => void child.once("spawn", resolve).once("error", () => resolve()));
+    this.ended = this.#watch();
+  }
+
+  /** Whether it was ended by `kill`, so that its end is no loss. */
+  get wasKilled(): boolean {
+    return this.#killed;
+  }
+
+  /** Of all its processes; 0 when none is left. */
+  get memoryBytes(): number {
+    const first = this.#firstProcess();
+    return first === null ? 0 : familyMemoryBytes(first);
+  }
+
+  get channel(): LaunchedSandbox["channel"] {
+    return this.#sandbox.channel;
+  }
+
+  /** Ends the program and everything that it started, whatever they do: with its first process a sandbox ends. */
+  async kill(): Promise<void> {
+    if (this.#over) return;
+    this.#killed = true;
+    this.#senders.abort();
+    if (!this.#isReady) {
+      // Without its answer the first process gives up by itself.
+      this.#sandbox.handshake.destroy();
+      if (!(await settlesWithin(this.ended, setupWithinMs))) this.#sandbox.child.kill("SIGKILL");
+      return;
+    }
+    if (this.#heldEnd.endsByItself() && (await settlesWithin(this.ended, endWithinMs))) return;
+    const first = this.#firstProcess();
+    if (first === null) return;
+    try {
+      process.kill(first, "SIGKILL");
+    } catch {
+      // It ended meanwhile.
+    }
+  }
+
+  /**
+   * SIGTERM to every process of the sandbox but its first. The program's end is not at once the end of what it started:
+   * that has its time, too.
+   */
+  async terminate(): Promise<void> {
+    try {
+      await this.#send("SIGTERM", -1, () => this.#heldEnd.hold());
+    } finally {
+      void this.#heldEnd.release();
+    }
+  }
+
+  /** A signal to the program's own process. */
+  signal(signal: ProcessSignal): Promise<SignalOutcome> {
+    return this.#send(signal, programNumber(this.#options));
+  }
+
+  async #send(signal: ProcessSignal, number: number, prepare?: () => void): Promise<SignalOutcome> {
+    await this.#untilReady();
+    const { tools, base } = this.#options;
+    const giveUp = AbortSignal.any([this.#senders.signal, AbortSignal.timeout(sendWithinMs)]);
+    // Between the word and the program there is a moment in which nobody is there to be signalled.
+    while (!giveUp.aborted) {
+      const first = this.#firstProcess();
+      if (first === null || !this.#isReady) return "none";
+      const isStillOurs = (): boolean => this.#firstProcess() === first;
+      prepare?.();
+      const outcome = await signalNamespace({ tools, base, first, isStillOurs, giveUp }, signal, number);
+      if (outcome !== "none") return outcome;
+      await sleep(2);
+    }
+    return "none";
+  }
+
+  /** Connects to a port of its loopback. `gone`: it has ended. */
+  async connect(port: number, signal: AbortSignal | undefined): Promise<Duplex | "refused" | "lost" | "gone"> {
+    await this.#untilReady();
+    const first = this.#firstProcess();
+    if (first === null || !this.#isReady) return "gone";
+    if (this.#dialer === null || this.#dialer.isOver) {
+      const isStillOurs = (): boolean => this.#firstProcess() === first;
+      this.#dialer = NamespaceDialer.open({ ...this.#options, first, isStillOurs });
+    }
+    return this.#dialer === null ? "gone" : this.#dialer.dial(port, signal);
+  }
+
+  async #untilReady(): Promise<void> {
+    await settlesWithin(Promise.race([this.#ready.promise, this.ended]), setupWithinMs);
+  }
+
+  /** Its process id seen from here, asked each time: a number alone could have passed on to another process. */
+  #firstProcess(): number | null {
+    const { pid } = this.#sandbox.child;
+    if (this.#over || pid === undefined) return null;
+    const first = childOf(pid);
+    return first !== null && parentOf(first) === pid ? first : null;
+  }
+
+  async #watch(): Promise<SandboxEnd> {
+    const { child, diagnostics, handshake } = this.#sandbox;
+    let said = "";
+    diagnostics.setEncoding("utf8").on("data", (text: string) => {
+      said = (said + text).slice(-mostDiagnosticsCharacters);
+    });
+    handshake.once("data", () => {
+      if (this.#killed) return;
+      this.#isReady = true;
+      this.#ready.resolve();
+      handshake.end(goLine);
+    });
+    // Its end is the end of both, whoever may hold their other ends.
+    child.once("exit", () => {
+      handshake.destroy();
+      this.#sandbox.channel?.destroy();
+    });
+    const { code, error } = await new Promise<{ code: number | null; error?: Error }>((resolve) => {
+      child.once("error", (failure) => resolve({ code: null, error: failure }));
+      child.once("close", (exitCode) => resolve({ code: exitCode }));
+    });
+    this.#over = true;
+    this.#dialer?.close();
+    return { exitCode: this.#isReady ? code : null, diagnostics: error?.message ?? said };
+  }
+}

@@ -1,0 +1,76 @@
+import { describe, expect, it } from "vitest";
+import { isSystemPath } from "../bubblewrap/namespaces/host-root.ts";
+import { arrangeInterpreters } from "./interpreters.ts";
+
+const homeBuilt = {
+  executable: "/home/a/.pyenv/versions/3.12.1/bin/python3.12",
+  libraries: ["/home/a/.pyenv/versions/3.12.1/lib/python3.12"],
+  sharedLibrary: null,
+};
+
+describe("arrangeInterpreters", () => {
+  it("shows nothing when the host has nothing", () => {
+    expect(arrangeInterpreters(null, null)).toEqual({ binds: [], links: [], environment: {} });
+  });
+
+  it("shows Bun under a neutral path, whatever it is called", () => {
+    expect(arrangeInterpreters("/home/a/node_modules/bun/bin/bun.exe", null).binds).toEqual([
+      { source: "/home/a/node_modules/bun/bin/bun.exe", target: "bin/bun" },
+    ]);
+  });
+
+  it("binds nothing of a Python of the system's, and gives it its usual names", () => {
+    const { binds, links } = arrangeInterpreters(null, {
+      executable: "/usr/bin/python3.11",
+      libraries: [],
+      sharedLibrary: null,
+    });
+    expect(binds).toEqual([]);
+    expect(links).toEqual([
+      { name: "bin/python3", target: "/usr/bin/python3.11" },
+      { name: "bin/python", target: "/usr/bin/python3.11" },
+    ]);
+  });
+
+  it("shows another Python's executable and library where it looks for them, and nothing beside them", () => {
+    const { binds, links, environment } = arrangeInterpreters(null, homeBuilt);
+    expect(binds).toEqual([
+      { source: homeBuilt.executable, target: "python/bin/python3.12" },
+      { source: homeBuilt.libraries[0], target: "python/lib/python3.12" },
+    ]);
+    expect(links.map(({ target }) => target)).toEqual(Array(2).fill("/opt/glovebox/python/bin/python3.12"));
+    expect(environment).toEqual({});
+  });
+
+  it("shows the folder of native modules where it is apart", () => {
+    const libraries = ["/opt/py/lib/python3.12", "/opt/py/lib64/python3.12"];
+    expect(arrangeInterpreters(null, { ...homeBuilt, libraries }).binds.map(({ target }) => target)).toEqual([
+      "python/bin/python3.12",
+      "python/lib/python3.12",
+      "python/lib64/python3.12",
+    ]);
+  });
+
+  it("shows the shared library that it needs, and where to look for it", () => {
+    const sharedLibrary = "/usr/local/lib/libpython3.12.so.1.0";
+    const { binds, environment } = arrangeInterpreters(null, { ...homeBuilt, sharedLibrary });
+    expect(binds).toContainEqual({ source: sharedLibrary, target: "python/lib/libpython3.12.so.1.0" });
+    expect(environment).toEqual({ LD_LIBRARY_PATH: "/opt/glovebox/python/lib" });
+  });
+
+  it("leaves a shared library that is part of the system where it is", () => {
+    const { binds, environment } = arrangeInterpreters(null, { ...homeBuilt, sharedLibrary: "/usr/lib/libpython3.so" });
+    expect(binds).toHaveLength(2);
+    expect(environment).toEqual({});
+  });
+});
+
+describe("isSystemPath", () => {
+  it.each(["/usr/bin/python3", "/bin/sh", "/lib64/x.so", "/usr/locale/x"])("%s is", (path) => {
+    expect(isSystemPath(path)).toBe(true);
+  });
+
+  it.each(["/usr/local/bin/python3", "/home/a/usr/bin/x", "/opt/x", "/usrx/y"])("%s is not", (path) => {
+    expect(isSystemPath(path)).toBe(false);
+  });
+});

@@ -1,0 +1,45 @@
+import { basename, dirname } from "node:path";
+import { isSystemPath } from "../bubblewrap/namespaces/host-root.ts";
+import type { PythonInstallation } from "./python-installation.ts";
+
+/** Interpreters that are not part of the host's system, as they appear under /opt/glovebox, and how to use them. */
+export interface Interpreters {
+  /** Host paths, each with where it appears. */
+  readonly binds: readonly { readonly source: string; readonly target: string }[];
+  /** Symbolic links, each with its target as seen inside. */
+  readonly links: readonly { readonly name: string; readonly target: string }[];
+  /** Variables that they need. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/**
+ * Shows Bun as `bun` and Python as `python3` and `python`, at neutral paths: no home folder can be seen inside.
+ * Of a Python that is not the system's only its standard library (with its site-packages) and its executable appear.
+ */
+export function arrangeInterpreters(bunPath: string | null, python: PythonInstallation | null): Interpreters {
+  const bun = bunPath === null ? [] : [{ source: bunPath, target: "bin/bun" }];
+  if (python === null) return { binds: bun, links: [], environment: {} };
+  if (isSystemPath(python.executable)) return { binds: bun, links: pythonLinks(python.executable), environment: {} };
+  const name = basename(python.executable);
+  const shared = python.sharedLibrary;
+  const isOurs = shared !== null && !isSystemPath(shared);
+  return {
+    binds: [
+      ...bun,
+      { source: python.executable, target: `python/bin/${name}` },
+      ...python.libraries.map((source) => ({ source, target: `python/${libraryFolder(source)}` })),
+      ...(isOurs ? [{ source: shared, target: `python/lib/${basename(shared)}` }] : []),
+    ],
+    links: pythonLinks(`/opt/glovebox/python/bin/${name}`),
+    environment: isOurs ? { LD_LIBRARY_PATH: "/opt/glovebox/python/lib" } : {},
+  };
+}
+
+function pythonLinks(target: string): Interpreters["links"] {
+  return ["bin/python3", "bin/python"].map((name) => ({ name, target }));
+}
+
+/** `lib/python3.11` or `lib64/python3.11`: where Python looks, seen from its executable. */
+function libraryFolder(source: string): string {
+  return `${basename(dirname(source))}/${basename(source)}`;
+}

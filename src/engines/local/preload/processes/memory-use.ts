@@ -1,0 +1,36 @@
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { kibibyte } from "../../../../base/bytes.ts";
+
+/** Memory of one process. */
+export interface MemoryUse {
+  readonly bytes: number;
+  readonly peakBytes: number;
+}
+
+/** Reads `/proc/N/status`; null once a process has given its memory back. */
+export function parseStatus(status: string): MemoryUse | null {
+  const bytes = kibibytesOf(/^VmRSS:\s+(\d+) kB$/m.exec(status));
+  const peakBytes = kibibytesOf(/^VmHWM:\s+(\d+) kB$/m.exec(status));
+  return bytes === null || peakBytes === null ? null : { bytes, peakBytes };
+}
+
+/** Memory of a process now; null when it has ended. */
+export async function readMemory(processId: number, platform: NodeJS.Platform): Promise<MemoryUse | null> {
+  if (platform === "linux") {
+    try {
+      return parseStatus(readFileSync(`/proc/${processId}/status`, "latin1"));
+    } catch {
+      return null;
+    }
+  }
+  const output = await new Promise<string>((resolve) => {
+    execFile("/bin/ps", ["-o", "rss=", "-p", String(processId)], { env: {} }, (_error, stdout) => resolve(stdout));
+  });
+  const bytes = kibibytesOf(/^\s*(\d+)\s*$/.exec(output));
+  return bytes === null ? null : { bytes, peakBytes: bytes };
+}
+
+function kibibytesOf(found: RegExpExecArray | null): number | null {
+  return found?.[1] === undefined ? null : Number(found[1]) * kibibyte;
+}
