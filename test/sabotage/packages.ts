@@ -148,8 +148,8 @@ export const packagesSabotages: readonly Sabotage[] = [
     file: "src/base/own-folder/remove-own-tree.ts",
     find: "constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW",
     replace: "constants.O_RDONLY | constants.O_DIRECTORY",
-    ...stranger,
-    name: "gets no folder swept through a link",
+    ...removing,
+    name: "exchanged with a link meanwhile",
   },
   {
     id: "a removal takes what is another user's",

@@ -70,14 +70,14 @@ os.chdir(sys.argv[1])
 libc = ctypes.CDLL(None)
 print("ready", flush=True)
 while True:
-    for n in range(20): libc.renameat2(-100, b"swap/%d/folder" % n, -100, b"swap/%d/link" % n, 2)
+    for n in range(20): libc.renameat2(-100, b"swap/folder%d" % n, -100, b"swap/link%d" % n, 2)
 `;
       mkdirSync(at("precious"));
       for (let round = 0; round < 4; round++) {
         for (let n = 0; n < 5; n++) writeFileSync(at(`precious/${n}`), "");
         for (let n = 0; n < 20; n++) {
-          mkdirSync(at(`swap/${n}/folder`), { recursive: true });
-          symlinkSync(at("precious"), at(`swap/${n}/link`));
+          mkdirSync(at(`swap/folder${n}`), { recursive: true });
+          symlinkSync(at("precious"), at(`swap/link${n}`));
         }
         const swapper = spawn("python3", ["-c", swaps, folder], { stdio: ["ignore", "pipe", "inherit"] });
         await new Promise((resolve) => void swapper.stdout.once("data", resolve));
