@@ -110,7 +110,7 @@ describe("what the import table refuses", () => {
   it("a second file with dockerode", () => {
     const text = `import Docker from "dockerode";`;
     const two = new Map([
-      ["src/engines/docker-api/client.ts", text],
+      ["src/engines/docker-api/http/client.ts", text],
       ["src/engines/docker/images.ts", text],
     ]);
     expect(findViolations(two)).toEqual([expect.stringContaining("dockerode is imported in more than one file")]);

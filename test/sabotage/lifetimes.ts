@@ -52,10 +52,10 @@ const leavings: readonly Sabotage[] = [
   },
   {
     id: "sweep: an image with inherited labels is ours",
-    file: "src/engines/docker-api/made-images.ts",
+    file: "src/engines/docker-api/images/made-images.ts",
     find: "tag !== undefined && others.length === 0 && name === `${madeImages}:${tag}`",
     replace: "tag !== undefined && others.length === 0",
-    test: "src/engines/docker-api/made-images.test.ts",
+    test: "src/engines/docker-api/images/made-images.test.ts",
     name: "one that was made of it, with its labels and no name",
   },
   {

@@ -8,7 +8,7 @@ const filter = "src/policy/seccomp/bpf-compiler.test.ts";
 export const mountsSabotages: readonly Sabotage[] = [
   {
     id: "a mount that is another folder is accepted",
-    file: "src/engines/docker-api/verify-mounts.ts",
+    file: "src/engines/docker-api/mounts/verify-mounts.ts",
     find: 'if (!isSame) return "other";',
     replace: 'if (!isSame) return "same";',
     test: contract,
@@ -16,7 +16,7 @@ export const mountsSabotages: readonly Sabotage[] = [
   },
   {
     id: "device and inode of a mount are not compared",
-    file: "src/engines/docker-api/verify-mounts.ts",
+    file: "src/engines/docker-api/mounts/verify-mounts.ts",
     find: "return found.dev === device && found.ino === inode;",
     replace: "return found.dev === device || found.ino === inode;",
     test: contract,
@@ -24,7 +24,7 @@ export const mountsSabotages: readonly Sabotage[] = [
   },
   {
     id: "the root of a mount is not compared",
-    file: "src/engines/docker-api/verify-mounts.ts",
+    file: "src/engines/docker-api/mounts/verify-mounts.ts",
     find: "mounted.device === place?.device && mounted.root === place.root",
     replace: "mounted.device === place?.device",
     test: contract,
@@ -32,7 +32,7 @@ export const mountsSabotages: readonly Sabotage[] = [
   },
   {
     id: "a container with an exchanged mount stays",
-    file: "src/engines/docker-api/container.ts",
+    file: "src/engines/docker-api/container/container.ts",
     find: 'if (finding !== "other") return finding;',
     replace: "return finding;",
     test: contract,
@@ -40,7 +40,7 @@ export const mountsSabotages: readonly Sabotage[] = [
   },
   {
     id: "Docker looks up the name of what is held open",
-    file: "src/engines/docker-api/container-config.ts",
+    file: "src/engines/docker-api/container/container-config.ts",
     find: "const heldAt = mountsByHandle ? mount.identity?.heldAt : null;",
     replace: "const heldAt = mountsByHandle ? null : null;",
     test: exchange,
@@ -48,7 +48,7 @@ export const mountsSabotages: readonly Sabotage[] = [
   },
   {
     id: "mounts on Podman are looked at only after the start",
-    file: "src/engines/docker-api/container.ts",
+    file: "src/engines/docker-api/container/container.ts",
     find: "let found = await this.#verifyMounts(signal);",
     replace: 'let found: MountFinding = "unseen";',
     test: exchange,

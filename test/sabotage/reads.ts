@@ -197,7 +197,7 @@ export const readsSabotages: readonly Sabotage[] = [
   },
   {
     id: "a start that a program has stopped holds its engine up",
-    file: "src/engines/docker-api/end-stopped-starts.ts",
+    file: "src/engines/docker-api/exec/end-stopped-starts.ts",
     find: 'return state === "T" &&',
     replace: 'return state === "never" &&',
     test: "test/engine-contract/contract.podman.test.ts",

@@ -1,12 +1,12 @@
 import type { ContainerSpec } from "../container-spec.ts";
 import type { EngineName, OutputStream } from "../engine.ts";
 import type { EngineComponent, EngineConnection, EngineSetup } from "../engine-setup.ts";
-import type { ApiRequest } from "./api-request.ts";
+import type { ApiRequest } from "./http/api-request.ts";
 import type { InfoAnswer } from "./engine-capabilities.ts";
 import type { SetupAnswer } from "./engine-setup.ts";
-import type { ImageFacts } from "./images.ts";
+import type { ImageFacts } from "./images/images.ts";
 import type { RuntimeKind } from "./oci-runtime.ts";
-import type { Unavailability } from "./unavailability.ts";
+import type { Unavailability } from "./http/unavailability.ts";
 
 /** What differs between the engines that speak Docker's API; everything else is shared. */
 export interface Dialect {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Endpoint } from "./endpoint.ts";
+import type { Endpoint } from "./http/endpoint.ts";
 import { engineComponents, engineSetup } from "./engine-setup.ts";
 
 const socket: Endpoint = { kind: "socket", path: "/run/d.sock", origin: "the default socket" };

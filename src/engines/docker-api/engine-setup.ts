@@ -1,5 +1,5 @@
 import type { EngineComponent, EngineConnection, EngineSetup, LingeringHelpers } from "../engine-setup.ts";
-import type { Endpoint } from "./endpoint.ts";
+import type { Endpoint } from "./http/endpoint.ts";
 
 /** The part of `/version` that is read here. */
 export interface ComponentsAnswer {

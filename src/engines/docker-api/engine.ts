@@ -9,23 +9,23 @@ import type {
   EngineName,
   EngineProbe,
 } from "../engine.ts";
-import { Api } from "./api.ts";
-import { DockerApiContainer } from "./container.ts";
-import { parseContainerList } from "./container-list.ts";
+import { Api } from "./http/api.ts";
+import { DockerApiContainer } from "./container/container.ts";
+import { parseContainerList } from "./container/container-list.ts";
 import type { Dialect, Machine, MachineAnswer, VersionAnswer } from "./dialect.ts";
 import type { EngineSetup } from "../engine-setup.ts";
-import type { Endpoint } from "./endpoint.ts";
+import type { Endpoint } from "./http/endpoint.ts";
 import { engineCapabilities, runtimeKindOf } from "./engine-capabilities.ts";
 import { gvisorComponents } from "./gvisor-version.ts";
-import { FolderHolder } from "./folder-holder.ts";
+import { FolderHolder } from "./mounts/folder-holder.ts";
 import { engineComponents, engineConnection, engineSetup, type ComponentsAnswer } from "./engine-setup.ts";
-import { DockerApiImages, type ReadClientConfig } from "./images.ts";
+import { DockerApiImages, type ReadClientConfig } from "./images/images.ts";
 import { noSuchRuntimeError } from "./oci-runtime.ts";
-import type { ApiRequest } from "./api-request.ts";
-import { MountHandles } from "./mount-handles.ts";
-import { removeContainer } from "./remove-container.ts";
-import { uninterrupted } from "./uninterrupted.ts";
-import { unavailableError, unavailabilityOf, type ConnectFailure, type Unavailability } from "./unavailability.ts";
+import type { ApiRequest } from "./http/api-request.ts";
+import { MountHandles } from "./mounts/mount-handles.ts";
+import { removeContainer } from "./container/remove-container.ts";
+import { uninterrupted } from "./container/uninterrupted.ts";
+import { unavailableError, unavailabilityOf, type ConnectFailure, type Unavailability } from "./http/unavailability.ts";
 
 export interface DockerApiEngineOptions {
   readonly dialect: Dialect;

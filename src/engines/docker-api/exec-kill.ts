@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { settlesWithin, withinMs } from "../../base/abort.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import { keeperUserOf, processUserOf, uidOf } from "./container-defaults.ts";
-import type { ContainerLink } from "./container-link.ts";
-import { startExec } from "./exec.ts";
+import { keeperUserOf, processUserOf, uidOf } from "./container/container-defaults.ts";
+import type { ContainerLink } from "./container/container-link.ts";
+import { startExec } from "./exec/exec.ts";
 import { killCommand, killScriptCodes, type KillTarget } from "./kill-script.ts";
 import type { LiveExec } from "./live-execs.ts";
 

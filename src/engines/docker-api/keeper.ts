@@ -1,7 +1,7 @@
 import type { Duplex } from "node:stream";
 import { untilCancelled } from "../../base/abort.ts";
 import type { CallOptions, ContainerStats } from "../engine.ts";
-import { createDemuxer } from "./demuxer.ts";
+import { createDemuxer } from "./exec/demuxer.ts";
 
 /** How long the keeper may take to answer: it needs 2 ms on an idle machine, and at its start as long as a shell. */
 const answerMs = { first: 30_000, later: 2_000 };

@@ -5,7 +5,7 @@ import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Process } from "../engine.ts";
 import { assertPort, bridgeLost, nothingListens } from "../port-errors.ts";
 import { bridgeCommand, bridgePreamble, bridgeUser, noInterpreterExitCode } from "./bridge-command.ts";
-import type { ContainerLink } from "./container-link.ts";
+import type { ContainerLink } from "./container/container-link.ts";
 
 import { lostError } from "./lost-error.ts";
 import { execInContainer } from "./tracked-exec.ts";

@@ -1,9 +1,9 @@
 import { withinMs } from "../../base/abort.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { ProcessSignal } from "../engine.ts";
-import type { ContainerLink } from "./container-link.ts";
+import type { ContainerLink } from "./container/container-link.ts";
 import { numberOf } from "./exec-kill.ts";
-import { startExec } from "./exec.ts";
+import { startExec } from "./exec/exec.ts";
 import type { LiveExec } from "./live-execs.ts";
 
 /** How long sending may take: a second on a loaded machine. */

@@ -1,9 +1,9 @@
 import { createId } from "../../base/id.ts";
 import type { CallOptions, ExecSpec, Process } from "../engine.ts";
-import { processUserOf } from "./container-defaults.ts";
-import type { ContainerLink } from "./container-link.ts";
+import { processUserOf } from "./container/container-defaults.ts";
+import type { ContainerLink } from "./container/container-link.ts";
 import { isGoneAlone, killExec } from "./exec-kill.ts";
-import { startExec } from "./exec.ts";
+import { startExec } from "./exec/exec.ts";
 import { markVariable } from "./kill-script.ts";
 import type { LiveExec } from "./live-execs.ts";
 import { OpeningLine } from "./opening-line.ts";

@@ -1,7 +1,7 @@
 import type { ScratchSpec } from "../container-spec.ts";
-import { containerConfig, type ConfigWording } from "../docker-api/container-config.ts";
+import { containerConfig, type ConfigWording } from "../docker-api/container/container-config.ts";
 import type { Dialect, VersionAnswer } from "../docker-api/dialect.ts";
-import type { Unavailability } from "../docker-api/unavailability.ts";
+import type { Unavailability } from "../docker-api/http/unavailability.ts";
 
 /** Docker's wording of a container's options. */
 export const dockerWording: ConfigWording = {

@@ -1,4 +1,4 @@
-import { clientFiles } from "../docker-api/client-files.ts";
+import { clientFiles } from "../docker-api/http/client-files.ts";
 import { DockerApiEngine, type SeccompProfiles } from "../docker-api/engine.ts";
 import type { Engine } from "../engine.ts";
 import { dockerDialect } from "./docker-dialect.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import type { FileReader } from "../docker-api/client-files.ts";
-import type { Endpoint, TlsMaterial } from "../docker-api/endpoint.ts";
-import { unavailableError, type Unavailability } from "../docker-api/unavailability.ts";
+import type { FileReader } from "../docker-api/http/client-files.ts";
+import type { Endpoint, TlsMaterial } from "../docker-api/http/endpoint.ts";
+import { unavailableError, type Unavailability } from "../docker-api/http/unavailability.ts";
 import { parseDockerHost } from "./parse-docker-host.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;

@@ -1,6 +1,6 @@
-import type { Endpoint, TlsMaterial } from "../docker-api/endpoint.ts";
-import { parseAddress } from "../docker-api/parse-address.ts";
-import type { Unavailability } from "../docker-api/unavailability.ts";
+import type { Endpoint, TlsMaterial } from "../docker-api/http/endpoint.ts";
+import { parseAddress } from "../docker-api/http/parse-address.ts";
+import type { Unavailability } from "../docker-api/http/unavailability.ts";
 
 /**
  * The endpoint that an address names, or why it cannot be used (`parseAddress`). `tls` null: plain, but for `https://`.

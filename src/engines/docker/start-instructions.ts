@@ -1,4 +1,4 @@
-import type { ConnectFailure, Unavailability } from "../docker-api/unavailability.ts";
+import type { ConnectFailure, Unavailability } from "../docker-api/http/unavailability.ts";
 import { defaultOrigin } from "./find-docker-endpoint.ts";
 
 /** Why Docker cannot be reached and what to do about it on this platform. */

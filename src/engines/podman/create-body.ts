@@ -6,7 +6,7 @@ import {
   openFoldersOf,
   processUserOf,
   sharedMemoryBytesOf,
-} from "../docker-api/container-defaults.ts";
+} from "../docker-api/container/container-defaults.ts";
 import { keeperCommand } from "../docker-api/keeper-script.ts";
 import type { RuntimeKind } from "../docker-api/oci-runtime.ts";
 import { pathInMachine } from "./path-in-machine.ts";

@@ -1,7 +1,7 @@
-import type { FileReader } from "../docker-api/client-files.ts";
-import type { Endpoint } from "../docker-api/endpoint.ts";
-import { parseAddress } from "../docker-api/parse-address.ts";
-import { unavailableError } from "../docker-api/unavailability.ts";
+import type { FileReader } from "../docker-api/http/client-files.ts";
+import type { Endpoint } from "../docker-api/http/endpoint.ts";
+import { parseAddress } from "../docker-api/http/parse-address.ts";
+import { unavailableError } from "../docker-api/http/unavailability.ts";
 
 export interface FindPodmanOptions {
   /** `CONTAINER_HOST`, `XDG_RUNTIME_DIR`, `HOME` and `TMPDIR` are read. */

@@ -1,7 +1,7 @@
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { EngineSetup } from "../engine-setup.ts";
 import type { Dialect, MachineAnswer, VersionAnswer } from "../docker-api/dialect.ts";
-import type { Unavailability } from "../docker-api/unavailability.ts";
+import type { Unavailability } from "../docker-api/http/unavailability.ts";
 import { createBody } from "./create-body.ts";
 import { correctInfo, type PodmanInfo } from "./podman-info.ts";
 

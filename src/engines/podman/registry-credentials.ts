@@ -1,4 +1,4 @@
-import type { FileReader } from "../docker-api/client-files.ts";
+import type { FileReader } from "../docker-api/http/client-files.ts";
 
 /** The text of the first file with registry credentials that Podman's own client would read; null when there is none. */
 export async function readRegistryCredentials(

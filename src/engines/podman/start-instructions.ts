@@ -1,4 +1,4 @@
-import type { ConnectFailure, Unavailability } from "../docker-api/unavailability.ts";
+import type { ConnectFailure, Unavailability } from "../docker-api/http/unavailability.ts";
 import { defaultOrigin } from "./find-podman-endpoint.ts";
 
 /** Whose service is looked for, which decides how it is started. */

@@ -1,0 +1,25 @@
+import type { ContainerSpec } from "../../container-spec.ts";
+import type { Api } from "../http/api.ts";
+import type { Dialect } from "../dialect.ts";
+import type { KeeperAnswer, KeeperQuestion } from "../keeper.ts";
+import type { LiveExecs } from "../live-execs.ts";
+
+/** What the parts of one container share. */
+export interface ContainerLink {
+  readonly id: string;
+  readonly spec: ContainerSpec;
+  readonly api: Api;
+  readonly dialect: Dialect;
+  /** Whether we have asked for the container's end ourselves; what still runs in it then ends as killed. */
+  readonly isEndedByUs: () => boolean;
+  /** Whether the container still runs. Sure also while the engine has not noticed a death yet, where that can be had. */
+  readonly isAlive: () => Promise<boolean>;
+  /** The keeper's answer; `silent` also of a container that has none. */
+  readonly askKeeper: (question?: KeeperQuestion) => Promise<KeeperAnswer | "gone" | "silent">;
+  readonly execs: LiveExecs;
+}
+
+/** Path of a call on the container. */
+export function containerPath(link: Pick<ContainerLink, "id">, action: string): string {
+  return `/containers/${link.id}/${action}`;
+}

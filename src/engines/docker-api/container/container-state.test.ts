@@ -1,0 +1,57 @@
+import { describe, expect, it } from "vitest";
+import { parseContainerList } from "./container-list.ts";
+import { parseEvents, stateFromEvents } from "./read-last-state.ts";
+import { containerState } from "./container-state.ts";
+
+describe("containerState", () => {
+  it.each([
+    ["created", { Status: "created", Running: false, ExitCode: 0, OOMKilled: false }, [false, null, false]],
+    ["running", { Status: "running", Running: true, ExitCode: 0, OOMKilled: false }, [true, null, false]],
+    ["ended well", { Status: "exited", Running: false, ExitCode: 0, OOMKilled: false }, [false, 0, false]],
+    ["out of memory", { Status: "exited", Running: false, ExitCode: 137, OOMKilled: true }, [false, 137, true]],
+    [
+      "never able to start",
+      { Status: "created", Running: false, ExitCode: 127, OOMKilled: false },
+      [false, 127, false],
+    ],
+    ["unknown", undefined, [false, null, null]],
+  ] as const)("of what is %s", (_, State, [running, exitCode, oomKilled]) => {
+    expect(containerState(State === undefined ? {} : { State })).toEqual({ running, exitCode, oomKilled });
+  });
+});
+
+describe("stateFromEvents", () => {
+  it("tells of the last death and of want of memory", () => {
+    const lines = [
+      '{"Action":"oom","Actor":{"Attributes":{}}}',
+      '{"Action":"die","Actor":{"Attributes":{"exitCode":"137"}}}',
+    ];
+    const state = stateFromEvents(parseEvents(`${lines.join("\n")}\n`));
+    expect(state).toEqual({ running: false, exitCode: 137, oomKilled: true });
+  });
+
+  it("tells a death that had another reason, from one event alone", () => {
+    const event = { Action: "die", Actor: { Attributes: { exitCode: "0" } } };
+    expect(stateFromEvents(parseEvents(event))).toEqual({ running: false, exitCode: 0, oomKilled: false });
+  });
+
+  it("knows nothing of what the engine has forgotten", () => {
+    expect(stateFromEvents(parseEvents(null))).toEqual({ running: false, exitCode: null, oomKilled: null });
+  });
+});
+
+describe("parseContainerList", () => {
+  it("reads name, state, labels and time", () => {
+    const list = [
+      { Id: "a", Names: ["/one"], Labels: { x: "y" }, State: "running", Created: 1_700_000_000 },
+      { Id: "b", Labels: null, State: "exited", Created: 1 },
+      { Id: "c", State: "created" },
+    ];
+    expect(parseContainerList(list)).toEqual([
+      { id: "a", name: "one", labels: { x: "y" }, running: true, createdAtMs: 1_700_000_000_000 },
+      { id: "b", name: "", labels: {}, running: false, createdAtMs: 1000 },
+      { id: "c", name: "", labels: {}, running: false, createdAtMs: 0 },
+    ]);
+    expect(parseContainerList(null)).toEqual([]);
+  });
+});

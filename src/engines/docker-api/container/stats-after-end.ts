@@ -1,0 +1,27 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ContainerState, ContainerStats } from "../../engine.ts";
+import type { ContainerLink } from "./container-link.ts";
+import { readLastState } from "./read-last-state.ts";
+import { lostError } from "../lost-error.ts";
+
+/** Waits before each look for the reason of a container's end: the engine learns of it a little after the end itself. */
+const looksMs = [0, 100, 300, 600];
+
+/**
+ * Of a container that is gone: only that it ran out of memory as a whole.
+ * @throws SANDBOX_LOST when it did not, or that cannot be told
+ */
+export async function statsAfterEnd(
+  { api, id, dialect }: Pick<ContainerLink, "api" | "id" | "dialect">,
+  inspect: () => Promise<ContainerState>,
+  signal: AbortSignal | undefined,
+): Promise<ContainerStats> {
+  for (const delayMs of looksMs) {
+    await sleep(delayMs, undefined, signal === undefined ? {} : { signal });
+    const states = await Promise.all([inspect(), readLastState(api, id, { signal })]);
+    if (states.some((state) => state.oomKilled === true)) {
+      return { memoryBytes: null, memoryPeakBytes: null, oomKills: 1 };
+    }
+  }
+  throw lostError(dialect.title);
+}

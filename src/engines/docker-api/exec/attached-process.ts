@@ -1,0 +1,118 @@
+import { Writable, type Duplex } from "node:stream";
+import type { OutputChunk, Process, ProcessExit } from "../../engine.ts";
+import { createDemuxer } from "./demuxer.ts";
+import { OutputQueue } from "../../output-queue.ts";
+import { startDrain } from "./drain.ts";
+import { withoutLastWords } from "../last-words.ts";
+import type { OpeningLine } from "../opening-line.ts";
+import type { RuntimeFailureFilter } from "./runtime-failure.ts";
+
+/** How a program ended, as far as the engine tells. */
+export interface ProgramEnd extends ProcessExit {
+  /** Said on stderr in the program's place when it was never started. */
+  readonly failure?: string | undefined;
+}
+
+export interface AttachedProcessOptions {
+  readonly socket: Duplex;
+  /** Resolves when the program has ended; `streamEnd` settles when the stream has. Rejects when nobody can tell. */
+  readonly awaitEnd: (streamEnd: Promise<void>) => Promise<ProgramEnd>;
+  readonly kill: Process["kill"];
+  readonly isGone?: Process["isGone"];
+  /** Resolves when the program is being killed: from then on its stream is emptied, because an engine may wait for that. */
+  readonly killed?: Promise<void> | undefined;
+  /** What the engine may say on standard error in the program's place; it is left out. */
+  readonly lastWords: RegExp;
+  /** Holds back what may be the runtime's words; null when the engine has none. */
+  readonly filter: RuntimeFailureFilter | null;
+  /** Takes what the program says of itself before it begins. */
+  readonly opening?: OpeningLine | undefined;
+}
+
+/**
+ * A process over an attached stream.
+ * Output ends with the stream, or when a program has ended and left its streams to a child of its own, soon after that
+ * (see `startDrain`), because a daemon's output would otherwise hold its parent's run open for ever.
+ */
+export function attachProcess(options: AttachedProcessOptions): Process {
+  const { socket, awaitEnd, kill, isGone, killed, lastWords, filter, opening } = options;
+  const demux = createDemuxer();
+  const queue = new OutputQueue(() => void socket.resume());
+  const streamEnd = Promise.withResolvers<void>();
+  const broken = Promise.withResolvers<never>();
+  let drain: ReturnType<typeof startDrain> | undefined;
+
+  const deliver = (chunks: readonly OutputChunk[]): void => {
+    for (const chunk of chunks) queue.push(chunk);
+    if (queue.isFull && drain === undefined) socket.pause();
+  };
+  const take = (chunks: readonly OutputChunk[]): void => {
+    deliver(filter === null ? chunks : filter.pass(chunks, deliver));
+  };
+  socket.on("data", (bytes: Buffer) => {
+    try {
+      const chunks = withoutLastWords(demux(bytes), lastWords);
+      take(opening?.pass(chunks) ?? chunks);
+      drain?.saw(bytes.length);
+    } catch (error) {
+      broken.reject(error);
+      socket.destroy();
+    }
+  });
+  // `end` is the far side's, `close` also comes when the connection broke or we closed it.
+  for (const event of ["end", "close"]) {
+    socket.on(event, () => {
+      streamEnd.resolve();
+      take(opening?.finish() ?? []);
+      drain?.finish();
+      if (filter === null || !filter.isHolding) queue.end();
+    });
+  }
+
+  const drainNow = (): void => {
+    drain ??= startDrain(socket, () => {
+      queue.end();
+      socket.destroy();
+    });
+  };
+  void killed?.then(drainNow);
+
+  const exit = Promise.race([awaitEnd(streamEnd.promise), broken.promise]).then(
+    (end) => {
+      take(opening?.finish() ?? []);
+      deliver(filter?.settle(end.failure !== undefined) ?? []);
+      if (end.failure !== undefined) queue.push({ stream: "stderr", bytes: Buffer.from(`${end.failure}\n`) });
+      drainNow();
+      return { exitCode: end.exitCode };
+    },
+    (error: unknown) => {
+      take(opening?.finish() ?? []);
+      deliver(filter?.settle(false) ?? []);
+      queue.end();
+      socket.destroy();
+      throw error;
+    },
+  );
+  exit.catch(() => {
+    // Whoever awaits `exit` is told; nobody may, and that must not end the server.
+  });
+  return { stdin: stdinOf(socket), output: queue, exit, kill, ...(isGone === undefined ? {} : { isGone }) };
+}
+
+/** The writing half: errors are swallowed, because a program may end without reading all its input. */
+function stdinOf(socket: Duplex): Writable {
+  return new Writable({
+    write: (chunk: Buffer, _encoding, done) => {
+      if (socket.writable) socket.write(chunk, () => done());
+      else done();
+    },
+    final: (done) => {
+      socket.end();
+      done();
+    },
+    destroy: (_error, done) => {
+      if (socket.writable) socket.end();
+      done(null);
+    },
+  });
+}

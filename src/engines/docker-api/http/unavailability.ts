@@ -1,0 +1,34 @@
+import { GloveboxError } from "../../../errors/glovebox-error.ts";
+import type { EngineName } from "../../engine.ts";
+
+/** Why an engine cannot be used, for people. */
+export interface Unavailability {
+  /** One sentence: what was tried and what came. */
+  readonly reason: string;
+  /** Commands or steps that start or install it on this platform. */
+  readonly howToStart: string;
+}
+
+/** A connection that failed. */
+export interface ConnectFailure {
+  /** Node's error code, such as `ECONNREFUSED`, empty when it has none; `HTTP_` and a status for an answer of no engine. */
+  readonly code: string;
+  /** Who named the endpoint (`Endpoint.origin`). */
+  readonly origin: string;
+  readonly kind: "socket" | "tcp";
+}
+
+/** The `ENGINE_UNAVAILABLE` error that carries the reason and the start instructions. */
+export function unavailableError(engine: EngineName, why: Unavailability, cause?: unknown): GloveboxError {
+  return new GloveboxError("ENGINE_UNAVAILABLE", why.reason, {
+    suggestion: why.howToStart,
+    context: { engine, how_to_start: why.howToStart },
+    cause,
+  });
+}
+
+/** What `unavailableError` was made of, or null for any other error. */
+export function unavailabilityOf(error: unknown): Unavailability | null {
+  if (!(error instanceof GloveboxError) || error.errorType !== "ENGINE_UNAVAILABLE") return null;
+  return { reason: error.message, howToStart: error.suggestion };
+}

@@ -1,0 +1,29 @@
+import { createId } from "../../../base/id.ts";
+import { labels as ownLabels } from "../../labels.ts";
+import type { ContainerLink } from "../container/container-link.ts";
+import { madeImages } from "./made-images.ts";
+
+/** Makes an image of the container's files, by a name that no label can bring along, and resolves to its id. */
+export async function commitContainer(
+  { id: container, api }: Pick<ContainerLink, "id" | "api">,
+  labels: Readonly<Record<string, string>>,
+  signal: AbortSignal | undefined,
+): Promise<string> {
+  const tag = createId("img");
+  const marked = { ...labels, [ownLabels.image]: tag };
+  const changes = Object.entries(marked)
+    .map(([name, value]) => `LABEL ${name}=${value}`)
+    .join("\n");
+  const { body } = await api.call("make an image of the container", {
+    method: "POST",
+    path: "/commit",
+    // Stopped meanwhile, so that no file is caught half written.
+    query: { container, pause: "1", changes, repo: madeImages, tag },
+    // Podman reads nothing of it, and fails without it.
+    body: { Labels: marked },
+    signal,
+  });
+  const { Id: id } = body as { readonly Id: string };
+  // Without it, Podman takes the id for a name once the image is gone.
+  return id.startsWith("sha256:") ? id : `sha256:${id}`;
+}
