@@ -1,5 +1,5 @@
 import type { Readable } from "node:stream";
-import type { OutputStream } from "./program-output.ts";
+import type { OutputStream } from "./output/program-output.ts";
 
 /** Everything a command may touch of the process it runs in. */
 export interface CommandIo {

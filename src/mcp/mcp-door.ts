@@ -2,10 +2,10 @@ import type { McpServer } from "@modelcontextprotocol/server";
 import { settlesWithin } from "../base/abort.ts";
 import type { OperationRow } from "../operations/operation-row.ts";
 import type { Platform } from "../platform/platform.ts";
-import type { ToolDesk } from "./call-tool.ts";
-import { KeptTexts } from "./kept-texts.ts";
+import type { ToolContext } from "./tools/call-tool.ts";
+import { KeptTexts } from "../calls/kept-texts.ts";
 import { createMcpServer } from "./mcp-server.ts";
-import { RunningCalls } from "./running-calls.ts";
+import { RunningCalls } from "../calls/running-calls.ts";
 
 export interface McpDoorOptions {
   readonly platform: Platform;
@@ -25,14 +25,14 @@ const endWithinMs = 9_000;
 /** What all connections of one process share: the platform, the calls at work and what answers left out. */
 export class McpDoor {
   readonly platform: Platform;
-  readonly #desk: ToolDesk;
+  readonly #tools: ToolContext;
   readonly #version: string;
   #ending: { readonly calls: Promise<unknown>; readonly sinceMs: number } | undefined;
 
   constructor({ platform, table, version, answerWithinMs }: McpDoorOptions) {
     this.platform = platform;
     this.#version = version;
-    this.#desk = {
+    this.#tools = {
       platform,
       rows: table.filter(({ tool }) => tool !== undefined),
       calls: new RunningCalls(platform.monotonicMs),
@@ -43,7 +43,7 @@ export class McpDoor {
 
   /** A server for one connection, or for one stateless request; everything that it does is the principal's. */
   createServer(principal: string, connection?: string): McpServer {
-    return createMcpServer({ desk: this.#desk, principal, connection, version: this.#version });
+    return createMcpServer({ tools: this.#tools, principal, connection, version: this.#version });
   }
 
   /** Ends the session that belongs to a connection which has ended. */
@@ -57,7 +57,7 @@ export class McpDoor {
 
   /** Ends the calls at work, whose callers are told so, within 4 s; no other begins. */
   async endCalls(): Promise<void> {
-    this.#ending ??= { sinceMs: this.platform.monotonicMs(), calls: this.#desk.calls.close() };
+    this.#ending ??= { sinceMs: this.platform.monotonicMs(), calls: this.#tools.calls.close() };
     await settlesWithin(this.#ending.calls, Math.max(0, lastCallsMs - this.#endingForMs));
   }
 

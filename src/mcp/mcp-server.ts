@@ -1,12 +1,12 @@
 import { McpServer, type Transport } from "@modelcontextprotocol/server";
-import { callTool, type ToolDesk } from "./call-tool.ts";
+import { callTool, type ToolContext } from "./tools/call-tool.ts";
 import { instructions } from "./instructions.ts";
 import { unknownMethod, inOwnWords } from "./protocol-errors.ts";
 import { listResources, listResourceTemplates, readResource } from "./resources.ts";
-import { toolList } from "./tool-list.ts";
+import { toolList } from "./tools/tool-list.ts";
 
 export interface McpServerSetup {
-  readonly desk: ToolDesk;
+  readonly tools: ToolContext;
   /** Whose calls, sandboxes and resources these are. */
   readonly principal: string;
   /** Names the connection, whose calls share a session; undefined for single requests. */
@@ -20,20 +20,20 @@ export interface McpServerSetup {
  *
  * The handlers are set by hand: the SDK's registry of tools answers unknown tools and bad arguments in its own form.
  */
-export function createMcpServer({ desk, principal, connection, version }: McpServerSetup): McpServer {
+export function createMcpServer({ tools, principal, connection, version }: McpServerSetup): McpServer {
   const mcp = new GloveboxMcpServer(
     { name: "glovebox", title: "Glovebox", version },
     { capabilities: { tools: { listChanged: false }, resources: { listChanged: false } }, instructions },
   );
   const { server } = mcp;
-  const tools = toolList(desk.rows, desk.platform);
-  server.setRequestHandler("tools/list", () => ({ tools }));
+  const list = toolList(tools.rows, tools.platform);
+  server.setRequestHandler("tools/list", () => ({ tools: list }));
   server.setRequestHandler("tools/call", ({ params }, context) =>
-    callTool(desk, params, { principal, connection, context }),
+    callTool(tools, params, { principal, connection, context }),
   );
-  server.setRequestHandler("resources/list", () => listResources(desk.texts, principal));
+  server.setRequestHandler("resources/list", () => listResources(tools.texts, principal));
   server.setRequestHandler("resources/templates/list", () => listResourceTemplates());
-  server.setRequestHandler("resources/read", ({ params }) => readResource(desk.texts, principal, params.uri));
+  server.setRequestHandler("resources/read", ({ params }) => readResource(tools.texts, principal, params.uri));
   server.fallbackRequestHandler = ({ method }) => Promise.reject(unknownMethod(method));
   return mcp;
 }

@@ -6,7 +6,7 @@ import {
   type ReadResourceResult,
 } from "@modelcontextprotocol/server";
 import { GloveboxError } from "../errors/glovebox-error.ts";
-import type { KeptTexts } from "./kept-texts.ts";
+import type { KeptTexts } from "../calls/kept-texts.ts";
 
 /** Characters of a text that one read returns. */
 const maxReadCharacters = 65_536;
@@ -14,9 +14,9 @@ const maxReadCharacters = 65_536;
 /** The long fields of earlier answers, as resources. */
 export function listResources(texts: KeptTexts, principal: string): ListResourcesResult {
   return {
-    resources: texts.list(principal).map(({ uri, tool, field, mediaType, text }) => ({
+    resources: texts.list(principal).map(({ uri, operation, field, mediaType, text }) => ({
       uri,
-      name: `${field} of ${tool}`,
+      name: `${field} of ${operation}`,
       description: `${text.length} characters${mediaType === null ? "" : " of base64"}.`,
       mimeType: mediaType ?? "text/plain",
     })),

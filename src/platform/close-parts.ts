@@ -2,7 +2,7 @@ import { settlesWithin } from "../base/abort.ts";
 import type { Logger } from "../base/logger.ts";
 import type { EgressProxies } from "../egress/egress-proxies.ts";
 import type { Engines } from "../engines/discover.ts";
-import type { SandboxDoor } from "../sandbox/door/sandbox-door.ts";
+import type { SandboxDoor } from "../sandbox/peers/peer-server.ts";
 import type { Leases } from "../sandbox/leases.ts";
 import type { Reaper } from "../sandbox/reaper.ts";
 import type { Sandboxes } from "../sandbox/sandboxes.ts";

@@ -16,7 +16,7 @@ import { installerLimits } from "../packages/installer-plan.ts";
 import { Packages } from "../packages/packages.ts";
 import { defaultSessionImage } from "../policy/session-profile.ts";
 import { Admission } from "../sandbox/admission.ts";
-import { SandboxDoor } from "../sandbox/door/sandbox-door.ts";
+import { SandboxDoor } from "../sandbox/peers/peer-server.ts";
 import { Leases } from "../sandbox/leases.ts";
 import { identityOf } from "../sandbox/process-identity.ts";
 import { Reaper } from "../sandbox/reaper.ts";

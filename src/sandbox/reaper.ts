@@ -1,7 +1,7 @@
 import type { Logger } from "../base/logger.ts";
 import type { ContainerSummary, Engine } from "../engines/engine.ts";
 import { labels, managed } from "../engines/labels.ts";
-import type { SandboxDoor } from "./door/sandbox-door.ts";
+import type { SandboxDoor } from "./peers/peer-server.ts";
 import type { Leases } from "./leases.ts";
 import { isLeftOver, isOwnContainer, type OwnedObject } from "./left-over.ts";
 import type { SandboxRecords } from "./sandbox-records.ts";

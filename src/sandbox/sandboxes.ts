@@ -7,7 +7,7 @@ import type { Admission, Place } from "./admission.ts";
 import type { Leases } from "./leases.ts";
 import { containerName } from "./left-over.ts";
 import { writablePaths, writablePathsLabel } from "./mounts/writable-paths.ts";
-import type { SandboxDoor } from "./door/sandbox-door.ts";
+import type { SandboxDoor } from "./peers/peer-server.ts";
 import type { SandboxRecord, SandboxRecords } from "./sandbox-records.ts";
 import { Sandbox } from "./sandbox.ts";
 

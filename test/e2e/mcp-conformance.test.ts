@@ -7,7 +7,7 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { loadHostConfig } from "../../src/config/host-config.ts";
 import { McpDoor } from "../../src/mcp/mcp-door.ts";
-import { serveOverHttp } from "../../src/mcp/serve-over-http.ts";
+import { serveOverHttp } from "../../src/mcp/http/serve-over-http.ts";
 import { createPlatform } from "../../src/platform/platform.ts";
 import { HeaderForwarder } from "../helpers/header-forwarder.ts";
 import { fixtureTable } from "../helpers/conformance/fixture-table.ts";

@@ -7,7 +7,7 @@ const writer = "src/sandbox/copy/tree-writer.test.ts";
 const found = "src/sandbox/copy/find-on-host.test.ts";
 const keeper = "src/engines/docker-api/keeper.test.ts";
 const filter = "src/cli/terminal/terminal-filter.test.ts";
-const escapes = "src/cli/terminal-escape.test.ts";
+const escapes = "src/cli/output/terminal-escape.test.ts";
 
 export const readsSabotages: readonly Sabotage[] = [
   {
@@ -165,15 +165,15 @@ export const readsSabotages: readonly Sabotage[] = [
   },
   {
     id: "a cell of a table may begin another row",
-    file: "src/cli/format-table.ts",
+    file: "src/cli/output/format-table.ts",
     find: "cells.map((cell) => escapeLine(cell))",
     replace: 'cells.map((cell) => escapeLine(cell).replaceAll("\\\\n", "\\n"))',
-    test: "src/cli/format-table.test.ts",
+    test: "src/cli/output/format-table.test.ts",
     name: "a line for each row",
   },
   {
     id: "a line may be shown in another order",
-    file: "src/cli/terminal-escape.ts",
+    file: "src/cli/output/terminal-escape.ts",
     find: "\\u2028-\\u202e\\u2066-\\u2069",
     replace: "\\u2028-\\u2029",
     test: escapes,

@@ -7,8 +7,8 @@ import path from "node:path";
 import pino from "pino";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createGlovebox } from "../../src/index.ts";
-import { SandboxDoor } from "../../src/sandbox/door/sandbox-door.ts";
-import { assertOwnDoor } from "../../src/sandbox/door/own-doors.ts";
+import { SandboxDoor } from "../../src/sandbox/peers/peer-server.ts";
+import { assertOwnDoor } from "../../src/sandbox/peers/own-peers.ts";
 import { preloadEngine } from "../helpers/preload-engine.ts";
 
 /** Somebody else on the same machine, whom the test bed has. */

@@ -1,7 +1,7 @@
 import type { ContainerSummary, Engine } from "../../engines/engine.ts";
 import { labels, managed } from "../../engines/labels.ts";
 import type { Platform } from "../../platform/platform.ts";
-import { removeRemote } from "../../sandbox/door/remote-sandbox.ts";
+import { removeRemote } from "../../sandbox/peers/remote-sandbox.ts";
 import { isOwnContainer } from "../../sandbox/left-over.ts";
 import type { SandboxRecord } from "../../sandbox/sandbox-records.ts";
 import { noDoor } from "./sandbox-errors.ts";

@@ -1,7 +1,7 @@
 import type { Platform } from "../../platform/platform.ts";
-import { visitRemote } from "../../sandbox/door/remote-sandbox.ts";
-import { assertOwnDoor } from "../../sandbox/door/own-doors.ts";
-import { visitOwn, type VisitedSandbox } from "../../sandbox/door/visit.ts";
+import { visitRemote } from "../../sandbox/peers/remote-sandbox.ts";
+import { assertOwnDoor } from "../../sandbox/peers/own-peers.ts";
+import { visitOwn, type VisitedSandbox } from "../../sandbox/peers/added-program.ts";
 import { findSandboxes } from "./find.ts";
 import { noDoor, ownerElsewhere, ownerGone, sandboxNotFound } from "./sandbox-errors.ts";
 

@@ -4,7 +4,7 @@ import type { Platform } from "../../platform/platform.ts";
 import { checkArguments } from "../../policy/arguments.ts";
 import { checkEnvironment } from "../../policy/environment.ts";
 import { resolveWorkingDirectory } from "../../policy/working-directory.ts";
-import type { VisitSpec } from "../../sandbox/door/visit.ts";
+import type { VisitSpec } from "../../sandbox/peers/added-program.ts";
 import type { Operation } from "../operation.ts";
 import { reachSandbox } from "../sandboxes/reach-sandbox.ts";
 import { followVisit } from "./follow-visit.ts";

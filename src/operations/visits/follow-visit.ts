@@ -1,7 +1,7 @@
 import { untilCancelled } from "../../base/abort.ts";
 import { feedStream } from "../../base/feed-stream.ts";
 import type { OutputChunk } from "../../engines/engine.ts";
-import type { Visit } from "../../sandbox/door/visit.ts";
+import type { Visit } from "../../sandbox/peers/added-program.ts";
 
 export interface FollowVisit {
   /** Missing: the program's input is empty. */

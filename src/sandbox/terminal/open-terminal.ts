@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { encodeFrame, frameTypes, mostPayloadBytes } from "../../base/mux/frames.ts";
 import type { CallOptions } from "../../engines/engine.ts";
-import type { Visit, VisitedSandbox, VisitSpec } from "../door/visit.ts";
+import type { Visit, VisitedSandbox, VisitSpec } from "../peers/added-program.ts";
 import { runSandboxCommand } from "../sandbox-command.ts";
 import { findToolsScript, parseTools, terminalCommand, type TerminalHolder } from "./terminal-command.ts";
 import { sensibleSize, type TerminalSize } from "./terminal-size.ts";

@@ -1,0 +1,79 @@
+import { createId } from "../base/id.ts";
+import { toGloveboxError, type GloveboxError } from "../errors/glovebox-error.ts";
+import type { OperationCall, OperationEvent } from "../operations/operation.ts";
+import { RecentOutput } from "./recent-output.ts";
+
+/** How a call ended: with the operation's response, or because the platform failed or refused. */
+export type CallEnd = { readonly response: unknown } | { readonly error: GloveboxError };
+
+/** Newest output that is kept of each stream for those who ask before the end. */
+const recentOutputBytes = 4096;
+
+export interface RunningCallOptions<Answer> {
+  /** Name of the operation. */
+  readonly operation: string;
+  readonly principal: string;
+  readonly monotonicMs: () => number;
+  /** Begins the work, which is given up by the signal. */
+  readonly work: (call: {
+    readonly signal: AbortSignal;
+    readonly onEvent: NonNullable<OperationCall["onEvent"]>;
+  }) => Promise<unknown>;
+  /** Makes the door's answer of the end, at once: a whole response may be large. */
+  readonly conclude: (end: CallEnd, call: RunningCall<Answer>) => Answer;
+}
+
+/** An operation at work, with what it has told so far. */
+export class RunningCall<Answer = unknown> {
+  readonly id: string = createId("run");
+  readonly operation: string;
+  readonly principal: string;
+  readonly stdout: RecentOutput = new RecentOutput(recentOutputBytes);
+  readonly stderr: RecentOutput = new RecentOutput(recentOutputBytes);
+  /** Resolves when the operation has ended and left nothing behind. */
+  readonly ended: Promise<Answer>;
+  /** Called at each event but output. */
+  onNews: (() => void) | null = null;
+  readonly #monotonicMs: () => number;
+  readonly #startedMs: number;
+  readonly #giveUp = new AbortController();
+  #sandboxId: string | null = null;
+  #message: string | null = null;
+
+  constructor({ operation, principal, monotonicMs, work, conclude }: RunningCallOptions<Answer>) {
+    this.operation = operation;
+    this.principal = principal;
+    this.#monotonicMs = monotonicMs;
+    this.#startedMs = monotonicMs();
+    this.ended = work({ signal: this.#giveUp.signal, onEvent: (event) => this.#take(event) })
+      .then((response) => conclude({ response }, this))
+      .catch((error: unknown) => conclude({ error: toGloveboxError(error) }, this));
+  }
+
+  get elapsedMs(): number {
+    return this.#monotonicMs() - this.#startedMs;
+  }
+
+  /** The sandbox that works for it, once there is one. */
+  get sandboxId(): string | null {
+    return this.#sandboxId;
+  }
+
+  /** What it said of its progress last. */
+  get message(): string | null {
+    return this.#message;
+  }
+
+  /** Ends the work; `ended` resolves when it is gone. */
+  cancel(): void {
+    this.#giveUp.abort();
+  }
+
+  #take(event: OperationEvent): void {
+    if (event.type === "output") return this[event.stream].append(event.bytes);
+    if (event.type === "sandbox") this.#sandboxId = event.sandboxId;
+    else if (event.type === "denied") this.#message = `Refused a connection to ${event.denial.target}`;
+    else if (event.type !== "terminal") this.#message = event.message;
+    this.onNews?.();
+  }
+}

@@ -1,0 +1,71 @@
+import { describe, expect, it } from "vitest";
+import { GloveboxError } from "../errors/glovebox-error.ts";
+import type { RunningCallOptions } from "./running-call.ts";
+import { RunningCalls } from "./running-calls.ts";
+
+/** A call that ends when it is given up. */
+function patientCall(principal = "ann"): RunningCallOptions<string> {
+  return {
+    operation: "wait",
+    principal,
+    monotonicMs: () => 0,
+    work: ({ signal, onEvent }) => {
+      void onEvent({ type: "sandbox", sandboxId: "sbx-1" });
+      void onEvent({ type: "output", stream: "stdout", bytes: Buffer.from("so far") });
+      return new Promise((_resolve, reject) => {
+        signal.addEventListener("abort", () => reject(new GloveboxError("CANCELLED", "Given up.")));
+      });
+    },
+    conclude: (end) => ("error" in end ? end.error.errorType : "done"),
+  };
+}
+
+const code = (work: () => unknown): string => {
+  try {
+    work();
+    return "no error";
+  } catch (error) {
+    return error instanceof GloveboxError ? error.errorType : String(error);
+  }
+};
+
+describe("calls", () => {
+  it("can be asked for by their id, by their principal, once they are kept", () => {
+    const calls = new RunningCalls<string>(() => 0);
+    const call = calls.start(patientCall());
+    expect(code(() => calls.find(call.id, "ann"))).toBe("NOT_FOUND");
+    calls.keep(call);
+    expect(calls.find(call.id, "ann")).toBe(call);
+    expect([call.sandboxId, call.stdout.text()]).toEqual(["sbx-1", "so far"]);
+    expect(code(() => calls.find(call.id, "bob"))).toBe("NOT_FOUND");
+    expect(code(() => calls.find("run-other", "ann"))).toBe("NOT_FOUND");
+  });
+
+  it("are forgotten a quarter of an hour after their end, not while they work", async () => {
+    let now = 0;
+    const calls = new RunningCalls<string>(() => now);
+    const [ended, working] = [calls.start(patientCall()), calls.start(patientCall())];
+    for (const call of [ended, working]) calls.keep(call);
+    ended.cancel();
+    expect(await ended.ended).toBe("CANCELLED");
+    now = 14 * 60_000;
+    expect(calls.find(ended.id, "ann")).toBe(ended);
+    now = 16 * 60_000;
+    expect(code(() => calls.find(ended.id, "ann"))).toBe("NOT_FOUND");
+    expect(calls.find(working.id, "ann")).toBe(working);
+  });
+
+  it("are not without number", () => {
+    const calls = new RunningCalls<string>(() => 0);
+    for (let started = 0; started < 256; started += 1) calls.start(patientCall());
+    expect(code(() => calls.start(patientCall()))).toBe("CAPACITY");
+  });
+
+  it("end together, and none begins after that", async () => {
+    const calls = new RunningCalls<string>(() => 0);
+    const started = [calls.start(patientCall()), calls.start(patientCall("bob"))];
+    await calls.close();
+    for (const call of started) expect(await call.ended).toBe("CANCELLED");
+    expect(code(() => calls.start(patientCall()))).toBe("CANCELLED");
+  });
+});

@@ -1,0 +1,53 @@
+import type { Command } from "commander";
+import { parseBytes } from "../../base/bytes.ts";
+import { invalidField } from "../../errors/glovebox-error.ts";
+import { createGlovebox } from "../../library/glovebox.ts";
+import type { SetExitCode } from "../command-line.ts";
+import type { CommandIo } from "../command-io.ts";
+import { escapeLine } from "../output/terminal-escape.ts";
+
+interface CopyOptions {
+  readonly maxSize?: string;
+  readonly maxEntries?: string;
+  readonly json?: boolean;
+}
+
+/** `ID:PATH`; what has another form is a path of this machine. */
+const insideForm = /^(sbx-[a-z0-9]{1,40}):(.*)$/s;
+
+/** `glovebox cp`: files and folders into and out of a sandbox that lives already. */
+export function addCopyCommand(program: Command, io: CommandIo, setExitCode: SetExitCode): void {
+  program
+    .command("cp")
+    .description("Copy a file or folder between this machine and a sandbox that runs already.")
+    .argument("<source>", "path of this machine, or ID:PATH inside a sandbox")
+    .argument("<target>", "the other of the two; a folder that exists gets the source in it, else its new name")
+    .option("--max-size <size>", "all files together, such as 500m (default: 1g)")
+    .option("--max-entries <number>", "files, folders and links (default: 100000)")
+    .option("--json", "print one JSON object")
+    .addHelpText(
+      "after",
+      "\nSOURCE/. means what is in the folder. Out of a sandbox nothing is written outside of TARGET, no link is followed," +
+        "\nand links that lead out are left out. Exit code: 0, 125 the platform failed or refused, 2 wrong usage.",
+    )
+    .action(async (source: string, target: string, { maxSize, maxEntries, json }: CopyOptions) => {
+      const [from, to] = [insideForm.exec(source), insideForm.exec(target)];
+      if ((from === null) === (to === null)) {
+        throw invalidField("SOURCE and TARGET", "exactly one of them as ID:PATH", `${source} ${target}`);
+      }
+      const limits = {
+        ...(maxSize === undefined ? {} : { max_bytes: parseBytes(maxSize, "--max-size") }),
+        ...(maxEntries === undefined ? {} : { max_entries: Number(maxEntries) }),
+      };
+      const [, id = "", inside = ""] = from ?? to ?? [];
+      await using glovebox = await createGlovebox();
+      const call = { signal: io.signal };
+      const response =
+        from === null
+          ? await glovebox.visits.copyIn({ source, sandbox_id: id, target: inside, ...limits }, call)
+          : await glovebox.visits.copyOut({ sandbox_id: id, source: inside, target, ...limits }, call);
+      if (json === true) io.stdout.write(`${JSON.stringify(response)}\n`);
+      else for (const warning of response.warnings) io.stderr.write(`glovebox: ${escapeLine(warning)}\n`);
+      setExitCode(0);
+    });
+}

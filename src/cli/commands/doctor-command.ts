@@ -1,0 +1,31 @@
+import type { Command } from "commander";
+import { createGlovebox } from "../../library/glovebox.ts";
+import type { SetExitCode } from "../command-line.ts";
+import type { CommandIo } from "../command-io.ts";
+import { doctorReport, isHealthy } from "./doctor-report.ts";
+import { exitCodes } from "../exit-code.ts";
+
+interface DoctorOptions {
+  readonly all?: boolean;
+  readonly json?: boolean;
+}
+
+/** `glovebox doctor`: what can be used here, what is wrong, and the configuration that counts. */
+export function addDoctorCommand(program: Command, io: CommandIo, setExitCode: SetExitCode): void {
+  program
+    .command("doctor")
+    .description("Show which engines can be used here, what each enforces, known dangers and the configuration.")
+    .option("--all", "show every setting, not only those that differ from the default")
+    .option("--json", "print one JSON object, with everything")
+    .addHelpText(
+      "after",
+      "\nExit code: 0 when `glovebox run` has an engine to run on that is a wall, 125 when it has none, 2 when the configuration is wrong.",
+    )
+    .action(async (options: DoctorOptions) => {
+      await using glovebox = await createGlovebox();
+      const response = await glovebox.doctor({ signal: io.signal });
+      const text = options.json === true ? JSON.stringify(response) : doctorReport(response, options);
+      io.stdout.write(`${text}\n`);
+      setExitCode(isHealthy(response) ? 0 : exitCodes.platformFailed);
+    });
+}

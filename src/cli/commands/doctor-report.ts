@@ -1,0 +1,120 @@
+import type { DoctorChoice, DoctorEngine, DoctorResponse } from "../../operations/doctor/schema.ts";
+import { escapeLine } from "../output/terminal-escape.ts";
+import { indented } from "../output/wrap-text.ts";
+
+/** Whether a request that names no engine gets one that accepts it and is a wall, which level `preload` is not. */
+export function isHealthy(response: DoctorResponse): boolean {
+  const chosen = chosenEngine(response);
+  return chosen !== undefined && chosen.usable && isWall(chosen);
+}
+
+function chosenEngine({ chosen_engine: { default: chosen }, engines }: DoctorResponse): DoctorEngine | undefined {
+  return engines.find(({ name }) => name === chosen.engine);
+}
+
+function isWall({ isolation }: DoctorEngine): boolean {
+  return isolation !== "preload";
+}
+
+/** What `doctor` found, for people: plain ASCII, 80 columns where words allow; `all` shows defaults too. */
+export function doctorReport(response: DoctorResponse, { all = false }: { readonly all?: boolean } = {}): string {
+  const { version, node_version: nodeVersion, platform, engines, chosen_engine: chosen } = response;
+  const blocks = [
+    [`Glovebox ${version}, Node ${nodeVersion}, ${platform}`],
+    ...engines.map(engineBlock),
+    [
+      "Which engine is used",
+      ...choiceLines("no engine named", chosen.default),
+      ...choiceLines("auto, this machine", chosen.own_machine),
+      ...choiceLines("auto, container mode", chosen.container_mode),
+    ],
+    configurationBlock(response, all),
+    [verdict(response)],
+  ];
+  return blocks.map((lines) => lines.map(escapeLine).join("\n")).join("\n\n");
+}
+
+function verdict(response: DoctorResponse): string {
+  const { asked, engine } = response.chosen_engine.default;
+  if (isHealthy(response)) return `Ready: \`glovebox run\` uses ${engine}.`;
+  const chosen = chosenEngine(response);
+  if (chosen?.usable === true && !isWall(chosen))
+    return `Not ready: \`glovebox run\` uses ${engine} at isolation preload, which is accepted here but no wall.`;
+  if (engine !== null) return `Not ready: ${engine} answers, but refuses runs; what it says above tells why.`;
+  return asked === "auto"
+    ? "Not ready: no engine can be used. Start or install one of those above."
+    : `Not ready: ${asked} is the engine that is configured, and it cannot be used.`;
+}
+
+function engineBlock(engine: DoctorEngine): string[] {
+  const { name, available, usable, version, isolation, findings } = engine;
+  const state = !available
+    ? "cannot be used"
+    : [version, isolation && `isolation ${isolation}`].filter(Boolean).join(", ");
+  return [
+    `${usable && isWall(engine) ? "[ok]" : "[--]"} ${name}: ${state}`,
+    ...field("why", engine.reason),
+    ...field("start", engine.how_to_start),
+    ...field("parts", engine.components?.map((part) => `${part.name} ${part.version}`).join(", ")),
+    ...field("reached by", engine.reached_by),
+    ...abilityLines(engine.capabilities ?? {}),
+    ...findings.flatMap(({ severity, what, why, fix }) => [
+      ...indented(what, `     ${severity}: `, "       "),
+      ...indented(why, "       "),
+      ...indented(fix, "       To do: ", "       "),
+    ]),
+  ];
+}
+
+/** What people call an ability whose name on the wire does not say it. */
+const abilityNames: Readonly<Record<string, string>> = {
+  images: "container images",
+  no_new_privileges: "no-new-privileges",
+  setuid_refusal: "no setuid files",
+  read_only_root: "read-only root",
+  cpu_limit: "CPU limit",
+  oom_reporting: "out-of-memory reports",
+  exec_user: "several users",
+  exec_kill: "exact kill of one program",
+  exec_network: "loopback",
+};
+
+function abilityLines(capabilities: Readonly<Record<string, string>>): string[] {
+  const rows = Object.entries(capabilities).map(
+    ([name, ability]) => [abilityNames[name] ?? name.replaceAll("_", " "), ability] as const,
+  );
+  const named = (wanted: string): string =>
+    rows.flatMap(([name, ability]) => (ability === wanted ? [name] : [])).join(", ");
+  const isKind = (ability: string): boolean => !ability.includes(" ");
+  const others = rows.filter(([, ability]) => ability !== "yes" && ability !== "no");
+  return [
+    ...field("can", named("yes")),
+    ...field("cannot", named("no")),
+    ...others.flatMap(([name, ability]) =>
+      isKind(ability) ? field(name, ability) : field("in part", `${name}: ${ability}`),
+    ),
+  ];
+}
+
+function choiceLines(title: string, { engine, why }: DoctorChoice): string[] {
+  return indented(`${engine ?? "none"}. ${why}`, `     ${`${title}:`.padEnd(22)}`, " ".repeat(27));
+}
+
+function configurationBlock({ configuration: { file, settings } }: DoctorResponse, all: boolean): string[] {
+  const shown = all ? settings : settings.filter(({ source }) => source !== "default");
+  const width = Math.max(0, ...shown.map(({ key }) => key.length));
+  const hidden = settings.length - shown.length;
+  return [
+    "Configuration",
+    ...indented(file ?? "none", "     file: "),
+    ...shown.flatMap(({ key, variable, value, source }) => {
+      const from = source === "environment" ? `environment, ${variable}` : source;
+      return indented(`${JSON.stringify(value)} (${from})`, `     ${key.padEnd(width)}  `, " ".repeat(width + 7));
+    }),
+    ...(hidden > 0 ? [`     ${hidden} settings at their defaults: glovebox doctor --all`] : []),
+  ];
+}
+
+function field(name: string, text: string | undefined): string[] {
+  return text === undefined || text === "" ? [] : indented(text, `     ${`${name}:`.padEnd(12)}`, " ".repeat(17));
+}

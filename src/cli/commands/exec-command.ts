@@ -1,0 +1,110 @@
+import type { Command } from "commander";
+import { createGlovebox, type Glovebox } from "../../library/glovebox.ts";
+import type { SetExitCode } from "../command-line.ts";
+import type { CommandIo } from "../command-io.ts";
+import { withOwnTerminal } from "../terminal/own-terminal.ts";
+import { ProgramOutput } from "../output/program-output.ts";
+import { parseVariable } from "../run/run-options.ts";
+import { escapeLine } from "../output/terminal-escape.ts";
+
+interface ExecOptions {
+  readonly cwd?: string;
+  readonly env: readonly string[];
+  readonly interactive?: boolean;
+  readonly tty?: boolean;
+  readonly json?: boolean;
+}
+
+const repeated = (value: string, before: readonly string[]): readonly string[] => [...before, value];
+
+/** `glovebox exec`: one program in a sandbox that lives already. */
+export function addExecCommand(program: Command, io: CommandIo, setExitCode: SetExitCode): void {
+  program
+    .command("exec")
+    .description("Run a command in a sandbox that runs already, whichever Glovebox process has it.")
+    .argument("<id>", "id as glovebox ps shows it")
+    .argument("<command>", "program to run")
+    .argument("[args...]", "its arguments")
+    .option("--cwd <folder>", "absolute folder inside to start in (default: where the sandbox's programs start)")
+    .option("--env <name=value>", "environment variable; may be repeated", repeated, [])
+    .option("-i, --interactive", "pass standard input on to the command")
+    .option("-t, --tty", "give the command a terminal: yours, which it may then draw on")
+    .option("--json", "print exactly one JSON object when it has ended, instead of its output")
+    .passThroughOptions()
+    .addHelpText(
+      "after",
+      "\nThe options stand before ID. With -t the command may draw on your terminal. Ctrl-C ends the command and all that it started, and nothing else in the sandbox." +
+        "\nExit code: the command's own; 127 no such program, 125 the platform failed, 2 wrong usage.",
+    )
+    .action(async (id: string, name: string, args: readonly string[], options: ExecOptions) => {
+      await using glovebox = await createGlovebox();
+      const run = options.tty === true ? inTerminal : exec;
+      setExitCode(await run(glovebox, { id, command: [name, ...args], options }, io));
+    });
+}
+
+interface Wanted {
+  readonly id: string;
+  readonly command: readonly string[];
+  readonly options: ExecOptions;
+}
+
+async function exec(glovebox: Glovebox, wanted: Wanted, io: CommandIo): Promise<number> {
+  const { options } = wanted;
+  const outputs = { stdout: new ProgramOutput(io.stdout), stderr: new ProgramOutput(io.stderr) };
+  const response = await glovebox.visits.exec(requestOf(wanted), {
+    signal: io.signal,
+    stdin: options.interactive === true ? io.stdin : undefined,
+    onEvent: (event) =>
+      event.type === "output" && options.json !== true ? outputs[event.stream].write(event.bytes) : undefined,
+  });
+  if (options.json === true) io.stdout.write(`${JSON.stringify(response)}\n`);
+  return response.exit_code;
+}
+
+async function inTerminal(glovebox: Glovebox, wanted: Wanted, io: CommandIo): Promise<number> {
+  return runTerminal(glovebox, requestOf(wanted), io);
+}
+
+function requestOf({ id, command, options }: Wanted): {
+  sandbox_id: string;
+  command: string[];
+  environment: Record<string, string>;
+  cwd?: string;
+} {
+  return {
+    sandbox_id: id,
+    command: [...command],
+    environment: Object.fromEntries(options.env.map(parseVariable)),
+    ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+  };
+}
+
+/** A program, or a shell, in the user's own terminal; resolves to its exit code. */
+export async function runTerminal(
+  glovebox: Glovebox,
+  request: {
+    readonly sandbox_id: string;
+    readonly command?: string[];
+    readonly environment?: Record<string, string>;
+    readonly cwd?: string;
+  },
+  io: CommandIo,
+): Promise<number> {
+  return withOwnTerminal(io, async ({ size, term, sizes, typed, takeBack, draw }) => {
+    const { exit_code: exitCode } = await glovebox.visits.terminal(
+      { ...request, ...size, ...(term === undefined ? {} : { term }) },
+      {
+        signal: io.signal,
+        stdin: typed,
+        sizes,
+        onEvent: async (event) => {
+          if (event.type === "output") await draw(event.bytes);
+          if (event.type === "terminal" && !event.isHeld) takeBack();
+          if (event.type === "warning") io.stderr.write(`glovebox: ${escapeLine(event.message)}\r\n`);
+        },
+      },
+    );
+    return exitCode;
+  });
+}

@@ -1,0 +1,83 @@
+import type { Command } from "commander";
+import { createGlovebox } from "../../library/glovebox.ts";
+import type { ImageRow } from "../../operations/images/schema.ts";
+import type { OperationEvent } from "../../operations/operation.ts";
+import type { SetExitCode } from "../command-line.ts";
+import type { CommandIo } from "../command-io.ts";
+import { formatTable } from "../output/format-table.ts";
+import { ProgressLine } from "../output/progress-line.ts";
+
+interface ImagesOptions {
+  readonly engine?: string;
+  readonly json?: boolean;
+}
+
+/** `glovebox images`: the default images, whether they are here, and getting them. */
+export function addImagesCommand(program: Command, io: CommandIo, setExitCode: SetExitCode): void {
+  const images = program
+    .command("images")
+    // Its options may stand behind its subcommands, too.
+    .enablePositionalOptions(false)
+    .description("List the default images and whether the engine has them.")
+    .option("--engine <engine>", "auto, docker or podman (default: auto)")
+    .option("--json", "print one JSON object")
+    .action(async (options: ImagesOptions) => {
+      await withProgress(io, async (glovebox, call) => {
+        print(await glovebox.images(request(options), call), options, io);
+      });
+      setExitCode(0);
+    });
+  images
+    .command("pull")
+    .description("Pull images, by default all the default ones that are missing.")
+    .argument("[references...]", "images to pull")
+    .action(async (references: string[], _: unknown, command: Command) => {
+      const options = command.optsWithGlobals<ImagesOptions>();
+      await withProgress(io, async (glovebox, call) => {
+        const asked = references.length > 0 ? { images: references } : {};
+        print(await glovebox.pullImages({ ...request(options), ...asked }, call), options, io);
+      });
+      setExitCode(0);
+    });
+  images
+    .command("build")
+    .description("Build the image of sessions (bun-runner-base) anew, with the Bun of this Glovebox.")
+    .action(async (_: unknown, command: Command) => {
+      const options = command.optsWithGlobals<ImagesOptions>();
+      await withProgress(io, async (glovebox, call) => {
+        print(await glovebox.buildImages(request(options), call), options, io);
+      });
+      setExitCode(0);
+    });
+}
+
+function request({ engine }: ImagesOptions): { engine?: string } {
+  return engine === undefined ? {} : { engine };
+}
+
+type Work = (
+  glovebox: Awaited<ReturnType<typeof createGlovebox>>,
+  call: { readonly signal: AbortSignal; readonly onEvent: (event: OperationEvent) => void },
+) => Promise<void>;
+
+async function withProgress(io: CommandIo, work: Work): Promise<void> {
+  const progress = new ProgressLine(io.stderr);
+  const onEvent = (event: OperationEvent): void => {
+    if (event.type === "progress") progress.show(event.message, event.fraction);
+  };
+  await using glovebox = await createGlovebox();
+  try {
+    await work(glovebox, { signal: io.signal, onEvent });
+  } finally {
+    progress.clear();
+  }
+}
+
+function print(rows: readonly ImageRow[], { json }: ImagesOptions, io: CommandIo): void {
+  if (json === true) {
+    io.stdout.write(`${JSON.stringify({ images: rows })}\n`);
+    return;
+  }
+  const cells = rows.map((row) => [row.image, row.present ? "yes" : "no", row.used_for.join(", ")]);
+  io.stdout.write(formatTable(["IMAGE", "PRESENT", "USED FOR"], cells));
+}

@@ -1,0 +1,87 @@
+import type { Command } from "commander";
+import { invalidField } from "../../errors/glovebox-error.ts";
+import { accessTokenFile, openAccessToken } from "../../config/access-token.ts";
+import { parseDuration } from "../../base/duration.ts";
+import { exitCodes } from "../exit-code.ts";
+import type { SetExitCode } from "../command-line.ts";
+import type { CommandIo } from "../command-io.ts";
+import { addMcpInstallCommand } from "./mcp-install-command.ts";
+
+/** The principal of everybody who reaches this process without a key: its user. */
+const principal = "local";
+
+interface McpOptions {
+  readonly http?: string;
+  readonly engine?: string;
+  readonly minIsolation?: string;
+  readonly answerWithin: string;
+  readonly token: boolean;
+}
+
+const openToAll =
+  "--no-token: every user and every program of this machine can run code here, and see and end what runs";
+
+/** `glovebox mcp`: the tools for agents, over stdio or a port of loopback. */
+export function addMcpCommand(program: Command, io: CommandIo, setExitCode: SetExitCode): void {
+  const mcp = program
+    .command("mcp")
+    // Its options may stand behind its subcommands, too.
+    .enablePositionalOptions(false)
+    .description("Serve the tools to an agent over MCP: on standard input and output, or on a local port.")
+    .option("--http <port>", "serve Streamable HTTP at http://127.0.0.1:PORT/mcp instead; 0 takes a free port")
+    .option("--no-token", "with --http: ask for no token, so that every user of this machine can run code")
+    .option("--engine <engine>", "auto, docker, podman or local (default: auto)")
+    .option(
+      "--min-isolation <level>",
+      "preload, namespaces, container or vm: refuse engines that seal less (default: namespaces)",
+    )
+    .option("--answer-within <duration>", "answer long calls after this time; they go on, by their run_id", "45s")
+    .addHelpText(
+      "after",
+      "\nExit code: 0 when the client hangs up and on SIGINT or SIGTERM, after everything is removed; 1 when an engine did not remove it within 10 s, and the next start will.",
+    )
+    .action(async ({ http, engine, minIsolation, answerWithin, token }: McpOptions) => {
+      // Loaded on use: the other commands start faster without the protocol.
+      const { openMcpDoor } = await import("../../mcp/open-mcp-door.ts");
+      const address = http === undefined ? null : parseAddress(http);
+      const door = await openMcpDoor({
+        door: address === null ? "stdio" : "server",
+        engine,
+        minIsolation,
+        signal: io.signal,
+        answerWithinMs: parseDuration(answerWithin, "--answer-within"),
+      });
+      let left: readonly string[] = [];
+      try {
+        if (address === null) {
+          const { serveOverStdio } = await import("../../mcp/stdio/serve-over-stdio.ts");
+          await serveOverStdio(door, { input: io.stdin, output: io.stdout, principal, signal: io.signal });
+        } else {
+          const { serveOverHttp } = await import("../../mcp/http/serve-over-http.ts");
+          const { config, host } = door.platform;
+          const onListening = (url: string): void =>
+            void io.stderr.write(
+              `glovebox: MCP at ${url}\nglovebox: ${token ? `it asks for the token in ${accessTokenFile(host)}` : openToAll}\n`,
+            );
+          await serveOverHttp(door, {
+            ...address,
+            principal,
+            token: token ? await openAccessToken(host) : null,
+            allowedOrigins: config.allowedOrigins,
+            signal: io.signal,
+            onListening,
+          });
+        }
+      } finally {
+        left = await door.close();
+      }
+      setExitCode(left.length === 0 ? 0 : exitCodes.leftBehind);
+    });
+  addMcpInstallCommand(mcp, io, setExitCode);
+}
+
+function parseAddress(text: string): { readonly host: string; readonly port: number } {
+  const { host = "127.0.0.1", port } = /^(?:\[?(?<host>[^\]]+)\]?:)?(?<port>\d{1,5})$/.exec(text)?.groups ?? {};
+  if (port === undefined || Number(port) > 65_535) throw invalidField("--http", "a port such as 8080", text);
+  return { host, port: Number(port) };
+}

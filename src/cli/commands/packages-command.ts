@@ -1,0 +1,72 @@
+import type { Command } from "commander";
+import { parseBytes } from "../../base/bytes.ts";
+import { createGlovebox } from "../../library/glovebox.ts";
+import type { PackageSetRow } from "../../operations/packages/schema.ts";
+import type { SetExitCode } from "../command-line.ts";
+import type { CommandIo } from "../command-io.ts";
+import { formatTable } from "../output/format-table.ts";
+
+interface PackagesOptions {
+  readonly json?: boolean;
+  readonly to?: string;
+  readonly all?: boolean;
+}
+
+const mebibyte = 1024 * 1024;
+
+/** `glovebox packages`: the packages that were installed for runs and are kept. */
+export function addPackagesCommand(program: Command, io: CommandIo, setExitCode: SetExitCode): void {
+  const packages = program
+    .command("packages")
+    // Its options may stand behind its subcommands, too.
+    .enablePositionalOptions(false)
+    .description("Installed packages that are kept for later runs.")
+    .option("--json", "print one JSON object");
+  const add = (
+    name: string,
+    description: string,
+    work: (glovebox: Awaited<ReturnType<typeof createGlovebox>>, options: PackagesOptions) => Promise<void>,
+  ): Command =>
+    packages
+      .command(name, { isDefault: name === "list" })
+      .description(description)
+      .action(async (_: unknown, command: Command) => {
+        await using glovebox = await createGlovebox();
+        await work(glovebox, command.optsWithGlobals<PackagesOptions>());
+        setExitCode(0);
+      });
+  const print = (value: object, text: string, { json }: PackagesOptions): void => {
+    io.stdout.write(json === true ? `${JSON.stringify(value)}\n` : text);
+  };
+
+  add("list", "List them, those used last first.", async (glovebox, options) => {
+    const response = await glovebox.packages();
+    print(response, table(response.sets) || "No packages are kept yet.\n", options);
+  });
+  add("size", "How much disk they take, and how much they may.", async (glovebox, options) => {
+    const { sets, size_mb, max_mb } = await glovebox.packages();
+    const text = `${size_mb} MB of ${max_mb} MB in ${sets.length} ${sets.length === 1 ? "set" : "sets"}\n`;
+    print({ sets: sets.length, size_mb, max_mb }, text, options);
+  });
+  add("prune", "Remove those not used for longest, never one that a run uses.", async (glovebox, options) => {
+    const to =
+      options.all === true ? 0 : options.to === undefined ? undefined : parseBytes(options.to, "--to") / mebibyte;
+    const response = await glovebox.prunePackages(to === undefined ? {} : { max_mb: to });
+    const { removed, size_mb } = response;
+    print(response, `${table(removed)}${removed.length} removed, ${size_mb} MB left\n`, options);
+  })
+    .option("--to <size>", "remove until no more than this is left, such as 500m (default: packages.max_mb)")
+    .option("--all", "remove all that nobody uses");
+}
+
+function table(sets: readonly PackageSetRow[]): string {
+  if (sets.length === 0) return "";
+  const cells = sets.map((set) => [
+    set.requested.join(" "),
+    set.platform,
+    `${set.size_mb} MB`,
+    set.last_used_at.slice(0, 16).replace("T", " "),
+    set.in_use ? "yes" : "no",
+  ]);
+  return formatTable(["PACKAGES", "FOR", "SIZE", "LAST USED", "IN USE"], cells);
+}

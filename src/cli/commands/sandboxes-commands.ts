@@ -1,0 +1,68 @@
+import type { Command } from "commander";
+import { createGlovebox } from "../../library/glovebox.ts";
+import type { SandboxRow } from "../../operations/sandboxes/schema.ts";
+import type { SetExitCode } from "../command-line.ts";
+import type { CommandIo } from "../command-io.ts";
+import { formatTable } from "../output/format-table.ts";
+import { escapeLine } from "../output/terminal-escape.ts";
+
+interface ListOptions {
+  readonly engine?: string;
+  readonly json?: boolean;
+}
+
+/** `glovebox ps`, `rm` and `prune`: what runs now, and ending it. */
+export function addSandboxesCommands(program: Command, io: CommandIo, setExitCode: SetExitCode): void {
+  program
+    .command("ps")
+    .description("List the sandboxes that exist now.")
+    .option("--engine <engine>", "only this engine's")
+    .option("--json", "print one JSON object")
+    .action(async ({ engine, json }: ListOptions) => {
+      await using glovebox = await createGlovebox();
+      const sandboxes = await glovebox.sandboxes(engine === undefined ? {} : { engine }, { signal: io.signal });
+      io.stdout.write(json === true ? `${JSON.stringify({ sandboxes })}\n` : sandboxTable(sandboxes));
+      setExitCode(0);
+    });
+  program
+    .command("rm")
+    .description("End and remove sandboxes.")
+    .argument("<ids...>", "ids as glovebox ps shows them")
+    .option("--json", "print one JSON object")
+    .action(async (ids: readonly string[], { json }: ListOptions) => {
+      await using glovebox = await createGlovebox();
+      const removed = await glovebox.removeSandboxes({ ids: [...ids] }, { signal: io.signal });
+      report(removed, json, io);
+      setExitCode(0);
+    });
+  program
+    .command("prune")
+    .description("Remove what dead processes of Glovebox have left on the engines.")
+    .option("--all", "also the sandboxes of those that live")
+    .option("--json", "print one JSON object")
+    .action(async ({ all, json }: { readonly all?: boolean; readonly json?: boolean }) => {
+      await using glovebox = await createGlovebox();
+      const removed = await glovebox.pruneSandboxes(all === undefined ? {} : { all }, { signal: io.signal });
+      report(removed, json, io);
+      setExitCode(0);
+    });
+}
+
+function report(removed: readonly string[], json: boolean | undefined, io: CommandIo): void {
+  if (json === true) io.stdout.write(`${JSON.stringify({ removed })}\n`);
+  else io.stdout.write(removed.map((id) => `${escapeLine(id)}\n`).join(""));
+}
+
+function sandboxTable(rows: readonly SandboxRow[]): string {
+  return formatTable(
+    ["SANDBOX", "ENGINE", "KIND", "STATE", "CREATED", "OWNER"],
+    rows.map((row) => [
+      row.sandbox_id,
+      row.engine,
+      row.kind,
+      row.running ? "running" : "stopped",
+      row.created_at,
+      row.owner,
+    ]),
+  );
+}

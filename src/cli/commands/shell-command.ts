@@ -1,0 +1,85 @@
+import { Option, type Command } from "commander";
+import { createGlovebox, type Glovebox } from "../../library/glovebox.ts";
+import { invalidField } from "../../errors/glovebox-error.ts";
+import type { CreateEnvironmentRequest } from "../../operations/environments/schema.ts";
+import type { SetExitCode } from "../command-line.ts";
+import type { CommandIo } from "../command-io.ts";
+import { runTerminal } from "./exec-command.ts";
+import { ProgressLine } from "../output/progress-line.ts";
+import { parseNetworkOption } from "../run/run-options.ts";
+import { escapeLine } from "../output/terminal-escape.ts";
+import { withOwnTerminal } from "../terminal/own-terminal.ts";
+
+interface ShellOptions {
+  readonly image?: string;
+  readonly engine?: string;
+  readonly network?: string;
+  readonly project?: string;
+}
+
+/** `glovebox shell`: a terminal in a sandbox. */
+export function addShellCommand(program: Command, io: CommandIo, setExitCode: SetExitCode): void {
+  const fresh = (flags: string, description: string): Option => new Option(flags, `${description} (without ID)`);
+  program
+    .command("shell")
+    .description("Open a terminal in a sandbox that runs already, or in a fresh one that is removed at the end.")
+    .argument("[id]", "id as glovebox ps shows it; without it a fresh sandbox")
+    .addOption(fresh("--image <reference>", "container image; default: that of Python programs"))
+    .addOption(fresh("--engine <engine>", "auto, docker or podman"))
+    .addOption(fresh("--network <policy>", "none, registries, open, or domains with commas between them"))
+    .addOption(fresh("--project <folder>", "folder of this machine at /workdir; default: an empty one"))
+    .addHelpText(
+      "after",
+      "\nThe program inside may draw on your terminal; what a terminal answers by itself is taken out." +
+        "\nExit code: the shell's own; 125 the platform failed, 2 wrong usage.",
+    )
+    .action(async (id: string | undefined, options: ShellOptions) => {
+      await using glovebox = await createGlovebox();
+      if (id === undefined) return setExitCode(await inFreshSandbox(glovebox, options, io));
+      const [unwanted] = Object.keys(options);
+      if (unwanted !== undefined) throw invalidField(`--${unwanted}`, "to be left out beside the id of a sandbox", id);
+      setExitCode(await runTerminal(glovebox, { sandbox_id: id }, io));
+    });
+}
+
+async function inFreshSandbox(glovebox: Glovebox, options: ShellOptions, io: CommandIo): Promise<number> {
+  // Asked before anything is started.
+  await withOwnTerminal(io, () => Promise.resolve());
+  const progress = new ProgressLine(io.stderr);
+  const environment = await glovebox.environments.create(await environmentOf(glovebox, options, io), {
+    signal: io.signal,
+    onEvent: (event) => {
+      if (event.type === "progress") progress.show(event.message, event.fraction);
+    },
+  });
+  progress.clear();
+  try {
+    for (const warning of environment.warnings) io.stderr.write(`glovebox: ${escapeLine(warning)}\n`);
+    return await runTerminal(glovebox, { sandbox_id: environment.sandbox_id }, io);
+  } finally {
+    await glovebox.environments.destroy({ env_id: environment.env_id });
+  }
+}
+
+async function environmentOf(
+  glovebox: Glovebox,
+  { image, engine, network, project }: ShellOptions,
+  { signal }: CommandIo,
+): Promise<CreateEnvironmentRequest> {
+  const request = {
+    image: image ?? (await pythonImage(glovebox, engine, signal)),
+    engine,
+    network: parseNetworkOption(network),
+    project_root: project,
+  };
+  const given = Object.entries(request).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given) as unknown as CreateEnvironmentRequest;
+}
+
+/** That of Python programs: small, known here, and it has what holds a terminal. */
+async function pythonImage(glovebox: Glovebox, engine: string | undefined, signal: AbortSignal): Promise<string> {
+  const images = await glovebox.images(engine === undefined ? {} : { engine }, { signal });
+  const row = images.find(({ used_for: uses }) => uses.includes("python"));
+  if (row === undefined) throw invalidField("--image", "an image", "none, and no default one is configured");
+  return row.image;
+}

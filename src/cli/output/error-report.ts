@@ -1,0 +1,36 @@
+import type { GloveboxError } from "../../errors/glovebox-error.ts";
+import type { Denial } from "../../policy/network/denial.ts";
+import type { CommandIo } from "../command-io.ts";
+import { escapeLine } from "./terminal-escape.ts";
+
+/** Tells the user what went wrong and what to do: for programs one JSON object, for people two lines on stderr. */
+export function reportError(
+  error: GloveboxError,
+  { io, json }: { readonly io: CommandIo; readonly json: boolean },
+): void {
+  if (json) {
+    io.stdout.write(`${JSON.stringify({ error: error.toWire() })}\n`);
+    return;
+  }
+  io.stderr.write(describeError(error.toWire()));
+}
+
+/** A refused connection in one line. */
+export function describeDenial({ target, reason, remedy }: Denial): string {
+  return `${escapeLine(`glovebox: refused a connection to ${target}: ${reason} ${remedy}`)}\n`;
+}
+
+/** An error in the two lines that the command line prints; text from sandboxes and engines is made harmless. */
+export function describeError(error: {
+  readonly message: string;
+  readonly suggestion: string;
+  readonly error_type: string;
+}): string {
+  const message = escapeLines(`glovebox: ${error.error_type}: ${error.message}`);
+  return `${message}\n${escapeLines(`  ${error.suggestion}`)}\n`;
+}
+
+/** Further lines are indented, so that none of them looks like one of ours. */
+function escapeLines(text: string): string {
+  return text.split("\n").map(escapeLine).join("\n    ");
+}

@@ -1,0 +1,25 @@
+import type { Writable } from "node:stream";
+import { untilWritable } from "../../base/until-writable.ts";
+import { escapeControls } from "./terminal-escape.ts";
+
+/** A stream of the command itself; the rest is as Node's process streams have it. */
+export type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number };
+
+/** Passes a program's bytes on to a stream of the command: untouched to files and pipes, made harmless to a terminal. */
+export class ProgramOutput {
+  readonly #target: OutputStream;
+  readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+  constructor(target: OutputStream) {
+    this.#target = target;
+  }
+
+  /** Resolves when the stream wants more, or takes nothing any more. */
+  async write(bytes: Uint8Array): Promise<void> {
+    if (this.#target.destroyed) return;
+    const wantsMore = this.#target.isTTY
+      ? this.#target.write(escapeControls(this.#decoder.decode(bytes, { stream: true })))
+      : this.#target.write(bytes);
+    if (!wantsMore) await untilWritable(this.#target);
+  }
+}

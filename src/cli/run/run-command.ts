@@ -1,0 +1,142 @@
+import { readFile, stat } from "node:fs/promises";
+import { buffer } from "node:stream/consumers";
+import type { Command } from "commander";
+import { GloveboxError, invalidField } from "../../errors/glovebox-error.ts";
+import { createGlovebox } from "../../library/glovebox.ts";
+import type { ExecuteRequest, ExecuteResponse } from "../../operations/execute/schema.ts";
+import type { OperationEvent } from "../../operations/operation.ts";
+import { checkCode, maxCodeBytes } from "../../policy/code.ts";
+import type { SetExitCode } from "../command-line.ts";
+import type { CommandIo } from "../command-io.ts";
+import { describeDenial, describeError } from "../output/error-report.ts";
+import { exitCodeOf } from "../exit-code.ts";
+import { ProgramOutput } from "../output/program-output.ts";
+import { ProgressLine } from "../output/progress-line.ts";
+import { requestOfOptions, type RunOptions } from "./run-options.ts";
+import { runWarnings } from "./run-warnings.ts";
+import { escapeLine } from "../output/terminal-escape.ts";
+
+const repeated = (value: string, before: readonly string[]): readonly string[] => [...before, value];
+
+/** `glovebox run`: one program in a fresh sandbox. */
+export function addRunCommand(program: Command, io: CommandIo, setExitCode: SetExitCode): void {
+  program
+    .command("run")
+    .description("Run a program in a fresh sandbox that is removed right after.")
+    .argument("[file]", 'the program; "-" reads it from standard input')
+    .argument("[args...]", "arguments of the program, after --")
+    .option("-c, --code <code>", "the program itself, instead of a file")
+    .option("--engine <engine>", "auto, docker, podman or local (default: auto)")
+    .option(
+      "--language <language>",
+      "python, javascript or typescript (default: by the file's ending; python for -c and -)",
+    )
+    .option("--timeout <duration>", "time for the program, such as 30s or 2m (default: 30s)")
+    .option("--memory <size>", "memory, such as 512m or 1g (default: 512m)")
+    .option("--cpus <number>", "CPUs' worth of time (default: 1)")
+    .option("--pids <number>", "processes and threads together (default: 100)")
+    .option("--disk <size>", "writable space (default: 1g)")
+    .option("--env <name=value>", "environment variable; may be repeated", repeated, [])
+    .option(
+      "--secret <name>",
+      "secret of the configuration, as a variable; NAME=VARIABLE for another name",
+      repeated,
+      [],
+    )
+    .option("--file <path>", "read-only file beside the program; may be repeated", repeated, [])
+    .option("--artifact <glob>", "result files to return with --json; may be repeated", repeated, [])
+    .option("--image <reference>", "container image")
+    .option("--network <policy>", "none, registries, open, or domains with commas between them (default: none)")
+    .option(
+      "--packages <list>",
+      "packages to install first, with commas between them (lodash@4.17.21,zod), or auto: those that are imported",
+    )
+    .option("--oci-runtime <name>", "OCI runtime of the engine, such as runsc")
+    .option(
+      "--min-isolation <level>",
+      "preload, namespaces, container or vm: refuse engines that seal less (default: namespaces)",
+    )
+    .option("--json", "print exactly one JSON object, the response, instead of the program's output")
+    .addHelpText(
+      "after",
+      "\nExit code: the program's own; 124 timed out, 137 out of memory, 125 the platform failed, 2 wrong usage.",
+    )
+    .action(async (file: string | undefined, args: readonly string[], options: RunOptions) => {
+      setExitCode(await run(options, { file, args }, io));
+    });
+}
+
+async function run(
+  options: RunOptions,
+  given: { readonly file: string | undefined; readonly args: readonly string[] },
+  io: CommandIo,
+): Promise<number> {
+  const source = await readSource(options, given, io);
+  const request = requestOfOptions(options, source);
+  const stdout = new ProgramOutput(io.stdout);
+  const stderr = new ProgramOutput(io.stderr);
+  const progress = new ProgressLine(io.stderr);
+  const told = new Set<string>();
+  const onEvent = async (event: OperationEvent): Promise<void> => {
+    if (event.type === "progress") return progress.show(event.message, event.fraction);
+    progress.clear();
+    if (event.type === "denied") io.stderr.write(describeDenial(event.denial));
+    if (event.type === "warning") {
+      told.add(event.message);
+      io.stderr.write(`glovebox: ${escapeLine(event.message)}\n`);
+    }
+    if (event.type === "output" && options.json !== true) {
+      await (event.stream === "stdout" ? stdout : stderr).write(event.bytes);
+    }
+  };
+  const glovebox = await createGlovebox();
+  let response: ExecuteResponse;
+  try {
+    const stdin = source.readsStdin ? undefined : io.stdin;
+    response = await glovebox.execute(request as ExecuteRequest, { onEvent, stdin, signal: io.signal });
+  } finally {
+    progress.clear();
+    await glovebox.close();
+  }
+  if (options.json === true) io.stdout.write(`${JSON.stringify(response)}\n`);
+  else {
+    io.stderr.write(runWarnings(response, { told, namesDisk: options.disk !== undefined }));
+    if (response.error !== undefined && response.outcome !== "cancelled")
+      io.stderr.write(describeError(response.error));
+  }
+  return typeof io.signal.reason === "number" ? io.signal.reason : exitCodeOf(response);
+}
+
+interface Source {
+  readonly code: string;
+  readonly file: string | null;
+  readonly args: readonly string[];
+  /** Whether the program itself came over standard input, which is then used up. */
+  readonly readsStdin: boolean;
+}
+
+async function readSource(
+  { code }: RunOptions,
+  { file, args }: { readonly file: string | undefined; readonly args: readonly string[] },
+  io: CommandIo,
+): Promise<Source> {
+  if (code !== undefined) {
+    const programArgs = file === undefined ? args : [file, ...args];
+    return { code, file: null, args: programArgs, readsStdin: false };
+  }
+  if (file === undefined) throw invalidField("FILE", 'a file, "-" for standard input, or -c CODE', "nothing");
+  if (file === "-") return { code: checkCode(await buffer(io.stdin)), file: null, args, readsStdin: true };
+  return { code: checkCode(await readProgram(file)), file, args, readsStdin: false };
+}
+
+async function readProgram(file: string): Promise<Uint8Array> {
+  try {
+    const { size } = await stat(file);
+    if (size > maxCodeBytes) throw invalidField("code", `at most ${maxCodeBytes} bytes`, `${size} bytes`);
+    return await readFile(file);
+  } catch (error) {
+    if (error instanceof GloveboxError) throw error;
+    const reason = (error as NodeJS.ErrnoException).code === "ENOENT" ? "which does not exist" : "which cannot be read";
+    throw invalidField("FILE", "a program that can be read", `${file}, ${reason}`, error);
+  }
+}

@@ -1,0 +1,110 @@
+import path from "node:path";
+import { parseBytes } from "../../base/bytes.ts";
+import { parseDuration } from "../../base/duration.ts";
+import { invalidField } from "../../errors/glovebox-error.ts";
+import type { ExecuteRequest } from "../../operations/execute/schema.ts";
+import { languageOfFile } from "./language-of-file.ts";
+
+/** Options of `glovebox run` as the parser leaves them. */
+export interface RunOptions {
+  readonly engine?: string;
+  readonly language?: string;
+  readonly code?: string;
+  readonly timeout?: string;
+  readonly memory?: string;
+  readonly cpus?: string;
+  readonly pids?: string;
+  readonly disk?: string;
+  readonly env: readonly string[];
+  readonly secret: readonly string[];
+  readonly file: readonly string[];
+  readonly artifact: readonly string[];
+  readonly image?: string;
+  readonly network?: string;
+  readonly packages?: string;
+  readonly ociRuntime?: string;
+  readonly minIsolation?: string;
+  readonly json?: boolean;
+}
+
+const mebibyte = 1024 * 1024;
+
+/**
+ * The execute request that the options ask for; values are checked by the operation, only their spelling here.
+ * @throws INVALID_REQUEST naming the option
+ */
+export function requestOfOptions(
+  options: RunOptions,
+  source: { readonly code: string; readonly file: string | null; readonly args: readonly string[] },
+): Record<string, unknown> {
+  const request: Partial<Record<keyof ExecuteRequest, unknown>> = {
+    language: options.language ?? (source.file === null ? "python" : languageOfFile(source.file)),
+    code: source.code,
+    filename: source.file === null ? undefined : path.basename(source.file),
+    context_files: options.file.length > 0 ? options.file : undefined,
+    environment: options.env.length > 0 ? Object.fromEntries(options.env.map(parseVariable)) : undefined,
+    secrets: options.secret.length > 0 ? secretsOf(options.secret) : undefined,
+    args: source.args.length > 0 ? source.args : undefined,
+    artifacts: options.artifact.length > 0 ? options.artifact : undefined,
+    limits: definedOnly({
+      cpus: parseNumber(options.cpus, "--cpus"),
+      memory_mb: options.memory === undefined ? undefined : parseBytes(options.memory, "--memory") / mebibyte,
+      timeout_seconds: options.timeout === undefined ? undefined : parseDuration(options.timeout, "--timeout") / 1000,
+      pids: parseNumber(options.pids, "--pids"),
+      disk_mb: options.disk === undefined ? undefined : parseBytes(options.disk, "--disk") / mebibyte,
+    }),
+    engine: options.engine,
+    image: options.image,
+    network: parseNetworkOption(options.network),
+    packages: options.packages === undefined ? undefined : parsePackages(options.packages),
+    oci_runtime: options.ociRuntime,
+    min_isolation: options.minIsolation,
+  };
+  return definedOnly(request);
+}
+
+/** @throws INVALID_REQUEST */
+export function parseVariable(text: string): [string, string] {
+  const separator = text.indexOf("=");
+  if (separator <= 0) throw invalidField("--env", "NAME=VALUE", text.split("=", 1)[0]);
+  return [text.slice(0, separator), text.slice(separator + 1)];
+}
+
+/** Names of secrets by variable. */
+function secretsOf(options: readonly string[]): Record<string, string> {
+  const pairs = options.map((text) => {
+    const [name = "", variable = name] = text.split("=");
+    return [variable, name] as const;
+  });
+  const variables = pairs.map(([variable]) => variable);
+  const twice = variables.find((variable, index) => variables.indexOf(variable) !== index);
+  if (twice !== undefined) throw invalidField("--secret", "each variable once", "one twice");
+  return Object.fromEntries(pairs);
+}
+
+/** A policy by its name, else a list with commas; which policies there are is for the operation to say. */
+export function parseNetworkOption(text: string | undefined): string | readonly string[] | undefined {
+  if (text === undefined || /^(?:none|registries|open|)$/.test(text)) return text;
+  return text.split(",").map((domain) => domain.trim());
+}
+
+/** `auto` itself is a package of npm's: `auto@latest` means that one. */
+function parsePackages(text: string): readonly string[] | "auto" {
+  return text === "auto" ? text : splitPackages(text);
+}
+
+/** A comma within a package's own versions or extras, as in `requests[socks]>=2,<3`, parts nothing. */
+function splitPackages(text: string): readonly string[] {
+  return text.split(/,(?=\s*[@A-Za-z0-9])(?![^[]*\])/).map((spec) => spec.trim());
+}
+
+function parseNumber(text: string | undefined, option: string): number | undefined {
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (text.trim() === "" || Number.isNaN(value)) throw invalidField(option, "a number", text);
+  return value;
+}
+
+function definedOnly(record: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,73 @@
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { settlesWithin } from "../../base/abort.ts";
+import { GloveboxError, invalidField } from "../../errors/glovebox-error.ts";
+import type { HttpGuardOptions } from "./http-guard.ts";
+import { createHttpHandler } from "./http-handler.ts";
+import type { McpDoor } from "../mcp-door.ts";
+
+/** How long answers are waited for at the end. */
+const lastAnswersMs = 1000;
+/** Every user of the machine can connect: what they hold open must leave descriptors for sandboxes, and soon end. */
+const maxConnections = 512;
+const headersWithinMs = 10_000;
+/** The one path that is served. */
+const servedPath = "/mcp";
+const loopback = new Set(["127.0.0.1", "::1", "localhost"]);
+
+export interface HttpOptions extends HttpGuardOptions {
+  /** A name or an address of this machine's loopback. */
+  readonly host: string;
+  /** 0: any free one. */
+  readonly port: number;
+  /** Whose calls all of them are. */
+  readonly principal: string;
+  /** Ends the service. */
+  readonly signal: AbortSignal;
+  /** Called when it listens. */
+  readonly onListening: (url: string) => void;
+}
+
+/**
+ * Serves Streamable HTTP on loopback until the signal comes; then the work is ended and its callers are told so.
+ * @throws POLICY_DENIED beyond loopback, where everyone on the network could run code
+ */
+export async function serveOverHttp(door: McpDoor, options: HttpOptions): Promise<void> {
+  const { host, port, signal } = options;
+  if (!loopback.has(host)) {
+    throw new GloveboxError("POLICY_DENIED", `MCP is served on loopback only, not on ${host}.`, {
+      suggestion: "Name a port alone, and reach it from other machines through a tunnel such as ssh -L.",
+      context: { host },
+    });
+  }
+  const mcp = createHttpHandler(door, options);
+  const answering = new Set<Promise<void>>();
+  const server = createServer((request, response) => {
+    if (request.url?.split("?", 1)[0] === servedPath) {
+      const answered = mcp.handle(request, response).finally(() => answering.delete(answered));
+      answering.add(answered);
+    } else response.writeHead(404, { "content-type": "text/plain" }).end(`MCP is served at ${servedPath}.\n`);
+  });
+  server.maxConnections = maxConnections;
+  server.headersTimeout = headersWithinMs;
+  await listen(server, host, port);
+  const { address, family, port: chosen } = server.address() as AddressInfo;
+  options.onListening(`http://${family === "IPv6" ? `[${address}]` : address}:${chosen}${servedPath}`);
+  if (!signal.aborted) await once(signal, "abort");
+  server.close();
+  await door.endCalls();
+  // Streams that only listen go on until they are closed.
+  await settlesWithin(Promise.all(answering), lastAnswersMs);
+  await mcp.close();
+  server.closeAllConnections();
+}
+
+async function listen(server: Server, host: string, port: number): Promise<void> {
+  server.listen(port, host);
+  try {
+    await once(server, "listening");
+  } catch (error) {
+    throw invalidField("--http", "a port that is free and may be used", `${host}:${port}`, error);
+  }
+}

@@ -1,0 +1,125 @@
+import type { Readable, Writable } from "node:stream";
+import type { JSONRPCMessage, RequestId, Transport } from "@modelcontextprotocol/server";
+import { isJSONRPCRequest, ProtocolErrorCode } from "@modelcontextprotocol/server";
+import { settlesWithin } from "../../base/abort.ts";
+import { formatBytes, mebibyte } from "../../base/bytes.ts";
+import { untilWritable } from "../../base/until-writable.ts";
+import { MessageFraming, type Frame } from "./message-framing.ts";
+import { failure, parseMessage } from "./parse-message.ts";
+
+/** Longest message that is read: above every request that can be valid, so that those are refused by name and id. */
+export const maxMessageBytes: number = 64 * mebibyte;
+
+export interface StdioTransportOptions {
+  readonly input: Readable;
+  readonly output: Writable;
+  /** Called when no more input is taken, before the connection closes: ends the work whose answers are still owed. */
+  readonly onInputEnd: () => void;
+  /** How long answers that are owed when the input ends are waited for. */
+  readonly lastAnswersMs: number;
+}
+
+/**
+ * One JSON-RPC message a line over two streams.
+ *
+ * The SDK's own transport ends the connection at a long message and says nothing to one that does not parse.
+ */
+export class StdioTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: (message: JSONRPCMessage) => void;
+  readonly #options: StdioTransportOptions;
+  readonly #framing = new MessageFraming(maxMessageBytes);
+  /** Ids of requests that have no answer yet. */
+  readonly #owed = new Set<RequestId>();
+  readonly #answered = Promise.withResolvers<void>();
+  readonly #closed = Promise.withResolvers<void>();
+  #ended = false;
+  #isClosed = false;
+
+  constructor(options: StdioTransportOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when the connection is closed, by either side. */
+  get closed(): Promise<void> {
+    return this.#closed.promise;
+  }
+
+  async start(): Promise<void> {
+    const { input, output } = this.#options;
+    input.on("data", (chunk: Uint8Array) => {
+      if (!this.#ended) this.#take(this.#framing.push(chunk));
+    });
+    for (const event of ["end", "close", "error"] as const) input.on(event, () => void this.finish());
+    output.on("error", () => void this.close());
+    if (input.readableEnded || input.destroyed) setImmediate(() => void this.finish());
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    const { output } = this.#options;
+    if (!this.#isClosed && !output.destroyed) {
+      const wantsMore = output.write(`${JSON.stringify(message)}\n`);
+      if (!wantsMore) await untilWritable(output);
+    }
+    if (!("method" in message)) this.#settle(message.id);
+  }
+
+  /** Takes no more input, ends the work, lets the answers that are owed be written, and closes. */
+  async finish(): Promise<void> {
+    if (this.#ended) return;
+    this.#take(this.#framing.end());
+    this.#ended = true;
+    this.#options.input.pause();
+    this.#options.onInputEnd();
+    this.#settle(undefined);
+    await settlesWithin(this.#answered.promise, this.#options.lastAnswersMs);
+    await this.close();
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#options.input.pause();
+    this.#closed.resolve();
+    this.onclose?.();
+  }
+
+  #take(frames: readonly Frame[]): void {
+    for (const frame of frames) {
+      if (frame.type === "line") this.#receive(frame.bytes);
+      else {
+        const most = formatBytes(maxMessageBytes);
+        const text = `Invalid request: a message may have at most ${most}, this one had ${formatBytes(frame.length)}.`;
+        this.#refuse(failure(null, ProtocolErrorCode.InvalidRequest, text));
+      }
+    }
+  }
+
+  #receive(bytes: Uint8Array): void {
+    const parsed = parseMessage(bytes);
+    if ("failure" in parsed) return this.#refuse(parsed);
+    const { message } = parsed;
+    if (isJSONRPCRequest(message)) {
+      if (this.#owed.has(message.id)) {
+        const text = `Invalid request: the id ${JSON.stringify(message.id)} belongs to a request that is still being answered.`;
+        return this.#refuse(failure(message.id, ProtocolErrorCode.InvalidRequest, text));
+      }
+      this.#owed.add(message.id);
+    } else if ("method" in message && message.method === "notifications/cancelled") {
+      // A cancelled request gets no answer.
+      this.#settle(message.params?.["requestId"] as RequestId | undefined);
+    }
+    this.onmessage?.(message);
+  }
+
+  #refuse({ failure: response }: ReturnType<typeof failure>): void {
+    const line = `${JSON.stringify(response)}\n`;
+    if (!this.#isClosed && !this.#options.output.destroyed) this.#options.output.write(line);
+  }
+
+  #settle(id: RequestId | undefined): void {
+    if (id !== undefined) this.#owed.delete(id);
+    if (this.#ended && this.#owed.size === 0) this.#answered.resolve();
+  }
+}

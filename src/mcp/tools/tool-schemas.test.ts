@@ -1,0 +1,85 @@
+import type { Tool } from "@modelcontextprotocol/server";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { operationTable } from "../../operations/table.ts";
+import { operationRow } from "../../operations/operation-row.ts";
+import { toolList } from "./tool-list.ts";
+
+const row = (mayTakeLong: boolean) =>
+  operationRow(
+    {
+      name: "measure",
+      description: "Measures.",
+      request: z.strictObject({ what: z.string().describe("The thing."), how: z.string().optional() }),
+      response: z.object({ length: z.number().nullable() }),
+      run: async () => ({ length: 1 }),
+    },
+    {
+      title: "Measure",
+      readOnly: true,
+      destructive: false,
+      idempotent: true,
+      openWorld: false,
+      mayTakeLong,
+      text: ({ length }) => `${length}`,
+    },
+  );
+
+interface Form {
+  readonly properties: object;
+}
+
+const formsOf = (tool: Tool | undefined): readonly Form[] =>
+  (tool?.outputSchema as { readonly anyOf: readonly Form[] } | undefined)?.anyOf ?? [];
+
+describe("a tool", () => {
+  it("has its operation's schemas", () => {
+    const [tool] = toolList([row(false)]);
+    expect(tool).toMatchObject({
+      name: "measure",
+      description: "Measures.",
+      inputSchema: { type: "object", required: ["what"], additionalProperties: false },
+      annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+    });
+    expect(Object.keys(tool?.inputSchema.properties ?? {})).toEqual(["what", "how"]);
+    expect(formsOf(tool).map(({ properties }) => Object.keys(properties))).toEqual([
+      ["length", "shortened"],
+      ["error"],
+    ]);
+  });
+
+  it("that may take long is asked again by run_id alone, and may answer that it goes on", () => {
+    const [tool] = toolList([row(true)]);
+    expect(tool?.inputSchema).not.toHaveProperty("required");
+    expect(tool?.inputSchema.properties).toMatchObject({
+      what: { description: "Required, unless run_id is given. The thing." },
+      run_id: { type: "string" },
+      cancel: { type: "boolean" },
+    });
+    const forms = formsOf(tool);
+    expect(forms).toHaveLength(3);
+    expect(forms[2]?.properties).toHaveProperty("run_id");
+  });
+
+  it("names one type at a time, and has no alternatives at the root of its arguments", () => {
+    const tools = toolList([...operationTable, row(false)]);
+    expect(tools.length).toBeGreaterThan(1);
+    expect(JSON.stringify(tools).match(/"type":\[[^\]]*\]/g)).toBeNull();
+    for (const { inputSchema } of tools) {
+      expect(Object.keys(inputSchema)).not.toEqual(
+        expect.arrayContaining([expect.stringMatching(/^(any|all|one)Of$/)]),
+      );
+    }
+  });
+});
+
+describe("the operations table", () => {
+  it("has each name once, in snake_case, with words for agents", () => {
+    const names = operationTable.map(({ operation }) => operation.name);
+    expect(new Set(names).size).toBe(names.length);
+    for (const { operation } of operationTable) {
+      expect(operation.name).toMatch(/^[a-z]+(_[a-z]+)*$/);
+      expect(operation.description.length).toBeGreaterThan(40);
+    }
+  });
+});

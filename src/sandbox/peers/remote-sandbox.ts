@@ -1,0 +1,78 @@
+import type { Capabilities } from "../../engines/capabilities.ts";
+import { GloveboxError } from "../../errors/glovebox-error.ts";
+import { SandboxFiles } from "../files/sandbox-files.ts";
+import { DoorCall } from "./peer-call.ts";
+import { doorProtocol } from "./peer-messages.ts";
+import { RemoteVisit } from "./remote-program.ts";
+import type { VisitedSandbox } from "./added-program.ts";
+
+/** How long the owner may take to remove a sandbox, and to answer at all. */
+const removalMs = 15_000;
+const answerMs = 10_000;
+
+/**
+ * A sandbox of another process of this user, by the address of that process's door.
+ * @throws NOT_FOUND when it has ended, SANDBOX_LOST when the process does not answer, UNSUPPORTED for another version
+ */
+export async function visitRemote(
+  { id, address }: { readonly id: string; readonly address: string },
+  signal?: AbortSignal,
+): Promise<VisitedSandbox> {
+  const capabilities = await describe(id, address, signal);
+  const exec: VisitedSandbox["exec"] = async ({ command, environment, workingDirectory, asProgram }, options) => {
+    const request = { command, environment, working_directory: workingDirectory, as_program: asProgram ?? false };
+    const { call } = await DoorCall.open(
+      address,
+      { protocol: doorProtocol, sandbox_id: id, action: "exec", ...request, command: [...command] },
+      options?.signal,
+    );
+    return RemoteVisit.start(call);
+  };
+  return {
+    id,
+    capabilities,
+    files: new SandboxFiles({ exec }, capabilities),
+    exec,
+    remove: () => removeRemote({ id, address }),
+  };
+}
+
+/** Asks the owner to end and remove the sandbox. @throws INTERNAL when it does not in 15 s; as `visitRemote` */
+export async function removeRemote({ id, address }: { readonly id: string; readonly address: string }): Promise<void> {
+  const late = AbortSignal.timeout(removalMs);
+  try {
+    const { call } = await DoorCall.open(address, { protocol: doorProtocol, sandbox_id: id, action: "remove" }, late);
+    await call.expect("done");
+  } catch (error) {
+    if (late.aborted) throw notRemoved(id);
+    // Gone before it was asked: that is what was wanted.
+    if (!(error instanceof GloveboxError) || error.errorType !== "NOT_FOUND") throw error;
+  }
+}
+
+async function describe(id: string, address: string, caller?: AbortSignal): Promise<Capabilities> {
+  const signal = AbortSignal.any([AbortSignal.timeout(answerMs), ...(caller === undefined ? [] : [caller])]);
+  try {
+    const request = { protocol: doorProtocol, sandbox_id: id, action: "describe" } as const;
+    const { call, capabilities } = await DoorCall.open(address, request, signal);
+    await call.expect("done");
+    return capabilities;
+  } catch (error) {
+    if (signal.aborted && caller?.aborted !== true) throw silent(id);
+    throw error;
+  }
+}
+
+function silent(id: string): GloveboxError {
+  return new GloveboxError("SANDBOX_LOST", `The process that owns ${id} does not answer.`, {
+    suggestion: "See whether it is stopped or overloaded; when it has ended, `glovebox prune` removes what it left.",
+    context: { sandbox_id: id },
+  });
+}
+
+function notRemoved(id: string): GloveboxError {
+  return new GloveboxError("INTERNAL", `The process that owns ${id} did not remove it.`, {
+    suggestion: "End that process; its sandboxes end with it.",
+    context: { sandbox_id: id },
+  });
+}
