@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isolationLevels } from "../engines/capabilities.ts";
 import { outcomes } from "../sandbox/outcome.ts";
-import type { ProgramResult } from "../workloads/program/program-result.ts";
+import type { ProgramResult } from "../workloads/run/program-result.ts";
 
 const wireError = z.object({
   error_type: z.string(),

@@ -34,7 +34,7 @@ import { BaseImage } from "../workloads/session/base-image/base-image.ts";
 import type { FindImports } from "../workloads/program/find-imports.ts";
 import type { ProvideImage } from "../workloads/session/open-session-sandbox.ts";
 import { Sessions } from "../workloads/session/sessions.ts";
-import { createTypeScriptCompiler, type CompileTypeScript } from "../workloads/program/typescript-compiler.ts";
+import { createTypeScriptCompiler, type CompileTypeScript } from "../workloads/program/compile/typescript-compiler.ts";
 import { closeParts } from "./close-parts.ts";
 import { createEngineChooser, type Door, type EngineChooser } from "./engine-chooser.ts";
 import { engineTable } from "./engine-table.ts";

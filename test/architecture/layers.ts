@@ -99,7 +99,7 @@ export const siblings: Readonly<
   Record<string, { readonly shared: readonly string[]; readonly wiring: readonly string[] }>
 > = {
   engines: { shared: ["docker-api"], wiring: ["src/engines/discover.ts"] },
-  workloads: { shared: ["program", "background"], wiring: [] },
+  workloads: { shared: ["program", "run", "place"], wiring: [] },
 };
 
 /** A vendor's package stops at one file. */

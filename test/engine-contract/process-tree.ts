@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { fixtureProgram } from "../helpers/fixture-program.ts";
 import { endLeftBehind, endProcessAlone } from "../../src/sandbox/process-tree.ts";
-import { endProcess } from "../../src/workloads/background/end-process.ts";
+import { endProcess } from "../../src/workloads/run/end-process.ts";
 import type { Topic } from "./behaviour.ts";
 import { expectOnlyWatcherLeft, expectParentEnded, heldFifo, killFamily } from "./kill-family.ts";
 

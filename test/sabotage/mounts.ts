@@ -64,7 +64,7 @@ export const mountsSabotages: readonly Sabotage[] = [
   },
   {
     id: "a nested project is accepted where mounts cannot be seen",
-    file: "src/workloads/environment/housing.ts",
+    file: "src/workloads/environment/container/environment-container.ts",
     find: "if (project === null || mountsVerified) return;",
     replace: "if (project === null || !mountsVerified) return;",
     test: exchange,
@@ -152,7 +152,7 @@ export const mountsSabotages: readonly Sabotage[] = [
   },
   {
     id: "setuid files are not looked for at a command's end",
-    file: "src/workloads/environment/housing.ts",
+    file: "src/workloads/environment/container/environment-container.ts",
     find: "    await this.#setuidWatch?.look();\n    return this.setuidCount;",
     replace: "    return this.setuidCount;",
     test: "test/security/setuid-files.test.ts",

@@ -48,7 +48,7 @@ export const projectsSabotages: readonly Sabotage[] = [
   },
   {
     id: "tooling: what a command leaves running is not carried over",
-    file: "src/workloads/environment/tooling-traces.ts",
+    file: "src/workloads/environment/project/tooling-traces.ts",
     find: "this.#carried = this.#hasLeft ? after : null;",
     replace: "this.#carried = null;",
     test: tooling,
@@ -80,10 +80,10 @@ export const projectsSabotages: readonly Sabotage[] = [
   },
   {
     id: "tooling: a command that met a lock is not explained",
-    file: "src/workloads/environment/explain-locks.ts",
+    file: "src/workloads/environment/project/explain-locks.ts",
     find: "if (met.length === 0) return [];",
     replace: "return [];",
-    test: "src/workloads/environment/explain-locks.test.ts",
+    test: "src/workloads/environment/project/explain-locks.test.ts",
     name: "mv: cannot move",
   },
   {
@@ -136,7 +136,7 @@ export const projectsSabotages: readonly Sabotage[] = [
   },
   {
     id: "growth: the project does not count against the disk limit",
-    file: "src/workloads/environment/watch-disk.ts",
+    file: "src/workloads/environment/container/watch-disk.ts",
     find: "const total = written + bytes;",
     replace: "const total = written;",
     test: "test/e2e/project-growth.test.ts",

@@ -133,10 +133,10 @@ export const readsSabotages: readonly Sabotage[] = [
   },
   {
     id: "input is taken that a process does not read",
-    file: "src/workloads/background/background-process.ts",
+    file: "src/workloads/place/background/background-process.ts",
     find: "while (stdin.writableNeedDrain) if (!(await this.#reads(late)))",
     replace: "if (false as boolean) if (!(await this.#reads(late)))",
-    test: "src/workloads/background/background-process.test.ts",
+    test: "src/workloads/place/background/background-process.test.ts",
     name: "however many come at once",
   },
   {

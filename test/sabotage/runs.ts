@@ -101,7 +101,7 @@ const verdictsOfRuns: readonly Sabotage[] = [
   },
   {
     id: "environment: no SIGKILL after the grace time",
-    file: "src/workloads/background/end-process.ts",
+    file: "src/workloads/run/end-process.ts",
     find: `  await process.kill("SIGKILL");`,
     replace: "",
     test: "test/e2e/endings.test.ts",

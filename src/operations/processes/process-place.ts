@@ -3,7 +3,7 @@ import type { Platform } from "../../platform/platform.ts";
 import { shortenTooling } from "../../policy/tooling/tooling-changes.ts";
 import type { Environment } from "../../workloads/environment/environment.ts";
 import type { Session } from "../../workloads/session/session.ts";
-import type { BackgroundProcess } from "../../workloads/background/background-process.ts";
+import type { BackgroundProcess } from "../../workloads/place/background/background-process.ts";
 import { mostToolingFiles } from "../environments/tooling-schema.ts";
 import type { OperationCall } from "../operation.ts";
 import { processRow } from "./process-row.ts";

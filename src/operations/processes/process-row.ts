@@ -1,4 +1,4 @@
-import type { BackgroundProcess } from "../../workloads/background/background-process.ts";
+import type { BackgroundProcess } from "../../workloads/place/background/background-process.ts";
 import type { ListProcessesResponse, ProcessRow } from "./schema.ts";
 
 type Part = NonNullable<ListProcessesResponse["processes"][number]["stdout"]>;

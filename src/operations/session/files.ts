@@ -3,10 +3,10 @@ import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Platform } from "../../platform/platform.ts";
 import type { SandboxFiles } from "../../sandbox/files/sandbox-files.ts";
 import type { Caller } from "../../sandbox/sandboxes.ts";
-import { secretWarnings } from "../../workloads/program/explain-secrets.ts";
-import { listFiles, maxFileBytes, readFile, writeFile } from "../../workloads/session/session-files.ts";
+import { secretWarnings } from "../../workloads/run/explain-secrets.ts";
+import { listFiles, maxFileBytes, readFile, writeFile } from "../../workloads/session/files/session-files.ts";
 import type { Session } from "../../workloads/session/session.ts";
-import { useFiles } from "../../workloads/session/use-files.ts";
+import { useFiles } from "../../workloads/session/files/use-files.ts";
 import type { Operation, OperationCall } from "../operation.ts";
 import {
   listFilesRequestSchema,

@@ -4,8 +4,8 @@ import type { Denial } from "../../policy/network/denial.ts";
 import type { Redaction } from "../../policy/redaction/redaction.ts";
 import type { ToolingLook } from "../../sandbox/tooling/look-at-tooling.ts";
 import type { EnvironmentSpec } from "./environment-spec.ts";
-import type { Housing, HousingParts } from "./housing.ts";
-import type { ToolingListener } from "./tooling-traces.ts";
+import type { Housing, HousingParts } from "./container/environment-container.ts";
+import type { ToolingListener } from "./project/tooling-traces.ts";
 
 export interface EnvironmentParts extends Omit<HousingParts, "isBusy" | "onDenied" | "redact"> {
   readonly spec: EnvironmentSpec;

@@ -2,7 +2,7 @@ import { formatBytes } from "../../base/bytes.ts";
 import { formatDuration } from "../../base/duration.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Denial } from "../../policy/network/denial.ts";
-import type { DiskExcess } from "./watch-disk.ts";
+import type { DiskExcess } from "./container/watch-disk.ts";
 import type { Outcome } from "../../sandbox/outcome.ts";
 
 export interface EndedCommand {

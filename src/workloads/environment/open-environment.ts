@@ -3,15 +3,15 @@ import type { Logger } from "../../base/logger.ts";
 import type { NetworkAccess } from "../../egress/network-access.ts";
 import type { Engine, PullProgress } from "../../engines/engine.ts";
 import { temporaryFolder } from "../../policy/scratch.ts";
-import type { ToolingListener } from "./tooling-traces.ts";
+import type { ToolingListener } from "./project/tooling-traces.ts";
 import type { Caller, Sandboxes } from "../../sandbox/sandboxes.ts";
 import type { Environment } from "./environment.ts";
 import { environmentPlan } from "./environment-plan.ts";
 import type { EnvironmentSpec } from "./environment-spec.ts";
-import type { SetuidListener } from "./housing.ts";
+import type { SetuidListener } from "./container/environment-container.ts";
 import type { Environments } from "./environments.ts";
-import { prepareEnvironment } from "./prepare-environment.ts";
-import { projectParts, rootWatch } from "./project-parts.ts";
+import { prepareEnvironment } from "./prepare/prepare-environment.ts";
+import { projectParts, rootWatch } from "./project/project-parts.ts";
 
 export interface OpenEnvironment {
   readonly id: string;

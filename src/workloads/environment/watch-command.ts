@@ -1,8 +1,8 @@
 import { settlesWithin } from "../../base/abort.ts";
 import type { OutputChunk, Process } from "../../engines/engine.ts";
 import type { RingOutput } from "../../base/ring-output.ts";
-import { followOutput, keptBytes } from "../background/follow-output.ts";
-import { untilEnded, type WatchedEnd } from "../program/until-ended.ts";
+import { followOutput, keptBytes } from "../run/follow-output.ts";
+import { untilEnded, type WatchedEnd } from "../run/until-ended.ts";
 
 export interface CommandWatch {
   readonly process: Process;

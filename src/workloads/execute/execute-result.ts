@@ -1,4 +1,4 @@
-import type { ProgramResult } from "../program/program-result.ts";
+import type { ProgramResult } from "../run/program-result.ts";
 import type { Artifact } from "./artifacts.ts";
 
 /** What became of a one-shot execution. */

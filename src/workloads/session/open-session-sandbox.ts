@@ -6,9 +6,9 @@ import { sessionProfile } from "../../policy/session-profile.ts";
 import type { Caller, Sandboxes } from "../../sandbox/sandboxes.ts";
 import type { EnsureImageOptions, NeededImage } from "../program/ensure-image.ts";
 import { planOf } from "../program/plan-of.ts";
-import { SandboxPackages } from "./sandbox-packages.ts";
+import { SandboxPackages } from "./packages/sandbox-packages.ts";
 import type { SessionSettings } from "./session-call.ts";
-import type { SessionPackages } from "./session-packages.ts";
+import type { SessionPackages } from "./packages/session-packages.ts";
 import { SessionSandbox } from "./session-sandbox.ts";
 
 /** What getting a sandbox ready tells. */

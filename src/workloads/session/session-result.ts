@@ -1,4 +1,4 @@
-import type { ProgramResult } from "../program/program-result.ts";
+import type { ProgramResult } from "../run/program-result.ts";
 
 /** What became of one call of `run_code`. */
 export interface SessionResult extends ProgramResult {

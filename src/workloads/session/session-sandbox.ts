@@ -9,7 +9,7 @@ import type { Sandbox } from "../../sandbox/sandbox.ts";
 import { SharedNetwork } from "../../sandbox/shared-network.ts";
 import { runnerCommand, toolchains, type Toolchain } from "../program/languages.ts";
 import { readRunner } from "../program/read-runner.ts";
-import type { SandboxPackages } from "./sandbox-packages.ts";
+import type { SandboxPackages } from "./packages/sandbox-packages.ts";
 
 /** How long a runner without a job may take to end. */
 const dismissMs = 5_000;

@@ -6,13 +6,13 @@ import { GivenSecrets } from "../../policy/redaction/given-secrets.ts";
 import { workFolder } from "../../policy/scratch.ts";
 import type { Caller } from "../../sandbox/sandboxes.ts";
 import type { WorkArchive, WorkArchives } from "../../sandbox/work-archives.ts";
-import type { BackgroundProcess, StopOptions } from "../background/background-process.ts";
-import { BackgroundProcesses } from "../background/background-processes.ts";
+import type { BackgroundProcess, StopOptions } from "../place/background/background-process.ts";
+import { BackgroundProcesses } from "../place/background/background-processes.ts";
 import type { SessionSettings } from "./session-call.ts";
-import type { SandboxPackages } from "./sandbox-packages.ts";
-import { noPackages, type SessionPackages } from "./session-packages.ts";
+import type { SandboxPackages } from "./packages/sandbox-packages.ts";
+import { noPackages, type SessionPackages } from "./packages/session-packages.ts";
 import type { SessionSandbox } from "./session-sandbox.ts";
-import { restoreWork, saveWork } from "./work-folder.ts";
+import { restoreWork, saveWork } from "./files/work-folder.ts";
 
 export interface SessionParts {
   readonly id: string;

@@ -4,16 +4,16 @@ import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { findInterpreter } from "../../sandbox/find-interpreter.ts";
 import { redactedProcess } from "../../sandbox/redacted-process.ts";
 import type { Caller } from "../../sandbox/sandboxes.ts";
-import { assertPortsFree } from "../background/assert-ports-free.ts";
-import type { BackgroundProcess } from "../background/background-process.ts";
+import { assertPortsFree } from "../place/background/assert-ports-free.ts";
+import type { BackgroundProcess } from "../place/background/background-process.ts";
 import type { ProcessSpec } from "../program/command-spec.ts";
-import type { GrantNetwork } from "../program/start-program.ts";
+import type { GrantNetwork } from "../run/start-program.ts";
 import { checkSession, type ProgramDemands } from "./check-session.ts";
 import type { OpenSessionOptions } from "./open-session-sandbox.ts";
 import { programVariables } from "./program-variables.ts";
 import type { Session } from "./session.ts";
 import { startNetworked } from "./start-networked.ts";
-import { plainWish } from "./plain-wish.ts";
+import { plainWish } from "./no-extra-needs.ts";
 
 export interface BackgroundStart extends ProgramDemands {
   readonly spec: ProcessSpec;

@@ -1,7 +1,7 @@
 import { startBeside } from "../../sandbox/exec-with-network.ts";
 import type { Denial } from "../../policy/network/denial.ts";
 import type { NetworkPolicy } from "../../policy/network.ts";
-import { startProgram, type ProgramStart, type StartedProgram } from "../program/start-program.ts";
+import { startProgram, type ProgramStart, type StartedProgram } from "../run/start-program.ts";
 import type { SessionSandbox } from "./session-sandbox.ts";
 
 export interface NetworkedStart extends Omit<ProgramStart, "sandbox"> {

@@ -1,0 +1,120 @@
+import type { NetworkGrant } from "../../../egress/network-access.ts";
+import type { Process } from "../../../engines/engine.ts";
+import { GloveboxError } from "../../../errors/glovebox-error.ts";
+import type { ChangedToolingFile } from "../../../policy/tooling/tooling-changes.ts";
+import type { Caller } from "../../../sandbox/sandboxes.ts";
+import { Housing, type HousingParts } from "../container/environment-container.ts";
+import type { ToolingTraces } from "../project/tooling-traces.ts";
+import { watchCommand, type CommandEnd } from "../watch-command.ts";
+
+export interface ImagePreparation extends Omit<HousingParts, "isBusy" | "onDenied"> {
+  /** The field of the request that has the commands. */
+  readonly field: "setup_commands" | "install_commands";
+  readonly commands: readonly (readonly string[])[];
+  readonly environmentId: string;
+  /** The network that installing needs. */
+  readonly grant: NetworkGrant | null;
+  readonly environment: Readonly<Record<string, string>>;
+  /** Of each command. */
+  readonly timeoutMs: number;
+  /** Tells what the commands change of the files that tools of the project's owner run. */
+  readonly traces: ToolingTraces;
+  readonly onProgress: (message: string) => void;
+  readonly monotonicMs: () => number;
+}
+
+/** What commands have left behind. */
+export interface PreparedImage {
+  /** Of the container's files; null where they could write to none. */
+  readonly image: string | null;
+  readonly toolingFiles: readonly ChangedToolingFile[];
+}
+
+/** Label of the image, with the environment's id. */
+const imageLabel = "glovebox.environment";
+
+/** Characters of a failed command's output that its error shows. */
+const shownCharacters = 2_000;
+
+/**
+ * Runs the commands in a container of their own, and makes an image of what they leave.
+ * @throws PACKAGE_INSTALL_FAILED with the command and its last words, CANCELLED, what `Housing.open` throws
+ */
+export async function prepareImage(preparation: ImagePreparation, caller: Caller): Promise<PreparedImage> {
+  const { plan, traces } = preparation;
+  const housing = await Housing.open({ ...preparation, isBusy: () => true, onDenied: () => undefined }, caller);
+  try {
+    const toolingFiles = await runAll(preparation, housing, caller);
+    await housing.clearSetuidBits();
+    if (plan.writableRoot === undefined) return { image: null, toolingFiles };
+    const labels = { [imageLabel]: preparation.environmentId };
+    const image = await housing.sandbox.commit({ labels, lifetimeMs: plan.lifetimeMs }, { signal: caller.signal });
+    return { image, toolingFiles };
+  } finally {
+    await housing.remove();
+    await traces.close();
+  }
+}
+
+async function runAll(
+  preparation: ImagePreparation,
+  housing: Housing,
+  caller: Caller,
+): Promise<readonly ChangedToolingFile[]> {
+  const { field, commands, traces, onProgress } = preparation;
+  const verb = field === "setup_commands" ? "Setup" : "Install";
+  const changed = new Map<string, ChangedToolingFile>();
+  for (const [index, command] of commands.entries()) {
+    onProgress(`${verb} ${index + 1} of ${commands.length}: ${command.join(" ").slice(0, 120)}`);
+    const trace = await traces.begin(index > 0);
+    const { process, end } = await runOne(preparation, { housing, command, caller });
+    const report = await traces.end(trace, { process, sandbox: housing.sandbox.id });
+    for (const file of report.changed) changed.set(file.path, file);
+    if (end.exitCode !== 0 || end.interruption !== null) throw commandFailed({ field, end, housing, index, command });
+  }
+  return [...changed.values()];
+}
+
+async function runOne(
+  { plan, environment, timeoutMs, monotonicMs }: ImagePreparation,
+  run: { readonly housing: Housing; readonly command: readonly string[]; readonly caller: Caller },
+): Promise<{ readonly process: Process; readonly end: CommandEnd }> {
+  const { housing, command, caller } = run;
+  const { workingDirectory } = plan;
+  const process = await housing.sandbox.exec({ command, environment, workingDirectory }, { signal: caller.signal });
+  const end = await watchCommand({
+    process,
+    timeoutMs,
+    onOutput: () => undefined,
+    signal: caller.signal,
+    // The whole container is for this alone.
+    end: () => housing.remove(),
+    monotonicMs,
+  });
+  return { process, end };
+}
+
+function commandFailed(failed: {
+  readonly field: ImagePreparation["field"];
+  readonly end: CommandEnd;
+  readonly housing: Housing;
+  readonly index: number;
+  readonly command: readonly string[];
+}): GloveboxError {
+  const { end, housing, index, command } = failed;
+  if (end.interruption === "cancel") return new GloveboxError("CANCELLED", "The request was cancelled.");
+  const reasons = { timeout: "it ran out of time", lost: "its container went away" };
+  const overDisk = housing.overDisk === null ? null : "its files passed the disk limit";
+  const why = overDisk ?? (end.interruption === null ? `exit code ${end.exitCode}` : reasons[end.interruption]);
+  const words = `${end.stdout.text()}${end.stderr.text()}`.slice(-shownCharacters).trim();
+  const field = `${failed.field}[${index}]`;
+  const who = failed.field === "setup_commands" ? "root" : "the owner of the project";
+  return new GloveboxError(
+    "PACKAGE_INSTALL_FAILED",
+    `${field} (${command.join(" ").slice(0, 120)}) failed: ${why}.${words === "" ? "" : `\n${words}`}`,
+    {
+      suggestion: `Correct the command; it runs as ${who}, with the package registries as its only network.`,
+      context: { field, exit_code: end.exitCode },
+    },
+  );
+}

@@ -1,0 +1,40 @@
+import { GrowthWatch } from "../../../sandbox/growth/growth-watch.ts";
+import { lockTooling } from "../../../sandbox/tooling/lock-tooling.ts";
+import { lookAtTooling } from "../../../sandbox/tooling/look-at-tooling.ts";
+import type { EnvironmentParts } from "../environment-parts.ts";
+import { projectFolder, type EnvironmentSpec } from "../environment-spec.ts";
+
+/** Files and folders that a project may grow by, and a container's own root (SPEC LI1). */
+const maxFiles = 1_000_000;
+
+type ProjectParts = Pick<EnvironmentParts, "lookAtTooling" | "lockTooling" | "growth">;
+
+export interface ProjectHost {
+  readonly host: { readonly platform: NodeJS.Platform; readonly executable: string };
+  readonly now: () => number;
+}
+
+/** Watches a folder of a container's own files, of which only the number is not known otherwise. */
+export function rootWatch({ host, now }: ProjectHost): (folder: string) => GrowthWatch {
+  return (folder) => {
+    const place = { stablePath: folder, realPath: folder };
+    return new GrowthWatch({ ...host, place, limits: { bytes: Number.POSITIVE_INFINITY, files: maxFiles }, now });
+  };
+}
+
+/** What watches and keeps a project that commands may write to; nothing can change in one that is read-only. */
+export function projectParts({ host, now }: ProjectHost, spec: EnvironmentSpec): ProjectParts {
+  const { project, toolingFiles, toolingPaths, limits } = spec;
+  if (project === null || project.readOnly) return { lookAtTooling: undefined, lockTooling: undefined, growth: null };
+  const looked = { place: project.place, platform: host.platform, morePaths: toolingPaths };
+  return {
+    lookAtTooling: () => lookAtTooling(looked),
+    lockTooling: toolingFiles === "named" ? undefined : () => lockTooling(looked, projectFolder),
+    growth: new GrowthWatch({
+      ...host,
+      place: project.place,
+      limits: { bytes: limits.diskBytes, files: maxFiles },
+      now,
+    }),
+  };
+}

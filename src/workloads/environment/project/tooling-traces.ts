@@ -1,0 +1,136 @@
+import type { Process } from "../../../engines/engine.ts";
+import { compareTooling, type ChangedToolingFile } from "../../../policy/tooling/tooling-changes.ts";
+import type { ToolingLook } from "../../../sandbox/tooling/look-at-tooling.ts";
+
+/** Is told of changes in a sandbox, and once of the end of a sandbox that had any. */
+export interface ToolingListener {
+  changed(sandbox: string, files: readonly ChangedToolingFile[]): void;
+  ended(sandbox: string): void;
+}
+
+export interface ToolingTracesOptions {
+  /** Null where it cannot be told; undefined: commands cannot change the project. */
+  readonly look: (() => Promise<ToolingLook | null>) | undefined;
+  /** Takes secrets out of names that programs chose. */
+  readonly redact: (text: string) => string;
+  readonly alerts: ToolingListener;
+  /** Called when a program begins and ends; `worked`: whether one ran until now. Never rejects. */
+  readonly onEdge: (worked: boolean) => Promise<void>;
+}
+
+/** What has changed of the files through which a project runs code on its owner's machine. */
+export interface ToolingReport {
+  readonly changed: readonly ChangedToolingFile[];
+  /** False: there was more to compare than a look takes, or the project could not be read. */
+  readonly isWhole: boolean;
+}
+
+/** How things were before a program, and what has been told of them since. */
+export interface ToolingTrace {
+  readonly before: ToolingLook | null;
+  readonly told: Set<string>;
+}
+
+/** A program that runs in a sandbox. */
+export interface FollowedProgram {
+  readonly sandbox: string;
+  readonly process: Pick<Process, "isGone" | "exit">;
+}
+
+const nothing: ToolingReport = { changed: [], isWhole: true };
+
+/**
+ * Tells what programs of an environment change of the files that tools of the project's owner run. What a program leaves
+ * running counts with the next program: the time between the two is not the owner's alone.
+ */
+export class ToolingTraces {
+  readonly #options: ToolingTracesOptions;
+  readonly #ending = new Set<Promise<unknown>>();
+  readonly #changedIn = new Set<string>();
+  readonly #reports = new WeakMap<object, () => Promise<ToolingReport>>();
+  /** How things were when a program ended and left something running; the next one begins with it. */
+  #carried: ToolingLook | null = null;
+  #hasLeft = false;
+
+  constructor(options: ToolingTracesOptions) {
+    this.#options = options;
+  }
+
+  /** Whether a program that has ended left something running, as far as is known. */
+  get hasLeft(): boolean {
+    return this.#hasLeft;
+  }
+
+  /** Looks before a program starts; `worked`: whether another runs. */
+  async begin(worked: boolean): Promise<ToolingTrace> {
+    await this.#options.onEdge(worked);
+    return { before: this.#carried ?? (await this.#options.look?.()) ?? null, told: new Set() };
+  }
+
+  /** Looks when a program has ended. */
+  async end(trace: ToolingTrace, { sandbox, process }: FollowedProgram): Promise<ToolingReport> {
+    const ending = this.#end(trace, { sandbox, process });
+    this.#ending.add(ending);
+    try {
+      return await ending;
+    } finally {
+      this.#ending.delete(ending);
+    }
+  }
+
+  async #end(trace: ToolingTrace, { sandbox, process }: FollowedProgram): Promise<ToolingReport> {
+    const { look, onEdge } = this.#options;
+    if (look === undefined) return nothing;
+    // Asked before the look: what is gone by then changes nothing after it.
+    this.#hasLeft = await mayRun(process);
+    await onEdge(true);
+    const after = await look();
+    this.#carried = this.#hasLeft ? after : null;
+    return this.#compare(trace, after, sandbox);
+  }
+
+  /** Lets `reportOf` tell of a process that goes on by itself, until its end and from then on. */
+  follow(key: object, trace: ToolingTrace, followed: FollowedProgram): void {
+    this.#reports.set(key, async () => {
+      const { look } = this.#options;
+      return look === undefined ? nothing : this.#compare(trace, await look(), followed.sandbox);
+    });
+    const end = (): void => {
+      const last = this.end(trace, followed);
+      this.#reports.set(key, () => last);
+    };
+    followed.process.exit.then(end, end);
+  }
+
+  /** What has changed since a process was started, until now or its end; null for one that is not followed. */
+  async reportOf(key: object): Promise<ToolingReport | null> {
+    return (await this.#reports.get(key)?.()) ?? null;
+  }
+
+  /** Waits for the looks that are under way; to be called when no program runs any more. */
+  async close(): Promise<void> {
+    await Promise.all(this.#ending);
+    for (const sandbox of this.#changedIn) this.#options.alerts.ended(sandbox);
+  }
+
+  #compare({ before, told }: ToolingTrace, after: ToolingLook | null, sandbox: string): ToolingReport {
+    const { redact, alerts } = this.#options;
+    if (before === null || after === null) return { changed: [], isWhole: false };
+    const changed = compareTooling(before.snapshot, after.snapshot).map((file) => ({
+      ...file,
+      path: redact(file.path),
+    }));
+    const untold = changed.filter(({ path, change }) => !told.has(`${change} ${path}`));
+    for (const { path, change } of untold) told.add(`${change} ${path}`);
+    if (untold.length > 0) {
+      this.#changedIn.add(sandbox);
+      alerts.changed(sandbox, untold);
+    }
+    return { changed, isWhole: before.isWhole && after.isWhole };
+  }
+}
+
+/** Whether something of an ended program may still run. */
+async function mayRun(process: FollowedProgram["process"]): Promise<boolean> {
+  return (await process.isGone?.().catch(() => true)) !== true;
+}

@@ -1,0 +1,169 @@
+import { untilCancelled } from "../../../base/abort.ts";
+import { untilWritable } from "../../../base/until-writable.ts";
+import { GloveboxError } from "../../../errors/glovebox-error.ts";
+import type { Process, ProcessSignal } from "../../../engines/engine.ts";
+import type { RingOutput } from "../../../base/ring-output.ts";
+import type { Sandbox } from "../../../sandbox/sandbox.ts";
+import { endProcess } from "../../run/end-process.ts";
+import { followOutput, keptBytes } from "../../run/follow-output.ts";
+import type { OpenPort, PortRelays } from "./port-relays.ts";
+
+/** `lost`: its container went away under it. */
+export type BackgroundState = "running" | "exited" | "lost";
+
+export interface BackgroundProcessParts {
+  readonly id: string;
+  readonly command: readonly string[];
+  /** Milliseconds since the epoch. */
+  readonly startedAtMs: number;
+  readonly process: Process;
+  readonly sandbox: Pick<Sandbox, "state">;
+  /** Closed when it has ended. */
+  readonly relays: PortRelays;
+  readonly onEnded: () => void;
+}
+
+/** How a process is ended; by default gently, which leaves it time to go. */
+export interface StopOptions {
+  /** SIGKILL at once. */
+  readonly atOnce?: boolean | undefined;
+  /** Its sandbox goes too: it counts as lost. */
+  readonly isLost?: boolean | undefined;
+}
+
+/** How long a process may take to read what was written to it. */
+const writeMs = 10_000;
+
+/** A process that outlives the call that started it, with its newest output. */
+export class BackgroundProcess {
+  readonly id: string;
+  readonly command: readonly string[];
+  readonly startedAtMs: number;
+  readonly stdout: RingOutput;
+  readonly stderr: RingOutput;
+  /** Resolves when it has ended, however. */
+  readonly ended: Promise<void>;
+  readonly #process: Process;
+  readonly #relays: PortRelays;
+  #isLost = false;
+  #state: BackgroundState = "running";
+  #exitCode: number | null = null;
+  #isOutputOver = false;
+  #drained: Promise<void> | undefined;
+
+  constructor(parts: BackgroundProcessParts) {
+    const { id, command, startedAtMs, process, sandbox, relays } = parts;
+    this.id = id;
+    this.command = command;
+    this.startedAtMs = startedAtMs;
+    this.#process = process;
+    this.#relays = relays;
+    const followed = followOutput(process, keptBytes.process);
+    this.stdout = followed.stdout;
+    this.stderr = followed.stderr;
+    const over = (): void => void (this.#isOutputOver = true);
+    followed.ended.then(over, over);
+    this.ended = process.exit
+      .then(
+        ({ exitCode }) => this.#end(sandbox.state === "running" && !this.#isLost ? "exited" : "lost", exitCode),
+        () => this.#end("lost", null),
+      )
+      .finally(parts.onEnded);
+  }
+
+  get state(): BackgroundState {
+    return this.#state;
+  }
+
+  /** Null while it runs, and when it was lost. */
+  get exitCode(): number | null {
+    return this.#exitCode;
+  }
+
+  /** Those of its ports that are open: none when it has ended. */
+  get ports(): readonly OpenPort[] {
+    return this.#state === "running" ? this.#relays.ports : [];
+  }
+
+  /** Whether no more output comes. */
+  get isOutputOver(): boolean {
+    return this.#isOutputOver;
+  }
+
+  /**
+   * Writes to its standard input, and ends that when asked. As long as it has not read what was written before, no more is
+   * taken. @throws INVALID_REQUEST when it has ended, TIMEOUT when it does not read
+   */
+  async write(text: string, end: boolean): Promise<void> {
+    const { stdin } = this.#process;
+    if (this.#state !== "running") throw this.#refused("takes no more input", "it has ended");
+    if (stdin.writableEnded || stdin.destroyed)
+      throw this.#refused("takes no more input", "its standard input was closed");
+    const late = AbortSignal.timeout(writeMs);
+    // Calls at once: each looks again, because another may have been first.
+    while (stdin.writableNeedDrain) if (!(await this.#reads(late))) throw this.#notReading("nothing of this was taken");
+    if (text !== "" && !stdin.write(text) && !(await this.#reads(late)))
+      throw this.#notReading("it reaches the process when that reads again");
+    if (end) stdin.end();
+  }
+
+  /** Sends it a signal, after which it may go on. @throws INVALID_REQUEST when it has ended, UNSUPPORTED, SANDBOX_LOST */
+  async signal(signal: ProcessSignal): Promise<void> {
+    if (this.#state !== "running") throw this.#refused("takes no signal", "it has ended");
+    if (this.#process.signal === undefined) throw noSignals();
+    await this.#process.signal(signal);
+  }
+
+  /** Ends it with all that it started. @throws SANDBOX_LOST when something may be left */
+  async stop({ atOnce = false, isLost = false }: StopOptions = {}): Promise<void> {
+    if (this.#state !== "running") return;
+    this.#isLost ||= isLost;
+    try {
+      if (atOnce) await this.#process.kill("SIGKILL");
+      else await endProcess(this.#process);
+    } finally {
+      this.#relays.close();
+    }
+  }
+
+  #end(state: "exited" | "lost", exitCode: number | null): void {
+    this.#state = state;
+    this.#relays.close();
+    this.#exitCode = state === "exited" ? exitCode : null;
+  }
+
+  #refused(what: string, why: string): GloveboxError {
+    return new GloveboxError("INVALID_REQUEST", `Process ${this.id} ${what}: ${why}.`, {
+      suggestion: "Start another process.",
+      context: { process_id: this.id, state: this.#state },
+    });
+  }
+
+  /** Whether what was written has been taken in time, or will be taken no more. */
+  async #reads(late: AbortSignal): Promise<boolean> {
+    const { stdin } = this.#process;
+    // One for all calls that wait: each would leave its listeners behind.
+    this.#drained ??= untilWritable(stdin).finally(() => (this.#drained = undefined));
+    await untilCancelled(Promise.race([this.#drained, this.ended]), late).catch(() => undefined);
+    return this.#state !== "running" || !stdin.writableNeedDrain;
+  }
+
+  #notReading(what: string): GloveboxError {
+    const { writableLength: bytes } = this.#process.stdin;
+    return new GloveboxError(
+      "TIMEOUT",
+      `Process ${this.id} does not read its standard input: ${bytes} bytes wait for it, and ${what}.`,
+      {
+        suggestion: "Look at what it does, or stop it.",
+        context: { process_id: this.id, waiting_bytes: bytes },
+      },
+    );
+  }
+}
+
+function noSignals(): GloveboxError {
+  return new GloveboxError("UNSUPPORTED", "A single process cannot be sent signals on this engine.", {
+    suggestion: "Leave signal out, which ends the process.",
+    context: { field: "signal" },
+  });
+}

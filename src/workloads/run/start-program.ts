@@ -1,0 +1,55 @@
+import type { NetworkAccess, NetworkGrant } from "../../egress/network-access.ts";
+import type { Process } from "../../engines/engine.ts";
+import type { Denial } from "../../policy/network/denial.ts";
+import { execWithNetwork } from "../../sandbox/exec-with-network.ts";
+import type { Sandbox } from "../../sandbox/sandbox.ts";
+import { noNetworkReport, type NetworkReport } from "./explain-network.ts";
+import type { Toolchain } from "../program/languages.ts";
+
+export interface ProgramStart {
+  readonly sandbox: Pick<Sandbox, "id" | "capabilities" | "exec">;
+  /** Starts the runner, with the companion where one is given. */
+  readonly runner: (companion?: readonly string[]) => Promise<Process>;
+  readonly toolchain: Toolchain;
+  /** Null: no network at all. */
+  readonly grant: NetworkGrant | null;
+  readonly onDenied: (denial: Denial) => void;
+  /** Takes out of what the program asked for what must not be shown. */
+  readonly redact: (text: string) => string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface StartedProgram extends Disposable {
+  readonly process: Process;
+  /** All that was refused until now. */
+  networkReport(): Promise<NetworkReport>;
+}
+
+/** Starts the runner in its sandbox, with the network that was granted. @throws what `execWithNetwork` throws */
+export async function startProgram(start: ProgramStart): Promise<StartedProgram> {
+  const { sandbox, runner, toolchain, grant, onDenied, redact, signal } = start;
+  if (grant === null) {
+    const process = await runner();
+    return { process, networkReport: () => Promise.resolve(noNetworkReport), [Symbol.dispose]: () => undefined };
+  }
+  const { process, network } = await execWithNetwork({
+    sandbox,
+    program: runner,
+    grant,
+    interpreter: toolchain,
+    onDenied,
+    redact,
+    signal,
+  });
+  return {
+    process,
+    networkReport: async () => {
+      await network.settle();
+      return { denials: network.denials, denialCount: network.denialCount, isLost: network.isLost };
+    },
+    [Symbol.dispose]: () => network.close(),
+  };
+}
+
+/** The part of `NetworkAccess` that a run needs. */
+export type GrantNetwork = Pick<NetworkAccess, "grant">;

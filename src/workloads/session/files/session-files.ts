@@ -1,0 +1,62 @@
+import { formatBytes, mebibyte } from "../../../base/bytes.ts";
+import type { CallOptions } from "../../../engines/engine.ts";
+import { GloveboxError } from "../../../errors/glovebox-error.ts";
+import { workFolder } from "../../../policy/scratch.ts";
+import type { FileKind } from "../../../sandbox/files/file-facts.ts";
+import type { SandboxFiles } from "../../../sandbox/files/sandbox-files.ts";
+
+/** A file or folder in a session. */
+export interface SessionFile {
+  /** Relative to the folder that was listed. */
+  readonly path: string;
+  readonly type: FileKind;
+  readonly sizeBytes: number;
+}
+
+/** Largest piece of a file that one call reads or writes. */
+export const maxFileBytes: number = 10 * mebibyte;
+/** Entries that one call lists. */
+const maxListed = 1000;
+
+/** What is in a folder, by name. @throws what `SandboxFiles` throws */
+export async function listFiles(
+  files: SandboxFiles,
+  path: string,
+  { signal }: CallOptions,
+): Promise<{ readonly files: readonly SessionFile[]; readonly truncated: boolean }> {
+  const { entries, isTruncated } = await files.list(absolute(path), { mostEntries: maxListed, signal });
+  const found = entries.map(({ path: name, kind, sizeBytes }) => ({ path: name, type: kind, sizeBytes }));
+  return { files: found, truncated: isTruncated };
+}
+
+/** Bytes of a file from an offset on. @throws what `SandboxFiles` throws */
+export async function readFile(
+  files: SandboxFiles,
+  { path, offset, limit }: { readonly path: string; readonly offset: number; readonly limit: number },
+  { signal }: CallOptions,
+): Promise<{ readonly content: Uint8Array; readonly sizeBytes: number }> {
+  const mostBytes = Math.min(limit, maxFileBytes);
+  const { sizeBytes, chunks } = await files.read(absolute(path), { offsetBytes: offset, mostBytes, signal });
+  const pieces: Uint8Array[] = [];
+  for await (const piece of chunks) pieces.push(piece);
+  return { content: Buffer.concat(pieces), sizeBytes };
+}
+
+/** Writes a file whole; folders on the way are made. @throws what `SandboxFiles` throws, INVALID_REQUEST for too much */
+export async function writeFile(
+  files: SandboxFiles,
+  { path, content }: { readonly path: string; readonly content: Uint8Array },
+  { signal }: CallOptions,
+): Promise<void> {
+  if (content.length > maxFileBytes) {
+    throw new GloveboxError("INVALID_REQUEST", `content: expected at most ${formatBytes(maxFileBytes)}.`, {
+      context: { field: "content" },
+    });
+  }
+  await files.write(absolute(path), content, { signal });
+}
+
+/** Paths are the sandbox's own affair: whatever they lead to is in it. */
+function absolute(path: string): string {
+  return path.startsWith("/") ? path : `${workFolder}/${path}`;
+}

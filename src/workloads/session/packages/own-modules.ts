@@ -1,0 +1,53 @@
+import type { CallOptions } from "../../../engines/engine.ts";
+import { workFolder } from "../../../policy/scratch.ts";
+import { runSandboxCommand } from "../../../sandbox/sandbox-command.ts";
+import type { Sandbox } from "../../../sandbox/sandbox.ts";
+
+/** What a sandbox's Python has of its own, and what is in the working folder: nobody else's packages. */
+export interface OwnModules {
+  /** Names of distributions, in the usual form. */
+  readonly distributions: ReadonlySet<string>;
+  /** Python files at the top of the working folder; its folders count as packages. */
+  readonly paths: readonly string[];
+}
+
+const program = `
+import importlib.metadata, json, os, sys
+names = [d.metadata["Name"] or "" for d in importlib.metadata.distributions()]
+paths = [e.name + "/__init__.py" if e.is_dir() else e.name for e in os.scandir(sys.argv[1])]
+print(json.dumps([names[:5000], paths[:5000]]))
+`;
+
+/** Asks the sandbox's Python; what cannot be had counts as nothing. @throws CANCELLED, SANDBOX_LOST */
+export async function ownModules(
+  sandbox: Pick<Sandbox, "exec" | "folderOf" | "capabilities">,
+  options: CallOptions,
+): Promise<OwnModules> {
+  // A guard takes the place of isolation, but not the working folder out of the path.
+  const isolated = sandbox.capabilities.programs === "guarded" ? [] : ["-I"];
+  const command = ["python3", ...isolated, "-c", program, sandbox.folderOf(workFolder)];
+  const { stdout } = await runSandboxCommand(
+    sandbox,
+    { command, maxOutputBytes: 1_000_000, timeLimitMs: 20_000 },
+    options,
+  );
+  const [names, paths] = parse(stdout.text());
+  return { distributions: new Set(names.map((name) => name.toLowerCase().replaceAll(/[-_.]+/g, "-"))), paths };
+}
+
+/** Only strings are taken: file names are the program's own choice. */
+function parse(text: string): readonly [readonly string[], readonly string[]] {
+  let answer: unknown;
+  try {
+    answer = JSON.parse(text);
+  } catch {
+    // Cut off, or no Python: nothing is known then.
+    return [[], []];
+  }
+  const [names, paths] = Array.isArray(answer) ? (answer as unknown[]) : [];
+  return [strings(names), strings(paths)];
+}
+
+function strings(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
+}
