@@ -1,6 +1,6 @@
 import { Command, CommanderError } from "commander";
 import { toGloveboxError } from "../errors/glovebox-error.ts";
-import { readPackageVersion } from "../config/package-version.ts";
+import { readPackageVersion } from "../config/host/package-version.ts";
 import type { CommandIo } from "./command-io.ts";
 import { reportError } from "./output/error-report.ts";
 import { exitCodeOfError, exitCodes } from "./exit-code.ts";

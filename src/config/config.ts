@@ -1,9 +1,9 @@
 import type { HostAndPort } from "../policy/network/host-and-port.ts";
 import type { Isolation } from "../policy/isolation.ts";
 import type { Language } from "../policy/language.ts";
-import type { LimitKind, Limits } from "../policy/limits.ts";
+import type { LimitKind, Limits } from "../policy/limits/limits.ts";
 import type { ToolingFilesMode } from "../policy/tooling/tooling-files.ts";
-import type { SecretSource } from "./secret-source.ts";
+import type { SecretSource } from "./secrets/secret-source.ts";
 
 /** Which engine answers `run_code`: the configured container engine, or the embedded one (SPEC RT4). */
 export const executionModes = ["container", "preload"] as const;

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { Config, LoadedConfig } from "./config.ts";
-import { readHost, type Host } from "./host.ts";
+import { readHost, type Host } from "./host/host.ts";
 import { loadConfig } from "./load-config.ts";
 import { settingsOverrides, type Settings } from "./settings-overrides.ts";
 

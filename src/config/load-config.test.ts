@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { defaultCeilings, defaultLimits } from "../policy/limits.ts";
+import { defaultCeilings, defaultLimits } from "../policy/limits/limits.ts";
 import type { LoadedConfig } from "./config.ts";
 import { loadConfig, type LoadConfigOptions } from "./load-config.ts";
 

@@ -1,15 +1,15 @@
 import { GloveboxError } from "../errors/glovebox-error.ts";
-import { checkEnvironment } from "../policy/environment.ts";
+import { checkEnvironment } from "../policy/request/environment.ts";
 import { boundByCeilings } from "./ceiling-problems.ts";
 import type { ConfigSource, LoadedConfig } from "./config.ts";
-import { environmentLayer, unknownVariables } from "./environment-layer.ts";
-import { readFileLayer, type FileOptions } from "./file-layer.ts";
-import { flagLayer, type ConfigFlags } from "./flag-layer.ts";
-import { engineVariables, pickVariables } from "./host-variables.ts";
-import { layerProblems } from "./layer-problems.ts";
-import type { Layer } from "./layer.ts";
-import { nest, settingsKeys, valueAt } from "./settings-keys.ts";
-import { parseSettings } from "./settings-schema.ts";
+import { environmentLayer, unknownVariables } from "./layers/environment-layer.ts";
+import { readFileLayer, type FileOptions } from "./layers/file-layer.ts";
+import { flagLayer, type ConfigFlags } from "./layers/flag-layer.ts";
+import { engineVariables, pickVariables } from "./host/host-variables.ts";
+import { layerProblems } from "./layers/layer-problems.ts";
+import type { Layer } from "./layers/layer.ts";
+import { nest, settingsKeys, valueAt } from "./layers/settings-keys.ts";
+import { parseSettings } from "./schema/settings-schema.ts";
 
 export interface LoadConfigOptions extends FileOptions {
   readonly flags?: ConfigFlags | undefined;

@@ -1,4 +1,4 @@
-import type { ConfigFlags } from "./flag-layer.ts";
+import type { ConfigFlags } from "./layers/flag-layer.ts";
 
 /** Nested values under the names of the configuration file. */
 export interface Settings {

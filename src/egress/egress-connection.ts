@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
 import { settlesWithin, untilCancelled } from "../base/abort.ts";
 import { createId } from "../base/id.ts";
-import { untilWritable } from "../base/until-writable.ts";
+import { untilWritable } from "../base/streams/until-writable.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Denial } from "../policy/network/denial.ts";
 import type { EgressPolicy } from "../policy/network/egress-policy.ts";

@@ -1,14 +1,14 @@
-import type { NetworkPolicy } from "../policy/network.ts";
+import type { NetworkPolicy } from "../policy/network/network.ts";
 import { defaultPorts, type DomainPattern } from "../policy/network/domain-pattern.ts";
 import type { EgressPolicy } from "../policy/network/egress-policy.ts";
 import type { HostAndPort } from "../policy/network/host-and-port.ts";
-import { hostOf } from "./ask-file-hosts.ts";
+import { hostOf } from "./proxy/ask-file-hosts.ts";
 import type { EgressConnection } from "./egress-connection.ts";
 import type { EgressProxies } from "./egress-proxies.ts";
 import { forwarderPreamble } from "./forwarder.ts";
 import type { Registry } from "./proxy-messages.ts";
 import type { RedactText } from "./refusal-listener.ts";
-import type { RegistrySettings } from "./registry-settings.ts";
+import type { RegistrySettings } from "./registries/registry-settings.ts";
 import { sandboxVariables } from "./sandbox-variables.ts";
 
 export interface NetworkAccessOptions {

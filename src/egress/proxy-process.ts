@@ -6,7 +6,7 @@ import type { Logger } from "../base/logger.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import type { EgressPolicy } from "../policy/network/egress-policy.ts";
 import type { HostAndPort } from "../policy/network/host-and-port.ts";
-import { startProxyChild, type ProxyChildOptions } from "./proxy-child.ts";
+import { startProxyChild, type ProxyChildOptions } from "./proxy/proxy-child.ts";
 import type { FromProxy, Registry, ToProxy } from "./proxy-messages.ts";
 
 export interface ProxyProcessOptions extends ProxyChildOptions {

@@ -1,6 +1,6 @@
 import type { Registry } from "./proxy-messages.ts";
 import { certificateFile, forwarderPort } from "./forwarder.ts";
-import { registryVariables } from "./registry-variables.ts";
+import { registryVariables } from "./registries/registry-variables.ts";
 
 /** Variables by which the usual programs find the proxy, the certificates and the registries. */
 export function sandboxVariables(registries: readonly Registry[]): Readonly<Record<string, string>> {

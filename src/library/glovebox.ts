@@ -45,9 +45,9 @@ import type { Operation, OperationCall } from "../operations/operation.ts";
 import { createPlatform } from "../platform/platform.ts";
 import type { Alert, Platform } from "../platform/platform.ts";
 import { loadHostConfig, type ConfigOverrides } from "../config/host-config.ts";
-import { readNodeVersion } from "../config/node-version.ts";
+import { readNodeVersion } from "../config/host/node-version.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
-import { readPackageVersion } from "../config/package-version.ts";
+import { readPackageVersion } from "../config/host/package-version.ts";
 import type { z } from "zod";
 
 import { EnvironmentCalls, type RunOperation } from "./environment-calls.ts";

@@ -1,5 +1,5 @@
 import { loadHostConfig } from "../config/host-config.ts";
-import { readPackageVersion } from "../config/package-version.ts";
+import { readPackageVersion } from "../config/host/package-version.ts";
 import { operationTable } from "../operations/table.ts";
 import type { Door } from "../platform/engine-chooser.ts";
 import { createPlatform } from "../platform/platform.ts";

@@ -1,5 +1,5 @@
 import type { Demand } from "../engines/capabilities.ts";
-import type { LimitKind } from "../policy/limits.ts";
+import type { LimitKind } from "../policy/limits/limits.ts";
 import type { LimitsRequest } from "./run-settings.ts";
 
 /** Limits and policies that the request or the configuration names, as demands on the engine (SPEC RT5). */

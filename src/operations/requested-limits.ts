@@ -1,6 +1,6 @@
 import type { Config } from "../config/config.ts";
-import type { LimitKind, Limits } from "../policy/limits.ts";
-import { resolveLimits } from "../policy/resolve-limits.ts";
+import type { LimitKind, Limits } from "../policy/limits/limits.ts";
+import { resolveLimits } from "../policy/limits/resolve-limits.ts";
 import type { LimitsRequest } from "./run-settings.ts";
 
 /** A request's limits, where `timeout_seconds` beside them is short for the one in them. @throws INVALID_REQUEST */

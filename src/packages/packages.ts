@@ -7,19 +7,19 @@ import type { Capabilities } from "../engines/capabilities.ts";
 import type { MountSpec } from "../engines/container-spec.ts";
 import type { Engine } from "../engines/engine.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
-import type { Limits } from "../policy/limits.ts";
-import type { NetworkPolicy } from "../policy/network.ts";
+import type { Limits } from "../policy/limits/limits.ts";
+import type { NetworkPolicy } from "../policy/network/network.ts";
 import { packageName, type Ecosystem } from "../policy/package-specs.ts";
-import type { ProcessIdentity } from "../sandbox/process-identity.ts";
+import type { ProcessIdentity } from "../sandbox/owners/process-identity.ts";
 import type { Caller, Sandboxes } from "../sandbox/sandboxes.ts";
-import { FindInstaller } from "./find-installer.ts";
-import { install, type RunTool } from "./install.ts";
-import { installFailed } from "./install-failed.ts";
-import { PackageCache, type CachedSet, type PackageSetLease } from "./package-cache.ts";
-import { packageEnvironment, packageFolders } from "./package-manager.ts";
-import type { PackageSetKey, PackageSetRecord } from "./package-set.ts";
-import { runHostTool, type HostRegistries } from "./run-host-tool.ts";
-import { runSealedTool } from "./run-sealed-tool.ts";
+import { FindInstaller } from "./install/find-installer.ts";
+import { install, type RunTool } from "./install/install.ts";
+import { installFailed } from "./install/install-failed.ts";
+import { PackageCache, type CachedSet, type PackageSetLease } from "./cache/package-cache.ts";
+import { packageEnvironment, packageFolders } from "./install/package-manager.ts";
+import type { PackageSetKey, PackageSetRecord } from "./cache/package-set.ts";
+import { runHostTool, type HostRegistries } from "./install/run-host-tool.ts";
+import { runSealedTool } from "./install/run-sealed-tool.ts";
 
 export interface PackagesOptions {
   /** The cache's folder. */

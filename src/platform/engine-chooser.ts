@@ -1,12 +1,12 @@
 import type { Logger } from "../base/logger.ts";
 import type { Config } from "../config/config.ts";
-import type { Host } from "../config/host.ts";
+import type { Host } from "../config/host/host.ts";
 import { productEngines, type ChosenEngine, type EngineChoice, type Engines } from "../engines/discover.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import { checkChoice } from "../policy/choice.ts";
 import type { Isolation } from "../policy/isolation.ts";
 import { decideMinIsolation } from "../policy/min-isolation.ts";
-import type { Reaper } from "../sandbox/reaper.ts";
+import type { Reaper } from "../sandbox/owners/reaper.ts";
 import { openOwnState } from "./own-state.ts";
 
 /**

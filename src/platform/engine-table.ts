@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
 import path from "node:path";
 import type { Config } from "../config/config.ts";
-import { passableStateFolder, type Host } from "../config/host.ts";
+import { passableStateFolder, type Host } from "../config/host/host.ts";
 import type { EngineTable } from "../engines/discover.ts";
 import type { Engine } from "../engines/engine.ts";
 import { guardEngine } from "../engines/guarded-engine.ts";

@@ -1,5 +1,5 @@
 import { openOwnFolder } from "../base/own-folder/own-folder.ts";
-import type { Host } from "../config/host.ts";
+import type { Host } from "../config/host/host.ts";
 
 /**
  * Makes the state folder, or looks whether the one there is this user's alone to write to: what stands in it decides what

@@ -1,4 +1,4 @@
-import { invalidValue } from "./invalid-value.ts";
+import { invalidValue } from "./request/invalid-value.ts";
 
 /** Longest name of an image (registry and path) that registries take. */
 const maxImageNameLength = 255;

@@ -1,5 +1,5 @@
-import { utf8Length } from "../base/utf8.ts";
-import { invalidValue } from "./invalid-value.ts";
+import { utf8Length } from "../base/streams/utf8.ts";
+import { invalidValue } from "./request/invalid-value.ts";
 import type { Language } from "./language.ts";
 
 /** Where packages come from: npm's registry for JavaScript and TypeScript, the Python package index for Python. */

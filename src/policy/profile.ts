@@ -1,6 +1,6 @@
 import type { Isolation } from "./isolation.ts";
-import type { LimitKind, Limits } from "./limits.ts";
-import type { NetworkPolicy } from "./network.ts";
+import type { LimitKind, Limits } from "./limits/limits.ts";
+import type { NetworkPolicy } from "./network/network.ts";
 import { divideScratch, temporaryFolder, workFolder, type ScratchDivision, type ScratchStorage } from "./scratch.ts";
 
 /** What a sandbox is given, decided before any engine is asked for it; the sandbox layer makes a container's spec of it. */

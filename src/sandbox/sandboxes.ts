@@ -4,11 +4,11 @@ import type { Container, Engine } from "../engines/engine.ts";
 import type { ContainerSpec } from "../engines/container-spec.ts";
 import { labels, managed } from "../engines/labels.ts";
 import type { Admission, Place } from "./admission.ts";
-import type { Leases } from "./leases.ts";
-import { containerName } from "./left-over.ts";
+import type { Leases } from "./owners/leases.ts";
+import { containerName } from "./owners/left-over.ts";
 import { writablePaths, writablePathsLabel } from "./mounts/writable-paths.ts";
 import type { SandboxDoor } from "./peers/peer-server.ts";
-import type { SandboxRecord, SandboxRecords } from "./sandbox-records.ts";
+import type { SandboxRecord, SandboxRecords } from "./owners/sandbox-records.ts";
 import { Sandbox } from "./sandbox.ts";
 
 /** Who asks, and the signal that gives the request up. */

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { OwnerState } from "./leases.ts";
+import type { OwnerState } from "./owners/leases.ts";
 import { WorkArchives } from "./work-archives.ts";
 
 let folder: string;

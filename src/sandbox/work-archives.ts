@@ -2,8 +2,8 @@ import { createReadStream } from "node:fs";
 import { mkdir, open, readdir, rm } from "node:fs/promises";
 import path from "node:path";
 import { GloveboxError } from "../errors/glovebox-error.ts";
-import type { Leases } from "./leases.ts";
-import { isPrivateFolder, makePrivateFolder } from "./private-folder.ts";
+import type { Leases } from "./owners/leases.ts";
+import { isPrivateFolder, makePrivateFolder } from "./owners/private-folder.ts";
 
 export interface WorkArchivesOptions {
   /** Folder of all servers' archives; made when it is missing, for this user only. */

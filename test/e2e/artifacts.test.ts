@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { mebibyte } from "../../src/base/bytes.ts";
 import type { OutputChunk } from "../../src/engines/engine.ts";
-import { parseGlobs } from "../../src/policy/glob.ts";
+import { parseGlobs } from "../../src/policy/patterns/glob.ts";
 import {
   collectArtifacts,
   maxArtifacts,

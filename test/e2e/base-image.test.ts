@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
-import { readHost } from "../../src/config/host.ts";
+import { readHost } from "../../src/config/host/host.ts";
 import { fetchBun } from "../../src/workloads/session/base-image/fetch-bun.ts";
 import { failureOf } from "../helpers/failure-of.ts";
 import { useGlovebox } from "../helpers/open-glovebox.ts";

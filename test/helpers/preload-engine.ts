@@ -1,6 +1,6 @@
 import { randomInt } from "node:crypto";
 import path from "node:path";
-import { passableStateFolder, readHost } from "../../src/config/host.ts";
+import { passableStateFolder, readHost } from "../../src/config/host/host.ts";
 import type { Engine } from "../../src/engines/engine.ts";
 import { guardEngine } from "../../src/engines/guarded-engine.ts";
 import { createLocalEngine } from "../../src/engines/local/local-engine.ts";

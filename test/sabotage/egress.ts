@@ -8,7 +8,7 @@ const process = "test/security/egress/proxy-process.test.ts";
 export const egressSabotages: readonly Sabotage[] = [
   {
     id: "egress: the name is resolved again after its addresses were checked",
-    file: "src/egress/dial.ts",
+    file: "src/egress/proxy/dial.ts",
     find: "await connectTo(address, target.port);",
     replace: "await connectTo((await resolve(target.name))[0] ?? address, target.port);",
     test: addresses,
@@ -16,7 +16,7 @@ export const egressSabotages: readonly Sabotage[] = [
   },
   {
     id: "egress: a connection is not judged again once it is made",
-    file: "src/egress/proxy-channel.ts",
+    file: "src/egress/proxy/proxy-channel.ts",
     find: "const denied = this.#denies(target, socket);",
     replace: "const denied = [null][0] ?? null;",
     test: addresses,
@@ -24,7 +24,7 @@ export const egressSabotages: readonly Sabotage[] = [
   },
   {
     id: "egress: an address that no interface has counts as another machine's",
-    file: "src/egress/proxy-channel.ts",
+    file: "src/egress/proxy/proxy-channel.ts",
     find: "localAddress === remoteAddress ?",
     replace: "localAddress === undefined ?",
     test: addresses,
@@ -32,7 +32,7 @@ export const egressSabotages: readonly Sabotage[] = [
   },
   {
     id: "egress: the addresses of this machine's interfaces are not looked at",
-    file: "src/egress/proxy-main.ts",
+    file: "src/egress/proxy/proxy-main.ts",
     find: "rangesOf(rows.map(({ address }) => address))",
     replace: "rangesOf([])",
     test: addresses,
@@ -40,7 +40,7 @@ export const egressSabotages: readonly Sabotage[] = [
   },
   {
     id: "egress: the configured addresses of this machine are ignored",
-    file: "src/egress/proxy-main.ts",
+    file: "src/egress/proxy/proxy-main.ts",
     find: "hostAddresses = rangesOf(message.hostAddresses);",
     replace: "hostAddresses = [];",
     test: addresses,
@@ -152,15 +152,15 @@ export const egressSabotages: readonly Sabotage[] = [
   },
   {
     id: "egress: a Node that needs to be told of the network is not told",
-    file: "src/egress/proxy-child.ts",
+    file: "src/egress/proxy/proxy-child.ts",
     find: 'node.flags.has("--allow-net")',
     replace: "node.flags.size > 1_000",
-    test: "src/egress/proxy-child.test.ts",
+    test: "src/egress/proxy/proxy-child.test.ts",
     name: "lets a Node that cuts programs off",
   },
   {
     id: "egress: the proxy stays root",
-    file: "src/egress/proxy-main.ts",
+    file: "src/egress/proxy/proxy-main.ts",
     find: "    giveUpRoot();\n",
     replace: "",
     test: process,
@@ -168,7 +168,7 @@ export const egressSabotages: readonly Sabotage[] = [
   },
   {
     id: "egress: the proxy may get rights by a setuid file",
-    file: "src/egress/proxy-child.ts",
+    file: "src/egress/proxy/proxy-child.ts",
     find: 'exec setpriv --no-new-privs "$@"',
     replace: 'exec "$@"',
     test: process,
@@ -176,7 +176,7 @@ export const egressSabotages: readonly Sabotage[] = [
   },
   {
     id: "egress: the proxy's memory has no limit",
-    file: "src/egress/proxy-child.ts",
+    file: "src/egress/proxy/proxy-child.ts",
     find: "ulimit -d ${maxDataKilobytes}; ",
     replace: "",
     test: process,
@@ -184,7 +184,7 @@ export const egressSabotages: readonly Sabotage[] = [
   },
   {
     id: "egress: the proxy keeps what its server was left with",
-    file: "src/egress/proxy-child.ts",
+    file: "src/egress/proxy/proxy-child.ts",
     find: "(maxInherited - 4)",
     replace: "(1)",
     test: process,
@@ -192,7 +192,7 @@ export const egressSabotages: readonly Sabotage[] = [
   },
   {
     id: "egress: strangers may hold all of the proxy's channels",
-    file: "src/egress/proxy-main.ts",
+    file: "src/egress/proxy/proxy-main.ts",
     find: "if (strangers.size >= maxStrangers)",
     replace: "if (strangers.size < 0)",
     test: process,
@@ -200,7 +200,7 @@ export const egressSabotages: readonly Sabotage[] = [
   },
   {
     id: "egress: a sandbox may have any number of far sides",
-    file: "src/egress/proxy-channel.ts",
+    file: "src/egress/proxy/proxy-channel.ts",
     find: "this.#dialling + this.#dialled.size >= maxDialled",
     replace: "this.#dialling < 0",
     test: process,

@@ -1,11 +1,11 @@
 import type { Sabotage } from "./sabotage.ts";
 
-const leases = "src/sandbox/leases.ts";
-const leasesTest = "src/sandbox/leases.test.ts";
-const leftOver = "src/sandbox/left-over.ts";
-const leftOverTest = "src/sandbox/left-over.test.ts";
-const reaper = "src/sandbox/reaper.ts";
-const reaperTest = "src/sandbox/reaper.test.ts";
+const leases = "src/sandbox/owners/leases.ts";
+const leasesTest = "src/sandbox/owners/leases.test.ts";
+const leftOver = "src/sandbox/owners/left-over.ts";
+const leftOverTest = "src/sandbox/owners/left-over.test.ts";
+const reaper = "src/sandbox/owners/reaper.ts";
+const reaperTest = "src/sandbox/owners/reaper.test.ts";
 const sandboxes = "src/sandbox/sandboxes.ts";
 const sandboxesTest = "src/sandbox/sandboxes.test.ts";
 
@@ -142,7 +142,7 @@ const otherUsers: readonly Sabotage[] = [
   },
   {
     id: "state: records that others wrote count",
-    file: "src/sandbox/sandbox-records.ts",
+    file: "src/sandbox/owners/sandbox-records.ts",
     find: "if (!(await isPrivateFolder(this.#folder, this.#uid))) return [];",
     replace: "",
     test: hostileUser,
@@ -150,18 +150,18 @@ const otherUsers: readonly Sabotage[] = [
   },
   {
     id: "state: a folder above may be anybody's",
-    file: "src/sandbox/private-folder.ts",
+    file: "src/sandbox/owners/private-folder.ts",
     find: "if (owner !== uid && owner !== 0) throw",
     replace: "if (owner < 0) throw",
-    test: "src/sandbox/private-folder.test.ts",
+    test: "src/sandbox/owners/private-folder.test.ts",
     name: "is none when it, or a folder above it, belongs to somebody else",
   },
   {
     id: "state: everybody may exchange a folder above",
-    file: "src/sandbox/private-folder.ts",
+    file: "src/sandbox/owners/private-folder.ts",
     find: "(mode & othersMayWrite) !== 0 && (mode & sticky) === 0",
     replace: "false",
-    test: "src/sandbox/private-folder.test.ts",
+    test: "src/sandbox/owners/private-folder.test.ts",
     name: "is none below a folder that everybody may exchange it in",
   },
 ];

@@ -5,22 +5,22 @@ const origins = {
   name: "are for nobody else: not for the operator's images",
 } as const;
 const paths = { test: "test/e2e/package-paths.test.ts", name: "stand behind Python's own library" } as const;
-const unpacking = { test: "src/packages/unpack.test.ts" } as const;
+const unpacking = { test: "src/packages/install/unpack.test.ts" } as const;
 const removing = { test: "src/base/own-folder/remove-own-tree.test.ts" } as const;
 const stranger = { test: "test/security/hostile-local-user.test.ts" } as const;
 
 export const packagesSabotages: readonly Sabotage[] = [
   {
     id: "the key of a set of packages leaves the image out",
-    file: "src/packages/package-set.ts",
+    file: "src/packages/cache/package-set.ts",
     find: "[engine, image, onHost, principal]",
     replace: "[engine, onHost, principal]",
-    test: "src/packages/package-cache.test.ts",
+    test: "src/packages/cache/package-cache.test.ts",
     name: "keeps a set once it is installed",
   },
   {
     id: "the key of a set of packages is what the image says of itself",
-    file: "src/packages/package-set.ts",
+    file: "src/packages/cache/package-set.ts",
     find: "manager, [engine, image, onHost, principal], platform",
     replace: "manager, platform",
     ...origins,
@@ -43,10 +43,10 @@ export const packagesSabotages: readonly Sabotage[] = [
   },
   {
     id: "an image may call its platform anything",
-    file: "src/packages/find-installer.ts",
+    file: "src/packages/install/find-installer.ts",
     find: "return platformForm.test(platform) ? { manager, platform } : null;",
     replace: "return { manager, platform };",
-    test: "src/packages/find-installer.test.ts",
+    test: "src/packages/install/find-installer.test.ts",
     name: "parseInstaller",
   },
   {
@@ -65,7 +65,7 @@ export const packagesSabotages: readonly Sabotage[] = [
   },
   {
     id: "start-up files of a wheel are kept",
-    file: "src/packages/unpack.ts",
+    file: "src/packages/install/unpack.ts",
     find: 'if (ecosystem === "python" && runsAtStart(relative)) {',
     replace: "if (relative === '') {",
     ...unpacking,
@@ -73,7 +73,7 @@ export const packagesSabotages: readonly Sabotage[] = [
   },
   {
     id: "folders are not counted",
-    file: "src/packages/unpack.ts",
+    file: "src/packages/install/unpack.ts",
     find: "  room.takeFolder();",
     replace: "",
     ...unpacking,
@@ -81,7 +81,7 @@ export const packagesSabotages: readonly Sabotage[] = [
   },
   {
     id: "an empty file costs nothing",
-    file: "src/packages/disk-bytes.ts",
+    file: "src/packages/cache/disk-bytes.ts",
     find: "Math.max(1, Math.ceil(sizeBytes / blockBytes))",
     replace: "Math.ceil(sizeBytes / blockBytes)",
     ...unpacking,
@@ -89,7 +89,7 @@ export const packagesSabotages: readonly Sabotage[] = [
   },
   {
     id: "folders may be as deep as they like",
-    file: "src/packages/unpack.ts",
+    file: "src/packages/install/unpack.ts",
     find: 'if (relative.split("/").length > maxDepth)',
     replace: "if (maxDepth < 0)",
     ...unpacking,
@@ -105,15 +105,15 @@ export const packagesSabotages: readonly Sabotage[] = [
   },
   {
     id: "the cache's lock lets two in",
-    file: "src/packages/file-lock.ts",
+    file: "src/packages/cache/file-lock.ts",
     find: 'database.exec("BEGIN EXCLUSIVE");',
     replace: 'database.exec("BEGIN");',
-    test: "src/packages/package-cache.test.ts",
+    test: "src/packages/cache/package-cache.test.ts",
     name: "has one holder at a time",
   },
   {
     id: "what a dead installer left is in the way of the next",
-    file: "src/packages/package-cache.ts",
+    file: "src/packages/cache/package-cache.ts",
     find: "    await removeSealed(staging);\n    await mkdir(files",
     replace: "    await mkdir(files",
     test: "test/e2e/package-cache-crash.test.ts",
@@ -121,15 +121,15 @@ export const packagesSabotages: readonly Sabotage[] = [
   },
   {
     id: "Bun runs scripts of packages on the machine itself",
-    file: "src/packages/package-manager.ts",
+    file: "src/packages/install/package-manager.ts",
     find: '["--ignore-scripts"] : []',
     replace: "[] : []",
-    test: "src/packages/package-manager.test.ts",
+    test: "src/packages/install/package-manager.test.ts",
     name: "has Bun run no script of a package",
   },
   {
     id: "npm runs scripts of packages",
-    file: "src/packages/package-manager.ts",
+    file: "src/packages/install/package-manager.ts",
     find: '["install", "--ignore-scripts", "--no-audit"',
     replace: '["install", "--no-audit"',
     test: "test/e2e/packages.test.ts",
@@ -137,7 +137,7 @@ export const packagesSabotages: readonly Sabotage[] = [
   },
   {
     id: "pip builds what is no wheel",
-    file: "src/packages/package-manager.ts",
+    file: "src/packages/install/package-manager.ts",
     find: '"--only-binary", ":all:", ',
     replace: "",
     test: "test/e2e/packages.test.ts",

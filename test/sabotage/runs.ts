@@ -128,7 +128,7 @@ const demands: readonly Sabotage[] = [
   },
   {
     id: "execute: the operator's min_isolation is ignored",
-    file: "src/config/settings-schema.ts",
+    file: "src/config/schema/settings-schema.ts",
     find: "minIsolation: keys.min_isolation,",
     replace: 'minIsolation: "preload",',
     test: minIsolation,

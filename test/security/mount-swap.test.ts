@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync
 import os from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { readHost } from "../../src/config/host.ts";
+import { readHost } from "../../src/config/host/host.ts";
 import { loadMountPolicy } from "../../src/config/mounts/load-mount-policy.ts";
 import { GloveboxError } from "../../src/index.ts";
 import { readContextFile } from "../../src/workloads/execute/context-file-reader.ts";

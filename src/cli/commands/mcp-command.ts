@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { invalidField } from "../../errors/glovebox-error.ts";
-import { accessTokenFile, openAccessToken } from "../../config/access-token.ts";
+import { accessTokenFile, openAccessToken } from "../../config/secrets/access-token.ts";
 import { parseDuration } from "../../base/duration.ts";
 import { exitCodes } from "../exit-code.ts";
 import type { SetExitCode } from "../command-line.ts";

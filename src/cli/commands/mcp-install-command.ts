@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import { readHost } from "../../config/host.ts";
-import { ownCommand } from "../../config/own-command.ts";
+import { readHost } from "../../config/host/host.ts";
+import { ownCommand } from "../../config/host/own-command.ts";
 import type { ServerCommand } from "../../mcp/install/client.ts";
 import { mcpClients } from "../../mcp/install/clients.ts";
 import { clientOf, entryText, planInstall, writeInstall } from "../../mcp/install/install-server.ts";

@@ -5,7 +5,7 @@ import { GloveboxError, invalidField } from "../../errors/glovebox-error.ts";
 import { createGlovebox } from "../../library/glovebox.ts";
 import type { ExecuteRequest, ExecuteResponse } from "../../operations/execute/schema.ts";
 import type { OperationEvent } from "../../operations/operation.ts";
-import { checkCode, maxCodeBytes } from "../../policy/code.ts";
+import { checkCode, maxCodeBytes } from "../../policy/request/code.ts";
 import type { SetExitCode } from "../command-line.ts";
 import type { CommandIo } from "../command-io.ts";
 import { describeDenial, describeError } from "../output/error-report.ts";

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { isPattern } from "../../policy/mounts/blocked-pattern.ts";
-import { hostPath } from "../leaf-schemas.ts";
+import { hostPath } from "../schema/leaf-schemas.ts";
 
 const flag = z.boolean("true or false");
 

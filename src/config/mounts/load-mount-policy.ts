@@ -3,7 +3,7 @@ import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { blockedPatterns } from "../../policy/mounts/blocked-pattern.ts";
 import { isWithin, type MountPolicy, type MountRoot } from "../../policy/mounts/mount-policy.ts";
 import type { Config } from "../config.ts";
-import type { Host } from "../host.ts";
+import type { Host } from "../host/host.ts";
 import { allowlistPlaces, readAllowlist, type AllowlistFile } from "./allowlist-file.ts";
 import { expandHome } from "./expand-home.ts";
 import { protectedPlaces } from "./protected-places.ts";

@@ -1,7 +1,7 @@
 import type * as z from "zod";
 import { nearest } from "../../base/nearest.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import { jsonErrorPosition } from "../json-error-position.ts";
+import { jsonErrorPosition } from "../layers/json-error-position.ts";
 import { allowlistSchema, type MountAllowlist } from "./allowlist-schema.ts";
 
 /**

@@ -1,9 +1,9 @@
 import path from "node:path";
 import type { ProtectedPlace } from "../../policy/mounts/mount-policy.ts";
-import { configDirectory } from "../config-directory.ts";
+import { configDirectory } from "../host/config-directory.ts";
 import type { Config } from "../config.ts";
-import { doorFolder } from "../door-folder.ts";
-import { passableStateFolder, type Host } from "../host.ts";
+import { doorFolder } from "../host/door-folder.ts";
+import { passableStateFolder, type Host } from "../host/host.ts";
 import { expandHome } from "./expand-home.ts";
 import { existingPlace, realPlace } from "./real-place.ts";
 

@@ -3,7 +3,7 @@ import type { Duplex } from "node:stream";
 import { denial, type Denial } from "../../policy/network/denial.ts";
 import { denyAuthority } from "../../policy/network/egress-policy.ts";
 import { parseAuthority, type HostAndPort } from "../../policy/network/host-and-port.ts";
-import type { Dialled } from "../dial.ts";
+import type { Dialled } from "../proxy/dial.ts";
 import { forwardRequest } from "./forward-request.ts";
 import { maxHeadBytes, readHead, valuesOf, type MessageHead } from "./message-head.ts";
 import { refusalText } from "./refusal-text.ts";

@@ -3,7 +3,7 @@ import type { JSONRPCMessage, RequestId, Transport } from "@modelcontextprotocol
 import { isJSONRPCRequest, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import { settlesWithin } from "../../base/abort.ts";
 import { formatBytes, mebibyte } from "../../base/bytes.ts";
-import { untilWritable } from "../../base/until-writable.ts";
+import { untilWritable } from "../../base/streams/until-writable.ts";
 import { MessageFraming, type Frame } from "./message-framing.ts";
 import { failure, parseMessage } from "./parse-message.ts";
 

@@ -1,4 +1,4 @@
-import type { AffectedVersions } from "../../base/affected-versions.ts";
+import type { AffectedVersions } from "../../base/versions/affected-versions.ts";
 import type { Severity } from "./finding.ts";
 
 /** A fault of a part of an engine that its users should know of. */

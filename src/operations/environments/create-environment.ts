@@ -1,11 +1,11 @@
 import { createId } from "../../base/id.ts";
 import { invalidField } from "../../errors/glovebox-error.ts";
 import type { Platform } from "../../platform/platform.ts";
-import { checkArguments } from "../../policy/arguments.ts";
-import { checkEnvironmentId } from "../../policy/environment-id.ts";
+import { checkArguments } from "../../policy/request/arguments.ts";
+import { checkEnvironmentId } from "../../policy/request/environment-id.ts";
 import { checkImageReference } from "../../policy/image-reference.ts";
-import { assertNetworkAllowed, parseNetwork } from "../../policy/network.ts";
-import { resolveLimits } from "../../policy/resolve-limits.ts";
+import { assertNetworkAllowed, parseNetwork } from "../../policy/network/network.ts";
+import { resolveLimits } from "../../policy/limits/resolve-limits.ts";
 import { projectFolder, type EnvironmentSpec } from "../../workloads/environment/environment-spec.ts";
 import { openEnvironment } from "../../workloads/environment/open-environment.ts";
 import type { z } from "zod";

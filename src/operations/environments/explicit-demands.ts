@@ -1,5 +1,5 @@
 import type { Demand } from "../../engines/capabilities.ts";
-import type { LimitField } from "../../policy/limit-fields.ts";
+import type { LimitField } from "../../policy/limits/limit-fields.ts";
 import type { LimitsRequest } from "../run-settings.ts";
 
 const byField: readonly (readonly [LimitField, Demand])[] = [

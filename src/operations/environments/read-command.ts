@@ -1,7 +1,7 @@
 import { invalidField } from "../../errors/glovebox-error.ts";
-import { checkArguments } from "../../policy/arguments.ts";
-import { checkEnvironment } from "../../policy/environment.ts";
-import { resolveWorkingDirectory } from "../../policy/working-directory.ts";
+import { checkArguments } from "../../policy/request/arguments.ts";
+import { checkEnvironment } from "../../policy/request/environment.ts";
+import { resolveWorkingDirectory } from "../../policy/request/working-directory.ts";
 import type { CommandSpec } from "../../workloads/program/command-spec.ts";
 import { projectFolder } from "../../workloads/environment/environment-spec.ts";
 

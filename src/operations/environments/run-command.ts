@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { Platform } from "../../platform/platform.ts";
 import { shortenTooling } from "../../policy/tooling/tooling-changes.ts";
-import { resolveLimits } from "../../policy/resolve-limits.ts";
+import { resolveLimits } from "../../policy/limits/resolve-limits.ts";
 import type { Operation, OperationCall } from "../operation.ts";
 import { readSecrets } from "../read-secrets.ts";
 import { readCommand } from "./read-command.ts";

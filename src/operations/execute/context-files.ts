@@ -1,5 +1,5 @@
 import type { Platform } from "../../platform/platform.ts";
-import type { ContextFile } from "../../policy/context-files.ts";
+import type { ContextFile } from "../../policy/request/context-files.ts";
 import { readContextFile } from "../../workloads/execute/context-file-reader.ts";
 import { openMountGate } from "../mounts/open-mount-gate.ts";
 import type { ExecuteRequest } from "./schema.ts";

@@ -1,5 +1,5 @@
 import { settlesWithin } from "../../base/abort.ts";
-import { utf8Length } from "../../base/utf8.ts";
+import { utf8Length } from "../../base/streams/utf8.ts";
 import { invalidField } from "../../errors/glovebox-error.ts";
 import type { Platform } from "../../platform/platform.ts";
 import type { Operation } from "../operation.ts";

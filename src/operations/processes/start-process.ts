@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { invalidField } from "../../errors/glovebox-error.ts";
 import type { Platform } from "../../platform/platform.ts";
-import { assertNetworkAllowed, parseNetwork } from "../../policy/network.ts";
+import { assertNetworkAllowed, parseNetwork } from "../../policy/network/network.ts";
 import { workFolder } from "../../policy/scratch.ts";
 import { startInSession } from "../../workloads/session/start-in-session.ts";
 import { readCommand } from "../environments/read-command.ts";

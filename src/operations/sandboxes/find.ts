@@ -2,8 +2,8 @@ import type { ContainerSummary, Engine } from "../../engines/engine.ts";
 import { labels, managed } from "../../engines/labels.ts";
 import type { Platform } from "../../platform/platform.ts";
 import { removeRemote } from "../../sandbox/peers/remote-sandbox.ts";
-import { isOwnContainer } from "../../sandbox/left-over.ts";
-import type { SandboxRecord } from "../../sandbox/sandbox-records.ts";
+import { isOwnContainer } from "../../sandbox/owners/left-over.ts";
+import type { SandboxRecord } from "../../sandbox/owners/sandbox-records.ts";
 import { noDoor } from "./sandbox-errors.ts";
 import type { SandboxRow } from "./schema.ts";
 

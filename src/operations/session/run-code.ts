@@ -1,9 +1,9 @@
 import type { z } from "zod";
-import { textBytes } from "../../base/chunks.ts";
+import { textBytes } from "../../base/streams/chunks.ts";
 import type { Platform } from "../../platform/platform.ts";
-import { checkArguments } from "../../policy/arguments.ts";
-import { checkCode } from "../../policy/code.ts";
-import { assertNetworkAllowed, parseNetwork } from "../../policy/network.ts";
+import { checkArguments } from "../../policy/request/arguments.ts";
+import { checkCode } from "../../policy/request/code.ts";
+import { assertNetworkAllowed, parseNetwork } from "../../policy/network/network.ts";
 import { checkPackages, ecosystemOf } from "../../policy/package-specs.ts";
 import { runInSession } from "../../workloads/session/run-in-session.ts";
 import type { SessionCall } from "../../workloads/session/session-call.ts";

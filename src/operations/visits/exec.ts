@@ -1,9 +1,9 @@
-import { BoundedOutput } from "../../base/bounded-output.ts";
+import { BoundedOutput } from "../../base/streams/bounded-output.ts";
 import { invalidField } from "../../errors/glovebox-error.ts";
 import type { Platform } from "../../platform/platform.ts";
-import { checkArguments } from "../../policy/arguments.ts";
-import { checkEnvironment } from "../../policy/environment.ts";
-import { resolveWorkingDirectory } from "../../policy/working-directory.ts";
+import { checkArguments } from "../../policy/request/arguments.ts";
+import { checkEnvironment } from "../../policy/request/environment.ts";
+import { resolveWorkingDirectory } from "../../policy/request/working-directory.ts";
 import type { VisitSpec } from "../../sandbox/peers/added-program.ts";
 import type { Operation } from "../operation.ts";
 import { reachSandbox } from "../sandboxes/reach-sandbox.ts";

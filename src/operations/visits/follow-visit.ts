@@ -1,5 +1,5 @@
 import { untilCancelled } from "../../base/abort.ts";
-import { feedStream } from "../../base/feed-stream.ts";
+import { feedStream } from "../../base/streams/feed-stream.ts";
 import type { OutputChunk } from "../../engines/engine.ts";
 import type { Visit } from "../../sandbox/peers/added-program.ts";
 

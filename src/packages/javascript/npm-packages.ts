@@ -1,4 +1,4 @@
-import type { SourceFile } from "../scan-request.ts";
+import type { SourceFile } from "../imports/scan-request.ts";
 import { findSpecifiers } from "./find-specifiers.ts";
 import { npmPackage } from "./npm-package.ts";
 

@@ -1,4 +1,4 @@
-import type { SourceFile } from "../scan-request.ts";
+import type { SourceFile } from "../imports/scan-request.ts";
 import { findModules } from "./find-modules.ts";
 import { localModules } from "./local-modules.ts";
 import { pythonPackage } from "./python-package.ts";

@@ -1,4 +1,4 @@
-import { matchesWildcard } from "../wildcard.ts";
+import { matchesWildcard } from "../patterns/wildcard.ts";
 import { builtInPatterns } from "./built-in-patterns.ts";
 
 /** A pattern of names that no path to a sandbox may hold. */

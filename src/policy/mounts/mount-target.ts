@@ -1,6 +1,6 @@
 import path from "node:path";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import { checkRelativePath } from "../relative-path.ts";
+import { checkRelativePath } from "../request/relative-path.ts";
 
 /** Folder of a sandbox below which additional mounts stand. */
 const additionalMountsFolder = "/workspace/extra";

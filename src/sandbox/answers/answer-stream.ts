@@ -1,6 +1,6 @@
 import { settlesWithin, throwIfCancelled } from "../../base/abort.ts";
 import { mebibyte } from "../../base/bytes.ts";
-import { untilWritable } from "../../base/until-writable.ts";
+import { untilWritable } from "../../base/streams/until-writable.ts";
 import type { CallOptions, OutputChunk, Process } from "../../engines/engine.ts";
 import { badAnswer, lostAnswer, noAnswer } from "./answer-errors.ts";
 import { Patience, PatienceLost } from "./patience.ts";

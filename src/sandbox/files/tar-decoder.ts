@@ -1,4 +1,4 @@
-import { tarBlockBytes, type TarHeader } from "../../base/tar-encoder.ts";
+import { tarBlockBytes, type TarHeader } from "../../base/tar/tar-encoder.ts";
 import { ByteReader } from "./byte-reader.ts";
 import type { TreeEntry } from "./file-facts.ts";
 import { parsePaxRecords, parseTarHeader } from "./tar-header.ts";

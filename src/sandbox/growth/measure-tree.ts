@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
 import { kibibyte, mebibyte } from "../../base/bytes.ts";
-import { runLimitedChild } from "../../base/limited-child.ts";
+import { runLimitedChild } from "../../base/processes/limited-child.ts";
 import type { TreeSize } from "../../policy/project-growth.ts";
 import type { TreeWalk } from "./walk-tree.ts";
 

@@ -2,7 +2,7 @@ import { readdir, rm } from "node:fs/promises";
 import { createServer, type Server, type Socket } from "node:net";
 import path from "node:path";
 import { assertOwnDoors, openOwnDoors } from "./own-peers.ts";
-import type { Leases } from "../leases.ts";
+import type { Leases } from "../owners/leases.ts";
 import { serveVisitor, type ServeVisitor } from "./serve-peer.ts";
 
 export interface SandboxDoorOptions extends ServeVisitor {

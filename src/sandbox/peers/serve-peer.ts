@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import type { Writable } from "node:stream";
 import type { Logger } from "../../base/logger.ts";
-import { untilWritable } from "../../base/until-writable.ts";
+import { untilWritable } from "../../base/streams/until-writable.ts";
 import { GloveboxError, toGloveboxError } from "../../errors/glovebox-error.ts";
 import type { TreeEnd } from "../process-tree.ts";
 import type { Sandbox } from "../sandbox.ts";

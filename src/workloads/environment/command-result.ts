@@ -1,5 +1,5 @@
 import type { GloveboxError } from "../../errors/glovebox-error.ts";
-import type { RingOutput } from "../../base/ring-output.ts";
+import type { RingOutput } from "../../base/streams/ring-output.ts";
 import type { ChangedToolingFile } from "../../policy/tooling/tooling-changes.ts";
 import type { Outcome } from "../../sandbox/outcome.ts";
 

@@ -1,6 +1,6 @@
 import { GivenSecrets as AllGiven } from "../../policy/redaction/given-secrets.ts";
 import type { Redaction } from "../../policy/redaction/redaction.ts";
-import type { ProgramSecret } from "../../sandbox/program-secret.ts";
+import type { ProgramSecret } from "../../sandbox/secrets/program-secret.ts";
 import type { CommandSpec } from "../program/command-spec.ts";
 
 /** What a process of an environment gets, and what is taken out of its output. */

@@ -3,7 +3,7 @@ import type { EngineName } from "../../engines/engine.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Denial } from "../../policy/network/denial.ts";
 import { decideOutcome } from "../../sandbox/outcome.ts";
-import { redactedProcess } from "../../sandbox/redacted-process.ts";
+import { redactedProcess } from "../../sandbox/secrets/redacted-process.ts";
 import type { Caller } from "../../sandbox/sandboxes.ts";
 import { assertPortsFree } from "../place/background/assert-ports-free.ts";
 import type { BackgroundProcess, StopOptions } from "../place/background/background-process.ts";

@@ -1,4 +1,4 @@
-import type { ProgramSecret } from "../../sandbox/program-secret.ts";
+import type { ProgramSecret } from "../../sandbox/secrets/program-secret.ts";
 
 /** A command that takes its secrets from its standard input first, and what is to be written there before all else. */
 export interface CommandWithSecrets {

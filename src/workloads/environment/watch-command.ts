@@ -1,6 +1,6 @@
 import { settlesWithin } from "../../base/abort.ts";
 import type { OutputChunk, Process } from "../../engines/engine.ts";
-import type { RingOutput } from "../../base/ring-output.ts";
+import type { RingOutput } from "../../base/streams/ring-output.ts";
 import { followOutput, keptBytes } from "../run/follow-output.ts";
 import { untilEnded, type WatchedEnd } from "../run/until-ended.ts";
 

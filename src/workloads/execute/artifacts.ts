@@ -1,8 +1,8 @@
 import { formatBytes, kibibyte, mebibyte } from "../../base/bytes.ts";
 import type { CallOptions } from "../../engines/engine.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import type { Glob } from "../../policy/glob.ts";
-import { matchesGlob } from "../../policy/glob-match.ts";
+import type { Glob } from "../../policy/patterns/glob.ts";
+import { matchesGlob } from "../../policy/patterns/glob-match.ts";
 import { describeContent, describeUnread, type ArtifactContent } from "./artifact-content.ts";
 import { shellCommands, type ArtifactCommands } from "./artifact-commands.ts";
 import { parseList, parseRead, type ReadFile } from "./artifact-scripts.ts";

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, truncateSync
 import os from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { maxContextBytes } from "../../policy/context-files.ts";
+import { maxContextBytes } from "../../policy/request/context-files.ts";
 import { blockedPatterns } from "../../policy/mounts/blocked-pattern.ts";
 import type { MountGate } from "../../sandbox/mounts/mount-gate.ts";
 import { readContextFile } from "./context-file-reader.ts";

@@ -2,7 +2,7 @@ import { realpath } from "node:fs/promises";
 import path from "node:path";
 import { formatBytes } from "../../base/bytes.ts";
 import { GloveboxError, invalidField } from "../../errors/glovebox-error.ts";
-import { maxContextBytes } from "../../policy/context-files.ts";
+import { maxContextBytes } from "../../policy/request/context-files.ts";
 import { isWithin } from "../../policy/mounts/mount-policy.ts";
 import { mountRefused } from "../../policy/mounts/mount-refused.ts";
 import { judgeHostPath, type JudgedPath, type MountGate } from "../../sandbox/mounts/mount-gate.ts";

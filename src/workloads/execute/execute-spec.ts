@@ -1,11 +1,11 @@
 import type { Demand } from "../../engines/capabilities.ts";
-import type { CheckedContextFile } from "../../policy/context-files.ts";
-import type { Glob } from "../../policy/glob.ts";
+import type { CheckedContextFile } from "../../policy/request/context-files.ts";
+import type { Glob } from "../../policy/patterns/glob.ts";
 import type { Isolation } from "../../policy/isolation.ts";
 import type { Language } from "../../policy/language.ts";
-import type { Limits } from "../../policy/limits.ts";
-import type { NetworkPolicy } from "../../policy/network.ts";
-import type { ProgramSecret } from "../../sandbox/program-secret.ts";
+import type { Limits } from "../../policy/limits/limits.ts";
+import type { NetworkPolicy } from "../../policy/network/network.ts";
+import type { ProgramSecret } from "../../sandbox/secrets/program-secret.ts";
 
 /** A checked one-shot execution (SPEC EX1); every value is within the policy already. */
 export interface ExecuteSpec {

@@ -1,6 +1,6 @@
 import { untilCancelled } from "../../base/abort.ts";
 import type { Logger } from "../../base/logger.ts";
-import { followedBy } from "../../base/chunks.ts";
+import { followedBy } from "../../base/streams/chunks.ts";
 import { createId } from "../../base/id.ts";
 import type { GloveboxError } from "../../errors/glovebox-error.ts";
 import {
@@ -15,7 +15,7 @@ import type { Denial } from "../../policy/network/denial.ts";
 import { executeProfile } from "../../policy/profile.ts";
 import { Redaction } from "../../policy/redaction/redaction.ts";
 import { decideOutcome } from "../../sandbox/outcome.ts";
-import { redactedOutput } from "../../sandbox/redacted-output.ts";
+import { redactedOutput } from "../../sandbox/secrets/redacted-output.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import type { Caller, Sandboxes } from "../../sandbox/sandboxes.ts";
 import { nodeCommands, shellCommands } from "./artifact-commands.ts";

@@ -2,7 +2,7 @@ import type { Capabilities } from "../../engines/capabilities.ts";
 import type { Engine } from "../../engines/engine.ts";
 import type { Packages, ProvidedPackages } from "../../packages/packages.ts";
 import type { Language } from "../../policy/language.ts";
-import type { NetworkPolicy } from "../../policy/network.ts";
+import type { NetworkPolicy } from "../../policy/network/network.ts";
 import { ecosystemOf } from "../../policy/package-specs.ts";
 import type { Caller } from "../../sandbox/sandboxes.ts";
 import type { Toolchain } from "./languages.ts";

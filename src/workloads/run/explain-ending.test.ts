@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { BoundedOutput } from "../../base/bounded-output.ts";
-import { defaultLimits } from "../../policy/limits.ts";
+import { BoundedOutput } from "../../base/streams/bounded-output.ts";
+import { defaultLimits } from "../../policy/limits/limits.ts";
 import type { Outcome } from "../../sandbox/outcome.ts";
 import { explainEnding } from "./explain-ending.ts";
 import type { NetworkReport } from "./explain-network.ts";

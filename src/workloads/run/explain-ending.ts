@@ -1,8 +1,8 @@
 import { formatBytes } from "../../base/bytes.ts";
 import { formatDuration } from "../../base/duration.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import type { NetworkPolicy } from "../../policy/network.ts";
-import type { Limits } from "../../policy/limits.ts";
+import type { NetworkPolicy } from "../../policy/network/network.ts";
+import type { Limits } from "../../policy/limits/limits.ts";
 import type { Outcome } from "../../sandbox/outcome.ts";
 import { explainFailure } from "./explain-failure.ts";
 import { explainDenials, explainLostProxy, type NetworkReport } from "./explain-network.ts";

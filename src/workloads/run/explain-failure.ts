@@ -1,4 +1,4 @@
-import type { NetworkPolicy } from "../../policy/network.ts";
+import type { NetworkPolicy } from "../../policy/network/network.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 
 /** How the kernel's refusals show in the last lines that Python, Node and Bun write before they give up. */

@@ -1,5 +1,5 @@
 import { kibibyte } from "../../base/bytes.ts";
-import { RingOutput } from "../../base/ring-output.ts";
+import { RingOutput } from "../../base/streams/ring-output.ts";
 import type { OutputChunk, Process } from "../../engines/engine.ts";
 
 /** What is kept of each stream of a command (SPEC OU2), and of a background process. */

@@ -1,6 +1,6 @@
 import { settlesWithin } from "../../base/abort.ts";
-import { feedStream } from "../../base/feed-stream.ts";
-import { BoundedOutput } from "../../base/bounded-output.ts";
+import { feedStream } from "../../base/streams/feed-stream.ts";
+import { BoundedOutput } from "../../base/streams/bounded-output.ts";
 import type { OutputChunk, Process } from "../../engines/engine.ts";
 import { untilEnded, type WatchedEnd } from "./until-ended.ts";
 

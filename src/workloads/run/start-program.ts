@@ -1,7 +1,7 @@
 import type { NetworkAccess, NetworkGrant } from "../../egress/network-access.ts";
 import type { Process } from "../../engines/engine.ts";
 import type { Denial } from "../../policy/network/denial.ts";
-import { execWithNetwork } from "../../sandbox/exec-with-network.ts";
+import { execWithNetwork } from "../../sandbox/network/exec-with-network.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import { noNetworkReport, type NetworkReport } from "./explain-network.ts";
 import type { Toolchain } from "../program/languages.ts";

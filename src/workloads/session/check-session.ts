@@ -7,7 +7,7 @@ import {
 } from "../../engines/capabilities.ts";
 import type { CallOptions } from "../../engines/engine.ts";
 import type { Isolation } from "../../policy/isolation.ts";
-import type { NetworkPolicy } from "../../policy/network.ts";
+import type { NetworkPolicy } from "../../policy/network/network.ts";
 import type { SessionSettings } from "./session-call.ts";
 
 /** What a program that is to run in a session demands of its engine. */

@@ -1,4 +1,4 @@
-import { checkMainFile } from "../../policy/main-file.ts";
+import { checkMainFile } from "../../policy/request/main-file.ts";
 import { checkPackages, ecosystemOf, packageName, type Ecosystem } from "../../policy/package-specs.ts";
 import type { Caller } from "../../sandbox/sandboxes.ts";
 import type { FindImports } from "../program/find-imports.ts";

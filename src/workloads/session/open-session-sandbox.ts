@@ -1,6 +1,6 @@
 import type { Engine } from "../../engines/engine.ts";
 import type { Packages, ProvidedPackages } from "../../packages/packages.ts";
-import type { NetworkPolicy } from "../../policy/network.ts";
+import type { NetworkPolicy } from "../../policy/network/network.ts";
 import type { Ecosystem } from "../../policy/package-specs.ts";
 import { sessionProfile } from "../../policy/session-profile.ts";
 import type { Caller, Sandboxes } from "../../sandbox/sandboxes.ts";

@@ -1,13 +1,13 @@
-import { followedBy } from "../../base/chunks.ts";
+import { followedBy } from "../../base/streams/chunks.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { ContainerStats } from "../../engines/engine.ts";
 import type { Denial } from "../../policy/network/denial.ts";
-import { checkMainFile } from "../../policy/main-file.ts";
+import { checkMainFile } from "../../policy/request/main-file.ts";
 import type { Redaction } from "../../policy/redaction/redaction.ts";
 import { codeFolder, packagesFolder } from "../../policy/session-profile.ts";
 import { temporaryFolder, workFolder } from "../../policy/scratch.ts";
 import { decideOutcome } from "../../sandbox/outcome.ts";
-import { redactedOutput } from "../../sandbox/redacted-output.ts";
+import { redactedOutput } from "../../sandbox/secrets/redacted-output.ts";
 import type { NetworkGrant } from "../../egress/network-access.ts";
 import { explainEnding } from "../run/explain-ending.ts";
 import { networkWarnings } from "../run/explain-network.ts";

@@ -3,7 +3,7 @@ import { createId } from "../../base/id.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Capabilities } from "../../engines/capabilities.ts";
 import type { Denial } from "../../policy/network/denial.ts";
-import { checkMainFile } from "../../policy/main-file.ts";
+import { checkMainFile } from "../../policy/request/main-file.ts";
 import type { Caller, Sandboxes } from "../../sandbox/sandboxes.ts";
 import { compileFiles } from "../program/compile/compile-files.ts";
 import type { Toolchain } from "../program/languages.ts";

@@ -2,9 +2,9 @@ import type { Demand } from "../../engines/capabilities.ts";
 import type { Engine } from "../../engines/engine.ts";
 import type { Isolation } from "../../policy/isolation.ts";
 import type { Language } from "../../policy/language.ts";
-import type { Limits } from "../../policy/limits.ts";
-import type { NetworkPolicy } from "../../policy/network.ts";
-import type { ProgramSecret } from "../../sandbox/program-secret.ts";
+import type { Limits } from "../../policy/limits/limits.ts";
+import type { NetworkPolicy } from "../../policy/network/network.ts";
+import type { ProgramSecret } from "../../sandbox/secrets/program-secret.ts";
 
 /** A checked call of `run_code` (SPEC SE0); every value is within the policy already. */
 export interface SessionCall {

@@ -6,7 +6,7 @@ import type { Profile } from "../../policy/profile.ts";
 import { codeFolder } from "../../policy/session-profile.ts";
 import { temporaryFolder } from "../../policy/scratch.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
-import { SharedNetwork } from "../../sandbox/shared-network.ts";
+import { SharedNetwork } from "../../sandbox/network/shared-network.ts";
 import { runnerCommand, toolchains, type Toolchain } from "../program/languages.ts";
 import { readRunner } from "../program/read-runner.ts";
 import type { SandboxPackages } from "./packages/sandbox-packages.ts";

@@ -2,7 +2,7 @@ import { untilCancelled } from "../../base/abort.ts";
 import type { EngineName } from "../../engines/engine.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { findInterpreter } from "../../sandbox/find-interpreter.ts";
-import { redactedProcess } from "../../sandbox/redacted-process.ts";
+import { redactedProcess } from "../../sandbox/secrets/redacted-process.ts";
 import type { Caller } from "../../sandbox/sandboxes.ts";
 import { assertPortsFree } from "../place/background/assert-ports-free.ts";
 import type { BackgroundProcess } from "../place/background/background-process.ts";

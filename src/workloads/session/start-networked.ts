@@ -1,6 +1,6 @@
-import { startBeside } from "../../sandbox/exec-with-network.ts";
+import { startBeside } from "../../sandbox/network/exec-with-network.ts";
 import type { Denial } from "../../policy/network/denial.ts";
-import type { NetworkPolicy } from "../../policy/network.ts";
+import type { NetworkPolicy } from "../../policy/network/network.ts";
 import { startProgram, type ProgramStart, type StartedProgram } from "../run/start-program.ts";
 import type { SessionSandbox } from "./session-sandbox.ts";
 

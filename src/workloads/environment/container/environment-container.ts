@@ -8,7 +8,7 @@ import type { Denial } from "../../../policy/network/denial.ts";
 import { findInterpreter } from "../../../sandbox/find-interpreter.ts";
 import type { GrowthWatch } from "../../../sandbox/growth/growth-watch.ts";
 import { assertNotNested } from "../../../sandbox/mounts/assert-not-nested.ts";
-import { openNetwork } from "../../../sandbox/open-network.ts";
+import { openNetwork } from "../../../sandbox/network/open-network.ts";
 import type { Sandbox } from "../../../sandbox/sandbox.ts";
 import type { Caller, SandboxPlan, Sandboxes } from "../../../sandbox/sandboxes.ts";
 import type { ClearedFiles } from "../../../sandbox/setuid/clear-setuid-bits.ts";

@@ -1,8 +1,8 @@
 import { untilCancelled } from "../../../base/abort.ts";
-import { untilWritable } from "../../../base/until-writable.ts";
+import { untilWritable } from "../../../base/streams/until-writable.ts";
 import { GloveboxError } from "../../../errors/glovebox-error.ts";
 import type { Process, ProcessSignal } from "../../../engines/engine.ts";
-import type { RingOutput } from "../../../base/ring-output.ts";
+import type { RingOutput } from "../../../base/streams/ring-output.ts";
 import type { Sandbox } from "../../../sandbox/sandbox.ts";
 import { endProcess } from "../../run/end-process.ts";
 import { followOutput, keptBytes } from "../../run/follow-output.ts";

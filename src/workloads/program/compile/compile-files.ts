@@ -1,5 +1,5 @@
 import type { CallOptions } from "../../../engines/engine.ts";
-import type { CheckedContextFile } from "../../../policy/context-files.ts";
+import type { CheckedContextFile } from "../../../policy/request/context-files.ts";
 import { needsCompiling, type Toolchain } from "../languages.ts";
 import type { RunnerFile } from "../runner-job.ts";
 import type { SourcePlace } from "../syntax/source-place.ts";

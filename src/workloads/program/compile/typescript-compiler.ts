@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import { posix } from "node:path";
 import { mebibyte } from "../../../base/bytes.ts";
-import { runLimitedChild, type LimitedChild, type LimitedChildResult } from "../../../base/limited-child.ts";
+import { runLimitedChild, type LimitedChild, type LimitedChildResult } from "../../../base/processes/limited-child.ts";
 import type { CallOptions } from "../../../engines/engine.ts";
 import { GloveboxError } from "../../../errors/glovebox-error.ts";
 import { firstCompilerError, needsExperimentalDecorators, type TypeScriptFile } from "./compiler-output.ts";

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { untilCancelled } from "../../../base/abort.ts";
 import { mebibyte } from "../../../base/bytes.ts";
-import { tarOf } from "../../../base/tar.ts";
+import { tarOf } from "../../../base/tar/tar.ts";
 import type { Engine, PullProgress } from "../../../engines/engine.ts";
 import { GloveboxError } from "../../../errors/glovebox-error.ts";
 import { defaultSessionImage } from "../../../policy/session-profile.ts";

@@ -1,0 +1,51 @@
+import { describe, expect, it } from "vitest";
+import { mebibyte } from "../bytes.ts";
+import { runLimitedChild, type LimitedChild } from "./limited-child.ts";
+
+const child = (script: string, more: Partial<LimitedChild> = {}): LimitedChild => ({
+  name: "The test",
+  command: ["/bin/sh", "-c", script],
+  environment: { PATH: "/usr/bin:/bin", GIVEN: "yes" },
+  platform: process.platform,
+  input: "",
+  timeLimitMs: 20_000,
+  memoryLimitBytes: 1024 * mebibyte,
+  maxOutputBytes: 100,
+  ...more,
+});
+
+describe.skipIf(process.platform === "win32")("runLimitedChild", () => {
+  it("gives input, takes output, and hands on its environment only", async () => {
+    const result = await runLimitedChild(child('cat; echo "$GIVEN$HOME" >&2; exit 3', { input: "text" }));
+    expect(result).toMatchObject({ exitCode: 3, timedOut: false, stderr: "yes\n" });
+    expect(Buffer.from(result.stdout).toString()).toBe("text");
+  });
+
+  it("sets its limits", async () => {
+    const { stdout } = await runLimitedChild(child("ulimit -c; ulimit -t"));
+    expect(Buffer.from(stdout).toString()).toBe("0\n20\n");
+  });
+
+  it.runIf(process.platform === "linux")("limits its memory", async () => {
+    const { stdout } = await runLimitedChild(child("ulimit -v"));
+    expect(Buffer.from(stdout).toString()).toBe("1048576\n");
+  });
+
+  it("ends it when it says too much, or its time has run out", async () => {
+    const flood = await runLimitedChild(child("while :; do echo flood; done"));
+    expect(flood).toMatchObject({ exitCode: null, timedOut: false });
+    expect(flood.stdout).toHaveLength(100);
+    expect(await runLimitedChild(child("exec sleep 60", { timeLimitMs: 50 }))).toMatchObject({ timedOut: true });
+  });
+
+  it("ends it when its caller gives up", async () => {
+    const running = runLimitedChild(child("exec sleep 60"), AbortSignal.timeout(50));
+    await expect(running).rejects.toMatchObject({ errorType: "CANCELLED" });
+  });
+
+  it("says when it cannot be started", async () => {
+    const missing = child("", { command: ["/does/not/exist"] });
+    expect(await runLimitedChild(missing)).toMatchObject({ exitCode: 127 });
+    await expect(runLimitedChild({ ...missing, platform: "win32" })).rejects.toMatchObject({ errorType: "INTERNAL" });
+  });
+});

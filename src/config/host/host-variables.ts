@@ -1,0 +1,29 @@
+import type { Environment } from "../layers/environment-layer.ts";
+
+/** Variables that engines and their tools read for themselves. */
+export const engineVariables: readonly string[] = [
+  "DOCKER_HOST",
+  "DOCKER_CONTEXT",
+  "DOCKER_CONFIG",
+  "DOCKER_TLS_VERIFY",
+  "DOCKER_CERT_PATH",
+  "CONTAINER_HOST",
+  "REGISTRY_AUTH_FILE",
+  "XDG_RUNTIME_DIR",
+  "HOME",
+  "TMPDIR",
+  "TEMP",
+  "TMP",
+  "SystemRoot",
+  "PATH",
+];
+
+/** Those of the named variables that the host has. */
+export function pickVariables(environment: Environment, names: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = Object.hasOwn(environment, name) ? environment[name] : undefined;
+      return value === undefined ? [] : [[name, value] as const];
+    }),
+  );
+}

@@ -1,0 +1,55 @@
+import os from "node:os";
+import path from "node:path";
+import type { Environment } from "../layers/environment-layer.ts";
+
+/** The machine and process that Glovebox runs on, read once. */
+export interface Host {
+  readonly platform: NodeJS.Platform;
+  /** As Node names it: x64, arm64. */
+  readonly architecture: NodeJS.Architecture;
+  /** Numeric user id; null where the system has none. */
+  readonly uid: number | null;
+  /** Number of this process. */
+  readonly pid: number;
+  /** The executable that runs this process; Node's, unless another runtime runs it. */
+  readonly executable: string;
+  /** Flags that the executable knows. */
+  readonly nodeFlags: ReadonlySet<string>;
+  readonly hostName: string;
+  /** Milliseconds since the machine's boot, of a clock that nobody sets and that runs on while it sleeps. */
+  readonly uptimeMs: () => number;
+  readonly environment: Environment;
+  readonly homeDirectory: string;
+  readonly workingDirectory: string;
+  /** Folder for what must outlive the process: leases and records of sandboxes (docs/configuration.md). */
+  readonly stateDirectory: string;
+  /** Folder for files that need not outlive the process. */
+  readonly temporaryDirectory: string;
+}
+
+/** Root's folder for what programs of other users must be able to reach: the state folder is closed to them. */
+export const passableStateFolder = "/var/lib/glovebox";
+
+/** The one place where the process's surroundings are read. */
+export function readHost(): Host {
+  return {
+    platform: process.platform,
+    architecture: process.arch,
+    uid: process.getuid?.() ?? null,
+    pid: process.pid,
+    executable: process.execPath,
+    nodeFlags: process.allowedNodeEnvironmentFlags,
+    hostName: os.hostname(),
+    uptimeMs: () => os.uptime() * 1000,
+    environment: process.env,
+    homeDirectory: os.homedir(),
+    workingDirectory: process.cwd(),
+    stateDirectory: stateDirectory(process.env, os.homedir()),
+    temporaryDirectory: os.tmpdir(),
+  };
+}
+
+function stateDirectory(environment: Environment, homeDirectory: string): string {
+  const base = environment["XDG_STATE_HOME"] ?? "";
+  return path.join(path.isAbsolute(base) ? base : path.join(homeDirectory, ".local", "state"), "glovebox");
+}

@@ -1,0 +1,46 @@
+import { describe, expect, it } from "vitest";
+import { ownCommand } from "./own-command.ts";
+
+const node = { platform: "linux", executable: "/usr/bin/node", portable: false } as const;
+const windows = { platform: "win32", executable: String.raw`C:\node.exe`, portable: false } as const;
+const installed = "file:///app/node_modules/glovebox/dist/config/host/own-command.js";
+const npx = { command: "npx", args: ["-y", "glovebox"] };
+
+describe("ownCommand", () => {
+  it("is the path of a checkout, also for others", () => {
+    const here = "file:///src/glovebox/src/config/host/own-command.ts";
+    const command = { command: "/src/glovebox/bin/glovebox", args: [] };
+    expect(ownCommand(node, here)).toEqual(command);
+    expect(ownCommand({ ...node, portable: true }, here)).toEqual(command);
+    expect(ownCommand(windows, "file:///C:/glovebox/src/config/host/own-command.ts")).toEqual({
+      command: windows.executable,
+      args: [String.raw`C:\glovebox\src\cli\main.ts`],
+    });
+  });
+
+  it("is the path of an installed package, which is found from any folder", () => {
+    const args = ["/app/node_modules/glovebox/dist/cli/main.js"];
+    expect(ownCommand(node, installed)).toEqual({ command: "/usr/bin/node", args });
+    expect(ownCommand(windows, "file:///C:/app/node_modules/glovebox/dist/config/host/own-command.js")).toEqual({
+      command: windows.executable,
+      args: [String.raw`C:\app\node_modules\glovebox\dist\cli\main.js`],
+    });
+  });
+
+  it("is the published name where others read it too", () => {
+    expect(ownCommand({ ...node, portable: true }, installed)).toEqual(npx);
+    expect(ownCommand({ ...windows, portable: true }, "file:///C:/app/dist/config/host/own-command.js")).toEqual({
+      command: "cmd",
+      args: ["/c", "npx", "-y", "glovebox"],
+    });
+  });
+
+  it.each([
+    "file:///home/me/.npm/_npx/1f2e/node_modules/glovebox/dist/config/host/own-command.js",
+    "file:///home/me/.cache/pnpm/dlx/ab/node_modules/glovebox/dist/config/host/own-command.js",
+    "file:///tmp/xfs-1/dlx-77/node_modules/glovebox/dist/config/host/own-command.js",
+    "file:///tmp/bunx-0-glovebox@latest/node_modules/glovebox/dist/config/host/own-command.js",
+  ])("is the published name when it was fetched for one run: %s", (here) => {
+    expect(ownCommand(node, here)).toEqual(npx);
+  });
+});

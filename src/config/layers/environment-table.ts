@@ -1,0 +1,73 @@
+import { limitFieldNames } from "../../policy/limits/limit-fields.ts";
+import { limitKinds } from "../../policy/limits/limits.ts";
+
+/** What one environment variable sets. */
+export interface EnvironmentRow {
+  /** Key path in the file. */
+  readonly key: string;
+  /** How its text is read: as it is, as a decimal number, as a list with commas, or as true or false. */
+  readonly form: "text" | "number" | "list" | "flag";
+  /** Whether its value is never shown. */
+  readonly secret?: true;
+}
+
+const limitRows = limitKinds.flatMap((kind) =>
+  limitFieldNames
+    .filter((field) => kind !== "agent" || field !== "timeout_seconds")
+    .map((field) => limitRow(`GLOVEBOX_LIMIT_${kind}_${field}`, `limits.${kind}.${field}`)),
+);
+const ceilingRows = limitFieldNames.map((field) => limitRow(`GLOVEBOX_CEILING_${field}`, `ceilings.${field}`));
+
+/** Every environment variable that sets a key. */
+export const environmentTable: Readonly<Record<string, EnvironmentRow>> = {
+  EXECUTION_MODE: { key: "execution_mode", form: "text" },
+  CONTAINER_RUNTIME: { key: "container_runtime", form: "text" },
+  MAX_CONTAINERS: { key: "max_containers", form: "number" },
+  GLOVEBOX_QUEUE_LIMIT: { key: "queue.limit", form: "number" },
+  GLOVEBOX_QUEUE_TIMEOUT: { key: "queue.timeout", form: "text" },
+  CONTAINER_MAX_OUTPUT_SIZE: { key: "max_output_bytes", form: "number" },
+  CONTAINER_TIMEOUT: { key: "container_timeout_ms", form: "number" },
+  GLOVEBOX_ENVIRONMENT_IDLE_TIMEOUT: { key: "environment_idle_timeout", form: "text" },
+  GLOVEBOX_MIN_ISOLATION: { key: "min_isolation", form: "text" },
+  GLOVEBOX_IMAGE_PYTHON: { key: "images.python", form: "text" },
+  GLOVEBOX_IMAGE_JAVASCRIPT: { key: "images.javascript", form: "text" },
+  GLOVEBOX_IMAGE_TYPESCRIPT: { key: "images.typescript", form: "text" },
+  GLOVEBOX_IMAGE_SESSION: { key: "images.session", form: "text" },
+  GLOVEBOX_IMAGE_SESSION_BASE: { key: "images.session_base", form: "text" },
+  GLOVEBOX_SESSION_IDLE_TIMEOUT: { key: "session.idle_timeout", form: "text" },
+  GLOVEBOX_ENV_ALLOWLIST: { key: "environment_allowlist", form: "list" },
+  GLOVEBOX_ALLOW_OPEN_NETWORK: { key: "network.allow_open", form: "flag" },
+  GLOVEBOX_NETWORK_PRIVATE_HOSTS: { key: "network.private_hosts", form: "list" },
+  GLOVEBOX_NETWORK_DNS_SERVERS: { key: "network.dns_servers", form: "list" },
+  GLOVEBOX_NETWORK_HOST_ADDRESSES: { key: "network.host_addresses", form: "list" },
+  GLOVEBOX_NETWORK_MAX_BYTES: { key: "network.max_bytes", form: "number" },
+  // Names only; secret because somebody may put a value there.
+  GLOVEBOX_SECRETS: { key: "secrets", form: "list", secret: true },
+  GLOVEBOX_PACKAGES_DIR: { key: "packages.directory", form: "text" },
+  GLOVEBOX_PACKAGES_MAX_MB: { key: "packages.max_mb", form: "number" },
+  GLOVEBOX_PACKAGES_INSTALL_AT_PRELOAD: { key: "packages.install_at_preload", form: "flag" },
+  GLOVEBOX_MOUNT_ALLOWLIST: { key: "mount_allowlist", form: "text" },
+  GLOVEBOX_PROJECT_ROOTS: { key: "project_roots", form: "list" },
+  GLOVEBOX_TOOLING_FILES: { key: "tooling_files", form: "text" },
+  GLOVEBOX_TOOLING_PATHS: { key: "tooling_paths", form: "list" },
+  GLOVEBOX_ALLOWED_ORIGINS: { key: "allowed_origins", form: "list" },
+  GLOVEBOX_LOG_LEVEL: { key: "log_level", form: "text" },
+  ...Object.fromEntries(limitRows),
+  ...Object.fromEntries(ceilingRows),
+};
+
+/** Variables of ours that set no key: the first names the file. */
+export const otherVariables: readonly string[] = ["GLOVEBOX_CONFIG"];
+
+/** Beginnings of names that are the test suite's and are never looked at here. */
+export const ignoredPrefixes: readonly string[] = ["GLOVEBOX_TEST_", "GLOVEBOX_TESTBED_"];
+
+/** What stands in for names that people would expect by analogy. */
+export const insteadOf: ReadonlyMap<string, string> = new Map([
+  ["limits.agent.timeout_seconds", "container_timeout_ms"],
+  ["GLOVEBOX_LIMIT_AGENT_TIMEOUT_SECONDS", "CONTAINER_TIMEOUT"],
+]);
+
+function limitRow(variable: string, key: string): readonly [string, EnvironmentRow] {
+  return [variable.toUpperCase(), { key, form: "number" }];
+}

@@ -1,0 +1,66 @@
+import { join } from "node:path";
+import { errorCode } from "../../errors/error-code.ts";
+import { GloveboxError } from "../../errors/glovebox-error.ts";
+import { configDirectory } from "../host/config-directory.ts";
+import type { Environment } from "./environment-layer.ts";
+import { jsonErrorPosition } from "./json-error-position.ts";
+import type { Layer } from "./layer.ts";
+
+/** Where the configuration file is looked for, and how it is read. */
+export interface FileOptions {
+  readonly environment: Environment;
+  /** Path given on the command line. */
+  readonly file?: string | undefined;
+  readonly homeDirectory: string;
+  /** Text of a file; rejects with a `code`, as Node's does, `ENOENT` when there is none. */
+  readonly readFile: (path: string) => Promise<string>;
+}
+
+/** A file that was read. */
+export interface FileLayer extends Layer {
+  readonly path: string;
+}
+
+/**
+ * The configuration file: the one named by flag, else by `GLOVEBOX_CONFIG`, else the default one, which may be missing.
+ * Messages tell the file by who named it and show no path.
+ * @throws INVALID_REQUEST when a named file is missing, or one cannot be read or is not JSON (with line and column)
+ */
+export async function readFileLayer(options: FileOptions): Promise<FileLayer | null> {
+  const { path, name, required } = place(options);
+  let text: string;
+  try {
+    text = await options.readFile(path);
+  } catch (cause) {
+    const code = errorCode(cause) || "unknown reason";
+    if (!required && (code === "ENOENT" || code === "ENOTDIR")) return null;
+    const problem = code === "ENOENT" ? "does not exist" : `cannot be read (${code})`;
+    throw new GloveboxError("INVALID_REQUEST", `The ${name} ${problem}.`, {
+      suggestion: "Correct the path or the file's permissions, or do without the file.",
+      cause,
+    });
+  }
+  return { source: "file", content: parse(text.replace(/^\ufeff/, ""), name), placeOf: () => name, path };
+}
+
+function place(options: FileOptions): { readonly path: string; readonly name: string; readonly required: boolean } {
+  const { environment, file, homeDirectory } = options;
+  if (file !== undefined) return { path: file, name: "configuration file named by flag", required: true };
+  const named = environment["GLOVEBOX_CONFIG"] ?? "";
+  if (named !== "") return { path: named, name: "configuration file named by GLOVEBOX_CONFIG", required: true };
+  const path = join(configDirectory(environment, homeDirectory), "config.json");
+  return { path, name: "default configuration file", required: false };
+}
+
+function parse(text: string, name: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // JSON.parse's own message quotes the file, which may hold secrets.
+    const { line, column } = jsonErrorPosition(text) ?? { line: 1, column: 1 };
+    throw new GloveboxError("INVALID_REQUEST", `The ${name} is not JSON: error at line ${line}, column ${column}.`, {
+      suggestion: "Correct the file there; JSON knows no comments and no comma after the last entry.",
+      context: { line, column },
+    });
+  }
+}

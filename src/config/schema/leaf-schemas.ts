@@ -1,0 +1,83 @@
+import { isAbsolute } from "node:path";
+import * as z from "zod";
+import { maxDurationMs, parseDuration } from "../../base/duration.ts";
+import { GloveboxError } from "../../errors/glovebox-error.ts";
+import { environmentName } from "../../policy/request/environment.ts";
+import { checkImageReference } from "../../policy/image-reference.ts";
+import { checkRelativePath } from "../../policy/request/relative-path.ts";
+import { expectedLimit, limitFields, type LimitField } from "../../policy/limits/limit-fields.ts";
+
+/** The message of every schema here is what was expected, in words that follow "expected". */
+export function wholeNumber(unit: string, from: number, to: number): z.ZodNumber {
+  const words = `a whole number of ${unit} from ${from} to ${to}`;
+  return z.number(words).int(words).min(from, words).max(to, words);
+}
+
+export function choice<const Choice extends string>(choices: readonly Choice[]): z.ZodEnum<{ [Name in Choice]: Name }> {
+  return z.enum(choices, `one of ${choices.join(", ")}`);
+}
+
+/** One limit in the wire's unit, without any ceiling. */
+export function limitNumber(field: LimitField): z.ZodNumber {
+  const { minimum, maximum, whole } = limitFields[field];
+  const words = expectedLimit(field);
+  const number = z.number(words).min(minimum, words).max(maximum, words);
+  return whole ? number.int(words) : number;
+}
+
+/** A duration as text (`"30s"`) or as a number of seconds; its value is milliseconds. */
+export function duration(): z.ZodType<number, string> {
+  const words = `a duration such as "500ms", "30s" or "2m", at most ${Math.floor(maxDurationMs / 86_400_000)} days`;
+  return z.union([z.string(), z.number()], words).transform((value, context) => {
+    const milliseconds = unlessRefused(() => parseDuration(String(value), "duration"));
+    if (milliseconds !== null) return milliseconds;
+    context.issues.push({ code: "custom", message: words, input: value });
+    return z.NEVER;
+  }) as z.ZodType<number, string>;
+}
+
+export function imageReference(): z.ZodString {
+  const words = "an image reference such as python:3.12-slim";
+  return z.string(words).refine((text) => unlessRefused(() => checkImageReference(text)) !== null, words);
+}
+
+/** A path of this machine that means the same wherever the process starts. */
+export function hostPath(): z.ZodString {
+  const words = "an absolute path, or one that begins with ~/";
+  return z.string(words).refine((path) => isAbsolute(path) || path === "~" || /^~[\\/]/.test(path), words);
+}
+
+/** A path within a project. */
+export function relativePath(): z.ZodString {
+  const words = "a relative path such as tools/hooks";
+  return z
+    .string(words)
+    .refine((path) => unlessRefused(() => checkRelativePath(path, "path") === path) === true, words);
+}
+
+/** Web origins as browsers send them; `null` and wildcards name no page. */
+export function origins(): z.ZodArray<z.ZodString> {
+  const words = "a list of origins such as https://app.example or http://localhost:5173, without a path";
+  return z.array(z.string(words).refine(isOrigin, words), words).max(64, words);
+}
+
+function isOrigin(text: string): boolean {
+  if (!/^[a-z][a-z0-9+.-]*:\/\/[a-z0-9.:[\]_-]+$/.test(text)) return false;
+  const url = URL.parse(text);
+  return url !== null && (url.origin === text || url.origin === "null");
+}
+
+export function variableNames(): z.ZodArray<z.ZodString> {
+  const words = "a list of names of environment variables, such as API_URL";
+  return z.array(z.string(words).regex(environmentName, words), words).max(256, words);
+}
+
+/** What a check returns, null when it refuses; whatever else goes wrong in it is thrown on. */
+function unlessRefused<T>(check: () => T): T | null {
+  try {
+    return check();
+  } catch (error) {
+    if (error instanceof GloveboxError) return null;
+    throw error;
+  }
+}

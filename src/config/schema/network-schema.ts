@@ -1,0 +1,83 @@
+import * as z from "zod";
+import { mebibyte } from "../../base/bytes.ts";
+import { parseAuthority } from "../../policy/network/host-and-port.ts";
+import { parseAddressRange } from "../../policy/network/address-range.ts";
+import { parseAddress } from "../../policy/network/ip-address.ts";
+import type { Config } from "../config.ts";
+import { wholeNumber } from "./leaf-schemas.ts";
+
+const mostEntries = 256;
+const mostBytes = 1024 * 1024 * mebibyte;
+
+/** The section `network`. */
+export function networkSection(): z.ZodPrefault<z.ZodObject<NetworkShape, z.core.$strict>> {
+  return z
+    .strictObject(
+      {
+        allow_open: z
+          .boolean("true or false")
+          .default(false)
+          .describe("Whether a request may ask for network `open`: every public name."),
+        private_hosts: list("hosts with their ports, such as mirror.internal:4873", isHostAndPort)
+          .default([])
+          .describe(
+            "Hosts that may be reached although their addresses are private, each at its port only, where a run's network allows them.",
+          ),
+        dns_servers: list("addresses of DNS servers, such as 192.0.2.53 or 192.0.2.53:5353", isServer)
+          .default([])
+          .describe("DNS servers that names are looked up at for sandboxes; none: by the host's own means."),
+        host_addresses: list("addresses or ranges, such as 203.0.113.7 or 2001:db8::/64", isRange)
+          .default([])
+          .describe(
+            "Addresses at which this machine is reached besides those of its own interfaces, such as the one of a NAT before it: refused to sandboxes as the machine itself.",
+          ),
+        max_bytes: wholeNumber("bytes", 1024, mostBytes)
+          .default(1024 * mebibyte)
+          .describe("Most bytes that one sandbox may send and receive over the network."),
+      },
+      "an object",
+    )
+    .prefault({});
+}
+
+type NetworkShape = {
+  allow_open: z.ZodDefault<z.ZodBoolean>;
+  private_hosts: z.ZodDefault<z.ZodArray<z.ZodString>>;
+  dns_servers: z.ZodDefault<z.ZodArray<z.ZodString>>;
+  host_addresses: z.ZodDefault<z.ZodArray<z.ZodString>>;
+  max_bytes: z.ZodDefault<z.ZodNumber>;
+};
+
+/** The section's values as they are used inside. */
+export function toNetwork(section: z.output<z.ZodObject<NetworkShape>>): Config["network"] {
+  return {
+    allowOpen: section.allow_open,
+    privateHosts: section.private_hosts.flatMap((text) => {
+      const host = parseAuthority(text, null);
+      return typeof host === "string" ? [] : [host];
+    }),
+    dnsServers: section.dns_servers,
+    hostAddresses: section.host_addresses,
+    maxBytes: section.max_bytes,
+  };
+}
+
+function list(what: string, isValid: (text: string) => boolean): z.ZodArray<z.ZodString> {
+  const words = `a list of ${what}`;
+  return z.array(z.string(words).refine(isValid, words), words).max(mostEntries, words);
+}
+
+function isHostAndPort(text: string): boolean {
+  return typeof parseAuthority(text, null) !== "string";
+}
+
+function isRange(text: string): boolean {
+  return parseAddressRange(text) !== null;
+}
+
+/** `address`, or `address:port` with an IPv6 address in brackets. */
+function isServer(text: string): boolean {
+  const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:]+|[0-9a-f:.]+?))(?::(\d{1,5}))?$/i.exec(text) ?? [];
+  const isPort = port === undefined || (Number(port) > 0 && Number(port) <= 65_535);
+  return isPort && (parseAddress(bracketed ?? plain ?? "") !== null || parseAddress(text) !== null);
+}

@@ -1,0 +1,84 @@
+import { randomBytes } from "node:crypto";
+import { constants } from "node:fs";
+import { link, mkdir, open, rm, type FileHandle } from "node:fs/promises";
+import { join } from "node:path";
+import { errorCode } from "../../errors/error-code.ts";
+import { GloveboxError } from "../../errors/glovebox-error.ts";
+import { configDirectory } from "../host/config-directory.ts";
+import type { Host } from "../host/host.ts";
+
+/** 256 bits in base64url, and a line end. */
+const form = /^[\w-]{43}\n?$/;
+const mostBytes = 64;
+const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL } = constants;
+/** Windows has neither. */
+const { O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants as Partial<typeof constants>;
+
+type TokenHost = Pick<Host, "environment" | "homeDirectory" | "uid">;
+
+/** The file of this user's token, in the configuration folder, which no sandbox can get. */
+export function accessTokenFile({ environment, homeDirectory }: Omit<TokenHost, "uid">): string {
+  return join(configDirectory(environment, homeDirectory), "token");
+}
+
+/**
+ * The token that this user's programs show to servers of theirs on loopback, which other users share (SPEC API2): made
+ * when it is first needed, the same from then on.
+ * @throws PERMISSION_DENIED when the file is not this user's own and closed to others, or holds no token
+ */
+export async function openAccessToken(host: TokenHost): Promise<string> {
+  const file = accessTokenFile(host);
+  const known = await readToken(file, host);
+  if (known !== null) return known;
+  await mkdir(configDirectory(host.environment, host.homeDirectory), { recursive: true, mode: 0o700 });
+  await makeToken(file);
+  const made = await readToken(file, host);
+  if (made === null) throw unusable(file, "it vanished right after it was made");
+  return made;
+}
+
+/** Whole or not at all: of several processes at once one makes it, and none sees half of it. */
+async function makeToken(file: string): Promise<void> {
+  const fresh = `${file}.${randomBytes(9).toString("hex")}`;
+  try {
+    await using handle = await open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
+    // Whatever the umask takes away or leaves.
+    await handle.chmod(0o600);
+    await handle.writeFile(`${randomBytes(32).toString("base64url")}\n`);
+    await handle.sync();
+    await link(fresh, file);
+  } catch (error) {
+    if (errorCode(error) !== "EEXIST") throw unusable(file, `it cannot be made (${errorCode(error)})`, error);
+  } finally {
+    await rm(fresh, { force: true });
+  }
+}
+
+/** Null when there is none. */
+async function readToken(file: string, { uid }: TokenHost): Promise<string | null> {
+  let handle: FileHandle;
+  try {
+    handle = await open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  } catch (error) {
+    if (errorCode(error) === "ENOENT") return null;
+    throw unusable(file, `it cannot be read (${errorCode(error)})`, error);
+  }
+  await using opened = handle;
+  const stat = await opened.stat();
+  if (!stat.isFile()) throw unusable(file, "it is not a file");
+  if (uid !== null && stat.uid !== uid) throw unusable(file, "it belongs to another user");
+  if (uid !== null && (stat.mode & 0o077) !== 0) throw unusable(file, "other users may read or write it");
+  const bytes = Buffer.alloc(mostBytes);
+  const { bytesRead } = await opened.read(bytes, 0, mostBytes, 0);
+  const text = bytes.toString("latin1", 0, bytesRead);
+  if (!form.test(text)) throw unusable(file, "it holds no token");
+  return text.trimEnd();
+}
+
+/** For the operator's eyes, like every error of a start: it names the path. */
+function unusable(file: string, reason: string, cause?: unknown): GloveboxError {
+  return new GloveboxError("PERMISSION_DENIED", `The token file ${file} cannot be used: ${reason}.`, {
+    suggestion: "Remove it: the next start makes another one, and programs that use the old one need the new one.",
+    cause,
+  });
+}

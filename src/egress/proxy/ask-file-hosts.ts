@@ -1,0 +1,99 @@
+import { get as httpGet, type IncomingMessage } from "node:http";
+import { get as httpsGet } from "node:https";
+import type { LookupFunction } from "node:net";
+import { canonicalName } from "../../policy/network/domain-name.ts";
+import type { HostAndPort } from "../../policy/network/host-and-port.ts";
+import type { Registry } from "../proxy-messages.ts";
+import type { Resolve } from "./resolver.ts";
+
+const answerMs = 3_000;
+const mostBytes = 4 * 1024 * 1024;
+const mostRedirects = 3;
+
+/** A page of each kind of registry that names files: of a package that nearly every one has. */
+const pages = {
+  npm: { path: "npm/latest", accept: "application/json" },
+  python: { path: "pip/", accept: "application/vnd.pypi.simple.v1+json, text/html;q=0.5" },
+} as const;
+
+/** Addresses of files on such a page: an npm tarball, or a link of a Python index in JSON or HTML. */
+const fileUrls = /(?:"tarball"\s*:\s*|"url"\s*:\s*|href\s*=\s*)"(https?:\/\/[^"\s]+)"/g;
+
+/** Hosts other than its own that a registry sends its clients to; none when it does not answer or does not tell. */
+export async function askFileHosts({ kind, url }: Registry, resolve: Resolve): Promise<readonly HostAndPort[]> {
+  const found: string[] = [];
+  try {
+    const base = url.endsWith("/") ? url : `${url}/`;
+    const { text, urls } = await read(new URL(pages[kind].path, base), pages[kind].accept, resolve);
+    found.push(...urls, ...[...text.matchAll(fileUrls)].map(([, file = ""]) => file));
+  } catch {
+    // A registry that does not answer now is still allowed itself.
+  }
+  const hosts = found.flatMap((file) => hostOf(file) ?? []);
+  return hosts.filter((host, index) => hosts.findIndex((other) => isSame(host, other)) === index);
+}
+
+/** Name and port of a URL; null for one whose host is no name. */
+export function hostOf(url: string): HostAndPort | null {
+  const parsed = URL.parse(url);
+  const name = parsed === null ? null : canonicalName(parsed.hostname);
+  if (parsed === null || name === null || !/^https?:$/.test(parsed.protocol)) return null;
+  return { name, port: parsed.port === "" ? (parsed.protocol === "https:" ? 443 : 80) : Number(parsed.port) };
+}
+
+function isSame(one: HostAndPort, other: HostAndPort): boolean {
+  return one.name === other.name && one.port === other.port;
+}
+
+/** The page and where redirects led to. */
+async function read(
+  url: URL,
+  accept: string,
+  resolve: Resolve,
+): Promise<{ readonly text: string; readonly urls: readonly string[] }> {
+  const urls: string[] = [];
+  const signal = AbortSignal.timeout(answerMs);
+  let next = url;
+  for (let tries = 0; tries <= mostRedirects; tries++) {
+    const answer = await request(next, accept, { resolve, signal });
+    const { location } = answer.headers;
+    if (location === undefined) return { text: await textOf(answer), urls };
+    answer.destroy();
+    next = new URL(location, next);
+    urls.push(next.href);
+  }
+  return { text: "", urls };
+}
+
+function request(
+  url: URL,
+  accept: string,
+  { resolve, signal }: { readonly resolve: Resolve; readonly signal: AbortSignal },
+): Promise<IncomingMessage> {
+  const lookup: LookupFunction = (name, _options, done) => {
+    resolve(name).then(
+      (found) =>
+        done(
+          found.length === 0 ? new Error("no address") : null,
+          found.map((address) => ({ address, family: address.includes(":") ? 6 : 4 })),
+        ),
+      (error: unknown) => done(error as NodeJS.ErrnoException, []),
+    );
+  };
+  const get = url.protocol === "https:" ? httpsGet : httpGet;
+  return new Promise((done, reject) => {
+    const options = { headers: { accept, "user-agent": "glovebox" }, agent: false, lookup, signal };
+    get(url, options, done).on("error", reject);
+  });
+}
+
+async function textOf(answer: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of answer) {
+    chunks.push(chunk as Buffer);
+    size += (chunk as Buffer).length;
+    if (size > mostBytes) break;
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}

@@ -1,0 +1,147 @@
+import type { Server } from "node:http";
+import type { Socket } from "node:net";
+import { parseAddressRange, type AddressRange } from "../../policy/network/address-range.ts";
+import { denial, type Denial } from "../../policy/network/denial.ts";
+import { allowAddresses, denyTarget, type EgressPolicy } from "../../policy/network/egress-policy.ts";
+import type { HostAndPort } from "../../policy/network/host-and-port.ts";
+import { ChannelMux } from "./channel-mux.ts";
+import { dial, type Dialled } from "./dial.ts";
+import { createGateway } from "../http/http-gateway.ts";
+import { mostDenialsTold } from "../proxy-messages.ts";
+import type { Resolve } from "./resolver.ts";
+
+export interface ProxyChannelOptions {
+  readonly socket: Socket;
+  readonly policy: EgressPolicy;
+  readonly resolve: Resolve;
+  /** Reads the addresses that this machine has now. */
+  readonly ownAddresses: () => readonly AddressRange[];
+  readonly onReady: () => void;
+  readonly onDenied: (denial: Denial) => void;
+}
+
+/** Connections of one sandbox: its forwarder has 64 at once and lets more wait; those that are ending count here too. */
+const maxConnections = 128;
+/** Connections of one sandbox to far sides, those that are being made among them. */
+const maxDialled = 128;
+/** Lookups of one sandbox at once, so that its slow names do not hold up those of others. */
+const maxLookups = 8;
+const idleMs = 300_000;
+
+/** One sandbox's part of the proxy: its policy, its bytes, its connections. */
+export class ProxyChannel {
+  readonly #options: ProxyChannelOptions;
+  readonly #mux: ChannelMux;
+  readonly #gateway: Server;
+  /** Connections to far sides. */
+  readonly #dialled = new Set<{ readonly target: HostAndPort; readonly socket: Socket }>();
+  readonly #lookups: (() => void)[] = [];
+  #policy: EgressPolicy;
+  #lookingUp = 0;
+  #dialling = 0;
+  #bytes = 0;
+  #told = 0;
+
+  /** Serves the sandbox's connections until its channel closes. */
+  static serve(options: ProxyChannelOptions): ProxyChannel {
+    return new ProxyChannel(options);
+  }
+
+  private constructor(options: ProxyChannelOptions) {
+    this.#options = options;
+    this.#policy = options.policy;
+    this.#gateway = createGateway({
+      dial: (target) => this.#dial(target),
+      onDenied: (denied) => this.#tell(denied),
+    });
+    this.#mux = new ChannelMux({
+      socket: options.socket,
+      idleMs,
+      maxConnections,
+      onReady: options.onReady,
+      onConnection: (stream) => void this.#gateway.emit("connection", stream),
+      onBytes: (count) => this.#count(count),
+    });
+  }
+
+  /** Takes effect at once: connections that the new policy does not allow are cut. The bytes stay those of the first. */
+  change(policy: EgressPolicy): void {
+    this.#policy = policy;
+    for (const { target, socket } of this.#dialled) if (this.#denies(target, socket) !== null) socket.destroy();
+  }
+
+  get #isSpent(): boolean {
+    return this.#bytes > this.#options.policy.maxBytes;
+  }
+
+  async #dial(target: HostAndPort): Promise<Dialled> {
+    if (this.#isSpent) return { denied: this.#spent(`${target.name}:${target.port}`) };
+    if (this.#dialling + this.#dialled.size >= maxDialled)
+      return { failed: `More than ${maxDialled} connections at once.` };
+    this.#dialling++;
+    const dialled = await dial(target, {
+      policy: this.#policy,
+      own: this.#options.ownAddresses(),
+      idleMs,
+      resolve: (name) => this.#resolve(name),
+    }).finally(() => this.#dialling--);
+    if (!("socket" in dialled)) return dialled;
+    const { socket } = dialled;
+    // The policy may have changed meanwhile, and the addresses of this machine.
+    const denied = this.#denies(target, socket);
+    if (denied !== null) {
+      socket.destroy();
+      return { denied };
+    }
+    const entry = { target, socket };
+    this.#dialled.add(entry);
+    socket.once("close", () => this.#dialled.delete(entry));
+    return dialled;
+  }
+
+  /** What the policy of now says of a connection, to which far side and at which address it is. */
+  #denies(target: HostAndPort, { localAddress, remoteAddress }: Socket): Denial | null {
+    const denied = denyTarget(this.#policy, target);
+    if (denied !== null || remoteAddress === undefined) return denied;
+    // Who has the address that it reached is this machine, whatever its interfaces say.
+    const here = localAddress === remoteAddress ? parseAddressRange(remoteAddress) : null;
+    const own = [...this.#options.ownAddresses(), ...(here === null ? [] : [here])];
+    const checked = allowAddresses(this.#policy, target, [remoteAddress], own);
+    return "rule" in checked ? checked : null;
+  }
+
+  async #resolve(name: string): Promise<readonly string[]> {
+    if (this.#lookingUp >= maxLookups) await new Promise<void>((resolve) => void this.#lookups.push(resolve));
+    this.#lookingUp++;
+    try {
+      return await this.#options.resolve(name);
+    } finally {
+      this.#lookingUp--;
+      this.#lookups.shift()?.();
+    }
+  }
+
+  /** Refusals are still answered after the budget has gone, to what little they are. */
+  #count(count: number): boolean {
+    const before = this.#isSpent;
+    this.#bytes += count;
+    if (!this.#isSpent || before) return true;
+    this.#tell(this.#spent("(any)"));
+    this.#mux.resetAll();
+    return false;
+  }
+
+  #spent(target: string): Denial {
+    const most = this.#options.policy.maxBytes;
+    return denial(
+      "budget",
+      target,
+      `The run has used up the ${most} bytes that it may send and receive.`,
+      "Transfer less, or let the operator raise network.max_bytes.",
+    );
+  }
+
+  #tell(denied: Denial): void {
+    if (this.#told++ < mostDenialsTold) this.#options.onDenied(denied);
+  }
+}

@@ -1,0 +1,82 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import type { Registry } from "../proxy-messages.ts";
+
+export interface RegistrySettingsOptions {
+  /** The host's own environment: it may set the tools up. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly platform: NodeJS.Platform;
+}
+
+/** The registries that the host's tools are set up for; the first of a kind is the one that they ask first. */
+export interface RegistrySettings {
+  readonly registries: readonly Registry[];
+  /** What could not be asked, one sentence each. */
+  readonly problems: readonly string[];
+}
+
+const answerMs = 20_000;
+
+/** Asks the host's npm and pip which registries they use, apart from any project: a project's files trust nobody. */
+export async function readRegistrySettings(options: RegistrySettingsOptions): Promise<RegistrySettings> {
+  const [npm, python] = await Promise.all([npmRegistries(options), pythonIndexes(options)]);
+  const problems = [
+    ...(npm.length === 0 ? ["npm was not found or did not answer, so no npm registry is allowed."] : []),
+    ...(python.length === 0 ? ["pip was not found or did not answer, so no Python index is allowed."] : []),
+  ];
+  return { registries: [...npm, ...python], problems };
+}
+
+/** `registry` and those of scopes, such as `@company:registry`. */
+async function npmRegistries(options: RegistrySettingsOptions): Promise<readonly Registry[]> {
+  const text = await ask(options.platform === "win32" ? "npm.cmd" : "npm", ["config", "list", "--json"], options);
+  if (text === null) return [];
+  const settings = JSON.parse(text) as Readonly<Record<string, unknown>>;
+  const names = Object.keys(settings).filter((name) => name.endsWith(":registry"));
+  return ["registry", ...names].flatMap((name) => {
+    const url = settings[name];
+    return typeof url === "string" ? [{ kind: "npm", url } as const] : [];
+  });
+}
+
+/** pip shows in its help which index it would ask, wherever that is set, and lists further ones as settings. */
+async function pythonIndexes(options: RegistrySettingsOptions): Promise<readonly Registry[]> {
+  const [help, settings] = await Promise.all([
+    askPip(["download", "--help"], options),
+    askPip(["config", "list"], options),
+  ]);
+  const first = /--index-url <url>.*?\(default\s+(\S+?)\)/s.exec(help ?? "")?.[1];
+  const further = [...(settings ?? "").matchAll(/^(?:\S+\.)\.?extra-index-url='([^']*)'$/gm)].flatMap(([, urls = ""]) =>
+    urls.split(/\\n|\s+/),
+  );
+  return [first ?? "", ...further].filter((url) => /^https?:/.test(url)).map((url) => ({ kind: "python", url }));
+}
+
+async function askPip(args: readonly string[], options: RegistrySettingsOptions): Promise<string | null> {
+  const wide = { ...options, environment: { ...options.environment, COLUMNS: "1000" } };
+  return (
+    (await ask("pip", args, wide)) ?? (await ask("pip3", args, wide)) ?? ask("python3", ["-m", "pip", ...args], wide)
+  );
+}
+
+async function ask(
+  program: string,
+  args: readonly string[],
+  { environment, platform }: RegistrySettingsOptions,
+): Promise<string | null> {
+  try {
+    const { stdout } = await promisify(execFile)(program, [...args], {
+      // No project lies there.
+      cwd: "/",
+      env: { ...environment },
+      timeout: answerMs,
+      maxBuffer: 4 * 1024 * 1024,
+      // A .cmd file is started by a shell; the words are ours.
+      shell: platform === "win32",
+    });
+    return stdout;
+  } catch {
+    // Missing or broken: then the host is set up for none of that kind.
+    return null;
+  }
+}

@@ -1,0 +1,58 @@
+import type { Ecosystem } from "../../policy/package-specs.ts";
+import { packageName } from "../../policy/package-specs.ts";
+import type { PackageManager } from "./package-manager.ts";
+
+/** What went wrong with which packages. */
+export interface InstallFailure {
+  /** Of those that were asked for; all of them when the tool does not say which. */
+  readonly packages: readonly string[];
+  /** The tool's own words, in one line. */
+  readonly reason: string;
+}
+
+export interface InstallFailureFacts {
+  readonly manager: PackageManager;
+  readonly ecosystem: Ecosystem;
+  readonly specs: readonly string[];
+  /** All that the tool wrote. */
+  readonly output: string;
+  readonly exitCode: number | null;
+}
+
+/** Lines that tell what went wrong, and what stands before the words. */
+const errorLines: Readonly<Record<PackageManager, RegExp>> = {
+  bun: /^error: (.*)$/,
+  npm: /^npm (?:error|ERR!)(?! code | A complete log|.* Note that |.* tarball, folder)(?: (?:404|notarget|network))? +([A-Za-z].*)$/,
+  pip: /^ERROR: (.*)$/,
+};
+const mostLines = 3;
+const mostCharacters = 500;
+
+/** Why an installation failed, out of what its tool wrote. */
+export function explainInstallFailure(facts: InstallFailureFacts): InstallFailure {
+  const { manager, ecosystem, specs, output, exitCode } = facts;
+  const lines = output.split(/\r?\n/).flatMap((line) => errorLines[manager].exec(plain(line))?.[1]?.trim() ?? []);
+  const words = lines
+    .slice(0, mostLines)
+    .map((line) => line.replace(/\.$/, ""))
+    .join("; ")
+    .slice(0, mostCharacters);
+  const text = words.toLowerCase().replaceAll("%2f", "/");
+  const named = specs.filter((spec) => mentions(text, packageName(spec, ecosystem)));
+  return {
+    packages: named.length > 0 ? named : specs,
+    reason: words === "" ? `${manager} ended with exit code ${exitCode ?? "unknown"}` : words,
+  };
+}
+
+/** Which registry it was is the operator's affair, and what comes out of a sandbox must not steer a terminal. */
+function plain(line: string): string {
+  return line.replaceAll(/\p{Cc}|\p{Cf}/gu, "").replaceAll(/\bhttps?:\/\/[^\s/"')]+/g, "");
+}
+
+function mentions(text: string, name: string): boolean {
+  const at = text.replaceAll("_", "-").indexOf(name.replaceAll("_", "-"));
+  if (at < 0) return false;
+  const around = `${text[at - 1] ?? " "}${text[at + name.length] ?? " "}`;
+  return !/[a-z0-9-]/.test(around.slice(1)) && !/[a-z0-9-]/.test(around.slice(0, 1));
+}

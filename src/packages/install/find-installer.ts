@@ -1,0 +1,155 @@
+import { createHash } from "node:crypto";
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { untilCancelled } from "../../base/abort.ts";
+import { kibibyte } from "../../base/bytes.ts";
+import { createId } from "../../base/id.ts";
+import type { ForwarderInterpreter } from "../../egress/forwarder.ts";
+import type { Engine } from "../../engines/engine.ts";
+import { GloveboxError } from "../../errors/glovebox-error.ts";
+import type { Limits } from "../../policy/limits/limits.ts";
+import { runSandboxCommand } from "../../sandbox/sandbox-command.ts";
+import type { Caller, Sandboxes } from "../../sandbox/sandboxes.ts";
+import { installerPlan } from "./installer-plan.ts";
+import type { PackageManager } from "./package-manager.ts";
+
+/** What installs for an image's interpreter, and for what. */
+export interface Installer {
+  /** Null when there is none. */
+  readonly manager: PackageManager | null;
+  /** The interpreter's version as far as packages depend on it, operating system, processor and C library: its own words. */
+  readonly platform: string;
+}
+
+/** What an image may call its platform: it is kept and shown to people. */
+const platformForm = /^[\w.+-]+(?: [\w.+-]+)*$/;
+const maxPlatformCharacters = 200;
+
+export interface InstallerQuestion {
+  readonly engine: Engine;
+  /** Of the engine's `images.identity`. */
+  readonly image: string;
+  readonly ociRuntime: string | undefined;
+  readonly interpreter: ForwarderInterpreter;
+  /** Whether it is the host that installs, outside a sandbox: what it installs is kept apart. */
+  readonly onHost: boolean;
+}
+
+const javascript = `
+const { platform, arch, versions } = process;
+const { readdirSync, existsSync } = require("node:fs");
+const unlessClosed = (look, otherwise) => { try { return look(); } catch { return otherwise(); } };
+const musl = platform === "linux" && unlessClosed(
+  () => readdirSync("/lib").some((name) => name.startsWith("ld-musl-")),
+  () => process.report.getReport().header.glibcVersionRuntime === undefined,
+);
+const runtime = versions.bun === undefined ? "node-" + versions.modules : "bun-" + versions.bun.split(".").slice(0, 2).join(".");
+const paths = (process.env.PATH ?? "").split(":");
+const has = (name) => unlessClosed(() => paths.some((folder) => existsSync(folder + "/" + name)), () => false);
+const manager = ["bun", "npm"].find(has) ?? null;
+console.log(JSON.stringify({ manager, platform: [runtime, platform, arch, musl ? "musl" : "gnu"].join(" ") }));
+`;
+
+const python = `
+import importlib.util, json, platform, sys, sysconfig
+manager = None if importlib.util.find_spec("pip") is None else "pip"
+parts = [sys.implementation.cache_tag, sysconfig.get_platform(), str(sysconfig.get_config_var("SOABI")), *platform.libc_ver()]
+print(json.dumps({"manager": manager, "platform": " ".join(filter(None, parts))}))
+`;
+
+function questionFor({ interpreter, onHost }: InstallerQuestion): readonly string[] {
+  if (interpreter !== "python") return [interpreter, "-e", javascript];
+  // A guard takes the place of isolation.
+  return ["python3", ...(onHost ? [] : ["-I"]), "-c", python];
+}
+
+const answerMs = 30_000;
+
+/**
+ * Asks in a sandbox what an image installs with, once for each content of an image: the answers are kept in `folder`,
+ * and those of a host, which may get another tool at any time, in memory.
+ */
+export class FindInstaller {
+  readonly #sandboxes: Sandboxes;
+  readonly #limits: Limits;
+  readonly #folder: string;
+  readonly #known = new Map<string, Promise<Installer>>();
+
+  constructor(options: { readonly sandboxes: Sandboxes; readonly limits: Limits; readonly folder: string }) {
+    this.#sandboxes = options.sandboxes;
+    this.#limits = options.limits;
+    this.#folder = options.folder;
+  }
+
+  /** @throws what opening a sandbox throws, INTERNAL when the interpreter does not answer */
+  async find(question: InstallerQuestion, caller: Caller): Promise<Installer> {
+    const { engine, image, interpreter, onHost } = question;
+    const { images } = await engine.capabilities({ signal: caller.signal });
+    const id = createHash("sha256")
+      .update(JSON.stringify([2, engine.name, image, interpreter, onHost]))
+      .digest("hex")
+      .slice(0, 32);
+    let known = this.#known.get(id);
+    if (known === undefined) {
+      const file = images ? path.join(this.#folder, `${id}.json`) : null;
+      // Shared by all who ask, so one caller's cancellation must not end it; a failure is asked again.
+      known = this.#findNew(question, file, { principal: caller.principal });
+      this.#known.set(id, known);
+      known.catch(() => this.#known.delete(id));
+    }
+    return untilCancelled(known, caller.signal);
+  }
+
+  async #findNew(question: InstallerQuestion, file: string | null, caller: Caller): Promise<Installer> {
+    const kept = file === null ? null : await read(file);
+    if (kept !== null) return kept;
+    const installer = await this.#ask(question, caller);
+    if (file !== null) await write(file, installer);
+    return installer;
+  }
+
+  async #ask(question: InstallerQuestion, caller: Caller): Promise<Installer> {
+    const { engine, image, ociRuntime, interpreter, onHost } = question;
+    const plan = installerPlan({ image, ociRuntime }, this.#limits);
+    await using sandbox = await this.#sandboxes.open(engine, plan, caller);
+    const limits = { maxOutputBytes: kibibyte, timeLimitMs: answerMs };
+    const { stdout, stderr } = await runSandboxCommand(sandbox, { command: questionFor(question), ...limits }, caller);
+    const installer = parseInstaller(stdout.text());
+    if (installer === null) {
+      throw new GloveboxError("INTERNAL", `The image's ${interpreter} does not say which packages fit it.`, {
+        context: { image, interpreter },
+        cause: new Error(stderr.text()),
+      });
+    }
+    if (!onHost) return installer;
+    const hasBun = async (): Promise<boolean> => {
+      const asked = runSandboxCommand(sandbox, { command: ["bun", "--version"], ...limits }, caller);
+      return (await asked.catch(() => null))?.exitCode === 0;
+    };
+    const manager = interpreter === "python" ? installer.manager : (await hasBun()) ? "bun" : null;
+    return { manager, platform: `${installer.platform} outside a sandbox` };
+  }
+}
+
+/** What an image answers; null for anything else than an answer of ours. Pure. */
+export function parseInstaller(text: string): Installer | null {
+  try {
+    const { manager, platform } = JSON.parse(text) as Readonly<Record<string, unknown>>;
+    const isKnown = manager === null || manager === "bun" || manager === "npm" || manager === "pip";
+    if (!isKnown || typeof platform !== "string" || platform.length > maxPlatformCharacters) return null;
+    return platformForm.test(platform) ? { manager, platform } : null;
+  } catch {
+    return null;
+  }
+}
+
+async function read(file: string): Promise<Installer | null> {
+  return parseInstaller(await readFile(file, "utf8").catch(() => ""));
+}
+
+async function write(file: string, installer: Installer): Promise<void> {
+  await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+  const unfinished = `${file}.${createId("new")}`;
+  await writeFile(unfinished, JSON.stringify(installer), { mode: 0o600 });
+  await rename(unfinished, file);
+}

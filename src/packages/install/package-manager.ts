@@ -1,0 +1,129 @@
+import { readFile } from "node:fs/promises";
+import type { ForwarderInterpreter } from "../../egress/forwarder.ts";
+import type { Ecosystem } from "../../policy/package-specs.ts";
+import { pythonLibraryFolder, pythonSetFolder, pythonStartFolder } from "../python/set-layout.ts";
+import type { Sandbox } from "../../sandbox/sandbox.ts";
+
+/** What installs: whichever of them the sandbox that will run the code has. */
+export type PackageManager = "bun" | "npm" | "pip";
+
+/** Where installed packages stand in the sandbox that uses them. */
+export const packageFolders: Readonly<Record<Ecosystem, string>> = {
+  // Node and Bun look there for whatever no folder nearer to the code has.
+  npm: "/node_modules",
+  python: pythonSetFolder,
+};
+
+/** Variables by which an ecosystem's programs find them. */
+export const packageEnvironment: Readonly<Record<Ecosystem, Readonly<Record<string, string>>>> = {
+  npm: {},
+  python: { PYTHONPATH: pythonStartFolder },
+};
+
+/** Where they are installed, in the installer's own sandbox. */
+export const installFolder = "/work/set";
+const homeFolder = "/work/home";
+
+/** The folder that is kept of it. */
+const keptFolders: Readonly<Record<PackageManager, string>> = {
+  bun: `${installFolder}/node_modules`,
+  npm: `${installFolder}/node_modules`,
+  pip: `${installFolder}/site-packages`,
+};
+
+/** The part of a sandbox that knows where its folders really are, and what runs in it. */
+export type InstallSandbox = Pick<Sandbox, "folderOf" | "capabilities">;
+
+/**
+ * Argument vector of an installation, which begins with the first line of its standard input. Bun runs the lifecycle scripts of those packages that it trusts
+ * by its own list; npm has no such list, so none; pip takes wheels only, which have none (SPEC PK6).
+ */
+export function installCommand(manager: PackageManager, specs: readonly string[]): readonly string[] {
+  const tool = manager === "pip" ? ["python3", "-m", "pip"] : [manager];
+  return [...["sh", "-c", whenReady, "sh", installFolder, homeFolder], ...tool, ...toolArguments(manager, specs)];
+}
+
+/** The same on a host that seals nothing: without a shell, and without any lifecycle script (SPEC PK2). */
+export function hostCommand(
+  manager: PackageManager,
+  specs: readonly string[],
+  sandbox: Pick<InstallSandbox, "folderOf">,
+): readonly string[] {
+  const [verb = "", ...rest] = toolArguments(manager, specs, (path) => sandbox.folderOf(path));
+  return [manager, verb, ...(manager === "bun" ? ["--ignore-scripts"] : []), ...rest];
+}
+
+function toolArguments(
+  manager: PackageManager,
+  specs: readonly string[],
+  folderOf: (path: string) => string = (path) => path,
+): readonly string[] {
+  switch (manager) {
+    case "bun":
+      return ["add", "--no-progress", "--no-summary", "--linker", "hoisted", "--exact", "--", ...specs];
+    case "npm":
+      return ["install", "--ignore-scripts", "--no-audit", "--no-fund", "--save-exact", "--", ...specs];
+    case "pip":
+      return [
+        ...["install", "--target", folderOf(keptFolders.pip), "--only-binary", ":all:", "--no-compile"],
+        ...["--no-cache-dir", "--no-input", "--disable-pip-version-check", "--progress-bar", "off", "--", ...specs],
+      ];
+  }
+}
+
+/** $1 the folder, $2 another for all else; then what to run once the network is up, which a line on its input tells. */
+const whenReady = `
+read -r _ && mkdir -p "$1" "$2" && cd "$1" && echo '{"private":true}' >package.json || exit 125
+shift 2
+exec "$@" </dev/null`;
+
+/** The folders alone, by the interpreter: a guard allows no shell. */
+const prepareScripts = {
+  python: "import os, sys\nfor folder in sys.argv[1:]: os.makedirs(folder)",
+  node: `const fs = require("node:fs"), folders = process.argv.slice(-2);
+for (const folder of folders) fs.mkdirSync(folder, { recursive: true });
+fs.writeFileSync(folders[0] + "/package.json", '{"private":true}');`,
+};
+
+export function prepareCommand(interpreter: ForwarderInterpreter, sandbox: InstallSandbox): readonly string[] {
+  const folders = [sandbox.folderOf(installFolder), sandbox.folderOf(homeFolder)];
+  if (interpreter === "python") return ["python3", "-c", prepareScripts.python, ...folders];
+  return [interpreter, "-e", prepareScripts.node, ...folders];
+}
+
+/** Variables of the installation: all that the tools keep beside the packages lies in the sandbox's own work folder. */
+export function installEnvironment(sandbox: InstallSandbox): Readonly<Record<string, string>> {
+  const home = sandbox.folderOf(homeFolder);
+  const isGuarded = sandbox.capabilities.programs === "guarded";
+  return {
+    HOME: home,
+    TMPDIR: home,
+    BUN_INSTALL_CACHE_DIR: `${home}/cache`,
+    npm_config_cache: `${home}/cache`,
+    npm_config_fetch_retries: "2",
+    npm_config_fetch_retry_mintimeout: "1000",
+    npm_config_fetch_retry_maxtimeout: "5000",
+    PIP_RETRIES: "2",
+    PIP_CONFIG_FILE: "/dev/null",
+    PIP_ROOT_USER_ACTION: "ignore",
+    // On a host they need no other program, and one that packages name by an address could be git.
+    ...(isGuarded ? { PATH: `${home}/none` } : {}),
+  };
+}
+
+/** Argument vector that writes what was installed to standard output, as `readPackage` reads it. */
+export async function packCommand(
+  manager: PackageManager,
+  interpreter: ForwarderInterpreter,
+  sandbox: InstallSandbox,
+): Promise<readonly string[]> {
+  const folder = sandbox.folderOf(keptFolders[manager]);
+  if (manager !== "pip") return [interpreter, "-e", await readPacker("packer.cjs"), folder];
+  // Isolated from the packages; a guard keeps them out by itself.
+  const options = sandbox.capabilities.programs === "guarded" ? ["-c"] : ["-I", "-c"];
+  return ["python3", ...options, await readPacker("packer.py"), folder, pythonLibraryFolder];
+}
+
+async function readPacker(file: string): Promise<string> {
+  return readFile(new URL(`../../../images/packers/${file}`, import.meta.url), "utf8");
+}

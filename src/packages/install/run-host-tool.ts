@@ -1,0 +1,43 @@
+import { kibibyte } from "../../base/bytes.ts";
+import { runSandboxCommand } from "../../sandbox/sandbox-command.ts";
+import { installFailed } from "./install-failed.ts";
+import type { RunTool } from "./install.ts";
+import { hostCommand, installEnvironment, installFolder, prepareCommand } from "./package-manager.ts";
+import { toolFailed, toolResult } from "./tool-result.ts";
+
+/** What leads the tool to the registries that this machine is set up for. */
+export interface HostRegistries {
+  readonly environment: Readonly<Record<string, string>>;
+  /** What could not be found out, one sentence each. */
+  readonly problems: readonly string[];
+}
+
+const prepareMs = 30_000;
+
+/**
+ * Runs the tool on this machine itself, where nothing seals it (SPEC PK2): in a folder of its own, which also is its
+ * home, and without any script of a package. It has the network that this machine has.
+ */
+export function runHostTool(host: { readonly registries: () => Promise<HostRegistries> }): RunTool {
+  return async (installation, sandbox, signal) => {
+    const { manager, interpreter, specs } = installation;
+    const { environment, problems } = await host.registries();
+    const prepared = await runSandboxCommand(
+      sandbox,
+      { command: prepareCommand(interpreter, sandbox), maxOutputBytes: kibibyte, timeLimitMs: prepareMs },
+      { signal },
+    );
+    if (prepared.exitCode !== 0) throw installFailed(specs, "its folder could not be made", { cause: prepared.stderr });
+    const process = await sandbox.exec(
+      {
+        command: hostCommand(manager, specs, sandbox),
+        environment: { LANG: "C.UTF-8", ...environment, ...installEnvironment(sandbox) },
+        workingDirectory: installFolder,
+      },
+      { signal },
+    );
+    process.stdin.end();
+    const ended = await toolResult(process);
+    if (ended.exitCode !== 0) throw toolFailed(installation, ended, problems);
+  };
+}

@@ -1,0 +1,48 @@
+import { GloveboxError, invalidField } from "../../errors/glovebox-error.ts";
+import { parseDomainPattern, type DomainPattern } from "./domain-pattern.ts";
+
+/** What a sandbox may reach over the network (SPEC SC3). */
+export type NetworkPolicy =
+  | { readonly kind: "none" }
+  /** The package registries that the host is configured for. */
+  | { readonly kind: "registries" }
+  | { readonly kind: "domains"; readonly domains: readonly DomainPattern[] }
+  /** Every public name. */
+  | { readonly kind: "open" };
+
+const maxDomains = 256;
+const expected = '"none", "registries", "open" or a list of domains';
+
+/**
+ * The network policy of a request; left out, or an empty list, it is `none`, the strictest.
+ * @throws INVALID_REQUEST for anything else than the four forms
+ */
+export function parseNetwork(value: unknown, field = "network"): NetworkPolicy {
+  if (value === undefined || value === "none") return { kind: "none" };
+  if (value === "registries" || value === "open") return { kind: value };
+  if (!Array.isArray(value)) throw invalidField(field, expected, typeof value === "string" ? value : typeof value);
+  if (value.length > maxDomains) throw invalidField(field, `at most ${maxDomains} domains`, value.length);
+  const domains = (value as unknown[]).map((domain, index) => {
+    const place = `${field}[${index}]`;
+    if (typeof domain !== "string") throw invalidField(place, "a domain such as example.com", typeof domain);
+    return parseDomainPattern(domain, place);
+  });
+  return domains.length === 0 ? { kind: "none" } : { kind: "domains", domains };
+}
+
+/**
+ * Refuses `open` where the deployment has not enabled it.
+ * @throws POLICY_DENIED naming the setting
+ */
+export function assertNetworkAllowed(
+  policy: NetworkPolicy,
+  { allowOpen }: { readonly allowOpen: boolean },
+  field = "network",
+): void {
+  if (policy.kind !== "open" || allowOpen) return;
+  throw new GloveboxError("POLICY_DENIED", `${field}: "open" is not enabled in this deployment.`, {
+    suggestion:
+      'List the domains that the code needs, or use "registries"; the operator enables "open" with network.allow_open (GLOVEBOX_ALLOW_OPEN_NETWORK=true).',
+    context: { field, network: "open", setting: "network.allow_open" },
+  });
+}

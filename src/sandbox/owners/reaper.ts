@@ -1,0 +1,111 @@
+import type { Logger } from "../../base/logger.ts";
+import type { ContainerSummary, Engine } from "../../engines/engine.ts";
+import { labels, managed } from "../../engines/labels.ts";
+import type { SandboxDoor } from "../peers/peer-server.ts";
+import type { Leases } from "./leases.ts";
+import { isLeftOver, isOwnContainer, type OwnedObject } from "./left-over.ts";
+import type { SandboxRecords } from "./sandbox-records.ts";
+import type { WorkArchives } from "../work-archives.ts";
+
+export interface ReaperOptions {
+  readonly leases: Leases;
+  readonly records: SandboxRecords;
+  readonly archives: Pick<WorkArchives, "forgetLeft">;
+  readonly door: Pick<SandboxDoor, "forgetLeft">;
+  readonly logger: Logger;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+/** How often a living server looks for what dead ones left (SPEC SE5). */
+const sweepEveryMs = 60_000;
+
+/** Removes what servers that are gone have left on the engines: once at the start, then each minute. */
+export class Reaper {
+  readonly #options: ReaperOptions;
+  readonly #watched = new Map<Engine, NodeJS.Timeout>();
+  readonly #sweeping = new Set<Promise<unknown>>();
+
+  constructor(options: ReaperOptions) {
+    this.#options = options;
+  }
+
+  /** Sweeps the engine now, in the background, and from now on each minute; asking again changes nothing. */
+  watch(engine: Engine): void {
+    if (this.#watched.has(engine)) return;
+    const sweep = (): void => {
+      const sweeping = this.sweep(engine).catch((error: unknown) => {
+        // An engine that is down has nothing to sweep; the next minute tries again.
+        this.#options.logger.debug({ engine: engine.name, err: error }, "sweep failed");
+      });
+      this.#sweeping.add(sweeping);
+      void sweeping.then(() => this.#sweeping.delete(sweeping));
+    };
+    this.#watched.set(engine, setInterval(sweep, sweepEveryMs).unref());
+    sweep();
+  }
+
+  /** Removes the engine's leftovers and resolves to the ids of their sandboxes. */
+  async sweep(engine: Engine): Promise<readonly string[]> {
+    const found = (await engine.list(managed)).filter(isOwnContainer);
+    const left = await Promise.all(found.map(async (summary) => ((await this.#isLeftOver(summary)) ? summary : null)));
+    const removed = await Promise.all(
+      left.filter((summary) => summary !== null).map((summary) => this.#remove(summary)),
+    );
+    await this.#removeImages(engine);
+    const forgotten = await this.#forgetRecords(engine);
+    await this.#options.archives.forgetLeft();
+    await this.#options.door.forgetLeft();
+    await this.#options.leases.forgetLongExpired();
+    return [...new Set([...removed.filter((id) => id !== null), ...forgotten])];
+  }
+
+  /** Stops watching and waits for sweeps under way. */
+  async close(): Promise<void> {
+    for (const timer of this.#watched.values()) clearInterval(timer);
+    this.#watched.clear();
+    await Promise.all(this.#sweeping);
+  }
+
+  async #isLeftOver(object: OwnedObject): Promise<boolean> {
+    const owner = await this.#options.leases.stateOf(object.labels[labels.owner] ?? "");
+    return isLeftOver(object, owner, this.#options.now());
+  }
+
+  /** Images that were made for somebody; those that a container still uses are left to the next sweep. */
+  async #removeImages(engine: Engine): Promise<void> {
+    for (const image of await engine.images.list(managed)) {
+      if (!(await this.#isLeftOver(image))) continue;
+      const { id } = image;
+      try {
+        if (await image.remove()) this.#options.logger.warn({ image: id }, "removed an image that a dead server left");
+      } catch (error) {
+        this.#options.logger.error({ image: id, err: error }, "a left-over image could not be removed");
+      }
+    }
+  }
+
+  /** Sandboxes that ended with their process, by themselves: what is left of them is their record. */
+  async #forgetRecords(engine: Engine): Promise<readonly string[]> {
+    const { leases, records } = this.#options;
+    const left: string[] = [];
+    for (const record of await records.list()) {
+      if (record.engine !== engine.name || (await leases.stateOf(record.owner)) !== "expired") continue;
+      await records.delete(record.id);
+      left.push(record.id);
+    }
+    return left;
+  }
+
+  async #remove(summary: ContainerSummary): Promise<string | null> {
+    const sandbox = summary.labels[labels.sandbox] ?? summary.id;
+    try {
+      await summary.remove();
+      this.#options.logger.warn({ sandbox }, "removed a sandbox that a dead server left");
+      return sandbox;
+    } catch (error) {
+      this.#options.logger.error({ sandbox, err: error }, "a left-over sandbox could not be removed");
+      return null;
+    }
+  }
+}

@@ -1,0 +1,75 @@
+import { readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import path from "node:path";
+import type { EngineName } from "../../engines/engine.ts";
+import { isPrivateFolder, makePrivateFolder } from "./private-folder.ts";
+
+/** What is written down of a live sandbox, so that other commands on this machine can see and end it. */
+export interface SandboxRecord {
+  readonly id: string;
+  readonly engine: EngineName;
+  readonly kind: string;
+  readonly principal: string;
+  readonly owner: string;
+  readonly createdAtMs: number;
+  /** Where its owner can be asked for it (`SandboxDoor`); null: nowhere. */
+  readonly door: string | null;
+}
+
+const idForm = /^sbx-[a-z0-9]{1,40}$/;
+
+/**
+ * The records of the live sandboxes of this machine's user: one small file each.
+ */
+export class SandboxRecords {
+  readonly #folder: string;
+  readonly #uid: number | null;
+
+  /** `uid`: this user's; null where the system has no user ids. */
+  constructor(folder: string, uid: number | null) {
+    this.#folder = folder;
+    this.#uid = uid;
+  }
+
+  async add(record: SandboxRecord): Promise<void> {
+    await makePrivateFolder(this.#folder, this.#uid);
+    const file = this.#file(record.id);
+    await writeFile(`${file}.new`, JSON.stringify(record), { mode: 0o600 });
+    await rename(`${file}.new`, file);
+  }
+
+  async delete(id: string): Promise<void> {
+    await rm(this.#file(id), { force: true });
+  }
+
+  async list(): Promise<readonly SandboxRecord[]> {
+    // A record tells where an owner's door is: one that others could have written leads anywhere.
+    if (!(await isPrivateFolder(this.#folder, this.#uid))) return [];
+    const names = await readdir(this.#folder).catch(() => []);
+    const records = await Promise.all(names.filter((name) => name.endsWith(".json")).map((name) => this.#read(name)));
+    return records.filter((record) => record !== null);
+  }
+
+  /** Null when there is none of a sandbox with that id. */
+  async find(id: string): Promise<SandboxRecord | null> {
+    if (!idForm.test(id) || !(await isPrivateFolder(this.#folder, this.#uid))) return null;
+    return this.#read(`${id}.json`);
+  }
+
+  async #read(name: string): Promise<SandboxRecord | null> {
+    try {
+      return JSON.parse(await readFile(path.join(this.#folder, name), "utf8")) as SandboxRecord;
+    } catch {
+      // Removed between the listing and the reading, or not a record.
+      return null;
+    }
+  }
+
+  #file(id: string): string {
+    return path.join(this.#folder, `${checkId(id)}.json`);
+  }
+}
+
+function checkId(id: string): string {
+  if (!idForm.test(id)) throw new TypeError("Not the id of a sandbox.");
+  return id;
+}
