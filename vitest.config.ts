@@ -1,47 +1,63 @@
+import { globSync } from "node:fs";
 import { defineConfig, type ViteUserConfig } from "vitest/config";
+import { engineProjects, projectsOf, rareTag, type EngineProject } from "./test/lanes/lanes.ts";
+import LongestFirst from "./test/lanes/longest-first.ts";
 
-/**
- * Tests that measure what others take (time, processes, the machine's memory), set the clock far ahead, or count what
- * stands on an engine, whoever made it.
- */
-const aloneFiles = [
-  "test/e2e/clock-jump.test.ts",
-  "test/e2e/packages-elsewhere.test.ts",
-  "test/e2e/session-multitude.test.ts",
-  "test/security/resource-attacks.test.ts",
-];
+const tags = [{ name: rareTag, description: "Run by `npm run test:full` only." }];
 
-/**
- * One group of tests: groups run one after another, the files of one at as many a time. Tests of engines wait for engines
- * most of their time, so that two files at once keep two cores busy.
- */
-const group = (groupOrder: number, maxWorkers: number, timeoutMs: number): object => ({
-  sequence: { groupOrder },
-  testTimeout: timeoutMs,
-  hookTimeout: timeoutMs,
-  maxWorkers,
-  fileParallelism: maxWorkers > 1,
-  // Real engines on a shared machine: one more try in CI, which the report shows.
-  retry: process.env["CI"] === "true" ? 1 : 0,
-});
+/** Groups run one after another, the files of all projects of one at as many a time. */
+const groups = { unit: 0, lanes: 1, alone: 2 };
 
-const ofEngines = (folder: string, timeoutMs: number): object => ({
-  include: [`test/${folder}/**/*.test.ts`],
-  exclude: aloneFiles,
-  ...group(2, 2, timeoutMs),
-});
+/** Engines let their tests wait most of the time: two cores have enough to do with four files. */
+const workers = { unit: 2, lanes: 4, alone: 1 };
+
+const engineFiles = globSync("test/{engine-contract,e2e,security}/**/*.test.ts")
+  .map((path) => path.replaceAll("\\", "/"))
+  .map((path) => ({ path, projects: projectsOf(path) }));
+
+const engineProject = (name: EngineProject): object => {
+  const group = name.startsWith("alone") ? "alone" : "lanes";
+  return {
+    name,
+    include: engineFiles.filter(({ projects }) => projects.includes(name)).map(({ path }) => path),
+    runner: "./test/lanes/lane-runner.ts",
+    setupFiles: ["./test/lanes/file-bound.ts"],
+    tags,
+    sequence: { groupOrder: groups[group] },
+    maxWorkers: workers[group],
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    // A file that loops over engines may have no test of its own.
+    passWithNoTests: true,
+    // Real engines on a shared machine: one more try in CI, which the report shows.
+    retry: process.env["CI"] === "true" ? 1 : 0,
+  };
+};
 
 const config: ViteUserConfig = defineConfig({
   test: {
     reporters: ["default", "./scripts/skip-reporter.ts"],
+    sequence: { sequencer: LongestFirst },
     projects: [
-      // Named, because one worker, which two cores would get, would put them last.
-      { test: { name: "unit", include: ["src/**/*.test.ts"], sequence: { groupOrder: 0 }, maxWorkers: 2 } },
-      { test: { name: "repository", include: ["test/*.test.ts"], ...group(1, 1, 120_000) } },
-      { test: { name: "contract", ...ofEngines("engine-contract", 60_000) } },
-      { test: { name: "e2e", ...ofEngines("e2e", 120_000) } },
-      { test: { name: "security", ...ofEngines("security", 120_000) } },
-      { test: { name: "alone", include: aloneFiles, ...group(3, 1, 120_000) } },
+      {
+        test: {
+          name: "unit",
+          include: ["src/**/*.test.ts"],
+          sequence: { groupOrder: groups.unit },
+          maxWorkers: workers.unit,
+        },
+      },
+      {
+        test: {
+          name: "repository",
+          include: ["test/*.test.ts"],
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+          sequence: { groupOrder: groups.lanes },
+          maxWorkers: workers.lanes,
+        },
+      },
+      ...engineProjects.map((name) => ({ test: engineProject(name) })),
     ],
   },
 });

@@ -1,6 +1,6 @@
 import type { TestContext } from "vitest";
 
-/** Real engines and servers that a test can need; `test/testbed/up.sh` and Debian's packages provide them. */
+/** What a test can need: real engines and servers, which `test/testbed/up.sh` and Debian's packages provide, and the corpus. */
 export const requirements = [
   "docker",
   "podman",
@@ -12,6 +12,7 @@ export const requirements = [
   "redis",
   "postgres",
   "chromium",
+  "corpus",
 ] as const;
 export type Requirement = (typeof requirements)[number];
 

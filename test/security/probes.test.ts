@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { useGlovebox } from "../helpers/open-glovebox.ts";
 import { corpusBombs, corpusProbes, probesPresent, type Bomb } from "../helpers/probes.ts";
+import { skipOrFail } from "../helpers/require.ts";
 import { places } from "./attacks/attack.ts";
 import { everyRight } from "./attacks/host-scene.ts";
 import { attackFromContainer, attackFromSandbox, type Verdicts } from "./attacks/run-attacks.ts";
@@ -17,7 +18,7 @@ const contained: ReadonlySet<string> = new Set([
 ]);
 
 it("the corpus of probes was read", (context) => {
-  if (!probesPresent) context.skip("the corpus is not beside this checkout (../shared/corpus)");
+  if (!probesPresent) skipOrFail(context, "corpus", "../shared/corpus is not there");
   expect(probes.length).toBeGreaterThanOrEqual(40);
   expect(bombs.length).toBeGreaterThanOrEqual(25);
 });

@@ -1,0 +1,45 @@
+import { globSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { aloneFiles, longFiles, rareFiles } from "./lanes/files.ts";
+import { engineProjects, projectOf, projectsOf, type EngineProject } from "./lanes/lanes.ts";
+
+const files = globSync("test/{engine-contract,e2e,security}/**/*.test.ts");
+
+describe("lanes of tests", () => {
+  it("every file of tests is in one or more of them", () => {
+    expect(files.length).toBeGreaterThan(100);
+    expect(files.filter((file) => projectsOf(file).length === 0)).toEqual([]);
+    expect(
+      globSync("test/**/*.test.ts")
+        .filter((file) => !/^test\/[^/]+$/.test(file))
+        .toSorted(),
+    ).toEqual(files.toSorted());
+  });
+
+  it("files that are named for where or when they run exist", () => {
+    expect([...aloneFiles, ...rareFiles, ...longFiles].filter((file) => !files.includes(file))).toEqual([]);
+  });
+
+  it("a test is in one project of its file, whatever it is called", () => {
+    const names = ["on docker", "on podman", "docker with runsc", "under gVisor", "on local", "anything"];
+    for (const file of files) {
+      const projects = projectsOf(file);
+      expect(engineProjects).toEqual(expect.arrayContaining([...projects]));
+      for (const fullName of names)
+        for (const rare of [true, false]) {
+          expect(projects).toContain(projectOf({ fullName, rare }, projects));
+        }
+    }
+  });
+
+  it.each([
+    ["sessions on docker > a", false, "docker"],
+    ["sessions on docker with runsc > a", false, "runsc"],
+    ["sessions on docker > a", true, "docker-rare"],
+    ["sessions > a", false, "local"],
+    ["sessions on podman > as on docker", true, "podman"],
+  ])("%s (rare: %s) is in %s", (fullName, rare, project) => {
+    const projects: EngineProject[] = ["docker", "podman", "runsc", "local", "docker-rare"];
+    expect(projectOf({ fullName, rare }, projects)).toBe(project);
+  });
+});

@@ -1,0 +1,66 @@
+import { readFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { aloneFiles, rareFiles } from "./files.ts";
+
+/** What tests wait for. `local` has the embedded engine at all its levels and whatever needs no engine or several. */
+export const lanes = ["docker", "podman", "runsc", "local"] as const;
+export type Lane = (typeof lanes)[number];
+
+/** A test with this tag is run by `npm run test:full`, not by `npm test`. */
+export const rareTag = "rare";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+
+/** A table of engines that a file loops over. */
+const loop =
+  /describe\.(?:each|for)\(\s*(?:engines|places|allOwners|testedOwners|cases|\[cases\[|doors|\["(?:docker|podman)")/;
+
+/** gVisor is Docker's, in the names of tests too. */
+const engineWord = /docker with runsc|runsc|gVisor|docker|podman/;
+
+/** Vitest's projects are the lanes, `alone`, and the same once more for what is rare: `docker`, `docker-rare`. */
+export type EngineProject = `${Lane | "alone"}${"" | "-rare"}`;
+
+export const engineProjects: readonly EngineProject[] = [...lanes, "alone" as const].flatMap((lane) => [
+  lane,
+  `${lane}-rare` as const,
+]);
+
+/** The path of a file from the checkout's root, as the tables of files write it. */
+export function pathOf(file: string): string {
+  return relative(root, file).replaceAll("\\", "/");
+}
+
+/** Lanes that a file of tests may have a part of, by what it says. */
+function lanesOf(path: string, text: string): readonly Lane[] {
+  const contract = /engine-contract\/contract\.(docker|podman|runsc)\.test\.ts$/.exec(path)?.[1];
+  if (contract !== undefined) return [contract as Lane];
+  if (!loop.test(text)) return ["local"];
+  return lanes.filter((lane) => lane !== "runsc" || /\bplaces\b|runsc|gVisor/.test(text));
+}
+
+/** The projects that a file of tests belongs to. */
+export function projectsOf(path: string): readonly EngineProject[] {
+  const text = readFileSync(join(root, path), "utf8");
+  const own = aloneFiles.includes(path) ? (["alone"] as const) : lanesOf(path, text);
+  if (rareFiles.includes(path)) return own.map((lane) => `${lane}-rare` as const);
+  // Behaviours that are rare on gVisor are marked where they stand.
+  const mixed = text.includes("rareTag") || own[0] === "runsc";
+  return mixed ? own.flatMap((lane) => [lane, `${lane}-rare` as const]) : own;
+}
+
+/** The one project of a file's projects that runs a test of it. */
+export function projectOf(
+  test: { readonly fullName: string; readonly rare: boolean },
+  projects: readonly EngineProject[],
+): EngineProject {
+  const word = engineWord.exec(test.fullName)?.[0] ?? "local";
+  const named = word === "docker" || word === "podman" || word === "local" ? word : "runsc";
+  const of = (lane: string): EngineProject | undefined =>
+    projects.find((project) => project === `${lane}${test.rare ? "-rare" : ""}`) ??
+    projects.find((project) => project.replace("-rare", "") === lane);
+  const found = of(named) ?? of("local") ?? projects[0];
+  if (found === undefined) throw new Error(`No lane has ${test.fullName}`);
+  return found;
+}
