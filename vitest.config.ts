@@ -43,6 +43,7 @@ const config: ViteUserConfig = defineConfig({
         test: {
           name: "unit",
           include: ["src/**/*.test.ts"],
+          testTimeout: 30_000,
           sequence: { groupOrder: groups.unit },
           maxWorkers: workers.unit,
         },
