@@ -45,14 +45,13 @@ export function engineTable(config: Config, host: Host): EngineTable {
 
 /** The engine that installs packages on this machine itself, for programs at isolation `preload`. */
 export async function openHostInstaller(config: Config, host: Host): Promise<Engine> {
-  const { createPreloadEngine } = await import("../engines/local/preload/preload-engine.ts");
-  const reason = "It installs packages.";
+  const { createLocalEngine } = await import("../engines/local/local-engine.ts");
   return guardEngine(
-    createPreloadEngine({
+    createLocalEngine({
       ...(await localOptions(config, host)),
       seccompFilter: new Uint8Array(),
-      reason,
-      installs: true,
+      level: "preload",
+      preload: { installs: true },
     }),
   );
 }

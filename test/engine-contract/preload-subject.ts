@@ -1,7 +1,5 @@
-import { guardEngine } from "../../src/engines/guarded-engine.ts";
 import type { ArrangeProgram } from "../../src/engines/local/preload/guards/host-program.ts";
-import { createPreloadEngine } from "../../src/engines/local/preload/preload-engine.ts";
-import { localEngineOptions } from "../helpers/preload-engine.ts";
+import { preloadEngine } from "../helpers/preload-engine.ts";
 import type { Subject } from "./subject.ts";
 
 /**
@@ -37,7 +35,7 @@ const onHost = "without a guard it would try that on the host";
 export const preloadSubject: Subject = {
   name: "preload",
   requirement: "local",
-  make: async () => guardEngine(createPreloadEngine({ ...localEngineOptions(), reason: "A test.", arrange: bare })),
+  make: async () => preloadEngine({ preload: { arrange: bare } }),
   images: { minimal: "host", python: "host" },
   environmentNames: ["PATH", "HOME", "TMPDIR"],
   mustDeclare: {

@@ -12,7 +12,7 @@ export function ownPreloadFolders(): LocalEngineOptions["preloadFolders"] {
 }
 
 /** What the embedded engine is told of this machine. */
-export function localEngineOptions(): LocalEngineOptions {
+function localEngineOptions(): LocalEngineOptions {
   return {
     platform: process.platform,
     architecture: process.arch,

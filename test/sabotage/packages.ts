@@ -170,8 +170,8 @@ export const packagesSabotages: readonly Sabotage[] = [
   {
     id: "folders of programs at preload are open to other users",
     file: "src/engines/local/preload/folders/container-folder.ts",
-    find: "await chmod(place, 0o700);",
-    replace: "await chmod(place, 0o755);",
+    find: "const ownersOnly = 0o700;",
+    replace: "const ownersOnly = 0o755;",
     ...stranger,
     name: "cannot look into what programs of ours write",
   },

@@ -1,7 +1,30 @@
 import { readFileSync } from "node:fs";
 
 /** Users of the host that belong to nobody: far above those of accounts and of their subordinate ranges. */
-export const hostUids = { minimum: 1_900_000_000, maximum: 2_000_000_000 } as const;
+const range = { minimum: 1_900_000_000, maximum: 2_000_000_000 } as const;
+
+/** Hands out users of the host, each to one container at a time. */
+export class HostUids {
+  readonly #randomInteger: (minimum: number, maximum: number) => number;
+  readonly #taken = new Set<number>();
+
+  constructor(randomInteger: (minimum: number, maximum: number) => number) {
+    this.#randomInteger = randomInteger;
+  }
+
+  take(): number {
+    for (;;) {
+      const uid = this.#randomInteger(range.minimum, range.maximum);
+      if (this.#taken.has(uid)) continue;
+      this.#taken.add(uid);
+      return uid;
+    }
+  }
+
+  release(uid: number | null): void {
+    if (uid !== null) this.#taken.delete(uid);
+  }
+}
 
 /** Whether root can give them files here: not inside a user namespace that knows a few users only. */
 export function hasHostUids(readFile: (path: string) => string = (path) => readFileSync(path, "utf8")): boolean {
@@ -18,5 +41,5 @@ export function hasHostUids(readFile: (path: string) => string = (path) => readF
 /** A line is the first user inside, the first one outside, and how many. */
 function coversAll(line: string): boolean {
   const [first = Number.NaN, , count = 0] = line.trim().split(/\s+/).map(Number);
-  return first <= hostUids.minimum && first + count >= hostUids.maximum;
+  return first <= range.minimum && first + count >= range.maximum;
 }

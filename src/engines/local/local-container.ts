@@ -1,64 +1,65 @@
-import { noImages } from "./only-the-host.ts";
-import { closeSync } from "node:fs";
 import type { Duplex } from "node:stream";
 import { settlesWithin, throwIfCancelled, untilCancelled } from "../../base/abort.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
+import type { Capabilities } from "../capabilities.ts";
+import type { ContainerSpec } from "../container-spec.ts";
 import type { CallOptions, Container, ContainerState, ContainerStats, ExecSpec, Process } from "../engine.ts";
 import { assertPort, bridgeLost, nothingListens } from "../port-errors.ts";
-import { killedExitCode, LocalProcess, lostError, programEnd } from "./local-process.ts";
+import { killedExitCode, type Launcher, type ProgramRun } from "./launcher.ts";
+import { attachedAlready, lostError, noConnections, nothingToAttachTo } from "./local-errors.ts";
+import { LocalProcess } from "./local-process.ts";
 import { checkExecSpec } from "./local-spec.ts";
-import { MemoryWatch } from "./bubblewrap/memory-watch.ts";
-import { prepareRun, type ContainerParts } from "./bubblewrap/run/prepare-run.ts";
-import { SandboxRun } from "./bubblewrap/run/sandbox-run.ts";
+import { runsNoImages } from "./no-images.ts";
+import { UsageWatches } from "./watches/usage-watches.ts";
 
-export interface LocalContainerParts extends ContainerParts {
+export interface LocalContainerParts {
+  readonly spec: ContainerSpec;
+  readonly capabilities: Capabilities;
+  readonly launcher: Launcher;
   /** Called when all of it is gone. */
-  readonly onRemoved: () => void;
+  readonly onRemoved?: () => void;
 }
 
 /**
- * A container of the embedded engine: files and limits that last, and a sandbox of its own for each program.
- * What a program leaves running ends with it; without a command of its own no process at all runs between programs.
+ * A container of the embedded engine: files and limits that last, and programs that each run in what their launcher makes
+ * for them. Without a command of its own no process at all runs between programs.
  */
 export class LocalContainer implements Container {
   readonly id: string;
   readonly #parts: LocalContainerParts;
-  /** Null where a control group limits the memory. */
-  readonly #memoryWatch: MemoryWatch | null;
-  readonly #runs = new Set<SandboxRun>();
+  readonly #runs = new Set<ProgramRun>();
   /** Settle when nothing is left of a program. */
   readonly #lives = new Set<Promise<void>>();
+  readonly #watches: UsageWatches;
   readonly #ended = Promise.withResolvers<void>();
   #phase: "created" | "running" | "ended" = "created";
   #exitCode: number | null = null;
   #lastStats: ContainerStats | undefined;
   #isAttached = false;
-  /** Whether a program has been started in it. */
-  #hasRun = false;
   /** Waits for its launch. */
   #attached: LocalProcess | undefined;
-  #main: SandboxRun | undefined;
+  #main: ProgramRun | undefined;
   #removal: Promise<void> | undefined;
 
   constructor(parts: LocalContainerParts) {
     this.id = parts.spec.name;
     this.#parts = parts;
-    const { spec, host } = parts;
-    const isHard = host.capabilities.memoryLimit === "yes";
-    this.#memoryWatch = isHard ? null : new MemoryWatch({ limitBytes: spec.limits.memoryBytes, runs: this.#runs });
+    this.#watches = new UsageWatches({ spec: parts.spec, launcher: parts.launcher, runs: this.#runs });
   }
 
   get isRunning(): boolean {
     return this.#phase === "running";
   }
 
+  folderOf(path: string): string {
+    return this.#parts.launcher.folderOf(path);
+  }
+
   async attach({ signal }: CallOptions = {}): Promise<Process> {
     throwIfCancelled(signal);
     if (this.#parts.spec.command === undefined) throw nothingToAttachTo();
     if (this.#phase !== "created" || this.#removal !== undefined) throw lostError();
-    if (this.#isAttached) {
-      throw new GloveboxError("ALREADY_EXISTS", "The container's main process is attached to already.");
-    }
+    if (this.#isAttached) throw attachedAlready();
     this.#isAttached = true;
     let process: LocalProcess;
     try {
@@ -68,7 +69,7 @@ export class LocalContainer implements Container {
       throw error;
     }
     this.#attached = process;
-    // It may have been removed while the pipes were made.
+    // It may have been removed while the streams were made.
     if (this.#removal !== undefined) await process.abandon();
     return process;
   }
@@ -96,9 +97,9 @@ export class LocalContainer implements Container {
     checkExecSpec(spec, this.#parts.spec);
     if (!this.isRunning) throw lostError();
     const process = await this.#prepare(signal);
-    let run: SandboxRun;
+    let run: ProgramRun;
     try {
-      // It may have ended while the pipes were made.
+      // It may have ended while the streams were made.
       if (!this.isRunning) throw lostError();
       run = this.#launch(spec, process);
     } catch (error) {
@@ -116,10 +117,12 @@ export class LocalContainer implements Container {
 
   async connect(port: number, { signal }: CallOptions = {}): Promise<Duplex> {
     throwIfCancelled(signal);
+    const { execNetwork, isolation } = this.#parts.capabilities;
+    if (execNetwork === "none") throw noConnections(isolation);
     assertPort(port);
     if (!this.isRunning) throw lostError();
     for (const run of [...this.#runs].toReversed()) {
-      const answer = await untilCancelled(run.connect(port, signal), signal);
+      const answer = await untilCancelled(run.connect?.(port, signal) ?? Promise.resolve("gone" as const), signal);
       if (answer === "lost") throw bridgeLost(port, null);
       if (typeof answer === "object") return answer;
     }
@@ -128,12 +131,12 @@ export class LocalContainer implements Container {
 
   async inspect({ signal }: CallOptions = {}): Promise<ContainerState> {
     throwIfCancelled(signal);
-    const { oomKills } = this.#readStats();
+    const { oomKills } = this.#lastStats ?? (await this.#watches.stats());
     return { running: this.isRunning, exitCode: this.#exitCode, oomKilled: oomKills === null ? null : oomKills > 0 };
   }
 
   commit(): Promise<never> {
-    return Promise.reject(noImages("none can be made"));
+    return Promise.reject(runsNoImages("none can be made"));
   }
 
   writtenBytes(): Promise<null> {
@@ -146,7 +149,7 @@ export class LocalContainer implements Container {
 
   async stats({ signal }: CallOptions = {}): Promise<ContainerStats> {
     throwIfCancelled(signal);
-    return this.#readStats();
+    return this.#lastStats ?? this.#watches.stats();
   }
 
   async wait({ signal }: CallOptions = {}): Promise<ContainerState> {
@@ -159,8 +162,7 @@ export class LocalContainer implements Container {
     throwIfCancelled(signal);
     if (this.isRunning) {
       const runs = this.#main === undefined ? [...this.#runs] : [this.#main];
-      const ended = Promise.all(runs.map((run) => run.ended));
-      const gone = Promise.all([...runs.map((run) => run.terminate()), ended]);
+      const gone = Promise.all(runs.flatMap((run) => [run.terminate(), run.ended]));
       await untilCancelled(settlesWithin(gone, graceMs), signal);
     }
     await this.kill({ signal });
@@ -182,30 +184,33 @@ export class LocalContainer implements Container {
     const endsWithMain = this.#main !== undefined;
     const hadEnded = this.#phase === "ended";
     if (!endsWithMain) this.#phase = "ended";
-    await Promise.all([...this.#runs].map((run) => run.kill()));
-    await Promise.all(this.#lives);
+    await this.#endPrograms();
     if (endsWithMain) await this.#ended.promise;
     else if (!hadEnded) this.#end(killedExitCode);
+  }
+
+  async #endPrograms(): Promise<void> {
+    await Promise.all([...this.#runs].map((run) => run.kill()));
+    await this.#parts.launcher.endStrays();
+    await Promise.all(this.#lives);
   }
 
   async #remove(): Promise<void> {
     await this.#killAll();
     this.#end(this.#exitCode);
     await this.#attached?.abandon();
-    this.#lastStats = this.#readStats();
-    closeSync(this.#parts.mountDescriptor);
-    await this.#parts.group.remove();
-    this.#parts.onRemoved();
+    this.#lastStats = await this.#watches.stats();
+    await this.#parts.launcher.remove();
+    this.#parts.onRemoved?.();
   }
 
   /** The main process's end is the container's. */
-  async #endWith(main: SandboxRun): Promise<void> {
-    const end = await programEnd(main);
+  async #endWith(main: ProgramRun): Promise<void> {
+    const end = await main.ended;
     const exitCode = end instanceof GloveboxError ? killedExitCode : end.exitCode;
     this.#phase = "ended";
     this.#exitCode = exitCode;
-    await Promise.all([...this.#runs].map((run) => run.kill()));
-    await Promise.all(this.#lives);
+    await this.#endPrograms();
     this.#end(exitCode);
   }
 
@@ -215,13 +220,8 @@ export class LocalContainer implements Container {
     this.#ended.resolve();
   }
 
-  #readStats(): ContainerStats {
-    const { memoryBytes, memoryPeakBytes, oomKills } = this.#lastStats ?? this.#memoryWatch ?? this.#parts.group;
-    return { memoryBytes, memoryPeakBytes, oomKills };
-  }
-
   async #prepare(signal: AbortSignal | undefined): Promise<LocalProcess> {
-    const process = await LocalProcess.open(this.#parts.host.pipes);
+    const process = new LocalProcess(await this.#parts.launcher.prepare());
     if (signal?.aborted) {
       await process.abandon();
       throwIfCancelled(signal);
@@ -229,33 +229,16 @@ export class LocalContainer implements Container {
     return process;
   }
 
-  #launch(spec: ExecSpec, process: LocalProcess | undefined): SandboxRun {
-    const { group } = this.#parts;
-    group.countSandbox(true);
-    let run: SandboxRun;
-    try {
-      const place = { ends: process?.ends ?? null, isFirst: !this.#hasRun };
-      this.#hasRun = true;
-      run = new SandboxRun(prepareRun(this.#parts, spec, place));
-    } catch (error) {
-      group.countSandbox(false);
-      throw error;
-    }
+  #launch(spec: ExecSpec, process: LocalProcess | undefined): ProgramRun {
+    const run = process?.launch(spec) ?? this.#parts.launcher.launch(spec);
     this.#attached = undefined;
     this.#runs.add(run);
-    this.#memoryWatch?.start();
+    this.#watches.start();
     const life = Promise.all([run.ended, process?.follow(run)]).then(() => {
       this.#runs.delete(run);
       this.#lives.delete(life);
-      group.countSandbox(false);
     });
     this.#lives.add(life);
     return run;
   }
-}
-
-function nothingToAttachTo(): GloveboxError {
-  return new GloveboxError("UNSUPPORTED", "The container has no command of its own to attach to.", {
-    suggestion: "Run a program in it instead.",
-  });
 }

@@ -1,7 +1,16 @@
+import type { ArrangeProgram } from "./preload/guards/host-program.ts";
 import type { PreloadFolders } from "./preload/folders/base-folder.ts";
 
 /** How strongly the embedded engine is to seal programs. */
 export type LocalLevel = "auto" | "namespaces" | "preload";
+
+/** What level `preload` runs besides guarded programs. */
+export interface PreloadOptions {
+  /** Whether the tools that install packages run too, with no guard: for installers and nothing else. Default false. */
+  readonly installs?: boolean | undefined;
+  /** For tests: how programs are started. Default: guarded, and no other. */
+  readonly arrange?: ArrangeProgram | undefined;
+}
 
 /** What the embedded engine has to be told of its surroundings, which only `config` reads. */
 export interface LocalEngineOptions {
@@ -28,6 +37,7 @@ export interface LocalEngineOptions {
   readonly nodePath?: string | null | undefined;
   /** For level `preload`. */
   readonly preloadFolders: PreloadFolders;
+  readonly preload?: PreloadOptions | undefined;
   /** Number of this process, by which what it left behind is found once it has gone; left out: nobody looks for it. */
   readonly processId?: number | undefined;
   /** The seccomp filter as an array of `struct sock_filter`, compiled for `architecture`. */

@@ -1,32 +1,24 @@
 import type { Duplex } from "node:stream";
 import { untilCancelled } from "../../base/abort.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import type { CallOptions, Process, ProcessExit, ProcessSignal } from "../engine.ts";
+import type { CallOptions, ExecSpec, Process, ProcessExit, ProcessSignal } from "../engine.ts";
 import { assertPort, bridgeLost, nothingListens } from "../port-errors.ts";
-import type { PipePool } from "./bubblewrap/pipes/pipe-pool.ts";
-import { ProgramPipes, type ProgramEnds } from "./bubblewrap/pipes/program-pipes.ts";
-import type { SandboxRun } from "./bubblewrap/run/sandbox-run.ts";
+import type { PreparedProgram, ProgramRun } from "./launcher.ts";
+import { lostError } from "./local-errors.ts";
 
-/** Exit code of what dies by SIGKILL, as all do that die with their container. */
-export const killedExitCode = 137;
-
-/** A program of a container: its streams, and its sandbox once it has been launched. */
+/** A program of a container: its streams, and its run once it has been launched. */
 export class LocalProcess implements Process {
   readonly stdin: Process["stdin"];
   readonly output: Process["output"];
   readonly exit: Promise<ProcessExit>;
   readonly #exit = Promise.withResolvers<ProcessExit>();
-  readonly #pipes: ProgramPipes;
-  #run: SandboxRun | undefined;
+  readonly #program: PreparedProgram;
+  #run: ProgramRun | undefined;
 
-  static async open(pool: PipePool): Promise<LocalProcess> {
-    return new LocalProcess(await ProgramPipes.open(pool));
-  }
-
-  private constructor(pipes: ProgramPipes) {
-    this.#pipes = pipes;
-    this.stdin = pipes.stdin;
-    this.output = pipes.output;
+  constructor(program: PreparedProgram) {
+    this.#program = program;
+    this.stdin = program.stdin;
+    this.output = program.output;
     this.exit = this.#exit.promise;
     this.exit.catch(() => {
       // Whoever awaits `exit` is told; nobody may, and that must not end the server.
@@ -37,17 +29,15 @@ export class LocalProcess implements Process {
     return this.#run?.channel;
   }
 
-  /** The program's ends of its pipes, for its launch. */
-  get ends(): ProgramEnds {
-    return this.#pipes.ends;
+  launch(spec: ExecSpec): ProgramRun {
+    this.#run = this.#program.launch(spec);
+    return this.#run;
   }
 
-  /** The program's life, from its launch on; resolves when nothing of it is left, its streams' descriptors included. */
-  async follow(run: SandboxRun): Promise<void> {
-    this.#run = run;
-    this.#pipes.closeProgramEnds();
-    const end = await programEnd(run);
-    const finished = this.#pipes.finish();
+  /** The program's life from its launch on; resolves when its streams hold nothing of the container any more. */
+  async follow(run: ProgramRun): Promise<void> {
+    const end = await run.ended;
+    const finished = this.#program.finish();
     if (end instanceof GloveboxError) this.#exit.reject(end);
     else this.#exit.resolve(end);
     await finished;
@@ -56,7 +46,7 @@ export class LocalProcess implements Process {
   /** The program was never launched and will not be. */
   async abandon(): Promise<void> {
     this.#exit.reject(lostError());
-    await this.#pipes.finish();
+    await this.#program.finish();
   }
 
   async kill(signal: "SIGTERM" | "SIGKILL"): Promise<void> {
@@ -70,18 +60,11 @@ export class LocalProcess implements Process {
 
   async connect(port: number, { signal }: CallOptions = {}): Promise<Duplex> {
     assertPort(port);
-    const answer = await untilCancelled(this.#run?.connect(port, signal) ?? Promise.resolve("gone" as const), signal);
+    const answer = await untilCancelled(this.#run?.connect?.(port, signal) ?? Promise.resolve("gone" as const), signal);
     if (answer === "lost") throw bridgeLost(port, null);
     if (typeof answer === "string") throw nothingListens(port);
     return answer;
   }
-}
-
-/** How a sandbox's program ended: with its code, killed by us, or lost. */
-export async function programEnd(run: SandboxRun): Promise<ProcessExit | GloveboxError> {
-  const { exitCode, diagnostics } = await run.ended;
-  if (exitCode !== null) return { exitCode };
-  return run.wasKilled ? { exitCode: killedExitCode } : lostError(new Error(diagnostics));
 }
 
 function notSent(signal: ProcessSignal): GloveboxError {
@@ -93,9 +76,4 @@ function notSent(signal: ProcessSignal): GloveboxError {
       context: { engine: "local", signal },
     },
   );
-}
-
-/** The error of work whose sandbox went away without our doing. */
-export function lostError(cause?: unknown): GloveboxError {
-  return new GloveboxError("SANDBOX_LOST", "The sandbox on engine local is gone, or could not be set up.", { cause });
 }

@@ -1,5 +1,6 @@
 import type { ContainerSpec } from "../../container-spec.ts";
-import type { Container } from "../../engine.ts";
+import type { Level } from "../launcher.ts";
+import { LocalContainer } from "../local-container.ts";
 
 const spec: ContainerSpec = {
   name: "probe",
@@ -10,10 +11,11 @@ const spec: ContainerSpec = {
 };
 
 /** Runs a program that does nothing in a container that is made for it; null when all went well, else what was said. */
-export async function runTrial(make: (spec: ContainerSpec) => Promise<Container>): Promise<string | null> {
-  let container: Container | undefined;
+export async function runTrial(level: Level): Promise<string | null> {
+  let container: LocalContainer | undefined;
   try {
-    container = await make(spec);
+    const launcher = await level.makeLauncher(spec, undefined);
+    container = new LocalContainer({ spec, capabilities: level.capabilities, launcher });
     await container.start();
     const { exit, stdin } = await container.exec({ command: ["true"] });
     stdin.end();

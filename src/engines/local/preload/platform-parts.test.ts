@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { assertEnforceable, optionalDemands } from "../../capabilities.ts";
 import { taskkillArguments } from "./processes/end-family.ts";
-import { parseStatus } from "./processes/memory-use.ts";
-import { memoryIntervalMs } from "./memory-watch.ts";
+import { memoryIntervalMs, parseStatus } from "./processes/memory-use.ts";
 import { preloadCapabilities } from "./preload-capabilities.ts";
 import { defaultEnvironment } from "./guards/program-environment.ts";
 import { parseGroupOwner } from "../cgroups/cgroup-names.ts";

@@ -1,14 +1,18 @@
 import type { Capabilities } from "../../capabilities.ts";
 import { nodeFaultNote } from "../interpreters/node-faults.ts";
 
-export interface PreloadAbilities {
+/** Why it is this level and none better. */
+export interface WhyPreload {
+  /** One sentence. */
+  readonly reason: string;
+  /** What would give a better one, one sentence. */
+  readonly fix?: string | undefined;
+}
+
+export interface PreloadAbilities extends WhyPreload {
   readonly platform: NodeJS.Platform;
   /** Whether util-linux's `setpriv` is there. */
   readonly setpriv: boolean;
-  /** Why this level and none better, one sentence. */
-  readonly reason: string;
-  /** What would give a better one. */
-  readonly fix?: string | undefined;
   /** Whether programs run as the server's own root. */
   readonly asRoot: boolean;
   /** Null where there is no Node. */

@@ -14,7 +14,7 @@ import { findNode } from "../interpreters/find-node.ts";
 import type { GuardedInterpreters } from "./guards/guard-command.ts";
 import { readGuards, type GuardText } from "./guards/guard-files.ts";
 import type { BoundingTools } from "./launch-prefix.ts";
-import { preloadCapabilities } from "./preload-capabilities.ts";
+import { preloadCapabilities, type WhyPreload } from "./preload-capabilities.ts";
 import { defaultEnvironment } from "./guards/program-environment.ts";
 import type { InstallTools } from "./guards/tool-command.ts";
 
@@ -41,14 +41,10 @@ export interface PreloadHost {
 /** @throws ENGINE_UNAVAILABLE when the host has neither Python nor Node, CANCELLED */
 export async function openPreloadHost(
   options: LocalEngineOptions,
-  {
-    reason,
-    fix,
-    installs = false,
-  }: { readonly reason: string; readonly fix?: string | undefined; readonly installs?: boolean | undefined },
+  why: WhyPreload,
   signal?: AbortSignal,
 ): Promise<PreloadHost> {
-  const { platform, environment: host } = options;
+  const { platform, environment: host, preload: { installs = false } = {} } = options;
   const [python, node, guards, setpriv] = await Promise.all([
     findPython({ ...options, signal }),
     findNode({ ...options, signal }),
@@ -81,8 +77,7 @@ export async function openPreloadHost(
     capabilities: preloadCapabilities({
       platform,
       setpriv: setpriv !== null,
-      reason,
-      fix,
+      ...why,
       asRoot: options.uid === 0 && !changesUser,
       nodeVersion: node?.version ?? null,
     }),

@@ -1,7 +1,10 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { constants } from "node:os";
+import type { ProcessExit, ProcessSignal } from "../../engine.ts";
+import type { MemoryUse, ProgramRun, SignalOutcome } from "../launcher.ts";
 import { signalFamily } from "./processes/end-family.ts";
-import type { PreloadProcess } from "./preload-process.ts";
+import { readMemory } from "./processes/memory-use.ts";
+import type { PreloadStreams } from "./preload-streams.ts";
 
 export interface PreloadRunOptions {
   readonly platform: NodeJS.Platform;
@@ -10,20 +13,20 @@ export interface PreloadRunOptions {
   readonly environment: Readonly<Record<string, string>>;
   /** Real path. */
   readonly workingDirectory: string;
-  /** Null: nobody wants its streams. */
-  readonly process: PreloadProcess | null;
+  /** Null: no input, and output to nowhere. */
+  readonly streams: PreloadStreams | null;
 }
 
 /** A program of a container, from its start until nothing is left of it. */
-export class PreloadRun {
-  /** Resolves with its exit code when neither it nor anything that it started runs. */
-  readonly ended: Promise<number>;
+export class PreloadRun implements ProgramRun {
+  readonly launched: Promise<void> = Promise.resolve();
+  readonly ended: Promise<ProcessExit>;
   readonly #options: PreloadRunOptions;
   readonly #child: ChildProcess;
 
   constructor(options: PreloadRunOptions) {
     this.#options = options;
-    const { command, environment, workingDirectory, platform, process } = options;
+    const { command, environment, workingDirectory, platform, streams } = options;
     const [file = "", ...values] = command;
     const common = {
       cwd: workingDirectory,
@@ -32,50 +35,61 @@ export class PreloadRun {
       detached: platform !== "win32",
       windowsHide: true,
     };
-    if (process === null) {
+    if (streams === null) {
       this.#child = spawn(file, values, { ...common, stdio: "ignore" });
     } else {
       const child = spawn(file, values, { ...common, stdio: "pipe" });
       this.#child = child;
-      process.follow(child, (signal) => this.signal(signal));
+      streams.follow(child);
     }
     this.ended = this.#follow();
   }
 
-  /** Number of the program's process; undefined when it could not be started. */
-  get processId(): number | undefined {
-    return this.#child.pid;
+  /** Of the program alone: a guarded one starts no others. */
+  async readMemory(): Promise<MemoryUse | null> {
+    const { pid } = this.#child;
+    return pid === undefined ? null : readMemory(pid, this.#options.platform);
   }
 
-  /** Sends it to the program and all that it started. */
-  async signal(signal: "SIGTERM" | "SIGKILL"): Promise<void> {
+  kill(): Promise<void> {
+    return this.#signalFamily("SIGKILL");
+  }
+
+  terminate(): Promise<void> {
+    return this.#signalFamily("SIGTERM");
+  }
+
+  async endFor(reason: string): Promise<void> {
+    this.#options.streams?.note(`glovebox: ${reason}`);
+    await this.kill();
+  }
+
+  /** Without effect on one that has ended. */
+  async signal(signal: ProcessSignal): Promise<SignalOutcome> {
+    return this.#child.kill(signal) ? "sent" : "none";
+  }
+
+  async #signalFamily(signal: "SIGTERM" | "SIGKILL"): Promise<void> {
     const { pid, exitCode, signalCode } = this.#child;
     if (pid === undefined || exitCode !== null || signalCode !== null) return;
     await signalFamily(pid, signal, this.#options.platform);
   }
 
-  /** Ends it for a reason that its standard error tells. */
-  async endFor(reason: string): Promise<void> {
-    this.#options.process?.note(`glovebox: ${reason}`);
-    await this.signal("SIGKILL");
-  }
-
-  async #follow(): Promise<number> {
+  async #follow(): Promise<ProcessExit> {
     const exitCode = await new Promise<number>((resolve) => {
       this.#child.once("error", (error) => resolve(this.#notStarted(error)));
       this.#child.once("exit", (code, signal) => resolve(code ?? 128 + constants.signals[signal ?? "SIGKILL"]));
     });
     const { pid } = this.#child;
     if (pid !== undefined) await signalFamily(pid, "SIGKILL", this.#options.platform);
-    this.#options.process?.ended(exitCode);
-    return exitCode;
+    return { exitCode };
   }
 
   /** As shells tell it: 127 for what is missing, 126 for what cannot be run. */
   #notStarted(error: NodeJS.ErrnoException): number {
     const [file] = this.#options.command;
     const isMissing = error.code === "ENOENT";
-    this.#options.process?.note(
+    this.#options.streams?.note(
       `glovebox: ${file} ${isMissing ? "was not found" : `cannot be started (${error.code})`}`,
     );
     return isMissing ? 127 : 126;

@@ -5,7 +5,7 @@ import { bwrapArguments, encodeOptions } from "../arguments/bwrap-arguments.ts";
 import { hostPath } from "../namespaces/host-tools.ts";
 import { launchArguments } from "../arguments/launch-arguments.ts";
 import type { ContainerGroup } from "../../cgroups/container-group.ts";
-import type { LocalHost } from "../local-host.ts";
+import type { BubblewrapHost } from "../bubblewrap-host.ts";
 import { parseProcessUser } from "../../local-spec.ts";
 import { carriedVariables } from "../arguments/program-shell.ts";
 import { programArguments } from "../arguments/program-arguments.ts";
@@ -30,7 +30,7 @@ const unwatchedBytes = 512 * mebibyte;
 /** What a container is made of. */
 export interface ContainerParts {
   readonly spec: ContainerSpec;
-  readonly host: LocalHost;
+  readonly host: BubblewrapHost;
   readonly group: ContainerGroup;
   /** Of the container's mount namespace. */
   readonly mountDescriptor: number;

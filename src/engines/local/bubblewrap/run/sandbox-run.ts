@@ -1,22 +1,17 @@
 import type { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { settlesWithin } from "../../../../base/abort.ts";
-import type { ProcessSignal } from "../../../engine.ts";
+import type { GloveboxError } from "../../../../errors/glovebox-error.ts";
+import type { ProcessExit, ProcessSignal } from "../../../engine.ts";
+import { killedExitCode, type MemoryUse, type ProgramRun, type SignalOutcome } from "../../launcher.ts";
+import { lostError } from "../../local-errors.ts";
 import { familyMemoryBytes } from "./family-memory.ts";
 import { HeldEnd } from "./held-end.ts";
 import { NamespaceDialer } from "./namespace-dialer.ts";
 import { childOf, parentOf } from "./process-family.ts";
 import { goLine, programNumber } from "../arguments/program-arguments.ts";
 import { launchSandbox, type LaunchedSandbox, type SandboxLaunchOptions } from "./sandbox-launch.ts";
-import { signalNamespace, type SignalOutcome } from "./signal-namespace.ts";
-
-/** How a sandbox ended. */
-export interface SandboxEnd {
-  /** The program's, as a shell shows it; null when the sandbox itself was ended or never came up. */
-  readonly exitCode: number | null;
-  /** What the set-up wrote; for logs only, as it may name host paths. */
-  readonly diagnostics: string;
-}
+import { signalNamespace } from "./signal-namespace.ts";
 
 /** Set-up takes milliseconds; after this long without a sign it is ended from its outside. */
 const setupWithinMs = 5_000;
@@ -24,13 +19,11 @@ const setupWithinMs = 5_000;
 const sendWithinMs = 1_000;
 /** How long a first process without a program may take to end. */
 const endWithinMs = 500;
-const mostDiagnosticsCharacters = 4_096;
+const maxDiagnosticsCharacters = 4_096;
 
-/** One sandbox on its way from launch to end. */
-export class SandboxRun {
-  /** Resolves when no process of it is left. */
-  readonly ended: Promise<SandboxEnd>;
-  /** Settles when the operating system has made the process, or could not. */
+/** One sandbox, with one program in it. */
+export class SandboxRun implements ProgramRun {
+  readonly ended: Promise<ProcessExit | GloveboxError>;
   readonly launched: Promise<void>;
   readonly #options: SandboxLaunchOptions;
   readonly #sandbox: LaunchedSandbox;
@@ -52,15 +45,11 @@ export class SandboxRun {
     this.ended = this.#watch();
   }
 
-  /** Whether it was ended by `kill`, so that its end is no loss. */
-  get wasKilled(): boolean {
-    return this.#killed;
-  }
-
   /** Of all its processes; 0 when none is left. */
-  get memoryBytes(): number {
+  async readMemory(): Promise<MemoryUse> {
     const first = this.#firstProcess();
-    return first === null ? 0 : familyMemoryBytes(first);
+    const bytes = first === null ? 0 : familyMemoryBytes(first);
+    return { bytes, peakBytes: bytes };
   }
 
   get channel(): LaunchedSandbox["channel"] {
@@ -100,7 +89,11 @@ export class SandboxRun {
     }
   }
 
-  /** A signal to the program's own process. */
+  /** The pipe of its standard error is the program's alone. */
+  endFor(): Promise<void> {
+    return this.kill();
+  }
+
   signal(signal: ProcessSignal): Promise<SignalOutcome> {
     return this.#send(signal, programNumber(this.#options));
   }
@@ -122,7 +115,6 @@ export class SandboxRun {
     return "none";
   }
 
-  /** Connects to a port of its loopback. `gone`: it has ended. */
   async connect(port: number, signal: AbortSignal | undefined): Promise<Duplex | "refused" | "lost" | "gone"> {
     await this.#untilReady();
     const first = this.#firstProcess();
@@ -146,11 +138,11 @@ export class SandboxRun {
     return first !== null && parentOf(first) === pid ? first : null;
   }
 
-  async #watch(): Promise<SandboxEnd> {
+  async #watch(): Promise<ProcessExit | GloveboxError> {
     const { child, diagnostics, handshake } = this.#sandbox;
     let said = "";
     diagnostics.setEncoding("utf8").on("data", (text: string) => {
-      said = (said + text).slice(-mostDiagnosticsCharacters);
+      said = (said + text).slice(-maxDiagnosticsCharacters);
     });
     handshake.once("data", () => {
       if (this.#killed) return;
@@ -169,6 +161,8 @@ export class SandboxRun {
     });
     this.#over = true;
     this.#dialer?.close();
-    return { exitCode: this.#isReady ? code : null, diagnostics: error?.message ?? said };
+    if (this.#isReady && code !== null) return { exitCode: code };
+    // What the set-up wrote is for logs only, as it may name host paths.
+    return this.#killed ? { exitCode: killedExitCode } : lostError(new Error(error?.message ?? said));
   }
 }

@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, openSync } from "node:fs";
 import type { ProcessSignal } from "../../../engine.ts";
+import type { SignalOutcome } from "../../launcher.ts";
 import type { BaseNamespace } from "../namespaces/base-namespace.ts";
 import { hostPath, type HostTools } from "../namespaces/host-tools.ts";
 import { childOf, parentOf } from "./process-family.ts";
@@ -16,9 +17,6 @@ export interface NamespaceSignal {
   /** Gives up and ends the sender. */
   readonly giveUp: AbortSignal;
 }
-
-/** `none`: there was no such process; `hindered`: the sender was held up and has been ended. */
-export type SignalOutcome = "sent" | "none" | "hindered";
 
 /**
  * Sends a signal to a process of a process-id namespace, by its number there.

@@ -30,6 +30,9 @@ export interface ContainerFolderOptions {
   readonly hostUid: number | null;
 }
 
+/** Mode of scratch: its path stands in the arguments of what runs there, so it is no secret. */
+const ownersOnly = 0o700;
+
 /** Makes the folder; whatever goes wrong, nothing is left of it. */
 export async function makeContainerFolder(options: ContainerFolderOptions): Promise<ContainerFolder> {
   const { guards, hostUid, copies } = options;
@@ -48,8 +51,7 @@ export async function makeContainerFolder(options: ContainerFolderOptions): Prom
     const { places, readOnly, folderOf } = scratchPaths(paths, join(path, "scratch"), join);
     for (const place of places.values()) {
       await mkdir(place, { recursive: true });
-      // Its path is no secret: it stands in the arguments of what runs there.
-      await chmod(place, 0o700);
+      await chmod(place, ownersOnly);
       if (hostUid !== null) await chown(place, hostUid, hostUid);
     }
     for (const { source, target } of copies) {
@@ -66,5 +68,5 @@ export async function makeContainerFolder(options: ContainerFolderOptions): Prom
 }
 
 async function openPlaces(places: readonly string[]): Promise<void> {
-  for (const place of places) if ((await lstat(place)).isDirectory()) await chmod(place, 0o755);
+  for (const place of places) if ((await lstat(place)).isDirectory()) await chmod(place, ownersOnly);
 }

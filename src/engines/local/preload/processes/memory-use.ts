@@ -1,11 +1,12 @@
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { kibibyte } from "../../../../base/bytes.ts";
+import type { MemoryUse } from "../../launcher.ts";
 
-/** Memory of one process. */
-export interface MemoryUse {
-  readonly bytes: number;
-  readonly peakBytes: number;
+/** How often programs are looked at; `ps` costs a process. Null where nothing can be learned. */
+export function memoryIntervalMs(platform: NodeJS.Platform): number | null {
+  if (platform === "linux") return 50;
+  return platform === "win32" ? null : 500;
 }
 
 /** Reads `/proc/N/status`; null once a process has given its memory back. */

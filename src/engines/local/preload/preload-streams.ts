@@ -1,35 +1,26 @@
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { Writable } from "node:stream";
-import type { OutputStream, Process, ProcessExit, ProcessSignal } from "../../engine.ts";
+import type { OutputStream } from "../../engine.ts";
 import { OutputQueue } from "../../output-queue.ts";
-import { lostError } from "../local-process.ts";
 
 /** How long the streams of an ended program may stay silent before they are taken for somebody else's. */
 const silenceMs = 500;
 
-/** A program's three streams and its end; they can be had before it is launched. */
-export class PreloadProcess implements Process {
+/** A program's three streams, which are there before it is launched. */
+export class PreloadStreams {
   readonly stdin: Writable;
   readonly output: OutputQueue;
-  readonly exit: Promise<ProcessExit>;
-  readonly #exit = Promise.withResolvers<ProcessExit>();
   readonly #launched = Promise.withResolvers<ChildProcessWithoutNullStreams | null>();
   #child: ChildProcessWithoutNullStreams | undefined;
-  #kill: ((signal: "SIGTERM" | "SIGKILL") => Promise<void>) | undefined;
 
   constructor() {
-    this.exit = this.#exit.promise;
-    this.exit.catch(() => {
-      // Whoever awaits `exit` is told; nobody may, and that must not end the server.
-    });
     this.output = new OutputQueue(() => this.#resume());
     this.stdin = this.#stdin();
   }
 
-  /** The program runs now; `kill` ends it with all that it started. */
-  follow(child: ChildProcessWithoutNullStreams, kill: (signal: "SIGTERM" | "SIGKILL") => Promise<void>): void {
+  /** The program runs now. */
+  follow(child: ChildProcessWithoutNullStreams): void {
     this.#child = child;
-    this.#kill = kill;
     child.stdin.on("error", () => {
       // A program may end without reading all its input.
     });
@@ -38,31 +29,16 @@ export class PreloadProcess implements Process {
     this.#launched.resolve(child);
   }
 
-  /** The program has ended and so has all that it started; what its streams still hold can be read. */
-  ended(exitCode: number): void {
-    this.#exit.resolve({ exitCode });
-    void this.#endStreams();
+  /** As `PreparedProgram.finish`: what is read of them afterwards holds up nothing. */
+  async finish(): Promise<void> {
+    this.#launched.resolve(null);
+    if (this.#child === undefined) this.#destroy();
+    else void this.#endStreams(this.#child);
   }
 
   /** Tells something of the engine's own on standard error. */
   note(text: string): void {
     this.output.push({ stream: "stderr", bytes: Buffer.from(`${text}\n`) });
-  }
-
-  /** It was never launched, or is torn down with its container. */
-  abandon(): void {
-    this.#exit.reject(lostError());
-    this.#launched.resolve(null);
-    this.#destroy();
-  }
-
-  async kill(signal: "SIGTERM" | "SIGKILL"): Promise<void> {
-    await this.#kill?.(signal);
-  }
-
-  /** Without effect on one that has ended. */
-  async signal(signal: ProcessSignal): Promise<void> {
-    (await this.#launched.promise)?.kill(signal);
   }
 
   #read(child: ChildProcessWithoutNullStreams, stream: OutputStream): void {
@@ -79,10 +55,8 @@ export class PreloadProcess implements Process {
     for (const stream of [this.#child?.stdout, this.#child?.stderr]) if (stream && !stream.destroyed) stream.resume();
   }
 
-  /** Somebody who got away may hold them open: silence is their end, as soon as all that came has been read. */
-  async #endStreams(): Promise<void> {
-    const child = this.#child;
-    if (child === undefined) return;
+  /** A process that got away may hold them open: silence is their end, as soon as all that came has been read. */
+  async #endStreams(child: ChildProcessWithoutNullStreams): Promise<void> {
     let lastBytes = -1;
     for (;;) {
       const closed = child.stdout.closed && child.stderr.closed;

@@ -8,7 +8,7 @@ import type { CallOptions, ImageStore } from "../engine.ts";
 export type FindInterpreters = (options: CallOptions) => Promise<readonly (string | null | undefined)[]>;
 
 /** Images of an engine that has none: whatever the name, the one there is, is the host's own system. */
-export function onlyTheHost(findInterpreters: FindInterpreters): ImageStore {
+export function noImages(findInterpreters: FindInterpreters): ImageStore {
   return {
     has: async (_reference, { signal } = {}) => {
       throwIfCancelled(signal);
@@ -21,9 +21,9 @@ export function onlyTheHost(findInterpreters: FindInterpreters): ImageStore {
       const digest = createHash("sha256").update(JSON.stringify(facts)).digest("hex");
       return `host:${digest}`;
     },
-    pull: (reference) => Promise.reject(noImages(`${reference} cannot be pulled`)),
-    build: ({ reference }) => Promise.reject(noImages(`${reference} cannot be built`)),
-    remove: (reference) => Promise.reject(noImages(`${reference} cannot be removed`)),
+    pull: (reference) => Promise.reject(runsNoImages(`${reference} cannot be pulled`)),
+    build: ({ reference }) => Promise.reject(runsNoImages(`${reference} cannot be built`)),
+    remove: (reference) => Promise.reject(runsNoImages(`${reference} cannot be removed`)),
     list: async (_labels, { signal } = {}) => {
       throwIfCancelled(signal);
       return [];
@@ -48,7 +48,7 @@ async function factsOf(path: string): Promise<readonly (string | number)[]> {
 }
 
 /** `what` says what cannot be done for it. */
-export function noImages(what: string): GloveboxError {
+export function runsNoImages(what: string): GloveboxError {
   return new GloveboxError("UNSUPPORTED", `Engine local runs no images, so ${what}.`, {
     suggestion: "Use Docker or Podman to run an image; on engine local programs run on the host's own system.",
     context: { engine: "local", missing: "images" },

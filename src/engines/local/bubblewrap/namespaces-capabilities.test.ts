@@ -1,20 +1,20 @@
 import { describe, expect, it } from "vitest";
 import { assertEnforceable } from "../../capabilities.ts";
-import { countsProcessesByNamespace, localCapabilities } from "./local-capabilities.ts";
+import { countsProcessesByNamespace, namespacesCapabilities } from "./namespaces-capabilities.ts";
 
 const everything = { controllers: new Set(["memory", "pids", "cpu"] as const), countsProcessesByNamespace: true };
 const nothing = { controllers: new Set<never>(), countsProcessesByNamespace: true };
 
-describe("localCapabilities", () => {
+describe("namespacesCapabilities", () => {
   it("enforces everything with control groups", () => {
-    const capabilities = localCapabilities(everything);
+    const capabilities = namespacesCapabilities(everything);
     expect(assertEnforceable(capabilities, { engine: "local", minIsolation: "namespaces" }).warnings).toEqual([]);
     expect(capabilities.oomReporting).toBe(true);
     expect(capabilities).not.toHaveProperty("limitsAdvice");
   });
 
   it("names what stands in for them without", () => {
-    const capabilities = localCapabilities(nothing);
+    const capabilities = namespacesCapabilities(nothing);
     expect(capabilities).toMatchObject({ cpuLimit: "no", oomReporting: true });
     expect(capabilities.limitsAdvice).toMatch(/Delegate=yes/);
     const { warnings } = assertEnforceable(capabilities, {
@@ -27,7 +27,7 @@ describe("localCapabilities", () => {
 
   it("says of each controller by itself", () => {
     const controllers = new Set(["pids"] as const);
-    expect(localCapabilities({ controllers, countsProcessesByNamespace: true })).toMatchObject({
+    expect(namespacesCapabilities({ controllers, countsProcessesByNamespace: true })).toMatchObject({
       pidsLimit: "yes",
       cpuLimit: "no",
       memoryLimit: { substitute: expect.any(String) },
@@ -35,7 +35,7 @@ describe("localCapabilities", () => {
   });
 
   it("has no limit of processes where the kernel would count the user's others, too", () => {
-    expect(localCapabilities({ ...nothing, countsProcessesByNamespace: false }).pidsLimit).toBe("no");
+    expect(namespacesCapabilities({ ...nothing, countsProcessesByNamespace: false }).pidsLimit).toBe("no");
   });
 });
 

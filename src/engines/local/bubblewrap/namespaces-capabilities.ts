@@ -1,7 +1,7 @@
 import type { Capabilities, Enforcement } from "../../capabilities.ts";
 import type { Controller } from "../cgroups/cgroup-places.ts";
 
-export interface LocalAbilities {
+export interface NamespacesAbilities {
   /** Controllers whose groups we may make. */
   readonly controllers: ReadonlySet<Controller>;
   /** Whether the kernel counts a program's processes inside its own user namespace (Linux 5.14). */
@@ -12,7 +12,7 @@ const limitsAdvice =
   "For hard limits let Glovebox make control groups: run it as root, or under systemd with Delegate=yes.";
 
 /** What the embedded engine enforces at level `namespaces`, with and without control groups. */
-export function localCapabilities({ controllers, countsProcessesByNamespace }: LocalAbilities): Capabilities {
+export function namespacesCapabilities({ controllers, countsProcessesByNamespace }: NamespacesAbilities): Capabilities {
   const processes: Enforcement = countsProcessesByNamespace
     ? { substitute: "a limit on each program's processes (rlimit), not on all programs together" }
     : "no";

@@ -11,14 +11,14 @@ import { firstFreeDescriptor } from "./arguments/descriptors.ts";
 import { readHostRoot, readOpenFilesCeiling, type HostRoot } from "./namespaces/host-root.ts";
 import { findHostTools, type HostTools } from "./namespaces/host-tools.ts";
 import { arrangeInterpreters, type Interpreters } from "../interpreters/interpreters.ts";
-import { countsProcessesByNamespace, localCapabilities } from "./local-capabilities.ts";
+import { countsProcessesByNamespace, namespacesCapabilities } from "./namespaces-capabilities.ts";
 import type { LocalEngineOptions } from "../local-engine-options.ts";
 import { namespacesUnavailable } from "./namespaces/namespaces-unavailable.ts";
 import { PipePool } from "./pipes/pipe-pool.ts";
 import { findPython } from "../interpreters/python-installation.ts";
 
 /** All that the engine knows of its host and holds open on it. */
-export interface LocalHost {
+export interface BubblewrapHost {
   readonly tools: HostTools;
   /** `bubblewrap 0.8.0`. */
   readonly version: string;
@@ -42,7 +42,7 @@ export interface LocalHost {
 }
 
 /** @throws ENGINE_UNAVAILABLE with the reason and what would help, CANCELLED */
-export async function openLocalHost(options: LocalEngineOptions, signal?: AbortSignal): Promise<LocalHost> {
+export async function openBubblewrapHost(options: LocalEngineOptions, signal?: AbortSignal): Promise<BubblewrapHost> {
   if (options.platform !== "linux") throw wrongPlatform(options.platform);
   const tools = findHostTools(options.environment["PATH"]);
   const [version, python] = await Promise.all([bwrapVersion(tools), findPython({ ...options, signal })]);
@@ -67,7 +67,7 @@ export async function openLocalHost(options: LocalEngineOptions, signal?: AbortS
     base,
     pipes,
     cgroups,
-    capabilities: localCapabilities({
+    capabilities: namespacesCapabilities({
       controllers: new Set(cgroups.places.keys()),
       countsProcessesByNamespace: countsByNamespace,
     }),

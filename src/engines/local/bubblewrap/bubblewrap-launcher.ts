@@ -1,0 +1,86 @@
+import { closeSync } from "node:fs";
+import type { ContainerStats, ExecSpec } from "../../engine.ts";
+import type { Launcher, PreparedProgram, ProgramRun } from "../launcher.ts";
+import { ProgramPipes, type ProgramEnds } from "./pipes/program-pipes.ts";
+import { prepareRun, type ContainerParts } from "./run/prepare-run.ts";
+import { SandboxRun } from "./run/sandbox-run.ts";
+
+export interface BubblewrapLauncherParts extends ContainerParts {
+  readonly onRemoved: () => void;
+}
+
+/** More often does not find more: what is used in between takes as long to be given. */
+const memoryIntervalMs = 50;
+
+/**
+ * Gives each program of a container a sandbox of its own over the container's mounts. What a program leaves running ends
+ * with it.
+ */
+export class BubblewrapLauncher implements Launcher {
+  readonly memoryIntervalMs: number | null;
+  /** Scratch is mounts with sizes of their own. */
+  readonly unlimitedFolders: readonly string[] = [];
+  readonly #parts: BubblewrapLauncherParts;
+  /** Whether a program has been started in it. */
+  #hasRun = false;
+
+  constructor(parts: BubblewrapLauncherParts) {
+    this.#parts = parts;
+    this.memoryIntervalMs = parts.host.capabilities.memoryLimit === "yes" ? null : memoryIntervalMs;
+  }
+
+  async prepare(): Promise<PreparedProgram> {
+    const pipes = await ProgramPipes.open(this.#parts.host.pipes);
+    return {
+      stdin: pipes.stdin,
+      output: pipes.output,
+      launch: (spec) => {
+        const run = this.#launch(spec, pipes.ends);
+        pipes.closeProgramEnds();
+        return run;
+      },
+      finish: () => pipes.finish(),
+    };
+  }
+
+  launch(spec: ExecSpec): ProgramRun {
+    return this.#launch(spec, null);
+  }
+
+  folderOf(path: string): string {
+    return path;
+  }
+
+  stats(): ContainerStats {
+    const { memoryBytes, memoryPeakBytes, oomKills } = this.#parts.group;
+    return { memoryBytes, memoryPeakBytes, oomKills };
+  }
+
+  /** Nothing gets away: with its first process all of a sandbox ends. */
+  endStrays(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  async remove(): Promise<void> {
+    const { mountDescriptor, group, onRemoved } = this.#parts;
+    closeSync(mountDescriptor);
+    await group.remove();
+    onRemoved();
+  }
+
+  #launch(spec: ExecSpec, ends: ProgramEnds | null): ProgramRun {
+    const { group } = this.#parts;
+    group.countSandbox(true);
+    let run: SandboxRun;
+    try {
+      const isFirst = !this.#hasRun;
+      this.#hasRun = true;
+      run = new SandboxRun(prepareRun(this.#parts, spec, { ends, isFirst }));
+    } catch (error) {
+      group.countSandbox(false);
+      throw error;
+    }
+    void run.ended.then(() => group.countSandbox(false));
+    return run;
+  }
+}

@@ -1,0 +1,87 @@
+import { GloveboxError } from "../../../errors/glovebox-error.ts";
+import type { ContainerSpec } from "../../container-spec.ts";
+import { Cgroups } from "../cgroups/cgroups.ts";
+import type { ContainerGroup } from "../cgroups/container-group.ts";
+import { HostUids } from "../host-uids.ts";
+import type { Launcher, Level } from "../launcher.ts";
+import type { LocalEngineOptions } from "../local-engine-options.ts";
+import { lostError } from "../local-errors.ts";
+import { sharedMemoryBytes } from "../local-spec.ts";
+import { explainFailure, openBubblewrapHost, type BubblewrapHost } from "./bubblewrap-host.ts";
+import { BubblewrapLauncher } from "./bubblewrap-launcher.ts";
+import { bubblewrapComponents, bubblewrapSetup } from "./bubblewrap-setup.ts";
+import { namespacesCapabilities } from "./namespaces-capabilities.ts";
+import { openContainerNamespace } from "./namespaces/container-namespace.ts";
+import { runTrial } from "./trial.ts";
+
+/**
+ * Level `namespaces`: bubblewrap, and the system read-only.
+ * @throws ENGINE_UNAVAILABLE with what is missing
+ */
+export async function openNamespacesLevel(options: LocalEngineOptions): Promise<Level> {
+  const host = await openBubblewrapHost(options);
+  const level = await levelOf(host, options);
+  // Nothing short of a run tells whether this host lets us run.
+  const failure = await runTrial(level);
+  if (failure === null) {
+    void host.cgroups.sweep();
+    return level;
+  }
+  // Groups may be there and yet not be ours to join.
+  const without = await levelOf(withoutGroups(host), options);
+  const second = await runTrial(without);
+  if (second === null) return without;
+  host.close();
+  throw explainFailure(second);
+}
+
+async function levelOf(host: BubblewrapHost, { uid, randomInteger }: LocalEngineOptions): Promise<Level> {
+  const { version, capabilities, interpreterPaths, tools } = host;
+  const hostUids = uid === 0 ? new HostUids(randomInteger) : null;
+  return {
+    version,
+    capabilities,
+    components: bubblewrapComponents(version),
+    setup: await bubblewrapSetup(tools.bwrap),
+    interpreterPaths,
+    makeLauncher: (spec, signal) => makeLauncher({ host, hostUids, spec, signal }),
+    close: () => host.close(),
+  };
+}
+
+interface LauncherRequest {
+  readonly host: BubblewrapHost;
+  /** Null: programs are our own user. */
+  readonly hostUids: HostUids | null;
+  readonly spec: ContainerSpec;
+  readonly signal: AbortSignal | undefined;
+}
+
+async function makeLauncher({ host, hostUids, spec, signal }: LauncherRequest): Promise<Launcher> {
+  const hostUid = hostUids?.take() ?? null;
+  let group: ContainerGroup | undefined;
+  try {
+    group = host.cgroups.create(spec.name, spec.limits);
+    const mountDescriptor = await openContainerNamespace({
+      tools: host.tools,
+      base: host.base,
+      sharedMemoryBytes: sharedMemoryBytes(spec),
+      scratch: spec.scratch,
+      mounts: spec.mounts ?? [],
+      hostUid,
+      signal,
+    });
+    const onRemoved = (): void => hostUids?.release(hostUid);
+    return new BubblewrapLauncher({ spec, host, group, mountDescriptor, hostUid, onRemoved });
+  } catch (error) {
+    hostUids?.release(hostUid);
+    await group?.remove();
+    throw error instanceof GloveboxError ? error : lostError(error);
+  }
+}
+
+function withoutGroups(host: BubblewrapHost): BubblewrapHost {
+  const { countsProcessesByNamespace } = host;
+  const capabilities = namespacesCapabilities({ controllers: new Set(), countsProcessesByNamespace });
+  return { ...host, cgroups: Cgroups.none(), capabilities };
+}
