@@ -14,10 +14,12 @@ export interface Capabilities {
   /** Whether it runs container images; otherwise programs run on the host's own system, read-only. */
   readonly images: boolean;
   /**
-   * `guarded`: only Python and Node run (`python3`, `node`), each with a guard, and no shell; what is not theirs is
-   * refused. Default `any`.
+   * `interpretersOnly`: only Python and Node run (`python3`, `node`), each with a guard of ours in it, and no shell; every
+   * other program is refused. Default `any`. Asked by `runsInterpretersOnly`.
    */
-  readonly programs?: "any" | "guarded" | undefined;
+  readonly programs?: "any" | "interpretersOnly" | undefined;
+  /** What runs JavaScript where there are no images; left out: the image has it. */
+  readonly javascript?: "bun" | "node" | undefined;
   /** What every result must tell of this engine's isolation, one sentence each. */
   readonly notes?: readonly string[] | undefined;
   /** What people can do here to reach a better isolation, and why it is not reached; one or two sentences. */
@@ -60,6 +62,24 @@ export interface Capabilities {
    * or each exec has its `own`, and `ExecSpec.companion` stands in. `none`: no way out can be given that is the only one.
    */
   readonly execNetwork: "shared" | "own" | "none";
+}
+
+/** Whether nothing but Python and Node programs runs: no shell, and nothing that needs one. */
+export function runsInterpretersOnly({ programs }: Pick<Capabilities, "programs">): boolean {
+  return programs === "interpretersOnly";
+}
+
+/**
+ * Checks that programs of every kind run; `what` says what needs one, after "nothing can be run".
+ * @throws UNSUPPORTED
+ */
+export function assertRunsAnyProgram(capabilities: Pick<Capabilities, "programs" | "isolation">, what: string): void {
+  if (!runsInterpretersOnly(capabilities)) return;
+  const { isolation } = capabilities;
+  throw new GloveboxError("UNSUPPORTED", `At isolation ${isolation} nothing can be run ${what}.`, {
+    suggestion: "Choose an engine with a higher isolation (`glovebox doctor` lists them).",
+    context: { isolation },
+  });
 }
 
 /** What every sandbox demands of its engine. */

@@ -95,7 +95,8 @@ async function skipWithout(
 ): Promise<void> {
   if (capability !== undefined) {
     const declared = probe.capabilities[capability];
-    const lacks = declared === false || (typeof declared === "string" && ["no", "none", "guarded"].includes(declared));
+    const lacks =
+      declared === false || (typeof declared === "string" && ["no", "none", "interpretersOnly"].includes(declared));
     context.skip(lacks, `the engine declares ${capability}: ${JSON.stringify(declared)}`);
   }
   const fault = requirement === undefined ? null : await requirementFault(requirement);

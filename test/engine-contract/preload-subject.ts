@@ -42,7 +42,7 @@ export const preloadSubject: Subject = {
     isolation: "preload",
     images: false,
     hostPaths: false,
-    programs: "guarded",
+    programs: "interpretersOnly",
     seccomp: "no",
     noNewPrivileges: "yes",
     setuidRefusal: "no",

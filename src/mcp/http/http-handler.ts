@@ -22,7 +22,7 @@ export interface McpHttpHandler {
  */
 export function createHttpHandler(
   door: McpDoor,
-  { principal, ...guarded }: HttpGuardOptions & { readonly principal: string },
+  { principal, ...rules }: HttpGuardOptions & { readonly principal: string },
 ): McpHttpHandler {
   const { logger, monotonicMs } = door.platform;
   const onerror = (error: Error): void => logger.debug({ err: error }, "mcp");
@@ -43,7 +43,7 @@ export function createHttpHandler(
     return beginsSession ? sessions.open(request, body) : stateless.fetch(request);
   };
   const node = toNodeHandler({ fetch }, { onerror, maxRequestBodySize: maxMessageBytes });
-  const guard = createHttpGuard(guarded);
+  const guard = createHttpGuard(rules);
   return {
     handle: async (request, response) => {
       if (guard(request, response)) await node(request as NodeRequest, response);

@@ -1,3 +1,5 @@
+import { isolatedPython } from "../../sandbox/isolated-python.ts";
+import { runsInterpretersOnly } from "../../engines/capabilities.ts";
 import { readFile } from "node:fs/promises";
 import type { ForwarderInterpreter } from "../../egress/forwarder.ts";
 import type { Ecosystem } from "../../policy/package-specs.ts";
@@ -94,7 +96,6 @@ export function prepareCommand(interpreter: ForwarderInterpreter, sandbox: Insta
 /** Variables of the installation: all that the tools keep beside the packages lies in the sandbox's own work folder. */
 export function installEnvironment(sandbox: InstallSandbox): Readonly<Record<string, string>> {
   const home = sandbox.folderOf(homeFolder);
-  const isGuarded = sandbox.capabilities.programs === "guarded";
   return {
     HOME: home,
     TMPDIR: home,
@@ -107,7 +108,7 @@ export function installEnvironment(sandbox: InstallSandbox): Readonly<Record<str
     PIP_CONFIG_FILE: "/dev/null",
     PIP_ROOT_USER_ACTION: "ignore",
     // On a host they need no other program, and one that packages name by an address could be git.
-    ...(isGuarded ? { PATH: `${home}/none` } : {}),
+    ...(runsInterpretersOnly(sandbox.capabilities) ? { PATH: `${home}/none` } : {}),
   };
 }
 
@@ -119,9 +120,7 @@ export async function packCommand(
 ): Promise<readonly string[]> {
   const folder = sandbox.folderOf(keptFolders[manager]);
   if (manager !== "pip") return [interpreter, "-e", await readPacker("packer.cjs"), folder];
-  // Isolated from the packages; a guard keeps them out by itself.
-  const options = sandbox.capabilities.programs === "guarded" ? ["-c"] : ["-I", "-c"];
-  return ["python3", ...options, await readPacker("packer.py"), folder, pythonLibraryFolder];
+  return [...isolatedPython(sandbox.capabilities), "-c", await readPacker("packer.py"), folder, pythonLibraryFolder];
 }
 
 async function readPacker(file: string): Promise<string> {

@@ -1,6 +1,6 @@
 import { errorCode } from "../../errors/error-code.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import type { Capabilities } from "../../engines/capabilities.ts";
+import { type Capabilities, assertRunsAnyProgram } from "../../engines/capabilities.ts";
 import type { CallOptions, Container } from "../../engines/engine.ts";
 import type { FileListing, NewTreeEntry, SizedContent, TreeEntry } from "./file-facts.ts";
 import { FileProcess } from "./file-process.ts";
@@ -48,15 +48,15 @@ const ready = /^ready$/;
  * program may not read or write they cannot. Paths are absolute paths inside.
  *
  * All throw NOT_FOUND, PERMISSION_DENIED, INVALID_REQUEST (a folder where a file is meant, a FIFO, a device, a path
- * that is none), UNSUPPORTED where only guarded programs run, and what `AnswerStream` throws.
+ * that is none), UNSUPPORTED where interpreters only run, and what `AnswerStream` throws.
  */
 export class SandboxFiles {
   readonly #container: Pick<Container, "exec">;
-  readonly #isGuarded: boolean;
+  readonly #capabilities: Pick<Capabilities, "programs" | "isolation">;
 
-  constructor(container: Pick<Container, "exec">, capabilities: Pick<Capabilities, "programs">) {
+  constructor(container: Pick<Container, "exec">, capabilities: Pick<Capabilities, "programs" | "isolation">) {
     this.#container = container;
-    this.#isGuarded = capabilities.programs === "guarded";
+    this.#capabilities = capabilities;
   }
 
   /** What stands in a folder; links are shown, not followed. */
@@ -67,7 +67,7 @@ export class SandboxFiles {
     const mostBytes = mostEntries * entryBytes;
     const process = await this.#start(listScript, [path, String(depth), String(mostBytes)], signal);
     const chunks: Uint8Array[] = [];
-    await guarded(process, async () => {
+    await orGiveUp(process, async () => {
       for await (const chunk of process.content(mostBytes)) chunks.push(chunk);
       await process.end();
     });
@@ -84,7 +84,7 @@ export class SandboxFiles {
     checkWhole("offset", offsetBytes, 0);
     checkWhole("most bytes", mostBytes, -1);
     const process = await this.#start(readScript, [path, String(offsetBytes), String(mostBytes)], signal);
-    const sizeBytes = Number(await guarded(process, () => process.line(/^\d{1,15}$/)));
+    const sizeBytes = Number(await orGiveUp(process, () => process.line(/^\d{1,15}$/)));
     const rest = Math.max(sizeBytes - offsetBytes, 0);
     return { sizeBytes, chunks: contentOf(process, mostBytes < 0 ? rest : Math.min(rest, mostBytes)) };
   }
@@ -99,7 +99,7 @@ export class SandboxFiles {
     const { sizeBytes, chunks } = ArrayBuffer.isView(content) ? inOnePiece(content) : content;
     const parameters = [path, String(sizeBytes), mode === undefined ? "" : mode.toString(8)] as const;
     const process = await this.#start(writeScript, parameters, signal);
-    await guarded(process, async () => {
+    await orGiveUp(process, async () => {
       await process.line(ready);
       await process.feed(exactly(path, sizeBytes, chunks));
     });
@@ -137,7 +137,7 @@ export class SandboxFiles {
     { signal }: CallOptions = {},
   ): Promise<void> {
     const process = await this.#start(writeTreeScript, [path], signal);
-    await guarded(process, async () => {
+    await orGiveUp(process, async () => {
       await process.line(ready);
       await process.feed(encodeTar(entries));
     });
@@ -148,13 +148,13 @@ export class SandboxFiles {
     [path, ...others]: readonly [path: string, ...others: string[]],
     signal: AbortSignal | undefined,
   ): Promise<FileProcess> {
-    if (this.#isGuarded) throw onlyGuarded();
+    assertRunsAnyProgram(this.#capabilities, "that would move files");
     return FileProcess.start(this.#container, script, [insidePath(path), ...others], { signal });
   }
 }
 
 /** Gives the process up when the work with it fails. */
-async function guarded<T>(process: FileProcess, work: () => Promise<T>): Promise<T> {
+async function orGiveUp<T>(process: FileProcess, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -214,12 +214,5 @@ function notUtf8(path: string): GloveboxError {
   return new GloveboxError("INVALID_REQUEST", `${JSON.stringify(path)} holds a name that is not UTF-8.`, {
     suggestion: "Rename it inside the sandbox, or copy its neighbours one by one.",
     context: { path },
-  });
-}
-
-function onlyGuarded(): GloveboxError {
-  return new GloveboxError("UNSUPPORTED", "At isolation preload nothing can be run that would move files.", {
-    suggestion: "Choose an engine with a higher isolation (`glovebox doctor` lists them).",
-    context: { isolation: "preload" },
   });
 }

@@ -1,8 +1,7 @@
 import type { CallOptions, ExecSpec, Process } from "../../engines/engine.ts";
-import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { SandboxFiles } from "../files/sandbox-files.ts";
 import type { TreeEnd } from "../process-tree.ts";
-import type { Capabilities } from "../../engines/capabilities.ts";
+import { type Capabilities, assertRunsAnyProgram } from "../../engines/capabilities.ts";
 import type { Sandbox } from "../sandbox.ts";
 
 /** A program that the operator starts in a sandbox beside those of its owner. */
@@ -46,7 +45,7 @@ export function visitOwn(sandbox: Sandbox): VisitedSandbox {
 }
 
 async function startVisit(sandbox: Sandbox, spec: VisitSpec, options?: CallOptions): Promise<Visit> {
-  if (sandbox.capabilities.programs === "guarded") throw onlyGuarded();
+  assertRunsAnyProgram(sandbox.capabilities, "beside the sandbox's own program");
   const { asProgram, environment, ...rest } = spec;
   const variables = { ...(asProgram === true ? sandbox.programEnvironment : {}), ...environment };
   const process = await sandbox.exec({ ...rest, environment: variables, concurrent: true }, options);
@@ -68,11 +67,4 @@ async function endLeftBehind(sandbox: Sandbox, process: Process): Promise<void> 
   } catch {
     // Lost: the sandbox has ended, and everything with it.
   }
-}
-
-function onlyGuarded(): GloveboxError {
-  return new GloveboxError("UNSUPPORTED", "At isolation preload nothing can be run beside the sandbox's own program.", {
-    suggestion: "Choose an engine with a higher isolation (`glovebox doctor` lists them).",
-    context: { isolation: "preload" },
-  });
 }

@@ -14,7 +14,7 @@ export const shellCommands: ArtifactCommands = {
   read: (folder, limits, paths) => ["sh", "-c", readScript, "sh", folder, ...limits, ...paths],
 };
 
-/** For sandboxes in which only guarded interpreters run. */
+/** For sandboxes in which interpreters only run. */
 export const nodeCommands: ArtifactCommands = {
   list: (folder) => ["node", "-e", listProgram, folder],
   read: (folder, limits, paths) => ["node", "-e", readProgram, folder, ...limits, ...paths],

@@ -4,10 +4,11 @@ import { followedBy } from "../../base/streams/chunks.ts";
 import { createId } from "../../base/id.ts";
 import type { GloveboxError } from "../../errors/glovebox-error.ts";
 import {
+  type Capabilities,
   assertEnforceable,
   assertNetworkPossible,
   optionalDemands,
-  type Capabilities,
+  runsInterpretersOnly,
 } from "../../engines/capabilities.ts";
 import type { Engine, ExecSpec, PullProgress } from "../../engines/engine.ts";
 import type { Packages } from "../../packages/packages.ts";
@@ -102,8 +103,8 @@ async function executeAs(ids: RunIds, { spec, dependencies, caller, listener }: 
     optional: optionalDemands(capabilities, spec.explicitDemands),
   });
   if (spec.network.kind !== "none") assertNetworkPossible(capabilities, engine.name);
-  const guarded = capabilities.programs === "guarded";
-  const toolchain: Toolchain = spec.language === "python" ? "python" : capabilities.images || guarded ? "node" : "bun";
+  const withoutShell = runsInterpretersOnly(capabilities);
+  const toolchain: Toolchain = spec.language === "python" ? "python" : (capabilities.javascript ?? "node");
   const code: RunnerFile = { path: spec.mainFile, content: Buffer.from(spec.code) };
   const compiled = await compileFiles([code, ...spec.contextFiles], toolchain, {
     compile: dependencies.compileTypeScript,
@@ -148,7 +149,7 @@ async function executeAs(ids: RunIds, { spec, dependencies, caller, listener }: 
   listener.onSandbox(sandbox.id);
   const folder = sandbox.folderOf(profile.workingDirectory);
   const runner: ExecSpec = {
-    command: runnerCommand({ toolchain, mainFile: spec.mainFile, source: runnerSource, folder, guarded }),
+    command: runnerCommand({ toolchain, mainFile: spec.mainFile, source: runnerSource, folder, withoutShell }),
     environment: withRealFolders(profile.environment, sandbox),
     workingDirectory: profile.workingDirectory,
   };
@@ -186,7 +187,7 @@ async function executeAs(ids: RunIds, { spec, dependencies, caller, listener }: 
   const stats = await sandbox.stats();
   const networkReport = await program.networkReport();
   const outcome = decideOutcome({ ...end, oomKills: stats.oomKills, refusals: networkReport.denialCount });
-  const written = await artifactsOf(spec, sandbox, end, { ...caller, guarded });
+  const written = await artifactsOf(spec, sandbox, end, { ...caller, withoutShell });
   const artifacts = written.map((artifact) => redactArtifact(artifact, redaction));
   await sandbox.remove();
   const explained = explainEnding({
@@ -266,7 +267,7 @@ async function artifactsOf(
   spec: ExecuteSpec,
   sandbox: Sandbox,
   end: ProgramEnd,
-  { signal, guarded }: Caller & { readonly guarded: boolean },
+  { signal, withoutShell }: Caller & { readonly withoutShell: boolean },
 ): Promise<readonly Artifact[]> {
   if (spec.artifacts.length === 0 || end.interruption !== null) return [];
   const ownPaths = [spec.mainFile, ...spec.contextFiles.map((file) => file.path)];
@@ -275,7 +276,7 @@ async function artifactsOf(
     globs: spec.artifacts,
     ownPaths,
     folder: sandbox.folderOf(workFolder),
-    commands: guarded ? nodeCommands : shellCommands,
+    commands: withoutShell ? nodeCommands : shellCommands,
     signal,
   });
 }

@@ -44,7 +44,7 @@ export interface RunnerStart {
   /** A folder of the runner's own, made by it and not there before; nothing is left of it, save under Node. Default `/tmp/.glovebox`. */
   readonly runnerFolder?: string | undefined;
   /** Whether a guard runs the runner, because there is no shell to place it; only for Python and Node. Default false. */
-  readonly guarded?: boolean | undefined;
+  readonly withoutShell?: boolean | undefined;
 }
 
 /** Saves the runner ($3) as the file $2 of the folder $1, which must be new: what lies in one is a former program's. */
@@ -61,7 +61,7 @@ export function runnerCommand(start: RunnerStart): readonly string[] {
   const interpreter = start.interpreter ?? toolchains[toolchain].interpreter;
   const main = `${start.folder ?? workFolder}/${start.mainFile}`;
   const runnerFolder = start.runnerFolder ?? "/tmp/.glovebox";
-  if (start.guarded) return [interpreter, `${runnerOption}${source}`, main];
+  if (start.withoutShell) return [interpreter, `${runnerOption}${source}`, main];
   switch (toolchain) {
     case "python":
       return ["sh", "-c", startPython, "sh", runnerFolder, "sitecustomize.py", source, interpreter, main];

@@ -7,14 +7,15 @@ const searchPaths: ReadonlySet<string> = new Set(["PYTHONPATH", "NODE_PATH"]);
 /** The variables as programs need them that run on the host itself, where a sandbox's folders have other names. */
 export function withRealFolders(
   environment: Readonly<Record<string, string>>,
-  sandbox: Pick<Sandbox, "folderOf" | "capabilities">,
+  sandbox: Pick<Sandbox, "folderOf">,
 ): Readonly<Record<string, string>> {
-  if (sandbox.capabilities.programs !== "guarded") return environment;
   const entries = Object.entries(environment).map(([name, value]) => {
     if (name === "HOME") return [name, sandbox.folderOf(value)] as const;
     if (!searchPaths.has(name)) return [name, value] as const;
-    const folders = value.split(":").map((folder) => sandbox.folderOf(folder));
-    return [name, folders.join(delimiter)] as const;
+    const folders = value.split(":");
+    const real = folders.map((folder) => sandbox.folderOf(folder));
+    // Where the names are the same, so are the program's own habits, whatever this machine's are.
+    return [name, real.every((folder, index) => folder === folders[index]) ? value : real.join(delimiter)] as const;
   });
   return Object.fromEntries(entries);
 }

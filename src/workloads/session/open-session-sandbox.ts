@@ -57,7 +57,7 @@ export async function prepareSessionSandbox(
   try {
     for (const ecosystem of ecosystems) {
       if (specs[ecosystem].length === 0) continue;
-      const javascript = capabilities.programs === "guarded" ? "node" : "bun";
+      const javascript = capabilities.javascript ?? "bun";
       const interpreter = ecosystem === "python" ? "python" : javascript;
       provided[ecosystem] = await packages.provide(
         { engine, capabilities, image, ociRuntime, runNetwork, interpreter, ecosystem, specs: specs[ecosystem] },

@@ -136,9 +136,9 @@ async function runAs(
   });
 }
 
-function toolchainOf({ language }: SessionCall, { programs }: Capabilities): Toolchain {
+function toolchainOf({ language }: SessionCall, { javascript }: Capabilities): Toolchain {
   if (language === "python") return "python";
-  return programs === "guarded" ? "node" : "bun";
+  return javascript ?? "bun";
 }
 
 /** A program that never reached the session, told like one that its interpreter refused. */

@@ -1,6 +1,6 @@
 import { settlesWithin } from "../../base/abort.ts";
 import { createId } from "../../base/id.ts";
-import type { Capabilities } from "../../engines/capabilities.ts";
+import { type Capabilities, runsInterpretersOnly } from "../../engines/capabilities.ts";
 import type { CallOptions, ContainerStats, ExecSpec, Process } from "../../engines/engine.ts";
 import type { Profile } from "../../policy/profile.ts";
 import { codeFolder } from "../../policy/session-profile.ts";
@@ -146,7 +146,7 @@ export class SessionSandbox {
    * could leave settings for its interpreter; the job brings the program's own.
    */
   async #runnerSpec({ toolchain, mainFile }: RunnerKind): Promise<ExecSpec> {
-    const guarded = this.capabilities.programs === "guarded";
+    const withoutShell = runsInterpretersOnly(this.capabilities);
     const folder = this.sandbox.folderOf(codeFolder);
     return {
       command: runnerCommand({
@@ -155,15 +155,15 @@ export class SessionSandbox {
         source: await readRunner(toolchain),
         folder,
         runnerFolder: `${temporaryFolder}/.glovebox-${createId("run")}`,
-        guarded,
+        withoutShell,
       }),
       environment: {
         LANG: "C.UTF-8",
-        HOME: guarded ? this.sandbox.folderOf(temporaryFolder) : "/",
+        HOME: withoutShell ? this.sandbox.folderOf(temporaryFolder) : "/",
         ...toolchains[toolchain].environment,
       },
       // A guard lets a program start in its own folders only.
-      workingDirectory: guarded ? codeFolder : "/",
+      workingDirectory: withoutShell ? codeFolder : "/",
     };
   }
 }

@@ -1,3 +1,4 @@
+import { runsInterpretersOnly } from "../../engines/capabilities.ts";
 import { Turns } from "../../base/turns.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { ContainerStats } from "../../engines/engine.ts";
@@ -92,7 +93,7 @@ export class Session {
   get canStop(): boolean {
     if (this.#live === null || this.#isBusy || this.#isUnsavable) return false;
     // There nothing could pack the files.
-    return this.#live.capabilities.programs !== "guarded";
+    return !runsInterpretersOnly(this.#live.capabilities);
   }
 
   /**

@@ -1,3 +1,4 @@
+import { runsInterpretersOnly } from "../../engines/capabilities.ts";
 import { untilCancelled } from "../../base/abort.ts";
 import type { EngineName } from "../../engines/engine.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
@@ -41,7 +42,7 @@ export async function startInSession(
   const { settings, processes } = session;
   const { spec, network } = start;
   const { capabilities, warnings } = await checkSession(settings, start, caller);
-  if (capabilities.programs === "guarded") throw noProcesses(settings.engine.name);
+  if (runsInterpretersOnly(capabilities)) throw noProcesses(settings.engine.name);
   const grant = await untilCancelled(dependencies.network.grant(network, caller.principal), caller.signal);
   const wish = plainWish(settings, { ...dependencies, runNetwork: network });
   return session.use(caller, wish, async (opened, { signal }) => {

@@ -19,6 +19,7 @@ export function namespacesCapabilities({ controllers, countsProcessesByNamespace
   return {
     isolation: "namespaces",
     images: false,
+    javascript: "bun",
     seccomp: "yes",
     noNewPrivileges: "yes",
     setuidRefusal: "yes",

@@ -31,7 +31,8 @@ export function preloadCapabilities(abilities: PreloadAbilities): Capabilities {
   return {
     isolation: "preload",
     images: false,
-    programs: "guarded",
+    programs: "interpretersOnly",
+    javascript: "node",
     notes: [
       `isolation preload: the program runs on the host itself, and only its own interpreter refuses it files outside its folders, network, other processes and native code. This stops mistakes and simple mischief, not an attacker. Why no better: ${reason}`,
       ...(asRoot ? ["isolation preload: the program runs as root, like Glovebox itself."] : []),

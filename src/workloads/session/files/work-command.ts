@@ -1,3 +1,4 @@
+import { runsInterpretersOnly } from "../../../engines/capabilities.ts";
 import { readFile } from "node:fs/promises";
 import type { ExecSpec } from "../../../engines/engine.ts";
 import { workFolder } from "../../../policy/scratch.ts";
@@ -21,7 +22,7 @@ export async function workCommand(
   verb: "pack" | "unpack",
   sandbox: Pick<Sandbox, "folderOf" | "capabilities">,
 ): Promise<ExecSpec> {
-  if (sandbox.capabilities.programs !== "guarded") {
+  if (!runsInterpretersOnly(sandbox.capabilities)) {
     const script = verb === "pack" ? packScript : unpackScript;
     return { command: ["sh", "-c", script, "sh", workFolder], inheritsEnvironment: false, workingDirectory: "/" };
   }

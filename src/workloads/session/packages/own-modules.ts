@@ -1,3 +1,4 @@
+import { isolatedPython } from "../../../sandbox/isolated-python.ts";
 import type { CallOptions } from "../../../engines/engine.ts";
 import { workFolder } from "../../../policy/scratch.ts";
 import { runSandboxCommand } from "../../../sandbox/sandbox-command.ts";
@@ -23,9 +24,7 @@ export async function ownModules(
   sandbox: Pick<Sandbox, "exec" | "folderOf" | "capabilities">,
   options: CallOptions,
 ): Promise<OwnModules> {
-  // A guard takes the place of isolation, but not the working folder out of the path.
-  const isolated = sandbox.capabilities.programs === "guarded" ? [] : ["-I"];
-  const command = ["python3", ...isolated, "-c", program, sandbox.folderOf(workFolder)];
+  const command = [...isolatedPython(sandbox.capabilities), "-c", program, sandbox.folderOf(workFolder)];
   const { stdout } = await runSandboxCommand(
     sandbox,
     { command, maxOutputBytes: 1_000_000, timeLimitMs: 20_000 },
