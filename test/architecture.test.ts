@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { findViolations, layerOf } from "./architecture/find-violations.ts";
-import { layerOrder, layers } from "./architecture/layers.ts";
+import { layerOrder, layers, onePlacePackages } from "./architecture/layers.ts";
 import { readSource } from "./architecture/read-source.ts";
 
 const root = new URL("../", import.meta.url);
@@ -32,9 +32,9 @@ describe("the import table", () => {
     expect(imports.length).toBeGreaterThan(sources.size);
   });
 
-  it("finds dockerode in exactly one file", () => {
-    const places = [...sources].filter(([path, text]) => readSource(path, text).imports.includes("dockerode"));
-    expect(places.map(([path]) => path)).toEqual([expect.stringMatching(/^src\/engines\/docker-api\//)]);
+  it.each(onePlacePackages)("finds %s in exactly one file", (name) => {
+    const places = [...sources].filter(([path, text]) => readSource(path, text).imports.includes(name));
+    expect(places.map(([path]) => path)).toEqual([expect.stringMatching(/^src\//)]);
   });
 });
 
@@ -107,13 +107,13 @@ describe("what the import table refuses", () => {
     expect(violationsOf(path, text)).toEqual([expect.stringMatching(reason)]);
   });
 
-  it("a second file with dockerode", () => {
-    const text = `import Docker from "dockerode";`;
+  it("a second file with a vendor's package", () => {
+    const text = `import { parseSync } from "oxc-parser";`;
     const two = new Map([
-      ["src/engines/docker-api/http/client.ts", text],
-      ["src/engines/docker/images.ts", text],
+      ["src/packages/javascript/read.ts", text],
+      ["src/packages/read.ts", text],
     ]);
-    expect(findViolations(two)).toEqual([expect.stringContaining("dockerode is imported in more than one file")]);
+    expect(findViolations(two)).toEqual([expect.stringContaining("oxc-parser is imported in more than one file")]);
   });
 
   it("a file that does not parse", () => {

@@ -10,8 +10,8 @@ export interface EngineComponent {
 
 /** How an engine's API is reached. */
 export interface EngineConnection {
-  readonly kind: "socket" | "tcp";
-  /** Null where nothing is encrypted; `unverified`: whoever answers is taken for the engine. */
+  readonly kind: "socket" | "tcp" | "ssh";
+  /** Null without TLS, as over SSH, which encrypts by itself; `unverified`: whoever answers is taken for the engine. */
   readonly tls: "verified" | "unverified" | null;
   /** Whether it may lead to another machine. */
   readonly remote: boolean;

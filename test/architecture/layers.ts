@@ -38,7 +38,7 @@ export const layers: Readonly<Record<string, LayerRule>> = {
   policy: { layers: ["errors", "base"], packages: [], builtins: ["node:path"] },
   engines: {
     layers: ["errors", "base", "policy"],
-    packages: ["dockerode", "bun"],
+    packages: ["bun"],
     builtins: "any",
   },
   egress: { layers: ["errors", "base", "policy"], packages: [], builtins: "any" },
@@ -103,7 +103,7 @@ export const siblings: Readonly<
 };
 
 /** A vendor's package stops at one file. */
-export const onePlacePackages: readonly string[] = ["dockerode"];
+export const onePlacePackages: readonly string[] = ["oxc-parser", "@lezer/python", "pino"];
 
 /** Where the environment (`process.*`, `node:os`) may be read. */
 export const environmentReaders: readonly string[] = [

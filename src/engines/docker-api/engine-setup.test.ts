@@ -93,4 +93,12 @@ describe("engineSetup", () => {
   ])("tells how the engine is reached: %j", (endpoint, expected) => {
     expect(engineSetup({}, endpoint).connection).toMatchObject({ kind: "tcp", origin: "DOCKER_HOST", ...expected });
   });
+
+  it("takes what an alias of ssh names for another machine", () => {
+    const endpoint = { kind: "ssh", host: "localhost", origin: "DOCKER_HOST" } as const;
+    expect(engineSetup({}, endpoint).connection).toEqual({
+      ...{ kind: "ssh", tls: null, remote: true },
+      origin: "DOCKER_HOST",
+    });
+  });
 });

@@ -59,6 +59,8 @@ const openApi = /API is accessible on (\S+) without (?:encryption|TLS client ver
 export function engineConnection(endpoint: Endpoint): EngineConnection {
   const { kind, origin } = endpoint;
   if (kind === "socket") return { kind, tls: null, remote: false, origin };
+  // An alias of `ssh` may lead anywhere.
+  if (kind === "ssh") return { kind, tls: null, remote: true, origin };
   const tls = endpoint.tls === null ? null : endpoint.tls.verify ? "verified" : "unverified";
   return { kind, tls, remote: !/^(?:localhost|127(?:\.\d+){3}|::1)$/i.test(endpoint.host), origin };
 }

@@ -83,7 +83,7 @@ describe("findDockerEndpoint", () => {
   it.each([
     [{ DOCKER_CONTEXT: "absent" }, 'The Docker context "absent" does not exist.'],
     [{ DOCKER_HOST: "nonsense://x" }, "DOCKER_HOST does not name an endpoint of Docker."],
-    [{ DOCKER_HOST: "ssh://box" }, "SSH"],
+    [{ DOCKER_HOST: "ssh://-oProxyCommand=x" }, "SSH"],
   ])("refuses %j", async (environment, message) => {
     await expect(find(environment as Texts)).rejects.toMatchObject({
       errorType: "ENGINE_UNAVAILABLE",

@@ -15,6 +15,12 @@ describe("parseDockerHost", () => {
     ["tcp://[::1]:2375", null, { kind: "tcp", host: "::1", port: 2375, tls: null }],
     ["http://box:80", null, { kind: "tcp", host: "box", port: 80, tls: null }],
     ["tcp://box", tls, { kind: "tcp", host: "box", port: 2376, tls }],
+    ["ssh://box", null, { kind: "ssh", host: "box" }],
+    [
+      "SSH://me@box:2222/run/d.sock",
+      tls,
+      { kind: "ssh", user: "me", host: "box", port: 2222, socketPath: "/run/d.sock" },
+    ],
     ["https://box", null, { kind: "tcp", host: "box", port: 2376, tls: { verify: true } }],
   ])("reads %s", (address, material, expected) => {
     expect(parseDockerHost(address, { origin, tls: material })).toEqual({ ...expected, origin });
@@ -35,10 +41,10 @@ describe("parseDockerHost", () => {
     });
   });
 
-  it("says what to do instead of SSH", () => {
-    expect(parseDockerHost("ssh://me@box", { origin, tls: null })).toMatchObject({
-      reason: expect.stringContaining("SSH"),
-      howToStart: expect.stringContaining("ssh -nNT"),
+  it("says how hosts over SSH are named", () => {
+    expect(parseDockerHost("ssh://me:secret@box", { origin, tls: null })).toEqual({
+      reason: "DOCKER_HOST does not name a host over SSH.",
+      howToStart: expect.stringContaining("ssh://USER@HOST:PORT"),
     });
   });
 });

@@ -17,5 +17,6 @@ export function parseDockerHost(
     socketPath: "/var/run/docker.sock",
     // Docker's own convention.
     ports: { plain: 2375, tls: 2376 },
+    overSsh: true,
   });
 }

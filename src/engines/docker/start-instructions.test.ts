@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { explainDockerFailure } from "./start-instructions.ts";
 
 const socket = { origin: "the default socket", kind: "socket" } as const;
+const ssh = { origin: "DOCKER_HOST", kind: "ssh" } as const;
 const tcp = { origin: "DOCKER_HOST", kind: "tcp" } as const;
 
 describe("explainDockerFailure", () => {
@@ -23,6 +24,15 @@ describe("explainDockerFailure", () => {
     ["linux", { ...tcp, code: "DEPTH_ZERO_SELF_SIGNED_CERT" }, /TLS/, /ca\.pem/],
     ["linux", { ...tcp, code: "" }, /broke off/, /Check DOCKER_HOST/],
     ["linux", { ...tcp, code: "HTTP_400" }, /not Docker, or wants TLS/, /DOCKER_TLS_VERIFY/],
+    ["linux", { ...ssh, code: "SSH_MISSING" }, /needs the program ssh/, /Install OpenSSH/],
+    ["linux", { ...ssh, code: "SSH_HOST_KEY" }, /key of the host named by DOCKER_HOST is unknown/, /once by hand/],
+    ["linux", { ...ssh, code: "SSH_DENIED", detail: "no" }, /does not let this user in \(no\)/, /Passwords/],
+    ["linux", { ...ssh, code: "SSH_NO_DOCKER" }, /no docker command/, /Install Docker there/],
+    ["linux", { ...ssh, code: "SSH_ENGINE" }, /does not answer on the host/, /usermod/],
+    ["linux", { ...ssh, code: "ENOTFOUND" }, /is unknown/, /Check DOCKER_HOST/],
+    ["linux", { ...ssh, code: "ETIMEDOUT" }, /does not answer/, /SSH server/],
+    ["linux", { ...ssh, code: "HTTP_400" }, /is not Docker/, /Check DOCKER_HOST/],
+    ["linux", { ...ssh, code: "SSH_FAILED", detail: "why" }, /broke off \(why\)/, /Check DOCKER_HOST/],
     [
       "linux",
       { ...socket, origin: "DOCKER_HOST", code: "ENOENT" },

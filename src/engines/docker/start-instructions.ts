@@ -1,8 +1,10 @@
 import type { ConnectFailure, Unavailability } from "../docker-api/http/unavailability.ts";
 import { defaultOrigin } from "./find-docker-endpoint.ts";
+import { explainSshFailure } from "./ssh-instructions.ts";
 
 /** Why Docker cannot be reached and what to do about it on this platform. */
 export function explainDockerFailure(failure: ConnectFailure, platform: NodeJS.Platform): Unavailability {
+  if (failure.kind === "ssh") return explainSshFailure(failure);
   return { reason: reason(failure), howToStart: howToStart(failure, platform) };
 }
 

@@ -40,6 +40,8 @@ function addressed(host: string): Endpoint {
     socketPath: rootfulSocket,
     // Podman has no convention; its manual's examples use this one.
     ports: { plain: 8080, tls: 8080 },
+    // Nor could a service on another machine be given the seccomp profile.
+    overSsh: false,
   });
   if ("reason" in found) throw unavailableError("podman", found);
   return found;

@@ -31,6 +31,7 @@ describe("settingFindings", () => {
     [{ ...tcp, tls: "unverified", remote: false }, [/^warning: .*not verified/]],
     [{ ...tcp, tls: "verified" }, [/^note: .*another machine/]],
     [{ ...tcp, tls: "verified", remote: false }, []],
+    [{ ...tcp, kind: "ssh" }, [/^note: .*another machine/]],
   ] as const)("of the connection %j", (connection, expected) => {
     const lines = found({ ...quiet, connection });
     expect(lines).toHaveLength(expected.length);

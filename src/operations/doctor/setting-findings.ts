@@ -30,11 +30,12 @@ export function settingFindings(surroundings: Surroundings): readonly Finding[] 
 
 function connectionFindings({ kind, tls, remote, origin }: EngineConnection): readonly Finding[] {
   if (kind === "socket") return [];
-  return [...tlsFindings(tls, remote, origin), ...(remote ? [elsewhere(origin)] : [])];
+  return [...(kind === "tcp" ? tlsFindings(tls, remote, origin) : []), ...(remote ? [elsewhere(origin)] : [])];
 }
 
 function tlsFindings(tls: EngineConnection["tls"], remote: boolean, origin: string): readonly Finding[] {
-  const fix = "Use TLS (DOCKER_TLS_VERIFY=1 with DOCKER_CERT_PATH), a socket forwarded over SSH, or the local socket.";
+  const fix =
+    "Use TLS (DOCKER_TLS_VERIFY=1 with DOCKER_CERT_PATH), SSH (DOCKER_HOST=ssh://USER@HOST), or the local socket.";
   if (tls === null) {
     return [
       {

@@ -4,6 +4,10 @@ packages_docker() {
   have docker || echo docker.io
   docker_answers || have dockerd || echo docker.io
   docker_answers || have iptables || echo iptables
+  # For the tests of its connections over SSH and TLS, which start servers of their own.
+  have ssh || echo openssh-client
+  [ -x /usr/sbin/sshd ] || echo openssh-server
+  have openssl || echo openssl
 }
 
 docker_answers() { timeout 10 docker version -f '{{.Server.Version}}' >/dev/null 2>&1; }

@@ -1,13 +1,15 @@
 import type { IncomingMessage } from "node:http";
 import { cancelled, throwIfCancelled, untilCancelled } from "../../../base/abort.ts";
+import { mebibyte } from "../../../base/bytes.ts";
 import { errorCode } from "../../../errors/error-code.ts";
 import { GloveboxError } from "../../../errors/glovebox-error.ts";
 import type { EngineName } from "../../engine.ts";
 import { consistentStatus, statusError } from "./api-error.ts";
 import type { ApiAnswer, ApiRequest } from "./api-request.ts";
-import { openConnection, type ApiConnection } from "./client.ts";
+import { openConnection, type ApiConnection } from "./open-connection.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { unavailableError, type ConnectFailure, type Unavailability } from "./unavailability.ts";
+import { SshError } from "./ssh-failure.ts";
 import { upgradeToStream, type RawStream } from "./upgrade.ts";
 
 export interface ApiOptions {
@@ -20,6 +22,20 @@ export interface ApiOptions {
 
 /** Statuses that the caller handles itself, beside 2xx and 304. */
 export type Accepted = readonly number[] | "any";
+
+/** How long a whole answer may take: a question's, and that of a call that moves files or ends programs. */
+const answerMs = { question: 120_000, work: 600_000 };
+/** How long an engine may take to agree to a raw stream. */
+const openMs = 120_000;
+/** Far above what engines answer; what lasts or is larger is read as a stream. */
+const maxAnswerBytes = 64 * mebibyte;
+
+/** A request with its deadline, the signal of its caller alone, and the way that it goes. */
+interface Attempt {
+  readonly connection: ApiConnection;
+  readonly request: ApiRequest;
+  readonly caller: AbortSignal | undefined;
+}
 
 /** A body that comes piece by piece; it must be read or broken off. */
 export interface BodyStream {
@@ -40,9 +56,10 @@ export class Api {
 
   /** Sends the request and reads the whole answer. `action` completes "failed to ...". */
   async call(action: string, request: ApiRequest, accepted: Accepted = []): Promise<ApiAnswer> {
-    const { connection, response } = await this.#send(request);
-    const body = await this.#read(connection, response, request.signal);
-    return this.#checked(action, { status: response.statusCode ?? 0, body }, accepted);
+    const isQuestion = request.method === "GET" || request.method === "HEAD";
+    const attempt = await this.#attempt(request, answerMs[isQuestion ? "question" : "work"]);
+    const response = await this.#send(attempt);
+    return this.#checked(action, await this.#read(response, attempt), accepted);
   }
 
   /** The engine's answer about itself. @throws ENGINE_UNAVAILABLE also when what answers is no engine */
@@ -55,25 +72,23 @@ export class Api {
 
   /** Sends the request and gives the body as it comes, or the answer of an accepted status; the signal breaks it off. */
   async stream(action: string, request: ApiRequest, accepted: Accepted = []): Promise<BodyStream | ApiAnswer> {
-    const { connection, response } = await this.#send(request);
-    const status = response.statusCode ?? 0;
-    if (status < 300) return { chunks: this.#chunks(connection, response, request.signal) };
-    const body = await this.#read(connection, response, request.signal);
-    return this.#checked(action, { status, body }, accepted);
+    const attempt = await this.#attempt(request, null);
+    const response = await this.#send(attempt);
+    if ((response.statusCode ?? 0) < 300) return { chunks: this.#chunks(response, attempt) };
+    return this.#checked(action, await this.#read(response, attempt), accepted);
   }
 
   /** Opens a raw two-way stream; once it is open the signal has no further effect. */
   async open(action: string, request: ApiRequest, accepted: Accepted = []): Promise<RawStream | ApiAnswer> {
-    const connection = await this.#connect(request.signal);
+    const attempt = await this.#attempt(request, openMs);
     let opened: RawStream | IncomingMessage;
     try {
-      opened = await upgradeToStream(connection.upgrade(request), request);
+      opened = await upgradeToStream(attempt.connection.upgrade(attempt.request), attempt.request);
     } catch (error) {
-      throw this.#translate(connection.endpoint, error, request.signal);
+      throw this.#notReached(error, attempt);
     }
     if (!("statusCode" in opened)) return opened;
-    const body = await this.#read(connection, opened, request.signal);
-    return this.#checked(action, { status: opened.statusCode ?? 0, body }, accepted);
+    return this.#checked(action, await this.#read(opened, attempt), accepted);
   }
 
   /** The error of an answer that its caller accepted and could not make sense of. */
@@ -85,73 +100,82 @@ export class Api {
     this.#connection?.then(
       (connection) => connection.close(),
       () => {
-        // Never opened, so there is nothing to close.
+        // Never found, so there is nothing to close.
       },
     );
   }
 
   /** Node's error of a connection in the catalogue's terms. */
-  #translate(endpoint: Endpoint, error: unknown, signal: AbortSignal | undefined): GloveboxError {
-    if (signal?.aborted) return cancelled(error);
+  #translate(error: unknown, { caller, request, connection }: Attempt): GloveboxError {
+    if (caller?.aborted) return cancelled(error);
     if (error instanceof GloveboxError) return error;
-    return this.#unavailable(endpoint, errorCode(error), error);
+    return this.#unavailable(connection.endpoint, request.signal?.aborted ? "ETIMEDOUT" : errorCode(error), error);
   }
 
   #unavailable({ origin, kind }: Endpoint, code: string, cause: unknown): GloveboxError {
-    return unavailableError(this.#options.engine, this.#options.explain({ code, origin, kind }), cause);
+    const detail = cause instanceof SshError ? { detail: cause.message } : {};
+    return unavailableError(this.#options.engine, this.#options.explain({ code, origin, kind, ...detail }), cause);
   }
 
-  async #send(request: ApiRequest): Promise<{ connection: ApiConnection; response: IncomingMessage }> {
-    const connection = await this.#connect(request.signal);
+  async #send(attempt: Attempt): Promise<IncomingMessage> {
     try {
-      return { connection, response: await connection.send(request) };
+      return await attempt.connection.send(attempt.request);
     } catch (error) {
-      throw this.#translate(connection.endpoint, error, request.signal);
+      throw this.#notReached(error, attempt);
     }
   }
 
-  async *#chunks(
-    { endpoint }: ApiConnection,
-    response: IncomingMessage,
-    signal: AbortSignal | undefined,
-  ): AsyncGenerator<Uint8Array, void, undefined> {
+  /** The next call looks for the engine anew: what was not there may be elsewhere now. */
+  #notReached(error: unknown, attempt: Attempt): GloveboxError {
+    if (attempt.request.signal?.aborted !== true) this.#connection = undefined;
+    return this.#translate(error, attempt);
+  }
+
+  async *#chunks(response: IncomingMessage, attempt: Attempt): AsyncGenerator<Uint8Array, void, undefined> {
     try {
       for await (const chunk of response) yield chunk as Buffer;
     } catch (error) {
-      throw this.#translate(endpoint, error, signal);
+      throw this.#translate(error, attempt);
     }
   }
 
-  async #read(connection: ApiConnection, response: IncomingMessage, signal: AbortSignal | undefined): Promise<unknown> {
+  async #read(response: IncomingMessage, attempt: Attempt): Promise<ApiAnswer> {
+    const status = response.statusCode ?? 0;
     const chunks: Uint8Array[] = [];
-    for await (const chunk of this.#chunks(connection, response, signal)) chunks.push(chunk);
-    const text = Buffer.concat(chunks).toString("utf8");
-    if (text.trim() === "") return null;
-    try {
-      return JSON.parse(text) as unknown;
-    } catch {
-      // Proxies and old engines answer errors as plain text.
-      return text;
+    let bytes = 0;
+    for await (const chunk of this.#chunks(response, attempt)) {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes > maxAnswerBytes) throw this.#tooLong();
     }
+    return { status, body: decoded(Buffer.concat(chunks).toString("utf8")) };
+  }
+
+  #tooLong(): GloveboxError {
+    const { engine, title } = this.#options;
+    return new GloveboxError("INTERNAL", `${title} answered with more than ${maxAnswerBytes / mebibyte} MB.`, {
+      context: { engine },
+    });
+  }
+
+  /** `withinMs` null: the answer lasts as long as it lasts. */
+  async #attempt(request: ApiRequest, withinMs: number | null): Promise<Attempt> {
+    const { signal: caller } = request;
+    const connection = await this.#connect(caller);
+    if (withinMs === null) return { connection, request, caller };
+    const late = AbortSignal.timeout(withinMs);
+    const signal = caller === undefined ? late : AbortSignal.any([caller, late]);
+    return { connection, request: { ...request, signal }, caller };
   }
 
   async #connect(signal: AbortSignal | undefined): Promise<ApiConnection> {
     throwIfCancelled(signal);
     if (this.#connection === undefined) {
-      const opening = this.#open();
-      this.#connection = opening;
-      opening.catch(() => (this.#connection = undefined));
+      const finding = this.#options.findEndpoint().then(openConnection);
+      this.#connection = finding;
+      finding.catch(() => (this.#connection = undefined));
     }
     return untilCancelled(this.#connection, signal);
-  }
-
-  async #open(): Promise<ApiConnection> {
-    const endpoint = await this.#options.findEndpoint();
-    try {
-      return await openConnection(endpoint);
-    } catch (error) {
-      throw this.#translate(endpoint, error, undefined);
-    }
   }
 
   #checked(action: string, { status: told, body }: ApiAnswer, accepted: Accepted): ApiAnswer {
@@ -161,5 +185,15 @@ export class Api {
       return answer;
     }
     throw this.refusal(action, answer);
+  }
+}
+
+/** JSON where it is any: proxies and old engines answer errors as plain text. */
+function decoded(text: string): unknown {
+  if (text.trim() === "") return null;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
   }
 }

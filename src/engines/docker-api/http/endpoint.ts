@@ -1,5 +1,5 @@
 /** Where an engine's API is reached. */
-export type Endpoint = SocketEndpoint | TcpEndpoint;
+export type Endpoint = SocketEndpoint | TcpEndpoint | SshEndpoint;
 
 /** A unix socket, or a Windows pipe written `//./pipe/name`. */
 export interface SocketEndpoint {
@@ -16,6 +16,22 @@ export interface TcpEndpoint {
   /** Null: plain HTTP. */
   readonly tls: TlsMaterial | null;
   readonly origin: string;
+}
+
+/** A machine that the user's own `ssh` leads to, and the engine that its command finds there. */
+export interface SshEndpoint extends SshTarget {
+  readonly kind: "ssh";
+  readonly origin: string;
+}
+
+/** What is left out is as the user's configuration of `ssh` says. */
+export interface SshTarget {
+  /** A host name, an address or an alias of that configuration. */
+  readonly host: string;
+  readonly user?: string;
+  readonly port?: number;
+  /** The engine's socket on that machine. */
+  readonly socketPath?: string;
 }
 
 /** PEM texts of a TLS connection. */

@@ -1,4 +1,5 @@
 import type { Endpoint, TlsMaterial } from "./endpoint.ts";
+import { parseSshAddress } from "./parse-ssh-address.ts";
 import type { Unavailability } from "./unavailability.ts";
 
 export interface AddressOptions {
@@ -10,14 +11,17 @@ export interface AddressOptions {
   readonly variable: string;
   readonly socketPath: string;
   readonly ports: { readonly plain: number; readonly tls: number };
+  /** Whether the product's own command carries connections over SSH. */
+  readonly overSsh: boolean;
 }
 
 /**
  * The endpoint that an address names, or why it cannot be used.
- * Known are `unix://`, `npipe://`, `tcp://`, `http://`, `https://` and `host:port`.
+ * Known are `unix://`, `npipe://`, `tcp://`, `http://`, `https://`, `host:port` and, where the product's command carries
+ * connections, `ssh://`.
  */
 export function parseAddress(address: string, options: AddressOptions): Endpoint | Unavailability {
-  const { origin, tls, variable, socketPath } = options;
+  const { origin, tls } = options;
   const [, scheme = "tcp", rest = ""] = /^(?:([a-z]+):\/\/)?(.*)$/i.exec(address.trim()) ?? [];
   switch (scheme.toLowerCase()) {
     case "unix":
@@ -29,13 +33,8 @@ export function parseAddress(address: string, options: AddressOptions): Endpoint
       return tcpEndpoint(rest, tls, options);
     case "https":
       return tcpEndpoint(rest, tls ?? { verify: true }, options);
-    case "ssh": {
-      const local = `/tmp/${socketPath.split("/").at(-1)}`;
-      return {
-        reason: `${origin} names a host over SSH, which Glovebox does not speak.`,
-        howToStart: `Forward the socket, for example \`ssh -nNT -L ${local}:${socketPath} HOST\`, and set ${variable}=unix://${local}.`,
-      };
-    }
+    case "ssh":
+      return sshEndpoint(rest, options);
     default:
       return wrong(options);
   }
@@ -53,6 +52,23 @@ function tcpEndpoint(rest: string, tls: TlsMaterial | null, options: AddressOpti
     port: port === "" ? options.ports[tls === null ? "plain" : "tls"] : Number(port),
     tls,
     origin: options.origin,
+  };
+}
+
+function sshEndpoint(rest: string, options: AddressOptions): Endpoint | Unavailability {
+  const { origin, variable, socketPath, title } = options;
+  if (!options.overSsh) {
+    const local = `/tmp/${socketPath.split("/").at(-1)}`;
+    return {
+      reason: `${origin} names a host over SSH, which is not supported for ${title}.`,
+      howToStart: `Forward the socket, for example \`ssh -nNT -L ${local}:${socketPath} HOST\`, and set ${variable}=unix://${local}.`,
+    };
+  }
+  const target = parseSshAddress(rest);
+  if (target !== null) return { kind: "ssh", ...target, origin };
+  return {
+    reason: `${origin} does not name a host over SSH.`,
+    howToStart: `Set ${origin} to ssh://HOST or ssh://USER@HOST:PORT, with plain names and no password; what else the connection needs belongs into the configuration of ssh (~/.ssh/config).`,
   };
 }
 

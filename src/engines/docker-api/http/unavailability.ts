@@ -1,5 +1,6 @@
 import { GloveboxError } from "../../../errors/glovebox-error.ts";
 import type { EngineName } from "../../engine.ts";
+import type { Endpoint } from "./endpoint.ts";
 
 /** Why an engine cannot be used, for people. */
 export interface Unavailability {
@@ -11,11 +12,16 @@ export interface Unavailability {
 
 /** A connection that failed. */
 export interface ConnectFailure {
-  /** Node's error code, such as `ECONNREFUSED`, empty when it has none; `HTTP_` and a status for an answer of no engine. */
+  /**
+   * Node's error code, such as `ECONNREFUSED`, empty when it has none; `HTTP_` and a status for an answer of no engine;
+   * what begins with `SSH_` is of the way over SSH (`sshFailure`).
+   */
   readonly code: string;
   /** Who named the endpoint (`Endpoint.origin`). */
   readonly origin: string;
-  readonly kind: "socket" | "tcp";
+  readonly kind: Endpoint["kind"];
+  /** The words of `ssh`, or of the command that it ran. */
+  readonly detail?: string;
 }
 
 /** The `ENGINE_UNAVAILABLE` error that carries the reason and the start instructions. */

@@ -1,4 +1,5 @@
 import type { ClientRequest, IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { ApiRequest } from "./api-request.ts";
 
@@ -21,6 +22,8 @@ export function upgradeToStream(
   signal?.addEventListener("abort", onAbort, { once: true });
   request.on("upgrade", (_response, socket: Duplex, head: Buffer) => {
     settle();
+    // The time that an idle connection is kept is not this one's any more.
+    (socket as Partial<Pick<Socket, "setTimeout">>).setTimeout?.(0);
     // The end of a broken connection is told by `close`.
     socket.on("error", () => {
       // An error without a listener would end the server.

@@ -1,0 +1,122 @@
+import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
+import { Duplex } from "node:stream";
+import { errorCode } from "../../../errors/error-code.ts";
+import { SshError, sshFailure } from "./ssh-failure.ts";
+
+/** What is kept of the standard error. */
+const maxSaidChars = 4_096;
+/** How long `ssh` may take to end when it is told to. */
+const endMs = 2_000;
+
+/**
+ * One connection to an engine, over the standard input and output of a process that ends with it. It has what `node:http`
+ * calls on a connection.
+ */
+export class SshStream extends Duplex {
+  readonly #child: ChildProcessWithoutNullStreams;
+  #said = "";
+  #hasCarried = false;
+  #idle: NodeJS.Timeout | undefined;
+  /** Milliseconds of `setTimeout`, as a socket has them. */
+  timeout = 0;
+
+  constructor([file, ...values]: readonly [string, ...string[]]) {
+    super({ allowHalfOpen: true });
+    // In a session of its own: an interrupt from the terminal is for this process, which still has containers to remove.
+    this.#child = spawn(file, values, { stdio: "pipe", detached: true, windowsHide: true });
+    this.#child.stdout.on("data", (bytes: Buffer) => {
+      this.#hasCarried = true;
+      this.#idle?.refresh();
+      if (!this.push(bytes)) this.#child.stdout.pause();
+    });
+    this.#child.stderr.on("data", (bytes: Buffer) => {
+      this.#said = `${this.#said}${bytes.toString("utf8")}`.slice(-maxSaidChars);
+    });
+    for (const stream of [this.#child.stdin, this.#child.stdout, this.#child.stderr]) {
+      stream.on("error", () => {
+        // The end of the process says why.
+      });
+    }
+    this.#child.once("error", (error) => {
+      const code = errorCode(error) === "ENOENT" ? "SSH_MISSING" : "SSH_FAILED";
+      this.destroy(new SshError(code, `${file} cannot be started`, { cause: error }));
+    });
+    this.#child.once("close", (exitCode) => this.#onClose(exitCode));
+    this.once("end", () => this.destroy());
+  }
+
+  /** Whether the process still runs. */
+  get isRunning(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  override _read(): void {
+    this.#child.stdout.resume();
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
+    this.#idle?.refresh();
+    this.#child.stdin.write(chunk, () => done());
+  }
+
+  override _final(done: () => void): void {
+    this.#child.stdin.end();
+    done();
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    clearTimeout(this.#idle);
+    this.#child.stdin.destroy();
+    this.#child.stdout.destroy();
+    if (this.isRunning) {
+      this.#child.kill("SIGTERM");
+      const late = setTimeout(() => this.#child.kill("SIGKILL"), endMs).unref();
+      this.#child.once("exit", () => clearTimeout(late));
+    }
+    done(error);
+  }
+
+  setKeepAlive(): this {
+    // `ssh` looks for itself whether the other machine is there.
+    return this;
+  }
+
+  setNoDelay(): this {
+    return this;
+  }
+
+  setTimeout(milliseconds: number): this {
+    this.timeout = milliseconds;
+    clearTimeout(this.#idle);
+    this.#idle = milliseconds === 0 ? undefined : setTimeout(() => this.emit("timeout"), milliseconds).unref();
+    return this;
+  }
+
+  ref(): this {
+    for (const part of this.#parts()) part.ref?.();
+    return this;
+  }
+
+  /** An idle connection does not keep the event loop alive. */
+  unref(): this {
+    for (const part of this.#parts()) part.unref?.();
+    return this;
+  }
+
+  #onClose(exitCode: number | null): void {
+    if (this.destroyed) return;
+    if (exitCode !== 0 || !this.#hasCarried) {
+      this.destroy(sshFailure({ exitCode, said: this.#said }));
+      return;
+    }
+    this.push(null);
+    // Tells of the end also while nothing is read, as of a connection that waits to be used again.
+    this.read(0);
+  }
+
+  /** Pipes are sockets, which their types do not say. */
+  #parts(): readonly { ref?(): unknown; unref?(): unknown }[] {
+    const { stdin, stdout, stderr } = this.#child;
+    return [this.#child, stdin, stdout, stderr] as unknown as readonly { ref?(): unknown; unref?(): unknown }[];
+  }
+}
