@@ -52,9 +52,12 @@ describe("time limits count from a program's own start", () => {
   });
 
   it("when a one-shot had to wait for a place", async () => {
-    const first = glovebox().execute(sleeps(3));
+    const started = Promise.withResolvers<void>();
+    const code = `print('on', flush=True)\n${sleeps(3).code}`;
+    const first = glovebox().execute({ language: "python", code }, { onEvent: () => started.resolve() });
+    await started.promise;
     const second = glovebox().execute({ ...sleeps(0), ...waits });
     expect(await second).toMatchObject(done);
-    expect(await first).toMatchObject(done);
+    expect(await first).toMatchObject({ outcome: "completed", stdout: "on\ndone\n" });
   });
 });
