@@ -16,6 +16,8 @@ export interface EndProcessTree {
   readonly container: Container;
   readonly capabilities: Capabilities;
   readonly process: Process;
+  /** Told why something may be left. */
+  readonly onUnclean?: ((reason: unknown) => void) | undefined;
 }
 
 /** `clean`: nothing of a process is left; `unclean`: something may be, and only the sandbox's own end ends it for certain. */
@@ -40,13 +42,15 @@ export async function endProcessAlone(tree: EndProcessTree): Promise<TreeEnd> {
 }
 
 /** SIGKILL to all that a process has left running, itself included. */
-export async function endLeftBehind({ capabilities, process }: Omit<EndProcessTree, "container">): Promise<TreeEnd> {
+export async function endLeftBehind(tree: Omit<EndProcessTree, "container">): Promise<TreeEnd> {
+  const { capabilities, process, onUnclean } = tree;
   if (!capabilities.execKill) return "unclean";
   try {
     await process.kill("SIGKILL");
     return "clean";
-  } catch {
-    // Full, broken, or out of reach: the same to whoever must replace it.
+  } catch (error) {
+    // Full, broken, or out of reach: it must be replaced for any of them.
+    onUnclean?.(error);
     return "unclean";
   }
 }

@@ -4,6 +4,7 @@ import type { Logger } from "../base/logger.ts";
 import type { Capabilities } from "../engines/capabilities.ts";
 import type { CallOptions, Container, ContainerStats, EngineName, ExecSpec, Process } from "../engines/engine.ts";
 import { SandboxFiles } from "./files/sandbox-files.ts";
+import { OutputJoint } from "./output-joint.ts";
 import { endLeftBehind, endProcessAlone, endProcessTree, type TreeEnd } from "./process-tree.ts";
 
 /** What a sandbox is made of; given by `Sandboxes`. */
@@ -42,8 +43,11 @@ export class Sandbox implements AsyncDisposable {
   readonly engineName: EngineName;
   readonly capabilities: Capabilities;
   readonly files: SandboxFiles;
+  /** What its programs write, for those that are not their callers. */
+  readonly output: OutputJoint = new OutputJoint();
   readonly #parts: SandboxParts;
   #state: SandboxState = "running";
+  #outputBytes = 0;
   #removal: Promise<void> | undefined;
 
   constructor(parts: SandboxParts) {
@@ -52,6 +56,7 @@ export class Sandbox implements AsyncDisposable {
     this.capabilities = parts.capabilities;
     this.files = new SandboxFiles(parts.container, parts.capabilities);
     this.#parts = parts;
+    this.output.listen(({ bytes }) => void (this.#outputBytes += bytes.length));
   }
 
   /** The engine's own id of it. */
@@ -139,13 +144,17 @@ export class Sandbox implements AsyncDisposable {
 
   /** Ends the process and everything it started, and nothing else: see `endProcessAlone`. */
   endProcessAlone(process: Process): Promise<TreeEnd> {
-    return endProcessAlone({ container: this.#parts.container, capabilities: this.capabilities, process });
+    const { container } = this.#parts;
+    return endProcessAlone({ container, capabilities: this.capabilities, process, onUnclean: this.#onUnclean });
   }
 
   /** Ends what a process that has ended left running: see `endLeftBehind`. */
   endLeftBehind(process: Process): Promise<TreeEnd> {
-    return endLeftBehind({ capabilities: this.capabilities, process });
+    return endLeftBehind({ capabilities: this.capabilities, process, onUnclean: this.#onUnclean });
   }
+
+  readonly #onUnclean = (reason: unknown): void =>
+    this.#parts.logger.warn({ sandbox: this.id, err: reason }, "a process may not have ended");
 
   /** Ends and removes the sandbox; calling it again waits for the same removal. */
   remove(): Promise<void> {
@@ -164,7 +173,7 @@ export class Sandbox implements AsyncDisposable {
     try {
       await container.remove();
       isGone = true;
-      logger.info({ sandbox: this.id }, "sandbox removed");
+      logger.info({ sandbox: this.id, outputBytes: this.#outputBytes }, "sandbox removed");
     } catch (error) {
       logger.error({ sandbox: this.id, err: error }, "sandbox could not be removed");
       throw error;

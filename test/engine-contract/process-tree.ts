@@ -1,7 +1,6 @@
 import { expect } from "vitest";
 import { fixtureProgram } from "../helpers/fixture-program.ts";
 import { endLeftBehind, endProcessAlone } from "../../src/sandbox/process-tree.ts";
-import { endProcess } from "../../src/workloads/run/end-process.ts";
 import type { Topic } from "./behaviour.ts";
 import { expectOnlyWatcherLeft, expectParentEnded, heldFifo, killFamily } from "./kill-family.ts";
 
@@ -63,7 +62,8 @@ export const processTree: Topic = (behaviour) => {
       const tidy = fixtureProgram("leaves-a-tidy-daemon.sh", "/work/file");
       const parent = await scene.exec(container, tidy, { concurrent: true });
       await parent.until("stdout", "ready\n");
-      await endProcess(parent.process);
+      const end = await endProcessAlone({ container, capabilities: scene.capabilities, process: parent.process });
+      expect(end).toBe("clean");
       expect((await scene.run(container, ["cat", "/work/file"])).stdout.toString()).toBe("tidy\n");
       expect(await other.finish("well\n")).toMatchObject({ exitCode: 0 });
     },

@@ -8,9 +8,9 @@ const minIsolation = "test/e2e/min-isolation.test.ts";
 const verdictsOfRuns: readonly Sabotage[] = [
   {
     id: "session: want of memory sticks to later calls",
-    file: "src/workloads/session/run-call.ts",
-    find: "return after.oomKills - (before.oomKills ?? 0);",
-    replace: "return before.oomKills === null ? null : after.oomKills;",
+    file: "src/workloads/run/conclude-run.ts",
+    find: "return after - (before ?? 0);",
+    replace: "return before === null ? null : after;",
     test: verdicts,
     name: "a session's verdicts on local > want of memory",
   },
@@ -43,20 +43,20 @@ const verdictsOfRuns: readonly Sabotage[] = [
     name: "when a one-shot had to wait",
   },
   {
-    id: "execute: truncated ignores stderr",
-    file: "src/workloads/execute/execute.ts",
+    id: "runs: truncated ignores stderr",
+    file: "src/workloads/run/program-result.ts",
     find: "end.stdout.truncated || end.stderr.truncated",
     replace: "end.stdout.truncated",
     test: verdicts,
     name: "what is kept of output on local > says so when stderr alone",
   },
   {
-    id: "session: truncated ignores stderr",
-    file: "src/workloads/session/run-call.ts",
+    id: "runs: truncated ignores stdout",
+    file: "src/workloads/run/program-result.ts",
     find: "end.stdout.truncated || end.stderr.truncated",
-    replace: "end.stdout.truncated",
+    replace: "end.stderr.truncated",
     test: verdicts,
-    name: "what is kept of output on local > says so when stderr alone",
+    name: "what is kept of output on local > says so when stdout alone",
   },
   {
     id: "one-shot: no SIGKILL after the grace time",
@@ -101,9 +101,10 @@ const verdictsOfRuns: readonly Sabotage[] = [
   },
   {
     id: "environment: no SIGKILL after the grace time",
-    file: "src/workloads/run/end-process.ts",
-    find: `  await process.kill("SIGKILL");`,
-    replace: "",
+    file: processTree,
+    find: `    await process.kill("SIGKILL");
+    return "clean";`,
+    replace: `    return "clean";`,
     test: "test/e2e/endings.test.ts",
     name: "a command of an environment on docker",
   },
@@ -112,7 +113,7 @@ const verdictsOfRuns: readonly Sabotage[] = [
 const demands: readonly Sabotage[] = [
   {
     id: "session: min_isolation is ignored",
-    file: "src/workloads/session/check-session.ts",
+    file: "src/workloads/program/check-engine.ts",
     find: "    minIsolation,\n    optional",
     replace: '    minIsolation: "preload",\n    optional',
     test: minIsolation,

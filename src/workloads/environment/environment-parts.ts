@@ -39,6 +39,6 @@ export interface Started {
   /** What takes secrets out of its output. */
   readonly redaction: Redaction;
   readonly housing: Housing;
-  /** Processes of the container that had been killed for want of memory before. */
-  readonly oomKillsBefore: number;
+  /** Processes of the container that had been killed for want of memory before; null: unknown. */
+  readonly oomKillsBefore: number | null;
 }

@@ -1,24 +1,25 @@
 import { settlesWithin } from "../../base/abort.ts";
+import type { RingOutput } from "../../base/streams/ring-output.ts";
 import type { EngineName } from "../../engines/engine.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import type { Denial } from "../../policy/network/denial.ts";
-import { decideOutcome } from "../../sandbox/outcome.ts";
-import { redactedProcess } from "../../sandbox/secrets/redacted-process.ts";
 import type { Caller } from "../../sandbox/sandboxes.ts";
 import { assertPortsFree } from "../place/background/assert-ports-free.ts";
 import type { BackgroundProcess, StopOptions } from "../place/background/background-process.ts";
 import { BackgroundProcesses } from "../place/background/background-processes.ts";
-import { endProcess } from "../run/end-process.ts";
 import type { CommandSpec, ProcessSpec } from "../program/command-spec.ts";
+import { concludeRun, judgeRun } from "../run/conclude-run.ts";
+import { DenialLog } from "../run/denial-log.ts";
+import { networkWarnings } from "../run/explain-network.ts";
 import { secretWarnings } from "../run/explain-secrets.ts";
-import { logEnding, loggingFailure, type RunIds } from "../run/log-ending.ts";
+import { loggingFailure, type RunIds } from "../run/log-ending.ts";
+import type { ProcessEnd } from "../run/watch-process.ts";
 import { ToolingTraces, type FollowedProgram } from "./project/tooling-traces.ts";
 import { toolingWarnings } from "./project/tooling-warnings.ts";
 import type { EnvironmentParts, RunOptions, Started } from "./environment-parts.ts";
 import type { CommandResult } from "./command-result.ts";
 import { EnvironmentSecrets } from "./environment-secrets.ts";
 import type { EnvironmentSpec } from "./environment-spec.ts";
-import { deniedWarning, explainCommand, setuidWarnings } from "./explain-command.ts";
+import { explainCommand, setuidWarnings } from "./explain-command.ts";
 import { lockedPaths, lockWarnings } from "./project/explain-locks.ts";
 import { Home } from "./container/current-container.ts";
 import { Housing, type HousingParts } from "./container/environment-container.ts";
@@ -41,7 +42,7 @@ export class Environment {
   readonly #parts: EnvironmentParts;
   readonly #ending = new AbortController();
   readonly #commands = new Set<Promise<unknown>>();
-  readonly #listeners = new Set<(denial: Denial) => void>();
+  readonly #denialLogs = new Set<DenialLog>();
   readonly #secrets: EnvironmentSecrets;
   readonly #home: Home;
   /** The container that the caller knows of. */
@@ -74,7 +75,7 @@ export class Environment {
       isBusy: () => this.#worked(0),
       redact: (text) => this.#secrets.text(text),
       onDenied: (denial) => {
-        for (const listen of this.#listeners) listen(denial);
+        for (const log of this.#denialLogs) log.add(denial);
       },
     };
     const open = (signal: AbortSignal | undefined): Promise<Housing> =>
@@ -116,10 +117,10 @@ export class Environment {
       const trace = await this.tooling.begin(this.#worked(1));
       let followed: FollowedProgram | null = null;
       const started = await this.processes.start(spec, async () => {
-        const { process, housing } = await this.#start(spec, signal);
+        const { process, redaction, housing } = await this.#start(spec, signal);
         const { sandbox } = housing;
         followed = { process, sandbox: sandbox.id };
-        return { process, sandbox, onEnded: () => this.#finish() };
+        return { process, redaction, sandbox, onEnded: () => this.#finish() };
       });
       if (followed !== null) this.tooling.follow(started, trace, followed);
       return started;
@@ -135,8 +136,8 @@ export class Environment {
     try {
       await process.stop(how);
       return [];
-    } catch (error) {
-      await this.#home.replace(housing, error);
+    } catch {
+      await this.#home.replace(housing);
       return [replacedWarning];
     }
   }
@@ -147,78 +148,77 @@ export class Environment {
     return this.#ended;
   }
 
-  async #run(
-    spec: CommandSpec,
-    { timeoutMs, onOutput, onDenied, signal: caller }: RunOptions,
-    ids: RunIds,
-  ): Promise<CommandResult> {
-    const signal = this.#signal(caller);
-    const denials: Denial[] = [];
-    const listen = (denial: Denial): void => {
-      denials.push(denial);
-      onDenied(denial);
-    };
-    this.#listeners.add(listen);
+  async #run(spec: CommandSpec, options: RunOptions, ids: RunIds): Promise<CommandResult> {
+    const denials = new DenialLog(options.onDenied);
+    this.#denialLogs.add(denials);
     try {
       const trace = await this.tooling.begin(this.#worked(1));
-      const { process, redaction, housing, oomKillsBefore } = await this.#start(spec, signal);
+      const started = await this.#start(spec, this.#signal(options.signal));
+      const { process, housing } = started;
+      const { sandbox } = housing;
       const restarted = this.#known !== housing;
       this.#known = housing;
-      ids.sandbox = housing.sandbox.id;
+      ids.sandbox = sandbox.id;
       const setuidBefore = housing.setuidCount;
-      let isReplaced = false;
-      const ended = await watchCommand({
-        process,
-        timeoutMs,
-        onOutput,
-        signal,
-        monotonicMs: this.#parts.monotonicMs,
-        end: async () => {
-          try {
-            await endProcess(process);
-          } catch (error) {
-            isReplaced = true;
-            await this.#home.replace(housing, error);
-          }
+      const { end, isReplaced } = await this.#watch(started, options);
+      const judged = await judgeRun({
+        sandbox,
+        end,
+        // Ended by force meanwhile.
+        isLost: sandbox.state !== "running",
+        oomKillsBefore: started.oomKillsBefore,
+        networkReport: async () => {
+          await (await housing.ensureNetwork(undefined).catch(() => null))?.settle();
+          return denials.report(false);
         },
       });
-      // Ended by force meanwhile: whatever the exit code says, it is not the command's own.
-      const isHoused = housing.sandbox.state === "running";
-      const interruption = isHoused ? ended.interruption : (ended.interruption ?? "lost");
-      const stats = await housing.sandbox.stats();
-      const tooling = await this.tooling.end(trace, { process, sandbox: housing.sandbox.id });
-      const oomKills = (stats.oomKills ?? 0) - oomKillsBefore;
-      const outcome = decideOutcome({ ...ended, interruption, oomKills, refusals: denials.length });
-      await (await housing.ensureNetwork(undefined).catch(() => null))?.settle();
-      const exitCode = interruption === "lost" ? null : ended.exitCode;
-      const networkReport = { denials: denials.slice(0, 10), denialCount: denials.length };
-      logEnding(this.#parts.logger, { ids, outcome, end: { ...ended, exitCode }, networkReport });
+      const tooling = await this.tooling.end(trace, { process, sandbox: sandbox.id });
+      const setuidCount = (await housing.clearSetuidBits()) - setuidBefore;
+      const concluded = concludeRun(judged, {
+        ids,
+        logger: this.#parts.logger,
+        explain: (run) => explainCommand(run, { ...this.spec.limits, ...options, overDisk: housing.overDisk }),
+      });
       return {
-        ...ended,
-        outcome,
-        exitCode,
+        ...concluded.end,
+        outcome: concluded.outcome,
+        error: concluded.error,
         restarted,
         toolingFiles: tooling.changed,
         warnings: [
           ...(restarted || isReplaced ? [replacedWarning] : []),
-          ...(denials.length === 0 || outcome === "policy_denied" ? [] : [deniedWarning(denials)]),
+          ...(judged.outcome === "policy_denied" ? [] : networkWarnings(judged.networkReport)),
           ...toolingWarnings(tooling),
-          ...lockWarnings(lockedPaths(housing.locks), `${ended.stdout.text()}\n${ended.stderr.text()}`),
-          ...setuidWarnings((await housing.clearSetuidBits()) - setuidBefore),
-          ...secretWarnings(redaction),
+          ...lockWarnings(lockedPaths(housing.locks), `${end.stdout.text()}\n${end.stderr.text()}`),
+          ...setuidWarnings(setuidCount),
+          ...secretWarnings(started.redaction),
         ],
-        error: explainCommand({
-          outcome,
-          timeoutMs,
-          denials,
-          memoryBytes: this.spec.limits.memoryBytes,
-          memoryPeakBytes: stats.memoryPeakBytes,
-          overDisk: housing.overDisk,
-        }),
       };
     } finally {
-      this.#listeners.delete(listen);
+      this.#denialLogs.delete(denials);
     }
+  }
+
+  /** Watches a command to its end; where it cannot be ended exactly its container is replaced. */
+  async #watch(
+    { process, redaction, housing }: Started,
+    { timeoutMs, onOutput, signal }: RunOptions,
+  ): Promise<{ readonly end: ProcessEnd<RingOutput>; readonly isReplaced: boolean }> {
+    let isReplaced = false;
+    const end = await watchCommand({
+      process,
+      sandbox: housing.sandbox,
+      redaction,
+      timeoutMs,
+      onOutput,
+      signal: this.#signal(signal),
+      monotonicMs: this.#parts.monotonicMs,
+      end: async () => {
+        isReplaced = (await housing.sandbox.endProcessAlone(process)) === "unclean";
+        if (isReplaced) await this.#home.replace(housing);
+      },
+    });
+    return { end, isReplaced };
   }
 
   /** Starts a process, in a new container when the present one turns out to be gone. */
@@ -249,7 +249,7 @@ export class Environment {
       { signal },
     );
     if (preamble.length > 0) process.stdin.write(preamble);
-    return { process: redactedProcess(process, redaction), redaction, housing, oomKillsBefore: oomKills ?? 0 };
+    return { process, redaction, housing, oomKillsBefore: oomKills };
   }
 
   async #end(): Promise<void> {

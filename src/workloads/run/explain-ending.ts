@@ -1,70 +1,67 @@
 import { formatBytes } from "../../base/bytes.ts";
 import { formatDuration } from "../../base/duration.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import type { NetworkPolicy } from "../../policy/network/network.ts";
-import type { Limits } from "../../policy/limits/limits.ts";
 import type { Outcome } from "../../sandbox/outcome.ts";
-import { explainFailure } from "./explain-failure.ts";
-import { explainDenials, explainLostProxy, type NetworkReport } from "./explain-network.ts";
-import type { Toolchain } from "../program/languages.ts";
-import type { ProgramEnd } from "./run-program.ts";
-import type { RunnerFile } from "../program/runner-job.ts";
-import { findSyntaxError } from "../program/syntax/syntax-error.ts";
-import { syntaxFailure } from "../program/syntax/syntax-failure.ts";
+import { explainDenials, type NetworkReport } from "./explain-network.ts";
+
+/** How errors call what ran and where. */
+export interface RunWords {
+  readonly subject: "program" | "command";
+  readonly sandbox: string;
+  /** What to do when the time was not enough, and when the sandbox went away; default: the catalogue's. */
+  readonly suggestions: { readonly timeout?: string; readonly lost?: string };
+  /** What ran out of how much memory. */
+  readonly outOfMemory: (limit: string) => string;
+}
 
 export interface EndingToExplain {
   readonly outcome: Outcome;
-  readonly toolchain: Toolchain;
-  readonly end: ProgramEnd;
-  readonly limits: Limits;
+  readonly words: RunWords;
+  readonly timeoutMs: number;
+  readonly memoryBytes: number;
   readonly memoryPeakBytes: number | null;
-  readonly files: readonly RunnerFile[];
-  readonly network: NetworkPolicy;
   readonly networkReport: NetworkReport;
-  /** Default `/work`. */
-  readonly folder?: string | undefined;
+  /** Why it failed by itself, where that can be told. */
+  readonly explainFailure?: (() => GloveboxError | null) | undefined;
 }
 
 /** The error that goes with an outcome (SPEC ER3), or null when there is nothing to explain. */
 export function explainEnding(ending: EndingToExplain): GloveboxError | null {
-  const { outcome, end, limits } = ending;
+  const { outcome, words, timeoutMs } = ending;
+  const { subject, suggestions } = words;
   switch (outcome) {
     case "completed":
       return null;
+    case "failed":
+      return ending.explainFailure?.() ?? null;
     case "policy_denied":
-      return explainDenials(ending.networkReport);
-    case "failed": {
-      if (ending.networkReport.isLost) return explainLostProxy();
-      const stderr = end.stderr.text();
-      const found = findSyntaxError({
-        toolchain: ending.toolchain,
-        stderr,
-        exitCode: end.exitCode ?? 0,
-        files: ending.files,
-        folder: ending.folder,
-      });
-      return found === null ? explainFailure(stderr, ending.network.kind) : syntaxFailure(found);
-    }
+      return explainDenials(ending.networkReport, subject);
     case "timed_out":
-      return new GloveboxError("TIMEOUT", `The program was ended after ${formatDuration(limits.timeoutMs)}.`, {
-        context: { timeout_seconds: limits.timeoutMs / 1000, retryable: false },
+      return new GloveboxError("TIMEOUT", `The ${subject} was ended after ${formatDuration(timeoutMs)}.`, {
+        ...suggestion(suggestions.timeout),
+        context: { timeout_seconds: timeoutMs / 1000, retryable: false },
       });
     case "oom_killed":
-      return outOfMemory(limits.memoryBytes, ending.memoryPeakBytes);
+      return outOfMemory(ending);
     case "cancelled":
-      return new GloveboxError("CANCELLED", "The run was cancelled.", { context: { retryable: true } });
+      return new GloveboxError("CANCELLED", `The ${subject} was cancelled.`, { context: { retryable: true } });
     case "sandbox_lost":
-      return new GloveboxError("SANDBOX_LOST", "The sandbox went away while the program ran.", {
+      return new GloveboxError("SANDBOX_LOST", `${words.sandbox} went away while the ${subject} ran.`, {
+        ...suggestion(suggestions.lost),
         context: { retryable: true },
       });
   }
 }
 
-function outOfMemory(limitBytes: number, peakBytes: number | null): GloveboxError {
+function suggestion(text: string | undefined): { readonly suggestion?: string } {
+  return text === undefined ? {} : { suggestion: text };
+}
+
+function outOfMemory({ words, memoryBytes, memoryPeakBytes: peakBytes }: EndingToExplain): GloveboxError {
   const peak = peakBytes === null ? "" : ` The highest use seen was ${formatBytes(peakBytes)}.`;
-  return new GloveboxError("OOM_KILLED", `The program ran out of its ${formatBytes(limitBytes)} of memory.${peak}`, {
+  return new GloveboxError("OOM_KILLED", `${words.outOfMemory(formatBytes(memoryBytes))}${peak}`, {
     context: {
-      limit_mb: toMebibytes(limitBytes),
+      limit_mb: toMebibytes(memoryBytes),
       peak_mb: peakBytes === null ? null : toMebibytes(peakBytes),
       retryable: false,
     },

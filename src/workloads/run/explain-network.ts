@@ -13,15 +13,15 @@ export interface NetworkReport {
 /** The report of a run that had no network. */
 export const noNetworkReport: NetworkReport = { denials: [], denialCount: 0, isLost: false };
 
-const mostInWarning = 3;
+const maxInWarning = 3;
 
-/** The error of a program that failed after connections of it had been refused. */
-export function explainDenials({ denials, denialCount }: NetworkReport): GloveboxError {
+/** The error of a program or command that failed after connections of it had been refused. */
+export function explainDenials({ denials, denialCount }: NetworkReport, subject: "program" | "command"): GloveboxError {
   const [first] = denials;
   const more = denialCount > 1 ? ` ${denialCount} connections were refused in all.` : "";
   return new GloveboxError(
     "NETWORK_ERROR",
-    `The program failed after its connection to ${first?.target} was refused. ${first?.reason}${more}`,
+    `The ${subject} failed after its connection to ${first?.target} was refused. ${first?.reason}${more}`,
     {
       ...(first === undefined ? {} : { suggestion: first.remedy }),
       context: { denials, denial_count: denialCount, retryable: false },
@@ -43,7 +43,7 @@ export function explainLostProxy(): GloveboxError {
 
 /** What a caller should know of the network of a run that did not fail for it; one sentence each. */
 export function networkWarnings({ denials, denialCount, isLost }: NetworkReport): readonly string[] {
-  const shown = denials.slice(0, mostInWarning).map(({ target, rule }) => `${target} (${rule})`);
+  const shown = denials.slice(0, maxInWarning).map(({ target, rule }) => `${target} (${rule})`);
   const rest = denialCount > shown.length ? ` and ${denialCount - shown.length} more` : "";
   return [
     ...(denialCount === 0 ? [] : [`Connections were refused by the network policy: ${shown.join(", ")}${rest}.`]),

@@ -3,7 +3,7 @@ import type { ErrorType } from "../../errors/catalogue.ts";
 import { toGloveboxError } from "../../errors/glovebox-error.ts";
 import type { Outcome } from "../../sandbox/outcome.ts";
 import type { NetworkReport } from "./explain-network.ts";
-import type { ProgramEnd } from "./run-program.ts";
+import type { ProcessEnd, KeptOutput } from "./watch-process.ts";
 
 /** Whose run it is and where, as far as it has come. */
 export interface RunIds {
@@ -17,7 +17,7 @@ export interface RunIds {
 export interface EndingToLog {
   readonly ids: RunIds;
   readonly outcome: Outcome;
-  readonly end: Pick<ProgramEnd, "exitCode" | "durationMs">;
+  readonly end: Pick<ProcessEnd<KeptOutput>, "exitCode" | "durationMs">;
   readonly networkReport: Pick<NetworkReport, "denials" | "denialCount">;
 }
 

@@ -1,10 +1,24 @@
+import type { BoundedOutput } from "../../base/streams/bounded-output.ts";
+import { createId } from "../../base/id.ts";
 import type { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { EngineName } from "../../engines/engine.ts";
 import type { Isolation } from "../../policy/isolation.ts";
+import type { Redaction } from "../../policy/redaction/redaction.ts";
 import type { Outcome } from "../../sandbox/outcome.ts";
+import type { ConcludedRun } from "./conclude-run.ts";
+import { networkWarnings } from "./explain-network.ts";
+import { secretWarnings } from "./explain-secrets.ts";
 
 /** What became of one program. */
-export interface ProgramResult {
+export interface ProgramResult extends RunResult {
+  readonly engine: EngineName;
+  readonly isolation: Isolation;
+  /** Null when none was asked for. */
+  readonly ociRuntime: string | null;
+}
+
+/** The part of it that the run alone decides. */
+export interface RunResult {
   readonly outcome: Outcome;
   readonly exitCode: number | null;
   readonly stdout: string;
@@ -13,10 +27,39 @@ export interface ProgramResult {
   readonly memoryPeakBytes: number | null;
   readonly truncated: boolean;
   readonly sandboxId: string;
-  readonly engine: EngineName;
-  readonly isolation: Isolation;
-  /** Null when none was asked for. */
-  readonly ociRuntime: string | null;
   readonly warnings: readonly string[];
   readonly error: GloveboxError | null;
+}
+
+/** The result of a run, with what a caller should know of its network and its secrets. */
+export function runResult(run: ConcludedRun<BoundedOutput>, sandboxId: string, redaction: Redaction): RunResult {
+  const { end, networkReport, outcome, memoryPeakBytes, error } = run;
+  return {
+    outcome,
+    exitCode: end.exitCode,
+    stdout: end.stdout.text(),
+    stderr: end.stderr.text(),
+    durationMs: end.durationMs,
+    memoryPeakBytes,
+    truncated: end.stdout.truncated || end.stderr.truncated,
+    sandboxId,
+    warnings: [...networkWarnings(networkReport), ...secretWarnings(redaction)],
+    error,
+  };
+}
+
+/** A program that never reached a sandbox, told like one that its interpreter refused. */
+export function refusedResult(error: GloveboxError, warnings: readonly string[]): RunResult {
+  return {
+    outcome: "failed",
+    exitCode: 1,
+    stdout: "",
+    stderr: `SyntaxError: ${error.message}\n`,
+    durationMs: 0,
+    memoryPeakBytes: null,
+    truncated: false,
+    sandboxId: createId("sbx"),
+    warnings,
+    error,
+  };
 }

@@ -1,65 +1,53 @@
-import { settlesWithin } from "../../base/abort.ts";
-import { feedStream } from "../../base/streams/feed-stream.ts";
 import { BoundedOutput } from "../../base/streams/bounded-output.ts";
+import { followedBy } from "../../base/streams/chunks.ts";
 import type { OutputChunk, Process } from "../../engines/engine.ts";
-import { untilEnded, type WatchedEnd } from "./until-ended.ts";
+import type { Redaction } from "../../policy/redaction/redaction.ts";
+import type { Sandbox } from "../../sandbox/sandbox.ts";
+import { encodeJob, type RunnerJob } from "../program/runner-job.ts";
+import { judgeRun, type JudgedRun } from "./conclude-run.ts";
+import type { StartedProgram } from "./start-program.ts";
+import { watchProcess } from "./watch-process.ts";
 
-/** A started program and how it is to be watched. */
-export interface RunProgram {
-  readonly process: Process;
-  /** What it writes, as it may be shown. */
-  readonly output: AsyncIterable<OutputChunk>;
-  /** What goes to the runner and then to the program; writing stops when the program ends. */
-  readonly input: AsyncIterable<Uint8Array>;
+/** A program to be run by a runner, and how it is to be watched and ended. */
+export interface ProgramRun {
+  readonly sandbox: Pick<Sandbox, "output" | "stats">;
+  /** Starts the runner; `redact` takes secrets out of what the program asked for. */
+  readonly start: (redact: (text: string) => string) => Promise<StartedProgram>;
+  readonly job: RunnerJob;
+  /** The program's own input; writing stops when the program ends. */
+  readonly stdin: AsyncIterable<Uint8Array>;
+  readonly redaction: Redaction;
   readonly timeoutMs: number;
   /** Cap of each stream (SPEC OU3). */
   readonly maxOutputBytes: number;
-  /** Awaited before more output is read, so that a slow listener slows the program and not the memory. */
-  readonly onOutput: (chunk: OutputChunk) => void | Promise<void>;
+  readonly onOutput: (stream: OutputChunk["stream"], bytes: Uint8Array) => void | Promise<void>;
   readonly signal?: AbortSignal | undefined;
-  /** Ends the program and all that it started. */
-  readonly end: () => Promise<void>;
   /** Milliseconds of a clock that never goes back. */
   readonly monotonicMs: () => number;
+  /** Ends the program and all that it started. */
+  readonly end: (process: Process) => Promise<void>;
+  /** Asked when it has ended: whether its sandbox has gone meanwhile. */
+  readonly isLost: (process: Process) => boolean | Promise<boolean>;
+  readonly oomKillsBefore?: number | null | undefined;
 }
 
-/** What is known of a program that has ended. */
-export interface ProgramEnd extends WatchedEnd {
-  readonly stdout: BoundedOutput;
-  readonly stderr: BoundedOutput;
-  readonly durationMs: number;
-}
-
-/** How long the next output of an ended program may still take to arrive, while nobody is held up by a listener. */
+/** How long the next output of an ended program may still take: nothing else holds its streams open for long. */
 const drainMs = 2_000;
 
-/** Watches a program to its end: by itself, by its time limit, by its caller, or by the loss of its sandbox. */
-export async function runProgram(run: RunProgram): Promise<ProgramEnd> {
-  const startedMs = run.monotonicMs();
-  const stdout = new BoundedOutput(run.maxOutputBytes);
-  const stderr = new BoundedOutput(run.maxOutputBytes);
-  let listening = false;
-  const onOutput = async (chunk: OutputChunk): Promise<void> => {
-    listening = true;
-    await run.onOutput(chunk);
-    listening = false;
-  };
-  const drained = drain(run.output, { stdout, stderr }, onOutput);
-  // Whether it reads all of it is the program's own affair.
-  const fed = feedStream(run.process.stdin, run.input, run.process.exit);
-  const end = await untilEnded({ ...run, streams: [drained, fed] });
-  const durationMs = Math.round(run.monotonicMs() - startedMs);
-  while (!(await settlesWithin(drained, drainMs)) && listening && run.signal?.aborted !== true);
-  return { ...end, stdout, stderr, durationMs };
-}
-
-async function drain(
-  output: AsyncIterable<OutputChunk>,
-  kept: Readonly<Record<OutputChunk["stream"], BoundedOutput>>,
-  onOutput: (chunk: OutputChunk) => Promise<void>,
-): Promise<void> {
-  for await (const chunk of output) {
-    kept[chunk.stream].append(chunk.bytes);
-    await onOutput(chunk);
-  }
+/** Starts a program, watches it to its end and judges it. @throws what starting it throws */
+export async function runProgram(run: ProgramRun): Promise<JudgedRun<BoundedOutput>> {
+  const { sandbox, redaction, timeoutMs, signal, monotonicMs, oomKillsBefore } = run;
+  using program = await run.start((text) => redaction.text(text));
+  const { process } = program;
+  const watched = watchProcess({
+    process,
+    sandbox,
+    redaction,
+    keep: () => new BoundedOutput(run.maxOutputBytes),
+    input: followedBy(encodeJob(run.job), run.stdin),
+    onOutput: ({ stream, bytes }) => run.onOutput(stream, bytes),
+  });
+  const end = await watched.untilEnd({ timeoutMs, drainMs, signal, monotonicMs, end: () => run.end(process) });
+  const isLost = await run.isLost(process);
+  return await judgeRun({ sandbox, end, isLost, oomKillsBefore, networkReport: () => program.networkReport() });
 }

@@ -2,13 +2,12 @@ import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Process } from "../../engines/engine.ts";
 import type { Interruption } from "../../sandbox/outcome.ts";
 
-export interface EndWatch {
-  readonly process: Process;
+export interface EndLimits {
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
-  /** Work of ours on its streams: what breaks it off breaks off the watch. */
+  /** Work of ours on the process's streams: if any of these rejects, so does the watch. */
   readonly streams: readonly Promise<unknown>[];
-  /** Ends the program and all that it started. */
+  /** Ends the process and all that it started. */
   readonly end: () => Promise<void>;
 }
 
@@ -19,14 +18,17 @@ export interface WatchedEnd {
 }
 
 /**
- * Waits for a program's end: by itself, by its time limit, by its caller, or by the loss of its sandbox.
+ * Waits for a process's end: by itself, by its time limit, by its caller, or by the loss of its sandbox.
  * @throws what broke its streams off, but for SANDBOX_LOST
  */
-export async function untilEnded({ process, timeoutMs, signal, streams, end }: EndWatch): Promise<WatchedEnd> {
+export async function untilEnded(
+  process: Pick<Process, "exit">,
+  { timeoutMs, signal, streams, end }: EndLimits,
+): Promise<WatchedEnd> {
   const { promise: broken, reject: breakOff } = Promise.withResolvers<never>();
   for (const stream of streams) stream.catch(breakOff);
   broken.catch(() => {
-    // Also seen by the race below, unless the program's end came first.
+    // Also seen by the race below, unless the process's end came first.
   });
   const { promise: interrupted, resolve: interrupt } = Promise.withResolvers<"timeout" | "cancel">();
   const timer = setTimeout(interrupt, timeoutMs, "timeout");

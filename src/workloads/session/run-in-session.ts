@@ -1,5 +1,4 @@
 import { untilCancelled } from "../../base/abort.ts";
-import { createId } from "../../base/id.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Capabilities } from "../../engines/capabilities.ts";
 import type { Denial } from "../../policy/network/denial.ts";
@@ -14,7 +13,8 @@ import type { CompileTypeScript } from "../program/compile/typescript-compiler.t
 import type { Packages } from "../../packages/packages.ts";
 import type { FindImports } from "../program/find-imports.ts";
 import { CallWish } from "./needs-of-call.ts";
-import { checkSession } from "./check-session.ts";
+import { checkEngine } from "../program/check-engine.ts";
+import { refusedResult } from "../run/program-result.ts";
 import type { OpeningListener, ProvideImage } from "./open-session-sandbox.ts";
 import { programVariables } from "./program-variables.ts";
 import { runCall } from "./run-call.ts";
@@ -72,7 +72,7 @@ async function runAs(
   { dependencies, caller, listener }: Follow & { readonly dependencies: SessionDependencies },
 ): Promise<SessionResult> {
   const { engine, ociRuntime } = session.settings;
-  const { capabilities, warnings } = await checkSession(session.settings, call, caller);
+  const { capabilities, warnings } = await checkEngine(session.settings, call, caller);
   const toolchain = toolchainOf(call, capabilities);
   const compiled = await compileFiles(
     [{ path: checkMainFile(undefined, call.language), content: Buffer.from(call.code) }],
@@ -86,15 +86,8 @@ async function runAs(
     ociRuntime: ociRuntime ?? null,
   };
   if ("syntaxError" in compiled) {
-    const error = syntaxFailure(compiled.syntaxError);
-    return {
-      ...facts,
-      ...neverRun,
-      sandboxId: createId("sbx"),
-      warnings,
-      error,
-      stderr: `SyntaxError: ${error.message}\n`,
-    };
+    const refused = refusedResult(syntaxFailure(compiled.syntaxError), warnings);
+    return { ...facts, ...refused, restarted: false, packages: [] };
   }
   const grant = await untilCancelled(dependencies.network.grant(call.network, caller.principal), caller.signal);
   // Where nothing can be installed the program has what its image or the host has.
@@ -129,7 +122,7 @@ async function runAs(
       onDenied: listener.onDenied,
       signal,
     });
-    live.prepareRunner({ toolchain, mainFile: checkMainFile(undefined, call.language) });
+    live.runner.prepare({ toolchain, mainFile: checkMainFile(undefined, call.language) });
     const notes = [live.packages.warnings, profile.scratch.note ?? [], opened.warnings].flat();
     const packages = live.packages.resolved(wish.ecosystem, wish.wanted);
     return { ...facts, ...result, restarted, packages, warnings: [...warnings, ...notes, ...result.warnings] };
@@ -140,15 +133,3 @@ function toolchainOf({ language }: SessionCall, { javascript }: Capabilities): T
   if (language === "python") return "python";
   return javascript ?? "bun";
 }
-
-/** A program that never reached the session, told like one that its interpreter refused. */
-const neverRun = {
-  outcome: "failed",
-  exitCode: 1,
-  stdout: "",
-  durationMs: 0,
-  memoryPeakBytes: null,
-  truncated: false,
-  restarted: false,
-  packages: [],
-} as const;

@@ -136,10 +136,10 @@ export class Session {
       return [];
     } catch (error) {
       this.#parts.logger.warn({ session: this.id, err: error }, "a background process of a session may not have ended");
-      live?.doom();
+      live?.markUnusable();
       const endTurn = await this.#turns.take();
       try {
-        if (this.#live?.isDoomed === true) await this.#discard();
+        if (this.#live?.mustReplace === true) await this.#discard();
       } finally {
         endTurn();
       }
@@ -185,7 +185,7 @@ export class Session {
       this.#isUnsavable = false;
       return await work(opened, caller);
     } finally {
-      if (this.#live?.isDoomed === true) await this.#discard();
+      if (this.#live?.mustReplace === true) await this.#discard();
       endTurn();
     }
   }
@@ -255,7 +255,7 @@ export class Session {
   /** Gives up the sandbox and keeps the files of its working folder. */
   async #putAside(live: SessionSandbox, signal: AbortSignal | undefined): Promise<void> {
     await Promise.allSettled(this.processes.running.map((process) => process.stop({ isLost: true })));
-    await live.dismissRunner();
+    await live.runner.dismiss();
     const sizeBytes = live.profile.scratch.places.find(({ path }) => path === workFolder)?.sizeBytes ?? 0;
     this.#archive = await saveWork(live.sandbox, this.#parts.archives, {
       sizeBytes,

@@ -3,17 +3,16 @@ import { untilCancelled } from "../../base/abort.ts";
 import type { EngineName } from "../../engines/engine.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { findInterpreter } from "../../sandbox/find-interpreter.ts";
-import { redactedProcess } from "../../sandbox/secrets/redacted-process.ts";
 import type { Caller } from "../../sandbox/sandboxes.ts";
 import { assertPortsFree } from "../place/background/assert-ports-free.ts";
 import type { BackgroundProcess } from "../place/background/background-process.ts";
 import type { ProcessSpec } from "../program/command-spec.ts";
 import type { GrantNetwork } from "../run/start-program.ts";
-import { checkSession, type ProgramDemands } from "./check-session.ts";
+import { checkEngine, type ProgramDemands } from "../program/check-engine.ts";
 import type { OpenSessionOptions } from "./open-session-sandbox.ts";
 import { programVariables } from "./program-variables.ts";
 import type { Session } from "./session.ts";
-import { startNetworked } from "./start-networked.ts";
+import { startNetworked } from "../run/start-networked.ts";
 import { plainWish } from "./no-extra-needs.ts";
 
 export interface BackgroundStart extends ProgramDemands {
@@ -41,8 +40,8 @@ export async function startInSession(
 ): Promise<StartedInSession> {
   const { settings, processes } = session;
   const { spec, network } = start;
-  const { capabilities, warnings } = await checkSession(settings, start, caller);
-  if (runsInterpretersOnly(capabilities)) throw noProcesses(settings.engine.name);
+  const { capabilities, warnings } = await checkEngine(settings, start, caller);
+  if (capabilities.programs === "guarded") throw noProcesses(settings.engine.name);
   const grant = await untilCancelled(dependencies.network.grant(network, caller.principal), caller.signal);
   const wish = plainWish(settings, { ...dependencies, runNetwork: network });
   return session.use(caller, wish, async (opened, { signal }) => {
@@ -70,7 +69,7 @@ export async function startInSession(
         program[Symbol.dispose]();
         session.rest();
       };
-      return { process: redactedProcess(program.process, redaction), sandbox, onEnded };
+      return { process: program.process, redaction, sandbox, onEnded };
     });
     return {
       process,

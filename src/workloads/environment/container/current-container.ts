@@ -33,7 +33,7 @@ export class Home {
   }
 
   /** Removes a container and opens another in its place, once however many ask for it. */
-  async replace(gone: Housing, reason: unknown): Promise<Housing> {
+  async replace(gone: Housing, reason?: unknown): Promise<Housing> {
     const asked = this.#housing;
     const isPresent = (await asked.catch(() => null)) === gone;
     if (isPresent && this.#housing === asked) {

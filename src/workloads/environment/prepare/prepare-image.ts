@@ -1,11 +1,14 @@
+import type { RingOutput } from "../../../base/streams/ring-output.ts";
 import type { NetworkGrant } from "../../../egress/network-access.ts";
 import type { Process } from "../../../engines/engine.ts";
 import { GloveboxError } from "../../../errors/glovebox-error.ts";
 import type { ChangedToolingFile } from "../../../policy/tooling/tooling-changes.ts";
+import { Redaction } from "../../../policy/redaction/redaction.ts";
 import type { Caller } from "../../../sandbox/sandboxes.ts";
 import { Housing, type HousingParts } from "../container/environment-container.ts";
 import type { ToolingTraces } from "../project/tooling-traces.ts";
-import { watchCommand, type CommandEnd } from "../watch-command.ts";
+import type { ProcessEnd } from "../../run/watch-process.ts";
+import { watchCommand } from "../watch-command.ts";
 
 export interface ImagePreparation extends Omit<HousingParts, "isBusy" | "onDenied"> {
   /** The field of the request that has the commands. */
@@ -78,14 +81,16 @@ async function runAll(
 async function runOne(
   { plan, environment, timeoutMs, monotonicMs }: ImagePreparation,
   run: { readonly housing: Housing; readonly command: readonly string[]; readonly caller: Caller },
-): Promise<{ readonly process: Process; readonly end: CommandEnd }> {
+): Promise<{ readonly process: Process; readonly end: ProcessEnd<RingOutput> }> {
   const { housing, command, caller } = run;
   const { workingDirectory } = plan;
   const process = await housing.sandbox.exec({ command, environment, workingDirectory }, { signal: caller.signal });
   const end = await watchCommand({
     process,
+    sandbox: housing.sandbox,
+    // They are given no secret.
+    redaction: new Redaction([]),
     timeoutMs,
-    onOutput: () => undefined,
     signal: caller.signal,
     // The whole container is for this alone.
     end: () => housing.remove(),
@@ -96,7 +101,7 @@ async function runOne(
 
 function commandFailed(failed: {
   readonly field: ImagePreparation["field"];
-  readonly end: CommandEnd;
+  readonly end: ProcessEnd<RingOutput>;
   readonly housing: Housing;
   readonly index: number;
   readonly command: readonly string[];

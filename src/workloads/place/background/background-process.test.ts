@@ -1,6 +1,8 @@
 import { PassThrough } from "node:stream";
 import { expect, it } from "vitest";
 import { OutputQueue } from "../../../engines/output-queue.ts";
+import { Redaction } from "../../../policy/redaction/redaction.ts";
+import { OutputJoint } from "../../../sandbox/output-joint.ts";
 import { BackgroundProcess } from "./background-process.ts";
 import { PortRelays } from "./port-relays.ts";
 
@@ -14,7 +16,13 @@ async function start(): Promise<{ readonly stdin: PassThrough; readonly process:
     command: ["true"],
     startedAtMs: 0,
     process: { stdin, output, exit: new Promise(() => undefined), kill: () => Promise.resolve() },
-    sandbox: { state: "running" },
+    redaction: new Redaction([]),
+    sandbox: {
+      state: "running",
+      output: new OutputJoint(),
+      endProcessAlone: () => Promise.resolve("clean"),
+      endLeftBehind: () => Promise.resolve("clean"),
+    },
     relays: await PortRelays.open([], () => Promise.reject(new Error("no ports"))),
     onEnded: () => undefined,
   });

@@ -2,10 +2,10 @@ import { untilCancelled } from "../../../base/abort.ts";
 import { untilWritable } from "../../../base/streams/until-writable.ts";
 import { GloveboxError } from "../../../errors/glovebox-error.ts";
 import type { Process, ProcessSignal } from "../../../engines/engine.ts";
-import type { RingOutput } from "../../../base/streams/ring-output.ts";
+import { RingOutput } from "../../../base/streams/ring-output.ts";
+import type { Redaction } from "../../../policy/redaction/redaction.ts";
 import type { Sandbox } from "../../../sandbox/sandbox.ts";
-import { endProcess } from "../../run/end-process.ts";
-import { followOutput, keptBytes } from "../../run/follow-output.ts";
+import { keptBytes, watchProcess } from "../../run/watch-process.ts";
 import type { OpenPort, PortRelays } from "./port-relays.ts";
 
 /** `lost`: its container went away under it. */
@@ -17,7 +17,9 @@ export interface BackgroundProcessParts {
   /** Milliseconds since the epoch. */
   readonly startedAtMs: number;
   readonly process: Process;
-  readonly sandbox: Pick<Sandbox, "state">;
+  /** Takes secrets out of its output. */
+  readonly redaction: Redaction;
+  readonly sandbox: Pick<Sandbox, "state" | "output" | "endProcessAlone" | "endLeftBehind">;
   /** Closed when it has ended. */
   readonly relays: PortRelays;
   readonly onEnded: () => void;
@@ -44,6 +46,7 @@ export class BackgroundProcess {
   /** Resolves when it has ended, however. */
   readonly ended: Promise<void>;
   readonly #process: Process;
+  readonly #sandbox: BackgroundProcessParts["sandbox"];
   readonly #relays: PortRelays;
   #isLost = false;
   #state: BackgroundState = "running";
@@ -52,17 +55,23 @@ export class BackgroundProcess {
   #drained: Promise<void> | undefined;
 
   constructor(parts: BackgroundProcessParts) {
-    const { id, command, startedAtMs, process, sandbox, relays } = parts;
+    const { id, command, startedAtMs, process, redaction, sandbox, relays } = parts;
     this.id = id;
     this.command = command;
     this.startedAtMs = startedAtMs;
     this.#process = process;
     this.#relays = relays;
-    const followed = followOutput(process, keptBytes.process);
-    this.stdout = followed.stdout;
-    this.stderr = followed.stderr;
+    this.#sandbox = sandbox;
+    const watched = watchProcess({
+      process,
+      sandbox,
+      redaction,
+      keep: () => new RingOutput(keptBytes.process),
+    });
+    this.stdout = watched.stdout;
+    this.stderr = watched.stderr;
     const over = (): void => void (this.#isOutputOver = true);
-    followed.ended.then(over, over);
+    watched.outputEnded.then(over, over);
     this.ended = process.exit
       .then(
         ({ exitCode }) => this.#end(sandbox.state === "running" && !this.#isLost ? "exited" : "lost", exitCode),
@@ -119,8 +128,8 @@ export class BackgroundProcess {
     if (this.#state !== "running") return;
     this.#isLost ||= isLost;
     try {
-      if (atOnce) await this.#process.kill("SIGKILL");
-      else await endProcess(this.#process);
+      const end = atOnce ? "endLeftBehind" : "endProcessAlone";
+      if ((await this.#sandbox[end](this.#process)) === "unclean") throw unclean(this.id);
     } finally {
       this.#relays.close();
     }
@@ -159,6 +168,10 @@ export class BackgroundProcess {
       },
     );
   }
+}
+
+function unclean(id: string): GloveboxError {
+  return new GloveboxError("SANDBOX_LOST", `Process ${id}, or something that it started, may not have ended.`);
 }
 
 function noSignals(): GloveboxError {

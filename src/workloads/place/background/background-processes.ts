@@ -5,7 +5,7 @@ import type { Process } from "../../../engines/engine.ts";
 import { nothingListens } from "../../../engines/port-errors.ts";
 import type { Sandbox } from "../../../sandbox/sandbox.ts";
 import type { ProcessSpec } from "../../program/command-spec.ts";
-import { BackgroundProcess } from "./background-process.ts";
+import { BackgroundProcess, type BackgroundProcessParts } from "./background-process.ts";
 import { PortRelays } from "./port-relays.ts";
 
 /** Most processes of one place that run at once, and most that are known, ended ones included. */
@@ -21,7 +21,8 @@ export interface BackgroundProcessesOptions {
 /** A process that has begun. */
 export interface LaunchedProcess {
   readonly process: Process;
-  readonly sandbox: Pick<Sandbox, "state" | "connect">;
+  readonly redaction: BackgroundProcessParts["redaction"];
+  readonly sandbox: BackgroundProcessParts["sandbox"] & Pick<Sandbox, "connect">;
   readonly onEnded: () => void;
 }
 

@@ -35,7 +35,7 @@ export async function useFiles<T>(
       try {
         return { result: await work(opened.live.sandbox.files, user), opened };
       } catch (error) {
-        if (error instanceof GloveboxError && unanswered.has(error.errorType)) opened.live.doom();
+        if (error instanceof GloveboxError && unanswered.has(error.errorType)) opened.live.markUnusable();
         throw error;
       }
     },

@@ -5,12 +5,18 @@ import {
   type Capabilities,
   type Demand,
 } from "../../engines/capabilities.ts";
-import type { CallOptions } from "../../engines/engine.ts";
+import type { CallOptions, Engine } from "../../engines/engine.ts";
 import type { Isolation } from "../../policy/isolation.ts";
 import type { NetworkPolicy } from "../../policy/network/network.ts";
-import type { SessionSettings } from "./session-call.ts";
 
-/** What a program that is to run in a session demands of its engine. */
+/** Where a program is to run. */
+export interface ProgramEngine {
+  readonly engine: Engine;
+  /** Undefined: the engine's own. */
+  readonly ociRuntime: string | undefined;
+}
+
+/** What a program demands of its engine. */
 export interface ProgramDemands {
   readonly network: NetworkPolicy;
   readonly minIsolation: Isolation;
@@ -18,9 +24,9 @@ export interface ProgramDemands {
   readonly explicitDemands: readonly Demand[];
 }
 
-/** Checks that the session's engine can hold the program. @throws UNSUPPORTED, ENGINE_UNAVAILABLE, CANCELLED */
-export async function checkSession(
-  { engine, ociRuntime }: SessionSettings,
+/** Checks that an engine can hold a program; substitutes are warnings. @throws UNSUPPORTED, ENGINE_UNAVAILABLE, CANCELLED */
+export async function checkEngine(
+  { engine, ociRuntime }: ProgramEngine,
   { network, minIsolation, explicitDemands }: ProgramDemands,
   { signal }: CallOptions,
 ): Promise<{ readonly capabilities: Capabilities; readonly warnings: readonly string[] }> {

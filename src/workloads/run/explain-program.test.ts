@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { BoundedOutput } from "../../base/streams/bounded-output.ts";
 import { defaultLimits } from "../../policy/limits/limits.ts";
 import type { Outcome } from "../../sandbox/outcome.ts";
-import { explainEnding } from "./explain-ending.ts";
+import { explainProgram } from "./explain-program.ts";
 import type { NetworkReport } from "./explain-network.ts";
 
 function explained(
@@ -10,22 +10,24 @@ function explained(
   stderr = "",
   exitCode: number | null = 1,
   report: Partial<NetworkReport> = {},
-): ReturnType<typeof explainEnding> {
+): ReturnType<typeof explainProgram> {
   const output = new BoundedOutput(10_000);
   output.append(Buffer.from(stderr));
-  return explainEnding({
+  const run = {
     outcome,
-    toolchain: "python",
     end: { interruption: null, exitCode, stdout: new BoundedOutput(1), stderr: output, durationMs: 1 },
-    limits: defaultLimits.execute,
     memoryPeakBytes: 500 * 1024 * 1024,
-    network: { kind: "none" },
     networkReport: { denials: [], denialCount: 0, isLost: false, ...report },
+  };
+  return explainProgram(run, {
+    toolchain: "python",
+    limits: defaultLimits.execute,
+    network: { kind: "none" },
     files: [{ path: "main.py", content: Buffer.from("x = (\n") }],
   });
 }
 
-describe("explainEnding", () => {
+describe("explainProgram", () => {
   it("names the refused host, the rule and the remedy", () => {
     const denials = [
       { target: "a.example:443", rule: "not_allowed", reason: "It is not on the list.", remedy: "Add it." },

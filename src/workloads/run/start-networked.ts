@@ -1,35 +1,35 @@
 import { startBeside } from "../../sandbox/network/exec-with-network.ts";
-import type { Denial } from "../../policy/network/denial.ts";
 import type { NetworkPolicy } from "../../policy/network/network.ts";
-import { startProgram, type ProgramStart, type StartedProgram } from "../run/start-program.ts";
-import type { SessionSandbox } from "./session-sandbox.ts";
+import { startProgram, type ProgramStart, type StartedProgram } from "./start-program.ts";
+import type { Sandbox } from "../../sandbox/sandbox.ts";
+import type { SharedNetwork } from "../../sandbox/network/shared-network.ts";
+import { DenialLog } from "./denial-log.ts";
 
 export interface NetworkedStart extends Omit<ProgramStart, "sandbox"> {
   /** What the grant was given for. */
   readonly network: NetworkPolicy;
 }
 
-const mostDenialsKept = 20;
+/** A sandbox in which several programs run, and the network that they share where each has none of its own. */
+export interface NetworkedSandbox {
+  readonly sandbox: Sandbox;
+  readonly sharedNetwork: SharedNetwork;
+}
 
 /**
- * Starts a program in a session's sandbox with its network: its own, or where all programs of the sandbox share one, a
+ * Starts a program in such a sandbox with its network: its own, or where all programs of the sandbox share one, a
  * part in that.
  * @throws POLICY_DENIED when programs with another network share it, and what `startProgram` throws
  */
-export async function startNetworked(live: SessionSandbox, start: NetworkedStart): Promise<StartedProgram> {
+export async function startNetworked(live: NetworkedSandbox, start: NetworkedStart): Promise<StartedProgram> {
   const { sandbox, sharedNetwork } = live;
   if (sandbox.capabilities.execNetwork !== "shared") return startProgram({ ...start, sandbox });
   const { grant, network: policy, runner, redact, signal } = start;
-  const denials: Denial[] = [];
-  let denialCount = 0;
+  const denials = new DenialLog(start.onDenied);
   const part = sharedNetwork.join({
     policy,
     redact,
-    onDenied: (denial) => {
-      denialCount += 1;
-      if (denials.length < mostDenialsKept) denials.push(denial);
-      start.onDenied(denial);
-    },
+    onDenied: (denial) => denials.add(denial),
   });
   try {
     if (grant === null) {
@@ -42,7 +42,7 @@ export async function startNetworked(live: SessionSandbox, start: NetworkedStart
       process,
       networkReport: async () => {
         await network.settle();
-        return { denials, denialCount, isLost: network.isLost };
+        return denials.report(network.isLost);
       },
       [Symbol.dispose]: () => part.leave(),
     };

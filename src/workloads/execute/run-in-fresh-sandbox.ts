@@ -1,0 +1,152 @@
+import type { NetworkGrant } from "../../egress/network-access.ts";
+import type { Capabilities } from "../../engines/capabilities.ts";
+import type { ExecSpec } from "../../engines/engine.ts";
+import type { ProvidedPackages } from "../../packages/packages.ts";
+import { executeProfile, type Profile } from "../../policy/profile.ts";
+import { Redaction } from "../../policy/redaction/redaction.ts";
+import { workFolder } from "../../policy/scratch.ts";
+import type { Interruption } from "../../sandbox/outcome.ts";
+import type { Sandbox } from "../../sandbox/sandbox.ts";
+import type { Caller } from "../../sandbox/sandboxes.ts";
+import { runnerCommand, toolchains, type Toolchain } from "../program/languages.ts";
+import { planOf } from "../program/plan-of.ts";
+import { readRunner } from "../program/read-runner.ts";
+import { withRealFolders } from "../program/real-folders.ts";
+import type { RunnerFile } from "../program/runner-job.ts";
+import { concludeRun } from "../run/conclude-run.ts";
+import { explainProgram } from "../run/explain-program.ts";
+import type { RunIds } from "../run/log-ending.ts";
+import { runResult, type RunResult } from "../run/program-result.ts";
+import { runProgram } from "../run/run-program.ts";
+import { startProgram } from "../run/start-program.ts";
+import { nodeCommands, shellCommands } from "./artifact-commands.ts";
+import { collectArtifacts, type Artifact } from "./artifacts.ts";
+import type { Execution } from "./execute.ts";
+import type { ExecuteSpec } from "./execute-spec.ts";
+import { redactArtifact } from "./redact-artifact.ts";
+
+/** What a program needs beside its sandbox, all of it there. */
+export interface ReadyProgram {
+  readonly toolchain: Toolchain;
+  readonly capabilities: Capabilities;
+  readonly files: readonly RunnerFile[];
+  readonly packages: ProvidedPackages | null;
+  /** Null: no network. */
+  readonly grant: NetworkGrant | null;
+}
+
+/** Time beyond the program's own that a sandbox may need before any sweep may take it: starting, artifacts, removal. */
+const lifetimeMarginMs = 300_000;
+
+/** Opens a sandbox, runs the program in it, takes the artifacts out and removes it. @throws CAPACITY, what the engine throws */
+export async function runInFreshSandbox(
+  ids: RunIds,
+  { spec, dependencies, caller, listener }: Execution,
+  ready: ReadyProgram,
+): Promise<RunResult & { readonly artifacts: readonly Artifact[] }> {
+  const { engine, sandboxes, logger } = dependencies;
+  const { signal } = caller;
+  const { toolchain, files, packages, grant } = ready;
+  const profile = profileOf(spec, ready);
+  const redaction = new Redaction(spec.secrets);
+  const plan = planOf(profile, spec.limits.timeoutMs + lifetimeMarginMs);
+  const mounts = packages === null ? [] : [packages.mount];
+  await using sandbox = await sandboxes.open(engine, { ...plan, mounts }, caller);
+  ids.sandbox = sandbox.id;
+  listener.onSandbox(sandbox.id);
+  const folder = sandbox.folderOf(profile.workingDirectory);
+  const runner = await runnerSpec(spec, { sandbox, profile, toolchain });
+  const run = await runProgram({
+    ...listener,
+    ...dependencies,
+    sandbox,
+    start: (redact) =>
+      startProgram({
+        sandbox,
+        runner: (companion) => sandbox.exec({ ...runner, companion }, { signal }),
+        toolchain,
+        grant,
+        onDenied: listener.onDenied,
+        redact,
+        signal,
+      }),
+    job: {
+      main: spec.mainFile,
+      arguments: spec.arguments,
+      environment: Object.fromEntries(spec.secrets.map(({ variable, value }) => [variable, value])),
+      files,
+      folder,
+    },
+    stdin: spec.stdin,
+    redaction,
+    timeoutMs: spec.limits.timeoutMs,
+    signal,
+    end: (process) => sandbox.endProcess(process),
+    // By another command of this user.
+    isLost: () => sandbox.state !== "running",
+  });
+  const written = await artifactsOf(spec, sandbox, run.end.interruption, caller);
+  const artifacts = written.map((artifact) => redactArtifact(artifact, redaction));
+  await sandbox.remove();
+  const concluded = concludeRun(run, {
+    ids,
+    logger,
+    explain: (judged) => explainProgram(judged, { ...spec, toolchain, files, folder }),
+  });
+  const result = runResult(concluded, sandbox.id, redaction);
+  return {
+    ...result,
+    artifacts,
+    warnings: [packages?.warnings ?? [], profile.scratch.note ?? [], grant?.warnings ?? [], result.warnings].flat(),
+  };
+}
+
+function profileOf(spec: ExecuteSpec, { toolchain, capabilities, packages, grant }: ReadyProgram): Profile {
+  return executeProfile({
+    image: spec.image,
+    ociRuntime: spec.ociRuntime,
+    limits: spec.limits,
+    scratchStorage: capabilities.scratch,
+    minIsolation: spec.minIsolation,
+    network: spec.network,
+    networkEnvironment: grant?.environment,
+    packageEnvironment: packages?.environment,
+    hostEnvironment: spec.hostEnvironment,
+    environment: { ...toolchains[toolchain].environment, ...spec.environment },
+  });
+}
+
+async function runnerSpec(
+  { mainFile }: ExecuteSpec,
+  at: { readonly sandbox: Sandbox; readonly profile: Profile; readonly toolchain: Toolchain },
+): Promise<ExecSpec> {
+  const { sandbox, profile, toolchain } = at;
+  const { workingDirectory, environment } = profile;
+  const source = await readRunner(toolchain);
+  const folder = sandbox.folderOf(workingDirectory);
+  const guarded = sandbox.capabilities.programs === "guarded";
+  return {
+    command: runnerCommand({ toolchain, mainFile, source, folder, guarded }),
+    environment: withRealFolders(environment, sandbox),
+    workingDirectory,
+  };
+}
+
+/** Artifacts of a program that ended by itself; a sandbox that was ended by force has none to give. */
+async function artifactsOf(
+  spec: ExecuteSpec,
+  sandbox: Sandbox,
+  interruption: Interruption,
+  { signal }: Caller,
+): Promise<readonly Artifact[]> {
+  if (spec.artifacts.length === 0 || interruption !== null) return [];
+  const ownPaths = [spec.mainFile, ...spec.contextFiles.map((file) => file.path)];
+  return collectArtifacts({
+    sandbox,
+    globs: spec.artifacts,
+    ownPaths,
+    folder: sandbox.folderOf(workFolder),
+    commands: sandbox.capabilities.programs === "guarded" ? nodeCommands : shellCommands,
+    signal,
+  });
+}

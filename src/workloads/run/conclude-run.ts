@@ -1,0 +1,71 @@
+import type { Logger } from "../../base/logger.ts";
+import type { GloveboxError } from "../../errors/glovebox-error.ts";
+import { decideOutcome, type Outcome } from "../../sandbox/outcome.ts";
+import type { Sandbox } from "../../sandbox/sandbox.ts";
+import type { NetworkReport } from "./explain-network.ts";
+import { logEnding, type RunIds } from "./log-ending.ts";
+import type { KeptOutput, ProcessEnd } from "./watch-process.ts";
+
+/** A run whose process has ended, and how to learn the rest. */
+export interface EndedRun<Kept extends KeptOutput> {
+  readonly sandbox: Pick<Sandbox, "stats">;
+  readonly end: ProcessEnd<Kept>;
+  /** Whether its sandbox has gone meanwhile: then the exit code is not the program's own, whatever it says. */
+  readonly isLost: boolean;
+  /** Processes of the sandbox that had been killed for want of memory before; default 0, null: unknown. */
+  readonly oomKillsBefore?: number | null | undefined;
+  /** All that was refused. */
+  readonly networkReport: () => Promise<NetworkReport>;
+}
+
+/** A run with everything by which it is judged, and its verdict. */
+export interface JudgedRun<Kept extends KeptOutput> {
+  readonly end: ProcessEnd<Kept>;
+  readonly memoryPeakBytes: number | null;
+  readonly networkReport: NetworkReport;
+  readonly outcome: Outcome;
+}
+
+/** A run of which nothing more is to be learned. */
+export interface ConcludedRun<Kept extends KeptOutput> extends JudgedRun<Kept> {
+  readonly error: GloveboxError | null;
+}
+
+export interface Conclusion<Kept extends KeptOutput> {
+  readonly ids: RunIds;
+  readonly logger: Logger;
+  /** The error that goes with the outcome, null when there is nothing to explain. */
+  readonly explain: (run: JudgedRun<Kept>) => GloveboxError | null;
+}
+
+/** Reads the last numbers of a run that has ended, and judges it. */
+export async function judgeRun<Kept extends KeptOutput>(run: EndedRun<Kept>): Promise<JudgedRun<Kept>> {
+  const { sandbox, isLost, oomKillsBefore = 0 } = run;
+  const end = isLost && run.end.interruption === null ? lost(run.end) : run.end;
+  const { oomKills: oomKillsAfter, memoryPeakBytes } = await sandbox.stats();
+  const networkReport = await run.networkReport();
+  const oomKills = oomKillsBetween(oomKillsBefore, oomKillsAfter);
+  const outcome = decideOutcome({ ...end, oomKills, refusals: networkReport.denialCount });
+  return { end, memoryPeakBytes, networkReport, outcome };
+}
+
+/** Explains a run and writes its closing line to the log. */
+export function concludeRun<Kept extends KeptOutput>(
+  run: JudgedRun<Kept>,
+  { ids, logger, explain }: Conclusion<Kept>,
+): ConcludedRun<Kept> {
+  const error = explain(run);
+  logEnding(logger, { ids, ...run });
+  return { ...run, error };
+}
+
+function lost<Kept extends KeptOutput>(end: ProcessEnd<Kept>): ProcessEnd<Kept> {
+  return { ...end, exitCode: null, interruption: "lost" };
+}
+
+/** Processes killed for want of memory during a run; null when that is unknown. */
+function oomKillsBetween(before: number | null, after: number | null): number | null {
+  if (after === null) return null;
+  // Where kills are not counted, want of memory that ended all of the sandbox still is.
+  return after - (before ?? 0);
+}

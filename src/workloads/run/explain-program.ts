@@ -1,0 +1,51 @@
+import type { BoundedOutput } from "../../base/streams/bounded-output.ts";
+import type { GloveboxError } from "../../errors/glovebox-error.ts";
+import type { Limits } from "../../policy/limits/limits.ts";
+import type { NetworkPolicy } from "../../policy/network/network.ts";
+import type { Toolchain } from "../program/languages.ts";
+import type { RunnerFile } from "../program/runner-job.ts";
+import { findSyntaxError } from "../program/syntax/syntax-error.ts";
+import { syntaxFailure } from "../program/syntax/syntax-failure.ts";
+import type { JudgedRun } from "./conclude-run.ts";
+import { explainEnding, type RunWords } from "./explain-ending.ts";
+import { explainFailure } from "./explain-failure.ts";
+import { explainLostProxy } from "./explain-network.ts";
+
+/** What a program was run with, as far as its errors show it. */
+export interface ExplainedProgram {
+  readonly toolchain: Toolchain;
+  readonly limits: Limits;
+  readonly files: readonly RunnerFile[];
+  readonly network: NetworkPolicy;
+  /** Default `/work`. */
+  readonly folder?: string | undefined;
+}
+
+const words: RunWords = {
+  subject: "program",
+  sandbox: "The sandbox",
+  suggestions: {},
+  outOfMemory: (limit) => `The program ran out of its ${limit} of memory.`,
+};
+
+/** The error of a program that a runner ran, or null when there is nothing to explain. */
+export function explainProgram(run: JudgedRun<BoundedOutput>, program: ExplainedProgram): GloveboxError | null {
+  const { timeoutMs, memoryBytes } = program.limits;
+  return explainEnding({
+    ...run,
+    words,
+    timeoutMs,
+    memoryBytes,
+    explainFailure: () => explainFailedProgram(run, program),
+  });
+}
+
+function explainFailedProgram(
+  { end, networkReport }: JudgedRun<BoundedOutput>,
+  { toolchain, files, folder, network }: ExplainedProgram,
+): GloveboxError | null {
+  if (networkReport.isLost) return explainLostProxy();
+  const stderr = end.stderr.text();
+  const found = findSyntaxError({ toolchain, stderr, exitCode: end.exitCode ?? 0, files, folder });
+  return found === null ? explainFailure(stderr, network.kind) : syntaxFailure(found);
+}

@@ -1,0 +1,91 @@
+import { settlesWithin } from "../../base/abort.ts";
+import { kibibyte } from "../../base/bytes.ts";
+import { feedStream } from "../../base/streams/feed-stream.ts";
+import type { OutputChunk, Process } from "../../engines/engine.ts";
+import type { Redaction } from "../../policy/redaction/redaction.ts";
+import { redactedOutput } from "../../sandbox/secrets/redacted-output.ts";
+import type { Sandbox } from "../../sandbox/sandbox.ts";
+import { untilEnded, type EndLimits, type WatchedEnd } from "./until-ended.ts";
+
+/** What is kept of a stream: its first bytes (`BoundedOutput`) or its newest (`RingOutput`). */
+export interface KeptOutput {
+  append(bytes: Uint8Array): void;
+  text(): string;
+}
+
+/** Newest bytes that are kept of each stream of a command (SPEC OU2), and of a background process. */
+export const keptBytes = { command: 64 * kibibyte, process: 256 * kibibyte } as const;
+
+export interface ProcessToWatch<Kept extends KeptOutput> {
+  readonly process: Process;
+  /** Where it runs: what listens to the output of the sandbox receives its output too. */
+  readonly sandbox: Pick<Sandbox, "output">;
+  /** Takes secrets out of its output before anything else sees it. */
+  readonly redaction: Redaction;
+  /** Makes what keeps one of its streams. */
+  readonly keep: () => Kept;
+  /** Written to its standard input, which is closed after it or at its end; left out: nothing is written or closed. */
+  readonly input?: AsyncIterable<Uint8Array> | undefined;
+  /** Awaited before more output is read, so that a slow listener slows the process and not the memory. */
+  readonly onOutput?: ((chunk: OutputChunk) => void | Promise<void>) | undefined;
+}
+
+/** How long a process may run, and how it is ended. */
+export interface RunLimits extends Omit<EndLimits, "streams"> {
+  /** How long the next output of an ended process may still take to arrive, while no listener holds it up. */
+  readonly drainMs: number;
+  /** Milliseconds of a clock that never goes back. */
+  readonly monotonicMs: () => number;
+}
+
+/** What is known of a process that has ended. */
+export interface ProcessEnd<Kept extends KeptOutput> extends WatchedEnd {
+  readonly stdout: Kept;
+  readonly stderr: Kept;
+  readonly durationMs: number;
+}
+
+export interface WatchedProcess<Kept extends KeptOutput> {
+  readonly stdout: Kept;
+  readonly stderr: Kept;
+  /** Resolves when both streams have ended; rejects with what broke them off, or with what the listener threw. */
+  readonly outputEnded: Promise<void>;
+  /**
+   * Waits for its end: by itself, by its time limit, by its caller, or by the loss of its sandbox.
+   * @throws what broke its streams off
+   */
+  untilEnd(limits: RunLimits): Promise<ProcessEnd<Kept>>;
+}
+
+/** Reads what a process writes as fast as its listener takes it, and keeps a part of each stream. */
+export function watchProcess<Kept extends KeptOutput>(watch: ProcessToWatch<Kept>): WatchedProcess<Kept> {
+  const { process, input } = watch;
+  const kept = { stdout: watch.keep(), stderr: watch.keep() };
+  const reading = { isHeldUp: false };
+  const outputEnded = readOutput(watch, kept, reading);
+  // Whether it reads all of its input is its own affair.
+  const inputEnded = input === undefined ? [] : [feedStream(process.stdin, input, process.exit)];
+  const untilEnd = async (limits: RunLimits): Promise<ProcessEnd<Kept>> => {
+    const { drainMs, signal, monotonicMs } = limits;
+    const startedMs = monotonicMs();
+    const end = await untilEnded(process, { ...limits, streams: [outputEnded, ...inputEnded] });
+    const durationMs = Math.round(monotonicMs() - startedMs);
+    while (!(await settlesWithin(outputEnded, drainMs)) && reading.isHeldUp && signal?.aborted !== true);
+    return { ...end, ...kept, durationMs };
+  };
+  return { ...kept, outputEnded, untilEnd };
+}
+
+async function readOutput<Kept extends KeptOutput>(
+  { process, sandbox, redaction, onOutput }: ProcessToWatch<Kept>,
+  kept: Readonly<Record<OutputChunk["stream"], Kept>>,
+  reading: { isHeldUp: boolean },
+): Promise<void> {
+  for await (const chunk of redactedOutput(process.output, redaction)) {
+    kept[chunk.stream].append(chunk.bytes);
+    sandbox.output.tell(chunk);
+    reading.isHeldUp = true;
+    await onOutput?.(chunk);
+    reading.isHeldUp = false;
+  }
+}
