@@ -57,7 +57,7 @@ export const projectsSabotages: readonly Sabotage[] = [
   {
     id: "tooling: a background process is not followed",
     file: "src/workloads/environment/environment.ts",
-    find: "if (followed !== null) this.tooling.follow(started, trace, followed);",
+    find: "follow?.(started);",
     replace: "",
     test: tooling,
     name: "are named by a background process",

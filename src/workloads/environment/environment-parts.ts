@@ -4,10 +4,10 @@ import type { Denial } from "../../policy/network/denial.ts";
 import type { Redaction } from "../../policy/redaction/redaction.ts";
 import type { ToolingLook } from "../../sandbox/tooling/look-at-tooling.ts";
 import type { EnvironmentSpec } from "./environment-spec.ts";
-import type { Housing, HousingParts } from "./container/environment-container.ts";
+import type { EnvironmentContainer, EnvironmentContainerParts } from "./container/environment-container.ts";
 import type { ToolingListener } from "./project/tooling-traces.ts";
 
-export interface EnvironmentParts extends Omit<HousingParts, "isBusy" | "onDenied" | "redact"> {
+export interface EnvironmentParts extends Omit<EnvironmentContainerParts, "isBusy" | "onDenied" | "redact"> {
   readonly spec: EnvironmentSpec;
   readonly principal: string;
   /** Images that were made for it, each from the one before, and go with it. */
@@ -38,7 +38,7 @@ export interface Started {
   readonly process: Process;
   /** What takes secrets out of its output. */
   readonly redaction: Redaction;
-  readonly housing: Housing;
+  readonly container: EnvironmentContainer;
   /** Processes of the container that had been killed for want of memory before; null: unknown. */
   readonly oomKillsBefore: number | null;
 }

@@ -1,4 +1,4 @@
-import { GivenSecrets as AllGiven } from "../../policy/redaction/given-secrets.ts";
+import type { GivenSecrets as AllGiven } from "../../policy/redaction/given-secrets.ts";
 import type { Redaction } from "../../policy/redaction/redaction.ts";
 import type { ProgramSecret } from "../../sandbox/secrets/program-secret.ts";
 import type { CommandSpec } from "../program/command-spec.ts";
@@ -12,11 +12,12 @@ export interface GivenSecrets {
 /** The secrets of an environment: who gets them, and what must not show. */
 export class EnvironmentSecrets {
   readonly #read: () => Promise<readonly ProgramSecret[]>;
-  readonly #given = new AllGiven();
+  readonly #given: AllGiven;
 
-  /** `read` gives those of every process, as their sources have them now. */
-  constructor(read: () => Promise<readonly ProgramSecret[]>) {
+  /** `read` gives those of every process, as their sources have them now; `given` keeps all that any process gets. */
+  constructor(read: () => Promise<readonly ProgramSecret[]>, given: AllGiven) {
     this.#read = read;
+    this.#given = given;
   }
 
   /** Those of a process that is about to start; its own variables and secrets win. @throws what reading them throws */

@@ -2,10 +2,11 @@ import { settlesWithin } from "../../base/abort.ts";
 import type { RingOutput } from "../../base/streams/ring-output.ts";
 import type { EngineName } from "../../engines/engine.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
+import type { Denial } from "../../policy/network/denial.ts";
 import type { Caller } from "../../sandbox/sandboxes.ts";
 import { assertPortsFree } from "../place/background/assert-ports-free.ts";
 import type { BackgroundProcess, StopOptions } from "../place/background/background-process.ts";
-import { BackgroundProcesses } from "../place/background/background-processes.ts";
+import type { BackgroundProcesses } from "../place/background/background-processes.ts";
 import type { CommandSpec, ProcessSpec } from "../program/command-spec.ts";
 import { concludeRun, judgeRun } from "../run/conclude-run.ts";
 import { DenialLog } from "../run/denial-log.ts";
@@ -13,7 +14,7 @@ import { networkWarnings } from "../run/explain-network.ts";
 import { secretWarnings } from "../run/explain-secrets.ts";
 import { loggingFailure, type RunIds } from "../run/log-ending.ts";
 import type { ProcessEnd } from "../run/watch-process.ts";
-import { ToolingTraces, type FollowedProgram } from "./project/tooling-traces.ts";
+import { ToolingTraces } from "./project/tooling-traces.ts";
 import { toolingWarnings } from "./project/tooling-warnings.ts";
 import type { EnvironmentParts, RunOptions, Started } from "./environment-parts.ts";
 import type { CommandResult } from "./command-result.ts";
@@ -21,8 +22,9 @@ import { EnvironmentSecrets } from "./environment-secrets.ts";
 import type { EnvironmentSpec } from "./environment-spec.ts";
 import { explainCommand, setuidWarnings } from "./explain-command.ts";
 import { lockedPaths, lockWarnings } from "./project/explain-locks.ts";
-import { Home } from "./container/current-container.ts";
-import { Housing, type HousingParts } from "./container/environment-container.ts";
+import { CurrentContainer } from "../place/current-container.ts";
+import { Place } from "../place/place.ts";
+import { EnvironmentContainer } from "./container/environment-container.ts";
 import { withSecrets } from "./secret-shell.ts";
 import { watchCommand } from "./watch-command.ts";
 
@@ -40,47 +42,35 @@ export class Environment {
   readonly processes: BackgroundProcesses;
   readonly tooling: ToolingTraces;
   readonly #parts: EnvironmentParts;
-  readonly #ending = new AbortController();
+  readonly #place: Place;
   readonly #commands = new Set<Promise<unknown>>();
   readonly #denialLogs = new Set<DenialLog>();
   readonly #secrets: EnvironmentSecrets;
-  readonly #home: Home;
+  readonly #container = new CurrentContainer<EnvironmentContainer>();
   /** The container that the caller knows of. */
-  #known: Housing | null = null;
-  #active = 0;
-  #ended: Promise<void> | undefined;
+  #known: EnvironmentContainer | null = null;
 
-  /** @throws what `Housing.open` throws */
+  /** @throws what `EnvironmentContainer.open` throws */
   static async create(parts: EnvironmentParts, caller: Caller): Promise<Environment> {
-    const environment = new Environment(parts, caller);
-    environment.#known = await environment.#home.current;
+    const environment = new Environment(parts);
+    environment.#known = await environment.#container.open(environment.#open(caller.signal));
     return environment;
   }
 
-  private constructor(parts: EnvironmentParts, caller: Caller) {
+  private constructor(parts: EnvironmentParts) {
     this.#parts = parts;
     this.spec = parts.spec;
     this.warnings = parts.warnings;
     this.createdAtMs = parts.now();
-    this.processes = new BackgroundProcesses({ place: "environment", now: parts.now });
-    this.#secrets = new EnvironmentSecrets(parts.spec.readSecrets);
+    this.#place = new Place({ ...parts, noun: "environment", id: parts.spec.id });
+    this.processes = this.#place.processes;
+    this.#secrets = new EnvironmentSecrets(parts.spec.readSecrets, this.#place.secrets);
     this.tooling = new ToolingTraces({
       look: parts.lookAtTooling,
       onEdge: async (worked) => parts.growth?.note(worked),
       redact: (text) => this.#secrets.text(text),
       alerts: parts.toolingAlerts,
     });
-    const housing: HousingParts = {
-      ...parts,
-      isBusy: () => this.#worked(0),
-      redact: (text) => this.#secrets.text(text),
-      onDenied: (denial) => {
-        for (const log of this.#denialLogs) log.add(denial);
-      },
-    };
-    const open = (signal: AbortSignal | undefined): Promise<Housing> =>
-      Housing.open(housing, { principal: parts.principal, signal: this.#signal(signal) });
-    this.#home = new Home({ environment: parts.spec.id, logger: parts.logger, open }, caller.signal);
   }
 
   get engineName(): EngineName {
@@ -92,17 +82,18 @@ export class Environment {
     return this.#commands.size;
   }
 
-  /** Id of its present container and sandbox. @throws when that could not be replaced */
+  /** Ids of its present container and sandbox. @throws when that could not be replaced, or has ended */
   async home(): Promise<{ readonly containerId: string; readonly sandboxId: string }> {
-    const { sandbox } = await this.#home.current;
-    return { containerId: sandbox.containerId, sandboxId: sandbox.id };
+    const container = await this.#container.current;
+    if (container === null) throw new GloveboxError("SANDBOX_LOST", "The environment has ended.");
+    return { containerId: container.sandbox.containerId, sandboxId: container.sandbox.id };
   }
 
   /** Runs a command to its end, which is a result also when it fails. @throws CANCELLED, CAPACITY, what the engine throws */
   run(spec: CommandSpec, options: RunOptions): Promise<CommandResult> {
     const ids: RunIds = { principal: this.#parts.principal, environment: this.spec.id };
     const running = loggingFailure(this.#parts.logger, ids, () =>
-      this.#whileActive(() => this.#run(spec, options, ids)),
+      this.#place.whileActive(() => this.#run(spec, options, ids)),
     );
     this.#commands.add(running);
     const leave = (): void => void this.#commands.delete(running);
@@ -112,40 +103,33 @@ export class Environment {
 
   /** Starts a process that goes on by itself. @throws as `run`, CAPACITY when too many run */
   async startProcess(spec: ProcessSpec, signal: AbortSignal | undefined): Promise<BackgroundProcess> {
-    this.#begin();
-    try {
+    let follow: ((started: BackgroundProcess) => void) | undefined;
+    const started = await this.#place.startProcess(spec, async () => {
       const trace = await this.tooling.begin(this.#worked(1));
-      let followed: FollowedProgram | null = null;
-      const started = await this.processes.start(spec, async () => {
-        const { process, redaction, housing } = await this.#start(spec, signal);
-        const { sandbox } = housing;
-        followed = { process, sandbox: sandbox.id };
-        return { process, redaction, sandbox, onEnded: () => this.#finish() };
-      });
-      if (followed !== null) this.tooling.follow(started, trace, followed);
-      return started;
-    } catch (error) {
-      this.#finish();
-      throw error;
-    }
+      const { process, redaction, container } = await this.#start(spec, signal);
+      const { sandbox } = container;
+      follow = (key) => this.tooling.follow(key, trace, { process, sandbox: sandbox.id });
+      return { process, redaction, sandbox };
+    });
+    follow?.(started);
+    return started;
   }
 
   /** Ends a background process; where that cannot be done exactly the container is replaced, and the warning says so. */
   async stopProcess(process: BackgroundProcess, how: StopOptions): Promise<readonly string[]> {
-    const housing = await this.#home.current;
+    const container = await this.#container.current;
     try {
       await process.stop(how);
       return [];
-    } catch {
-      await this.#home.replace(housing);
+    } catch (error) {
+      if (container !== null) await this.#replace(container, error);
       return [replacedWarning];
     }
   }
 
   /** Ends what runs, then removes the container; calling it again waits for the same end. */
   end(): Promise<void> {
-    this.#ended ??= this.#end();
-    return this.#ended;
+    return this.#place.end((stopped) => this.#end(stopped));
   }
 
   async #run(spec: CommandSpec, options: RunOptions, ids: RunIds): Promise<CommandResult> {
@@ -153,31 +137,31 @@ export class Environment {
     this.#denialLogs.add(denials);
     try {
       const trace = await this.tooling.begin(this.#worked(1));
-      const started = await this.#start(spec, this.#signal(options.signal));
-      const { process, housing } = started;
-      const { sandbox } = housing;
-      const restarted = this.#known !== housing;
-      this.#known = housing;
+      const started = await this.#start(spec, this.#place.signalOf(options.signal));
+      const { process, container } = started;
+      const { sandbox } = container;
+      const restarted = this.#known !== container;
+      this.#known = container;
       ids.sandbox = sandbox.id;
-      const setuidBefore = housing.setuidCount;
+      const setuidBefore = container.setuidCount;
       const { end, isReplaced } = await this.#watch(started, options);
       const judged = await judgeRun({
         sandbox,
         end,
         // Ended by force meanwhile.
-        isLost: sandbox.state !== "running",
+        isLost: () => sandbox.state !== "running",
         oomKillsBefore: started.oomKillsBefore,
         networkReport: async () => {
-          await (await housing.ensureNetwork(undefined).catch(() => null))?.settle();
+          await (await container.ensureNetwork(undefined).catch(() => null))?.settle();
           return denials.report(false);
         },
       });
       const tooling = await this.tooling.end(trace, { process, sandbox: sandbox.id });
-      const setuidCount = (await housing.clearSetuidBits()) - setuidBefore;
+      const setuidCount = (await container.clearSetuidBits()) - setuidBefore;
       const concluded = concludeRun(judged, {
         ids,
         logger: this.#parts.logger,
-        explain: (run) => explainCommand(run, { ...this.spec.limits, ...options, overDisk: housing.overDisk }),
+        explain: (run) => explainCommand(run, { ...this.spec.limits, ...options, overDisk: container.overDisk }),
       });
       return {
         ...concluded.end,
@@ -189,7 +173,7 @@ export class Environment {
           ...(restarted || isReplaced ? [replacedWarning] : []),
           ...(judged.outcome === "policy_denied" ? [] : networkWarnings(judged.networkReport)),
           ...toolingWarnings(tooling),
-          ...lockWarnings(lockedPaths(housing.locks), `${end.stdout.text()}\n${end.stderr.text()}`),
+          ...lockWarnings(lockedPaths(container.locks), `${end.stdout.text()}\n${end.stderr.text()}`),
           ...setuidWarnings(setuidCount),
           ...secretWarnings(started.redaction),
         ],
@@ -201,21 +185,21 @@ export class Environment {
 
   /** Watches a command to its end; where it cannot be ended exactly its container is replaced. */
   async #watch(
-    { process, redaction, housing }: Started,
+    { process, redaction, container }: Started,
     { timeoutMs, onOutput, signal }: RunOptions,
   ): Promise<{ readonly end: ProcessEnd<RingOutput>; readonly isReplaced: boolean }> {
     let isReplaced = false;
     const end = await watchCommand({
       process,
-      sandbox: housing.sandbox,
+      sandbox: container.sandbox,
       redaction,
       timeoutMs,
       onOutput,
-      signal: this.#signal(signal),
+      signal: this.#place.signalOf(signal),
       monotonicMs: this.#parts.monotonicMs,
       end: async () => {
-        isReplaced = (await housing.sandbox.endProcessAlone(process)) === "unclean";
-        if (isReplaced) await this.#home.replace(housing);
+        isReplaced = (await container.sandbox.endProcessAlone(process)) === "unclean";
+        if (isReplaced) await this.#replace(container, "its command may not have ended");
       },
     });
     return { end, isReplaced };
@@ -223,23 +207,23 @@ export class Environment {
 
   /** Starts a process, in a new container when the present one turns out to be gone. */
   async #start(spec: CommandSpec | ProcessSpec, caller: AbortSignal | undefined): Promise<Started> {
-    const signal = this.#signal(caller);
-    const housing = await this.#home.present(signal);
+    const signal = this.#place.signalOf(caller);
+    const container = await this.#container.present(() => this.#open(signal));
     try {
-      return await this.#exec(housing, spec, signal);
+      return await this.#exec(container, spec, signal);
     } catch (error) {
-      if (signal.aborted || (await housing.sandbox.check()) !== null) throw error;
-      return this.#exec(await this.#home.replace(housing, error), spec, signal);
+      if (signal.aborted || (await container.sandbox.check()) !== null) throw error;
+      return this.#exec(await this.#replace(container, error), spec, signal);
     }
   }
 
-  async #exec(housing: Housing, spec: CommandSpec | ProcessSpec, signal: AbortSignal): Promise<Started> {
-    await housing.ensureNetwork(signal);
-    if ("ports" in spec) await assertPortsFree(housing.sandbox, spec.ports, { signal });
-    const { oomKills } = await housing.sandbox.stats();
+  async #exec(container: EnvironmentContainer, spec: CommandSpec | ProcessSpec, signal: AbortSignal): Promise<Started> {
+    await container.ensureNetwork(signal);
+    if ("ports" in spec) await assertPortsFree(container.sandbox, spec.ports, { signal });
+    const { oomKills } = await container.sandbox.stats();
     const { secrets, redaction } = await this.#secrets.giveTo(spec);
     const { command, preamble } = withSecrets(spec.command, secrets);
-    const process = await housing.sandbox.exec(
+    const process = await container.sandbox.exec(
       {
         command,
         environment: { ...this.#parts.variables, ...spec.environment },
@@ -249,50 +233,46 @@ export class Environment {
       { signal },
     );
     if (preamble.length > 0) process.stdin.write(preamble);
-    return { process, redaction, housing, oomKillsBefore: oomKills };
+    return { process, redaction, container, oomKillsBefore: oomKills };
   }
 
-  async #end(): Promise<void> {
-    this.#ending.abort();
+  #open(signal: AbortSignal | undefined): Promise<EnvironmentContainer> {
+    const parts = {
+      ...this.#parts,
+      isBusy: () => this.#worked(0),
+      redact: (text: string) => this.#secrets.text(text),
+      onDenied: (denial: Denial) => {
+        for (const log of this.#denialLogs) log.add(denial);
+      },
+    };
+    const { principal } = this.#parts;
+    return EnvironmentContainer.open(parts, { principal, signal: this.#place.signalOf(signal) });
+  }
+
+  #replace(gone: EnvironmentContainer, reason: unknown): Promise<EnvironmentContainer> {
+    return this.#container.replace(gone, () => {
+      const ids = { sandbox: gone.sandbox.id, environment: this.spec.id };
+      this.#parts.logger.warn({ ...ids, err: reason }, "the container of an environment is replaced");
+      return this.#open(undefined);
+    });
+  }
+
+  async #end(stopped: Promise<unknown>): Promise<void> {
     const { running } = this.processes;
-    await Promise.allSettled([...this.#commands, ...running.map((process) => process.stop())]);
+    await Promise.allSettled([...this.#commands, stopped]);
     await settlesWithin(Promise.allSettled(running.map(({ ended }) => ended)), endedMs);
     await this.tooling.close();
     const { engine, ownImages } = this.#parts;
     try {
-      await this.#home.remove();
+      await this.#container.discard();
       for (const image of ownImages.toReversed()) await engine.images.remove(image);
     } finally {
       await this.spec.project?.place[Symbol.asyncDispose]();
     }
   }
 
-  #signal(caller: AbortSignal | undefined): AbortSignal {
-    return caller === undefined ? this.#ending.signal : AbortSignal.any([caller, this.#ending.signal]);
-  }
-
-  async #whileActive<T>(work: () => Promise<T>): Promise<T> {
-    this.#begin();
-    try {
-      return await work();
-    } finally {
-      this.#finish();
-    }
-  }
-
   /** Whether anything runs beside `own` activities, what ended commands left included. */
   #worked(own: number): boolean {
-    return this.#active > own || this.tooling.hasLeft;
-  }
-
-  #begin(): void {
-    if (this.#ending.signal.aborted) throw new GloveboxError("CANCELLED", "The environment is being destroyed.");
-    this.#active += 1;
-    if (this.#active === 1) this.#parts.onActivity(true);
-  }
-
-  #finish(): void {
-    this.#active -= 1;
-    if (this.#active === 0) this.#parts.onActivity(false);
+    return this.#place.activeCount > own || this.tooling.hasLeft;
   }
 }

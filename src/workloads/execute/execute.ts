@@ -74,8 +74,7 @@ async function executeAs(ids: RunIds, { spec, dependencies, caller, listener }: 
   const { engine } = dependencies;
   const { signal } = caller;
   const { capabilities, warnings } = await checkEngine({ ...spec, engine }, spec, caller);
-  const guarded = capabilities.programs === "guarded";
-  const toolchain: Toolchain = spec.language === "python" ? "python" : capabilities.images || guarded ? "node" : "bun";
+  const toolchain: Toolchain = spec.language === "python" ? "python" : (capabilities.javascript ?? "node");
   const code: RunnerFile = { path: spec.mainFile, content: Buffer.from(spec.code) };
   const compiled = await compileFiles([code, ...spec.contextFiles], toolchain, {
     compile: dependencies.compileTypeScript,

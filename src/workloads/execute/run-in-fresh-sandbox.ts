@@ -1,5 +1,5 @@
 import type { NetworkGrant } from "../../egress/network-access.ts";
-import type { Capabilities } from "../../engines/capabilities.ts";
+import { runsInterpretersOnly, type Capabilities } from "../../engines/capabilities.ts";
 import type { ExecSpec } from "../../engines/engine.ts";
 import type { ProvidedPackages } from "../../packages/packages.ts";
 import { executeProfile, type Profile } from "../../policy/profile.ts";
@@ -124,9 +124,9 @@ async function runnerSpec(
   const { workingDirectory, environment } = profile;
   const source = await readRunner(toolchain);
   const folder = sandbox.folderOf(workingDirectory);
-  const guarded = sandbox.capabilities.programs === "guarded";
+  const withoutShell = runsInterpretersOnly(sandbox.capabilities);
   return {
-    command: runnerCommand({ toolchain, mainFile, source, folder, guarded }),
+    command: runnerCommand({ toolchain, mainFile, source, folder, withoutShell }),
     environment: withRealFolders(environment, sandbox),
     workingDirectory,
   };
@@ -146,7 +146,7 @@ async function artifactsOf(
     globs: spec.artifacts,
     ownPaths,
     folder: sandbox.folderOf(workFolder),
-    commands: sandbox.capabilities.programs === "guarded" ? nodeCommands : shellCommands,
+    commands: runsInterpretersOnly(sandbox.capabilities) ? nodeCommands : shellCommands,
     signal,
   });
 }

@@ -8,7 +8,7 @@ import type { Caller } from "../../sandbox/sandboxes.ts";
 import type { Toolchain } from "./languages.ts";
 
 /** What a program needs, and what it is built from. */
-export interface PackagesWish {
+export interface NeededPackages {
   readonly packages: readonly string[];
   readonly language: Language;
   readonly image: string;
@@ -25,7 +25,7 @@ export interface ProgramPlace {
 
 /** The packages that a program asks for, null when it asks for none. @throws what `Packages.provide` throws */
 export async function providePackages(
-  { packages: specs, language, image, ociRuntime, network: runNetwork }: PackagesWish,
+  { packages: specs, language, image, ociRuntime, network: runNetwork }: NeededPackages,
   { engine, capabilities, toolchain }: ProgramPlace,
   packages: Pick<Packages, "provide">,
   { onPackages, ...caller }: Caller & { readonly onPackages: (message: string) => void },

@@ -1,5 +1,6 @@
 import { settlesWithin } from "../../base/abort.ts";
 import { createId } from "../../base/id.ts";
+import { runsInterpretersOnly } from "../../engines/capabilities.ts";
 import type { CallOptions, ExecSpec, Process } from "../../engines/engine.ts";
 import { temporaryFolder } from "../../policy/scratch.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
@@ -95,7 +96,7 @@ export class WaitingRunner {
    */
   async #spec({ toolchain, mainFile }: RunnerKind): Promise<ExecSpec> {
     const { sandbox, folder } = this.#parts;
-    const guarded = sandbox.capabilities.programs === "guarded";
+    const withoutShell = runsInterpretersOnly(sandbox.capabilities);
     return {
       command: runnerCommand({
         toolchain,
@@ -103,15 +104,15 @@ export class WaitingRunner {
         source: await readRunner(toolchain),
         folder: sandbox.folderOf(folder),
         runnerFolder: `${temporaryFolder}/.glovebox-${createId("run")}`,
-        guarded,
+        withoutShell,
       }),
       environment: {
         LANG: "C.UTF-8",
-        HOME: guarded ? sandbox.folderOf(temporaryFolder) : "/",
+        HOME: withoutShell ? sandbox.folderOf(temporaryFolder) : "/",
         ...toolchains[toolchain].environment,
       },
       // A guard lets a program start in its own folders only.
-      workingDirectory: guarded ? folder : "/",
+      workingDirectory: withoutShell ? folder : "/",
     };
   }
 }

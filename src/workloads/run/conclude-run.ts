@@ -11,7 +11,7 @@ export interface EndedRun<Kept extends KeptOutput> {
   readonly sandbox: Pick<Sandbox, "stats">;
   readonly end: ProcessEnd<Kept>;
   /** Whether its sandbox has gone meanwhile: then the exit code is not the program's own, whatever it says. */
-  readonly isLost: boolean;
+  readonly isLost: () => boolean | Promise<boolean>;
   /** Processes of the sandbox that had been killed for want of memory before; default 0, null: unknown. */
   readonly oomKillsBefore?: number | null | undefined;
   /** All that was refused. */
@@ -40,9 +40,9 @@ export interface Conclusion<Kept extends KeptOutput> {
 
 /** Reads the last numbers of a run that has ended, and judges it. */
 export async function judgeRun<Kept extends KeptOutput>(run: EndedRun<Kept>): Promise<JudgedRun<Kept>> {
-  const { sandbox, isLost, oomKillsBefore = 0 } = run;
-  const end = isLost && run.end.interruption === null ? lost(run.end) : run.end;
+  const { sandbox, oomKillsBefore = 0 } = run;
   const { oomKills: oomKillsAfter, memoryPeakBytes } = await sandbox.stats();
+  const end = (await run.isLost()) && run.end.interruption === null ? lost(run.end) : run.end;
   const networkReport = await run.networkReport();
   const oomKills = oomKillsBetween(oomKillsBefore, oomKillsAfter);
   const outcome = decideOutcome({ ...end, oomKills, refusals: networkReport.denialCount });

@@ -26,8 +26,10 @@ export interface ProgramRun {
   readonly monotonicMs: () => number;
   /** Ends the program and all that it started. */
   readonly end: (process: Process) => Promise<void>;
-  /** Asked when it has ended: whether its sandbox has gone meanwhile. */
-  readonly isLost: (process: Process) => boolean | Promise<boolean>;
+  /** Ends what it left running, where anything runs after it. */
+  readonly cleanUp?: ((process: Process) => Promise<void>) | undefined;
+  /** Asked after that: whether its sandbox has gone meanwhile. */
+  readonly isLost: () => boolean | Promise<boolean>;
   readonly oomKillsBefore?: number | null | undefined;
 }
 
@@ -36,7 +38,7 @@ const drainMs = 2_000;
 
 /** Starts a program, watches it to its end and judges it. @throws what starting it throws */
 export async function runProgram(run: ProgramRun): Promise<JudgedRun<BoundedOutput>> {
-  const { sandbox, redaction, timeoutMs, signal, monotonicMs, oomKillsBefore } = run;
+  const { sandbox, isLost, redaction, timeoutMs, signal, monotonicMs, oomKillsBefore } = run;
   using program = await run.start((text) => redaction.text(text));
   const { process } = program;
   const watched = watchProcess({
@@ -48,6 +50,6 @@ export async function runProgram(run: ProgramRun): Promise<JudgedRun<BoundedOutp
     onOutput: ({ stream, bytes }) => run.onOutput(stream, bytes),
   });
   const end = await watched.untilEnd({ timeoutMs, drainMs, signal, monotonicMs, end: () => run.end(process) });
-  const isLost = await run.isLost(process);
+  await run.cleanUp?.(process);
   return await judgeRun({ sandbox, end, isLost, oomKillsBefore, networkReport: () => program.networkReport() });
 }

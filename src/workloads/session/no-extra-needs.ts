@@ -1,9 +1,9 @@
 import { openSessionSandbox, prepareSessionSandbox, type OpenSessionOptions } from "./open-session-sandbox.ts";
 import type { SessionSettings } from "./session-call.ts";
-import type { SandboxWish } from "./session.ts";
+import type { SandboxNeeds } from "./sandbox-needs.ts";
 
-/** Wants the session's sandbox as it is, with the packages that it has. */
-export function plainWish(settings: SessionSettings, options: OpenSessionOptions): SandboxWish {
+/** The session's sandbox as it is, with the packages that it has. */
+export function noExtraNeeds(settings: SessionSettings, options: OpenSessionOptions): SandboxNeeds {
   return {
     missing: () => Promise.resolve(null),
     prepare: (packages, caller) => prepareSessionSandbox(settings, packages, options, caller),

@@ -71,10 +71,8 @@ export async function runCall(live: SessionSandbox, run: RunCall): Promise<RunRe
     timeoutMs: call.timeoutMs,
     // Whether anything is left is asked of the clean-up.
     end: async (process) => void (await sandbox.endProcessAlone(process)),
-    isLost: async (process) => {
-      isClean = await live.endLeftBehind(process);
-      return isClean && (await live.check({})) === null;
-    },
+    cleanUp: async (process) => void (isClean = await live.endLeftBehind(process)),
+    isLost: async () => isClean && (await live.check({})) === null,
     oomKillsBefore: run.before.oomKills,
   });
   const { end } = judged;

@@ -12,7 +12,7 @@ import { syntaxFailure } from "../program/syntax/syntax-failure.ts";
 import type { CompileTypeScript } from "../program/compile/typescript-compiler.ts";
 import type { Packages } from "../../packages/packages.ts";
 import type { FindImports } from "../program/find-imports.ts";
-import { CallWish } from "./needs-of-call.ts";
+import { needsOfCall } from "./needs-of-call.ts";
 import { checkEngine } from "../program/check-engine.ts";
 import { refusedResult } from "../run/program-result.ts";
 import type { OpeningListener, ProvideImage } from "./open-session-sandbox.ts";
@@ -93,14 +93,14 @@ async function runAs(
   // Where nothing can be installed the program has what its image or the host has.
   const place = { capabilities, image: session.settings.image, runNetwork: call.network };
   const packages = call.packages === "auto" && !dependencies.packages.installsFor(place) ? [] : call.packages;
-  const wish = new CallWish({
+  const needs = needsOfCall({
     ...dependencies,
     listener,
     settings: session.settings,
     call: { ...call, packages },
     runNetwork: call.network,
   });
-  return session.use(caller, wish, async (opened, { signal }) => {
+  return session.use(caller, needs, async (opened, { signal }) => {
     const { live, before, restarted } = opened;
     ids.sandbox = live.id;
     listener.onSandbox(live.id);
@@ -124,7 +124,7 @@ async function runAs(
     });
     live.runner.prepare({ toolchain, mainFile: checkMainFile(undefined, call.language) });
     const notes = [live.packages.warnings, profile.scratch.note ?? [], opened.warnings].flat();
-    const packages = live.packages.resolved(wish.ecosystem, wish.wanted);
+    const packages = live.packages.resolved(needs.ecosystem, needs.wanted);
     return { ...facts, ...result, restarted, packages, warnings: [...warnings, ...notes, ...result.warnings] };
   });
 }

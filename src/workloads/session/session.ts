@@ -3,15 +3,19 @@ import { Turns } from "../../base/turns.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { ContainerStats } from "../../engines/engine.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import { GivenSecrets } from "../../policy/redaction/given-secrets.ts";
+import type { GivenSecrets } from "../../policy/redaction/given-secrets.ts";
 import { workFolder } from "../../policy/scratch.ts";
 import type { Caller } from "../../sandbox/sandboxes.ts";
 import type { WorkArchive, WorkArchives } from "../../sandbox/work-archives.ts";
 import type { BackgroundProcess, StopOptions } from "../place/background/background-process.ts";
-import { BackgroundProcesses } from "../place/background/background-processes.ts";
+import type { BackgroundProcesses, LaunchedProcess } from "../place/background/background-processes.ts";
+import { CurrentContainer } from "../place/current-container.ts";
+import { Place } from "../place/place.ts";
+import type { ProcessSpec } from "../program/command-spec.ts";
+import type { SandboxNeeds } from "./sandbox-needs.ts";
 import type { SessionSettings } from "./session-call.ts";
 import type { SandboxPackages } from "./packages/sandbox-packages.ts";
-import { noPackages, type SessionPackages } from "./packages/session-packages.ts";
+import { noPackages } from "./packages/session-packages.ts";
 import type { SessionSandbox } from "./session-sandbox.ts";
 import { restoreWork, saveWork } from "./files/work-folder.ts";
 
@@ -23,10 +27,8 @@ export interface SessionParts {
   readonly logger: Logger;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** Told that a call has come. */
-  readonly onBusy: (session: Session) => void;
-  /** Told that no call is at work or waits, and no background process runs, any more. */
-  readonly onIdle: (session: Session) => void;
+  /** Called when its first call or background process begins, and when the last one has ended. */
+  readonly onActivity: (isBusy: boolean) => void;
 }
 
 /** What a call finds. */
@@ -37,23 +39,6 @@ export interface OpenedSession {
   readonly restarted: boolean;
   /** What the caller should know of that, one sentence each. */
   readonly warnings: readonly string[];
-}
-
-/** What a call needs, and how it is got. */
-export interface SandboxWish {
-  /**
-   * The packages that a sandbox must have, when those it has are not enough; null when they are. Undefined when only a
-   * sandbox can tell.
-   */
-  missing(
-    known: SessionPackages,
-    live: SessionSandbox | null,
-    caller: Caller,
-  ): Promise<SessionPackages | null | undefined>;
-  /** Gets ready what the sandbox needs, while the former one still lives. */
-  prepare(packages: SessionPackages, caller: Caller): Promise<SandboxPackages>;
-  /** Makes the sandbox. */
-  open(packages: SandboxPackages, caller: Caller): Promise<SessionSandbox>;
 }
 
 /** Calls that may wait for their turn. */
@@ -69,31 +54,37 @@ export class Session {
   readonly principal: string;
   readonly settings: SessionSettings;
   readonly processes: BackgroundProcesses;
-  readonly secrets: GivenSecrets = new GivenSecrets();
+  readonly secrets: GivenSecrets;
   readonly #parts: SessionParts;
+  readonly #place: Place;
   readonly #turns = new Turns();
-  readonly #ending = new AbortController();
-  #live: SessionSandbox | null = null;
+  readonly #container = new CurrentContainer<SessionSandbox>();
   #archive: WorkArchive | null = null;
   #hadSandbox = false;
   #packages = noPackages;
   /** Its files could not be saved, so it cannot be stopped before its next call has changed them. */
   #isUnsavable = false;
-  #end: Promise<void> | undefined;
 
   constructor(parts: SessionParts) {
     this.id = parts.id;
     this.principal = parts.principal;
     this.settings = parts.settings;
-    this.processes = new BackgroundProcesses({ place: "session", now: parts.now });
+    this.#place = new Place({ ...parts, noun: "session" });
+    this.processes = this.#place.processes;
+    this.secrets = this.#place.secrets;
     this.#parts = parts;
+  }
+
+  get isEnding(): boolean {
+    return this.#place.isEnding;
   }
 
   /** Whether it could be stopped now to make room. */
   get canStop(): boolean {
-    if (this.#live === null || this.#isBusy || this.#isUnsavable) return false;
+    const { live } = this.#container;
+    if (live === null || this.#place.activeCount > 0 || !this.#turns.isFree || this.#isUnsavable) return false;
     // There nothing could pack the files.
-    return !runsInterpretersOnly(this.#live.capabilities);
+    return !runsInterpretersOnly(live.capabilities);
   }
 
   /**
@@ -102,7 +93,7 @@ export class Session {
    */
   async use<T>(
     caller: Caller,
-    wish: SandboxWish,
+    needs: SandboxNeeds,
     work: (opened: OpenedSession, caller: Caller) => Promise<T>,
   ): Promise<T> {
     if (this.#turns.waiting >= maxWaiting) {
@@ -110,19 +101,13 @@ export class Session {
         context: { session_id: this.id, limit: maxWaiting },
       });
     }
-    const signal = AbortSignal.any([this.#ending.signal, ...(caller.signal === undefined ? [] : [caller.signal])]);
-    const mine = { ...caller, signal };
-    this.#parts.onBusy(this);
-    try {
-      return await this.#inTurn(mine, wish, work);
-    } finally {
-      this.rest();
-    }
+    const mine = { ...caller, signal: this.#place.signalOf(caller.signal) };
+    return this.#place.whileActive(() => this.#inTurn(mine, needs, work));
   }
 
-  /** To be called when something in it has ended: with the last of it begins its idle time. */
-  rest(): void {
-    if (!this.#isBusy && !this.#ending.signal.aborted) this.#parts.onIdle(this);
+  /** Starts a process that goes on beside its calls. @throws what `Place.startProcess` throws */
+  startProcess(spec: ProcessSpec, launch: () => Promise<LaunchedProcess>): Promise<BackgroundProcess> {
+    return this.#place.startProcess(spec, launch);
   }
 
   /**
@@ -130,7 +115,7 @@ export class Session {
    * says.
    */
   async stopProcess(process: BackgroundProcess, how: StopOptions): Promise<readonly string[]> {
-    const live = this.#live;
+    const { live } = this.#container;
     try {
       await process.stop(how);
       return [];
@@ -139,7 +124,7 @@ export class Session {
       live?.markUnusable();
       const endTurn = await this.#turns.take();
       try {
-        if (this.#live?.mustReplace === true) await this.#discard();
+        if (this.#container.live?.mustReplace === true) await this.#container.discard();
       } finally {
         endTurn();
       }
@@ -153,8 +138,9 @@ export class Session {
     const endTurn = await this.#turns.take();
     try {
       // One may have begun while it was waited.
-      if (this.#live === null || this.processes.running.length > 0) return;
-      await this.#putAside(this.#live, this.#ending.signal);
+      const { live } = this.#container;
+      if (live === null || this.processes.running.length > 0) return;
+      await this.#putAside(live, this.#place.signalOf(undefined));
       this.#parts.logger.info({ session: this.id }, "idle session stopped to make room");
     } catch (error) {
       this.#isUnsavable = true;
@@ -166,37 +152,30 @@ export class Session {
 
   /** Ends what runs, and removes the sandbox and the files; calling it again waits for the same end. */
   end(): Promise<void> {
-    this.#end ??= this.#endAll();
-    return this.#end;
-  }
-
-  get #isBusy(): boolean {
-    return !this.#turns.isFree || this.processes.running.length > 0;
+    return this.#place.end((stopped) => this.#endAll(stopped));
   }
 
   async #inTurn<T>(
     caller: Caller,
-    wish: SandboxWish,
+    needs: SandboxNeeds,
     work: (opened: OpenedSession, caller: Caller) => Promise<T>,
   ): Promise<T> {
     const endTurn = await this.#turns.take(caller.signal);
     try {
-      const opened = await this.#open(caller, wish);
+      const opened = await this.#open(caller, needs);
       this.#isUnsavable = false;
       return await work(opened, caller);
     } finally {
-      if (this.#live?.mustReplace === true) await this.#discard();
+      if (this.#container.live?.mustReplace === true) await this.#container.discard();
       endTurn();
     }
   }
 
-  async #endAll(): Promise<void> {
-    this.#ending.abort();
-    const stopped = Promise.allSettled(this.processes.running.map((process) => process.stop()));
+  async #endAll(stopped: Promise<unknown>): Promise<void> {
     const endTurn = await this.#turns.take();
     try {
       await stopped;
-      await this.#discard();
+      await this.#container.discard();
     } finally {
       await this.#archive?.[Symbol.asyncDispose]();
       this.#archive = null;
@@ -204,31 +183,32 @@ export class Session {
     }
   }
 
-  async #open(caller: Caller, wish: SandboxWish): Promise<OpenedSession> {
+  async #open(caller: Caller, needs: SandboxNeeds): Promise<OpenedSession> {
     const { signal } = caller;
-    const isAlive = (await this.#live?.check({ signal })) ?? null;
-    if (isAlive === null) await this.#discard();
+    const isAlive = (await this.#container.live?.check({ signal })) ?? null;
+    if (isAlive === null) await this.#container.discard();
     const had = this.#hadSandbox;
-    const former = this.#live;
+    const former = this.#container.live;
     const warnings: string[] = [];
     if (former === null && had) warnings.push(this.#archive === null ? lostWarning : restoredWarning);
-    let missing = await wish.missing(this.#packages, former, caller);
+    let missing = await needs.missing(this.#packages, former, caller);
     if (missing === undefined) {
-      await this.#fill(await wish.prepare(this.#packages, caller), wish, caller);
-      missing = (await wish.missing(this.#packages, this.#live, caller)) ?? null;
+      await this.#fill(await needs.prepare(this.#packages, caller), needs, caller);
+      missing = (await needs.missing(this.#packages, this.#container.live, caller)) ?? null;
     }
-    if (missing !== null || this.#live === null) {
-      const prepared = await wish.prepare(missing ?? this.#packages, caller);
+    const present = this.#container.live;
+    if (missing !== null || present === null) {
+      const prepared = await needs.prepare(missing ?? this.#packages, caller);
       try {
-        if (this.#live !== null) await this.#putAside(this.#live, signal);
+        if (present !== null) await this.#putAside(present, signal);
       } catch (error) {
         await prepared[Symbol.asyncDispose]();
         throw error;
       }
-      await this.#fill(prepared, wish, caller);
+      await this.#fill(prepared, needs, caller);
       if (had && warnings.length === 0) warnings.push(packagesWarning);
     }
-    const live = this.#live;
+    const { live } = this.#container;
     const before = (await live?.check({ signal })) ?? null;
     if (live === null || before === null) {
       throw new GloveboxError("SANDBOX_LOST", "The session's sandbox ended as soon as it had begun.");
@@ -237,19 +217,23 @@ export class Session {
   }
 
   /** Makes the sandbox, with the files that were put aside. */
-  async #fill(packages: SandboxPackages, wish: SandboxWish, caller: Caller): Promise<void> {
-    const live = await wish.open(packages, caller);
-    try {
-      if (this.#archive !== null) await restoreWork(live.sandbox, this.#archive, caller);
-    } catch (error) {
-      await live.remove();
-      throw error;
-    }
+  async #fill(packages: SandboxPackages, needs: SandboxNeeds, caller: Caller): Promise<void> {
+    await this.#container.open(this.#openWithFiles(packages, needs, caller));
     await this.#archive?.[Symbol.asyncDispose]();
     this.#archive = null;
     this.#packages = packages.specs;
     this.#hadSandbox = true;
-    this.#live = live;
+  }
+
+  async #openWithFiles(packages: SandboxPackages, needs: SandboxNeeds, caller: Caller): Promise<SessionSandbox> {
+    const live = await needs.open(packages, caller);
+    try {
+      if (this.#archive !== null) await restoreWork(live.sandbox, this.#archive, caller);
+      return live;
+    } catch (error) {
+      await live.remove();
+      throw error;
+    }
   }
 
   /** Gives up the sandbox and keeps the files of its working folder. */
@@ -261,13 +245,7 @@ export class Session {
       sizeBytes,
       signal: AbortSignal.any([AbortSignal.timeout(saveWithinMs), ...(signal === undefined ? [] : [signal])]),
     });
-    await this.#discard();
-  }
-
-  async #discard(): Promise<void> {
-    const live = this.#live;
-    this.#live = null;
-    await live?.remove();
+    await this.#container.discard();
   }
 }
 

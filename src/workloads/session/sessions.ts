@@ -2,6 +2,7 @@ import { createId } from "../../base/id.ts";
 import type { Logger } from "../../base/logger.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { WorkArchives } from "../../sandbox/work-archives.ts";
+import { PlaceRegistry, type PlaceEntry } from "../place/place-registry.ts";
 import type { SessionSettings } from "./session-call.ts";
 import { Session } from "./session.ts";
 
@@ -29,60 +30,52 @@ const maxSessions = 100;
 /** The sessions that have not ended, and when they do. */
 export class Sessions {
   readonly #options: SessionsOptions;
-  readonly #sessions = new Map<string, Session>();
+  readonly #places: PlaceRegistry<Session>;
   readonly #ofConnection = new Map<string, string>();
-  /** In the order in which they became idle. */
-  readonly #idle = new Map<Session, NodeJS.Timeout>();
   readonly #stopping = new Set<Session>();
-  #isClosed = false;
 
   constructor(options: SessionsOptions) {
     this.#options = options;
+    this.#places = new PlaceRegistry({ ...options, noun: "session", end: (session) => this.#end(session) });
   }
 
   /** The session that is named, or the connection's own; null when there is none yet. @throws NOT_FOUND */
   find(id: string | undefined, { principal, connection }: SessionOwner): Session | null {
     if (id === undefined) {
       const own = connection === undefined ? undefined : this.#ofConnection.get(keyOf(principal, connection));
-      return own === undefined ? null : (this.#sessions.get(own) ?? null);
+      return own === undefined ? null : this.#known(own, principal);
     }
-    const session = this.#sessions.get(id);
-    if (session !== undefined && session.principal === principal) return session;
-    throw notFound(id, this.#options.idleMs, this.#ofPrincipal(principal));
+    const session = this.#known(id, principal);
+    if (session !== null) return session;
+    throw notFound(id, this.#options.idleMs, this.#idsOf(principal));
   }
 
   /** A new session, the connection's own if there is one. @throws CAPACITY, CANCELLED after `close` */
   create(settings: SessionSettings, { principal, connection }: SessionOwner): Session {
-    if (this.#isClosed) throw new GloveboxError("CANCELLED", "Glovebox is shutting down.");
-    const own = this.#ofPrincipal(principal);
+    const own = this.#idsOf(principal);
     if (own.length >= maxSessions) {
       throw new GloveboxError("CAPACITY", `${maxSessions} sessions are open already.`, {
         suggestion: "End some with end_session, or go on in one of them by its session_id.",
         context: { limit: maxSessions, session_ids: own },
       });
     }
-    const session = new Session({
+    const session: Session = new Session({
+      ...this.#options,
       id: createId("ses"),
       principal,
       settings,
-      archives: this.#options.archives,
-      logger: this.#options.logger,
-      now: this.#options.now,
-      onBusy: (busy) => this.#forgetIdle(busy),
-      onIdle: (idle) => this.#becomeIdle(idle),
+      onActivity: (isBusy) => this.#setBusy(entry, isBusy),
     });
-    this.#sessions.set(session.id, session);
+    const entry = this.#places.enter(session.id, principal, session);
     if (connection !== undefined) this.#ofConnection.set(keyOf(principal, connection), session.id);
-    this.#watch(session);
+    this.#places.setBusy(entry, false);
     return session;
   }
 
   /** Ends a session with its sandbox and its files. */
   async end(session: Session): Promise<void> {
-    this.#forgetIdle(session);
-    this.#sessions.delete(session.id);
-    for (const [key, id] of this.#ofConnection) if (id === session.id) this.#ofConnection.delete(key);
-    await session.end();
+    const entry = this.#places.find(session.id, session.principal);
+    await (entry === undefined ? session.end() : this.#places.end(entry));
   }
 
   /** Ends the session of a connection that has ended. */
@@ -93,7 +86,7 @@ export class Sessions {
 
   /** Stops idle sessions, those idle longest first, as long as others wait for their places (SPEC LI4). */
   makeRoom(): void {
-    for (const session of this.#idle.keys()) {
+    for (const session of this.#places.idle) {
       if (this.#stopping.size >= this.#options.waiting()) return;
       if (!session.canStop || this.#stopping.has(session)) continue;
       this.#stopping.add(session);
@@ -105,36 +98,28 @@ export class Sessions {
   }
 
   /** Ends every session, and lets no new one in. */
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    // A removal that fails is in the log already.
-    await Promise.allSettled([...this.#sessions.values()].map((session) => this.end(session)));
+  close(): Promise<void> {
+    return this.#places.close();
   }
 
-  #becomeIdle(session: Session): void {
-    this.#watch(session);
-    this.makeRoom();
+  #setBusy(entry: PlaceEntry<Session>, isBusy: boolean): void {
+    this.#places.setBusy(entry, isBusy);
+    if (!isBusy) this.makeRoom();
   }
 
-  #watch(session: Session): void {
-    this.#forgetIdle(session);
-    if (!this.#sessions.has(session.id)) return;
-    const timer = setTimeout(() => {
-      this.#options.logger.info({ session: session.id }, "idle session ended");
-      // A removal that fails is in the log already, and the sweep's.
-      void this.end(session).catch(() => undefined);
-    }, this.#options.idleMs);
-    this.#idle.set(session, timer.unref());
+  #end(session: Session): Promise<void> {
+    for (const [key, id] of this.#ofConnection) if (id === session.id) this.#ofConnection.delete(key);
+    return session.end();
   }
 
-  /** Work that goes on counts as activity. */
-  #forgetIdle(session: Session): void {
-    clearTimeout(this.#idle.get(session));
-    this.#idle.delete(session);
+  /** One that ends is known no more. */
+  #known(id: string, principal: string): Session | null {
+    const session = this.#places.find(id, principal)?.content;
+    return session === undefined || session.isEnding ? null : session;
   }
 
-  #ofPrincipal(principal: string): string[] {
-    return [...this.#sessions.values()].filter((session) => session.principal === principal).map(({ id }) => id);
+  #idsOf(principal: string): readonly string[] {
+    return this.#places.of(principal).flatMap(({ id, content }) => (content.isEnding ? [] : [id]));
   }
 }
 

@@ -13,7 +13,7 @@ import type { OpenSessionOptions } from "./open-session-sandbox.ts";
 import { programVariables } from "./program-variables.ts";
 import type { Session } from "./session.ts";
 import { startNetworked } from "../run/start-networked.ts";
-import { plainWish } from "./no-extra-needs.ts";
+import { noExtraNeeds } from "./no-extra-needs.ts";
 
 export interface BackgroundStart extends ProgramDemands {
   readonly spec: ProcessSpec;
@@ -38,17 +38,17 @@ export async function startInSession(
   dependencies: Omit<OpenSessionOptions, "runNetwork"> & { readonly network: GrantNetwork },
   caller: Caller,
 ): Promise<StartedInSession> {
-  const { settings, processes } = session;
+  const { settings } = session;
   const { spec, network } = start;
   const { capabilities, warnings } = await checkEngine(settings, start, caller);
-  if (capabilities.programs === "guarded") throw noProcesses(settings.engine.name);
+  if (runsInterpretersOnly(capabilities)) throw noProcesses(settings.engine.name);
   const grant = await untilCancelled(dependencies.network.grant(network, caller.principal), caller.signal);
-  const wish = plainWish(settings, { ...dependencies, runNetwork: network });
-  return session.use(caller, wish, async (opened, { signal }) => {
+  const needs = noExtraNeeds(settings, { ...dependencies, runNetwork: network });
+  return session.use(caller, needs, async (opened, { signal }) => {
     const { live, restarted } = opened;
     const { sandbox } = live;
     const redaction = session.secrets.redaction();
-    const process = await processes.start(spec, async () => {
+    const process = await session.startProcess(spec, async () => {
       await assertPortsFree(sandbox, spec.ports, { signal });
       const toolchain = grant === null ? "python" : await findInterpreter(sandbox, settings.image, { signal });
       const environment = { ...programVariables(live, grant, start.hostEnvironment), ...spec.environment };
@@ -65,10 +65,7 @@ export async function startInSession(
         signal,
       });
       if (grant !== null) program.process.stdin.write("\n");
-      const onEnded = (): void => {
-        program[Symbol.dispose]();
-        session.rest();
-      };
+      const onEnded = (): void => program[Symbol.dispose]();
       return { process: program.process, redaction, sandbox, onEnded };
     });
     return {

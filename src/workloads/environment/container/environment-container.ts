@@ -16,7 +16,7 @@ import { SetuidWatch } from "../../../sandbox/setuid/setuid-watch.ts";
 import type { Project } from "../environment-spec.ts";
 import { watchDisk, type DiskExcess } from "./watch-disk.ts";
 
-export interface HousingParts {
+export interface EnvironmentContainerParts {
   readonly engine: Engine;
   readonly sandboxes: Sandboxes;
   readonly logger: Logger;
@@ -47,34 +47,37 @@ export interface SetuidListener {
 }
 
 /** The container that an environment lives in at present, with its network and its disk limit. */
-export class Housing {
+export class EnvironmentContainer {
   readonly sandbox: Sandbox;
   /** What of the project cannot be changed. */
   readonly locks: readonly MountSpec[];
-  readonly #parts: HousingParts;
+  readonly #parts: EnvironmentContainerParts;
   readonly #over = new AbortController();
   readonly #setuidWatch: SetuidWatch | null;
   #network: Promise<EgressConnection> | null = null;
   #overDisk: DiskExcess | null = null;
 
   /** @throws what `Sandboxes.open` throws, POLICY_DENIED when the project was or may have been exchanged, NETWORK_ERROR */
-  static async open(parts: HousingParts, caller: Caller): Promise<Housing> {
+  static async open(parts: EnvironmentContainerParts, caller: Caller): Promise<EnvironmentContainer> {
     await assertInPlace(parts.project);
     const locks = (await parts.lockTooling?.()) ?? [];
     const plan = { ...parts.plan, mounts: [...(parts.plan.mounts ?? []), ...locks] };
-    const housing = new Housing({ ...parts, locks }, await parts.sandboxes.open(parts.engine, plan, caller));
+    const container = new EnvironmentContainer(
+      { ...parts, locks },
+      await parts.sandboxes.open(parts.engine, plan, caller),
+    );
     try {
-      await assertMounted(parts, housing.sandbox, caller.signal);
-      if (locks.length > 0 && !housing.sandbox.mountsVerified) throw locksUnverified(parts.engine.name);
-      await housing.ensureNetwork(caller.signal);
-      return housing;
+      await assertMounted(parts, container.sandbox, caller.signal);
+      if (locks.length > 0 && !container.sandbox.mountsVerified) throw locksUnverified(parts.engine.name);
+      await container.ensureNetwork(caller.signal);
+      return container;
     } catch (error) {
-      await housing.remove();
+      await container.remove();
       throw error;
     }
   }
 
-  private constructor(parts: HousingParts & { readonly locks: readonly MountSpec[] }, sandbox: Sandbox) {
+  private constructor(parts: EnvironmentContainerParts & { readonly locks: readonly MountSpec[] }, sandbox: Sandbox) {
     this.#parts = parts;
     this.locks = parts.locks;
     this.sandbox = sandbox;
@@ -176,7 +179,7 @@ function locksUnverified(engine: EngineName): GloveboxError {
 
 /** What was mounted is what was checked: the engine has compared them, or nobody can have exchanged the folder. */
 async function assertMounted(
-  { project, engine, sandboxes }: HousingParts,
+  { project, engine, sandboxes }: EnvironmentContainerParts,
   { mountsVerified }: Sandbox,
   signal: AbortSignal | undefined,
 ): Promise<void> {

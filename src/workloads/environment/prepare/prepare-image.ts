@@ -5,12 +5,12 @@ import { GloveboxError } from "../../../errors/glovebox-error.ts";
 import type { ChangedToolingFile } from "../../../policy/tooling/tooling-changes.ts";
 import { Redaction } from "../../../policy/redaction/redaction.ts";
 import type { Caller } from "../../../sandbox/sandboxes.ts";
-import { Housing, type HousingParts } from "../container/environment-container.ts";
+import { EnvironmentContainer, type EnvironmentContainerParts } from "../container/environment-container.ts";
 import type { ToolingTraces } from "../project/tooling-traces.ts";
 import type { ProcessEnd } from "../../run/watch-process.ts";
 import { watchCommand } from "../watch-command.ts";
 
-export interface ImagePreparation extends Omit<HousingParts, "isBusy" | "onDenied"> {
+export interface ImagePreparation extends Omit<EnvironmentContainerParts, "isBusy" | "onDenied"> {
   /** The field of the request that has the commands. */
   readonly field: "setup_commands" | "install_commands";
   readonly commands: readonly (readonly string[])[];
@@ -41,27 +41,30 @@ const shownCharacters = 2_000;
 
 /**
  * Runs the commands in a container of their own, and makes an image of what they leave.
- * @throws PACKAGE_INSTALL_FAILED with the command and its last words, CANCELLED, what `Housing.open` throws
+ * @throws PACKAGE_INSTALL_FAILED with the command and its last words, CANCELLED, what `EnvironmentContainer.open` throws
  */
 export async function prepareImage(preparation: ImagePreparation, caller: Caller): Promise<PreparedImage> {
   const { plan, traces } = preparation;
-  const housing = await Housing.open({ ...preparation, isBusy: () => true, onDenied: () => undefined }, caller);
+  const container = await EnvironmentContainer.open(
+    { ...preparation, isBusy: () => true, onDenied: () => undefined },
+    caller,
+  );
   try {
-    const toolingFiles = await runAll(preparation, housing, caller);
-    await housing.clearSetuidBits();
+    const toolingFiles = await runAll(preparation, container, caller);
+    await container.clearSetuidBits();
     if (plan.writableRoot === undefined) return { image: null, toolingFiles };
     const labels = { [imageLabel]: preparation.environmentId };
-    const image = await housing.sandbox.commit({ labels, lifetimeMs: plan.lifetimeMs }, { signal: caller.signal });
+    const image = await container.sandbox.commit({ labels, lifetimeMs: plan.lifetimeMs }, { signal: caller.signal });
     return { image, toolingFiles };
   } finally {
-    await housing.remove();
+    await container.remove();
     await traces.close();
   }
 }
 
 async function runAll(
   preparation: ImagePreparation,
-  housing: Housing,
+  container: EnvironmentContainer,
   caller: Caller,
 ): Promise<readonly ChangedToolingFile[]> {
   const { field, commands, traces, onProgress } = preparation;
@@ -70,30 +73,30 @@ async function runAll(
   for (const [index, command] of commands.entries()) {
     onProgress(`${verb} ${index + 1} of ${commands.length}: ${command.join(" ").slice(0, 120)}`);
     const trace = await traces.begin(index > 0);
-    const { process, end } = await runOne(preparation, { housing, command, caller });
-    const report = await traces.end(trace, { process, sandbox: housing.sandbox.id });
+    const { process, end } = await runOne(preparation, { container, command, caller });
+    const report = await traces.end(trace, { process, sandbox: container.sandbox.id });
     for (const file of report.changed) changed.set(file.path, file);
-    if (end.exitCode !== 0 || end.interruption !== null) throw commandFailed({ field, end, housing, index, command });
+    if (end.exitCode !== 0 || end.interruption !== null) throw commandFailed({ field, end, container, index, command });
   }
   return [...changed.values()];
 }
 
 async function runOne(
   { plan, environment, timeoutMs, monotonicMs }: ImagePreparation,
-  run: { readonly housing: Housing; readonly command: readonly string[]; readonly caller: Caller },
+  run: { readonly container: EnvironmentContainer; readonly command: readonly string[]; readonly caller: Caller },
 ): Promise<{ readonly process: Process; readonly end: ProcessEnd<RingOutput> }> {
-  const { housing, command, caller } = run;
+  const { container, command, caller } = run;
   const { workingDirectory } = plan;
-  const process = await housing.sandbox.exec({ command, environment, workingDirectory }, { signal: caller.signal });
+  const process = await container.sandbox.exec({ command, environment, workingDirectory }, { signal: caller.signal });
   const end = await watchCommand({
     process,
-    sandbox: housing.sandbox,
+    sandbox: container.sandbox,
     // They are given no secret.
     redaction: new Redaction([]),
     timeoutMs,
     signal: caller.signal,
     // The whole container is for this alone.
-    end: () => housing.remove(),
+    end: () => container.remove(),
     monotonicMs,
   });
   return { process, end };
@@ -102,14 +105,14 @@ async function runOne(
 function commandFailed(failed: {
   readonly field: ImagePreparation["field"];
   readonly end: ProcessEnd<RingOutput>;
-  readonly housing: Housing;
+  readonly container: EnvironmentContainer;
   readonly index: number;
   readonly command: readonly string[];
 }): GloveboxError {
-  const { end, housing, index, command } = failed;
+  const { end, container, index, command } = failed;
   if (end.interruption === "cancel") return new GloveboxError("CANCELLED", "The request was cancelled.");
   const reasons = { timeout: "it ran out of time", lost: "its container went away" };
-  const overDisk = housing.overDisk === null ? null : "its files passed the disk limit";
+  const overDisk = container.overDisk === null ? null : "its files passed the disk limit";
   const why = overDisk ?? (end.interruption === null ? `exit code ${end.exitCode}` : reasons[end.interruption]);
   const words = `${end.stdout.text()}${end.stderr.text()}`.slice(-shownCharacters).trim();
   const field = `${failed.field}[${index}]`;

@@ -22,7 +22,7 @@ export interface BackgroundProcessParts {
   readonly sandbox: Pick<Sandbox, "state" | "output" | "endProcessAlone" | "endLeftBehind">;
   /** Closed when it has ended. */
   readonly relays: PortRelays;
-  readonly onEnded: () => void;
+  readonly onEnded?: (() => void) | undefined;
 }
 
 /** How a process is ended; by default gently, which leaves it time to go. */

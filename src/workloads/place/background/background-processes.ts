@@ -13,7 +13,7 @@ const most = { running: 32, known: 64 } as const;
 
 export interface BackgroundProcessesOptions {
   /** Where they run, in the words of errors. */
-  readonly place: "environment" | "session";
+  readonly place: string;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
 }
@@ -23,7 +23,7 @@ export interface LaunchedProcess {
   readonly process: Process;
   readonly redaction: BackgroundProcessParts["redaction"];
   readonly sandbox: BackgroundProcessParts["sandbox"] & Pick<Sandbox, "connect">;
-  readonly onEnded: () => void;
+  readonly onEnded?: (() => void) | undefined;
 }
 
 /** The background processes of one place; of those that have ended the oldest are forgotten. */

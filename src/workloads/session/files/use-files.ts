@@ -3,7 +3,7 @@ import { GloveboxError } from "../../../errors/glovebox-error.ts";
 import type { SandboxFiles } from "../../../sandbox/files/sandbox-files.ts";
 import type { Caller } from "../../../sandbox/sandboxes.ts";
 import type { OpenSessionOptions } from "../open-session-sandbox.ts";
-import { plainWish } from "../no-extra-needs.ts";
+import { noExtraNeeds } from "../no-extra-needs.ts";
 import type { OpenedSession, Session } from "../session.ts";
 
 /** What ends its sandbox: also an engine may wait for a program that another one holds up. */
@@ -30,7 +30,7 @@ export async function useFiles<T>(
 ): Promise<FileUse<T>> {
   return session.use(
     caller,
-    plainWish(session.settings, { ...options, runNetwork: noNetwork }),
+    noExtraNeeds(session.settings, { ...options, runNetwork: noNetwork }),
     async (opened, user) => {
       try {
         return { result: await work(opened.live.sandbox.files, user), opened };

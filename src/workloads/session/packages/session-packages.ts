@@ -5,7 +5,7 @@ export type SessionPackages = Readonly<Record<Ecosystem, readonly string[]>>;
 
 export const noPackages: SessionPackages = { npm: [], python: [] };
 
-/** Those with the wanted ones added; null when they have them all. A wish with a version takes the place of another. */
+/** Those with the wanted ones added; null when they have them all. One with a version takes the place of another. */
 export function withPackages(
   known: SessionPackages,
   ecosystem: Ecosystem,

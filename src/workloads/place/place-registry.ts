@@ -1,0 +1,116 @@
+import type { Logger } from "../../base/logger.ts";
+import { GloveboxError } from "../../errors/glovebox-error.ts";
+import type { PlaceNoun } from "./place.ts";
+
+export interface PlaceRegistryOptions<Content> {
+  readonly noun: PlaceNoun;
+  /** How long a place may do nothing before it is ended. */
+  readonly idleMs: number;
+  readonly logger: Logger;
+  /** Ends what is in a place; calling it again waits for the same end. */
+  readonly end: (content: Content) => Promise<void>;
+}
+
+/** One id in use. */
+export interface PlaceEntry<Content> {
+  readonly principal: string;
+  readonly id: string;
+  readonly content: Content;
+}
+
+/** The places of one kind on this server, each known to its own principal only, and when they end. */
+export class PlaceRegistry<Content> {
+  readonly #options: PlaceRegistryOptions<Content>;
+  /** By principal, then by id. */
+  readonly #entries = new Map<string, Map<string, PlaceEntry<Content>>>();
+  /** In the order in which they became idle. */
+  readonly #idle = new Map<PlaceEntry<Content>, NodeJS.Timeout>();
+  readonly #ending = new Set<PlaceEntry<Content>>();
+  /** Ids of those that did not end as they should. */
+  readonly #failed = new Set<string>();
+  #isClosed = false;
+
+  constructor(options: PlaceRegistryOptions<Content>) {
+    this.#options = options;
+  }
+
+  /** Enters a place under an id that its principal uses for no other. @throws CANCELLED after `close` */
+  enter(id: string, principal: string, content: Content): PlaceEntry<Content> {
+    if (this.#isClosed) throw new GloveboxError("CANCELLED", "Glovebox is shutting down.");
+    const entry = { id, principal, content };
+    const own = this.#entries.get(principal) ?? new Map<string, PlaceEntry<Content>>();
+    this.#entries.set(principal, own.set(id, entry));
+    return entry;
+  }
+
+  find(id: string, principal: string): PlaceEntry<Content> | undefined {
+    return this.#entries.get(principal)?.get(id);
+  }
+
+  /** The principal's own, in the order of their entry. */
+  of(principal: string): readonly PlaceEntry<Content>[] {
+    return [...(this.#entries.get(principal)?.values() ?? [])];
+  }
+
+  /** What does nothing at present, that for longest first. */
+  get idle(): readonly Content[] {
+    return [...this.#idle.keys()].map(({ content }) => content);
+  }
+
+  /** Ids of those of which something may be left: live ones, and those that could not be removed. */
+  get left(): readonly string[] {
+    return [...new Set([...this.#all.map(({ id }) => id), ...this.#failed])];
+  }
+
+  /** Ends the idle time of a place, or begins it. */
+  setBusy(entry: PlaceEntry<Content>, isBusy: boolean): void {
+    clearTimeout(this.#idle.get(entry));
+    this.#idle.delete(entry);
+    if (isBusy || this.#ending.has(entry) || this.find(entry.id, entry.principal) !== entry) return;
+    const { idleMs } = this.#options;
+    this.#idle.set(entry, setTimeout(() => this.#endIdle(entry), idleMs).unref());
+  }
+
+  /** Ends a place; its id is free when it is gone. */
+  async end(entry: PlaceEntry<Content>): Promise<void> {
+    this.#ending.add(entry);
+    this.setBusy(entry, true);
+    try {
+      await this.#options.end(entry.content);
+    } catch (error) {
+      this.#failed.add(entry.id);
+      throw error;
+    } finally {
+      this.leave(entry);
+      this.#ending.delete(entry);
+    }
+  }
+
+  /** Frees the id of a place that is no more, or never came up. */
+  leave(entry: PlaceEntry<Content>): void {
+    const own = this.#entries.get(entry.principal);
+    if (own?.get(entry.id) !== entry) return;
+    own.delete(entry.id);
+    if (own.size === 0) this.#entries.delete(entry.principal);
+  }
+
+  /** Ends every place, and lets no new one in; what remains is `left`. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    // A removal that fails is in the log already.
+    await Promise.allSettled(this.#all.map((entry) => this.end(entry)));
+  }
+
+  get #all(): readonly PlaceEntry<Content>[] {
+    return [...this.#entries.values()].flatMap((own) => [...own.values()]);
+  }
+
+  #endIdle(entry: PlaceEntry<Content>): void {
+    const { noun, logger } = this.#options;
+    const ids = { [noun]: entry.id, principal: entry.principal };
+    logger.info(ids, `idle ${noun} ended`);
+    this.end(entry).catch((error: unknown) => {
+      logger.error({ ...ids, err: error }, `idle ${noun} could not be removed`);
+    });
+  }
+}

@@ -1,0 +1,110 @@
+import { GloveboxError } from "../../errors/glovebox-error.ts";
+import { GivenSecrets } from "../../policy/redaction/given-secrets.ts";
+import type { ProcessSpec } from "../program/command-spec.ts";
+import type { BackgroundProcess } from "./background/background-process.ts";
+import { BackgroundProcesses, type LaunchedProcess } from "./background/background-processes.ts";
+
+/** What a place is, in the words of errors and of the log. */
+export type PlaceNoun = "environment" | "session";
+
+export interface PlaceParts {
+  readonly noun: PlaceNoun;
+  readonly id: string;
+  readonly principal: string;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Called when its first activity begins, and when its last one has ended. */
+  readonly onActivity: (isBusy: boolean) => void;
+}
+
+/**
+ * What lasts between calls: one principal's place under an id, with background processes, the secrets that it was given,
+ * and an end. Calls and background processes are its activities; without any it is idle.
+ */
+export class Place {
+  readonly id: string;
+  readonly principal: string;
+  readonly processes: BackgroundProcesses;
+  /** All that its programs were given until now. */
+  readonly secrets: GivenSecrets = new GivenSecrets();
+  readonly #parts: PlaceParts;
+  readonly #ending = new AbortController();
+  #active = 0;
+  #end: Promise<void> | undefined;
+
+  constructor(parts: PlaceParts) {
+    const { noun, now } = parts;
+    this.id = parts.id;
+    this.principal = parts.principal;
+    this.processes = new BackgroundProcesses({ place: noun, now });
+    this.#parts = parts;
+  }
+
+  get isEnding(): boolean {
+    return this.#ending.signal.aborted;
+  }
+
+  /** Activities at present. */
+  get activeCount(): number {
+    return this.#active;
+  }
+
+  /** Aborts when the caller gives up, and when the place ends. */
+  signalOf(caller: AbortSignal | undefined): AbortSignal {
+    const { signal } = this.#ending;
+    return caller === undefined ? signal : AbortSignal.any([caller, signal]);
+  }
+
+  /** Does a piece of work that counts as activity. @throws CANCELLED when the place ends, what the work throws */
+  async whileActive<T>(work: () => Promise<T>): Promise<T> {
+    this.#begin();
+    try {
+      return await work();
+    } finally {
+      this.#finish();
+    }
+  }
+
+  /** Starts a process, which is an activity until it has ended. @throws CANCELLED, what `BackgroundProcesses.start` throws */
+  async startProcess(spec: ProcessSpec, launch: () => Promise<LaunchedProcess>): Promise<BackgroundProcess> {
+    this.#begin();
+    try {
+      return await this.processes.start(spec, async () => {
+        const launched = await launch();
+        const onEnded = (): void => {
+          launched.onEnded?.();
+          this.#finish();
+        };
+        return { ...launched, onEnded };
+      });
+    } catch (error) {
+      this.#finish();
+      throw error;
+    }
+  }
+
+  /**
+   * Cancels its activities, ends its background processes and does the last work, once; calling it again waits for the
+   * same end. `stopped` settles when the processes have been ended, as far as that was possible.
+   */
+  end(last: (stopped: Promise<unknown>) => Promise<void>): Promise<void> {
+    this.#end ??= this.#endAll(last);
+    return this.#end;
+  }
+
+  async #endAll(last: (stopped: Promise<unknown>) => Promise<void>): Promise<void> {
+    this.#ending.abort();
+    await last(Promise.allSettled(this.processes.running.map((process) => process.stop())));
+  }
+
+  #begin(): void {
+    if (this.isEnding) throw new GloveboxError("CANCELLED", `The ${this.#parts.noun} is being ended.`);
+    this.#active += 1;
+    if (this.#active === 1) this.#parts.onActivity(true);
+  }
+
+  #finish(): void {
+    this.#active -= 1;
+    if (this.#active === 0) this.#parts.onActivity(false);
+  }
+}

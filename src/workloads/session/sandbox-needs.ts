@@ -1,0 +1,21 @@
+import type { Caller } from "../../sandbox/sandboxes.ts";
+import type { SandboxPackages } from "./packages/sandbox-packages.ts";
+import type { SessionPackages } from "./packages/session-packages.ts";
+import type { SessionSandbox } from "./session-sandbox.ts";
+
+/** What a call needs of its session's sandbox, and how that is made. */
+export interface SandboxNeeds {
+  /**
+   * The packages that a sandbox must have, when those it has are not enough; null when they are. Undefined when only a
+   * sandbox can tell.
+   */
+  missing(
+    known: SessionPackages,
+    live: SessionSandbox | null,
+    caller: Caller,
+  ): Promise<SessionPackages | null | undefined>;
+  /** Gets ready what the sandbox needs, while the former one still lives. */
+  prepare(packages: SessionPackages, caller: Caller): Promise<SandboxPackages>;
+  /** Makes the sandbox. */
+  open(packages: SandboxPackages, caller: Caller): Promise<SessionSandbox>;
+}
