@@ -8,6 +8,7 @@ import { failureReport } from "./failure-report.ts";
 import { retryReport } from "./retry-report.ts";
 import { runTool } from "./run-tool.ts";
 import { runChecks } from "./run-checks.ts";
+import { slowFiles } from "./slow-files.ts";
 import { keepSummary, summaryLines, type RunSummary } from "./run-summary.ts";
 
 /** Far more than it takes. A file that hangs is ended before, see test/lanes/file-bound.ts. */
@@ -29,6 +30,7 @@ try {
   const exitCode = runTool("vitest", ["run", projects, ...reporters, ...given], boundMs);
   const report = existsSync(file) ? readFileSync(file, "utf8") : null;
   const summary = summarize(report, exitCode);
+  if (report !== null) for (const line of slowFiles(report, process.cwd())) console.log(line);
   if (failedChecks.length > 0) console.log(`Static checks that failed, each counted below: ${failedChecks.join(", ")}`);
   for (const line of summaryLines(summary)) console.log(line);
   const kept = process.env["GLOVEBOX_TEST_SUMMARY"];

@@ -1,5 +1,7 @@
 import { globSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { runtimeIndependent } from "./engine-contract/runtime-independent.ts";
+import { topics } from "./engine-contract/topics.ts";
 import { aloneFiles, longFiles, rareFiles } from "./lanes/files.ts";
 import { engineProjects, projectOf, projectsOf, type EngineProject } from "./lanes/lanes.ts";
 
@@ -18,6 +20,10 @@ describe("lanes of tests", () => {
 
   it("files that are named for where or when they run exist", () => {
     expect([...aloneFiles, ...rareFiles, ...longFiles].filter((file) => !files.includes(file))).toEqual([]);
+  });
+
+  it("topics that a runtime has no part in exist", () => {
+    expect(Object.keys(topics)).toEqual(expect.arrayContaining(Object.keys(runtimeIndependent)));
   });
 
   it("a test is in one project of its file, whatever it is called", () => {

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { retryReport } from "../scripts/retry-report.ts";
+import { slowFiles } from "../scripts/slow-files.ts";
 import { keepSummary, summaryLines, sumSummaries } from "../scripts/run-summary.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "glovebox-run-summary-"));
@@ -37,5 +38,20 @@ describe("retryReport", () => {
     ];
     const text = JSON.stringify({ testResults: [{ name: "/project/x.test.ts", assertionResults }] });
     expect(retryReport(text, "/project")).toEqual(["retried: x.test.ts > a b\n  Error: late"]);
+  });
+});
+
+describe("slowFiles", () => {
+  it("names the longest first, by what a lane has of them", () => {
+    const file = (name: string, endTime: number): object => ({
+      ...{ name: `/project/${name}`, startTime: 0, endTime },
+      assertionResults: [{ ancestorTitles: [`${name} on docker`] }],
+    });
+    const text = JSON.stringify({ testResults: [file("a", 1_000), file("b", 61_000), file("c", 10)] });
+    expect(slowFiles(text, "/project")).toEqual([
+      "\n62 s in all files together; the longest:",
+      "61 s  b (b on docker)",
+      "1 s  a (a on docker)",
+    ]);
   });
 });

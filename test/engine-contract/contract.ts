@@ -3,11 +3,13 @@ import { GloveboxError } from "../../src/errors/glovebox-error.ts";
 import { labels } from "../../src/engines/labels.ts";
 import { createId } from "../../src/base/id.ts";
 import type { Engine, EngineProbe } from "../../src/engines/engine.ts";
+import { rareTag } from "../lanes/lanes.ts";
 import { isRequired, skipOrFail, type Requirement } from "../helpers/require.ts";
 import { testRegistryAddress, testRegistryFault } from "../helpers/test-registry.ts";
 import type { BehaviourNeeds, DefineBehaviour } from "./behaviour.ts";
 import { Scene } from "./scene.ts";
 import type { Subject } from "./subject.ts";
+import { runtimeIndependent } from "./runtime-independent.ts";
 import { topics } from "./topics.ts";
 
 /** Registers the whole behaviour suite for one engine. */
@@ -42,7 +44,11 @@ export function engineContract(subject: Subject): void {
       probe = await probeWith(engine, subject.ociRuntime);
     });
 
-    for (const [name, topic] of Object.entries(topics)) describe(name, () => topic(behaviour));
+    for (const [name, topic] of Object.entries(topics)) {
+      // What a runtime has no part in is tried with it by `npm run test:full` only.
+      const rare = subject.ociRuntime !== undefined && name in runtimeIndependent;
+      describe(name, { tags: rare ? [rareTag] : [] }, () => topic(behaviour));
+    }
 
     describe("the subject", () => {
       it("declares exceptions only for behaviours that exist", () => {

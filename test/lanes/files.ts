@@ -9,12 +9,36 @@ export const aloneFiles: readonly string[] = [
   "test/security/resource-attacks.test.ts",
 ];
 
-/** What takes long and seldom breaks alone: `npm run test:full` runs it. */
+/**
+ * What takes long and seldom breaks alone: `npm run test:full` runs it. Other versions and frameworks, whole corpora, crashes,
+ * hostile neighbours, exchanges that are tried until they would have succeeded, and packages from elsewhere.
+ */
 export const rareFiles: readonly string[] = [
   "test/e2e/clock-jump.test.ts",
+  "test/e2e/corpus.test.ts",
+  "test/e2e/crash.test.ts",
+  "test/e2e/engine-dies.test.ts",
+  "test/e2e/exec-command.test.ts",
+  "test/e2e/installed-package.test.ts",
   "test/e2e/library-in-test-runners.test.ts",
   "test/e2e/node-versions.test.ts",
+  "test/e2e/package-cache-crash.test.ts",
+  "test/e2e/package-origins.test.ts",
   "test/e2e/packages-elsewhere.test.ts",
+  "test/e2e/packages-public.test.ts",
+  "test/e2e/project-growth.test.ts",
+  "test/e2e/registries.test.ts",
+  "test/e2e/session-crash.test.ts",
+  "test/e2e/session-disturbed.test.ts",
+  "test/e2e/session-multitude.test.ts",
+  "test/e2e/session-room.test.ts",
+  "test/e2e/sweep.test.ts",
+  "test/e2e/tooling-files.test.ts",
+  "test/security/cohabitants.test.ts",
+  "test/security/egress/fuzz.test.ts",
+  "test/security/mount-exchange-rootless.test.ts",
+  "test/security/mount-exchange.test.ts",
+  "test/security/ordinary-programs.test.ts",
 ];
 
 /** Those that take longest, so that none of them is begun last. */
@@ -22,6 +46,18 @@ export const longFiles: readonly string[] = [
   "test/engine-contract/contract.runsc.test.ts",
   "test/engine-contract/contract.docker.test.ts",
   "test/engine-contract/contract.podman.test.ts",
+  "test/security/cohabitants.test.ts",
   "test/security/probes.test.ts",
+  "test/e2e/corpus.test.ts",
+  "test/e2e/exec-command.test.ts",
   "test/e2e/cli.test.ts",
+  "test/e2e/session-processes.test.ts",
+  "test/e2e/sessions.test.ts",
+  "test/e2e/process-ports.test.ts",
+  "test/e2e/network.test.ts",
+  "test/e2e/environments.test.ts",
+  "test/e2e/secrets.test.ts",
+  "test/e2e/packages.test.ts",
+  "test/engine-contract/contract.ordinary-user.test.ts",
+  "test/engine-contract/contract.local.test.ts",
 ];

@@ -1,0 +1,12 @@
+/**
+ * Topics whose behaviours an OCI runtime has no part in, and why. They are tried on every engine; with another runtime on the
+ * same engine only by `npm run test:full`.
+ */
+export const runtimeIndependent: Readonly<Record<string, string>> = {
+  images: "the engine has its images before any runtime is asked for a container",
+  listing: "labels and states are kept by the engine",
+  losses: "an adapter finds its containers again by what the engine says of them",
+  unavailable: "there is no engine, and no container either",
+  arguments: "the engine hands a runtime one argument vector, however it was written",
+  variables: "the engine writes the environment into what it hands to a runtime",
+};
