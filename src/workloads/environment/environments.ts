@@ -36,7 +36,7 @@ export class Environments implements AsyncDisposable {
   }
 
   /**
-   * Makes an environment under an id that nobody can take meanwhile; a failure gives the id back.
+   * Makes an environment under an id that is taken from the first moment on; a failure gives the id back.
    * @throws ALREADY_EXISTS, CANCELLED, and what `prepare` and `Environment.create` throw
    */
   async create(id: string, caller: Caller, prepare: PrepareParts): Promise<Environment> {

@@ -40,7 +40,7 @@ export interface EnvironmentContainerParts {
   readonly redact: (text: string) => string;
 }
 
-/** Hears of setuid bits that were taken of the project's files. */
+/** Receives news of setuid bits that were taken of the project's files. */
 export interface SetuidListener {
   cleared(sandbox: string, files: ClearedFiles): void;
   ended(sandbox: string): void;

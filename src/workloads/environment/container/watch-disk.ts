@@ -43,7 +43,7 @@ export async function watchDisk(watch: DiskWatch): Promise<void> {
       const excess = (await lookForExcess(watch, { written, freed })) ?? (await lookForFiles(watch, root));
       if (excess !== null && !signal.aborted) return onExceeded(excess);
     } catch (error) {
-      // It may have gone away under the question; whoever runs something in it learns that.
+      // It may have gone away under the question; the next command in it learns that.
       if (!signal.aborted) logger.debug({ sandbox: sandbox.id, err: error }, "the disk was not measured");
     }
     await sleep(isBusy() ? everyMs.busy : everyMs.idle, undefined, { signal, ref: false }).catch(() => undefined);

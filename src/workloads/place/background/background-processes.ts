@@ -102,7 +102,7 @@ export class BackgroundProcesses {
     });
   }
 
-  /** Else nobody could tell whose server answers. */
+  /** Otherwise it would be unclear which server answers. */
   #assertOwnPorts({ ports }: ProcessSpec): void {
     const taken = new Set([
       ...this.running.flatMap((process) => process.ports.map(({ port }) => port)),

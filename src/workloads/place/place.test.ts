@@ -1,0 +1,45 @@
+import { expect, it } from "vitest";
+import { Place } from "./place.ts";
+
+function open(): { readonly place: Place; readonly told: boolean[] } {
+  const told: boolean[] = [];
+  const place = new Place({
+    noun: "session",
+    id: "ses-1",
+    principal: "one",
+    now: () => 0,
+    onActivity: (isBusy) => void told.push(isBusy),
+  });
+  return { place, told };
+}
+
+it("tells of its first activity and of the end of its last one, whatever comes between", async () => {
+  const { place, told } = open();
+  const first = Promise.withResolvers<void>();
+  const second = Promise.withResolvers<void>();
+  const both = [place.whileActive(() => first.promise), place.whileActive(() => second.promise)];
+  expect([told, place.activeCount]).toEqual([[true], 2]);
+  first.resolve();
+  await both[0];
+  expect(told).toEqual([true]);
+  second.reject(new Error("failed"));
+  await expect(both[1]).rejects.toThrow("failed");
+  expect([told, place.activeCount]).toEqual([[true, false], 0]);
+});
+
+it("is no longer active for a process that could not be started", async () => {
+  const { place, told } = open();
+  const spec = { command: ["true"], environment: {}, workingDirectory: "/", ports: [] };
+  await expect(place.startProcess(spec, () => Promise.reject(new Error("no sandbox")))).rejects.toThrow("no sandbox");
+  expect(told).toEqual([true, false]);
+});
+
+it("gives up what goes on when it ends, lets nothing in, and ends once", async () => {
+  const { place } = open();
+  const signal = place.signalOf(undefined);
+  let ends = 0;
+  const last = (): Promise<void> => Promise.resolve(void (ends += 1));
+  await Promise.all([place.end(last), place.end(last)]);
+  expect([signal.aborted, place.isEnding, ends]).toEqual([true, true, 1]);
+  await expect(place.whileActive(() => Promise.resolve())).rejects.toMatchObject({ errorType: "CANCELLED" });
+});
