@@ -12,7 +12,7 @@ import { runnerCommand, toolchains, type Toolchain } from "../program/languages.
 import { planOf } from "../program/plan-of.ts";
 import { readRunner } from "../program/read-runner.ts";
 import { withRealFolders } from "../program/real-folders.ts";
-import type { RunnerFile } from "../program/runner-job.ts";
+import type { RunnerFile, RunnerJob } from "../program/runner-job.ts";
 import { concludeRun } from "../run/conclude-run.ts";
 import { explainProgram } from "../run/explain-program.ts";
 import type { RunIds } from "../run/log-ending.ts";
@@ -70,13 +70,7 @@ export async function runInFreshSandbox(
         redact,
         signal,
       }),
-    job: {
-      main: spec.mainFile,
-      arguments: spec.arguments,
-      environment: Object.fromEntries(spec.secrets.map(({ variable, value }) => [variable, value])),
-      files,
-      folder,
-    },
+    job: jobOf(spec, files, folder),
     stdin: spec.stdin,
     redaction,
     timeoutMs: spec.limits.timeoutMs,
@@ -114,6 +108,11 @@ function profileOf(spec: ExecuteSpec, { toolchain, capabilities, packages, grant
     hostEnvironment: spec.hostEnvironment,
     environment: { ...toolchains[toolchain].environment, ...spec.environment },
   });
+}
+
+function jobOf(spec: ExecuteSpec, files: readonly RunnerFile[], folder: string): RunnerJob {
+  const environment = Object.fromEntries(spec.secrets.map(({ variable, value }) => [variable, value]));
+  return { main: spec.mainFile, arguments: spec.arguments, environment, files, folder };
 }
 
 async function runnerSpec(

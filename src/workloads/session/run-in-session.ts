@@ -104,9 +104,10 @@ async function runAs(
     const { live, before, restarted } = opened;
     ids.sandbox = live.id;
     listener.onSandbox(live.id);
-    const { profile } = live;
     session.secrets.add(call.secrets);
     const result = await runCall(live, {
+      ...dependencies,
+      ...listener,
       ids,
       call,
       redaction: session.secrets.redaction(),
@@ -115,15 +116,10 @@ async function runAs(
       grant,
       environment: programVariables(live, grant, call.hostEnvironment),
       before,
-      maxOutputBytes: dependencies.maxOutputBytes,
-      logger: dependencies.logger,
-      monotonicMs: dependencies.monotonicMs,
-      onOutput: listener.onOutput,
-      onDenied: listener.onDenied,
       signal,
     });
     live.runner.prepare({ toolchain, mainFile: checkMainFile(undefined, call.language) });
-    const notes = [live.packages.warnings, profile.scratch.note ?? [], opened.warnings].flat();
+    const notes = [live.packages.warnings, live.profile.scratch.note ?? [], opened.warnings].flat();
     const packages = live.packages.resolved(needs.ecosystem, needs.wanted);
     return { ...facts, ...result, restarted, packages, warnings: [...warnings, ...notes, ...result.warnings] };
   });
