@@ -71,7 +71,12 @@ describe("what the import table refuses", () => {
       `import { a } from "../podman/y.ts";`,
       /sibling engines\/podman/,
     ],
-    ["an engine outside discovery", "src/engines/x.ts", `import { a } from "./local/y.ts";`, /sibling engines\/local/],
+    [
+      "an engine outside the engine table",
+      "src/engines/x.ts",
+      `import { a } from "./local/y.ts";`,
+      /sibling engines\/local/,
+    ],
     [
       "a workload in a workload",
       "src/workloads/tests/x.ts",
@@ -132,7 +137,7 @@ describe("what the import table lets through", () => {
     ["an import in a template", "src/policy/x.ts", "export const a = `import '../cli/main.ts'`;"],
     ["a lower layer", "src/sandbox/x.ts", `import type { Engine } from "../engines/engine.ts";`],
     ["the shared adapter", "src/engines/podman/x.ts", `import { a } from "../docker-api/y.ts";`],
-    ["an engine in discovery", "src/engines/discover.ts", `export const a = () => import("./local/y.ts");`],
+    ["an engine in the engine table", "src/engines/engine-table.ts", `export const a = () => import("./local/y.ts");`],
     ["the environment in config", "src/config/x.ts", "export const a = process.env.HOME;"],
     ["a process of ours", "src/sandbox/x.ts", "export const a = ({ process }: B) => process.exit;"],
     ["a date from a number", "src/sandbox/x.ts", "export const a = (ms: number) => new Date(ms);"],

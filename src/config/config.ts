@@ -1,3 +1,4 @@
+import { containerEngines } from "../engines/engine-table.ts";
 import type { HostAndPort } from "../policy/network/host-and-port.ts";
 import type { Isolation } from "../policy/isolation.ts";
 import type { Language } from "../policy/language.ts";
@@ -8,10 +9,11 @@ import type { SecretSource } from "./secrets/secret-source.ts";
 /** Which engine answers `run_code`: the configured container engine, or the embedded one (SPEC RT4). */
 export const executionModes = ["container", "preload"] as const;
 export type ExecutionMode = (typeof executionModes)[number];
+export const defaultExecutionMode: ExecutionMode = "preload";
 
 /** Which engine is used in container mode; `auto` probes for one (SPEC RT1). */
-export const containerRuntimes = ["auto", "docker", "podman", "apple"] as const;
-export type ContainerRuntime = (typeof containerRuntimes)[number];
+export const containerRuntimes: readonly string[] = ["auto", ...containerEngines];
+export type ContainerRuntime = string;
 
 /** Least severe entry that the log keeps; pino's names. */
 export const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;

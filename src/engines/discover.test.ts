@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import type { Capabilities } from "./capabilities.ts";
-import { Engines, type EngineTable } from "./discover.ts";
+import { Engines } from "./discover.ts";
+import type { EngineSurroundings } from "./engine-surroundings.ts";
+import { engineTable, type EngineRow } from "./engine-table.ts";
 import type { Engine, EngineName, EngineProbe } from "./engine.ts";
 
 const capabilities = { isolation: "container" } as Capabilities;
@@ -39,27 +41,31 @@ function engineThat(name: EngineName, answers: boolean): () => Promise<Engine> {
 
 function engines(answering: readonly EngineName[], platform: NodeJS.Platform = "linux"): Engines {
   asked.length = 0;
-  const names: EngineName[] = ["docker", "podman", "apple", "local"];
-  const table: EngineTable = Object.fromEntries(
-    names.map((name) => [name, engineThat(name, answering.includes(name))]),
-  );
-  return new Engines(table, platform);
+  const table = engineTable.map((row) => ({ ...row, open: engineThat(row.name, answering.includes(row.name)) }));
+  return enginesOf(table, platform);
+}
+
+function enginesOf(table: readonly EngineRow[], platform: NodeJS.Platform = "linux"): Engines {
+  return new Engines(table, { platform } as EngineSurroundings);
 }
 
 describe("choosing an engine", () => {
   it("takes docker, then podman, then apple on Linux", async () => {
-    const { engine } = await engines(["podman", "apple"]).choose("auto", { allowLocal: false, minIsolation });
+    const { engine } = await engines(["podman", "apple"]).choose("auto", { allowEmbedded: false, minIsolation });
     expect(engine.name).toBe("podman");
     expect(asked).toEqual(["docker", "podman"]);
   });
 
   it("takes apple first on macOS", async () => {
-    const { engine } = await engines(["docker", "apple"], "darwin").choose("auto", { allowLocal: false, minIsolation });
+    const { engine } = await engines(["docker", "apple"], "darwin").choose("auto", {
+      allowEmbedded: false,
+      minIsolation,
+    });
     expect(engine.name).toBe("apple");
   });
 
   it("never falls back to local in container mode, and says what was tried and how to start each", async () => {
-    await expect(engines(["local"]).choose("auto", { allowLocal: false, minIsolation })).rejects.toMatchObject({
+    await expect(engines(["local"]).choose("auto", { allowEmbedded: false, minIsolation })).rejects.toMatchObject({
       errorType: "ENGINE_UNAVAILABLE",
       message: expect.stringMatching(/docker does not answer.*podman does not answer.*apple does not answer/),
       suggestion: expect.stringMatching(/Start docker.*Start podman.*Start apple/),
@@ -67,7 +73,7 @@ describe("choosing an engine", () => {
   });
 
   it("falls back to local on the user's own machine and says so", async () => {
-    const { engine, notes } = await engines(["local"]).choose("auto", { allowLocal: true, minIsolation });
+    const { engine, notes } = await engines(["local"]).choose("auto", { allowEmbedded: true, minIsolation });
     expect(engine.name).toBe("local");
     expect(notes).toEqual([expect.stringContaining("embedded sandbox")]);
   });
@@ -75,48 +81,52 @@ describe("choosing an engine", () => {
   it("falls back to local at level preload only when that was accepted by name, and tells how else", async () => {
     const advice = "The kernel refuses. Install bubblewrap.";
     const weak = { isolation: "preload", isolationAdvice: advice } as Capabilities;
-    const table: EngineTable = {
-      docker: engineThat("docker", false),
-      local: async () => ({
-        ...(await engineThat("local", true)()),
-        probe: async () => ({ available: true, version: "1", capabilities: weak }),
-      }),
-    };
-    const engines = new Engines(table, "linux");
-    await expect(engines.choose("auto", { allowLocal: true, minIsolation })).rejects.toMatchObject({
+    const open = async (): Promise<Engine> => ({
+      ...(await engineThat("local", true)()),
+      probe: async () => ({ available: true, version: "1", capabilities: weak }),
+    });
+    const engines = enginesOf([
+      { name: "docker", embedded: false, open: engineThat("docker", false) },
+      { name: "local", embedded: true, open },
+    ]);
+    await expect(engines.choose("auto", { allowEmbedded: true, minIsolation })).rejects.toMatchObject({
       errorType: "ENGINE_UNAVAILABLE",
       message: expect.stringContaining('local: Engine local reaches isolation "preload" here'),
       suggestion: expect.stringMatching(/Start docker\..*Install bubblewrap\..*--min-isolation preload/),
     });
-    const { engine, notes } = await engines.choose("auto", { allowLocal: true, minIsolation: "preload" });
+    const { engine, notes } = await engines.choose("auto", { allowEmbedded: true, minIsolation: "preload" });
     expect(engine.name).toBe("local");
     expect(notes).toEqual([expect.stringContaining("embedded sandbox")]);
   });
 
   it("goes on after an engine that fails or is too slow, but not when it is given up", async () => {
-    const hanging = (error: GloveboxError): EngineTable => ({
-      docker: async () => ({
-        ...(await engineThat("docker", true)()),
-        probe: async () => {
-          throw error;
-        },
-      }),
-      podman: engineThat("podman", true),
-    });
+    const hanging = (error: GloveboxError): readonly EngineRow[] => [
+      {
+        name: "docker",
+        embedded: false,
+        open: async () => ({
+          ...(await engineThat("docker", true)()),
+          probe: async () => {
+            throw error;
+          },
+        }),
+      },
+      { name: "podman", embedded: false, open: engineThat("podman", true) },
+    ];
     const late = new GloveboxError("ENGINE_UNAVAILABLE", "Engine docker did not answer within 10 s.");
-    const { engine } = await new Engines(hanging(late), "linux").choose("auto", { allowLocal: false, minIsolation });
+    const { engine } = await enginesOf(hanging(late)).choose("auto", { allowEmbedded: false, minIsolation });
     expect(engine.name).toBe("podman");
     const cancelled = new GloveboxError("CANCELLED", "Given up.");
-    const choosing = new Engines(hanging(cancelled), "linux").choose("auto", { allowLocal: false, minIsolation });
+    const choosing = enginesOf(hanging(cancelled)).choose("auto", { allowEmbedded: false, minIsolation });
     await expect(choosing).rejects.toBe(cancelled);
   });
 
   it("probes nothing when an engine is named, and refuses a name without an adapter", async () => {
-    const { engine, notes } = await engines(["local"]).choose("local", { allowLocal: true, minIsolation });
+    const { engine, notes } = await engines(["local"]).choose("local", { allowEmbedded: true, minIsolation });
     expect(engine.name).toBe("local");
     expect(notes).toEqual([]);
     expect(asked).toEqual([]);
-    await expect(engines([]).choose("kubernetes", { allowLocal: true, minIsolation })).rejects.toMatchObject({
+    await expect(engines([]).choose("kubernetes", { allowEmbedded: true, minIsolation })).rejects.toMatchObject({
       errorType: "INVALID_REQUEST",
       message: expect.stringContaining("docker, podman, apple, local"),
     });

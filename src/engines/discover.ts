@@ -1,25 +1,18 @@
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import { isAtLeast, type Isolation } from "../policy/isolation.ts";
+import type { EngineSurroundings } from "./engine-surroundings.ts";
+import type { EngineRow } from "./engine-table.ts";
 import type { CallOptions, Engine, EngineName, EngineProbe } from "./engine.ts";
 import { guardEngine } from "./guarded-engine.ts";
 import { isolationRefusal } from "./isolation-refusal.ts";
 import { probeEngine } from "./probe-engine.ts";
 
-/** What a caller may ask for: one engine, or the first that answers. */
-export type EngineChoice = "auto" | EngineName;
-
-/** Engines of the product, also those without an adapter yet. */
-export const productEngines: readonly EngineName[] = ["docker", "podman", "apple", "local"];
-
-/** Makes an engine on first use; loading it lazily keeps optional weight out of the start. */
-export type EngineLoader = () => Promise<Engine>;
-
-/** Engines of this build by name; a name that is missing has no adapter. */
-export type EngineTable = Readonly<Partial<Record<EngineName, EngineLoader>>>;
+/** What a caller may ask for: one engine by its name, or with `auto` the first that answers. */
+export type EngineChoice = EngineName;
 
 export interface ChooseOptions extends CallOptions {
   /** Whether `auto` may end at the embedded engine (command line and library) or must not (container mode, SPEC RT2). */
-  readonly allowLocal: boolean;
+  readonly allowEmbedded: boolean;
   /** The weakest level at which `auto` takes the embedded engine; container engines are held to it by each run. */
   readonly minIsolation: Isolation;
 }
@@ -32,24 +25,30 @@ export interface ChosenEngine {
 
 /** Opens engines on demand, each once, and closes them all. */
 export class Engines implements AsyncDisposable {
-  readonly #table: EngineTable;
-  readonly #platform: NodeJS.Platform;
+  /** Those that this version has an adapter for. */
+  readonly #rows: readonly EngineRow[];
+  readonly #surroundings: EngineSurroundings;
   readonly #opened = new Map<EngineName, Promise<Engine>>();
 
-  constructor(table: EngineTable, platform: NodeJS.Platform) {
-    this.#table = table;
-    this.#platform = platform;
+  constructor(table: readonly EngineRow[], surroundings: EngineSurroundings) {
+    this.#rows = table.filter(({ open }) => open !== undefined);
+    this.#surroundings = surroundings;
   }
 
-  /** Names that this build has an adapter for. */
+  /** Names that this version has an adapter for. */
   get names(): readonly EngineName[] {
-    return Object.keys(this.#table) as EngineName[];
+    return this.#rows.map(({ name }) => name);
+  }
+
+  /** The engine that needs nothing installed; undefined where there is none. */
+  get embedded(): EngineName | undefined {
+    return this.#rows.find(({ embedded }) => embedded)?.name;
   }
 
   /** @throws INVALID_REQUEST for a name without an adapter */
   async get(name: EngineName): Promise<Engine> {
-    const load = this.#table[name];
-    if (load === undefined) {
+    const open = this.#rows.find((row) => row.name === name)?.open;
+    if (open === undefined) {
       throw new GloveboxError(
         "INVALID_REQUEST",
         `engine: expected one of auto, ${this.names.join(", ")}, got "${name}".`,
@@ -60,7 +59,7 @@ export class Engines implements AsyncDisposable {
     }
     let opened = this.#opened.get(name);
     if (opened === undefined) {
-      opened = load().then(guardEngine);
+      opened = open(this.#surroundings).then(guardEngine);
       this.#opened.set(name, opened);
     }
     return opened;
@@ -78,15 +77,17 @@ export class Engines implements AsyncDisposable {
       return { engine, notes: [] };
     }
     const failures: { name: EngineName; probe: Extract<EngineProbe, { available: false }> }[] = [];
-    for (const name of this.#order(options.allowLocal)) {
+    for (const { name, embedded } of this.#order(options.allowEmbedded)) {
       const engine = await this.get(name);
-      const probe = heldTo(options.minIsolation, await probeEngine(engine, options.signal), name);
+      const answer = await probeEngine(engine, options.signal);
+      // Below the level that is demanded it counts as one that cannot be used, so that nothing falls back to it.
+      const probe = embedded ? heldTo(options.minIsolation, answer, name) : answer;
       if (!probe.available) {
         failures.push({ name, probe });
         continue;
       }
       const notes =
-        name === "local" && failures.length > 0
+        embedded && failures.length > 0
           ? [
               `No container engine answers (${failures.map((failure) => failure.name).join(", ")}): using the embedded sandbox.`,
             ]
@@ -110,17 +111,15 @@ export class Engines implements AsyncDisposable {
     await this.close();
   }
 
-  #order(allowLocal: boolean): readonly EngineName[] {
-    const containers: EngineName[] =
-      this.#platform === "darwin" ? ["apple", "docker", "podman"] : ["docker", "podman", "apple"];
-    const order = allowLocal ? [...containers, "local" as const] : containers;
-    return order.filter((name) => this.#table[name] !== undefined);
+  #order(allowEmbedded: boolean): readonly EngineRow[] {
+    const { platform } = this.#surroundings;
+    const rank = (row: EngineRow): number => (row.embedded ? 2 : row.firstOn === platform ? 0 : 1);
+    return this.#rows.filter((row) => allowEmbedded || !row.embedded).toSorted((a, b) => rank(a) - rank(b));
   }
 }
 
-/** The embedded engine below the level that is demanded counts as one that cannot be used, so that nothing falls back to it. */
 function heldTo(minIsolation: Isolation, probe: EngineProbe, engine: EngineName): EngineProbe {
-  if (engine !== "local" || !probe.available || isAtLeast(probe.capabilities.isolation, minIsolation)) return probe;
+  if (!probe.available || isAtLeast(probe.capabilities.isolation, minIsolation)) return probe;
   const { message, suggestion } = isolationRefusal(probe.capabilities, { engine, minIsolation });
   return { available: false, reason: message, howToStart: suggestion };
 }

@@ -3,8 +3,8 @@ import type { Capabilities } from "./capabilities.ts";
 import type { ContainerSpec } from "./container-spec.ts";
 import type { EngineComponent, EngineSetup } from "./engine-setup.ts";
 
-/** Names of the engines that exist or are planned; a name without an adapter is refused by discovery. */
-export type EngineName = "docker" | "podman" | "apple" | "local" | "kubernetes";
+/** Name of an engine, as the engine table has it; nothing decides by it. */
+export type EngineName = string;
 
 /** Every call of the interface takes these; an aborted call leaves nothing behind. */
 export interface CallOptions {

@@ -28,10 +28,10 @@ export const runSettings = {
       'What the code may reach: "none" (the default), "registries" (the package registries that the host is configured for), "open" (every public name, if the deployment allows it), or a list of domains such as ["example.com", "*.example.org", "example.net:8443"].',
     ),
   image: z.string().optional().describe("Container image; ignored by no engine: refused by one without images."),
-  engine: z.string().optional().describe("Engine: auto, docker, podman or local; default: the deployment's."),
+  engine: z.string().optional().describe("Engine by its name, or auto; default: the deployment's."),
   oci_runtime: z
     .string()
     .optional()
-    .describe("OCI runtime that the engine has, such as runsc (gVisor); default: the engine's own."),
+    .describe("OCI runtime by the name that the engine has for it; default: the engine's own."),
   min_isolation: z.enum(isolationLevels).optional().describe("Refuse engines that seal less than this."),
 } as const;

@@ -1,3 +1,4 @@
+import { isWall, type Isolation } from "../policy/isolation.ts";
 import path from "node:path";
 import { formatBytes } from "../base/bytes.ts";
 import type { Logger } from "../base/logger.ts";
@@ -120,7 +121,7 @@ export class Packages {
 
   /** Whether there is a place to install for such sandboxes, and it may be used for such a run. */
   installsFor(request: Pick<PackagesRequest, "capabilities" | "image" | "runNetwork">): boolean {
-    const hasPlace = request.capabilities.isolation !== "preload" || this.#options.onHost !== null;
+    const hasPlace = isWall(request.capabilities.isolation) || this.#options.onHost !== null;
     return hasPlace && (this.#isConfigured(request) || includesRegistries(request.runNetwork));
   }
 
@@ -170,11 +171,11 @@ export class Packages {
   }
 
   async #workshopFor({ engine, capabilities, specs }: PackagesRequest, principal: string): Promise<Workshop> {
-    if (capabilities.isolation !== "preload") {
+    if (isWall(capabilities.isolation)) {
       return { engine, onHost: false, runTool: runSealedTool(this.#options.network, principal) };
     }
     const { onHost } = this.#options;
-    if (onHost === null) throw refusedOnHost(specs);
+    if (onHost === null) throw refusedOnHost(specs, capabilities.isolation);
     return { engine: await onHost.engine(), onHost: true, runTool: runHostTool(onHost) };
   }
 }
@@ -225,11 +226,11 @@ function assertRegistriesAllowed({ image, runNetwork, specs }: PackagesRequest):
   );
 }
 
-function refusedOnHost(specs: readonly string[]): GloveboxError {
+function refusedOnHost(specs: readonly string[], isolation: Isolation): GloveboxError {
   return installFailed(specs, "at isolation preload nothing keeps an installer from the host", {
     suggestion:
       "Use a container engine or a system with namespaces (`glovebox doctor` tells what is missing). The operator of this machine may allow it here too, without install scripts: `packages.install_at_preload` (`GLOVEBOX_PACKAGES_INSTALL_AT_PRELOAD=true`).",
-    context: { isolation: "preload", setting: "packages.install_at_preload" },
+    context: { isolation, setting: "packages.install_at_preload" },
   });
 }
 

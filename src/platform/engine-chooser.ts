@@ -1,10 +1,11 @@
 import type { Logger } from "../base/logger.ts";
 import type { Config } from "../config/config.ts";
 import type { Host } from "../config/host/host.ts";
-import { productEngines, type ChosenEngine, type EngineChoice, type Engines } from "../engines/discover.ts";
+import type { ChosenEngine, EngineChoice, Engines } from "../engines/discover.ts";
+import { productEngines } from "../engines/engine-table.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import { checkChoice } from "../policy/choice.ts";
-import type { Isolation } from "../policy/isolation.ts";
+import { weakestIsolation, type Isolation } from "../policy/isolation.ts";
 import { decideMinIsolation } from "../policy/min-isolation.ts";
 import type { Reaper } from "../sandbox/owners/reaper.ts";
 import { openOwnState } from "./own-state.ts";
@@ -66,7 +67,8 @@ export function createEngineChooser(parts: EngineChooserParts): EngineChooser {
   const inContainers = config.executionMode === "container";
   const minIsolation = (kind: IsolationKind, requested?: Isolation): Isolation => {
     const isOpen = kind === "session" && door === "stdio" && !inContainers;
-    const minimum = isOpen && !config.explicitSettings.includes("min_isolation") ? "preload" : config.minIsolation;
+    const minimum =
+      isOpen && !config.explicitSettings.includes("min_isolation") ? weakestIsolation : config.minIsolation;
     return decideMinIsolation(requested, { minimum, mayLower: door === "own-machine" });
   };
   let ownState: Promise<void> | undefined;
@@ -74,8 +76,8 @@ export function createEngineChooser(parts: EngineChooserParts): EngineChooser {
     const { signal, containers = false } = needs;
     await (ownState ??= openOwnState(host));
     const choice = checkChoice(name, valid, "engine");
-    const allowLocal = door !== "server" && !inContainers && !containers;
-    const options = { allowLocal, minIsolation: needs.minIsolation ?? minIsolation(kind), signal };
+    const allowEmbedded = door !== "server" && !inContainers && !containers;
+    const options = { allowEmbedded, minIsolation: needs.minIsolation ?? minIsolation(kind), signal };
     try {
       const chosen = await engines.choose(choice, options);
       reaper.watch(chosen.engine);
@@ -91,7 +93,11 @@ export function createEngineChooser(parts: EngineChooserParts): EngineChooser {
     minIsolation,
     chooseEngine: (name, needs = {}) => choose(name ?? namedEngine, needs, "other"),
     chooseSessionEngine: (name, needs = {}) =>
-      choose(name ?? defaultEngine ?? (inContainers ? config.containerRuntime : "local"), needs, "session"),
+      choose(
+        name ?? defaultEngine ?? (inContainers ? config.containerRuntime : (engines.embedded ?? "auto")),
+        needs,
+        "session",
+      ),
     assertEngineAnswers: async (signal) => {
       if (inContainers || namedEngine !== "auto") await choose(namedEngine, { signal }, "other");
     },

@@ -4,7 +4,9 @@ import { readRegistrySettings } from "../egress/registries/registry-settings.ts"
 import { registryVariables } from "../egress/registries/registry-variables.ts";
 import type { Engine } from "../engines/engine.ts";
 import type { HostInstalling } from "../packages/packages.ts";
-import { openHostInstaller } from "./engine-table.ts";
+import { openInstaller } from "../engines/engine-table.ts";
+import { guardEngine } from "../engines/guarded-engine.ts";
+import { engineSurroundings } from "./engine-surroundings.ts";
 
 /** By which the tools find the certificates that this machine trusts. */
 const certificateVariables = [
@@ -28,7 +30,7 @@ export class HostWorkshop implements HostInstalling {
   }
 
   engine(): Promise<Engine> {
-    this.#engine ??= openHostInstaller(this.#config, this.#host);
+    this.#engine ??= openInstaller(engineSurroundings(this.#config, this.#host)).then(guardEngine);
     return this.#engine;
   }
 

@@ -37,7 +37,8 @@ import { Sessions } from "../workloads/session/sessions.ts";
 import { createTypeScriptCompiler, type CompileTypeScript } from "../workloads/program/compile/typescript-compiler.ts";
 import { closeParts } from "./close-parts.ts";
 import { createEngineChooser, type Door, type EngineChooser } from "./engine-chooser.ts";
-import { engineTable } from "./engine-table.ts";
+import { engineTable } from "../engines/engine-table.ts";
+import { engineSurroundings } from "./engine-surroundings.ts";
 import { HostWorkshop } from "./host-workshop.ts";
 
 export interface PlatformOptions {
@@ -100,7 +101,7 @@ const mostInstallers = 4;
 export function createPlatform({ config, host, door, defaultEngine, onAlert }: PlatformOptions): Platform {
   // To stderr: stdout belongs to programs and protocols.
   const logger = pino({ name: "glovebox", level: config.logLevel }, pino.destination({ dest: 2, sync: true }));
-  const engines = new Engines(engineTable(config, host), host.platform);
+  const engines = new Engines(engineTable, engineSurroundings(config, host));
   const owner = createId("own");
   const now = (): number => Date.now();
   const identity = identityOf(host.pid, host.hostName);

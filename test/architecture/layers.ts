@@ -98,7 +98,7 @@ export const rootFiles: Readonly<Record<string, LayerRule>> = {
 export const siblings: Readonly<
   Record<string, { readonly shared: readonly string[]; readonly wiring: readonly string[] }>
 > = {
-  engines: { shared: ["docker-api"], wiring: ["src/engines/discover.ts"] },
+  engines: { shared: ["docker-api"], wiring: ["src/engines/engine-table.ts"] },
   workloads: { shared: ["program", "run", "place"], wiring: [] },
 };
 

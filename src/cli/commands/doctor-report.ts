@@ -1,3 +1,4 @@
+import { isWall } from "../../policy/isolation.ts";
 import type { DoctorChoice, DoctorEngine, DoctorResponse } from "../../operations/doctor/schema.ts";
 import { escapeLine } from "../output/terminal-escape.ts";
 import { indented } from "../output/wrap-text.ts";
@@ -5,15 +6,11 @@ import { indented } from "../output/wrap-text.ts";
 /** Whether a request that names no engine gets one that accepts it and is a wall, which level `preload` is not. */
 export function isHealthy(response: DoctorResponse): boolean {
   const chosen = chosenEngine(response);
-  return chosen !== undefined && chosen.usable && isWall(chosen);
+  return chosen !== undefined && chosen.usable && isWall(chosen.isolation);
 }
 
 function chosenEngine({ chosen_engine: { default: chosen }, engines }: DoctorResponse): DoctorEngine | undefined {
   return engines.find(({ name }) => name === chosen.engine);
-}
-
-function isWall({ isolation }: DoctorEngine): boolean {
-  return isolation !== "preload";
 }
 
 /** What `doctor` found, for people: plain ASCII, 80 columns where words allow; `all` shows defaults too. */
@@ -38,7 +35,7 @@ function verdict(response: DoctorResponse): string {
   const { asked, engine } = response.chosen_engine.default;
   if (isHealthy(response)) return `Ready: \`glovebox run\` uses ${engine}.`;
   const chosen = chosenEngine(response);
-  if (chosen?.usable === true && !isWall(chosen))
+  if (chosen?.usable === true && !isWall(chosen.isolation))
     return `Not ready: \`glovebox run\` uses ${engine} at isolation preload, which is accepted here but no wall.`;
   if (engine !== null) return `Not ready: ${engine} answers, but refuses runs; what it says above tells why.`;
   return asked === "auto"
@@ -52,7 +49,7 @@ function engineBlock(engine: DoctorEngine): string[] {
     ? "cannot be used"
     : [version, isolation && `isolation ${isolation}`].filter(Boolean).join(", ");
   return [
-    `${usable && isWall(engine) ? "[ok]" : "[--]"} ${name}: ${state}`,
+    `${usable && isWall(engine.isolation) ? "[ok]" : "[--]"} ${name}: ${state}`,
     ...field("why", engine.reason),
     ...field("start", engine.how_to_start),
     ...field("parts", engine.components?.map((part) => `${part.name} ${part.version}`).join(", ")),

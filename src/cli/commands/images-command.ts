@@ -1,3 +1,4 @@
+import { containerEngineChoices } from "../../config/engine-words.ts";
 import type { Command } from "commander";
 import { createGlovebox } from "../../library/glovebox.ts";
 import type { ImageRow } from "../../operations/images/schema.ts";
@@ -19,7 +20,7 @@ export function addImagesCommand(program: Command, io: CommandIo, setExitCode: S
     // Its options may stand behind its subcommands, too.
     .enablePositionalOptions(false)
     .description("List the default images and whether the engine has them.")
-    .option("--engine <engine>", "auto, docker or podman (default: auto)")
+    .option("--engine <engine>", `${containerEngineChoices} (default: auto)`)
     .option("--json", "print one JSON object")
     .action(async (options: ImagesOptions) => {
       await withProgress(io, async (glovebox, call) => {

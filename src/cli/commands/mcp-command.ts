@@ -1,3 +1,4 @@
+import { engineChoices } from "../../config/engine-words.ts";
 import type { Command } from "commander";
 import { invalidField } from "../../errors/glovebox-error.ts";
 import { accessTokenFile, openAccessToken } from "../../config/secrets/access-token.ts";
@@ -30,7 +31,7 @@ export function addMcpCommand(program: Command, io: CommandIo, setExitCode: SetE
     .description("Serve the tools to an agent over MCP: on standard input and output, or on a local port.")
     .option("--http <port>", "serve Streamable HTTP at http://127.0.0.1:PORT/mcp instead; 0 takes a free port")
     .option("--no-token", "with --http: ask for no token, so that every user of this machine can run code")
-    .option("--engine <engine>", "auto, docker, podman or local (default: auto)")
+    .option("--engine <engine>", `${engineChoices} (default: auto)`)
     .option(
       "--min-isolation <level>",
       "preload, namespaces, container or vm: refuse engines that seal less (default: namespaces)",

@@ -1,3 +1,4 @@
+import { containerEngineChoices } from "../../config/engine-words.ts";
 import { Option, type Command } from "commander";
 import { createGlovebox, type Glovebox } from "../../library/glovebox.ts";
 import { invalidField } from "../../errors/glovebox-error.ts";
@@ -25,7 +26,7 @@ export function addShellCommand(program: Command, io: CommandIo, setExitCode: Se
     .description("Open a terminal in a sandbox that runs already, or in a fresh one that is removed at the end.")
     .argument("[id]", "id as glovebox ps shows it; without it a fresh sandbox")
     .addOption(fresh("--image <reference>", "container image; default: that of Python programs"))
-    .addOption(fresh("--engine <engine>", "auto, docker or podman"))
+    .addOption(fresh("--engine <engine>", containerEngineChoices))
     .addOption(fresh("--network <policy>", "none, registries, open, or domains with commas between them"))
     .addOption(fresh("--project <folder>", "folder of this machine at /workdir; default: an empty one"))
     .addHelpText(

@@ -1,3 +1,4 @@
+import { engineChoices, ociRuntimeExample } from "../../config/engine-words.ts";
 import { readFile, stat } from "node:fs/promises";
 import { buffer } from "node:stream/consumers";
 import type { Command } from "commander";
@@ -26,7 +27,7 @@ export function addRunCommand(program: Command, io: CommandIo, setExitCode: SetE
     .argument("[file]", 'the program; "-" reads it from standard input')
     .argument("[args...]", "arguments of the program, after --")
     .option("-c, --code <code>", "the program itself, instead of a file")
-    .option("--engine <engine>", "auto, docker, podman or local (default: auto)")
+    .option("--engine <engine>", `${engineChoices} (default: auto)`)
     .option(
       "--language <language>",
       "python, javascript or typescript (default: by the file's ending; python for -c and -)",
@@ -51,7 +52,7 @@ export function addRunCommand(program: Command, io: CommandIo, setExitCode: SetE
       "--packages <list>",
       "packages to install first, with commas between them (lodash@4.17.21,zod), or auto: those that are imported",
     )
-    .option("--oci-runtime <name>", "OCI runtime of the engine, such as runsc")
+    .option("--oci-runtime <name>", `OCI runtime of the engine, such as ${ociRuntimeExample}`)
     .option(
       "--min-isolation <level>",
       "preload, namespaces, container or vm: refuse engines that seal less (default: namespaces)",

@@ -1,14 +1,9 @@
+import { engineTable } from "../../engines/engine-table.ts";
 import type { Environment } from "../layers/environment-layer.ts";
 
 /** Variables that engines and their tools read for themselves. */
 export const engineVariables: readonly string[] = [
-  "DOCKER_HOST",
-  "DOCKER_CONTEXT",
-  "DOCKER_CONFIG",
-  "DOCKER_TLS_VERIFY",
-  "DOCKER_CERT_PATH",
-  "CONTAINER_HOST",
-  "REGISTRY_AUTH_FILE",
+  ...new Set(engineTable.flatMap(({ variables = [] }) => variables)),
   "XDG_RUNTIME_DIR",
   "HOME",
   "TMPDIR",

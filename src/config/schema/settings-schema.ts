@@ -5,7 +5,7 @@ import { isolationLevels } from "../../policy/isolation.ts";
 import { defaultLimits, withinCeilings } from "../../policy/limits/limits.ts";
 import { toolingFilesModes } from "../../policy/tooling/tooling-files.ts";
 import { defaultSessionImage } from "../../policy/session-profile.ts";
-import { containerRuntimes, executionModes, logLevels, type Config } from "../config.ts";
+import { containerRuntimes, defaultExecutionMode, executionModes, logLevels, type Config } from "../config.ts";
 import {
   choice,
   duration,
@@ -25,7 +25,7 @@ const section = "an object";
 const schema = z.strictObject(
   {
     execution_mode: choice(executionModes)
-      .default("preload")
+      .default(defaultExecutionMode)
       .describe("Where `run_code` runs: `container` in a container, `preload` in the embedded sandbox."),
     container_runtime: choice(containerRuntimes)
       .default("auto")

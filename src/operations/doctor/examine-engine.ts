@@ -1,3 +1,4 @@
+import { hintsOf } from "../../engines/engine-table.ts";
 import type { Engine, EngineName, EngineProbe } from "../../engines/engine.ts";
 import { probeEngine } from "../../engines/probe-engine.ts";
 import type { KernelSettings } from "../../platform/kernel-settings.ts";
@@ -68,7 +69,7 @@ export function engineReport(
       ...demands.findings,
       ...versionFindings(components, setup, knownDangers),
       ...nodeFindings(setup, measure.nodeVersion),
-      ...settingFindings({ setup, kernel: measure.kernel, isRoot: measure.isRoot }),
+      ...settingFindings({ setup, kernel: measure.kernel, isRoot: measure.isRoot, hints: hintsOf(name) }),
       ...imageFindings(name, imageLabels),
     ].toSorted((a, b) => severities.indexOf(a.severity) - severities.indexOf(b.severity)),
   };

@@ -1,6 +1,7 @@
 import type { LoadedConfig } from "../../config/config.ts";
 import { effectiveSettings } from "../../config/describe-config.ts";
-import { productEngines, type ChooseOptions, type EngineChoice, type Engines } from "../../engines/discover.ts";
+import type { ChooseOptions, EngineChoice, Engines } from "../../engines/discover.ts";
+import { productEngines } from "../../engines/engine-table.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { readKernelSettings } from "../../platform/kernel-settings.ts";
 import type { Platform } from "../../platform/platform.ts";
@@ -50,9 +51,9 @@ async function run(context: DoctorContext, _request: unknown, { signal }: Operat
   const inContainers = config.executionMode === "container";
   const [reports, byDefault, ownMachine, containerMode] = await Promise.all([
     Promise.all(examined),
-    choice(engines, asked, { allowLocal: !inContainers, minIsolation, signal }),
-    choice(engines, "auto", { allowLocal: !inContainers, minIsolation, signal }),
-    choice(engines, "auto", { allowLocal: false, minIsolation, signal }),
+    choice(engines, asked, { allowEmbedded: !inContainers, minIsolation, signal }),
+    choice(engines, "auto", { allowEmbedded: !inContainers, minIsolation, signal }),
+    choice(engines, "auto", { allowEmbedded: false, minIsolation, signal }),
   ]);
   return {
     version,

@@ -11,7 +11,7 @@ const quiet: EngineSetup = {
 
 function found(setup: EngineSetup, others: Partial<Surroundings> = {}): readonly string[] {
   const kernel = { release: "6.1.0", corePattern: "core", processorFaults: [] };
-  return settingFindings({ setup, kernel, isRoot: false, ...others }).map(
+  return settingFindings({ setup, kernel, isRoot: false, hints: {}, ...others }).map(
     ({ severity, what }) => `${severity}: ${what}`,
   );
 }
@@ -81,5 +81,31 @@ describe("settingFindings", () => {
     expect(found(quiet, { kernel })).toEqual([expect.stringMatching(/^note: A crash starts a program/)]);
     expect(found({ ...quiet, kernel: "6.6.0-linuxkit" }, { kernel })).toEqual([]);
     expect(found({}, { kernel: { ...kernel, release: null } })).toEqual([]);
+  });
+
+  it("gives advice in the engine's own words", () => {
+    const setup: EngineSetup = { connection: { ...tcp, kind: "socket" }, kernel: "6.1.0", containerRoot: "root" };
+    const kernel = { release: "6.1.0", corePattern: "core", processorFaults: [] };
+    const hints = {
+      access: "by the group boats",
+      userNamespaces: "remap-boats",
+      strongerRuntime: { name: "hull", product: "Hull" },
+    };
+    const told = (words: Surroundings["hints"]): string =>
+      JSON.stringify(settingFindings({ setup, kernel, isRoot: false, hints: words }));
+    expect(told(hints)).toMatch(/rootless or with user namespaces \(remap-boats\), or install Hull \(hull\)\./);
+    expect(told(hints)).toContain("an engine that runs as root (by the group boats).");
+    expect(told({})).toContain("Run the engine rootless or with user namespaces.");
+  });
+
+  it("names the engine's own way to encrypt", () => {
+    const kernel = { release: "6.1.0", corePattern: "core", processorFaults: [] };
+    const findings = settingFindings({
+      setup: { connection: tcp },
+      kernel,
+      isRoot: false,
+      hints: { encryption: "mTLS" },
+    });
+    expect(findings[0]?.fix).toMatch(/^Use mTLS, or the local socket/);
   });
 });

@@ -1,3 +1,4 @@
+import type { EngineHints } from "../../engines/engine-table.ts";
 import type { EngineConnection, EngineSetup, LingeringHelpers } from "../../engines/engine-setup.ts";
 import type { KernelSettings } from "../../platform/kernel-settings.ts";
 import type { Finding } from "./finding.ts";
@@ -8,18 +9,20 @@ export interface Surroundings {
   readonly kernel: KernelSettings;
   /** Whether Glovebox itself runs as root. */
   readonly isRoot: boolean;
+  /** The engine's own words. */
+  readonly hints: EngineHints;
 }
 
 /** What an operator should know of how an engine and its kernel are set up, the worst first. */
 export function settingFindings(surroundings: Surroundings): readonly Finding[] {
-  const { setup, kernel, isRoot } = surroundings;
+  const { setup, kernel, isRoot, hints } = surroundings;
   const sharesKernel = setup.kernel !== undefined && setup.kernel === kernel.release;
   return [
-    ...(setup.connection === undefined ? [] : connectionFindings(setup.connection)),
+    ...(setup.connection === undefined ? [] : connectionFindings(setup.connection, hints)),
     ...(setup.openAddresses ?? []).map(openAddress),
     ...(setup.setuid === true ? [setuidHelper] : []),
-    ...(setup.containerRoot === "root" ? [rootful] : []),
-    ...(sharesKernel && !isRoot && givesRoot(setup) ? [rootBySocket] : []),
+    ...(setup.containerRoot === "root" ? [rootful(hints)] : []),
+    ...(sharesKernel && !isRoot && givesRoot(setup) ? [rootBySocket(hints)] : []),
     ...(setup.accessControl?.length === 0 ? [noAccessControl] : []),
     ...(setup.inProcess === true && isRoot ? [runsAsRoot] : []),
     ...(sharesKernel && kernel.corePattern?.startsWith("|") === true ? [coreHelper] : []),
@@ -28,14 +31,19 @@ export function settingFindings(surroundings: Surroundings): readonly Finding[] 
   ];
 }
 
-function connectionFindings({ kind, tls, remote, origin }: EngineConnection): readonly Finding[] {
+function connectionFindings(
+  { kind, tls, remote, origin }: EngineConnection,
+  { encryption = "TLS, a socket forwarded over SSH" }: EngineHints,
+): readonly Finding[] {
   if (kind === "socket") return [];
-  return [...(kind === "tcp" ? tlsFindings(tls, remote, origin) : []), ...(remote ? [elsewhere(origin)] : [])];
+  const fix = `Use ${encryption}, or the local socket.`;
+  return [...(kind === "tcp" ? tlsFindings({ tls, remote, origin }, fix) : []), ...(remote ? [elsewhere(origin)] : [])];
 }
 
-function tlsFindings(tls: EngineConnection["tls"], remote: boolean, origin: string): readonly Finding[] {
-  const fix =
-    "Use TLS (DOCKER_TLS_VERIFY=1 with DOCKER_CERT_PATH), SSH (DOCKER_HOST=ssh://USER@HOST), or the local socket.";
+function tlsFindings(
+  { tls, remote, origin }: Pick<EngineConnection, "tls" | "remote" | "origin">,
+  fix: string,
+): readonly Finding[] {
   if (tls === null) {
     return [
       {
@@ -81,12 +89,12 @@ function givesRoot({ connection, containerRoot }: EngineSetup): boolean {
   return connection?.kind === "socket" && (containerRoot === "root" || containerRoot === "remapped");
 }
 
-const rootBySocket: Finding = {
+const rootBySocket = ({ access }: EngineHints): Finding => ({
   severity: "note",
-  what: "This user may talk to an engine that runs as root (with Docker: by the group docker).",
+  what: `This user may talk to an engine that runs as root${access === undefined ? "" : ` (${access})`}.`,
   why: "That is as good as being root on this machine, for every program that this user starts; sandboxes cannot reach the engine.",
   fix: "Give the server a user of its own that nobody works as, or use a rootless engine.",
-};
+});
 
 function processorFaults(names: readonly string[]): Finding {
   return {
@@ -113,12 +121,12 @@ const setuidHelper: Finding = {
   fix: "Remove the bit (`chmod u-s` on bwrap) and allow user namespaces to unprivileged users instead.",
 };
 
-const rootful: Finding = {
+const rootful = ({ userNamespaces, strongerRuntime }: EngineHints): Finding => ({
   severity: "note",
   what: "The root of a container is root on the engine's machine: there is no user namespace.",
   why: "Programs run without root and without capabilities, but a fault of the kernel or the runtime that lets one out may make it root.",
-  fix: "Run the engine rootless or with user namespaces (Docker: userns-remap), or install gVisor (runsc).",
-};
+  fix: `Run the engine rootless or with user namespaces${userNamespaces === undefined ? "" : ` (${userNamespaces})`}${strongerRuntime === undefined ? "" : `, or install ${strongerRuntime.product} (${strongerRuntime.name})`}.`,
+});
 
 const noAccessControl: Finding = {
   severity: "note",

@@ -1,11 +1,11 @@
 import { z } from "zod";
 
 export const imagesRequestSchema = z.strictObject({
-  engine: z.string().optional().describe("Engine: auto, docker, podman or local; default: the deployment's."),
+  engine: z.string().optional().describe("Engine by its name, or auto; default: the deployment's."),
 });
 
 export const pullImagesRequestSchema = z.strictObject({
-  engine: z.string().optional().describe("Engine: auto, docker or podman; default: the deployment's."),
+  engine: z.string().optional().describe("Engine that runs images, by its name, or auto; default: the deployment's."),
   images: z.array(z.string()).optional().describe("References to pull; default: every default image."),
 });
 

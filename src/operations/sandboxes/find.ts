@@ -24,7 +24,8 @@ export async function findSandboxes(
   const found = listed.flat();
   const known = new Set(found.map(({ row }) => row.sandbox_id));
   const records = (await platform.records.list()).filter((record) => !known.has(record.id));
-  const embedded = records.filter((record) => record.engine === "local" && (engineName ?? "local") === "local");
+  const asked = engineName ?? platform.engines.embedded;
+  const embedded = records.filter(({ engine }) => engine === platform.engines.embedded && engine === asked);
   return [...found, ...(await Promise.all(embedded.map((record) => inAnotherProcess(platform, record))))];
 }
 

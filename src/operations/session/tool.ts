@@ -1,3 +1,4 @@
+import { isWall } from "../../policy/isolation.ts";
 import type { ToolForm } from "../operation-row.ts";
 import { programText } from "../program-text.ts";
 import type { ListFilesResponse, ReadFileResponse, WriteFileResponse } from "./files-schema.ts";
@@ -12,7 +13,7 @@ export const runCodeTool: ToolForm<RunCodeResponse> = {
   idempotent: false,
   openWorld: true,
   mayTakeLong: true,
-  caveat: (platform) => (platform.minIsolation("session") === "preload" ? preloadCaveat : null),
+  caveat: (platform) => (isWall(platform.minIsolation("session")) ? null : preloadCaveat),
   text: (response) => programText(response, [`session_id ${response.session_id}`]),
 };
 

@@ -30,7 +30,7 @@ export async function assertNotNested({ engine, sandboxes, source, signal }: Nes
     "project_root: It lies inside a folder that another live sandbox may write to, and what is mounted here cannot be verified: a program there could exchange it for another folder.",
     {
       suggestion:
-        "Destroy the other sandbox first, give both the same project_root, or use an engine that runs on this machine's own kernel without gVisor or a virtual machine.",
+        "Destroy the other sandbox first, give both the same project_root, or use an engine that runs on this machine's own kernel and not on another one, as some OCI runtimes and virtual machines do.",
       context: { field: "project_root", rule: "nested-root", engine: engine.name },
     },
   );

@@ -104,6 +104,9 @@ function tooDeep(): GloveboxError {
   return new GloveboxError(
     "POLICY_DENIED",
     `The project has folders inside each other more than ${maxDepth} deep, which cannot be watched for setuid files.`,
-    { suggestion: "Use an engine without gVisor, or ask for read_only.", context: { rule: "too-deep" } },
+    {
+      suggestion: "Use an engine and an OCI runtime that run on this machine's own kernel, or ask for read_only.",
+      context: { rule: "too-deep" },
+    },
   );
 }

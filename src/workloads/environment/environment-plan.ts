@@ -136,7 +136,8 @@ function rootWarnings({ project }: EnvironmentSpec): readonly string[] {
 
 function noContainers(engine: EngineName): GloveboxError {
   return new GloveboxError("UNSUPPORTED", `Engine ${engine} runs no containers, which environments are made of.`, {
-    suggestion: "Choose an engine with containers (docker or podman), or run single programs with execute_code.",
+    suggestion:
+      "Choose an engine with containers (`glovebox doctor` lists them), or run single programs with execute_code.",
     context: { engine, missing: "images" },
   });
 }

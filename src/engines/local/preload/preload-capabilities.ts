@@ -1,5 +1,5 @@
 import type { Capabilities } from "../../capabilities.ts";
-import { nodeFaultNote } from "../interpreters/node-faults.ts";
+import { nodeFaultNote } from "../../node-faults.ts";
 
 /** Why it is this level and none better. */
 export interface WhyPreload {

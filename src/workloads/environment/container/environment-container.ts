@@ -171,7 +171,7 @@ function locksUnverified(engine: EngineName): GloveboxError {
     "UNSUPPORTED",
     `tooling_files: "locked" needs mounts that can be verified, and engine ${engine} shows none here.`,
     {
-      suggestion: 'Use tooling_files "named", or an engine on this machine\'s own kernel without gVisor.',
+      suggestion: 'Use tooling_files "named", or an engine and an OCI runtime that run on this machine\'s own kernel.',
       context: { engine, field: "tooling_files" },
     },
   );

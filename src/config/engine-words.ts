@@ -1,0 +1,20 @@
+import { containerEngines, engineTable } from "../engines/engine-table.ts";
+
+const here = engineTable.filter(({ open }) => open !== undefined).map(({ name }) => name);
+
+/** What `--engine` takes, in words: `auto` and every engine of this version. */
+export const engineChoices: string = orList(["auto", ...here]);
+
+/** The same where only containers will do. */
+export const containerEngineChoices: string = orList([
+  "auto",
+  ...here.filter((name) => containerEngines.includes(name)),
+]);
+
+/** An OCI runtime that some engine takes besides its own, as an example. */
+export const ociRuntimeExample: string =
+  engineTable.find((row) => row.hints?.strongerRuntime)?.hints?.strongerRuntime?.name ?? "";
+
+function orList(names: readonly string[]): string {
+  return `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;
+}

@@ -1,0 +1,21 @@
+/** What engines are told of their machine and of the configuration; each takes what it needs. */
+export interface EngineSurroundings {
+  readonly platform: NodeJS.Platform;
+  readonly architecture: NodeJS.Architecture;
+  /** Null where the system has no numeric users. */
+  readonly uid: number | null;
+  /** Number of this process. */
+  readonly processId: number;
+  /** The executable that runs this process: Node's, as a rule. */
+  readonly executable: string;
+  /** The host's variables that are meant for engines and their tools; nothing of them reaches a sandbox. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Folder for what must outlive the process, closed to other users. */
+  readonly stateDirectory: string;
+  /** The same for root, open to other users who know a name in it. */
+  readonly passableStateDirectory: string;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** A random integer, `minimum` included, `maximum` excluded. */
+  readonly randomInteger: (minimum: number, maximum: number) => number;
+}

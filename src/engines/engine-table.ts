@@ -1,0 +1,96 @@
+import path from "node:path";
+import type { EngineSurroundings } from "./engine-surroundings.ts";
+import type { Engine } from "./engine.ts";
+
+/** All that the rest of the product knows of one engine before it is opened. */
+export interface EngineRow {
+  readonly name: string;
+  /**
+   * Whether its sandboxes live in this process and run programs of the host itself: it needs nothing installed, is what
+   * `auto` ends at, and never stands in where containers are demanded (SPEC RT2).
+   */
+  readonly embedded: boolean;
+  /** The platform on which `auto` asks it before all others. */
+  readonly firstOn?: NodeJS.Platform | undefined;
+  /** An engine for this machine; left out: this version has no adapter. */
+  readonly open?: ((surroundings: EngineSurroundings) => Promise<Engine>) | undefined;
+  /** One that installs packages on this machine itself, with nothing that keeps the installer in. */
+  readonly openInstaller?: ((surroundings: EngineSurroundings) => Promise<Engine>) | undefined;
+  /** Variables of the host that it reads for itself, beside those that every program does. */
+  readonly variables?: readonly string[] | undefined;
+  readonly hints?: EngineHints | undefined;
+}
+
+/** An engine's own words in advice that is the same for all. */
+export interface EngineHints {
+  /** How its API is encrypted. */
+  readonly encryption?: string | undefined;
+  /** By what a user may talk to it. */
+  readonly access?: string | undefined;
+  /** What gives containers a root that is nobody on the host. */
+  readonly userNamespaces?: string | undefined;
+  /** An OCI runtime that it takes and that seals more. */
+  readonly strongerRuntime?: { readonly name: string; readonly product: string } | undefined;
+}
+
+/** The engines of the product, in the order in which `auto` asks them. Each is loaded when it is first asked for. */
+export const engineTable: readonly EngineRow[] = [
+  {
+    name: "docker",
+    embedded: false,
+    open: async ({ environment, platform }) => {
+      const { createDockerEngine } = await import("./docker/docker-engine.ts");
+      const { ociSeccompProfiles } = await import("../policy/seccomp/oci-profile.ts");
+      return createDockerEngine({ environment, platform, seccompProfiles: ociSeccompProfiles() });
+    },
+    variables: ["DOCKER_HOST", "DOCKER_CONTEXT", "DOCKER_CONFIG", "DOCKER_TLS_VERIFY", "DOCKER_CERT_PATH"],
+    hints: {
+      encryption: "TLS (DOCKER_TLS_VERIFY=1 with DOCKER_CERT_PATH), SSH (DOCKER_HOST=ssh://USER@HOST)",
+      access: "by the group docker",
+      userNamespaces: "userns-remap",
+      strongerRuntime: { name: "runsc", product: "gVisor" },
+    },
+  },
+  {
+    name: "podman",
+    embedded: false,
+    open: async ({ environment, platform, uid, stateDirectory }) => {
+      const { createPodmanEngine } = await import("./podman/podman-engine.ts");
+      const { ociSeccompProfiles } = await import("../policy/seccomp/oci-profile.ts");
+      const profileFolder = path.join(stateDirectory, "seccomp");
+      return createPodmanEngine({
+        environment,
+        platform,
+        uid,
+        seccompProfiles: ociSeccompProfiles(),
+        profileFolder,
+      });
+    },
+    variables: ["CONTAINER_HOST", "REGISTRY_AUTH_FILE", "DOCKER_CONFIG"],
+  },
+  { name: "apple", embedded: false, firstOn: "darwin" },
+  {
+    name: "local",
+    embedded: true,
+    open: async (surroundings) => (await import("./local/open-local.ts")).openLocalEngine(surroundings),
+    openInstaller: async (surroundings) => (await import("./local/open-local.ts")).openLocalInstaller(surroundings),
+  },
+];
+
+/** Names of all engines of the product, also of those that this version has no adapter for. */
+export const productEngines: readonly string[] = engineTable.map(({ name }) => name);
+
+/** Names of those that run containers. */
+export const containerEngines: readonly string[] = engineTable.filter((row) => !row.embedded).map(({ name }) => name);
+
+/** An engine's own words; none for one that is not of the product. */
+export function hintsOf(engine: string): EngineHints {
+  return engineTable.find(({ name }) => name === engine)?.hints ?? {};
+}
+
+/** Opens the engine that installs packages on this machine itself. @throws Error when no engine can */
+export async function openInstaller(surroundings: EngineSurroundings): Promise<Engine> {
+  const row = engineTable.find((each) => each.openInstaller !== undefined);
+  if (row?.openInstaller === undefined) throw new Error("No engine installs packages on the host.");
+  return row.openInstaller(surroundings);
+}

@@ -1,0 +1,21 @@
+import { randomInt } from "node:crypto";
+import type { Config } from "../config/config.ts";
+import { passableStateFolder, type Host } from "../config/host/host.ts";
+import type { EngineSurroundings } from "../engines/engine-surroundings.ts";
+
+/** What engines are told of this machine. */
+export function engineSurroundings(config: Config, host: Host): EngineSurroundings {
+  const { platform, architecture, uid, pid, executable, stateDirectory } = host;
+  return {
+    platform,
+    architecture,
+    uid,
+    processId: pid,
+    executable,
+    environment: config.engineEnvironment,
+    stateDirectory,
+    passableStateDirectory: passableStateFolder,
+    now: () => Date.now(),
+    randomInteger: randomInt,
+  };
+}

@@ -1,0 +1,50 @@
+import { parseSync } from "oxc-parser";
+import { engineTable } from "../../src/engines/engine-table.ts";
+
+/** Engines' names that are words of other meanings, too: only a whole string is taken for the engine. */
+const commonWords: ReadonlySet<string> = new Set(["local"]);
+
+/** What stands for an engine, or a part of one, beside its name. */
+const otherWords = ["runsc", "gvisor"];
+
+/** Also whole strings only: level `preload` is a word of the users', and `preloadCaveat` and the like are named after it. */
+const wholeStrings = [...engineTable.map(({ name }) => name).filter((name) => commonWords.has(name)), "preload"];
+
+/** Words that no other code may hold, in whatever form. */
+const anywhere = [...engineTable.map(({ name }) => name).filter((name) => !commonWords.has(name)), ...otherWords];
+
+/** Engines' words in a file's code: comments do not count, names of variables and texts do. */
+export function engineWords(path: string, text: string): readonly string[] {
+  const { comments, errors } = parseSync(path, text);
+  if (errors.length > 0) throw new Error(`${path}: ${errors.map((error) => error.message).join("; ")}`);
+  let code = text;
+  for (const { start, end } of comments) code = code.slice(0, start) + " ".repeat(end - start) + code.slice(end);
+  // The recipe of an image has that name everywhere.
+  const lower = code.replaceAll(/dockerfile/gi, "").toLowerCase();
+  return [
+    ...anywhere.filter((word) => lower.includes(word)),
+    ...wholeStrings.filter((word) => new RegExp(`["']${word}["']`).test(withoutOtherMeanings(code))),
+    ...[...code.matchAll(/\/engines\/([a-z-]+)\//g)].flatMap(([, folder = ""]) => folder),
+  ];
+}
+
+/** Where the very string means something else: whom an operation is for, who sits at this machine, another program's settings. */
+const otherMeanings = [
+  /\baudience\??: ("everyone" \| )?"local"/g,
+  /\bprincipal = "local"/g,
+  /\btype: "local", command\b/g,
+];
+
+function withoutOtherMeanings(code: string): string {
+  return otherMeanings.reduce((rest, pattern) => rest.replaceAll(pattern, ""), code);
+}
+
+/** Files that hold such words all the same, and why. */
+export const engineWordExceptions: Readonly<Record<string, string>> = {
+  "src/policy/isolation.ts": "names the levels of isolation, the weakest of which is called preload (SPEC RT5)",
+  "src/config/config.ts": "names the execution modes, one of which is called preload (SPEC RT4)",
+  "src/config/mounts/protected-places.ts": "places of this machine that products keep, whatever engine is used",
+  "src/policy/mounts/built-in-patterns.ts": "names under which products keep keys and sockets, whatever engine is used",
+  "src/operations/doctor/engine-dangers.ts": "known faults, by the names that products have for their parts",
+  "src/operations/doctor/runtime-dangers.ts": "known faults, by the names that products have for their parts",
+};
