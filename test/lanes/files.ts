@@ -1,11 +1,12 @@
 /**
- * Tests that measure what others take (time, processes, the machine's memory), set the clock far ahead, or count what
- * stands on an engine, whoever made it.
+ * Tests that measure what others take (time, processes, the machine's memory), set the clock far ahead, or count or
+ * sweep what stands on any engine, whoever made it.
  */
 export const aloneFiles: readonly string[] = [
   "test/e2e/clock-jump.test.ts",
   "test/e2e/packages-elsewhere.test.ts",
   "test/e2e/session-multitude.test.ts",
+  "test/e2e/sweep.test.ts",
   "test/security/resource-attacks.test.ts",
 ];
 
