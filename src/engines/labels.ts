@@ -8,8 +8,6 @@ export const labels = {
   kind: "glovebox.kind",
   /** Id of the sandbox. */
   sandbox: "glovebox.sandbox",
-  /** Who asked. */
-  principal: "glovebox.principal",
   /** JSON list of the host's folders that its programs may write to, where there are any. */
   writablePaths: "glovebox.writable-paths",
   /** Hard end, RFC 3339: after it anyone may remove what does not run. */

@@ -1,8 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { Container, Engine } from "../engines/engine.ts";
+import type { ContainerSpec } from "../engines/container-spec.ts";
 import { Admission } from "./admission.ts";
+import type { SandboxRecord } from "./owners/sandbox-records.ts";
 import { Sandbox } from "./sandbox.ts";
-import { Sandboxes, type SandboxesOptions, type SandboxPlan } from "./sandboxes.ts";
+import type { SandboxPlan } from "./sandbox-plan.ts";
+import { Sandboxes, type SandboxesOptions } from "./sandboxes.ts";
 
 const quiet = (): undefined => undefined;
 const logger = { debug: quiet, info: quiet, warn: quiet, error: quiet };
@@ -15,6 +18,8 @@ type Fault = "none" | "create" | "start" | "start and remove";
 /** An engine that can make containers and start them, or not; and sandboxes of which one may live at a time. */
 function scene() {
   const there = new Set<string>();
+  const specs: ContainerSpec[] = [];
+  const records: SandboxRecord[] = [];
   let fault: Fault = "none";
   const containerOf = (name: string): Container =>
     ({
@@ -29,9 +34,11 @@ function scene() {
   const engine = {
     name: "docker",
     capabilities: () => Promise.resolve({}),
-    create: ({ name }: { readonly name: string }) => {
+    create: (spec: ContainerSpec & { readonly name: string }) => {
+      const { name } = spec;
       if (fault === "create") return Promise.reject(new Error("no container"));
       there.add(name);
+      specs.push(spec);
       return Promise.resolve(containerOf(name));
     },
   } as unknown as Engine;
@@ -39,7 +46,7 @@ function scene() {
     admission: new Admission({ maxSandboxes: 1, queueLimit: 0, queueTimeoutMs: 1 }),
     leases: { hold: () => Promise.resolve() } as SandboxesOptions["leases"],
     records: {
-      add: () => Promise.resolve(),
+      add: (record: SandboxRecord) => Promise.resolve(void records.push(record)),
       delete: () => Promise.resolve(),
     } as unknown as SandboxesOptions["records"],
     door: { open: () => Promise.resolve("door") },
@@ -47,7 +54,7 @@ function scene() {
     logger,
     now: () => 0,
   });
-  return { sandboxes, engine, there, break: (next: Fault) => void (fault = next) };
+  return { sandboxes, engine, there, specs, records, break: (next: Fault) => void (fault = next) };
 }
 
 describe("a start that fails", () => {
@@ -80,5 +87,55 @@ describe("a sandbox", () => {
     await expect(sandboxes.open(engine, plan, caller)).rejects.toMatchObject({ errorType: "CAPACITY" });
     await first.remove();
     await (await sandboxes.open(engine, plan, caller)).remove();
+  });
+});
+
+describe("admission and creation", () => {
+  it("create takes no place, admit makes no container", async () => {
+    const { sandboxes, engine, there } = scene();
+    await sandboxes.create(engine, plan);
+    await sandboxes.create(engine, plan);
+    expect(there.size).toBe(2);
+    const place = await sandboxes.admit(caller);
+    expect(there.size).toBe(2);
+    await expect(sandboxes.admit(caller)).rejects.toMatchObject({ errorType: "CAPACITY" });
+    place.release();
+    expect(sandboxes.live, "both are known").toHaveLength(2);
+    await sandboxes.close();
+    expect([...there], "nobody's sandboxes end with the rest").toEqual([]);
+  });
+
+  it("an adopted sandbox takes its principal's place until it is removed, and the record says whose it is", async () => {
+    const { sandboxes, engine, records } = scene();
+    const sandbox = await sandboxes.create(engine, plan);
+    await sandboxes.adopt(sandbox, "ann", await sandboxes.admit({ principal: "ann" }));
+    expect(records.map(({ id, principal }) => [id, principal])).toEqual([
+      [sandbox.id, null],
+      [sandbox.id, "ann"],
+    ]);
+    await expect(sandboxes.admit(caller)).rejects.toMatchObject({ errorType: "CAPACITY" });
+    await sandbox.remove();
+    (await sandboxes.admit(caller)).release();
+  });
+
+  it("labels say nothing of who asks, however a sandbox comes to be", async () => {
+    const { sandboxes, engine, specs } = scene();
+    await sandboxes.create(engine, plan);
+    await sandboxes.open(engine, plan, { principal: "ann" });
+    const names = specs.map(({ labels }) => Object.keys(labels).toSorted());
+    expect(names[0]).toEqual(names[1]);
+    expect(names[0]).toEqual(["expires-at", "kind", "managed", "owner", "sandbox"].map((name) => `glovebox.${name}`));
+    expect(JSON.stringify(specs)).not.toContain("ann");
+  });
+
+  it("nobody gets a sandbox that has ended, or that somebody has", async () => {
+    const { sandboxes, engine } = scene();
+    const ended = await sandboxes.create(engine, plan);
+    await ended.remove();
+    const place = await sandboxes.admit(caller);
+    await expect(sandboxes.adopt(ended, "ann", place)).rejects.toMatchObject({ errorType: "SANDBOX_LOST" });
+    const taken = await sandboxes.create(engine, plan);
+    await sandboxes.adopt(taken, "ann", place);
+    await expect(sandboxes.adopt(taken, "bob", place)).rejects.toThrow("belongs to somebody");
   });
 });

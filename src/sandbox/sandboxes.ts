@@ -1,14 +1,17 @@
 import { createId } from "../base/id.ts";
 import type { Logger } from "../base/logger.ts";
-import type { Container, Engine } from "../engines/engine.ts";
-import type { ContainerSpec } from "../engines/container-spec.ts";
-import { labels, managed } from "../engines/labels.ts";
+import type { Capabilities } from "../engines/capabilities.ts";
+import type { CallOptions, Engine } from "../engines/engine.ts";
+import { GloveboxError } from "../errors/glovebox-error.ts";
 import type { Admission, Place } from "./admission.ts";
-import type { Leases } from "./owners/leases.ts";
-import { containerName } from "./owners/left-over.ts";
-import { writablePaths, writablePathsLabel } from "./mounts/writable-paths.ts";
 import type { SandboxDoor } from "./peers/peer-server.ts";
-import type { SandboxRecord, SandboxRecords } from "./owners/sandbox-records.ts";
+import { ContainerStarter } from "./container-starter.ts";
+import { ownershipLabels } from "./labelled-spec.ts";
+import { writablePaths } from "./mounts/writable-paths.ts";
+import type { Leases } from "./owners/leases.ts";
+import type { SandboxRecords } from "./owners/sandbox-records.ts";
+import { RecordWriter } from "./record-writer.ts";
+import type { SandboxPlan } from "./sandbox-plan.ts";
 import { Sandbox } from "./sandbox.ts";
 
 /** Who asks, and the signal that gives the request up. */
@@ -16,15 +19,6 @@ export interface Caller {
   readonly principal: string;
   readonly signal?: AbortSignal | undefined;
 }
-
-/** Everything of a container's spec but what `Sandboxes` fills in by itself. */
-export type SandboxPlan = Omit<ContainerSpec, "name" | "labels"> & {
-  readonly kind: string;
-  /** Hard end: after it any sweep may remove what is left of the sandbox, once nothing runs in it. */
-  readonly lifetimeMs: number;
-  /** Variables of its programs, which those of visitors get too; none is a secret. */
-  readonly programEnvironment?: Readonly<Record<string, string>> | undefined;
-};
 
 export interface SandboxesOptions {
   readonly admission: Admission;
@@ -39,17 +33,35 @@ export interface SandboxesOptions {
   readonly now: () => number;
 }
 
-/** Starts sandboxes, within the limit on how many may live at once, and knows those that live. */
+interface StartOptions {
+  readonly capabilities: Capabilities;
+  /** Null: nobody yet. */
+  readonly principal: string | null;
+  readonly signal: AbortSignal;
+}
+
+/** What of this server's own belongs to a sandbox that lives. */
+interface Held {
+  readonly record: RecordWriter;
+  /** Null until somebody asks for the sandbox. */
+  place: Place | null;
+}
+
+/**
+ * Admits requests, within the limit on how many sandboxes may live for them at once, starts sandboxes, and knows those
+ * that live. A sandbox may be created before anybody asks for it; the request that takes it over is admitted first.
+ */
 export class Sandboxes implements AsyncDisposable {
   readonly #options: SandboxesOptions;
   readonly #live = new Map<string, Sandbox>();
+  readonly #held = new Map<string, Held>();
   readonly #starting = new Set<Promise<Sandbox>>();
-  /** Ids of those that their engine was told to make, and that are not known to be gone or live. */
-  readonly #doubtful = new Set<string>();
+  readonly #containers: ContainerStarter;
   readonly #closing = new AbortController();
 
   constructor(options: SandboxesOptions) {
     this.#options = options;
+    this.#containers = new ContainerStarter(options);
   }
 
   /** Sandboxes that run now. */
@@ -64,22 +76,52 @@ export class Sandboxes implements AsyncDisposable {
 
   /** Ids of those that may exist on their engine: live ones, those in the making, and those that could not be removed. */
   get left(): readonly string[] {
-    return [...this.#live.keys(), ...this.#doubtful];
+    return [...this.#live.keys(), ...this.#containers.doubtful];
   }
 
   /**
-   * Waits for a place and starts a sandbox; whatever goes wrong, nothing is left behind.
+   * Waits for a place and starts a sandbox in it; whatever goes wrong, nothing is left behind.
    * @throws CAPACITY, CANCELLED, and what the engine throws
    */
-  async open(engine: Engine, plan: SandboxPlan, caller: Caller): Promise<Sandbox> {
-    const signal = AbortSignal.any([this.#closing.signal, ...(caller.signal ? [caller.signal] : [])]);
-    const starting = this.#open(engine, plan, { ...caller, signal });
-    this.#starting.add(starting);
-    try {
-      return await starting;
-    } finally {
-      this.#starting.delete(starting);
-    }
+  open(engine: Engine, plan: SandboxPlan, caller: Caller): Promise<Sandbox> {
+    return this.#track(caller.signal, async (signal) => {
+      // An engine that is down is told at once, not at the end of the queue.
+      const capabilities = await capabilitiesFor(engine, plan, signal);
+      const place = await this.admit({ ...caller, signal });
+      try {
+        const sandbox = await this.#start(engine, plan, { capabilities, principal: caller.principal, signal });
+        this.#take(sandbox, place);
+        return sandbox;
+      } catch (error) {
+        place.release();
+        throw error;
+      }
+    });
+  }
+
+  /** Waits for a place among those that may live at once. @throws CAPACITY, CANCELLED */
+  admit({ principal, signal }: Caller): Promise<Place> {
+    return this.#options.admission.acquire(principal, this.#untilClosed(signal));
+  }
+
+  /**
+   * Starts a sandbox for nobody in particular, outside the limit: how many may wait is for its maker to bound.
+   * @throws CANCELLED, and what the engine throws
+   */
+  create(engine: Engine, plan: SandboxPlan, options: CallOptions = {}): Promise<Sandbox> {
+    return this.#track(options.signal, async (signal) =>
+      this.#start(engine, plan, { capabilities: await capabilitiesFor(engine, plan, signal), principal: null, signal }),
+    );
+  }
+
+  /**
+   * Hands a sandbox that `create` has started over to a principal, whose place it takes until it is removed.
+   * @throws SANDBOX_LOST when it does not live any more; the place stays the caller's then
+   */
+  async adopt(sandbox: Sandbox, principal: string, place: Place): Promise<void> {
+    if (sandbox.state !== "running") throw hasEnded(sandbox);
+    await this.#take(sandbox, place).record.assign(principal);
+    this.#options.logger.info({ sandbox: sandbox.id, principal }, "sandbox adopted");
   }
 
   /** Removes every sandbox, also those that are being started, and lets no new one in; what remains is `left`. */
@@ -96,34 +138,38 @@ export class Sandboxes implements AsyncDisposable {
     await this.close();
   }
 
-  async #open(engine: Engine, plan: SandboxPlan, caller: Caller): Promise<Sandbox> {
-    const capabilities = await engine.capabilities({ signal: caller.signal, ociRuntime: plan.ociRuntime });
-    const place = await this.#options.admission.acquire(caller.principal, caller.signal);
-    const id = createId("sbx");
-    let container: Container | undefined;
+  #untilClosed(signal: AbortSignal | undefined): AbortSignal {
+    return AbortSignal.any([this.#closing.signal, ...(signal ? [signal] : [])]);
+  }
+
+  /** Work that `close` waits for. */
+  async #track(signal: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<Sandbox>): Promise<Sandbox> {
+    const starting = work(this.#untilClosed(signal));
+    this.#starting.add(starting);
     try {
-      await this.#bestEffort(id, "lease", () => this.#options.leases.hold());
-      this.#doubtful.add(id);
-      container = await engine.create(this.#spec(id, plan, caller.principal), { signal: caller.signal });
-      await container.start({ signal: caller.signal });
-    } catch (error) {
-      this.#options.logger.info(
-        { sandbox: id, kind: plan.kind, engine: engine.name, err: error },
-        "sandbox not started",
-      );
-      await this.#undo(id, container, place);
-      throw error;
+      return await starting;
+    } finally {
+      this.#starting.delete(starting);
     }
-    const { principal } = caller;
-    this.#options.logger.info({ sandbox: id, kind: plan.kind, engine: engine.name, principal }, "sandbox started");
-    const recorded = this.#record({
-      id,
-      engine: engine.name,
-      kind: plan.kind,
-      principal: caller.principal,
-      owner: this.#options.owner,
-      createdAtMs: this.#options.now(),
-    });
+  }
+
+  /** @throws SANDBOX_LOST */
+  #take(sandbox: Sandbox, place: Place): Held {
+    const held = this.#held.get(sandbox.id);
+    if (held === undefined) throw hasEnded(sandbox);
+    if (held.place !== null) throw new TypeError("The sandbox belongs to somebody already.");
+    held.place = place;
+    return held;
+  }
+
+  async #start(engine: Engine, plan: SandboxPlan, options: StartOptions): Promise<Sandbox> {
+    const { logger, owner, now } = this.#options;
+    const { capabilities, principal, signal } = options;
+    const id = createId("sbx");
+    const container = await this.#containers.start(id, engine, plan, signal);
+    logger.info({ sandbox: id, kind: plan.kind, engine: engine.name, principal }, "sandbox started");
+    const record = { id, engine: engine.name, kind: plan.kind, principal, owner, createdAtMs: now() };
+    this.#held.set(id, { record: new RecordWriter(record, this.#options), place: null });
     const sandbox = new Sandbox({
       id,
       engineName: engine.name,
@@ -131,69 +177,29 @@ export class Sandboxes implements AsyncDisposable {
       container,
       programEnvironment: plan.programEnvironment ?? {},
       writablePaths: writablePaths(plan),
-      logger: this.#options.logger,
-      ownershipFor: (lifetimeMs) => this.#ownership(lifetimeMs),
-      onRemoved: async (isGone) => {
-        this.#live.delete(id);
-        if (!isGone) this.#doubtful.add(id);
-        place.release();
-        await recorded;
-        await this.#bestEffort(id, "record", () => this.#options.records.delete(id));
-      },
+      logger,
+      ownershipFor: (lifetimeMs) => ownershipLabels({ owner, expiresAtMs: now() + lifetimeMs }),
+      onRemoved: (isGone) => this.#forget(id, isGone),
     });
     this.#live.set(id, sandbox);
-    this.#doubtful.delete(id);
+    this.#containers.doubtful.delete(id);
     return sandbox;
   }
 
-  /** Writes the record, which tells others the way to its owner. */
-  async #record(record: Omit<SandboxRecord, "door">): Promise<void> {
-    let door: string | null = null;
-    await this.#bestEffort(record.id, "door", async () => void (door = await this.#options.door.open()));
-    await this.#bestEffort(record.id, "record", () => this.#options.records.add({ ...record, door }));
+  async #forget(id: string, isGone: boolean): Promise<void> {
+    const held = this.#held.get(id);
+    this.#live.delete(id);
+    this.#held.delete(id);
+    if (!isGone) this.#containers.doubtful.add(id);
+    held?.place?.release();
+    await held?.record.remove();
   }
+}
 
-  /** Without a writable home folder programs still run; the hard end on every object then does the lease's work. */
-  async #bestEffort(sandbox: string, what: string, work: () => Promise<void>): Promise<void> {
-    try {
-      await work();
-    } catch (error) {
-      this.#options.logger.warn({ sandbox, err: error }, `the ${what} could not be made`);
-    }
-  }
+function capabilitiesFor(engine: Engine, { ociRuntime }: SandboxPlan, signal: AbortSignal): Promise<Capabilities> {
+  return engine.capabilities({ signal, ociRuntime });
+}
 
-  #spec(id: string, plan: SandboxPlan, principal: string): ContainerSpec {
-    const { kind, lifetimeMs, programEnvironment: _, ...rest } = plan;
-    return {
-      ...rest,
-      name: containerName(id),
-      labels: {
-        ...this.#ownership(lifetimeMs),
-        [labels.kind]: kind,
-        [labels.sandbox]: id,
-        [labels.principal]: principal,
-        ...writablePathsLabel(writablePaths(plan)),
-      },
-    };
-  }
-
-  #ownership(lifetimeMs: number): Readonly<Record<string, string>> {
-    return {
-      ...managed,
-      [labels.owner]: this.#options.owner,
-      [labels.expiresAt]: new Date(this.#options.now() + lifetimeMs).toISOString(),
-    };
-  }
-
-  async #undo(id: string, container: Container | undefined, place: Place): Promise<void> {
-    try {
-      await container?.remove();
-      this.#doubtful.delete(id);
-    } catch (error) {
-      // The caller learns why the start failed; that the rest stayed behind is for the log and the sweep.
-      this.#options.logger.error({ sandbox: id, err: error }, "sandbox could not be removed after a failed start");
-    } finally {
-      place.release();
-    }
-  }
+function hasEnded({ id }: Sandbox): GloveboxError {
+  return new GloveboxError("SANDBOX_LOST", `The sandbox ${id} has ended.`);
 }

@@ -36,7 +36,6 @@ function sandboxOfAnother(expiresAt: string): ContainerSpec & { readonly name: s
       [labels.owner]: createId("own"),
       [labels.kind]: "session",
       [labels.sandbox]: sandbox,
-      [labels.principal]: "somebody",
       [labels.expiresAt]: expiresAt,
     },
     limits: { cpus: 1, memoryBytes: 64 * mebibyte, pids: 64 },

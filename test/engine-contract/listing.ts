@@ -56,10 +56,10 @@ export const listing: Topic = (behaviour) => {
 
   behaviour("listing.odd-labels", "labels keep values with odd characters", async (scene) => {
     const value = `a=b "c" ü, \\ ${createId("odd")}`;
-    const container = await scene.create({ labels: { ...scene.labels, [labels.principal]: value } });
-    const found = await scene.engine.list({ ...scene.labels, [labels.principal]: value });
+    const container = await scene.create({ labels: { ...scene.labels, [labels.writablePaths]: value } });
+    const found = await scene.engine.list({ ...scene.labels, [labels.writablePaths]: value });
     expect(found.map(({ id }) => id)).toEqual([container.id]);
-    expect(found[0]?.labels[labels.principal]).toBe(value);
+    expect(found[0]?.labels[labels.writablePaths]).toBe(value);
   });
 
   behaviour("listing.remove", "what was listed can be removed from there, more than once", async (scene) => {

@@ -109,19 +109,17 @@ const leavings: readonly Sabotage[] = [
   {
     id: "sandboxes: a failed start keeps its place",
     file: sandboxes,
-    find: `"sandbox could not be removed after a failed start");
-    } finally {
-      place.release();
-    }`,
-    replace: `"sandbox could not be removed after a failed start");
-    }
-    void place;`,
+    find: `      } catch (error) {
+        place.release();
+        throw error;`,
+    replace: `      } catch (error) {
+        throw error;`,
     test: sandboxesTest,
     name: "a start that fails",
   },
   {
     id: "sandboxes: a failed start leaves its container",
-    file: sandboxes,
+    file: "src/sandbox/container-starter.ts",
     find: "await container?.remove();",
     replace: "",
     test: sandboxesTest,

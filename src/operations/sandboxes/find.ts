@@ -39,21 +39,26 @@ export async function answeringEngines(platform: Platform, name?: string, signal
 
 async function onEngine(platform: Platform, engine: Engine, signal: AbortSignal | undefined): Promise<FoundSandbox[]> {
   const summaries = (await engine.list(managed, { signal })).filter(isOwnContainer);
+  const records = new Map((await platform.records.list()).map((record) => [record.id, record]));
   return Promise.all(
     summaries.map(async (summary) => ({
-      row: await rowOf(platform, engine, summary),
+      row: await rowOf(platform, engine, { summary, record: records.get(summary.labels[labels.sandbox] ?? "") }),
       remove: () => summary.remove({ signal }),
     })),
   );
 }
 
-async function rowOf({ leases }: Platform, engine: Engine, summary: ContainerSummary): Promise<SandboxRow> {
+async function rowOf(
+  { leases }: Platform,
+  engine: Engine,
+  { summary, record }: { readonly summary: ContainerSummary; readonly record: SandboxRecord | undefined },
+): Promise<SandboxRow> {
   const label = (name: string): string => summary.labels[name] ?? "";
   return {
     sandbox_id: label(labels.sandbox) || summary.id,
     engine: engine.name,
     kind: label(labels.kind),
-    principal: label(labels.principal),
+    principal: record?.principal ?? "",
     created_at: new Date(summary.createdAtMs).toISOString(),
     running: summary.running,
     owner: await leases.stateOf(label(labels.owner)),
@@ -68,7 +73,7 @@ async function inAnotherProcess(platform: Platform, record: SandboxRecord): Prom
     sandbox_id: record.id,
     engine: record.engine,
     kind: record.kind,
-    principal: record.principal,
+    principal: record.principal ?? "",
     created_at: new Date(record.createdAtMs).toISOString(),
     running: owner === "living",
     owner,

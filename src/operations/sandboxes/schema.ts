@@ -16,7 +16,7 @@ const sandboxRow = z.object({
   sandbox_id: z.string(),
   engine: z.string(),
   kind: z.string(),
-  principal: z.string(),
+  principal: z.string().describe("Empty while nobody has it, and where only another user's server knows."),
   created_at: z.string().describe("RFC 3339."),
   running: z.boolean(),
   owner: z.enum(["living", "expired", "unknown"]).describe("Whether the server that made it still lives."),

@@ -8,7 +8,8 @@ export interface SandboxRecord {
   readonly id: string;
   readonly engine: EngineName;
   readonly kind: string;
-  readonly principal: string;
+  /** Who asks; null: nobody yet. */
+  readonly principal: string | null;
   readonly owner: string;
   readonly createdAtMs: number;
   /** Where its owner can be asked for it (`SandboxDoor`); null: nowhere. */

@@ -8,7 +8,7 @@ import {
 import type { MountSpec } from "../../engines/container-spec.ts";
 import type { EngineName } from "../../engines/engine.ts";
 import { divideScratch, temporaryFolder, workFolder } from "../../policy/scratch.ts";
-import type { SandboxPlan } from "../../sandbox/sandboxes.ts";
+import type { SandboxPlan } from "../../sandbox/sandbox-plan.ts";
 import { projectFolder, type EnvironmentSpec, type Project } from "./environment-spec.ts";
 
 /** Hard end of an environment, used or not: after it any sweep may take what is left of it. */

@@ -1,5 +1,5 @@
 import type { Profile } from "../../policy/profile.ts";
-import type { SandboxPlan } from "../../sandbox/sandboxes.ts";
+import type { SandboxPlan } from "../../sandbox/sandbox-plan.ts";
 
 /** The sandbox that a profile describes; `lifetimeMs` is its hard end, after which any sweep may remove it. */
 export function planOf(profile: Profile, lifetimeMs: number): SandboxPlan {

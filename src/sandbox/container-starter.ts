@@ -1,0 +1,62 @@
+import type { Logger } from "../base/logger.ts";
+import type { Container, Engine } from "../engines/engine.ts";
+import { labelledSpec } from "./labelled-spec.ts";
+import type { Leases } from "./owners/leases.ts";
+import type { SandboxPlan } from "./sandbox-plan.ts";
+
+export interface ContainerStarterOptions {
+  readonly leases: Pick<Leases, "hold">;
+  /** Identity of this server, for the owner label. */
+  readonly owner: string;
+  readonly logger: Logger;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+/** Makes the containers of sandboxes; whatever goes wrong, nothing is left behind. */
+export class ContainerStarter {
+  /** Ids of sandboxes that their engine was told to make, and that are not known to be gone or live. */
+  readonly doubtful: Set<string> = new Set();
+  readonly #options: ContainerStarterOptions;
+
+  constructor(options: ContainerStarterOptions) {
+    this.#options = options;
+  }
+
+  /** Its id stays among the doubtful ones until the caller knows it as live. @throws what the engine throws */
+  async start(id: string, engine: Engine, plan: SandboxPlan, signal: AbortSignal): Promise<Container> {
+    const { logger, owner, now } = this.#options;
+    let container: Container | undefined;
+    try {
+      await this.#holdLease(id);
+      this.doubtful.add(id);
+      const spec = labelledSpec(id, plan, { owner, expiresAtMs: now() + plan.lifetimeMs });
+      container = await engine.create(spec, { signal });
+      await container.start({ signal });
+      return container;
+    } catch (error) {
+      logger.info({ sandbox: id, kind: plan.kind, engine: engine.name, err: error }, "sandbox not started");
+      await this.#undo(id, container);
+      throw error;
+    }
+  }
+
+  /** Without a writable home folder there is none; the hard end on every object then does the lease's work. */
+  async #holdLease(id: string): Promise<void> {
+    try {
+      await this.#options.leases.hold();
+    } catch (error) {
+      this.#options.logger.warn({ sandbox: id, err: error }, "the lease could not be made");
+    }
+  }
+
+  async #undo(id: string, container: Container | undefined): Promise<void> {
+    try {
+      await container?.remove();
+      this.doubtful.delete(id);
+    } catch (error) {
+      // The caller learns why the start failed; that the rest stayed behind is for the log and the sweep.
+      this.#options.logger.error({ sandbox: id, err: error }, "sandbox could not be removed after a failed start");
+    }
+  }
+}

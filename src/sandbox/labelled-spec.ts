@@ -1,0 +1,35 @@
+import type { ContainerSpec } from "../engines/container-spec.ts";
+import { labels, managed } from "../engines/labels.ts";
+import { writablePaths, writablePathsLabel } from "./mounts/writable-paths.ts";
+import { containerName } from "./owners/left-over.ts";
+import type { SandboxPlan } from "./sandbox-plan.ts";
+
+/** Whose an object on an engine is, and until when. */
+export interface Ownership {
+  /** Identity of this server. */
+  readonly owner: string;
+  /** Milliseconds since the epoch, after which any sweep may remove it. */
+  readonly expiresAtMs: number;
+}
+
+/**
+ * What an engine is given for a plan. The labels name the server, the sandbox and its kind, never who asked: a container
+ * may be started before anybody asks, and whom it serves then is in the server's record.
+ */
+export function labelledSpec(id: string, plan: SandboxPlan, ownership: Ownership): ContainerSpec {
+  const { kind, lifetimeMs: _, programEnvironment: __, ...rest } = plan;
+  return {
+    ...rest,
+    name: containerName(id),
+    labels: {
+      ...ownershipLabels(ownership),
+      [labels.kind]: kind,
+      [labels.sandbox]: id,
+      ...writablePathsLabel(writablePaths(plan)),
+    },
+  };
+}
+
+export function ownershipLabels({ owner, expiresAtMs }: Ownership): Readonly<Record<string, string>> {
+  return { ...managed, [labels.owner]: owner, [labels.expiresAt]: new Date(expiresAtMs).toISOString() };
+}

@@ -1,0 +1,52 @@
+import type { Logger } from "../base/logger.ts";
+import type { SandboxDoor } from "./peers/peer-server.ts";
+import type { SandboxRecord, SandboxRecords } from "./owners/sandbox-records.ts";
+
+export interface RecordWriterOptions {
+  readonly records: Pick<SandboxRecords, "add" | "delete">;
+  /** Lets other processes of this user in; opened with the first sandbox. */
+  readonly door: Pick<SandboxDoor, "open">;
+  readonly logger: Logger;
+}
+
+/**
+ * Keeps the record of one sandbox, which tells others the way to its owner, one write after the other. Without a writable
+ * home folder programs still run; the hard end on every object then does the lease's work.
+ */
+export class RecordWriter {
+  readonly #options: RecordWriterOptions;
+  #record: Omit<SandboxRecord, "door">;
+  #written: Promise<void>;
+
+  constructor(record: Omit<SandboxRecord, "door">, options: RecordWriterOptions) {
+    this.#options = options;
+    this.#record = record;
+    this.#written = this.#write();
+  }
+
+  /** Notes who asks for the sandbox. */
+  assign(principal: string): Promise<void> {
+    this.#record = { ...this.#record, principal };
+    this.#written = this.#written.then(() => this.#write());
+    return this.#written;
+  }
+
+  async remove(): Promise<void> {
+    await this.#written;
+    await this.#bestEffort("record", () => this.#options.records.delete(this.#record.id));
+  }
+
+  async #write(): Promise<void> {
+    let door: string | null = null;
+    await this.#bestEffort("door", async () => void (door = await this.#options.door.open()));
+    await this.#bestEffort("record", () => this.#options.records.add({ ...this.#record, door }));
+  }
+
+  async #bestEffort(what: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      this.#options.logger.warn({ sandbox: this.#record.id, err: error }, `the ${what} could not be made`);
+    }
+  }
+}

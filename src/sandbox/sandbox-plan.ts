@@ -1,0 +1,10 @@
+import type { ContainerSpec } from "../engines/container-spec.ts";
+
+/** Everything of a container's spec but what `Sandboxes` fills in by itself. */
+export type SandboxPlan = Omit<ContainerSpec, "name" | "labels"> & {
+  readonly kind: string;
+  /** Hard end: after it any sweep may remove what is left of the sandbox, once nothing runs in it. */
+  readonly lifetimeMs: number;
+  /** Variables of its programs, which those of visitors get too; none is a secret. */
+  readonly programEnvironment?: Readonly<Record<string, string>> | undefined;
+};
