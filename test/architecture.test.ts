@@ -1,6 +1,9 @@
-import { globSync, readFileSync } from "node:fs";
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { posix } from "node:path";
 import { describe, expect, it } from "vitest";
+import { findCircles, readImportGraph } from "./architecture/find-circles.ts";
 import { findViolations, layerOf } from "./architecture/find-violations.ts";
+import { folderProblems, readFolderTable } from "./architecture/folder-table.ts";
 import { layerOrder, layers, onePlacePackages } from "./architecture/layers.ts";
 import { readSource } from "./architecture/read-source.ts";
 
@@ -145,5 +148,84 @@ describe("what the import table lets through", () => {
     ["vitest in a test", "src/policy/x.test.ts", `import { it } from "vitest"; import { a } from "node:fs";`],
   ])("%s", (_, path, text) => {
     expect(violationsOf(path, text)).toEqual([]);
+  });
+});
+
+describe("circles of imports", () => {
+  const graph = readImportGraph(sources);
+  const planted = (files: Readonly<Record<string, string>>): readonly string[] =>
+    findCircles(new Map([...graph, ...readImportGraph(new Map(Object.entries(files)))]));
+
+  it("are nowhere in the sources, type-only ones neither", () => {
+    expect(findCircles(graph)).toEqual([]);
+    const found = [...graph.values()].flat().filter((path) => !graph.has(path) && !path.startsWith("test/"));
+    expect(found, "every import was followed").toEqual([]);
+  });
+
+  it.each([
+    ["of values", `export { b } from "./planted-b.ts";`, `export { a } from "./planted-a.ts";`],
+    ["of types alone", `import type { B } from "./planted-b.ts";`, `import type { A } from "./planted-a.ts";`],
+    ["of a type and a value", `import type { B } from "./planted-b.ts";`, `export { a } from "./planted-a.ts";`],
+    ["by a type expression", `export type A = import("./planted-b.ts").B;`, `import type { A } from "./planted-a.ts";`],
+    ["by an import on use", `export const a = () => import("./planted-b.ts");`, `import "./planted-a.ts";`],
+  ])("%s are found among all the sources", (_, a, b) => {
+    expect(planted({ "src/base/planted-a.ts": a, "src/base/planted-b.ts": b })).toEqual([
+      "src/base/planted-a.ts -> src/base/planted-b.ts -> src/base/planted-a.ts",
+    ]);
+  });
+
+  it("through other folders, and of one file with itself, are found", () => {
+    const long = {
+      "src/base/x/planted-a.ts": `import type { C } from "../../policy/planted-c.ts";`,
+      "src/policy/planted-c.ts": `import type { B } from "../base/planted-b.ts";`,
+      "src/base/planted-b.ts": `import type { A } from "./x/planted-a.ts";`,
+    };
+    expect(planted(long)).toEqual([expect.stringMatching(/planted-b.*planted-a.*planted-c.*planted-b/)]);
+    expect(planted({ "src/base/planted.ts": `import type { A } from "./planted.ts";` })).toHaveLength(1);
+  });
+
+  it("are not what merely is reached twice", () => {
+    const files = {
+      "src/base/planted-a.ts": `import "./planted-b.ts"; import "./planted-c.ts";`,
+      "src/base/planted-b.ts": `import "./planted-c.ts";`,
+      "src/base/planted-c.ts": `// import "./planted-a.ts";`,
+    };
+    expect(planted(files)).toEqual([]);
+  });
+});
+
+describe("the table of folders in docs/architecture.md", () => {
+  const table = readFolderTable(readFileSync(new URL("docs/architecture.md", root), "utf8"));
+  const withSources = new Set(paths.filter((path) => !path.endsWith(".test.ts")).map((path) => posix.dirname(path)));
+  const sourceFolders = [...withSources].filter((folder) => folder !== "src").toSorted();
+  const exists = (path: string): boolean => existsSync(new URL(path, root));
+
+  it("has a row for each folder that holds sources, and none for what is not there", () => {
+    expect(folderProblems({ table, folders: sourceFolders, exists })).toEqual([]);
+  });
+
+  it("was read whole, and held against all folders", () => {
+    expect(table.length).toBeGreaterThan(40);
+    expect(sourceFolders.length).toBeGreaterThan(40);
+    expect(table).toContain("src/sandbox/files");
+  });
+
+  it.each([
+    ["a folder without a row", { folders: ["src/base", "src/planted"] }, ["src/planted has no row"]],
+    ["a row without a folder", { table: ["src/base", "src/planted"] }, ["src/planted has a row and does not exist"]],
+    ["a second row", { table: ["src/base", "src/base"] }, ["src/base has two rows"]],
+    ["a folder below a row for one folder only", { folders: ["src/base/mux"] }, ["src/base/mux has no row"]],
+  ])("does not bear %s", (_, facts, problems) => {
+    expect(folderProblems({ table: ["src/base"], folders: ["src/base"], exists, ...facts })).toEqual(problems);
+  });
+
+  it("takes names with a slash in a row's other columns for folders in its first one", () => {
+    const text = "| folder | what |\n| --- | --- |\n| `src/base` | small pieces; `mux/`: many | `id.ts` |\n\n| `no` |";
+    expect(readFolderTable(text)).toEqual(["src/base", "src/base/mux"]);
+  });
+
+  it("may tell of all folders in a folder by one row", () => {
+    const facts = { table: ["src/base/**"], folders: ["src/base", "src/base/mux"], exists };
+    expect(folderProblems(facts)).toEqual([]);
   });
 });

@@ -11,3 +11,6 @@ export interface CommandIo {
   /** Kind of the user's terminal, from the environment; empty when it tells none. */
   readonly term: string;
 }
+
+/** Hands a command's exit code to the caller of `runCommandLine`. */
+export type SetExitCode = (exitCode: number) => void;

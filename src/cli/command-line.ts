@@ -1,7 +1,7 @@
 import { Command, CommanderError } from "commander";
 import { toGloveboxError } from "../errors/glovebox-error.ts";
 import { readPackageVersion } from "../config/host/package-version.ts";
-import type { CommandIo } from "./command-io.ts";
+import type { CommandIo, SetExitCode } from "./command-io.ts";
 import { reportError } from "./output/error-report.ts";
 import { exitCodeOfError, exitCodes } from "./exit-code.ts";
 import { addCopyCommand } from "./commands/copy-command.ts";
@@ -14,9 +14,6 @@ import { addPackagesCommand } from "./commands/packages-command.ts";
 import { addRunCommand } from "./run/run-command.ts";
 import { addSandboxesCommands } from "./commands/sandboxes-commands.ts";
 import { addShellCommand } from "./commands/shell-command.ts";
-
-/** Hands a command's exit code to the caller of `runCommandLine`. */
-export type SetExitCode = (exitCode: number) => void;
 
 /** Runs one command line and resolves to its exit code; never rejects. */
 export async function runCommandLine(argv: readonly string[], io: CommandIo): Promise<number> {

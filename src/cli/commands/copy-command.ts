@@ -2,8 +2,7 @@ import type { Command } from "commander";
 import { parseBytes } from "../../base/bytes.ts";
 import { invalidField } from "../../errors/glovebox-error.ts";
 import { createGlovebox } from "../../library/glovebox.ts";
-import type { SetExitCode } from "../command-line.ts";
-import type { CommandIo } from "../command-io.ts";
+import type { CommandIo, SetExitCode } from "../command-io.ts";
 import { escapeLine } from "../output/terminal-escape.ts";
 
 interface CopyOptions {

@@ -1,7 +1,6 @@
 import type { Command } from "commander";
 import { createGlovebox } from "../../library/glovebox.ts";
-import type { SetExitCode } from "../command-line.ts";
-import type { CommandIo } from "../command-io.ts";
+import type { CommandIo, SetExitCode } from "../command-io.ts";
 import { doctorReport, isHealthy } from "./doctor-report.ts";
 import { exitCodes } from "../exit-code.ts";
 

@@ -1,7 +1,6 @@
 import type { Command } from "commander";
 import { createGlovebox, type Glovebox } from "../../library/glovebox.ts";
-import type { SetExitCode } from "../command-line.ts";
-import type { CommandIo } from "../command-io.ts";
+import type { CommandIo, SetExitCode } from "../command-io.ts";
 import { withOwnTerminal } from "../terminal/own-terminal.ts";
 import { ProgramOutput } from "../output/program-output.ts";
 import { parseVariable } from "../run/run-options.ts";

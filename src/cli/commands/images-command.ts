@@ -3,8 +3,7 @@ import type { Command } from "commander";
 import { createGlovebox } from "../../library/glovebox.ts";
 import type { ImageRow } from "../../operations/images/schema.ts";
 import type { OperationEvent } from "../../operations/operation.ts";
-import type { SetExitCode } from "../command-line.ts";
-import type { CommandIo } from "../command-io.ts";
+import type { CommandIo, SetExitCode } from "../command-io.ts";
 import { formatTable } from "../output/format-table.ts";
 import { ProgressLine } from "../output/progress-line.ts";
 

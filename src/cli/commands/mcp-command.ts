@@ -4,8 +4,7 @@ import { invalidField } from "../../errors/glovebox-error.ts";
 import { accessTokenFile, openAccessToken } from "../../config/secrets/access-token.ts";
 import { parseDuration } from "../../base/duration.ts";
 import { exitCodes } from "../exit-code.ts";
-import type { SetExitCode } from "../command-line.ts";
-import type { CommandIo } from "../command-io.ts";
+import type { CommandIo, SetExitCode } from "../command-io.ts";
 import { addMcpInstallCommand } from "./mcp-install-command.ts";
 
 /** The principal of everybody who reaches this process without a key: its user. */

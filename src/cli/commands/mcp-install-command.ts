@@ -4,8 +4,7 @@ import { ownCommand } from "../../config/host/own-command.ts";
 import type { ServerCommand } from "../../mcp/install/client.ts";
 import { mcpClients } from "../../mcp/install/clients.ts";
 import { clientOf, entryText, planInstall, writeInstall } from "../../mcp/install/install-server.ts";
-import type { SetExitCode } from "../command-line.ts";
-import type { CommandIo } from "../command-io.ts";
+import type { CommandIo, SetExitCode } from "../command-io.ts";
 
 interface InstallOptions {
   readonly project?: boolean;

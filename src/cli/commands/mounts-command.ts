@@ -4,8 +4,7 @@ import { createGlovebox } from "../../library/glovebox.ts";
 import type { CheckMountRequest, CheckMountResponse } from "../../operations/mounts/schema.ts";
 import { mountUses, type MountUse } from "../../policy/mounts/mount-policy.ts";
 import { checkChoice } from "../../policy/choice.ts";
-import type { SetExitCode } from "../command-line.ts";
-import type { CommandIo } from "../command-io.ts";
+import type { CommandIo, SetExitCode } from "../command-io.ts";
 import { exitCodes } from "../exit-code.ts";
 import { mountCheckReport, mountsReport } from "./mounts-report.ts";
 

@@ -1,8 +1,7 @@
 import type { Command } from "commander";
 import { createGlovebox } from "../../library/glovebox.ts";
 import type { SandboxRow } from "../../operations/sandboxes/schema.ts";
-import type { SetExitCode } from "../command-line.ts";
-import type { CommandIo } from "../command-io.ts";
+import type { CommandIo, SetExitCode } from "../command-io.ts";
 import { formatTable } from "../output/format-table.ts";
 import { escapeLine } from "../output/terminal-escape.ts";
 

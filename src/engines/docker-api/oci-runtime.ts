@@ -1,5 +1,5 @@
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import type { Dialect } from "./dialect.ts";
+import type { EngineName } from "../engine.ts";
 
 /** What stands between a program and the host's kernel: nothing but its namespaces, a kernel in user space, or a VM. */
 export type RuntimeKind = "namespaces" | "gvisor" | "vm";
@@ -20,9 +20,16 @@ export function runtimeKind(name: string, { path = "", runtimeType = "" }: Runti
   return "namespaces";
 }
 
+/** The engine that is asked for a runtime, as its `Dialect` tells of it. */
+export interface RuntimeOwner {
+  readonly name: EngineName;
+  readonly title: string;
+  readonly howToAddRuntime: string;
+}
+
 /** The refusal of a runtime that the engine has not, or would silently replace by another. */
 export function noSuchRuntimeError(
-  { name: engine, title, howToAddRuntime }: Pick<Dialect, "name" | "title" | "howToAddRuntime">,
+  { name: engine, title, howToAddRuntime }: RuntimeOwner,
   name: string,
   available: readonly string[],
 ): GloveboxError {

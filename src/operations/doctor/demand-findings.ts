@@ -1,4 +1,5 @@
-import { assertEnforceable, optionalDemands, type Capabilities } from "../../engines/capabilities.ts";
+import { assertEnforceable, optionalDemands } from "../../engines/assert-enforceable.ts";
+import type { Capabilities } from "../../engines/capabilities.ts";
 import type { EngineName } from "../../engines/engine.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Isolation } from "../../policy/isolation.ts";

@@ -1,4 +1,4 @@
-import type { Demand } from "../../engines/capabilities.ts";
+import type { Demand } from "../../engines/assert-enforceable.ts";
 import type { LimitField } from "../../policy/limits/limit-fields.ts";
 import type { LimitsRequest } from "../run-settings.ts";
 

@@ -1,10 +1,6 @@
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import {
-  assertEnforceable,
-  assertNetworkPossible,
-  optionalDemands,
-  type Capabilities,
-} from "../../engines/capabilities.ts";
+import { assertEnforceable, assertNetworkPossible, optionalDemands } from "../../engines/assert-enforceable.ts";
+import type { Capabilities } from "../../engines/capabilities.ts";
 import type { MountSpec } from "../../engines/container-spec.ts";
 import type { EngineName } from "../../engines/engine.ts";
 import { divideScratch, temporaryFolder, workFolder } from "../../policy/scratch.ts";

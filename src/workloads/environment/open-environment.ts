@@ -1,35 +1,11 @@
 import { untilCancelled } from "../../base/abort.ts";
-import type { Logger } from "../../base/logger.ts";
-import type { NetworkAccess } from "../../egress/network-access.ts";
-import type { Engine, PullProgress } from "../../engines/engine.ts";
 import { temporaryFolder } from "../../policy/scratch.ts";
-import type { ToolingListener } from "./project/tooling-traces.ts";
-import type { Caller, Sandboxes } from "../../sandbox/sandboxes.ts";
+import type { Caller } from "../../sandbox/sandboxes.ts";
 import type { Environment } from "./environment.ts";
 import { environmentPlan } from "./environment-plan.ts";
-import type { EnvironmentSpec } from "./environment-spec.ts";
-import type { SetuidListener } from "./container/environment-container.ts";
-import type { Environments } from "./environments.ts";
+import type { OpenEnvironment } from "./environment-request.ts";
 import { prepareEnvironment } from "./prepare/prepare-environment.ts";
 import { projectParts, rootWatch } from "./project/project-parts.ts";
-
-export interface OpenEnvironment {
-  readonly id: string;
-  readonly engine: Engine;
-  /** Opens the project, and checks everything that could be refused. */
-  readonly readSpec: () => Promise<EnvironmentSpec>;
-  readonly environments: Environments;
-  readonly sandboxes: Sandboxes;
-  readonly setuidAlerts: SetuidListener;
-  readonly network: Pick<NetworkAccess, "grant">;
-  readonly logger: Logger;
-  readonly host: { readonly platform: NodeJS.Platform; readonly executable: string };
-  readonly toolingAlerts: ToolingListener;
-  readonly onPull: (image: string, progress: PullProgress) => void;
-  readonly onSetup: (message: string) => void;
-  readonly monotonicMs: () => number;
-  readonly now: () => number;
-}
 
 /**
  * Makes an environment; whatever goes wrong, nothing is left behind and its id is free (SPEC EV1).

@@ -2,9 +2,9 @@ import {
   assertEnforceable,
   assertNetworkPossible,
   optionalDemands,
-  type Capabilities,
   type Demand,
-} from "../../engines/capabilities.ts";
+} from "../../engines/assert-enforceable.ts";
+import type { Capabilities } from "../../engines/capabilities.ts";
 import type { CallOptions, Engine } from "../../engines/engine.ts";
 import type { Isolation } from "../../policy/isolation.ts";
 import type { NetworkPolicy } from "../../policy/network/network.ts";

@@ -6,7 +6,7 @@ import type { SandboxPlan } from "../../../sandbox/sandbox-plan.ts";
 import type { Caller } from "../../../sandbox/sandboxes.ts";
 import { setupPlan } from "../environment-plan.ts";
 import type { EnvironmentSpec } from "../environment-spec.ts";
-import type { OpenEnvironment } from "../open-environment.ts";
+import type { OpenEnvironment } from "../environment-request.ts";
 import { prepareImage, type ImagePreparation, type PreparedImage } from "./prepare-image.ts";
 import { projectParts, rootWatch } from "../project/project-parts.ts";
 import { ToolingTraces } from "../project/tooling-traces.ts";
