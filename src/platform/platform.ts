@@ -135,7 +135,7 @@ export function createPlatform({ config, host, door, defaultEngine, onAlert }: P
   const openAdmission = (most: number, onWaiting?: () => void): Admission =>
     new Admission({ maxSandboxes: most, queueLimit: queue.limit, queueTimeoutMs: queue.timeoutMs, onWaiting });
   const openSandboxes = (admission: Admission): Sandboxes =>
-    new Sandboxes({ admission, leases, records, door: sandboxDoor, owner, logger, now });
+    new Sandboxes({ admission, leases, records, door: sandboxDoor, platform: host.platform, owner, logger, now });
   const admission = openAdmission(maxSandboxes, () => sessions.makeRoom());
   const sessions = new Sessions({
     archives,

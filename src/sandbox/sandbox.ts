@@ -3,6 +3,8 @@ import { settlesWithin } from "../base/abort.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Capabilities } from "../engines/capabilities.ts";
 import type { CallOptions, Container, ContainerStats, EngineName, ExecSpec, Process } from "../engines/engine.ts";
+import { GloveboxError } from "../errors/glovebox-error.ts";
+import type { HostPlace } from "./files/host/host-place.ts";
 import { SandboxFiles } from "./files/sandbox-files.ts";
 import { OutputJoint } from "./output-joint.ts";
 import { endLeftBehind, endProcessAlone, endProcessTree, type TreeEnd } from "./process-tree.ts";
@@ -17,6 +19,9 @@ export interface SandboxParts {
   readonly programEnvironment: Readonly<Record<string, string>>;
   /** Folders of this machine that its programs may write to. */
   readonly writablePaths: readonly string[];
+  /** Its scratch and what it may only read, by their paths inside. */
+  readonly folders: readonly { readonly path: string; readonly readOnly: boolean }[];
+  readonly platform: NodeJS.Platform;
   readonly logger: Logger;
   /** Labels that tell whose an object is that may exist for so long from now. */
   readonly ownershipFor: (lifetimeMs: number) => Readonly<Record<string, string>>;
@@ -54,7 +59,11 @@ export class Sandbox implements AsyncDisposable {
     this.id = parts.id;
     this.engineName = parts.engineName;
     this.capabilities = parts.capabilities;
-    this.files = new SandboxFiles(parts.container, parts.capabilities);
+    this.files = new SandboxFiles(parts.container, parts.capabilities, {
+      places: placesOf(parts),
+      platform: parts.platform,
+      assertLiving: () => this.#assertLiving(),
+    });
     this.#parts = parts;
     this.output.listen(({ bytes }) => void (this.#outputBytes += bytes.length));
   }
@@ -162,6 +171,11 @@ export class Sandbox implements AsyncDisposable {
     return this.#removal;
   }
 
+  async #assertLiving(): Promise<void> {
+    const { running } = await this.#parts.container.inspect();
+    if (!running || this.#state !== "running") throw new GloveboxError("SANDBOX_LOST", "The sandbox has ended.");
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.remove();
   }
@@ -182,4 +196,12 @@ export class Sandbox implements AsyncDisposable {
       await onRemoved(isGone);
     }
   }
+}
+
+/** Its folders on this machine, where they are other paths than inside. */
+function placesOf({ container, folders }: SandboxParts): readonly HostPlace[] {
+  return folders.flatMap(({ path, readOnly }) => {
+    const here = container.folderOf?.(path) ?? path;
+    return here === path ? [] : [{ inside: path, here, readOnly }];
+  });
 }

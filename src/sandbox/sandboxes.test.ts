@@ -50,6 +50,7 @@ function scene() {
       delete: () => Promise.resolve(),
     } as unknown as SandboxesOptions["records"],
     door: { open: () => Promise.resolve("door") },
+    platform: "linux",
     owner: "own-this",
     logger,
     now: () => 0,

@@ -12,7 +12,7 @@ import type { Leases } from "./owners/leases.ts";
 import type { SandboxRecords } from "./owners/sandbox-records.ts";
 import { RecordWriter } from "./record-writer.ts";
 import type { SandboxPlan } from "./sandbox-plan.ts";
-import { Sandbox } from "./sandbox.ts";
+import { Sandbox, type SandboxParts } from "./sandbox.ts";
 
 /** Who asks, and the signal that gives the request up. */
 export interface Caller {
@@ -26,6 +26,7 @@ export interface SandboxesOptions {
   readonly records: SandboxRecords;
   /** Lets other processes of this user in; opened with the first sandbox. */
   readonly door: Pick<SandboxDoor, "open">;
+  readonly platform: NodeJS.Platform;
   /** Identity of this server, for the owner label. */
   readonly owner: string;
   readonly logger: Logger;
@@ -177,6 +178,8 @@ export class Sandboxes implements AsyncDisposable {
       container,
       programEnvironment: plan.programEnvironment ?? {},
       writablePaths: writablePaths(plan),
+      folders: foldersOf(plan),
+      platform: this.#options.platform,
       logger,
       ownershipFor: (lifetimeMs) => ownershipLabels({ owner, expiresAtMs: now() + lifetimeMs }),
       onRemoved: (isGone) => this.#forget(id, isGone),
@@ -202,4 +205,12 @@ function capabilitiesFor(engine: Engine, { ociRuntime }: SandboxPlan, signal: Ab
 
 function hasEnded({ id }: Sandbox): GloveboxError {
   return new GloveboxError("SANDBOX_LOST", `The sandbox ${id} has ended.`);
+}
+
+function foldersOf({ scratch, mounts = [] }: SandboxPlan): SandboxParts["folders"] {
+  const fixed = mounts.filter(({ unchanging }) => unchanging === true).map(({ target }) => target);
+  return [
+    ...scratch.map(({ path }) => ({ path, readOnly: false })),
+    ...fixed.map((path) => ({ path, readOnly: true })),
+  ];
 }

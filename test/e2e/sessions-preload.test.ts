@@ -117,4 +117,43 @@ describe.each([
     });
     expect(await python("print(open('kept').read())")).toMatchObject({ stdout: "x\n", restarted: false });
   });
+
+  it("have files that are written, listed and read from outside, and are their programs' own", async () => {
+    session = {};
+    await python("import os\nos.mkdir('made')\nopen('made/by-program', 'w').write('from inside')");
+    await glovebox.writeFile({ ...session, path: "in/put.txt", content: "from outside" });
+    const inside = "print(open('in/put.txt').read())\nopen('in/put.txt', 'a').write('!')\nopen('in/beside', 'w')";
+    expect(await python(inside)).toMatchObject({ stdout: "from outside\n", stderr: "", restarted: false });
+    expect(await glovebox.readFile({ ...session, path: "/work/in/put.txt" })).toMatchObject({
+      content: "from outside!",
+      size_bytes: 13,
+      truncated: false,
+    });
+    expect(await glovebox.readFile({ ...session, path: "made/by-program", offset: 5, limit: 3 })).toMatchObject({
+      content: "ins",
+      truncated: true,
+    });
+    const { files } = await glovebox.listFiles({ ...session });
+    expect(files.map(({ path, type }) => `${type} ${path}`)).toEqual(["folder in", "folder made"]);
+    const where = (await python("import os\nprint(os.path.abspath('in/put.txt'))")).stdout.trim();
+    expect(await glovebox.readFile({ ...session, path: where })).toMatchObject({ content: "from outside!" });
+  });
+
+  it("are read through no link that a program has left, and nothing of this machine's is read or written", async () => {
+    session = {};
+    await python("import os\nopen('real', 'w').write('x')\nos.symlink('real', 'link')\nos.symlink('.', 'round')");
+    const refused = { errorType: "INVALID_REQUEST" };
+    for (const path of ["link", "round/real", "round"]) {
+      await expect(glovebox.readFile({ ...session, path })).rejects.toMatchObject(refused);
+      await expect(glovebox.writeFile({ ...session, path, content: "evil" })).rejects.toMatchObject(refused);
+    }
+    await expect(glovebox.listFiles({ ...session, path: "round" })).rejects.toMatchObject(refused);
+    for (const path of ["/etc/hostname", "../../../etc/hostname"]) {
+      await expect(glovebox.readFile({ ...session, path })).rejects.toMatchObject({ errorType: "NOT_FOUND" });
+      await expect(glovebox.writeFile({ ...session, path, content: "x" })).rejects.toMatchObject({
+        errorType: "NOT_FOUND",
+      });
+    }
+    expect(await python("print(open('real').read())")).toMatchObject({ stdout: "x\n" });
+  });
 });

@@ -4,6 +4,15 @@ import type { ChosenEngine } from "../../src/engines/discover.ts";
 import { executeOperation } from "../../src/operations/execute/run.ts";
 import type { ExecuteRequest, ExecuteResponse } from "../../src/operations/execute/schema.ts";
 import type { OperationCall } from "../../src/operations/operation.ts";
+import type {
+  ListFilesRequest,
+  ListFilesResponse,
+  ReadFileRequest,
+  ReadFileResponse,
+  WriteFileRequest,
+  WriteFileResponse,
+} from "../../src/operations/session/files-schema.ts";
+import { listFilesOperation, readFileOperation, writeFileOperation } from "../../src/operations/session/files.ts";
 import { runCodeOperation } from "../../src/operations/session/run-code.ts";
 import type { RunCodeRequest, RunCodeResponse } from "../../src/operations/session/schema.ts";
 import { parseRequest } from "../../src/operations/parse-request.ts";
@@ -14,6 +23,9 @@ import { preloadEngine } from "./preload-engine.ts";
 export interface PreloadGlovebox extends AsyncDisposable {
   execute(request: ExecuteRequest, call?: Partial<OperationCall>): Promise<ExecuteResponse>;
   runCode(request: RunCodeRequest, call?: Partial<OperationCall>): Promise<RunCodeResponse>;
+  writeFile(request: WriteFileRequest): Promise<WriteFileResponse>;
+  readFile(request: ReadFileRequest): Promise<ReadFileResponse>;
+  listFiles(request: ListFilesRequest): Promise<ListFilesResponse>;
 }
 
 export interface PreloadGloveboxOptions {
@@ -40,6 +52,11 @@ export async function openPreloadGlovebox(options: PreloadGloveboxOptions = {}):
       executeOperation.run(atPreload, parseRequest(executeOperation.request, request), { ...caller, ...call }),
     runCode: (request, call) =>
       runCodeOperation.run(atPreload, parseRequest(runCodeOperation.request, request), { ...caller, ...call }),
+    writeFile: (request) =>
+      writeFileOperation.run(atPreload, parseRequest(writeFileOperation.request, request), caller),
+    readFile: (request) => readFileOperation.run(atPreload, parseRequest(readFileOperation.request, request), caller),
+    listFiles: (request) =>
+      listFilesOperation.run(atPreload, parseRequest(listFilesOperation.request, request), caller),
     [Symbol.asyncDispose]: async () => {
       await platform.close();
       await engine.close();

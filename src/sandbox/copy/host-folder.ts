@@ -76,6 +76,11 @@ export class HostFolder implements AsyncDisposable {
     await this.#handle?.utimes(modifiedAtMs / 1000, modifiedAtMs / 1000);
   }
 
+  /** Makes it another user's, where that needs no look-up of its name. */
+  async giveTo({ uid, gid }: { readonly uid: number; readonly gid: number }): Promise<void> {
+    if (this.#handle !== null && (await this.#handle.stat()).uid !== uid) await this.#handle.chown(uid, gid);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#handle?.close();
   }

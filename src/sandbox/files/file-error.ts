@@ -39,6 +39,18 @@ const rows: readonly Row[] = [
     suggestion: otherPath,
   },
   {
+    words: /Link not followed/,
+    type: "INVALID_REQUEST",
+    says: "is a link, or leads through one, which is followed by the sandbox's own programs only",
+    suggestion: "Name what it leads to; list the folder to see what is there.",
+  },
+  {
+    words: /Not its own/,
+    type: "PERMISSION_DENIED",
+    says: "is a second name of a file that is not the sandbox's",
+    suggestion: otherPath,
+  },
+  {
     words: /Too many levels of symbolic links|[Ss]ymbolic link loop/,
     type: "INVALID_REQUEST",
     says: "leads through links that go in a circle",

@@ -1,0 +1,57 @@
+import type { CallOptions } from "../../engines/engine.ts";
+import type { FileListing, NewTreeEntry, SizedContent, TreeEntry } from "./file-facts.ts";
+
+export interface ListOptions extends CallOptions {
+  /** Levels of folders below; default 1: the folder's own entries. */
+  readonly depth?: number | undefined;
+  /** Default 10,000. */
+  readonly mostEntries?: number | undefined;
+}
+
+export interface ReadOptions extends CallOptions {
+  /** Default 0. */
+  readonly offsetBytes?: number | undefined;
+  /** Default: to its end. */
+  readonly mostBytes?: number | undefined;
+}
+
+export interface WriteOptions extends CallOptions {
+  /** Permissions; default: those of the file that is replaced, else 0o644. */
+  readonly mode?: number | undefined;
+}
+
+/** A file that is being read. */
+export interface FileContent {
+  /** Of the whole file when it was opened; a program may shorten it while it is read. */
+  readonly sizeBytes: number;
+  /** Must be read, or given up by ending the iteration. */
+  readonly chunks: AsyncIterable<Uint8Array>;
+}
+
+/** A listing that was asked for, with its bounds. */
+export interface ListRequest extends CallOptions {
+  readonly depth: number;
+  readonly mostEntries: number;
+}
+
+/** A reading that was asked for. */
+export interface ReadRequest extends CallOptions {
+  readonly offsetBytes: number;
+  /** -1: to its end. */
+  readonly mostBytes: number;
+}
+
+/** How files are moved: from inside a sandbox, or in folders of this machine that its programs write to. */
+export interface FileWay {
+  /** What stands in a folder; links are shown, not followed. */
+  list(path: string, request: ListRequest): Promise<FileListing>;
+  read(path: string, request: ReadRequest): Promise<FileContent>;
+  /** Makes or replaces a file, which takes its place when all of it is there. */
+  write(path: string, content: SizedContent, options: WriteOptions): Promise<void>;
+  readTree(path: string, options: CallOptions): AsyncGenerator<TreeEntry, void, undefined>;
+  writeTree(
+    path: string,
+    entries: AsyncIterable<NewTreeEntry> | Iterable<NewTreeEntry>,
+    options: CallOptions,
+  ): Promise<void>;
+}
