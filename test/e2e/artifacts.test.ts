@@ -12,6 +12,7 @@ import {
   maxListedArtifacts,
   type Artifact,
 } from "../../src/workloads/execute/artifacts.ts";
+import { SandboxFiles } from "../../src/sandbox/files/sandbox-files.ts";
 import type { CommandSandbox } from "../../src/sandbox/sandbox-command.ts";
 
 /** Runs the commands on this machine, which has the same shell and tools. */
@@ -36,12 +37,14 @@ function hostSandbox(path: string): CommandSandbox {
   };
 }
 
+const filesWith = (path: string): SandboxFiles =>
+  new SandboxFiles(hostSandbox(path), { programs: "any", isolation: "container" });
 const hasBusybox = spawnSync("busybox").error === undefined;
 let folder = "";
 let tools = "/usr/bin:/bin";
 
 const collect = (globs: readonly string[], ownPaths: readonly string[] = []): Promise<readonly Artifact[]> =>
-  collectArtifacts({ sandbox: hostSandbox(tools), globs: parseGlobs(globs), ownPaths, folder });
+  collectArtifacts({ files: filesWith(tools), globs: parseGlobs(globs), ownPaths, folder });
 const place = async (path: string, content: string | Uint8Array): Promise<void> => {
   await mkdir(join(folder, path, ".."), { recursive: true });
   await writeFile(join(folder, path), content);
@@ -170,12 +173,10 @@ describe.each(["the system's tools", "BusyBox"])("artifacts, with %s", (kind) =>
     const bare = await mkdtemp(join(tmpdir(), "glovebox-bare-"));
     try {
       await symlink("/bin/sh", join(bare, "sh"));
-      const sandbox = hostSandbox(bare);
-      await expect(collectArtifacts({ sandbox, globs: parseGlobs(["*"]), ownPaths: [], folder })).rejects.toMatchObject(
-        {
-          errorType: "UNSUPPORTED",
-        },
-      );
+      const files = filesWith(bare);
+      await expect(collectArtifacts({ files, globs: parseGlobs(["*"]), ownPaths: [], folder })).rejects.toMatchObject({
+        errorType: "UNSUPPORTED",
+      });
     } finally {
       await rm(bare, { recursive: true });
     }
@@ -183,9 +184,9 @@ describe.each(["the system's tools", "BusyBox"])("artifacts, with %s", (kind) =>
 
   it("are given up with their caller", async () => {
     const signal = AbortSignal.abort();
-    const sandbox = hostSandbox(tools);
+    const files = filesWith(tools);
     await expect(
-      collectArtifacts({ sandbox, globs: parseGlobs(["*"]), ownPaths: [], folder, signal }),
+      collectArtifacts({ files, globs: parseGlobs(["*"]), ownPaths: [], folder, signal }),
     ).rejects.toMatchObject({ errorType: "CANCELLED" });
   });
 });

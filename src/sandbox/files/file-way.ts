@@ -41,11 +41,34 @@ export interface ReadRequest extends CallOptions {
   readonly mostBytes: number;
 }
 
+/** Files of which as many are read as fit, whatever becomes of the others. */
+export interface BatchRequest extends CallOptions {
+  /** Relative to the folder. */
+  readonly paths: readonly string[];
+  /** Bytes of one file; a larger one is not read. */
+  readonly maxFileBytes: number;
+  /** Bytes of all together. */
+  readonly maxBytes: number;
+}
+
+/** One file of a batch, as it was found. */
+export interface BatchFile {
+  /** Bytes when it was looked at; null when it was gone or no regular file, or may not be read. */
+  readonly sizeBytes: number | null;
+  readonly unreadable: boolean;
+  /** Null when it was too large. */
+  readonly bytes: Uint8Array | null;
+}
+
 /** How files are moved: from inside a sandbox, or in folders of this machine that its programs write to. */
 export interface FileWay {
   /** What stands in a folder; links are shown, not followed. */
   list(path: string, request: ListRequest): Promise<FileListing>;
   read(path: string, request: ReadRequest): Promise<FileContent>;
+  /** Paths of the regular files below a folder, relative to it, as far as they fit; no link is followed. */
+  findFiles(folder: string, options: CallOptions): Promise<readonly Uint8Array[]>;
+  /** In the order of the request; the last ones are missing when there was no time for them. */
+  readBatch(folder: string, request: BatchRequest): Promise<readonly BatchFile[]>;
   /** Makes or replaces a file, which takes its place when all of it is there. */
   write(path: string, content: SizedContent, options: WriteOptions): Promise<void>;
   readTree(path: string, options: CallOptions): AsyncGenerator<TreeEntry, void, undefined>;

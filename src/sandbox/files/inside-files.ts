@@ -5,7 +5,16 @@ import type { CallOptions, Container } from "../../engines/engine.ts";
 import type { FileListing, NewTreeEntry, SizedContent, TreeEntry } from "./file-facts.ts";
 import { FileProcess } from "./file-process.ts";
 import { listScript, readScript, readTreeScript, writeScript, writeTreeScript } from "./file-scripts.ts";
-import type { FileContent, FileWay, ListRequest, ReadRequest, WriteOptions } from "./file-way.ts";
+import { findInside, readBatchInside } from "./batch-inside.ts";
+import type {
+  BatchFile,
+  BatchRequest,
+  FileContent,
+  FileWay,
+  ListRequest,
+  ReadRequest,
+  WriteOptions,
+} from "./file-way.ts";
 import { insidePath } from "./inside-path.ts";
 import { parseListing } from "./parse-listing.ts";
 import { decodeTar } from "./tar-decoder.ts";
@@ -50,6 +59,14 @@ export class InsideFiles implements FileWay {
     const sizeBytes = Number(await orGiveUp(process, () => process.line(/^\d{1,15}$/)));
     const rest = Math.max(sizeBytes - offsetBytes, 0);
     return { sizeBytes, chunks: contentOf(process, mostBytes < 0 ? rest : Math.min(rest, mostBytes)) };
+  }
+
+  findFiles(folder: string, options: CallOptions): Promise<readonly Uint8Array[]> {
+    return findInside(this.#container, insidePath(folder), options);
+  }
+
+  readBatch(folder: string, request: BatchRequest): Promise<readonly BatchFile[]> {
+    return readBatchInside(this.#container, insidePath(folder), request);
   }
 
   async write(path: string, { sizeBytes, chunks }: SizedContent, { mode, signal }: WriteOptions): Promise<void> {

@@ -2,7 +2,15 @@ import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { runsInterpretersOnly, type Capabilities } from "../../engines/capabilities.ts";
 import type { CallOptions, Container } from "../../engines/engine.ts";
 import type { FileListing, NewTreeEntry, SizedContent, TreeEntry } from "./file-facts.ts";
-import type { FileContent, FileWay, ListOptions, ReadOptions, WriteOptions } from "./file-way.ts";
+import type {
+  BatchFile,
+  BatchRequest,
+  FileContent,
+  FileWay,
+  ListOptions,
+  ReadOptions,
+  WriteOptions,
+} from "./file-way.ts";
 import { HostFiles } from "./host/host-files.ts";
 import type { HostPlaces } from "./host/host-place.ts";
 import { InsideFiles } from "./inside-files.ts";
@@ -44,6 +52,19 @@ export class SandboxFiles {
     checkWhole("offset", offsetBytes, 0);
     checkWhole("most bytes", mostBytes, -1);
     return this.#way.read(path, { offsetBytes, mostBytes, signal });
+  }
+
+  /**
+   * Paths of the regular files below a folder, relative to it, as bytes. What does not fit, or cannot be looked into in
+   * time, is missing. @throws UNSUPPORTED when the sandbox lacks the tools
+   */
+  findFiles(folder: string, options: CallOptions = {}): Promise<readonly Uint8Array[]> {
+    return this.#way.findFiles(folder, options);
+  }
+
+  /** Many small files at once. @throws as `findFiles` */
+  readBatch(folder: string, request: BatchRequest): Promise<readonly BatchFile[]> {
+    return this.#way.readBatch(folder, request);
   }
 
   /**

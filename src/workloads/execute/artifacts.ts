@@ -1,13 +1,11 @@
 import { formatBytes, kibibyte, mebibyte } from "../../base/bytes.ts";
 import type { CallOptions } from "../../engines/engine.ts";
-import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Glob } from "../../policy/patterns/glob.ts";
 import { matchesGlob } from "../../policy/patterns/glob-match.ts";
+import type { BatchFile } from "../../sandbox/files/file-way.ts";
+import type { SandboxFiles } from "../../sandbox/files/sandbox-files.ts";
 import { describeContent, describeUnread, type ArtifactContent } from "./artifact-content.ts";
-import { shellCommands, type ArtifactCommands } from "./artifact-commands.ts";
-import { parseList, parseRead, type ReadFile } from "./artifact-scripts.ts";
 import { workFolder } from "../program/runner-job.ts";
-import { runSandboxCommand, type CommandSandbox, type SandboxCommandResult } from "../../sandbox/sandbox-command.ts";
 
 /** A file that a program left in its working folder. */
 export interface Artifact extends ArtifactContent {
@@ -21,14 +19,12 @@ export interface Artifact extends ArtifactContent {
 
 /** What is asked of a sandbox whose program has ended. */
 export interface ArtifactRequest extends CallOptions {
-  readonly sandbox: CommandSandbox;
+  readonly files: Pick<SandboxFiles, "findFiles" | "readBatch">;
   readonly globs: readonly Glob[];
   /** The job's own files, which are no results; by path, relative to the working folder. */
   readonly ownPaths: readonly string[];
   /** Default `/work`. */
   readonly folder?: string | undefined;
-  /** Default: those of the shell. */
-  readonly commands?: ArtifactCommands | undefined;
 }
 
 /** Largest file whose content is returned: 10 MiB. */
@@ -40,14 +36,8 @@ export const maxArtifacts = 100;
 /** Most files that are listed, with or without their content. */
 export const maxListedArtifacts = 200;
 
-/** Paths are looked through up to this many bytes of them. */
-const maxListBytes = mebibyte;
 /** Paths that one command can be given as arguments: a quarter of what Linux takes. */
 const maxArgumentBytes = 512 * kibibyte;
-/** Base64 with its line ends takes 77 bytes for 57; sizes and dots come to little. */
-const maxReadBytes: number = Math.ceil((maxArtifactsBytes * 77) / 57) + 64 * kibibyte;
-const listTimeMs = 10_000;
-const readTimeMs = 20_000;
 
 /**
  * Result files of a program, by path. Whatever it left behind (links, pipes, devices, odd names, files that change
@@ -55,30 +45,13 @@ const readTimeMs = 20_000;
  * @throws UNSUPPORTED when the sandbox lacks the tools, CANCELLED, SANDBOX_LOST
  */
 export async function collectArtifacts(request: ArtifactRequest): Promise<readonly Artifact[]> {
-  const { sandbox, signal, folder = workFolder, commands = shellCommands } = request;
-  const listed = await runSandboxCommand(
-    sandbox,
-    { command: commands.list(folder), maxOutputBytes: maxListBytes, timeLimitMs: listTimeMs },
-    { signal },
-  );
-  assertTools(listed);
-  const { paths, unnamed, more } = choosePaths(parseList(listed.stdout.bytes()), request);
+  const { files, signal, folder = workFolder } = request;
+  const { paths, unnamed, more } = choosePaths(await files.findFiles(folder, { signal }), request);
   if (paths.length === 0) return unnamed;
-  const limits = [String(maxArtifactBytes), String(maxArtifactsBytes)];
-  const names = paths.map((path) => `./${path}`);
-  const toRead = await runSandboxCommand(
-    sandbox,
-    {
-      command: commands.read(folder, limits, names.slice(0, maxArtifacts)),
-      maxOutputBytes: maxReadBytes,
-      timeLimitMs: readTimeMs,
-    },
-    { signal },
-  );
-  assertTools(toRead);
-  const files = parseRead(toRead.stdout.bytes());
+  const limits = { maxFileBytes: maxArtifactBytes, maxBytes: maxArtifactsBytes };
+  const found = await files.readBatch(folder, { paths: paths.slice(0, maxArtifacts), ...limits, signal });
   const read = paths.map((path, index) => {
-    if (index < maxArtifacts) return toArtifact(path, files[index]);
+    if (index < maxArtifacts) return toArtifact(path, found[index]);
     const unlisted = more === 0 ? "" : ` (and ${more} more that are not listed)`;
     return unread(path, 0, `More than ${maxArtifacts} files match${unlisted}.`);
   });
@@ -115,7 +88,7 @@ function choosePaths(listed: readonly Uint8Array[], { globs, ownPaths }: Artifac
   return { paths, unnamed, more: matching.length - paths.length - unnamed.length };
 }
 
-function toArtifact(path: string, file: ReadFile | undefined): Artifact {
+function toArtifact(path: string, file: BatchFile | undefined): Artifact {
   if (file === undefined) return unread(path, 0, "It could not be read in time.");
   const { sizeBytes, bytes } = file;
   if (file.unreadable) return unread(path, 0, "The program took away the permission to read it.");
@@ -130,13 +103,4 @@ function toArtifact(path: string, file: ReadFile | undefined): Artifact {
 
 function unread(path: string, sizeBytes: number, omitted: string): Artifact {
   return { path, sizeBytes, ...describeUnread(path), omitted };
-}
-
-/** Other failures (a folder that may not be read, a time limit) leave what was found. */
-function assertTools({ exitCode, stderr }: SandboxCommandResult): void {
-  const missing = /^sh: (?:line )?(?:\d+: )?(?:exec: )?(?:find|stat|head|base64): (?:command )?not found$/m;
-  if (exitCode !== 127 && !missing.test(stderr.text())) return;
-  throw new GloveboxError("UNSUPPORTED", "The sandbox lacks find, stat, head or base64, which artifacts need.", {
-    suggestion: "Choose an image with these tools, or print the results instead of asking for artifacts.",
-  });
 }

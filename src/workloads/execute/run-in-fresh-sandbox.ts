@@ -4,7 +4,6 @@ import type { ExecSpec } from "../../engines/engine.ts";
 import type { ProvidedPackages } from "../../packages/packages.ts";
 import { executeProfile, type Profile } from "../../policy/profile.ts";
 import { Redaction } from "../../policy/redaction/redaction.ts";
-import { workFolder } from "../../policy/scratch.ts";
 import type { Interruption } from "../../sandbox/outcome.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import type { Caller } from "../../sandbox/sandboxes.ts";
@@ -19,9 +18,8 @@ import type { RunIds } from "../run/log-ending.ts";
 import { runResult, type RunResult } from "../run/program-result.ts";
 import { runProgram } from "../run/run-program.ts";
 import { startProgram } from "../run/start-program.ts";
-import { nodeCommands, shellCommands } from "./artifact-commands.ts";
 import { collectArtifacts, type Artifact } from "./artifacts.ts";
-import type { Execution } from "./execute.ts";
+import type { Execution } from "./execution.ts";
 import type { ExecuteSpec } from "./execute-spec.ts";
 import { redactArtifact } from "./redact-artifact.ts";
 
@@ -140,12 +138,5 @@ async function artifactsOf(
 ): Promise<readonly Artifact[]> {
   if (spec.artifacts.length === 0 || interruption !== null) return [];
   const ownPaths = [spec.mainFile, ...spec.contextFiles.map((file) => file.path)];
-  return collectArtifacts({
-    sandbox,
-    globs: spec.artifacts,
-    ownPaths,
-    folder: sandbox.folderOf(workFolder),
-    commands: runsInterpretersOnly(sandbox.capabilities) ? nodeCommands : shellCommands,
-    signal,
-  });
+  return collectArtifacts({ files: sandbox.files, globs: spec.artifacts, ownPaths, signal });
 }

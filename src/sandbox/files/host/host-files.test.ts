@@ -155,6 +155,24 @@ describe("what a hostile program leaves among them", () => {
     },
   );
 
+  it("many at once: only what is a file of its own is found, and read as far as it fits", async () => {
+    await files.write("/work/a/small", Buffer.from("small"));
+    await files.write("/work/big", Buffer.alloc(1000));
+    symlinkSync(at("outside"), at("work/out"));
+    symlinkSync(at("outside/secret"), at("work/link"));
+    execFileSync("mkfifo", [at("work/pipe")]);
+    execFileSync("sh", ["-c", 'printf x > "$1/$(printf "bad\\377")"', "sh", at("work")]);
+    const found = (await files.findFiles("/work")).map((path) => Buffer.from(path).toString("latin1"));
+    expect(found.toSorted()).toEqual(["a/small", "bad\xff", "big"]);
+    const paths = ["a/small", "big", "link", "out/secret", "pipe", "../outside/secret", "gone"];
+    const read = await files.readBatch("/work", { paths, maxFileBytes: 500, maxBytes: 10_000 });
+    expect(
+      read.map(({ sizeBytes, bytes }) => [sizeBytes, bytes === null ? null : Buffer.from(bytes).toString()]),
+    ).toEqual([[5, "small"], [1000, null], ...Array.from({ length: 5 }, () => [null, null])]);
+    const little = await files.readBatch("/work", { paths: ["a/small", "a/small"], maxFileBytes: 500, maxBytes: 7 });
+    expect(little.map(({ bytes }) => bytes?.length)).toEqual([5, undefined]);
+  });
+
   it("folders in folders without end, and a flood of names, come to an end", async () => {
     execFileSync("sh", [
       "-c",

@@ -1,17 +1,30 @@
 import { constants, type Stats } from "node:fs";
-import { lstat, open, opendir, rename, rm, type FileHandle } from "node:fs/promises";
+import { lstat, open, rename, rm, type FileHandle } from "node:fs/promises";
 import { createId } from "../../../base/id.ts";
 import { GloveboxError } from "../../../errors/glovebox-error.ts";
 import type { CallOptions } from "../../../engines/engine.ts";
 import type { HostFolder } from "../../copy/host-folder.ts";
 import { fileError } from "../file-error.ts";
-import type { FileFacts, FileKind, FileListing, SizedContent, TreeEntry } from "../file-facts.ts";
-import type { FileContent, FileWay, ListRequest, ReadRequest, WriteOptions } from "../file-way.ts";
+import type { FileFacts, FileListing, SizedContent, TreeEntry } from "../file-facts.ts";
+import type {
+  BatchFile,
+  BatchRequest,
+  FileContent,
+  FileWay,
+  ListRequest,
+  ReadRequest,
+  WriteOptions,
+} from "../file-way.ts";
+import { collect } from "./collect-entries.ts";
 import { HostBounds, maxBytes as maxCallBytes } from "./host-bounds.ts";
 import { onPlace, OpenHostPlace, type HostPlaces } from "./host-place.ts";
 
 /** Opens the thing itself, and never waits: neither for a FIFO's other end nor for a device. */
 const opening: number = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+
+/** Entries among which files are found, and folders in folders. */
+const maxFound = 10_000;
+const maxFoundDepth = 64;
 
 /**
  * Files in a sandbox's folders on this machine, for sandboxes in which no program of ours can run. The sandbox's programs
@@ -37,22 +50,50 @@ export class HostFiles implements FileWay {
 
   async read(path: string, { offsetBytes, mostBytes, signal }: ReadRequest): Promise<FileContent> {
     await using place = await OpenHostPlace.open(this.#places, path);
-    const name = place.names.at(-1);
-    if (name === undefined) throw fileError(path, "Is a directory");
-    await using folder = await place.enter(place.names.slice(0, -1));
-    const before = await onPlace(path, lstat(folder.at(name)));
-    if (before.isDirectory()) throw fileError(path, "Is a directory");
-    if (before.isSymbolicLink()) throw fileError(path, "Link not followed");
-    if (!before.isFile()) throw fileError(path, "Not a regular file");
-    const handle = await onPlace(path, open(folder.at(name), constants.O_RDONLY | opening));
+    const { handle, sizeBytes } = await openFile(place, path);
+    const rest = Math.max(sizeBytes - offsetBytes, 0);
+    const length = Math.min(mostBytes < 0 ? rest : Math.min(rest, mostBytes), maxCallBytes);
+    return { sizeBytes, chunks: pieces(handle, { offsetBytes, length, bounds: new HostBounds(path, signal) }) };
+  }
+
+  /** As far as there is time. */
+  async findFiles(folder: string, { signal }: CallOptions): Promise<readonly Uint8Array[]> {
+    await using place = await OpenHostPlace.open(this.#places, folder);
+    await using top = await this.#enterListed(place, folder);
+    const found: FileFacts[] = [];
+    const request = { found, mostEntries: maxFound, bounds: new HostBounds(folder, signal), depth: maxFoundDepth };
+    await collect(top, { ...request, prefix: "", level: 1 }).catch(unlessLate);
+    return found.filter(({ kind }) => kind === "file").map(bytesOfPath);
+  }
+
+  async readBatch(folder: string, { paths, maxFileBytes, maxBytes, signal }: BatchRequest): Promise<BatchFile[]> {
+    const bounds = new HostBounds(folder, signal);
+    const files: BatchFile[] = [];
+    let left = maxBytes;
+    for (const path of paths) {
+      const file = await this.#readOne(`${folder}/${path}`, { maxBytes: Math.min(maxFileBytes, left), bounds });
+      left -= file.bytes?.length ?? 0;
+      files.push(file);
+    }
+    return files;
+  }
+
+  async #readOne(
+    path: string,
+    { maxBytes, bounds }: { readonly maxBytes: number; readonly bounds: HostBounds },
+  ): Promise<BatchFile> {
+    bounds.check();
     try {
-      const { size } = await ownFile(path, handle, place);
-      const rest = Math.max(size - offsetBytes, 0);
-      const length = Math.min(mostBytes < 0 ? rest : Math.min(rest, mostBytes), maxCallBytes);
-      return { sizeBytes: size, chunks: pieces(handle, { offsetBytes, length, bounds: new HostBounds(path, signal) }) };
+      await using place = await OpenHostPlace.open(this.#places, path);
+      const { handle, sizeBytes } = await openFile(place, path);
+      await using file = handle;
+      if (sizeBytes > maxBytes) return { sizeBytes, unreadable: false, bytes: null };
+      const bytes = Buffer.alloc(sizeBytes);
+      const { bytesRead } = await file.read(bytes, 0, sizeBytes, 0);
+      return { sizeBytes, unreadable: false, bytes: bytes.subarray(0, bytesRead) };
     } catch (error) {
-      await handle.close();
-      throw error;
+      if (!(error instanceof GloveboxError) || error.errorType === "SANDBOX_LOST") throw error;
+      return { sizeBytes: null, unreadable: error.errorType === "PERMISSION_DENIED", bytes: null };
     }
   }
 
@@ -98,57 +139,6 @@ export class HostFiles implements FileWay {
   }
 }
 
-/** A folder whose entries are collected, so many levels down. */
-interface Collecting {
-  readonly found: FileFacts[];
-  readonly mostEntries: number;
-  readonly bounds: HostBounds;
-  readonly depth: number;
-  readonly prefix: string;
-  readonly level: number;
-}
-
-/** Whether there was no more than was asked for. */
-async function collect(folder: HostFolder, options: Collecting): Promise<boolean> {
-  const { found, mostEntries, bounds, depth, prefix, level } = options;
-  // A name at a time: a folder of millions is not here as a whole.
-  for await (const { name } of await opendir(folder.self)) {
-    bounds.enter(level);
-    if (found.length >= mostEntries) return false;
-    const facts = await factsOf(folder, name, `${prefix}${name}`);
-    // Gone since it was named.
-    if (facts === null) continue;
-    found.push(facts);
-    if (facts.kind !== "folder" || level >= depth) continue;
-    const child = await folder.enter(name).catch(() => null);
-    if (child === null) continue;
-    await using below = child;
-    if (!(await collect(below, { ...options, prefix: `${prefix}${name}/`, level: level + 1 }))) return false;
-  }
-  return true;
-}
-
-async function factsOf(folder: HostFolder, name: string, path: string): Promise<FileFacts | null> {
-  const facts = await lstat(folder.at(name)).catch(() => null);
-  // A name that is not UTF-8 cannot be asked for.
-  if (facts === null && !name.includes("\ufffd")) return null;
-  const kind = facts === null ? "other" : kindOf(facts);
-  return {
-    path,
-    isAddressable: facts !== null,
-    kind,
-    sizeBytes: kind === "file" ? (facts?.size ?? 0) : 0,
-    mode: (facts?.mode ?? 0) & 0o7777,
-    modifiedAtMs: Math.floor((facts?.mtimeMs ?? 0) / 1000) * 1000,
-  };
-}
-
-function kindOf(facts: Stats): FileKind {
-  if (facts.isFile()) return "file";
-  if (facts.isDirectory()) return "folder";
-  return facts.isSymbolicLink() ? "link" : "other";
-}
-
 /** What stands where a file is to be written; null: nothing. */
 async function existing(path: string, folder: HostFolder, name: string): Promise<{ readonly mode: number } | null> {
   const facts = await onPlace(path, lstat(folder.at(name)).catch(ifThere));
@@ -163,6 +153,37 @@ async function existing(path: string, folder: HostFolder, name: string): Promise
 function ifThere(error: NodeJS.ErrnoException): null {
   if (error.code === "ENOENT") return null;
   throw error;
+}
+
+/** Opens a file of the sandbox's own, whatever takes its place meanwhile. */
+async function openFile(
+  place: OpenHostPlace,
+  path: string,
+): Promise<{ readonly handle: FileHandle; readonly sizeBytes: number }> {
+  const name = place.names.at(-1);
+  if (name === undefined) throw fileError(path, "Is a directory");
+  await using folder = await place.enter(place.names.slice(0, -1));
+  const before = await onPlace(path, lstat(folder.at(name)));
+  if (before.isDirectory()) throw fileError(path, "Is a directory");
+  if (before.isSymbolicLink()) throw fileError(path, "Link not followed");
+  if (!before.isFile()) throw fileError(path, "Not a regular file");
+  const handle = await onPlace(path, open(folder.at(name), constants.O_RDONLY | opening));
+  try {
+    const { size } = await ownFile(path, handle, place);
+    return { handle, sizeBytes: size };
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+/** A name that is not UTF-8 stays one. */
+function bytesOfPath({ path, isAddressable }: FileFacts): Uint8Array {
+  return isAddressable ? Buffer.from(path) : Buffer.from(path.replaceAll("\ufffd", "\u00ff"), "latin1");
+}
+
+function unlessLate(error: unknown): void {
+  if (!(error instanceof GloveboxError) || error.errorType !== "TIMEOUT") throw error;
 }
 
 /** What was opened, which may be something else than stood there a moment ago. */

@@ -1,15 +1,17 @@
+import type { BatchFile } from "./file-way.ts";
+
 /**
  * Lists the regular files below the folder $1, each path led by `./` and ended by a NUL. Follows no link and leaves out
  * pipes and devices. For the shells and tools of Debian and of BusyBox.
  */
-export const listScript = 'cd "$1" && exec find . -xdev -type f -print0';
+export const findScript = 'cd "$1" && exec find . -xdev -type f -print0';
 
 /**
  * Writes the files below the folder $1 that are named by the fourth and later arguments: for each a line with its size
  * (`-` when it is gone or no regular file, `!` when it may not be read), its content in base64 when it has at most $2
  * bytes and all so far have at most $3, and a line with a dot, which base64 has not.
  */
-export const readScript = `cd "$1" || exit 1
+export const readBatchScript = `cd "$1" || exit 1
 each=$2 left=$3
 shift 3
 for path do
@@ -27,16 +29,7 @@ for path do
   echo .
 done`;
 
-/** One file as `readScript` found it. */
-export interface ReadFile {
-  /** Bytes when it was looked at; null when it was gone or no regular file, or may not be read. */
-  readonly sizeBytes: number | null;
-  readonly unreadable: boolean;
-  /** Null when it was too large. */
-  readonly bytes: Uint8Array | null;
-}
-
-/** The paths of `listScript`, without `./`; a last one that was cut off is left out. */
+/** The paths of `findScript`, without `./`; a last one that was cut off is left out. */
 export function parseList(output: Uint8Array): readonly Uint8Array[] {
   const paths: Uint8Array[] = [];
   let start = 0;
@@ -47,9 +40,9 @@ export function parseList(output: Uint8Array): readonly Uint8Array[] {
   return paths;
 }
 
-/** The files of `readScript` in order; fewer than were asked for when the output ends early. */
-export function parseRead(output: Uint8Array): readonly ReadFile[] {
-  const files: ReadFile[] = [];
+/** The files of `readBatchScript` in order; fewer than were asked for when the output ends early. */
+export function parseRead(output: Uint8Array): readonly BatchFile[] {
+  const files: BatchFile[] = [];
   const text = Buffer.from(output.buffer, output.byteOffset, output.byteLength).toString("latin1");
   let start = 0;
   for (let end = text.indexOf("\n.\n", start); end !== -1; end = text.indexOf("\n.\n", start)) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseList, parseRead } from "./artifact-scripts.ts";
+import { parseList, parseRead } from "./batch-scripts.ts";
 
 const read = (text: string): ReturnType<typeof parseRead> => parseRead(Buffer.from(text));
 

@@ -1,0 +1,41 @@
+import type { Logger } from "../../base/logger.ts";
+import type { Engine, PullProgress } from "../../engines/engine.ts";
+import type { Packages } from "../../packages/packages.ts";
+import type { Denial } from "../../policy/network/denial.ts";
+import type { Caller, Sandboxes } from "../../sandbox/sandboxes.ts";
+import type { CompileTypeScript } from "../program/compile/typescript-compiler.ts";
+import type { FindImports } from "../program/find-imports.ts";
+import type { GrantNetwork } from "../run/start-program.ts";
+import type { ExecuteSpec } from "./execute-spec.ts";
+
+export interface ExecuteDependencies {
+  readonly packages: Pick<Packages, "provide">;
+  readonly findImports: FindImports;
+  readonly engine: Engine;
+  readonly sandboxes: Sandboxes;
+  readonly logger: Logger;
+  /** Cap of each output stream in bytes (SPEC OU3). */
+  readonly maxOutputBytes: number;
+  readonly compileTypeScript: CompileTypeScript;
+  readonly network: GrantNetwork;
+  /** Milliseconds of a clock that never goes back. */
+  readonly monotonicMs: () => number;
+}
+
+/** What an execution tells while it goes on. */
+export interface ExecuteListener {
+  readonly onSandbox: (sandboxId: string) => void;
+  readonly onOutput: (stream: "stdout" | "stderr", bytes: Uint8Array) => void | Promise<void>;
+  readonly onDenied: (denial: Denial) => void;
+  /** What goes on with packages, in words for people. */
+  readonly onPackages: (message: string) => void;
+  readonly onPull: (image: string, progress: PullProgress) => void;
+}
+
+/** One execution: what is asked for, by whom, and who is told. */
+export interface Execution {
+  readonly spec: ExecuteSpec;
+  readonly dependencies: ExecuteDependencies;
+  readonly caller: Caller;
+  readonly listener: ExecuteListener;
+}
