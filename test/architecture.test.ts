@@ -65,6 +65,7 @@ describe("what the import table refuses", () => {
     ["a scoped package", "src/sandbox/x.ts", `import { a } from "@scope/name/sub";`, /package @scope\/name$/],
     ["a resolved package", "src/policy/x.ts", `export const p = import.meta.resolve("bun/bin");`, /package bun/],
     ["an effectful module in a pure layer", "src/policy/x.ts", `import { readFileSync } from "node:fs";`, /node:fs/],
+    ["HTTP in what runs inside a container", "src/engines/inside/x.ts", `import http from "node:http";`, /no business/],
     ["a module without its prefix", "src/engines/x.ts", `import { readFileSync } from "fs";`, /without node:/],
     ["a file outside src", "src/cli/x.ts", `import manifest from "../../package.json";`, /leaves src/],
     ["the library's own entry", "src/cli/x.ts", `import { a } from "../index.ts";`, /nothing below/],
@@ -73,6 +74,12 @@ describe("what the import table refuses", () => {
       "src/engines/docker/x.ts",
       `import { a } from "../podman/y.ts";`,
       /sibling engines\/podman/,
+    ],
+    [
+      "Docker's API in what runs inside a container",
+      "src/engines/inside/x.ts",
+      `import { a } from "../docker-api/http/api.ts";`,
+      /inside may not import its sibling engines\/docker-api/,
     ],
     [
       "an engine outside the engine table",

@@ -4,6 +4,7 @@ import {
   clockReaders,
   environmentReaders,
   layers,
+  foldersWithout,
   onePlacePackages,
   rootFiles,
   siblings,
@@ -35,6 +36,12 @@ function siblingOf(path: string): string | undefined {
   return /^src\/[^/]+\/([^/]+)\//.exec(path)?.[1];
 }
 
+/** Whether a folder may import a shared one: each, and a shared one those before it. */
+function isBelow(shared: readonly string[], own: string | undefined, other: string): boolean {
+  const place = shared.indexOf(own ?? "");
+  return (place < 0 ? shared : shared.slice(0, place)).includes(other);
+}
+
 function checkRelative(path: string, specifier: string, rule: LayerRule): string | undefined {
   const target = posix.join(posix.dirname(path), specifier);
   if (isTest(path) && target.startsWith("test/")) return undefined;
@@ -44,7 +51,7 @@ function checkRelative(path: string, specifier: string, rule: LayerRule): string
   if (from !== to) return rule.layers.includes(to) ? undefined : `layer ${from ?? "root"} may not import layer ${to}`;
   const apart = siblings[to];
   const [own, other] = [siblingOf(path), siblingOf(target)];
-  if (!apart || other === undefined || own === other || apart.shared.includes(other)) return undefined;
+  if (!apart || other === undefined || own === other || isBelow(apart.shared, own, other)) return undefined;
   return apart.wiring.includes(path)
     ? undefined
     : `${own ?? "files of the layer"} may not import its sibling ${to}/${other}`;
@@ -55,6 +62,10 @@ function checkImport(path: string, specifier: string | null, rule: LayerRule): s
   if (specifier.startsWith(".")) return checkRelative(path, specifier, rule);
   if (specifier.startsWith("node:") || builtins.has(specifier)) {
     if (!specifier.startsWith("node:")) return `writes ${specifier} without node:`;
+    const isWithout = Object.entries(foldersWithout).some(
+      ([folder, without]) => path.startsWith(folder) && without.includes(specifier),
+    );
+    if (isWithout && !isTest(path)) return `has no business with ${specifier}`;
     return isTest(path) || rule.builtins === "any" || rule.builtins.includes(specifier)
       ? undefined
       : `may not import ${specifier}`;

@@ -94,12 +94,18 @@ export const rootFiles: Readonly<Record<string, LayerRule>> = {
   "src/index.ts": { layers: ["errors", "platform", "operations", "library"], packages: [], builtins: [] },
 };
 
-/** Layers whose folders do not import each other, save the shared ones; `wiring` files may import all of them. */
+/** Layers whose folders do not import each other, save the shared ones, each of which imports those before it; `wiring` files may import all of them. */
 export const siblings: Readonly<
   Record<string, { readonly shared: readonly string[]; readonly wiring: readonly string[] }>
 > = {
-  engines: { shared: ["docker-api"], wiring: ["src/engines/engine-table.ts"] },
+  engines: { shared: ["inside", "docker-api"], wiring: ["src/engines/engine-table.ts"] },
   workloads: { shared: ["program", "run", "place"], wiring: [] },
+};
+
+/** Modules that one folder of a layer does without, though its layer has them. */
+export const foldersWithout: Readonly<Record<string, readonly string[]>> = {
+  // What runs inside a container is reached by the engine's `exec` alone.
+  "src/engines/inside/": ["node:http", "node:https", "node:http2", "node:net", "node:tls", "node:child_process"],
 };
 
 /** A vendor's package stops at one file. */

@@ -82,9 +82,9 @@ export const localSabotages: readonly Sabotage[] = [
   },
   {
     id: "docker: helpers have the container's variables",
-    file: "src/engines/docker-api/tracked-exec.ts",
-    find: "...(spec.inheritsEnvironment === false ? {} : link.spec.environment),",
-    replace: "...link.spec.environment,",
+    file: "src/engines/inside/run-exec.ts",
+    find: "...(spec.inheritsEnvironment === false ? {} : own.environment),",
+    replace: "...own.environment,",
     test: "test/engine-contract/contract.docker.test.ts",
     name: "variables.helpers",
   },

@@ -5,7 +5,7 @@ const patience = "src/sandbox/answers/patience.test.ts";
 const tar = "src/sandbox/files/tar.test.ts";
 const writer = "src/sandbox/copy/tree-writer.test.ts";
 const found = "src/sandbox/copy/find-on-host.test.ts";
-const keeper = "src/engines/docker-api/keeper.test.ts";
+const keeper = "src/engines/inside/keeper.test.ts";
 const filter = "src/cli/terminal/terminal-filter.test.ts";
 const escapes = "src/cli/output/terminal-escape.test.ts";
 
@@ -117,7 +117,7 @@ export const readsSabotages: readonly Sabotage[] = [
   },
   {
     id: "the keeper's stream may hold a line without an end",
-    file: "src/engines/docker-api/keeper.ts",
+    file: "src/engines/inside/keeper.ts",
     find: 'if (this.#text.length > maxLineChars) throw new RangeError("no keeper");',
     replace: "",
     test: keeper,
@@ -125,7 +125,7 @@ export const readsSabotages: readonly Sabotage[] = [
   },
   {
     id: "the keeper's stream may answer what was not asked",
-    file: "src/engines/docker-api/keeper.ts",
+    file: "src/engines/inside/keeper.ts",
     find: "|| this.#answered > this.#asked",
     replace: "",
     test: keeper,

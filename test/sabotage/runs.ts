@@ -93,7 +93,7 @@ const verdictsOfRuns: readonly Sabotage[] = [
   },
   {
     id: "exact kill on docker: only the leader",
-    file: "src/engines/docker-api/kill-script.ts",
+    file: "src/engines/inside/kill-script.ts",
     find: 'kill "-$signal" -1 2>/dev/null',
     replace: 'kill "-$signal" "$victim" 2>/dev/null',
     test: "test/engine-contract/contract.docker.test.ts",

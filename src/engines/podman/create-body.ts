@@ -1,13 +1,8 @@
 import type { ContainerSpec, MountSpec } from "../container-spec.ts";
 import { coveredProcPaths, coveredSysPaths } from "../covered-paths.ts";
-import {
-  keeperUserOf,
-  openFilesOf,
-  openFoldersOf,
-  processUserOf,
-  sharedMemoryBytesOf,
-} from "../docker-api/container/container-defaults.ts";
-import { keeperCommand } from "../docker-api/keeper-script.ts";
+import { openFilesOf, sharedMemoryBytesOf } from "../docker-api/container/container-defaults.ts";
+import { keeperUserOf, openFoldersOf, processUserOf } from "../inside/container-users.ts";
+import { keeperCommand } from "../inside/keeper-script.ts";
 import type { RuntimeKind } from "../docker-api/oci-runtime.ts";
 import { pathInMachine } from "./path-in-machine.ts";
 import { hostProcesses, ownFolders } from "../docker-api/runtime-needs.ts";

@@ -1,7 +1,8 @@
 import type { ContainerSpec, MountSpec, ScratchSpec } from "../../container-spec.ts";
 import { coveredProcPaths, coveredSysPaths } from "../../covered-paths.ts";
-import { keeperUserOf, openFilesOf, openFoldersOf, processUserOf, sharedMemoryBytesOf } from "./container-defaults.ts";
-import { keeperCommand } from "../keeper-script.ts";
+import { keeperUserOf, openFoldersOf, processUserOf } from "../../inside/container-users.ts";
+import { openFilesOf, sharedMemoryBytesOf } from "./container-defaults.ts";
+import { keeperCommand } from "../../inside/keeper-script.ts";
 import type { RuntimeKind } from "../oci-runtime.ts";
 import { hostProcesses, ownFolders } from "../runtime-needs.ts";
 

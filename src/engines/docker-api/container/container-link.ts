@@ -1,8 +1,6 @@
 import type { ContainerSpec } from "../../container-spec.ts";
-import type { Api } from "../http/api.ts";
 import type { Dialect } from "../dialect.ts";
-import type { KeeperAnswer, KeeperQuestion } from "../keeper.ts";
-import type { LiveExecs } from "../live-execs.ts";
+import type { Api } from "../http/api.ts";
 
 /** What the parts of one container share. */
 export interface ContainerLink {
@@ -12,11 +10,8 @@ export interface ContainerLink {
   readonly dialect: Dialect;
   /** Whether we have asked for the container's end ourselves; what still runs in it then ends as killed. */
   readonly isEndedByUs: () => boolean;
-  /** Whether the container still runs. Sure also while the engine has not noticed a death yet, where that can be had. */
+  /** Whether the container still runs. Sure also while the engine has not noticed a death yet, where a keeper answers. */
   readonly isAlive: () => Promise<boolean>;
-  /** The keeper's answer; `silent` also of a container that has none. */
-  readonly askKeeper: (question?: KeeperQuestion) => Promise<KeeperAnswer | "gone" | "silent">;
-  readonly execs: LiveExecs;
 }
 
 /** Path of a call on the container. */

@@ -13,15 +13,13 @@ import { readLastState } from "./read-last-state.ts";
 import type { InspectAnswer } from "./container-state.ts";
 import { engineStats } from "./engine-stats.ts";
 import type { Dialect } from "../dialect.ts";
-import { execInContainer } from "../tracked-exec.ts";
+import { startExec } from "../exec/exec.ts";
 import { listenForExit } from "./exit-listener.ts";
 import { inspectContainer } from "./inspect-container.ts";
-import { Keeper } from "../keeper.ts";
-import { LiveExecs } from "../live-execs.ts";
-import { lostError } from "../lost-error.ts";
+import { ContainerInside } from "../../inside/container-inside.ts";
+import { lostError } from "../../inside/lost-error.ts";
 import { attachMainProcess, type MainProcess } from "./main-process.ts";
-import { openAttached } from "./open-attached.ts";
-import { PortBridge } from "../port-bridge.ts";
+import { keeperStream, openAttached } from "./open-attached.ts";
 import { removeContainer } from "./remove-container.ts";
 import { statsAfterEnd } from "./stats-after-end.ts";
 import { parseRuntimeFailure } from "../exec/runtime-failure.ts";
@@ -50,8 +48,7 @@ export class DockerApiContainer implements Container {
   readonly #api: Api;
   readonly #link: ContainerLink;
   readonly #isIdle: boolean;
-  readonly #ports: PortBridge;
-  #keeper: Keeper | undefined;
+  readonly #inside: ContainerInside;
   #main: MainProcess | undefined;
   #endedByUs = false;
   readonly #onUnseen: (() => void) | undefined;
@@ -68,11 +65,14 @@ export class DockerApiContainer implements Container {
       api,
       dialect,
       isEndedByUs: () => this.#endedByUs,
-      isAlive: () => this.#isAlive(),
-      askKeeper: async (question) => (await this.#keeper?.ask(question)) ?? "silent",
-      execs: new LiveExecs(),
+      isAlive: () => this.#inside.isAlive(),
     };
-    this.#ports = new PortBridge(this.#link);
+    this.#inside = new ContainerInside({
+      engine: dialect,
+      spec,
+      start: (program, options) => startExec(this.#link, program, options),
+      isRunning: () => this.#isRunning(),
+    });
   }
 
   get mountsVerified(): boolean {
@@ -99,7 +99,7 @@ export class DockerApiContainer implements Container {
 
   /** A start that is given up after the engine has begun removes the container. */
   async start({ signal }: CallOptions = {}): Promise<void> {
-    if (this.#isIdle) this.#keeper ??= new Keeper(await this.#openKeeper(signal));
+    if (this.#isIdle && !this.#inside.isKept) this.#inside.keep(keeperStream(await this.#openKeeper(signal)));
     const request = { method: "POST", path: containerPath(this.#link, "start") } as const;
     try {
       // Podman has mounted everything when it is attached to, and nothing of the image's runs yet.
@@ -118,20 +118,20 @@ export class DockerApiContainer implements Container {
       }
       this.#mountsVerified = found === "same";
       // The keeper's first answer says that the container's folders are ready.
-      if (typeof (await this.#keeper?.ask({ signal })) === "string") throw await this.#keeperLoss();
+      if (this.#isIdle && typeof (await this.#inside.askKeeper({ signal })) === "string")
+        throw await this.#keeperLoss();
     } catch (error) {
-      this.#keeper?.close();
-      this.#keeper = undefined;
+      this.#inside.forgetKeeper();
       throw error;
     }
   }
 
   exec(spec: ExecSpec, options: CallOptions = {}): Promise<Process> {
-    return execInContainer(this.#link, spec, options);
+    return this.#inside.exec(spec, options);
   }
 
   connect(port: number, { signal }: CallOptions = {}): Promise<Duplex> {
-    return this.#ports.connect(port, signal);
+    return this.#inside.connect(port, signal);
   }
 
   async inspect(options: CallOptions = {}): Promise<ContainerState> {
@@ -141,7 +141,7 @@ export class DockerApiContainer implements Container {
 
   /** Numbers of the keeper in about 2 ms; without one those of the engine, which may take a second and count no kills. */
   async stats({ signal }: CallOptions = {}): Promise<ContainerStats> {
-    const answer = await this.#link.askKeeper({ signal });
+    const answer = await this.#inside.askKeeper({ signal });
     if (answer === "gone") return statsAfterEnd(this.#link, () => this.inspect({ signal }), signal);
     // A runtime with a kernel of its own shows no control groups inside.
     const isKnown = answer !== "silent" && answer.stats.memoryBytes !== null;
@@ -201,18 +201,18 @@ export class DockerApiContainer implements Container {
     this.#endedByUs = true;
     this.#main?.letGo();
     // An engine that waits for a program which another one holds up lets go when the container ends by itself.
-    const slow = setTimeout(() => this.#keeper?.close(), patientMs);
+    const slow = setTimeout(() => this.#inside.letKeeperGo(), patientMs);
     try {
       await removeContainer(this.#api, this.id, options);
     } catch (error) {
-      if (this.#keeper === undefined || options.signal?.aborted === true) throw error;
+      if (!this.#inside.isKept || options.signal?.aborted === true) throw error;
       // The same when it has given up; its end takes a moment.
-      this.#keeper.close();
+      this.#inside.letKeeperGo();
       await sleep(endMs);
       await removeContainer(this.#api, this.id, options);
     } finally {
       clearTimeout(slow);
-      this.#keeper?.close();
+      this.#inside.letKeeperGo();
     }
   }
 
@@ -256,10 +256,7 @@ export class DockerApiContainer implements Container {
     throw this.#api.refusal("end the container", answer);
   }
 
-  /** An answer of the keeper is proof; an engine's inspection lags behind a death by some milliseconds. */
-  async #isAlive(): Promise<boolean> {
-    const answer = await this.#link.askKeeper();
-    if (answer !== "silent") return answer !== "gone";
+  async #isRunning(): Promise<boolean> {
     try {
       return (await inspectContainer(this.#link))?.running === true;
     } catch {

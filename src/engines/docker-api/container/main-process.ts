@@ -8,7 +8,7 @@ import { killedExitCode } from "./container-state.ts";
 import { listenForExit } from "./exit-listener.ts";
 import { endedProcess } from "../exec/ended-process.ts";
 import { inspectContainer } from "./inspect-container.ts";
-import { lostError } from "../lost-error.ts";
+import { lostError } from "../../inside/lost-error.ts";
 import { openAttached } from "./open-attached.ts";
 import { pollUntilEnded } from "../exec/poll-until-ended.ts";
 import { parseRuntimeFailure, type RuntimeFailure } from "../exec/runtime-failure.ts";
@@ -40,11 +40,10 @@ export async function attachMainProcess(
       return neverStarted(link, opened);
     }
     const socket = opened;
-    const process = attachProcess({
+    const started = attachProcess({
       socket,
       lastWords: link.dialect.lastWords,
       filter: null,
-      kill,
       killed: killed.promise,
       awaitEnd: async (streamEnd) => {
         const nudge = Promise.race([streamEnd, listener.heard]);
@@ -54,7 +53,7 @@ export async function attachMainProcess(
       },
     });
     return {
-      process,
+      process: { ...started, kill },
       fail: ({ exitCode, message }) => failed.resolve({ exitCode, failure: message }),
       letGo: killed.resolve,
     };
@@ -68,7 +67,8 @@ export async function attachMainProcess(
 function neverStarted({ api, spec }: ContainerLink, refusal: ApiAnswer): MainProcess {
   const failure = parseRuntimeFailure(refusalReason(refusal), spec.command ?? []);
   if (failure === null) throw api.refusal("attach to the container", refusal);
-  return { process: endedProcess(failure), fail: () => undefined, letGo: () => undefined };
+  const process = { ...endedProcess(failure), kill: () => Promise.resolve() };
+  return { process, fail: () => undefined, letGo: () => undefined };
 }
 
 async function mainEnd(link: ContainerLink, nudge: Promise<void>): Promise<ProgramEnd> {

@@ -1,4 +1,7 @@
 import type { Duplex } from "node:stream";
+import type { OutputChunk } from "../../engine.ts";
+import type { KeeperStream } from "../../inside/keeper.ts";
+import { createDemuxer } from "../exec/demuxer.ts";
 import type { ApiAnswer } from "../http/api-request.ts";
 import { containerPath, type ContainerLink } from "./container-link.ts";
 
@@ -16,4 +19,14 @@ export async function openAttached(
   // Podman prepares the container now, and so may find here that its program does not exist.
   const opened = await link.api.open("attach to the container", request, [400, 404, 409, 500]);
   return "socket" in opened ? opened.socket : opened;
+}
+
+/** The streams of a keeper that is the main process. */
+export function keeperStream(socket: Duplex): KeeperStream {
+  return { stdin: socket, output: demuxed(socket), close: () => void socket.destroy() };
+}
+
+async function* demuxed(socket: Duplex): AsyncGenerator<OutputChunk, void, undefined> {
+  const demux = createDemuxer();
+  for await (const bytes of socket) yield* demux(bytes as Buffer);
 }

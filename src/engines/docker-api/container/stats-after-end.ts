@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { ContainerState, ContainerStats } from "../../engine.ts";
 import type { ContainerLink } from "./container-link.ts";
 import { readLastState } from "./read-last-state.ts";
-import { lostError } from "../lost-error.ts";
+import { lostError } from "../../inside/lost-error.ts";
 
 /** Waits before each look for the reason of a container's end: the engine learns of it a little after the end itself. */
 const looksMs = [0, 100, 300, 600];

@@ -1,7 +1,7 @@
 import { duplexPair, type Duplex } from "node:stream";
 import { text as textOf } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
-import type { Process } from "../../engine.ts";
+import type { StartedProgram } from "../../inside/running-container.ts";
 import { attachProcess, type AttachedProcessOptions, type ProgramEnd } from "./attached-process.ts";
 import { RuntimeFailureFilter } from "./runtime-failure.ts";
 
@@ -18,7 +18,7 @@ function ignore(): void {
 }
 
 interface Attached {
-  readonly process: Process;
+  readonly process: StartedProgram;
   /** The engine's end of the stream. */
   readonly engine: Duplex;
   readonly end: PromiseWithResolvers<ProgramEnd>;
@@ -28,19 +28,17 @@ function attach(changes: Partial<AttachedProcessOptions> = {}): Attached {
   const [socket, engine] = duplexPair();
   for (const each of [socket, engine]) each.on("error", ignore);
   const end = Promise.withResolvers<ProgramEnd>();
-  const kill = (): Promise<void> => Promise.resolve();
   const process = attachProcess({
     socket,
     filter: null,
     lastWords: /^x$/,
-    kill,
     awaitEnd: () => end.promise,
     ...changes,
   });
   return { process, engine, end };
 }
 
-async function read({ output }: Process): Promise<string> {
+async function read({ output }: StartedProgram): Promise<string> {
   let all = "";
   for await (const { stream, bytes } of output) all += `${stream}:${Buffer.from(bytes).toString()};`;
   return all;

@@ -1,10 +1,10 @@
 import { Writable, type Duplex } from "node:stream";
-import type { OutputChunk, Process, ProcessExit } from "../../engine.ts";
+import type { OutputChunk, ProcessExit } from "../../engine.ts";
 import { createDemuxer } from "./demuxer.ts";
 import { OutputQueue } from "../../output-queue.ts";
 import { startDrain } from "./drain.ts";
-import { withoutLastWords } from "../last-words.ts";
-import type { OpeningLine } from "../opening-line.ts";
+import { withoutLastWords } from "../../inside/last-words.ts";
+import type { StartedProgram } from "../../inside/running-container.ts";
 import type { RuntimeFailureFilter } from "./runtime-failure.ts";
 
 /** How a program ended, as far as the engine tells. */
@@ -17,16 +17,12 @@ export interface AttachedProcessOptions {
   readonly socket: Duplex;
   /** Resolves when the program has ended; `streamEnd` settles when the stream has. Rejects when nobody can tell. */
   readonly awaitEnd: (streamEnd: Promise<void>) => Promise<ProgramEnd>;
-  readonly kill: Process["kill"];
-  readonly isGone?: Process["isGone"];
   /** Resolves when the program is being killed: from then on its stream is emptied, because an engine may wait for that. */
   readonly killed?: Promise<void> | undefined;
   /** What the engine may say on standard error in the program's place; it is left out. */
   readonly lastWords: RegExp;
   /** Holds back what may be the runtime's words; null when the engine has none. */
   readonly filter: RuntimeFailureFilter | null;
-  /** Takes what the program says of itself before it begins. */
-  readonly opening?: OpeningLine | undefined;
 }
 
 /**
@@ -34,8 +30,8 @@ export interface AttachedProcessOptions {
  * Output ends with the stream, or when a program has ended and left its streams to a child of its own, soon after that
  * (see `startDrain`), because a daemon's output would otherwise hold its parent's run open for ever.
  */
-export function attachProcess(options: AttachedProcessOptions): Process {
-  const { socket, awaitEnd, kill, isGone, killed, lastWords, filter, opening } = options;
+export function attachProcess(options: AttachedProcessOptions): StartedProgram {
+  const { socket, awaitEnd, killed, lastWords, filter } = options;
   const demux = createDemuxer();
   const queue = new OutputQueue(() => void socket.resume());
   const streamEnd = Promise.withResolvers<void>();
@@ -52,7 +48,7 @@ export function attachProcess(options: AttachedProcessOptions): Process {
   socket.on("data", (bytes: Buffer) => {
     try {
       const chunks = withoutLastWords(demux(bytes), lastWords);
-      take(opening?.pass(chunks) ?? chunks);
+      take(chunks);
       drain?.saw(bytes.length);
     } catch (error) {
       broken.reject(error);
@@ -63,7 +59,6 @@ export function attachProcess(options: AttachedProcessOptions): Process {
   for (const event of ["end", "close"]) {
     socket.on(event, () => {
       streamEnd.resolve();
-      take(opening?.finish() ?? []);
       drain?.finish();
       if (filter === null || !filter.isHolding) queue.end();
     });
@@ -79,14 +74,12 @@ export function attachProcess(options: AttachedProcessOptions): Process {
 
   const exit = Promise.race([awaitEnd(streamEnd.promise), broken.promise]).then(
     (end) => {
-      take(opening?.finish() ?? []);
       deliver(filter?.settle(end.failure !== undefined) ?? []);
       if (end.failure !== undefined) queue.push({ stream: "stderr", bytes: Buffer.from(`${end.failure}\n`) });
       drainNow();
       return { exitCode: end.exitCode };
     },
     (error: unknown) => {
-      take(opening?.finish() ?? []);
       deliver(filter?.settle(false) ?? []);
       queue.end();
       socket.destroy();
@@ -96,7 +89,7 @@ export function attachProcess(options: AttachedProcessOptions): Process {
   exit.catch(() => {
     // Whoever awaits `exit` is told; nobody may, and that must not end the server.
   });
-  return { stdin: stdinOf(socket), output: queue, exit, kill, ...(isGone === undefined ? {} : { isGone }) };
+  return { stdin: stdinOf(socket), output: queue, exit };
 }
 
 /** The writing half: errors are swallowed, because a program may end without reading all its input. */

@@ -1,10 +1,10 @@
 import { Writable } from "node:stream";
-import type { Process } from "../../engine.ts";
+import type { StartedProgram } from "../../inside/running-container.ts";
 import { OutputQueue } from "../../output-queue.ts";
 import type { RuntimeFailure } from "./runtime-failure.ts";
 
 /** The process of a program that was never started. */
-export function endedProcess(failure: RuntimeFailure): Process {
+export function endedProcess(failure: RuntimeFailure): StartedProgram {
   const output = new OutputQueue(() => {
     // There is no source to let go on.
   });
@@ -14,6 +14,5 @@ export function endedProcess(failure: RuntimeFailure): Process {
     stdin: new Writable({ write: (_chunk, _encoding, done) => done() }),
     output,
     exit: Promise.resolve({ exitCode: failure.exitCode }),
-    kill: () => Promise.resolve(),
   };
 }

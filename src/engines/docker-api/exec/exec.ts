@@ -1,5 +1,5 @@
 import { settlesWithin, throwIfCancelled } from "../../../base/abort.ts";
-import type { CallOptions, ExecSpec, Process } from "../../engine.ts";
+import type { CallOptions } from "../../engine.ts";
 import { refusalReason } from "../http/api-error.ts";
 import { attachProcess, type ProgramEnd } from "./attached-process.ts";
 import { environmentList } from "../container/container-config.ts";
@@ -9,8 +9,8 @@ import type { RuntimeFailureMarker } from "../dialect.ts";
 import { despiteAbort } from "./despite-abort.ts";
 import { endedProcess } from "./ended-process.ts";
 import { endStoppedStarts } from "./end-stopped-starts.ts";
-import { lostError } from "../lost-error.ts";
-import { announced, type OpeningLine } from "../opening-line.ts";
+import { lostError } from "../../inside/lost-error.ts";
+import type { InsideProgram, StartedProgram } from "../../inside/running-container.ts";
 import { pollUntilEnded } from "./poll-until-ended.ts";
 import { parseExecFailure, parseRuntimeFailure, RuntimeFailureFilter } from "./runtime-failure.ts";
 
@@ -26,25 +26,15 @@ interface ExecAnswer {
 /** How long the reason why a program was never started may take after the fact. */
 const reasonMs = 2_000;
 
-export interface ExecStart extends Pick<ExecSpec, "command" | "environment" | "workingDirectory"> {
-  /** `uid:gid`. */
-  readonly user: string;
-  readonly kill: Process["kill"];
-  readonly isGone?: Process["isGone"];
-  /** Whether it has been asked to kill the program: what then hinders its start is the killing. */
-  readonly isKilled: () => boolean;
-  /** Resolves when the program has been killed (see `attachProcess`). */
-  readonly killed?: Promise<void> | undefined;
-  /** Lets the program announce its number first. */
-  readonly opening?: OpeningLine | undefined;
-}
-
 /**
  * Runs a program in the running container.
  * Given up once the engine has begun, it resolves nevertheless: nothing could end the program but its handle's owner.
  */
-export async function startExec(link: ContainerLink, start: ExecStart, { signal }: CallOptions): Promise<Process> {
-  const { command, environment, workingDirectory = "/", user, kill, isGone, isKilled, killed, opening } = start;
+export async function startExec(
+  link: ContainerLink,
+  { command, environment, workingDirectory = "/", user, ending }: InsideProgram,
+  { signal }: CallOptions,
+): Promise<StartedProgram> {
   const created = await link.api.call("prepare a program", {
     method: "POST",
     path: containerPath(link, "exec"),
@@ -54,7 +44,7 @@ export async function startExec(link: ContainerLink, start: ExecStart, { signal 
       AttachStderr: true,
       Tty: false,
       Privileged: false,
-      Cmd: opening === undefined ? command : announced(command),
+      Cmd: command,
       Env: environmentList(environment),
       User: user,
       WorkingDir: workingDirectory,
@@ -84,18 +74,15 @@ export async function startExec(link: ContainerLink, start: ExecStart, { signal 
     socket: opened.socket,
     lastWords: link.dialect.lastWords,
     filter,
-    opening,
+    killed: ending?.killed,
     awaitEnd: async (streamEnd) => {
       const answer = await execAnswer(link, id, streamEnd);
       // Perhaps never started: the reason is in the stream, which then ends by itself.
       const suspect = answer !== null && mayNotHaveStarted(answer, marker);
-      if (suspect && isKilled()) return { exitCode: killedExitCode };
+      if (suspect && ending?.isKilled()) return { exitCode: killedExitCode };
       if (suspect) await settlesWithin(streamEnd, reasonMs);
       return programEnd(link, command, answer, suspect ? filter : null);
     },
-    kill,
-    isGone,
-    killed,
   });
   process.exit.then(begun, begun);
   return process;

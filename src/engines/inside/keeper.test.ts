@@ -1,37 +1,37 @@
-import { duplexPair, type Duplex } from "node:stream";
+import { PassThrough } from "node:stream";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text as textOf } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
 import { settlesWithin } from "../../base/abort.ts";
+import type { OutputChunk, OutputStream } from "../engine.ts";
+import { OutputQueue } from "../output-queue.ts";
 import { keeperCommand } from "./keeper-script.ts";
 import { Keeper } from "./keeper.ts";
 
-function frame(text: string, stream = 1): Buffer {
-  const header = Buffer.alloc(8);
-  header[0] = stream;
-  header.writeUInt32BE(text.length, 4);
-  return Buffer.concat([header, Buffer.from(text)]);
+/** The keeper, and the engine's end of its streams. */
+function open(): { keeper: Keeper; said: OutputQueue; heard: PassThrough } {
+  const said = new OutputQueue(() => undefined);
+  const heard = new PassThrough();
+  const close = (): void => {
+    said.end();
+    heard.destroy();
+  };
+  return { keeper: new Keeper({ stdin: heard, output: said, close }), said, heard };
 }
 
-function ignore(): void {
-  // Broken ends are part of the tests.
-}
-
-function open(): { keeper: Keeper; far: Duplex } {
-  const [near, far] = duplexPair();
-  for (const each of [near, far]) each.on("error", ignore);
-  return { keeper: new Keeper(near), far };
+function chunk(text: string, stream: OutputStream = "stdout"): OutputChunk {
+  return { stream, bytes: Buffer.from(text) };
 }
 
 describe("Keeper", () => {
   it("asks, and reads the answer in pieces", async () => {
-    const { keeper, far } = open();
+    const { keeper, said, heard } = open();
     const asked = keeper.ask();
-    const [request] = (await once(far, "data")) as [Buffer];
+    const [request] = (await once(heard, "data")) as [Buffer];
     expect(request.toString()).toBe("1\n");
-    far.write(frame("1 10"));
-    far.write(frame("0 200 3 6 \n"));
+    said.push(chunk("1 10"));
+    said.push(chunk("0 200 3 6 \n"));
     expect(await asked).toEqual({
       stats: { memoryBytes: 100, memoryPeakBytes: 200, oomKills: 3 },
       number: 6,
@@ -40,10 +40,9 @@ describe("Keeper", () => {
   });
 
   it("gives each its own answer, and null for what is not counted", async () => {
-    const { keeper, far } = open();
+    const { keeper, said } = open();
     const both = Promise.all([keeper.ask(), keeper.ask({ uid: "1000" })]);
-    far.resume();
-    far.write(frame("2 2 - - 6 3\n1 1 1 0 6 \nnoise\n"));
+    said.push(chunk("2 2 - - 6 3\n1 1 1 0 6 \nnoise\n"));
     expect(await both).toEqual([
       { stats: { memoryBytes: 1, memoryPeakBytes: 1, oomKills: 0 }, number: 6, processes: null },
       { stats: { memoryBytes: 2, memoryPeakBytes: null, oomKills: null }, number: 6, processes: 3 },
@@ -51,25 +50,24 @@ describe("Keeper", () => {
   });
 
   it("knows when the keeper has gone, before and after", async () => {
-    const { keeper, far } = open();
+    const { keeper, said } = open();
     const asked = keeper.ask();
-    far.destroy();
+    said.end();
     expect(await asked).toBe("gone");
     expect(await keeper.ask()).toBe("gone");
     await keeper.ended;
   });
 
   it.each([
-    ["a line without an end", frame("x".repeat(200))],
-    ["an answer that nobody asked for", frame("1 1 1 0 6 \n1 1 1 0 6 \n")],
-    ["an answer in another form", frame("1 1e9 1 0 6 \n")],
-    ["an answer to no question", frame("one 1 1 0 6 \n")],
-    ["complaints without end", frame("x".repeat(70_000), 2)],
-  ])("lets the container end for %s", async (_, said) => {
-    const { keeper, far } = open();
+    ["a line without an end", chunk("x".repeat(200))],
+    ["an answer that nobody asked for", chunk("1 1 1 0 6 \n1 1 1 0 6 \n")],
+    ["an answer in another form", chunk("1 1e9 1 0 6 \n")],
+    ["an answer to no question", chunk("one 1 1 0 6 \n")],
+    ["complaints without end", chunk("x".repeat(70_000), "stderr")],
+  ])("lets the container end for %s", async (_, words) => {
+    const { keeper, said } = open();
     const asked = keeper.ask();
-    far.resume();
-    far.write(said);
+    said.push(words);
     expect(await settlesWithin(keeper.ended, 1_000)).toBe(true);
     await asked;
     expect(await keeper.ask()).toBe("gone");

@@ -1,5 +1,5 @@
 import { untilCancelled } from "../../base/abort.ts";
-import { uidOf } from "./container/container-defaults.ts";
+import { uidOf } from "./container-users.ts";
 
 /** What a kill must know of a program that runs. */
 export interface LiveExec {

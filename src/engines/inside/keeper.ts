@@ -1,7 +1,5 @@
-import type { Duplex } from "node:stream";
 import { untilCancelled } from "../../base/abort.ts";
-import type { CallOptions, ContainerStats } from "../engine.ts";
-import { createDemuxer } from "./exec/demuxer.ts";
+import type { CallOptions, ContainerStats, Process } from "../engine.ts";
 
 /** How long the keeper may take to answer: it needs 2 ms on an idle machine, and at its start as long as a shell. */
 const answerMs = { first: 30_000, later: 2_000 };
@@ -20,6 +18,11 @@ export interface KeeperQuestion extends CallOptions {
   readonly uid?: string | undefined;
 }
 
+/** The standard streams of the keeper; `close` ends it, and with it the container. */
+export interface KeeperStream extends Pick<Process, "stdin" | "output"> {
+  close(): void;
+}
+
 /** One answer of the keeper. */
 const form = /^(\d{1,15}) (\d{1,20}|-) (\d{1,20}|-) (\d{1,20}|-) (\d{1,10}) (\d{0,10})$/;
 /** Longer than any answer. */
@@ -32,7 +35,7 @@ const maxComplaintBytes = 65_536;
  * that root owns, can write to that stream too: what is not an answer to a question ends it, and with it the container.
  */
 export class Keeper {
-  readonly #socket: Duplex;
+  readonly #stream: KeeperStream;
   readonly #waiting = new Map<string, (answer: KeeperAnswer) => void>();
   #asked = 0;
   #answered = 0;
@@ -40,24 +43,9 @@ export class Keeper {
   /** Resolves when the stream has ended, and with it the keeper, and with that the container. */
   readonly ended: Promise<void>;
 
-  constructor(socket: Duplex) {
-    this.#socket = socket;
-    const demux = createDemuxer();
-    let complaintBytes = 0;
-    socket.on("data", (bytes: Buffer) => {
-      try {
-        for (const chunk of demux(bytes)) {
-          if (chunk.stream === "stdout") this.#hear(Buffer.from(chunk.bytes).toString("latin1"));
-          else if ((complaintBytes += chunk.bytes.length) > maxComplaintBytes) throw new RangeError("no keeper");
-        }
-      } catch (error) {
-        socket.destroy(error as Error);
-      }
-    });
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.ended = promise;
-    socket.on("end", resolve);
-    socket.on("close", resolve);
+  constructor(stream: KeeperStream) {
+    this.#stream = stream;
+    this.ended = this.#listen();
   }
 
   /**
@@ -69,7 +57,8 @@ export class Keeper {
     const { promise: late, resolve } = Promise.withResolvers<"silent">();
     const timer = setTimeout(resolve, this.#asked === 1 ? answerMs.first : answerMs.later, "silent" as const);
     const answer = new Promise<KeeperAnswer>((hear) => this.#waiting.set(request, hear));
-    if (this.#socket.writable) this.#socket.write(`${`${request} ${uid}`.trimEnd()}\n`);
+    const { stdin } = this.#stream;
+    if (stdin.writable) stdin.write(`${`${request} ${uid}`.trimEnd()}\n`);
     try {
       return await untilCancelled(Promise.race([answer, late, this.ended.then(() => "gone" as const)]), signal);
     } finally {
@@ -80,7 +69,21 @@ export class Keeper {
 
   /** Ends the keeper, and with it the container. */
   close(): void {
-    this.#socket.destroy();
+    this.#stream.close();
+  }
+
+  async #listen(): Promise<void> {
+    let complaintBytes = 0;
+    try {
+      for await (const { stream, bytes } of this.#stream.output) {
+        if (stream === "stdout") this.#hear(Buffer.from(bytes).toString("latin1"));
+        else if ((complaintBytes += bytes.length) > maxComplaintBytes) throw new RangeError("no keeper");
+      }
+    } catch {
+      // A stream that broke, or what no keeper says: either way nothing more of it counts.
+    } finally {
+      this.#stream.close();
+    }
   }
 
   /** @throws RangeError for what no keeper says */

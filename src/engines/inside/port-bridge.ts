@@ -1,17 +1,39 @@
+import { readFile } from "node:fs/promises";
 import type { Duplex } from "node:stream";
 import { untilCancelled } from "../../base/abort.ts";
 import { DialMux } from "../../base/mux/dial-mux.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Process } from "../engine.ts";
 import { assertPort, bridgeLost, nothingListens } from "../port-errors.ts";
-import { bridgeCommand, bridgePreamble, bridgeUser, noInterpreterExitCode } from "./bridge-command.ts";
-import type { ContainerLink } from "./container/container-link.ts";
-
 import { lostError } from "./lost-error.ts";
-import { execInContainer } from "./tracked-exec.ts";
+import { runExec } from "./run-exec.ts";
+import type { RunningContainer } from "./running-container.ts";
+
+/** User of the bridge: neither the programs' nor the keeper's, so that programs cannot reach it and ending them spares it. */
+const bridgeUser = "65533:65533";
+
+/** What the bridge exits with when the container has no interpreter for it. */
+const noInterpreterExitCode = 127;
+
+/** What the bridge reads before anything else: that there are no certificates to save. */
+const bridgePreamble: Buffer = Buffer.alloc(4);
+
+/**
+ * Starts the forwarder, which listens nowhere, with whichever interpreter there is; the one that takes least first.
+ * None of the image's variables is meant for it.
+ */
+const script = `
+if command -v python3 >/dev/null; then set -- python3 -I -S -c "$1" 0 ''
+elif command -v bun >/dev/null; then set -- bun --smol -e "$2" 0 ''
+elif command -v node >/dev/null; then set -- node --max-old-space-size=64 -e "$2" 0 ''
+else exit ${noInterpreterExitCode}
+fi
+if [ -n "$LD_LIBRARY_PATH" ]; then exec env -i "PATH=$PATH" "LD_LIBRARY_PATH=$LD_LIBRARY_PATH" "$@"; fi
+exec env -i "PATH=$PATH" "$@"
+`;
 
 /** Connections of one container at once: each may hold a quarter of a megabyte here. */
-const mostConnections = 512;
+const maxConnections = 512;
 
 interface Bridge {
   readonly mux: DialMux;
@@ -25,23 +47,23 @@ interface Bridge {
  * connection, that carries all of them over its standard input and output. It stays as long as the container.
  */
 export class PortBridge {
-  readonly #link: ContainerLink;
+  readonly #container: RunningContainer;
   #bridge: Promise<Bridge> | undefined;
 
-  constructor(link: ContainerLink) {
-    this.#link = link;
+  constructor(container: RunningContainer) {
+    this.#container = container;
   }
 
   /** @throws NETWORK_ERROR, UNSUPPORTED, CAPACITY, SANDBOX_LOST, CANCELLED */
   async connect(port: number, signal: AbortSignal | undefined): Promise<Duplex> {
     assertPort(port);
     const { mux, process } = await untilCancelled(this.#open(), signal);
-    if (mux.size >= mostConnections) throw tooMany();
+    if (mux.size >= maxConnections) throw tooMany();
     const dialled = await untilCancelled(mux.dial(port, signal), signal);
     if (dialled === "refused") throw nothingListens(port);
     if (dialled !== "closed") return dialled;
     const { exitCode } = await process.exit;
-    throw (await this.#link.isAlive()) ? bridgeLost(port, exitCode) : lostError(this.#link.dialect.title);
+    throw (await this.#container.isAlive()) ? bridgeLost(port, exitCode) : lostError(this.#container.engine.title);
   }
 
   #open(): Promise<Bridge> {
@@ -59,8 +81,8 @@ export class PortBridge {
 
   async #begin(): Promise<Bridge> {
     const command = await bridgeCommand();
-    const process = await execInContainer(
-      this.#link,
+    const process = await runExec(
+      this.#container,
       { command, user: bridgeUser, inheritsEnvironment: false, workingDirectory: "/" },
       {},
     );
@@ -92,7 +114,7 @@ async function carry(process: Process, mux: DialMux): Promise<string> {
 }
 
 function tooMany(): GloveboxError {
-  return new GloveboxError("CAPACITY", `The sandbox has ${mostConnections} connections open, which is the most.`, {
+  return new GloveboxError("CAPACITY", `The sandbox has ${maxConnections} connections open, which is the most.`, {
     suggestion: "Close connections that are no longer needed, or keep fewer of them open.",
   });
 }
@@ -110,4 +132,12 @@ function bridgeFailed(exitCode: number, said: string): GloveboxError {
     context: { exit_code: exitCode },
     cause: new Error(said),
   });
+}
+
+/** Argument vector that starts the bridge in any container that has a shell and Python, Node or Bun. */
+async function bridgeCommand(): Promise<readonly string[]> {
+  const folder = new URL("../../../images/forwarders/", import.meta.url);
+  const files = ["forwarder.py", "forwarder.cjs"];
+  const sources = await Promise.all(files.map((file) => readFile(new URL(file, folder), "utf8")));
+  return ["sh", "-c", script, "sh", ...sources];
 }

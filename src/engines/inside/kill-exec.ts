@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { settlesWithin, withinMs } from "../../base/abort.ts";
+import { settlesWithin } from "../../base/abort.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import { keeperUserOf, processUserOf, uidOf } from "./container/container-defaults.ts";
-import type { ContainerLink } from "./container/container-link.ts";
-import { startExec } from "./exec/exec.ts";
+import { keeperUserOf, processUserOf, uidOf } from "./container-users.ts";
 import { killCommand, killScriptCodes, type KillTarget } from "./kill-script.ts";
 import type { LiveExec } from "./live-execs.ts";
+import { runHelper } from "./run-helper.ts";
+import type { RunningContainer } from "./running-container.ts";
 
 /** How often a killer is started that could not be, or that found something left. */
 const attempts = 40;
@@ -21,7 +21,7 @@ const lookMs = 10;
 const numberMs = 10_000;
 
 export interface ExecKill {
-  readonly link: ContainerLink;
+  readonly container: RunningContainer;
   readonly victim: LiveExec;
   readonly signal: "SIGTERM" | "SIGKILL";
   /** Called when SIGKILL has reached everything, before the engine tells of the victim's end. */
@@ -36,63 +36,63 @@ export interface ExecKill {
  * sorted (see the script).
  */
 export async function killExec(kill: ExecKill): Promise<void> {
-  const { link } = kill;
-  await link.execs.alone(async () => {
+  const { container } = kill;
+  await container.execs.alone(async () => {
     try {
       await killAlone(kill);
     } catch (error) {
       // A container that has ended has taken everything with it.
-      if (await link.isAlive()) throw error;
+      if (await container.isAlive()) throw error;
     }
   });
 }
 
-async function killAlone({ link, victim, signal, onKilled }: ExecKill): Promise<void> {
-  const spared = await sparedBy(link, victim);
+async function killAlone({ container, victim, signal, onKilled }: ExecKill): Promise<void> {
+  const spared = await sparedBy(container, victim);
   const isExact = spared.numbers.length === 0;
   const deadline = AbortSignal.timeout(longestMs);
   for (let attempt = 0; attempt < attempts && !deadline.aborted; attempt += 1) {
-    if (isExact && (await isGone(link, victim))) return;
-    const number = link.execs.has(victim) ? await numberOf(victim) : null;
-    const found = await runKiller(link, victim.user, {
+    if (isExact && (await isGone(container, victim))) return;
+    const number = container.execs.has(victim) ? await numberOf(victim) : null;
+    const found = await runKiller(container, victim.user, {
       signal: signal === "SIGTERM" ? "TERM" : "KILL",
       spared: spared.numbers,
       victim: number,
       marks: spared.marks,
     });
     if (signal === "SIGTERM") {
-      if (found === "some" || !link.execs.has(victim)) return;
+      if (found === "some" || !container.execs.has(victim)) return;
       // What is full is for SIGKILL, which must not have to wait for this.
       if (found === "failed") break;
     } else if (found === "none") {
       onKilled();
-      if (await becomesGone(link, victim, isExact)) return;
+      if (await becomesGone(container, victim, isExact)) return;
     }
   }
-  throw survivedError(link);
+  throw survivedError(container);
 }
 
 /** What must outlive the victim. */
 async function sparedBy(
-  link: ContainerLink,
+  container: RunningContainer,
   victim: LiveExec,
 ): Promise<{ readonly numbers: readonly number[]; readonly marks: readonly string[] }> {
   // Nobody knows the number of a main process; the keeper is root's.
-  const isMains = link.spec.command !== undefined && uidOf(victim.user) === uidOf(processUserOf(link.spec));
-  if (isMains) throw notAloneError(link);
+  const isMains = container.spec.command !== undefined && uidOf(victim.user) === uidOf(processUserOf(container.spec));
+  if (isMains) throw notAloneError(container);
   const others = await Promise.all(
-    link.execs.beside(victim).map(async (other) => {
-      if (other.identity === null) throw notAloneError(link);
+    container.execs.beside(victim).map(async (other) => {
+      if (other.identity === null) throw notAloneError(container);
       const number = await numberOf(other);
       // It may have ended meanwhile.
-      if (!link.execs.has(other)) return null;
-      if (number === null) throw survivedError(link);
+      if (!container.execs.has(other)) return null;
+      if (number === null) throw survivedError(container);
       return { number, mark: other.identity.mark };
     }),
   );
   const alive = others.filter((other) => other !== null);
   const numbers = alive.map((other) => other.number);
-  if (uidOf(victim.user) === uidOf(keeperUserOf(link.spec))) numbers.push(await keeperNumber(link));
+  if (uidOf(victim.user) === uidOf(keeperUserOf(container.spec))) numbers.push(await keeperNumber(container));
   return { numbers, marks: alive.map((other) => other.mark) };
 }
 
@@ -103,76 +103,59 @@ export async function numberOf({ identity }: LiveExec): Promise<number | null> {
 }
 
 /** Whether nothing of it is left; false also when others of its user run, beside whom that is not looked at. */
-export async function isGoneAlone(link: ContainerLink, exec: LiveExec): Promise<boolean> {
-  return link.execs.beside(exec).length === 0 && (await isGone(link, exec));
+export async function isGoneAlone(container: RunningContainer, exec: LiveExec): Promise<boolean> {
+  return container.execs.beside(exec).length === 0 && (await isGone(container, exec));
 }
 
-async function keeperNumber(link: ContainerLink): Promise<number> {
-  const answer = await link.askKeeper();
-  if (typeof answer === "string" || answer.number === null) throw survivedError(link);
+async function keeperNumber(container: RunningContainer): Promise<number> {
+  const answer = await container.askKeeper();
+  if (typeof answer === "string" || answer.number === null) throw survivedError(container);
   return answer.number;
 }
 
 /** Whether the victim has ended and, where nobody shares its user, no process of that user is left. */
-async function isGone(link: ContainerLink, victim: LiveExec): Promise<boolean> {
-  if (link.execs.has(victim)) return false;
-  const answer = await link.askKeeper({ uid: uidOf(victim.user) });
-  return typeof answer === "string" ? !(await link.isAlive()) : answer.processes === 0;
+async function isGone(container: RunningContainer, victim: LiveExec): Promise<boolean> {
+  if (container.execs.has(victim)) return false;
+  const answer = await container.askKeeper({ uid: uidOf(victim.user) });
+  return typeof answer === "string" ? !(await container.isAlive()) : answer.processes === 0;
 }
 
 /** The same for up to a second after a killer found nothing more; the keeper, where there is one, has the last word. */
-async function becomesGone(link: ContainerLink, victim: LiveExec, isExact: boolean): Promise<boolean> {
-  const isKept = link.spec.command === undefined;
+async function becomesGone(container: RunningContainer, victim: LiveExec, isExact: boolean): Promise<boolean> {
+  const isKept = container.spec.command === undefined;
   const deadline = AbortSignal.timeout(goneMs);
   for (;;) {
-    if (isExact && isKept ? await isGone(link, victim) : !link.execs.has(victim)) return true;
+    if (isExact && isKept ? await isGone(container, victim) : !container.execs.has(victim)) return true;
     if (deadline.aborted) return false;
     await sleep(lookMs);
   }
 }
 
 /** What a killer found; `failed` when it could not be started, or was killed itself. */
-async function runKiller(link: ContainerLink, user: string, target: KillTarget): Promise<"none" | "some" | "failed"> {
-  // What is to be killed can also stop the killer, even before the engine says that it has begun.
-  const { exitCode } = await withinMs(
-    killerMs,
-    () => survivedError(link),
-    async (signal) => {
-      const killer = await startExec(
-        link,
-        {
-          command: killCommand(target),
-          // Neither the victim's variables nor its folder: they are its own to choose.
-          environment: {},
-          workingDirectory: "/",
-          user,
-          isKilled: () => false,
-          kill: () => Promise.resolve(),
-        },
-        { signal },
-      );
-      killer.stdin.end();
-      // Says nothing; what a program writes in its name must not hold up the news of its end.
-      void killer.output[Symbol.asyncIterator]().return?.();
-      return killer.exit;
-    },
-  );
+async function runKiller(
+  container: RunningContainer,
+  user: string,
+  target: KillTarget,
+): Promise<"none" | "some" | "failed"> {
+  const command = killCommand(target);
+  const late = (): GloveboxError => survivedError(container);
+  const exitCode = await runHelper(container, { command, user, maxMs: killerMs, late });
   if (exitCode === killScriptCodes.none) return "none";
   if (exitCode === killScriptCodes.some) return "some";
   await sleep(retryMs);
   return "failed";
 }
 
-function notAloneError({ dialect }: ContainerLink): GloveboxError {
+function notAloneError({ engine }: RunningContainer): GloveboxError {
   return new GloveboxError("UNSUPPORTED", "A program cannot be ended alone beside another that is not concurrent.", {
     suggestion: "Start programs that share a user with `concurrent`, or end the container.",
-    context: { engine: dialect.name, missing: "concurrent" },
+    context: { engine: engine.name, missing: "concurrent" },
   });
 }
 
-function survivedError({ dialect }: ContainerLink): GloveboxError {
-  return new GloveboxError("SANDBOX_LOST", `A program in a container on ${dialect.title} may not have ended.`, {
+function survivedError({ engine }: RunningContainer): GloveboxError {
+  return new GloveboxError("SANDBOX_LOST", `A program in a container on ${engine.title} may not have ended.`, {
     suggestion: "Remove the container and go on in a new one: its end is certain.",
-    context: { engine: dialect.name },
+    context: { engine: engine.name },
   });
 }
