@@ -41,7 +41,7 @@ export interface Capabilities {
   readonly scratch: "disk" | "memory" | "none";
   /**
    * How the files are limited that programs write to a writable root (`ContainerSpec.writableRoot`), scratch apart;
-   * `no`: it cannot be had.
+   * `no`: it is not available.
    */
   readonly diskLimit: Enforcement;
   /**

@@ -34,11 +34,11 @@ export const dockerDialect: Dialect = {
 };
 
 const pageBytes = 4096;
-const leastFiles = 1024;
+const minFiles = 1024;
 
 /** A folder writable for every user inside; a file for each page, so that empty files are bounded too. */
 function tmpfsOptions({ sizeBytes }: ScratchSpec, owner: string | null): string {
-  const files = Math.max(leastFiles, Math.floor(sizeBytes / pageBytes));
+  const files = Math.max(minFiles, Math.floor(sizeBytes / pageBytes));
   const [uid = "0", gid = uid] = owner?.split(":") ?? [];
   return `rw,exec,nosuid,nodev,mode=1777,size=${sizeBytes},nr_inodes=${files},uid=${uid},gid=${gid}`;
 }

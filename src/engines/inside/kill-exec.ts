@@ -10,7 +10,7 @@ import type { RunningContainer } from "./running-container.ts";
 /** How often a killer is started that could not be, or that found something left. */
 const attempts = 40;
 /** How long that may go on. */
-const longestMs = 15_000;
+const maxMs = 15_000;
 /** How long one killer may run: twice what its looking takes on a loaded machine. */
 const killerMs = 10_000;
 const retryMs = 50;
@@ -50,7 +50,7 @@ export async function killExec(kill: ExecKill): Promise<void> {
 async function killAlone({ container, victim, signal, onKilled }: ExecKill): Promise<void> {
   const spared = await sparedBy(container, victim);
   const isExact = spared.numbers.length === 0;
-  const deadline = AbortSignal.timeout(longestMs);
+  const deadline = AbortSignal.timeout(maxMs);
   for (let attempt = 0; attempt < attempts && !deadline.aborted; attempt += 1) {
     if (isExact && (await isGone(container, victim))) return;
     const number = container.execs.has(victim) ? await numberOf(victim) : null;

@@ -7,9 +7,9 @@ import { refusalReason } from "../http/api-error.ts";
 import { inspectContainer } from "./inspect-container.ts";
 
 const firstLookMs = 5;
-const longestMs = 200;
+const maxMs = 200;
 /** How long a removal that someone else has begun may take. */
-const looksMax = 100;
+const maxLooks = 100;
 
 export interface RemoveOptions extends CallOptions {
   /** Whether its nameless volumes stay, for another container that has them. Default false. */
@@ -30,7 +30,7 @@ export async function removeContainer(
   if (answer.status === 500 && !/container state improper|being removed|stopping/.test(refusalReason(answer))) {
     throw api.refusal("remove the container", answer);
   }
-  for (let look = 0, delayMs = firstLookMs; look < looksMax; look += 1, delayMs = Math.min(delayMs * 2, longestMs)) {
+  for (let look = 0, delayMs = firstLookMs; look < maxLooks; look += 1, delayMs = Math.min(delayMs * 2, maxMs)) {
     if ((await inspectContainer({ id: idOrName, api }, { signal })) === null) return;
     await sleep(delayMs, undefined, signal === undefined ? {} : { signal }).catch((error: unknown) => {
       throw cancelled(error);

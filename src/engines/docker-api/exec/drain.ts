@@ -3,9 +3,9 @@ import type { Duplex } from "node:stream";
 /** A stream this silent after its program's end has nothing of the program's left. Twice what a loaded engine needed. */
 const silenceMs = 500;
 /** Docker closes the streams of an ended program itself after 2 s. */
-const longestMs = 2_500;
+const maxMs = 2_500;
 /** More than all buffers between a program and us hold: whatever comes after is a child's. */
-const mostBytes = 4_194_304;
+const maxBytes = 4_194_304;
 
 export interface Drain {
   /** Tells that bytes came. */
@@ -19,7 +19,7 @@ export interface Drain {
  * a while. Calls `onDone` once, at the end of the stream, after silence, or at a limit that only a child left behind reaches.
  */
 export function startDrain(socket: Duplex, onDone: () => void): Drain {
-  let left = mostBytes;
+  let left = maxBytes;
   let done = false;
   const finish = (): void => {
     if (done) return;
@@ -35,7 +35,7 @@ export function startDrain(socket: Duplex, onDone: () => void): Drain {
       if (left === before) finish();
     });
   }, silenceMs);
-  const longest = setTimeout(finish, longestMs);
+  const longest = setTimeout(finish, maxMs);
   if (socket.readableEnded || socket.destroyed) finish();
   else socket.resume();
   return {

@@ -1,5 +1,5 @@
 const firstLookMs = 100;
-const longestMs = 1_000;
+const maxMs = 1_000;
 
 /**
  * Looks until `look` gives something else than `running`: when `nudge` resolves, and else after 0.1 s and then ever
@@ -31,6 +31,6 @@ export async function pollUntilEnded<T>(look: () => Promise<T | "running">, nudg
     }
     const found = await look();
     if (found !== "running") return found;
-    delayMs = nudged ? 0 : Math.min(delayMs * 2, longestMs);
+    delayMs = nudged ? 0 : Math.min(delayMs * 2, maxMs);
   }
 }

@@ -1,5 +1,5 @@
 /** Longest line that is kept: far above what engines send. */
-const lineCharsMax = 1_048_576;
+const maxLineChars = 1_048_576;
 
 /** The JSON values of a stream that holds one a line. Lines that are no JSON are passed over. */
 export async function* jsonLines(stream: AsyncIterable<Uint8Array>): AsyncGenerator<unknown, void, undefined> {
@@ -8,7 +8,7 @@ export async function* jsonLines(stream: AsyncIterable<Uint8Array>): AsyncGenera
   for await (const bytes of stream) {
     const lines = `${text}${decoder.decode(bytes, { stream: true })}`.split("\n");
     text = lines.pop() ?? "";
-    if (text.length > lineCharsMax) text = "";
+    if (text.length > maxLineChars) text = "";
     yield* lines.flatMap(parsed);
   }
   yield* parsed(text);

@@ -153,7 +153,7 @@ export class DockerApiImages implements ImageStore {
 }
 
 function imageUnavailable(reference: string, reason: string): GloveboxError {
-  return new GloveboxError("IMAGE_UNAVAILABLE", `Image ${reference} cannot be had: ${reason}.`, {
+  return new GloveboxError("IMAGE_UNAVAILABLE", `Image ${reference} is not available: ${reason}.`, {
     context: { image: reference, reason },
   });
 }
