@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import type { ExecuteResponse } from "../src/operations/execute/schema.ts";
+import type { ExecuteResponse } from "../src/operations/execute/execute-contract.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 const indent = (text: string): string => text.trimEnd().replaceAll(/^/gm, "    ");

@@ -4,7 +4,8 @@ import { describe, expect, it } from "vitest";
 import { findCircles, readImportGraph } from "./architecture/find-circles.ts";
 import { findViolations, layerOf } from "./architecture/find-violations.ts";
 import { folderProblems, readFolderTable } from "./architecture/folder-table.ts";
-import { layerOrder, layers, onePlacePackages } from "./architecture/layers.ts";
+import { layerOrder, layers, onePlacePackages, splitFolders } from "./architecture/layers.ts";
+import { operationTable } from "../src/operations/table.ts";
 import { readSource } from "./architecture/read-source.ts";
 
 const root = new URL("../", import.meta.url);
@@ -29,10 +30,27 @@ describe("the import table", () => {
 
   it("was held against files of every layer that exists", () => {
     const read = new Set(paths.map((path) => layerOf(path)).filter((layer) => layer !== undefined));
-    expect([...read].toSorted()).toEqual(folders.toSorted());
+    const expected = folders.flatMap((folder) => Object.keys(splitFolders[folder] ?? { [folder]: folder }));
+    expect([...read].toSorted()).toEqual(expected.toSorted());
     expect(read.size).toBeGreaterThanOrEqual(4);
     const imports = [...sources].flatMap(([path, text]) => readSource(path, text).imports);
     expect(imports.length).toBeGreaterThan(sources.size);
+  });
+
+  it("lets contracts import errors, zod and each other only, and doors no handler", () => {
+    expect(layers["contracts"]).toEqual({ layers: ["errors"], packages: ["zod"], builtins: [] });
+    const knowHandlers = Object.keys(layers).filter((name) => layers[name]?.layers.includes("handlers"));
+    expect(knowHandlers).toEqual(["platform"]);
+  });
+
+  it("was held against the contract of each operation", () => {
+    const contracts = paths.filter((path) => layerOf(path) === "contracts");
+    const defined = contracts.flatMap((path) => (sources.get(path) ?? "").match(/= defineOperation\(\{/g) ?? []);
+    expect(defined).toHaveLength(operationTable.length);
+    const elsewhere = paths.filter(
+      (path) => layerOf(path) !== "contracts" && /= defineOperation\(\{/.test(sources.get(path) ?? ""),
+    );
+    expect(elsewhere.filter((path) => !path.endsWith(".test.ts"))).toEqual([]);
   });
 
   it.each(onePlacePackages)("finds %s in exactly one file", (name) => {
@@ -94,6 +112,48 @@ describe("what the import table refuses", () => {
       /sibling workloads/,
     ],
     ["a door in a door", "src/mcp/x.ts", `import { a } from "../http/y.ts";`, /layer mcp may not import layer http/],
+    [
+      "a policy in a contract",
+      "src/operations/x/y-contract.ts",
+      `import { a } from "../../policy/language.ts";`,
+      /layer contracts may not import layer policy/,
+    ],
+    [
+      "small pieces in a schema",
+      "src/operations/x/y-schema.ts",
+      `import type { A } from "../../base/bytes.ts";`,
+      /layer contracts may not import layer base/,
+    ],
+    [
+      "a handler in a contract",
+      "src/operations/x/y-contract.ts",
+      `import { a } from "./y-handler.ts";`,
+      /layer contracts may not import layer handlers/,
+    ],
+    [
+      "Node in a contract",
+      "src/operations/contract/x.ts",
+      `import { Buffer } from "node:buffer";`,
+      /may not import node:buffer/,
+    ],
+    [
+      "the platform in a handler",
+      "src/operations/x/y-handler.ts",
+      `import type { Platform } from "../../platform/platform.ts";`,
+      /layer handlers may not import layer platform/,
+    ],
+    [
+      "a handler in a door",
+      "src/mcp/x.ts",
+      `import { handlers } from "../operations/handlers.ts";`,
+      /layer mcp may not import layer handlers/,
+    ],
+    [
+      "what handlers share in the library",
+      "src/library/x.ts",
+      `import { handle } from "../operations/handling/handler.ts";`,
+      /layer library may not import layer handlers/,
+    ],
     ["an engine in the library's entry", "src/index.ts", `export { a } from "./engines/engine.ts";`, /layer engines/],
     ["a layer without a row", "src/misc/x.ts", `export {};`, /no layer/],
     ["another file under src", "src/other.ts", `export {};`, /no layer/],

@@ -1,5 +1,5 @@
 import type { GloveboxError } from "../errors/glovebox-error.ts";
-import type { ExecuteResponse } from "../operations/execute/schema.ts";
+import type { ExecuteResponse } from "../operations/execute/execute-contract.ts";
 
 /** Exit codes of the command that are not the program's own; `refused` answers a question with no, `leftBehind` ends a server that could not remove everything; the first three as in timeout(1) and docker-run(1). */
 export const exitCodes: Readonly<

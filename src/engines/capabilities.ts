@@ -1,7 +1,7 @@
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import type { Isolation } from "../policy/isolation.ts";
 
-export { isolationLevels, type Isolation } from "../policy/isolation.ts";
+export type { Isolation } from "../policy/isolation.ts";
 
 /** `yes`: enforced by the kernel; `no`: not at all; else the named substitute that is accepted by default. */
 export type Enforcement = "yes" | "no" | { readonly substitute: string };

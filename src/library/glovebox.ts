@@ -1,58 +1,66 @@
-import { doctorOperation, type DoctorContext } from "../operations/doctor/run.ts";
-import type { DoctorResponse } from "../operations/doctor/schema.ts";
-import { executeOperation } from "../operations/execute/run.ts";
-import type { ExecuteRequest, ExecuteResponse } from "../operations/execute/schema.ts";
-import { checkMountOperation, listMountsOperation } from "../operations/mounts/run.ts";
-import type { CheckMountRequest, CheckMountResponse, ListMountsResponse } from "../operations/mounts/schema.ts";
-import { buildImagesOperation, listImagesOperation, pullImagesOperation } from "../operations/images/run.ts";
-import type { ImageRow, ImagesRequest, PullImagesRequest } from "../operations/images/schema.ts";
-import { listPackagesOperation, prunePackagesOperation } from "../operations/packages/run.ts";
-import type {
-  ListPackagesResponse,
-  PrunePackagesRequest,
-  PrunePackagesResponse,
-} from "../operations/packages/schema.ts";
-import {
-  listSandboxesOperation,
-  pruneSandboxesOperation,
-  removeSandboxesOperation,
-} from "../operations/sandboxes/run.ts";
-import type {
-  ListSandboxesRequest,
-  PruneSandboxesRequest,
-  RemoveSandboxesRequest,
-  SandboxRow,
-} from "../operations/sandboxes/schema.ts";
-import { endSessionOperation } from "../operations/session/end-session.ts";
-import { listFilesOperation, readFileOperation, writeFileOperation } from "../operations/session/files.ts";
-import type {
-  ListFilesRequest,
-  ListFilesResponse,
-  ReadFileRequest,
-  ReadFileResponse,
-  WriteFileRequest,
-  WriteFileResponse,
-} from "../operations/session/files-schema.ts";
-import { runCodeOperation } from "../operations/session/run-code.ts";
-import type {
-  EndSessionRequest,
-  EndSessionResponse,
-  RunCodeRequest,
-  RunCodeResponse,
-} from "../operations/session/schema.ts";
-import { parseRequest } from "../operations/parse-request.ts";
-import type { Operation, OperationCall } from "../operations/operation.ts";
-import { createPlatform } from "../platform/platform.ts";
-import type { Alert, Platform } from "../platform/platform.ts";
 import { loadHostConfig, type ConfigOverrides } from "../config/host-config.ts";
-import { readNodeVersion } from "../config/host/node-version.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
-import { readPackageVersion } from "../config/host/package-version.ts";
-import type { z } from "zod";
-
+import type { OperationCall } from "../operations/contract/operation-call.ts";
+import type { OperationContract, ResponseOf } from "../operations/contract/operation-contract.ts";
+import { parseRequest } from "../operations/contract/parse-request.ts";
+import { doctorContract, type DoctorResponse } from "../operations/doctor/doctor-contract.ts";
+import {
+  executeCodeContract,
+  type ExecuteRequest,
+  type ExecuteResponse,
+} from "../operations/execute/execute-contract.ts";
+import {
+  buildImagesContract,
+  listImagesContract,
+  pullImagesContract,
+  type ImageRow,
+  type ImagesRequest,
+  type PullImagesRequest,
+} from "../operations/images/images-contract.ts";
+import {
+  checkMountContract,
+  listMountsContract,
+  type CheckMountRequest,
+  type CheckMountResponse,
+  type ListMountsResponse,
+} from "../operations/mounts/mounts-contract.ts";
+import {
+  listPackagesContract,
+  prunePackagesContract,
+  type ListPackagesResponse,
+  type PrunePackagesRequest,
+  type PrunePackagesResponse,
+} from "../operations/packages/packages-contract.ts";
+import {
+  listSandboxesContract,
+  pruneSandboxesContract,
+  removeSandboxesContract,
+  type ListSandboxesRequest,
+  type PruneSandboxesRequest,
+  type RemoveSandboxesRequest,
+  type SandboxRow,
+} from "../operations/sandboxes/sandboxes-contract.ts";
+import {
+  endSessionContract,
+  type EndSessionRequest,
+  type EndSessionResponse,
+} from "../operations/session/end-session-contract.ts";
+import { runCodeContract, type RunCodeRequest, type RunCodeResponse } from "../operations/session/run-code-contract.ts";
+import {
+  listFilesContract,
+  readFileContract,
+  writeFileContract,
+  type ListFilesRequest,
+  type ListFilesResponse,
+  type ReadFileRequest,
+  type ReadFileResponse,
+  type WriteFileRequest,
+  type WriteFileResponse,
+} from "../operations/session/session-files-contract.ts";
+import { createPlatform, type Alert, type Platform } from "../platform/platform.ts";
 import { EnvironmentCalls, type RunOperation } from "./environment-calls.ts";
 import { ProcessCalls } from "./process-calls.ts";
-import { VisitCalls } from "./visit-calls.ts";
+import { SandboxCalls } from "./sandbox-calls.ts";
 
 /** Options of the embedded Glovebox; everything else comes from the environment and the configuration file. */
 export interface GloveboxOptions extends ConfigOverrides {
@@ -76,7 +84,7 @@ export interface Glovebox extends AsyncDisposable {
   /** Background processes of environments and sessions. */
   readonly processes: ProcessCalls;
   /** Programs, terminals and files in sandboxes that live already, also those of other processes. */
-  readonly visits: VisitCalls;
+  readonly visits: SandboxCalls;
   /**
    * Runs a program in a session: files last from call to call, variables do not. Without `session_id` all calls share
    * the session of this Glovebox.
@@ -132,102 +140,95 @@ export async function createGlovebox(options: GloveboxOptions = {}): Promise<Glo
   const { config, host, loaded } = await loadHostConfig(overrides);
   const platform = createPlatform({
     config,
+    loaded,
     host: { ...host, workingDirectory: workingDirectory ?? host.workingDirectory },
-    door: "own-machine",
+    door: "person",
     defaultEngine: engine,
     onAlert,
   });
-  return new EmbeddedGlovebox({
-    platform,
-    loaded,
-    defaultEngine: engine,
-    version: readPackageVersion(),
-    nodeVersion: readNodeVersion(),
-  });
+  return new EmbeddedGlovebox(platform);
 }
 
 class EmbeddedGlovebox implements Glovebox {
   readonly environments: EnvironmentCalls;
   readonly processes: ProcessCalls;
-  readonly visits: VisitCalls;
+  readonly visits: SandboxCalls;
   readonly #platform: Platform;
-  readonly #context: DoctorContext;
 
-  constructor(context: DoctorContext) {
-    this.#platform = context.platform;
-    this.#context = context;
-    const run: RunOperation = (operation, request, call) => this.#run(operation, request, call);
+  constructor(platform: Platform) {
+    this.#platform = platform;
+    const run: RunOperation = (contract, request, call) => this.#run(contract, request, call);
     this.environments = new EnvironmentCalls(run);
     this.processes = new ProcessCalls(run);
-    this.visits = new VisitCalls(run);
+    this.visits = new SandboxCalls(run);
   }
 
   execute(request: ExecuteRequest, call?: CallOptions): Promise<ExecuteResponse> {
-    return this.#run(executeOperation, request, call);
+    return this.#run(executeCodeContract, request, call);
   }
 
   runCode(request: RunCodeRequest, call?: CallOptions): Promise<RunCodeResponse> {
-    return this.#run(runCodeOperation, request, call);
+    return this.#run(runCodeContract, request, call);
   }
 
   listFiles(request: ListFilesRequest = {}, call?: CallOptions): Promise<ListFilesResponse> {
-    return this.#run(listFilesOperation, request, call);
+    return this.#run(listFilesContract, request, call);
   }
 
   readFile(request: ReadFileRequest, call?: CallOptions): Promise<ReadFileResponse> {
-    return this.#run(readFileOperation, request, call);
+    return this.#run(readFileContract, request, call);
   }
 
   writeFile(request: WriteFileRequest, call?: CallOptions): Promise<WriteFileResponse> {
-    return this.#run(writeFileOperation, request, call);
+    return this.#run(writeFileContract, request, call);
   }
 
   endSession(request: EndSessionRequest = {}, call?: CallOptions): Promise<EndSessionResponse> {
-    return this.#run(endSessionOperation, request, call);
+    return this.#run(endSessionContract, request, call);
   }
 
   async images(request: ImagesRequest = {}, call?: CallOptions): Promise<readonly ImageRow[]> {
-    return (await this.#run(listImagesOperation, request, call)).images;
+    return (await this.#run(listImagesContract, request, call)).images;
   }
 
   async pullImages(request: PullImagesRequest = {}, call?: CallOptions): Promise<readonly ImageRow[]> {
-    return (await this.#run(pullImagesOperation, request, call)).images;
+    return (await this.#run(pullImagesContract, request, call)).images;
   }
 
   async buildImages(request: ImagesRequest = {}, call?: CallOptions): Promise<readonly ImageRow[]> {
-    return (await this.#run(buildImagesOperation, request, call)).images;
+    return (await this.#run(buildImagesContract, request, call)).images;
   }
 
   async sandboxes(request: ListSandboxesRequest = {}, call?: CallOptions): Promise<readonly SandboxRow[]> {
-    return (await this.#run(listSandboxesOperation, request, call)).sandboxes;
+    return (await this.#run(listSandboxesContract, request, call)).sandboxes;
   }
 
   async removeSandboxes(request: RemoveSandboxesRequest, call?: CallOptions): Promise<readonly string[]> {
-    return (await this.#run(removeSandboxesOperation, request, call)).removed;
+    return (await this.#run(removeSandboxesContract, request, call)).removed;
   }
 
   async pruneSandboxes(request: PruneSandboxesRequest = {}, call?: CallOptions): Promise<readonly string[]> {
-    return (await this.#run(pruneSandboxesOperation, request, call)).removed;
+    return (await this.#run(pruneSandboxesContract, request, call)).removed;
   }
 
-  doctor(call: CallOptions = {}): Promise<DoctorResponse> {
-    return doctorOperation.run(this.#context, {}, { ...call, principal });
+  doctor(call?: CallOptions): Promise<DoctorResponse> {
+    return this.#run(doctorContract, {}, call);
   }
 
   checkMount(request: CheckMountRequest, call?: CallOptions): Promise<CheckMountResponse> {
-    return this.#run(checkMountOperation, request, call);
+    return this.#run(checkMountContract, request, call);
   }
 
   mounts(call?: CallOptions): Promise<ListMountsResponse> {
-    return this.#run(listMountsOperation, {}, call);
+    return this.#run(listMountsContract, {}, call);
   }
 
   packages(call?: CallOptions): Promise<ListPackagesResponse> {
-    return this.#run(listPackagesOperation, {}, call);
+    return this.#run(listPackagesContract, {}, call);
   }
 
   prunePackages(request: PrunePackagesRequest = {}, call?: CallOptions): Promise<PrunePackagesResponse> {
-    return this.#run(prunePackagesOperation, request, call);
+    return this.#run(prunePackagesContract, request, call);
   }
 
   async close(): Promise<void> {
@@ -239,12 +240,12 @@ class EmbeddedGlovebox implements Glovebox {
     await this.close();
   }
 
-  async #run<Request extends z.ZodType, Response extends z.ZodType>(
-    operation: Operation<Request, Response, Platform>,
+  async #run<Contract extends OperationContract>(
+    contract: Contract,
     body: unknown,
     call: CallOptions = {},
-  ): Promise<z.output<Response>> {
-    return operation.run(this.#platform, parseRequest(operation.request, body), { ...call, principal, connection });
+  ): Promise<ResponseOf<Contract>> {
+    return this.#platform.call(contract, parseRequest(contract, body), { ...call, principal, connection });
   }
 }
 

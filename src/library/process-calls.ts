@@ -1,16 +1,20 @@
-import type { OperationCall } from "../operations/operation.ts";
-import { listProcessesOperation, stopProcessOperation, writeStdinOperation } from "../operations/processes/run.ts";
-import { startProcessOperation } from "../operations/processes/start-process.ts";
-import type {
-  ListProcessesRequest,
-  ListProcessesResponse,
-  StartProcessRequest,
-  StartProcessResponse,
-  StopProcessRequest,
-  StopProcessResponse,
-  WriteStdinRequest,
-  WriteStdinResponse,
-} from "../operations/processes/schema.ts";
+import type { OperationCall } from "../operations/contract/operation-call.ts";
+import {
+  listProcessesContract,
+  writeStdinContract,
+  stopProcessContract,
+  type ListProcessesRequest,
+  type ListProcessesResponse,
+  type WriteStdinRequest,
+  type WriteStdinResponse,
+  type StopProcessRequest,
+  type StopProcessResponse,
+} from "../operations/processes/processes-contract.ts";
+import {
+  startProcessContract,
+  type StartProcessRequest,
+  type StartProcessResponse,
+} from "../operations/processes/start-process-contract.ts";
 import type { RunOperation } from "./environment-calls.ts";
 
 type Call = Omit<OperationCall, "principal">;
@@ -28,20 +32,20 @@ export class ProcessCalls {
 
   /** Its ports are reached at the URLs of the answer, on this machine only. @throws also what starting a sandbox throws */
   start(request: StartProcessRequest, call?: Call): Promise<StartProcessResponse> {
-    return this.#run(startProcessOperation, request, call);
+    return this.#run(startProcessContract, request, call);
   }
 
   /** Those of one place; of one of them the output, too. */
   list(request: ListProcessesRequest = {}, call?: Call): Promise<ListProcessesResponse> {
-    return this.#run(listProcessesOperation, request, call);
+    return this.#run(listProcessesContract, request, call);
   }
 
   writeStdin(request: WriteStdinRequest, call?: Call): Promise<WriteStdinResponse> {
-    return this.#run(writeStdinOperation, request, call);
+    return this.#run(writeStdinContract, request, call);
   }
 
   /** Ends it with all that it started, or sends it a signal. */
   stop(request: StopProcessRequest, call?: Call): Promise<StopProcessResponse> {
-    return this.#run(stopProcessOperation, request, call);
+    return this.#run(stopProcessContract, request, call);
   }
 }

@@ -1,16 +1,17 @@
 import type { McpServer } from "@modelcontextprotocol/server";
 import { settlesWithin } from "../base/abort.ts";
-import type { OperationRow } from "../operations/operation-row.ts";
+import type { OperationContract } from "../operations/contract/operation-contract.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { ToolContext } from "./tools/call-tool.ts";
+import { offeredTools } from "./tools/offered-tool.ts";
 import { KeptTexts } from "../calls/kept-texts.ts";
 import { createMcpServer } from "./mcp-server.ts";
 import { RunningCalls } from "../calls/running-calls.ts";
 
 export interface McpDoorOptions {
   readonly platform: Platform;
-  /** Its rows that have a tool form are offered. */
-  readonly table: readonly OperationRow[];
+  /** Those that are for everyone and have the form of a tool are offered. */
+  readonly operations: readonly OperationContract[];
   /** Of Glovebox. */
   readonly version: string;
   /** A call that takes longer is answered with its id, and goes on. */
@@ -29,21 +30,30 @@ export class McpDoor {
   readonly #version: string;
   #ending: { readonly calls: Promise<unknown>; readonly sinceMs: number } | undefined;
 
-  constructor({ platform, table, version, answerWithinMs }: McpDoorOptions) {
+  constructor({ platform, operations, version, answerWithinMs }: McpDoorOptions) {
     this.platform = platform;
     this.#version = version;
+    const { call, logger, monotonicMs } = platform;
     this.#tools = {
-      platform,
-      rows: table.filter(({ tool }) => tool !== undefined),
-      calls: new RunningCalls(platform.monotonicMs),
-      texts: new KeptTexts(platform.monotonicMs),
+      offered: offeredTools(operations),
+      callOperation: call,
+      calls: new RunningCalls(monotonicMs),
+      texts: new KeptTexts(monotonicMs),
+      logger,
+      monotonicMs,
       answerWithinMs,
     };
   }
 
   /** A server for one connection, or for one stateless request; everything that it does is the principal's. */
   createServer(principal: string, connection?: string): McpServer {
-    return createMcpServer({ tools: this.#tools, principal, connection, version: this.#version });
+    return createMcpServer({
+      tools: this.#tools,
+      deployment: { sessionIsolation: this.platform.minIsolation("session") },
+      principal,
+      connection,
+      version: this.#version,
+    });
   }
 
   /** Ends the session that belongs to a connection which has ended. */

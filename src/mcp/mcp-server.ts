@@ -1,5 +1,6 @@
 import { McpServer, type Transport } from "@modelcontextprotocol/server";
 import { callTool, type ToolContext } from "./tools/call-tool.ts";
+import type { Deployment } from "../operations/contract/operation-contract.ts";
 import { instructions } from "./instructions.ts";
 import { unknownMethod, inOwnWords } from "./protocol-errors.ts";
 import { listResources, listResourceTemplates, readResource } from "./resources.ts";
@@ -7,6 +8,7 @@ import { toolList } from "./tools/tool-list.ts";
 
 export interface McpServerSetup {
   readonly tools: ToolContext;
+  readonly deployment: Deployment;
   /** Whose calls, sandboxes and resources these are. */
   readonly principal: string;
   /** Names the connection, whose calls share a session; undefined for single requests. */
@@ -20,16 +22,16 @@ export interface McpServerSetup {
  *
  * The handlers are set by hand: the SDK's registry of tools answers unknown tools and bad arguments in its own form.
  */
-export function createMcpServer({ tools, principal, connection, version }: McpServerSetup): McpServer {
+export function createMcpServer({ tools, deployment, principal, connection, version }: McpServerSetup): McpServer {
   const mcp = new GloveboxMcpServer(
     { name: "glovebox", title: "Glovebox", version },
     { capabilities: { tools: { listChanged: false }, resources: { listChanged: false } }, instructions },
   );
   const { server } = mcp;
-  const list = toolList(tools.rows, tools.platform);
+  const list = toolList(tools.offered, deployment);
   server.setRequestHandler("tools/list", () => ({ tools: list }));
   server.setRequestHandler("tools/call", ({ params }, context) =>
-    callTool(tools, params, { principal, connection, context }),
+    callTool(tools, params, { principal, connection, server: context }),
   );
   server.setRequestHandler("resources/list", () => listResources(tools.texts, principal));
   server.setRequestHandler("resources/templates/list", () => listResourceTemplates());

@@ -24,13 +24,13 @@ export interface OpenMcpDoorOptions {
 export async function openMcpDoor(options: OpenMcpDoorOptions): Promise<McpDoor> {
   const { door, engine, minIsolation, answerWithinMs, signal } = options;
   const settings = minIsolation === undefined ? {} : { min_isolation: minIsolation };
-  const { config, host } = await loadHostConfig({ settings });
-  const platform = createPlatform({ config, host, door, defaultEngine: engine });
+  const { config, loaded, host } = await loadHostConfig({ settings });
+  const platform = createPlatform({ config, loaded, host, door, defaultEngine: engine });
   try {
     await platform.assertEngineAnswers(signal);
   } catch (error) {
     await platform.close();
     throw error;
   }
-  return new McpDoor({ platform, table: operationTable, version: readPackageVersion(), answerWithinMs });
+  return new McpDoor({ platform, operations: operationTable, version: readPackageVersion(), answerWithinMs });
 }

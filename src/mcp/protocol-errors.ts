@@ -3,11 +3,6 @@ import { errorCatalogue } from "../errors/catalogue.ts";
 import { nearest } from "../base/nearest.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 
-/** A JSON-RPC error whose data is the wire form of SPEC ER1. */
-export function protocolError(error: GloveboxError): ProtocolError {
-  return new ProtocolError(errorCatalogue[error.errorType].jsonRpcCode, error.message, error.toWire());
-}
-
 /** A method that is not served (SPEC EV4). */
 export function unknownMethod(method: string): ProtocolError {
   const name = JSON.stringify(method.slice(0, 80));

@@ -2,7 +2,7 @@ import { settlesWithin } from "../base/abort.ts";
 import type { Logger } from "../base/logger.ts";
 import type { EgressProxies } from "../egress/egress-proxies.ts";
 import type { Engines } from "../engines/discover.ts";
-import type { SandboxDoor } from "../sandbox/peers/peer-server.ts";
+import type { PeerServer } from "../sandbox/peers/peer-server.ts";
 import type { Leases } from "../sandbox/owners/leases.ts";
 import type { Reaper } from "../sandbox/owners/reaper.ts";
 import type { Sandboxes } from "../sandbox/sandboxes.ts";
@@ -13,7 +13,7 @@ import type { HostWorkshop } from "./host-workshop.ts";
 
 export interface ClosingParts {
   /** Lets other commands of this user in. */
-  readonly sandboxDoor: Pick<SandboxDoor, "close">;
+  readonly peerServer: Pick<PeerServer, "close">;
   readonly environments: Pick<Environments, "close" | "left">;
   readonly sessions: Pick<Sessions, "close">;
   readonly sandboxes: Pick<Sandboxes, "close" | "left">;
@@ -43,7 +43,7 @@ const restMs = 500;
 export async function closeParts(parts: ClosingParts, withinMs: number): Promise<readonly string[]> {
   const { environments, sessions, sandboxes, installers, monotonicMs } = parts;
   const removedByMs = monotonicMs() + Math.max(0, withinMs - 2 * restMs);
-  await settlesWithin(parts.sandboxDoor.close(), restMs);
+  await settlesWithin(parts.peerServer.close(), restMs);
   // Programs end first, each with its result.
   const ended = Promise.allSettled([environments.close(), sessions.close()]);
   await settlesWithin(ended, Math.min(workMs, withinMs / 2));

@@ -9,44 +9,14 @@ import { weakestIsolation, type Isolation } from "../policy/isolation.ts";
 import { decideMinIsolation } from "../policy/min-isolation.ts";
 import type { Reaper } from "../sandbox/owners/reaper.ts";
 import { openOwnState } from "./own-state.ts";
+import type { EngineChooser, EngineNeeds, IsolationKind } from "../operations/handling/engine-chooser.ts";
 
 /**
  * Through which kind of door requests come in: a person's own (command line, library), where they may accept level
  * `preload` by name; `stdio`, an agent on that person's machine; or a `server`, for which the embedded engine never
  * stands in for containers (SPEC RT2, RT5).
  */
-export type Door = "own-machine" | "stdio" | "server";
-
-/** `session` for `run_code` and what belongs to its session; `other` for all else. */
-export type IsolationKind = "session" | "other";
-
-/** What a request needs of its engine. */
-export interface EngineNeeds {
-  /** Default: what the deployment demands. */
-  readonly minIsolation?: Isolation | undefined;
-  /** Whether only containers of images do, so that the embedded engine never stands in. Default false. */
-  readonly containers?: boolean | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
-
-/** Which engine a request gets, and how strongly that must seal. */
-export interface EngineChooser {
-  /**
-   * The isolation that a request demands, its own or the deployment's. Sessions over stdio whose deployment says nothing
-   * take what the host reaches (SPEC RT5).
-   * @throws POLICY_DENIED for less than the deployment demands, where that is not the request's to accept
-   */
-  minIsolation(kind: IsolationKind, requested?: Isolation): Isolation;
-  /** The engine that a request names, or the deployment's, known to answer. */
-  chooseEngine(name: string | undefined, needs?: EngineNeeds): Promise<ChosenEngine>;
-  /** The same for `run_code`, whose engine is the embedded one unless the deployment says containers (SPEC RT4). */
-  chooseSessionEngine(name: string | undefined, needs?: EngineNeeds): Promise<ChosenEngine>;
-  /**
-   * Asks the engine that must be there from the start: in container mode, and where one was named (SPEC RT1).
-   * @throws ENGINE_UNAVAILABLE with its start instructions
-   */
-  assertEngineAnswers(signal?: AbortSignal): Promise<void>;
-}
+export type Door = "person" | "stdio" | "server";
 
 export interface EngineChooserParts {
   readonly config: Config;
@@ -69,7 +39,7 @@ export function createEngineChooser(parts: EngineChooserParts): EngineChooser {
     const isOpen = kind === "session" && door === "stdio" && !inContainers;
     const minimum =
       isOpen && !config.explicitSettings.includes("min_isolation") ? weakestIsolation : config.minIsolation;
-    return decideMinIsolation(requested, { minimum, mayLower: door === "own-machine" });
+    return decideMinIsolation(requested, { minimum, mayLower: door === "person" });
   };
   let ownState: Promise<void> | undefined;
   const choose = async (name: string, needs: EngineNeeds, kind: IsolationKind): Promise<ChosenEngine> => {
@@ -84,7 +54,7 @@ export function createEngineChooser(parts: EngineChooserParts): EngineChooser {
       return chosen;
     } catch (error) {
       // Who sits before the command line reads it there.
-      if (door !== "own-machine") logUnavailable(logger, error);
+      if (door !== "person") logUnavailable(logger, error);
       throw error;
     }
   };

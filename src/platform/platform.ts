@@ -1,12 +1,11 @@
 import path from "node:path";
 import pino from "pino";
 import { createId } from "../base/id.ts";
-import type { Logger } from "../base/logger.ts";
-import type { Config } from "../config/config.ts";
+import type { Config, LoadedConfig } from "../config/config.ts";
 import type { Host } from "../config/host/host.ts";
 import { doorFolder } from "../config/host/door-folder.ts";
 import { expandHome } from "../config/mounts/expand-home.ts";
-import { loadMountPolicy, type LoadedMountPolicy } from "../config/mounts/load-mount-policy.ts";
+import { loadMountPolicy } from "../config/mounts/load-mount-policy.ts";
 import { EgressProxies } from "../egress/egress-proxies.ts";
 import { NetworkAccess } from "../egress/network-access.ts";
 import { readRegistrySettings } from "../egress/registries/registry-settings.ts";
@@ -16,7 +15,7 @@ import { installerLimits } from "../packages/install/installer-plan.ts";
 import { Packages } from "../packages/packages.ts";
 import { defaultSessionImage } from "../policy/session-profile.ts";
 import { Admission } from "../sandbox/admission.ts";
-import { SandboxDoor } from "../sandbox/peers/peer-server.ts";
+import { PeerServer } from "../sandbox/peers/peer-server.ts";
 import { Leases } from "../sandbox/owners/leases.ts";
 import { identityOf } from "../sandbox/owners/process-identity.ts";
 import { Reaper } from "../sandbox/owners/reaper.ts";
@@ -28,21 +27,25 @@ import type { Alert, AlertListener } from "../telemetry/alert.ts";
 import { NetworkAlerts } from "../telemetry/network-alerts.ts";
 import { SetuidAlerts } from "../telemetry/setuid-alerts.ts";
 import { ToolingAlerts } from "../telemetry/tooling-alerts.ts";
+import type { CallOperation } from "../operations/contract/operation-call.ts";
+import { handlers } from "../operations/handlers.ts";
+import { operationCaller } from "../operations/handling/handler.ts";
+import type { PlatformParts } from "../operations/handling/platform-parts.ts";
 import { Environments } from "../workloads/environment/environments.ts";
 import { ensureImage } from "../workloads/program/ensure-image.ts";
 import { BaseImage } from "../workloads/session/base-image/base-image.ts";
-import type { FindImports } from "../workloads/program/find-imports.ts";
-import type { ProvideImage } from "../workloads/session/open-session-sandbox.ts";
 import { Sessions } from "../workloads/session/sessions.ts";
-import { createTypeScriptCompiler, type CompileTypeScript } from "../workloads/program/compile/typescript-compiler.ts";
+import { createTypeScriptCompiler } from "../workloads/program/compile/typescript-compiler.ts";
 import { closeParts } from "./close-parts.ts";
-import { createEngineChooser, type Door, type EngineChooser } from "./engine-chooser.ts";
+import { createEngineChooser, type Door } from "./engine-chooser.ts";
 import { engineTable } from "../engines/engine-table.ts";
 import { engineSurroundings } from "./engine-surroundings.ts";
 import { HostWorkshop } from "./host-workshop.ts";
 
 export interface PlatformOptions {
   readonly config: Config;
+  /** Where its values come from, for `doctor`. */
+  readonly loaded?: LoadedConfig | undefined;
   readonly host: Host;
   readonly door: Door;
   /** Engine of requests that name none; default: the configuration's `container_runtime`. */
@@ -54,33 +57,9 @@ export interface PlatformOptions {
 export type { Alert } from "../telemetry/alert.ts";
 
 /** Everything that lives as long as the process does, made once and closed once. */
-export interface Platform extends EngineChooser, AsyncDisposable {
-  readonly config: Config;
-  readonly host: Host;
-  readonly engines: Engines;
-  readonly sandboxes: Sandboxes;
-  /** A live sandbox of this process, whatever it is for. */
-  findLive(id: string): Sandbox | undefined;
-  readonly sessions: Sessions;
-  readonly records: SandboxRecords;
-  readonly leases: Leases;
-  readonly reaper: Reaper;
-  readonly logger: Logger;
-  readonly compileTypeScript: CompileTypeScript;
-  readonly network: NetworkAccess;
-  readonly baseImage: BaseImage;
-  readonly provideImage: ProvideImage;
-  readonly findImports: FindImports;
-  readonly packages: Packages;
-  readonly environments: Environments;
-  readonly setuidAlerts: SetuidAlerts;
-  readonly toolingAlerts: ToolingAlerts;
-  /** Milliseconds of a clock that never goes back. */
-  readonly monotonicMs: () => number;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
-  /** What of this machine's disk sandboxes may get at this moment. @throws INVALID_REQUEST for a bad mount allowlist */
-  loadMountPolicy(): Promise<LoadedMountPolicy>;
+export interface Platform extends PlatformParts, AsyncDisposable {
+  /** Does what an operation asks for. */
+  readonly call: CallOperation;
   /**
    * Ends the work, removes every sandbox and lets go of the engines, within the time (default: 9 s) whatever they do.
    * Resolves to the ids of what may be left, which is in the log; calling it again waits for the same end.
@@ -98,7 +77,7 @@ const proxyIdleMs = 300_000;
 const mostInstallers = 4;
 
 /** Puts the parts together; nothing is started or asked yet. @throws INVALID_REQUEST when there is no engine of that name */
-export function createPlatform({ config, host, door, defaultEngine, onAlert }: PlatformOptions): Platform {
+export function createPlatform({ config, loaded, host, door, defaultEngine, onAlert }: PlatformOptions): Platform {
   // To stderr: stdout belongs to programs and protocols.
   const logger = pino({ name: "glovebox", level: config.logLevel }, pino.destination({ dest: 2, sync: true }));
   const engines = new Engines(engineTable, engineSurroundings(config, host));
@@ -121,7 +100,7 @@ export function createPlatform({ config, host, door, defaultEngine, onAlert }: P
     owner,
     leases,
   });
-  const sandboxDoor = new SandboxDoor({
+  const peerServer = new PeerServer({
     folder: doorFolder(host),
     owner,
     uid: host.uid,
@@ -130,12 +109,12 @@ export function createPlatform({ config, host, door, defaultEngine, onAlert }: P
     find: (id) => findLive(id),
     logger,
   });
-  const reaper = new Reaper({ leases, records, archives, door: sandboxDoor, logger, now });
+  const reaper = new Reaper({ leases, records, archives, door: peerServer, logger, now });
   const { queue, maxContainers: maxSandboxes } = config;
   const openAdmission = (most: number, onWaiting?: () => void): Admission =>
     new Admission({ maxSandboxes: most, queueLimit: queue.limit, queueTimeoutMs: queue.timeoutMs, onWaiting });
   const openSandboxes = (admission: Admission): Sandboxes =>
-    new Sandboxes({ admission, leases, records, door: sandboxDoor, platform: host.platform, owner, logger, now });
+    new Sandboxes({ admission, leases, records, door: peerServer, platform: host.platform, owner, logger, now });
   const admission = openAdmission(maxSandboxes, () => sessions.makeRoom());
   const sessions = new Sessions({
     archives,
@@ -201,8 +180,8 @@ export function createPlatform({ config, host, door, defaultEngine, onAlert }: P
   const engineChooser = createEngineChooser({ config, host, door, defaultEngine, engines, reaper, logger });
   const environments = new Environments({ idleMs: config.environmentIdleMs, logger });
   const monotonicMs = (): number => performance.now();
-  const parts = {
-    sandboxDoor,
+  const closing = {
+    peerServer,
     environments,
     sessions,
     sandboxes,
@@ -216,9 +195,11 @@ export function createPlatform({ config, host, door, defaultEngine, onAlert }: P
   };
   let closed: Promise<readonly string[]> | undefined;
   const close = (withinMs = closeWithinMs): Promise<readonly string[]> =>
-    (closed ??= closeParts({ ...parts, logger, monotonicMs }, withinMs));
-  return {
+    (closed ??= closeParts({ ...closing, logger, monotonicMs }, withinMs));
+  const parts: PlatformParts = {
     config,
+    loaded: loaded ?? null,
+    defaultEngine,
     host,
     engines,
     sandboxes,
@@ -247,6 +228,10 @@ export function createPlatform({ config, host, door, defaultEngine, onAlert }: P
     monotonicMs,
     now,
     loadMountPolicy: () => loadMountPolicy({ config, host, workingDirectoryIsRoot: door !== "server" }),
+  };
+  return {
+    ...parts,
+    call: operationCaller(handlers, parts),
     close,
     [Symbol.asyncDispose]: async () => void (await close()),
   };

@@ -1,11 +1,11 @@
 import type { Logger } from "../base/logger.ts";
-import type { SandboxDoor } from "./peers/peer-server.ts";
+import type { PeerServer } from "./peers/peer-server.ts";
 import type { SandboxRecord, SandboxRecords } from "./owners/sandbox-records.ts";
 
 export interface RecordWriterOptions {
   readonly records: Pick<SandboxRecords, "add" | "delete">;
   /** Lets other processes of this user in; opened with the first sandbox. */
-  readonly door: Pick<SandboxDoor, "open">;
+  readonly door: Pick<PeerServer, "open">;
   readonly logger: Logger;
 }
 

@@ -4,7 +4,7 @@ import type { Capabilities } from "../engines/capabilities.ts";
 import type { CallOptions, Engine } from "../engines/engine.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import type { Admission, Place } from "./admission.ts";
-import type { SandboxDoor } from "./peers/peer-server.ts";
+import type { PeerServer } from "./peers/peer-server.ts";
 import { ContainerStarter } from "./container-starter.ts";
 import { ownershipLabels } from "./labelled-spec.ts";
 import { writablePaths } from "./mounts/writable-paths.ts";
@@ -25,7 +25,7 @@ export interface SandboxesOptions {
   readonly leases: Leases;
   readonly records: SandboxRecords;
   /** Lets other processes of this user in; opened with the first sandbox. */
-  readonly door: Pick<SandboxDoor, "open">;
+  readonly door: Pick<PeerServer, "open">;
   readonly platform: NodeJS.Platform;
   /** Identity of this server, for the owner label. */
   readonly owner: string;

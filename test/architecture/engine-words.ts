@@ -41,6 +41,8 @@ function withoutOtherMeanings(code: string): string {
 
 /** Files that hold such words all the same, and why. */
 export const engineWordExceptions: Readonly<Record<string, string>> = {
+  "src/operations/contract/wire-values.ts":
+    "names the levels of isolation for the wire, as src/policy/isolation.ts does",
   "src/policy/isolation.ts": "names the levels of isolation, the weakest of which is called preload (SPEC RT5)",
   "src/config/config.ts": "names the execution modes, one of which is called preload (SPEC RT4)",
   "src/config/mounts/protected-places.ts": "places of this machine that products keep, whatever engine is used",

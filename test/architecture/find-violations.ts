@@ -8,6 +8,7 @@ import {
   onePlacePackages,
   rootFiles,
   siblings,
+  splitFolders,
   type LayerRule,
 } from "./layers.ts";
 import { readSource } from "./read-source.ts";
@@ -22,7 +23,10 @@ const startsWithAny = (path: string, prefixes: readonly string[]): boolean =>
 
 /** The layer of a file, or undefined for one directly under `src`. */
 export function layerOf(path: string): string | undefined {
-  return /^src\/([^/]+)\//.exec(path)?.[1];
+  const { folder, rest = "" } = /^src\/(?<folder>[^/]+)\/(?<rest>.+)/.exec(path)?.groups ?? {};
+  const split = folder === undefined ? undefined : splitFolders[folder];
+  if (split === undefined) return folder;
+  return Object.keys(split).find((layer) => split[layer]?.test(rest));
 }
 
 /** `@scope/name/sub` and `name/sub` without the subpath. */

@@ -8,9 +8,10 @@ export interface LayerRule {
   readonly builtins: "any" | readonly string[];
 }
 
-/** Layer folders from the bottom to the top; a layer imports only what stands before it. */
+/** Layers from the bottom to the top; a layer imports only what stands before it. Each is a folder, but for `splitFolders`. */
 export const layerOrder: readonly string[] = [
   "errors",
+  "contracts",
   "base",
   "policy",
   "engines",
@@ -21,8 +22,8 @@ export const layerOrder: readonly string[] = [
   "telemetry",
   "store",
   "config",
+  "handlers",
   "platform",
-  "operations",
   "calls",
   "library",
   "client",
@@ -34,6 +35,7 @@ export const layerOrder: readonly string[] = [
 /** The import table: one row a layer. */
 export const layers: Readonly<Record<string, LayerRule>> = {
   errors: { layers: [], packages: [], builtins: [] },
+  contracts: { layers: ["errors"], packages: ["zod"], builtins: [] },
   base: { layers: ["errors"], packages: ["pino"], builtins: "any" },
   policy: { layers: ["errors", "base"], packages: [], builtins: ["node:path"] },
   engines: {
@@ -56,42 +58,56 @@ export const layers: Readonly<Record<string, LayerRule>> = {
   telemetry: { layers: ["errors", "base", "policy", "engines", "sandbox"], packages: [], builtins: "any" },
   store: { layers: ["errors", "base"], packages: ["kysely", "pg"], builtins: "any" },
   config: { layers: ["errors", "base", "policy", "engines"], packages: ["zod"], builtins: "any" },
+  handlers: {
+    layers: [
+      ...["errors", "contracts", "base", "policy", "engines", "egress", "sandbox"],
+      ...["packages", "workloads", "telemetry", "config"],
+    ],
+    packages: [],
+    builtins: ["node:buffer", "node:fs/promises", "node:path"],
+  },
   platform: {
     layers: [
-      ...["errors", "base", "policy", "engines", "egress", "sandbox"],
-      ...["packages", "workloads", "telemetry", "store", "config"],
+      ...["errors", "contracts", "base", "policy", "engines", "egress", "sandbox"],
+      ...["packages", "workloads", "telemetry", "store", "config", "handlers"],
     ],
     packages: ["pino"],
     builtins: "any",
   },
-  operations: {
-    layers: ["errors", "base", "policy", "engines", "sandbox", "workloads", "config", "platform"],
-    packages: ["zod"],
-    builtins: ["node:buffer"],
-  },
-  calls: { layers: ["errors", "base", "operations"], packages: [], builtins: [] },
-  library: { layers: ["errors", "base", "config", "platform", "operations"], packages: ["zod"], builtins: [] },
-  client: { layers: ["errors", "base", "operations"], packages: [], builtins: "any" },
+  calls: { layers: ["errors", "contracts", "base"], packages: [], builtins: [] },
+  library: { layers: ["errors", "contracts", "base", "config", "platform"], packages: [], builtins: [] },
+  client: { layers: ["errors", "contracts"], packages: [], builtins: "any" },
   http: {
-    layers: ["errors", "base", "config", "platform", "operations", "calls"],
+    layers: ["errors", "contracts", "base", "config", "platform", "calls"],
     packages: ["fastify", "zod"],
     builtins: "any",
   },
   mcp: {
-    layers: ["errors", "base", "config", "platform", "operations", "calls"],
+    layers: ["errors", "contracts", "base", "config", "platform", "calls"],
     packages: ["@modelcontextprotocol/server", "@modelcontextprotocol/node", "zod", "jsonc-parser", "smol-toml"],
     builtins: "any",
   },
   cli: {
-    layers: ["errors", "base", "policy", "config", "operations", "library", "client", "http", "mcp"],
+    layers: ["errors", "contracts", "base", "policy", "config", "library", "client", "http", "mcp"],
     packages: ["commander", "zod"],
     builtins: "any",
   },
 };
 
+/**
+ * Folders in which two layers stand side by side, so that what an operation is and what does it are found together. What
+ * doors, clients and documents read imports nothing that acts; only the platform knows handlers.
+ */
+export const splitFolders: Readonly<Record<string, { readonly [Layer: string]: RegExp }>> = {
+  operations: {
+    contracts: /^(?:contract\/.+|table|[a-z-]+\/[a-z-]+-(?:contract|schema))(?:\.test)?\.ts$/,
+    handlers: /./,
+  },
+};
+
 /** Files directly under `src`. */
 export const rootFiles: Readonly<Record<string, LayerRule>> = {
-  "src/index.ts": { layers: ["errors", "platform", "operations", "library"], packages: [], builtins: [] },
+  "src/index.ts": { layers: ["errors", "contracts", "platform", "library"], packages: [], builtins: [] },
 };
 
 /** Layers whose folders do not import each other, save the shared ones, each of which imports those before it; `wiring` files may import all of them. */

@@ -3,7 +3,7 @@ import os from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createGlovebox, type DoctorEngine, type DoctorResponse } from "../../src/index.ts";
-import { doctorResponseSchema } from "../../src/operations/doctor/schema.ts";
+import { doctorResponseSchema } from "../../src/operations/doctor/doctor-contract.ts";
 import { engines } from "../helpers/open-glovebox.ts";
 import { skipOrFail } from "../helpers/require.ts";
 import { runCommand, type CommandResult } from "../helpers/run-command.ts";

@@ -63,13 +63,20 @@ describe("a tool call", () => {
 
   it("is told every problem by its field", async () => {
     const given = { language: "cobol", cod: "1", limits: { cpus: "two", gpus: 1 }, args: ["a", 2] };
-    const { error } = await call(1, { name: "execute_code", arguments: given });
-    expect(error).toMatchObject({
-      code: -32602,
-      data: { error_type: "INVALID_REQUEST", suggestion: expect.any(String) },
+    const { result } = await call(1, { name: "execute_code", arguments: given });
+    expect(result).toMatchObject({
+      isError: true,
+      content: [
+        { type: "text", text: expect.stringMatching(/^INVALID_REQUEST: .*language: .*expected.*"python".*\n.+/) },
+      ],
+      structuredContent: { error: { error_type: "INVALID_REQUEST", suggestion: expect.any(String) } },
     });
-    const context = error?.data?.["context"] as { problems: { field: string }[] } | undefined;
-    expect(context?.problems.map(({ field }) => field).toSorted()).toEqual(
+    const structured = result?.["structuredContent"] as
+      | { error: { context: { problems: { field: string; message: string }[] } } }
+      | undefined;
+    const problems = structured?.error.context.problems ?? [];
+    for (const { message } of problems) expect(message).toMatch(/expected|unknown field/);
+    expect(problems.map(({ field }) => field).toSorted()).toEqual(
       ["args[1]", "cod", "code", "language", "limits.cpus", "limits.gpus"].toSorted(),
     );
   });
@@ -79,21 +86,34 @@ describe("a tool call", () => {
     [{ name: 5 }, /params\.name/],
     [{ name: "execute_code", arguments: [] }, /params\.arguments/],
     [{ name: "execute_code", arguments: "x" }, /params\.arguments/],
-    [{ name: "execute_code" }, /language.*code/],
-    [{ name: "execute_code", arguments: { run_id: "run-1", code: "1" } }, /code: unknown field/],
-    [{ name: "execute_code", arguments: { run_id: 1 } }, /run_id/],
-  ])("that does not fit is told so: %j", async (params, words) => {
+  ])("that is none in form is refused by the protocol: %j", async (params, words) => {
     const { error } = await call(1, params);
     expect(error).toMatchObject({ code: -32602, data: { error_type: "INVALID_REQUEST" } });
     expect(error?.message).toMatch(words);
   });
 
+  it.each([
+    [undefined, /language.*code/],
+    [{ language: "python" }, /code: .*expected string/],
+    [{ run_id: "run-1", code: "1" }, /code: unknown field/],
+    [{ run_id: 1 }, /run_id: .*expected string/],
+  ])("whose arguments do not fit is answered by the tool, for the model to see: %j", async (given, words) => {
+    const params = given === undefined ? {} : { arguments: given };
+    const { error, result } = await call(1, { name: "execute_code", ...params });
+    expect(error).toBeUndefined();
+    expect(result).toMatchObject({
+      isError: true,
+      content: [{ type: "text", text: expect.stringMatching(words) }],
+      structuredContent: { error: { error_type: "INVALID_REQUEST", message: expect.stringMatching(words) } },
+    });
+  });
+
   it("of 50 MB is refused by its field", async () => {
-    const { error, result } = await call(1, {
+    const { result } = await call(1, {
       name: "execute_code",
       arguments: { language: "python", code: "#".repeat(50_000_000) },
     });
-    expect(error ?? result?.["structuredContent"]).toMatchObject({ error: { error_type: "INVALID_REQUEST" } });
+    expect(result).toMatchObject({ isError: true, structuredContent: { error: { error_type: "INVALID_REQUEST" } } });
   });
 
   it("with NUL in its code is refused by its field", async () => {

@@ -8,9 +8,10 @@ import { describe, expect, it } from "vitest";
 import { loadHostConfig } from "../../src/config/host-config.ts";
 import { McpDoor } from "../../src/mcp/mcp-door.ts";
 import { serveOverHttp } from "../../src/mcp/http/serve-over-http.ts";
+import { operationCaller } from "../../src/operations/handling/handler.ts";
 import { createPlatform } from "../../src/platform/platform.ts";
 import { HeaderForwarder } from "../helpers/header-forwarder.ts";
-import { fixtureTable } from "../helpers/conformance/fixture-table.ts";
+import { fixtureHandlers } from "../helpers/conformance/fixture-handlers.ts";
 
 const passing = [
   "dns-rebinding-protection",
@@ -60,8 +61,10 @@ const notOffered: Readonly<Record<string, readonly string[]>> = {
 /** Runs the suite against a door that offers its fixture tools; resolves to the scenarios by whether they passed. */
 async function conformance(): Promise<ReadonlyMap<string, boolean>> {
   const { config, host } = await loadHostConfig({});
-  const platform = createPlatform({ config, host, door: "server" });
-  const door = new McpDoor({ platform, table: fixtureTable, version: "0", answerWithinMs: 45_000 });
+  const opened = createPlatform({ config, host, door: "server" });
+  const platform = { ...opened, call: operationCaller(fixtureHandlers, opened) };
+  const operations = fixtureHandlers.map(({ contract }) => contract);
+  const door = new McpDoor({ platform, operations, version: "0", answerWithinMs: 45_000 });
   const ending = new AbortController();
   const { promise: listening, resolve: onListening } = Promise.withResolvers<string>();
   const token = "token-of-the-suite";

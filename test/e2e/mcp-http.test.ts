@@ -78,9 +78,15 @@ describe.each(revisions)("an agent that speaks $revision over HTTP", (revision) 
       code: -32602,
       data: { code: "Unimplemented", error_type: "UNIMPLEMENTED" },
     });
-    await expect(client.callTool({ name: "execute_code", arguments: { language: "python" } })).rejects.toMatchObject({
-      code: -32602,
-      data: { error_type: "INVALID_REQUEST", context: { field: "code" } },
+    await client.close();
+  });
+
+  it("is told as a tool's error which arguments do not fit", async () => {
+    const { client } = await connect(revision);
+    expect(await client.callTool({ name: "execute_code", arguments: { language: "python" } })).toMatchObject({
+      isError: true,
+      content: [{ type: "text", text: expect.stringMatching(/^INVALID_REQUEST: .*code: .*expected string/) }],
+      structuredContent: { error: { error_type: "INVALID_REQUEST", context: { field: "code" } } },
     });
     await client.close();
   });

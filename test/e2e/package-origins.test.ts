@@ -5,9 +5,11 @@ import path from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { loadHostConfig } from "../../src/config/host-config.ts";
 import type { ExecuteResponse, RunCodeResponse } from "../../src/index.ts";
-import { executeOperation } from "../../src/operations/execute/run.ts";
-import { parseRequest } from "../../src/operations/parse-request.ts";
-import { runCodeOperation } from "../../src/operations/session/run-code.ts";
+import { executeCodeContract } from "../../src/operations/execute/execute-contract.ts";
+import { executeCodeHandler } from "../../src/operations/execute/execute-handler.ts";
+import { parseRequest } from "../../src/operations/contract/parse-request.ts";
+import { runCodeContract } from "../../src/operations/session/run-code-contract.ts";
+import { runCodeHandler } from "../../src/operations/session/run-code-handler.ts";
 import { createPlatform } from "../../src/platform/platform.ts";
 import type { Platform } from "../../src/platform/platform.ts";
 import { buildHostileImage } from "../helpers/hostile-image.ts";
@@ -55,7 +57,7 @@ describe.each(["docker", "podman"] as const)("packages that a caller's own image
 
   beforeAll(async () => {
     const { config, host } = await loadHostConfig({ settings });
-    const open = (name: string): Platform => createPlatform({ config, host, door: "own-machine", defaultEngine: name });
+    const open = (name: string): Platform => createPlatform({ config, host, door: "person", defaultEngine: name });
     [platform, onLocal] = [open(engine), open("local")];
     // Under this very list of packages its set stays unused below.
     await execute(onLocal, { packages: ["gb-other"], code: "1" });
@@ -75,13 +77,13 @@ describe.each(["docker", "podman"] as const)("packages that a caller's own image
   beforeEach(() => registry.forget());
 
   const execute = (where: Platform, request: object, principal = "ann"): Promise<ExecuteResponse> =>
-    executeOperation.run(
+    executeCodeHandler.run(
       where,
-      parseRequest(executeOperation.request, { language: "typescript", timeout_seconds: 30, ...request }),
+      parseRequest(executeCodeContract, { language: "typescript", timeout_seconds: 30, ...request }),
       { principal },
     );
   const call = (where: Platform, connection: string, request: object): Promise<RunCodeResponse> =>
-    runCodeOperation.run(where, parseRequest(runCodeOperation.request, request), { principal: "ann", connection });
+    runCodeHandler.run(where, parseRequest(runCodeContract, request), { principal: "ann", connection });
   const poisoning = (): object => ({ packages: ["gb-word"], code: word, image: hostile.reference });
 
   it("are refused where the run may not reach the registries, and none of the image's code gets there", async () => {

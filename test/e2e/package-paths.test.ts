@@ -4,9 +4,10 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadHostConfig } from "../../src/config/host-config.ts";
-import { executeOperation } from "../../src/operations/execute/run.ts";
-import { parseRequest } from "../../src/operations/parse-request.ts";
-import { runCodeOperation } from "../../src/operations/session/run-code.ts";
+import { executeCodeContract } from "../../src/operations/execute/execute-contract.ts";
+import { parseRequest } from "../../src/operations/contract/parse-request.ts";
+import { runCodeContract } from "../../src/operations/session/run-code-contract.ts";
+import { runCodeHandler } from "../../src/operations/session/run-code-handler.ts";
 import { createPlatform } from "../../src/platform/platform.ts";
 import { engines, useGlovebox } from "../helpers/open-glovebox.ts";
 import { PackageRegistry } from "../helpers/package-registry.ts";
@@ -127,16 +128,16 @@ describe.each(engines)("packages of Python on %s", (engine) => {
   beforeAll(async () => {
     process.env["PIP_INDEX_URL"] = `${registry.base}/simple`;
     const { config, host } = await loadHostConfig({ settings });
-    const platform = createPlatform({ config, host, door: "own-machine", defaultEngine: engine });
+    const platform = createPlatform({ config, host, door: "person", defaultEngine: engine });
     runInSession = async (program) =>
-      runCodeOperation.run(platform, parseRequest(runCodeOperation.request, inLanguage(program)), {
+      runCodeHandler.run(platform, parseRequest(runCodeContract, inLanguage(program)), {
         principal: "test",
         connection: "one",
       });
     return async () => void (await platform.close());
   });
   behaves(
-    (program) => glovebox().execute(parseRequest(executeOperation.request, inLanguage(program))),
+    (program) => glovebox().execute(parseRequest(executeCodeContract, inLanguage(program))),
     (program) => runInSession(program),
     true,
   );
@@ -152,8 +153,8 @@ describe("packages of Python at isolation preload", () => {
     return () => glovebox[Symbol.asyncDispose]();
   });
   behaves(
-    (program) => glovebox.execute(parseRequest(executeOperation.request, { language: "python", ...program })),
-    (program) => glovebox.runCode(parseRequest(runCodeOperation.request, { language: "python", ...program })),
+    (program) => glovebox.execute(parseRequest(executeCodeContract, { language: "python", ...program })),
+    (program) => glovebox.runCode(parseRequest(runCodeContract, { language: "python", ...program })),
     false,
   );
 });

@@ -5,8 +5,9 @@ import path from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { loadHostConfig } from "../../src/config/host-config.ts";
 import type { RunCodeResponse } from "../../src/index.ts";
-import { parseRequest } from "../../src/operations/parse-request.ts";
-import { runCodeOperation } from "../../src/operations/session/run-code.ts";
+import { parseRequest } from "../../src/operations/contract/parse-request.ts";
+import { runCodeContract } from "../../src/operations/session/run-code-contract.ts";
+import { runCodeHandler } from "../../src/operations/session/run-code-handler.ts";
 import { createPlatform } from "../../src/platform/platform.ts";
 import type { Platform } from "../../src/platform/platform.ts";
 import { engines, useGlovebox } from "../helpers/open-glovebox.ts";
@@ -105,14 +106,14 @@ describe.each(engines)("the packages of sessions on %s", (engine) => {
       packages: { directory: path.join(folder, engine) },
     };
     const { config, host } = await loadHostConfig({ settings });
-    const open = (): Platform => createPlatform({ config, host, door: "own-machine", defaultEngine: engine });
+    const open = (): Platform => createPlatform({ config, host, door: "person", defaultEngine: engine });
     [platform, other] = [open(), open()];
     return async () => void (await Promise.all([platform.close(), other.close()]));
   });
   beforeEach(() => registry.forget());
 
   const call = (where: Platform, session: Session, request: object): Promise<RunCodeResponse> =>
-    runCodeOperation.run(where, parseRequest(runCodeOperation.request, request), session);
+    runCodeHandler.run(where, parseRequest(runCodeContract, request), session);
 
   it.each(["typescript", "python"] as const)("cannot be poisoned by one of them for others: %s", async (language) => {
     const { packages, use, poison } = languages[language];

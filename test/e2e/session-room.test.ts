@@ -2,11 +2,13 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { loadHostConfig } from "../../src/config/host-config.ts";
 import type { RunCodeRequest, RunCodeResponse } from "../../src/index.ts";
-import { parseRequest } from "../../src/operations/parse-request.ts";
-import { listProcessesOperation, stopProcessOperation } from "../../src/operations/processes/run.ts";
-import { startProcessOperation } from "../../src/operations/processes/start-process.ts";
-import { endSessionOperation } from "../../src/operations/session/end-session.ts";
-import { runCodeOperation } from "../../src/operations/session/run-code.ts";
+import { parseRequest } from "../../src/operations/contract/parse-request.ts";
+import { listProcessesHandler, stopProcessHandler } from "../../src/operations/processes/processes-handler.ts";
+import { startProcessContract } from "../../src/operations/processes/start-process-contract.ts";
+import { startProcessHandler } from "../../src/operations/processes/start-process-handler.ts";
+import { endSessionHandler } from "../../src/operations/session/end-session-handler.ts";
+import { runCodeContract } from "../../src/operations/session/run-code-contract.ts";
+import { runCodeHandler } from "../../src/operations/session/run-code-handler.ts";
 import { createPlatform } from "../../src/platform/platform.ts";
 import type { Platform } from "../../src/platform/platform.ts";
 import { failureOf } from "../helpers/failure-of.ts";
@@ -24,7 +26,7 @@ describe.each(engines)("sessions of several callers on %s", (engine) => {
   let problem: string | null = null;
   beforeAll(async () => {
     const { config, host } = await loadHostConfig({ settings: { images: sessionImages, max_containers: places } });
-    platform = createPlatform({ config, host, door: "own-machine", defaultEngine: engine });
+    platform = createPlatform({ config, host, door: "person", defaultEngine: engine });
     problem = await platform.chooseSessionEngine(undefined).then(
       () => null,
       (error: unknown) => String(error),
@@ -40,24 +42,23 @@ describe.each(engines)("sessions of several callers on %s", (engine) => {
     request: Omit<RunCodeRequest, "language" | "packages">,
     connection?: string,
   ): Promise<RunCodeResponse> =>
-    runCodeOperation.run(
-      platform,
-      parseRequest(runCodeOperation.request, { language: "python", packages: [], ...request }),
-      { principal, connection },
-    );
+    runCodeHandler.run(platform, parseRequest(runCodeContract, { language: "python", packages: [], ...request }), {
+      principal,
+      connection,
+    });
 
   it("one in which a background process runs keeps its place", async () => {
     const owner = { principal: "three" };
-    const start = parseRequest(startProcessOperation.request, { command: ["sleep", "1000"] });
-    const { session_id, process_id } = await startProcessOperation.run(platform, start, owner);
+    const start = parseRequest(startProcessContract, { command: ["sleep", "1000"] });
+    const { session_id, process_id } = await startProcessHandler.run(platform, start, owner);
     const address = { session_id, process_id };
     for (let number = 0; number < places; number += 1) {
       expect(await call("three", { code: "print(1)" })).toMatchObject({ outcome: "completed" });
     }
-    const { processes } = await listProcessesOperation.run(platform, address, owner);
+    const { processes } = await listProcessesHandler.run(platform, address, owner);
     expect(processes).toMatchObject([{ state: "running" }]);
     expect(platform.sessions.find(session_id, owner)?.canStop).toBe(false);
-    await stopProcessOperation.run(platform, address, owner);
+    await stopProcessHandler.run(platform, address, owner);
     expect(platform.sessions.find(session_id, owner)?.canStop).toBe(true);
   });
 
@@ -87,7 +88,7 @@ describe.each(engines)("sessions of several callers on %s", (engine) => {
     const fresh = createPlatform({
       config: platform.config,
       host: platform.host,
-      door: "own-machine",
+      door: "person",
       defaultEngine: engine,
     });
     try {
@@ -96,7 +97,7 @@ describe.each(engines)("sessions of several callers on %s", (engine) => {
       const error = await failureOf(call("two", { code: "1", session_id: mine.session_id }), "NOT_FOUND");
       expect(error.context["session_ids"]).toEqual([]);
       const end = { session_id: mine.session_id };
-      await failureOf(endSessionOperation.run(platform, end, { principal: "two" }), "NOT_FOUND");
+      await failureOf(endSessionHandler.run(platform, end, { principal: "two" }), "NOT_FOUND");
       const other = await call("two", { code: "import os\nprint(os.listdir('.'))" }, "connection");
       expect(other).toMatchObject({ stdout: "[]\n" });
       expect(other.session_id).not.toBe(mine.session_id);

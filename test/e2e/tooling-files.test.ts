@@ -13,7 +13,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Alert } from "../../src/index.ts";
-import { runCommandTool } from "../../src/operations/environments/tools.ts";
+import { runCommandContract } from "../../src/operations/environments/run-command-contract.ts";
 import { useGlovebox } from "../helpers/open-glovebox.ts";
 import { testImages } from "../helpers/test-images.ts";
 import { until } from "../helpers/until.ts";
@@ -69,7 +69,7 @@ describe.each(["docker", "podman"] as const)("files that tools of a project's ow
     ];
     expect(result).toMatchObject({ outcome: "failed", exit_code: 3, tooling_files: tooling });
     expect(result.warnings).toEqual([expect.stringContaining("look at them before such a tool is used")]);
-    expect(runCommandTool.text(result)).toContain(
+    expect(runCommandContract.tool?.text(result)).toContain(
       "tooling file changed: .git/config\ntooling file new: .vscode/tasks.json",
     );
     expect(alerts).toEqual([

@@ -1,21 +1,36 @@
 import { loadHostConfig } from "../../src/config/host-config.ts";
 import type { Settings } from "../../src/config/settings-overrides.ts";
 import type { ChosenEngine } from "../../src/engines/discover.ts";
-import { executeOperation } from "../../src/operations/execute/run.ts";
-import type { ExecuteRequest, ExecuteResponse } from "../../src/operations/execute/schema.ts";
-import type { OperationCall } from "../../src/operations/operation.ts";
-import type {
-  ListFilesRequest,
-  ListFilesResponse,
-  ReadFileRequest,
-  ReadFileResponse,
-  WriteFileRequest,
-  WriteFileResponse,
-} from "../../src/operations/session/files-schema.ts";
-import { listFilesOperation, readFileOperation, writeFileOperation } from "../../src/operations/session/files.ts";
-import { runCodeOperation } from "../../src/operations/session/run-code.ts";
-import type { RunCodeRequest, RunCodeResponse } from "../../src/operations/session/schema.ts";
-import { parseRequest } from "../../src/operations/parse-request.ts";
+import {
+  executeCodeContract,
+  type ExecuteRequest,
+  type ExecuteResponse,
+} from "../../src/operations/execute/execute-contract.ts";
+import { executeCodeHandler } from "../../src/operations/execute/execute-handler.ts";
+import type { OperationCall } from "../../src/operations/contract/operation-call.ts";
+import { parseRequest } from "../../src/operations/contract/parse-request.ts";
+import {
+  runCodeContract,
+  type RunCodeRequest,
+  type RunCodeResponse,
+} from "../../src/operations/session/run-code-contract.ts";
+import { runCodeHandler } from "../../src/operations/session/run-code-handler.ts";
+import {
+  listFilesContract,
+  readFileContract,
+  writeFileContract,
+  type ListFilesRequest,
+  type ListFilesResponse,
+  type ReadFileRequest,
+  type ReadFileResponse,
+  type WriteFileRequest,
+  type WriteFileResponse,
+} from "../../src/operations/session/session-files-contract.ts";
+import {
+  listFilesHandler,
+  readFileHandler,
+  writeFileHandler,
+} from "../../src/operations/session/session-files-handler.ts";
 import type { Door } from "../../src/platform/engine-chooser.ts";
 import { createPlatform } from "../../src/platform/platform.ts";
 import { preloadEngine } from "./preload-engine.ts";
@@ -38,7 +53,7 @@ export interface PreloadGloveboxOptions {
 
 /** Runs programs at level `preload`, whatever this machine could do; it is accepted by name, unless the settings say otherwise. */
 export async function openPreloadGlovebox(options: PreloadGloveboxOptions = {}): Promise<PreloadGlovebox> {
-  const { door = "own-machine", asOurselves = false, settings } = options;
+  const { door = "person", asOurselves = false, settings } = options;
   const { config, host: machine } = await loadHostConfig({ settings: { min_isolation: "preload", ...settings } });
   // Who is not root has no other user to become.
   const host = asOurselves ? { ...machine, uid: null } : machine;
@@ -49,14 +64,12 @@ export async function openPreloadGlovebox(options: PreloadGloveboxOptions = {}):
   const caller = { principal: "test" };
   return {
     execute: (request, call) =>
-      executeOperation.run(atPreload, parseRequest(executeOperation.request, request), { ...caller, ...call }),
+      executeCodeHandler.run(atPreload, parseRequest(executeCodeContract, request), { ...caller, ...call }),
     runCode: (request, call) =>
-      runCodeOperation.run(atPreload, parseRequest(runCodeOperation.request, request), { ...caller, ...call }),
-    writeFile: (request) =>
-      writeFileOperation.run(atPreload, parseRequest(writeFileOperation.request, request), caller),
-    readFile: (request) => readFileOperation.run(atPreload, parseRequest(readFileOperation.request, request), caller),
-    listFiles: (request) =>
-      listFilesOperation.run(atPreload, parseRequest(listFilesOperation.request, request), caller),
+      runCodeHandler.run(atPreload, parseRequest(runCodeContract, request), { ...caller, ...call }),
+    writeFile: (request) => writeFileHandler.run(atPreload, parseRequest(writeFileContract, request), caller),
+    readFile: (request) => readFileHandler.run(atPreload, parseRequest(readFileContract, request), caller),
+    listFiles: (request) => listFilesHandler.run(atPreload, parseRequest(listFilesContract, request), caller),
     [Symbol.asyncDispose]: async () => {
       await platform.close();
       await engine.close();

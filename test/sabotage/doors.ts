@@ -28,8 +28,8 @@ export const doorsSabotages: readonly Sabotage[] = [
   {
     id: "doors: start instructions are not in the log",
     file: "src/platform/engine-chooser.ts",
-    find: 'if (door !== "own-machine") logUnavailable(logger, error);',
-    replace: 'if (door === "own-machine") logUnavailable(logger, error);',
+    find: 'if (door !== "person") logUnavailable(logger, error);',
+    replace: 'if (door === "person") logUnavailable(logger, error);',
     test: "test/e2e/choosing-engine.test.ts",
     name: "an environment is refused with how to start one",
   },
@@ -52,7 +52,7 @@ export const doorsSabotages: readonly Sabotage[] = [
   {
     id: "doors: an agent accepts level preload for the person",
     file: "src/platform/engine-chooser.ts",
-    find: 'mayLower: door === "own-machine"',
+    find: 'mayLower: door === "person"',
     replace: "mayLower: true",
     test: "test/security/preload.test.ts",
     name: "a request may accept it for the person before the command line",

@@ -7,8 +7,8 @@ import path from "node:path";
 import pino from "pino";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createGlovebox } from "../../src/index.ts";
-import { SandboxDoor } from "../../src/sandbox/peers/peer-server.ts";
-import { assertOwnDoor } from "../../src/sandbox/peers/own-peers.ts";
+import { PeerServer } from "../../src/sandbox/peers/peer-server.ts";
+import { assertOwnPeer } from "../../src/sandbox/peers/own-peers.ts";
 import { preloadEngine } from "../helpers/preload-engine.ts";
 
 /** Somebody else on the same machine, whom the test bed has. */
@@ -119,7 +119,7 @@ while True:
     await expect(engine.create(container)).rejects.toMatchObject(refusal);
     await engine.close();
 
-    const door = new SandboxDoor({
+    const door = new PeerServer({
       ...{ folder: path.join(folder, "doors"), owner: "own-1", uid: 0, platform: "linux" },
       leases: { stateOf: async () => "expired" },
       find: () => undefined,
@@ -128,7 +128,7 @@ while True:
     await expect(door.open()).rejects.toMatchObject(refusal);
     await door.forgetLeft();
     await expect(
-      assertOwnDoor(path.join(folder, "doors", "own-1"), { uid: 0, platform: "linux" }),
+      assertOwnPeer(path.join(folder, "doors", "own-1"), { uid: 0, platform: "linux" }),
     ).rejects.toMatchObject(refusal);
     expect(readdirSync("/root").toSorted()).toEqual(before);
     expect(isWhole()).toBe(true);
@@ -171,7 +171,7 @@ print(tried(lambda: os.listdir(sys.argv[1])), tried(lambda: os.listdir(sys.argv[
     const server = createServer((socket) => void socket.on("data", (data) => heard.push(data.toString())));
     await new Promise<void>((resolve) => void server.listen(path.join(doors, "own-1"), resolve));
     execFileSync("chown", ["-R", String(stranger), doors]);
-    await expect(assertOwnDoor(path.join(doors, "own-1"), { uid: 0, platform: "linux" })).rejects.toMatchObject(
+    await expect(assertOwnPeer(path.join(doors, "own-1"), { uid: 0, platform: "linux" })).rejects.toMatchObject(
       refusal,
     );
     expect(heard).toEqual([]);

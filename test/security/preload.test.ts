@@ -77,17 +77,14 @@ describe("at level preload", () => {
     await failureOf(glovebox.execute({ ...run, limits: { cpus: 1 } }), "UNSUPPORTED");
   });
 
-  it.each(["own-machine", "stdio", "server"] as const)(
-    "it is refused unless it was accepted by name (%s)",
-    async (door) => {
-      await using glovebox = await openPreloadGlovebox({ door, settings: { min_isolation: undefined } });
-      const error = await failureOf(glovebox.execute({ language: "python", code: "pass" }), "UNSUPPORTED");
-      expect(error.message).toContain('"namespaces" is demanded');
-      expect(error.suggestion).toMatch(/--min-isolation preload \(for every run: GLOVEBOX_MIN_ISOLATION=preload\)$/);
-      await using accepted = await openPreloadGlovebox({ door });
-      expect((await accepted.execute({ language: "python", code: "pass" })).isolation).toBe("preload");
-    },
-  );
+  it.each(["person", "stdio", "server"] as const)("it is refused unless it was accepted by name (%s)", async (door) => {
+    await using glovebox = await openPreloadGlovebox({ door, settings: { min_isolation: undefined } });
+    const error = await failureOf(glovebox.execute({ language: "python", code: "pass" }), "UNSUPPORTED");
+    expect(error.message).toContain('"namespaces" is demanded');
+    expect(error.suggestion).toMatch(/--min-isolation preload \(for every run: GLOVEBOX_MIN_ISOLATION=preload\)$/);
+    await using accepted = await openPreloadGlovebox({ door });
+    expect((await accepted.execute({ language: "python", code: "pass" })).isolation).toBe("preload");
+  });
 
   it("a request may accept it for the person before the command line, and for nobody else", async () => {
     const run = { language: "python", code: "pass", min_isolation: "preload" } as const;
@@ -103,7 +100,7 @@ describe("at level preload", () => {
 
   it("sessions over stdio have it where nothing better can be reached, unless a deployment demands more", async () => {
     const run: RunCodeRequest = { language: "python", code: "pass", packages: [] };
-    const open = (door: "stdio" | "server" | "own-machine", settings: Settings): Promise<PreloadGlovebox> =>
+    const open = (door: "stdio" | "server" | "person", settings: Settings): Promise<PreloadGlovebox> =>
       openPreloadGlovebox({ door, settings: { min_isolation: undefined, ...settings } });
     await using stdio = await open("stdio", {});
     const first = await stdio.runCode(run);
@@ -113,7 +110,7 @@ describe("at level preload", () => {
       ["stdio", { min_isolation: "namespaces" }],
       ["stdio", { execution_mode: "container" }],
       ["server", {}],
-      ["own-machine", {}],
+      ["person", {}],
     ] as const) {
       await using other = await open(door, settings);
       await failureOf(other.runCode(run), "UNSUPPORTED");

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { DoctorEngine, DoctorResponse } from "../../operations/doctor/schema.ts";
+import type { DoctorEngine, DoctorResponse } from "../../operations/doctor/doctor-contract.ts";
 import { doctorReport, isHealthy } from "./doctor-report.ts";
 
 const docker: DoctorEngine = {

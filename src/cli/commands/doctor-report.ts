@@ -1,5 +1,5 @@
 import { isWall } from "../../policy/isolation.ts";
-import type { DoctorChoice, DoctorEngine, DoctorResponse } from "../../operations/doctor/schema.ts";
+import type { DoctorChoice, DoctorEngine, DoctorResponse } from "../../operations/doctor/doctor-contract.ts";
 import { escapeLine } from "../output/terminal-escape.ts";
 import { indented } from "../output/wrap-text.ts";
 

@@ -1,8 +1,8 @@
 import { containerEngineChoices } from "../../config/engine-words.ts";
 import type { Command } from "commander";
 import { createGlovebox } from "../../library/glovebox.ts";
-import type { ImageRow } from "../../operations/images/schema.ts";
-import type { OperationEvent } from "../../operations/operation.ts";
+import type { ImageRow } from "../../operations/images/images-contract.ts";
+import type { OperationEvent } from "../../operations/contract/operation-call.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
 import { formatTable } from "../output/format-table.ts";
 import { ProgressLine } from "../output/progress-line.ts";

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { createGlovebox } from "../../library/glovebox.ts";
-import type { CheckMountRequest, CheckMountResponse } from "../../operations/mounts/schema.ts";
+import type { CheckMountRequest, CheckMountResponse } from "../../operations/mounts/mounts-contract.ts";
 import { mountUses, type MountUse } from "../../policy/mounts/mount-policy.ts";
 import { checkChoice } from "../../policy/choice.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";

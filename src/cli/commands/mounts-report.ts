@@ -1,4 +1,4 @@
-import type { CheckMountResponse, ListMountsResponse } from "../../operations/mounts/schema.ts";
+import type { CheckMountResponse, ListMountsResponse } from "../../operations/mounts/mounts-contract.ts";
 import { escapeLine } from "../output/terminal-escape.ts";
 import { formatTable } from "../output/format-table.ts";
 import { indented } from "../output/wrap-text.ts";

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { parseBytes } from "../../base/bytes.ts";
 import { createGlovebox } from "../../library/glovebox.ts";
-import type { PackageSetRow } from "../../operations/packages/schema.ts";
+import type { PackageSetRow } from "../../operations/packages/packages-contract.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
 import { formatTable } from "../output/format-table.ts";
 

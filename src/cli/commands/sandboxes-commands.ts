@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { createGlovebox } from "../../library/glovebox.ts";
-import type { SandboxRow } from "../../operations/sandboxes/schema.ts";
+import type { SandboxRow } from "../../operations/sandboxes/sandboxes-contract.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
 import { formatTable } from "../output/format-table.ts";
 import { escapeLine } from "../output/terminal-escape.ts";

@@ -2,7 +2,7 @@ import { containerEngineChoices } from "../../config/engine-words.ts";
 import { Option, type Command } from "commander";
 import { createGlovebox, type Glovebox } from "../../library/glovebox.ts";
 import { invalidField } from "../../errors/glovebox-error.ts";
-import type { CreateEnvironmentRequest } from "../../operations/environments/schema.ts";
+import type { CreateEnvironmentRequest } from "../../operations/environments/create-environment-contract.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
 import { runTerminal } from "./exec-command.ts";
 import { ProgressLine } from "../output/progress-line.ts";

@@ -2,7 +2,7 @@ import path from "node:path";
 import { parseBytes } from "../../base/bytes.ts";
 import { parseDuration } from "../../base/duration.ts";
 import { invalidField } from "../../errors/glovebox-error.ts";
-import type { ExecuteRequest } from "../../operations/execute/schema.ts";
+import type { ExecuteRequest } from "../../operations/execute/execute-contract.ts";
 import { languageOfFile } from "./language-of-file.ts";
 
 /** Options of `glovebox run` as the parser leaves them. */

@@ -1,4 +1,4 @@
-import type { ExecuteResponse } from "../../operations/execute/schema.ts";
+import type { ExecuteResponse } from "../../operations/execute/execute-contract.ts";
 import { escapeLine } from "../output/terminal-escape.ts";
 
 /**

@@ -1,28 +1,30 @@
 import type { CallToolResult, ServerContext } from "@modelcontextprotocol/server";
 import { settlesWithin } from "../../base/abort.ts";
-import { toGloveboxError } from "../../errors/glovebox-error.ts";
-import type { OperationRow } from "../../operations/operation-row.ts";
-import type { Platform } from "../../platform/platform.ts";
+import type { Logger } from "../../base/logger.ts";
 import type { KeptTexts } from "../../calls/kept-texts.ts";
-import { tellProgress } from "./progress-notices.ts";
-import { protocolError, unknownTool } from "../protocol-errors.ts";
 import type { RunningCall } from "../../calls/running-call.ts";
 import type { RunningCalls } from "../../calls/running-calls.ts";
-import { parseToolArguments, type ToolArguments } from "./tool-arguments.ts";
+import { toGloveboxError } from "../../errors/glovebox-error.ts";
+import type { CallOperation } from "../../operations/contract/operation-call.ts";
+import { unknownTool } from "../protocol-errors.ts";
+import type { OfferedTool } from "./offered-tool.ts";
+import { tellProgress } from "./progress-notices.ts";
+import { parseToolArguments } from "./tool-arguments.ts";
 import { errorResult, runningResult, toolResult } from "./tool-result.ts";
 
 /** What tool calls work with. */
 export interface ToolContext {
-  readonly platform: Platform;
-  /** Rows that are tools. */
-  readonly rows: readonly OperationRow[];
+  readonly offered: readonly OfferedTool[];
+  readonly callOperation: CallOperation;
   readonly calls: RunningCalls<CallToolResult>;
   readonly texts: KeptTexts;
+  readonly logger: Logger;
+  readonly monotonicMs: () => number;
   /** A call that takes longer is answered with its id, and goes on. */
   readonly answerWithinMs: number;
 }
 
-/** Whose a call is, and over which connection it came. */
+/** Who calls, and over which connection. */
 export interface CallOrigin {
   readonly principal: string;
   /** Undefined for single requests. */
@@ -31,88 +33,71 @@ export interface CallOrigin {
 
 /**
  * Does what a tool call asks for, or answers in time that it goes on. Giving the request up ends the work, also where it
- * only asked again.
- * @throws ProtocolError for an unknown tool and for arguments that do not fit
+ * only asked again. Arguments that do not fit are an answer too: of what is no answer a model sees nothing (SPEC MC2).
+ * @throws ProtocolError for an unknown tool
  */
 export async function callTool(
-  tools: ToolContext,
+  context: ToolContext,
   { name, arguments: given = {} }: { readonly name: string; readonly arguments?: unknown },
-  { principal, connection, context }: CallOrigin & { readonly context: ServerContext },
+  { server, ...origin }: CallOrigin & { readonly server: ServerContext },
 ): Promise<CallToolResult> {
-  const row = tools.rows.find(({ operation }) => operation.name === name);
-  if (row === undefined) {
+  const offered = context.offered.find((tool) => tool.name === name);
+  if (offered === undefined) {
     throw unknownTool(
       name,
-      tools.rows.map(({ operation }) => operation.name),
+      context.offered.map((tool) => tool.name),
     );
   }
-  const asked = readArguments(row, given);
   let call: RunningCall<CallToolResult>;
   try {
-    call =
-      asked.type === "begin"
-        ? begin(tools, row, asked.request, { principal, connection })
-        : follow(tools, asked, principal);
+    call = findOrBegin(context, offered, given, origin);
   } catch (error) {
     return errorResult(toGloveboxError(error));
   }
-  return answer(tools, row, call, context);
+  return answer(context, offered, call, server);
 }
 
-function readArguments(row: OperationRow, given: unknown): ToolArguments {
-  try {
-    return parseToolArguments(row, given);
-  } catch (error) {
-    throw protocolError(toGloveboxError(error));
-  }
-}
-
-function begin(
-  { platform, calls, texts }: ToolContext,
-  row: OperationRow,
-  request: Record<string, unknown>,
-  { principal, connection }: CallOrigin,
+/** @throws INVALID_REQUEST naming every field that does not fit, NOT_FOUND for an unknown run, CAPACITY */
+function findOrBegin(
+  { callOperation, calls, texts, logger, monotonicMs }: ToolContext,
+  offered: OfferedTool,
+  given: unknown,
+  origin: CallOrigin,
 ): RunningCall<CallToolResult> {
-  const { operation } = row;
+  const asked = parseToolArguments(offered, given);
+  if (asked.type === "follow") {
+    const call = calls.find(asked.runId, origin.principal);
+    if (asked.cancel) call.cancel();
+    return call;
+  }
   return calls.start({
-    operation: operation.name,
-    principal,
-    monotonicMs: platform.monotonicMs,
-    work: (call) => operation.run(platform, request, { ...call, principal, connection }),
+    operation: offered.name,
+    principal: origin.principal,
+    monotonicMs,
+    work: (call) => callOperation(offered, asked.request, { ...call, ...origin }),
     conclude: (end, call) => {
       if ("error" in end && end.error.errorType === "INTERNAL") {
-        platform.logger.error({ err: end.error.cause ?? end.error }, "a tool call failed");
+        logger.error({ err: end.error.cause ?? end.error }, "a tool call failed");
       }
-      return toolResult(end, { row, call, texts });
+      return toolResult(end, { tool: offered.tool, call, texts });
     },
   });
 }
 
-function follow(
-  { calls }: ToolContext,
-  { runId, cancel }: ToolArguments & { type: "follow" },
-  principal: string,
-): RunningCall<CallToolResult> {
-  const call = calls.find(runId, principal);
-  if (cancel) call.cancel();
-  return call;
-}
-
 async function answer(
-  tools: ToolContext,
-  row: OperationRow,
+  { calls, answerWithinMs }: ToolContext,
+  { tool }: OfferedTool,
   call: RunningCall<CallToolResult>,
-  context: ServerContext,
+  server: ServerContext,
 ): Promise<CallToolResult> {
-  const { signal } = context.mcpReq;
+  const { signal } = server.mcpReq;
   const onAbort = (): void => call.cancel();
   if (signal.aborted) onAbort();
   signal.addEventListener("abort", onAbort, { once: true });
-  const endProgress = tellProgress(call, context);
+  const endProgress = tellProgress(call, server);
   try {
-    const waits = row.tool?.mayTakeLong === true;
-    if (!waits || (await settlesWithin(call.ended, tools.answerWithinMs))) return await call.ended;
-    tools.calls.keep(call);
+    if (!tool.mayTakeLong || (await settlesWithin(call.ended, answerWithinMs))) return await call.ended;
+    calls.keep(call);
     return runningResult(call);
   } finally {
     endProgress();

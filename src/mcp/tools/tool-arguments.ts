@@ -1,5 +1,5 @@
-import { parseRequest } from "../../operations/parse-request.ts";
-import type { OperationRow } from "../../operations/operation-row.ts";
+import { parseRequest } from "../../operations/contract/parse-request.ts";
+import type { OfferedTool } from "./offered-tool.ts";
 import { followUpSchema } from "./tool-schemas.ts";
 
 /** What a tool call asks for: work to begin, or word of work that goes on. */
@@ -8,9 +8,9 @@ export type ToolArguments =
   | { readonly type: "follow"; readonly runId: string; readonly cancel: boolean };
 
 /** @throws INVALID_REQUEST with every problem named by field */
-export function parseToolArguments({ operation, tool }: OperationRow, given: unknown): ToolArguments {
-  const isFollowUp = tool?.mayTakeLong === true && typeof given === "object" && given !== null && "run_id" in given;
-  if (!isFollowUp) return { type: "begin", request: parseRequest(operation.request, given) };
-  const { run_id: runId, cancel = false } = parseRequest(followUpSchema, given);
+export function parseToolArguments(offered: OfferedTool, given: unknown): ToolArguments {
+  const isFollowUp = offered.tool.mayTakeLong && typeof given === "object" && given !== null && "run_id" in given;
+  if (!isFollowUp) return { type: "begin", request: parseRequest(offered, given) };
+  const { run_id: runId, cancel = false } = parseRequest({ request: followUpSchema }, given);
   return { type: "follow", runId, cancel };
 }

@@ -1,16 +1,14 @@
 import type { Tool } from "@modelcontextprotocol/server";
-import type { OperationRow } from "../../operations/operation-row.ts";
-import type { Platform } from "../../platform/platform.ts";
-import { toolOf } from "./tool-of.ts";
+import type { Deployment } from "../../operations/contract/operation-contract.ts";
+import type { OfferedTool } from "./offered-tool.ts";
 import { inputSchemaOf, outputSchemaOf } from "./tool-schemas.ts";
 
-/** The rows as `tools/list` shows them, for the deployment where one is given. */
-export function toolList(rows: readonly OperationRow[], platform?: Platform): Tool[] {
-  return rows.map((row) => {
-    const tool = toolOf(row);
+/** The tools as `tools/list` shows them, for the deployment where one is given. */
+export function toolList(offered: readonly OfferedTool[], deployment?: Deployment): Tool[] {
+  return offered.map((row) => {
+    const { name, description, tool } = row;
     const { title, readOnly, destructive, idempotent, openWorld, mayTakeLong } = tool;
-    const { name, description } = row.operation;
-    const caveat = platform === undefined ? null : (tool.caveat?.(platform) ?? null);
+    const caveat = deployment === undefined ? null : (tool.caveat?.(deployment) ?? null);
     return {
       name,
       title,

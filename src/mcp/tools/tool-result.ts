@@ -3,8 +3,7 @@ import type { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { KeptTexts } from "../../calls/kept-texts.ts";
 import type { CallEnd, RunningCall } from "../../calls/running-call.ts";
 import { shorten, type Cut } from "./shorten.ts";
-import type { OperationRow } from "../../operations/operation-row.ts";
-import { toolOf } from "./tool-of.ts";
+import type { OfferedTool } from "./offered-tool.ts";
 
 /**
  * Characters of an answer that agents get at once, and of one text in it: clients warn of answers above 10,000 tokens,
@@ -15,13 +14,12 @@ const answerLimits = { total: 24_000, text: 8000 };
 /** The answer of a call that has ended. */
 export function toolResult(
   end: CallEnd,
-  { row, call, texts }: { readonly row: OperationRow; readonly call: RunningCall; readonly texts: KeptTexts },
+  { tool, call, texts }: { readonly tool: OfferedTool["tool"]; readonly call: RunningCall; readonly texts: KeptTexts },
 ): CallToolResult {
   if ("error" in end) return errorResult(end.error);
   const { value, cuts } = shorten(end.response, answerLimits);
   const source = { id: call.id, principal: call.principal, operation: call.operation };
   const cutFields = cuts.map((cut) => ({ cut, uri: texts.store(cut, source) }));
-  const tool = toolOf(row);
   const lines = [tool.text(value), ...cutFields.map(({ cut, uri }) => describeCut(cut, uri))];
   return {
     content: [

@@ -2,19 +2,19 @@ import type { Tool } from "@modelcontextprotocol/server";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { operationTable } from "../../operations/table.ts";
-import { operationRow } from "../../operations/operation-row.ts";
+import { defineOperation } from "../../operations/contract/operation-contract.ts";
+import { offeredTools } from "./offered-tool.ts";
 import { toolList } from "./tool-list.ts";
 
 const row = (mayTakeLong: boolean) =>
-  operationRow(
-    {
-      name: "measure",
-      description: "Measures.",
-      request: z.strictObject({ what: z.string().describe("The thing."), how: z.string().optional() }),
-      response: z.object({ length: z.number().nullable() }),
-      run: async () => ({ length: 1 }),
-    },
-    {
+  defineOperation({
+    audience: "everyone",
+    routes: [],
+    name: "measure",
+    description: "Measures.",
+    request: z.strictObject({ what: z.string().describe("The thing."), how: z.string().optional() }),
+    response: z.object({ length: z.number().nullable() }),
+    tool: {
       title: "Measure",
       readOnly: true,
       destructive: false,
@@ -23,7 +23,7 @@ const row = (mayTakeLong: boolean) =>
       mayTakeLong,
       text: ({ length }) => `${length}`,
     },
-  );
+  });
 
 interface Form {
   readonly properties: object;
@@ -34,7 +34,7 @@ const formsOf = (tool: Tool | undefined): readonly Form[] =>
 
 describe("a tool", () => {
   it("has its operation's schemas", () => {
-    const [tool] = toolList([row(false)]);
+    const [tool] = toolList(offeredTools([row(false)]));
     expect(tool).toMatchObject({
       name: "measure",
       description: "Measures.",
@@ -49,7 +49,7 @@ describe("a tool", () => {
   });
 
   it("that may take long is asked again by run_id alone, and may answer that it goes on", () => {
-    const [tool] = toolList([row(true)]);
+    const [tool] = toolList(offeredTools([row(true)]));
     expect(tool?.inputSchema).not.toHaveProperty("required");
     expect(tool?.inputSchema.properties).toMatchObject({
       what: { description: "Required, unless run_id is given. The thing." },
@@ -62,24 +62,13 @@ describe("a tool", () => {
   });
 
   it("names one type at a time, and has no alternatives at the root of its arguments", () => {
-    const tools = toolList([...operationTable, row(false)]);
+    const tools = toolList(offeredTools([...operationTable, row(false)]));
     expect(tools.length).toBeGreaterThan(1);
     expect(JSON.stringify(tools).match(/"type":\[[^\]]*\]/g)).toBeNull();
     for (const { inputSchema } of tools) {
       expect(Object.keys(inputSchema)).not.toEqual(
         expect.arrayContaining([expect.stringMatching(/^(any|all|one)Of$/)]),
       );
-    }
-  });
-});
-
-describe("the operations table", () => {
-  it("has each name once, in snake_case, with words for agents", () => {
-    const names = operationTable.map(({ operation }) => operation.name);
-    expect(new Set(names).size).toBe(names.length);
-    for (const { operation } of operationTable) {
-      expect(operation.name).toMatch(/^[a-z]+(_[a-z]+)*$/);
-      expect(operation.description.length).toBeGreaterThan(40);
     }
   });
 });

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { OperationRow } from "../../operations/operation-row.ts";
+import type { OfferedTool } from "./offered-tool.ts";
 
 /** Arguments of a call that asks again for one that goes on. */
 export const followUpSchema: z.ZodObject<{ run_id: z.ZodString; cancel: z.ZodOptional<z.ZodBoolean> }> = z.strictObject(
@@ -57,9 +57,9 @@ export type ObjectSchema = { readonly type: "object" } & Readonly<Record<string,
  * The arguments of a tool. A tool that may take long also takes `run_id`, alone, so none of its arguments is marked as
  * required: schemas with alternatives at their root are refused by models' APIs.
  */
-export function inputSchemaOf({ operation, tool }: OperationRow): ObjectSchema {
-  const schema: ObjectSchema = { $schema: dialect, ...jsonSchema(operation.request, "input") };
-  if (tool?.mayTakeLong !== true) return schema;
+export function inputSchemaOf({ request, tool }: OfferedTool): ObjectSchema {
+  const schema: ObjectSchema = { $schema: dialect, ...jsonSchema(request, "input") };
+  if (!tool.mayTakeLong) return schema;
   const { required, properties, ...rest } = schema as ObjectSchema & {
     readonly required?: readonly string[];
     readonly properties?: object;
@@ -69,8 +69,8 @@ export function inputSchemaOf({ operation, tool }: OperationRow): ObjectSchema {
 }
 
 /** The structured answer of a tool: the operation's response, or an error, or that it goes on. */
-export function outputSchemaOf({ operation, tool }: OperationRow): ObjectSchema {
-  const { properties, ...response } = jsonSchema(operation.response, "output") as ObjectSchema & {
+export function outputSchemaOf({ response: answer, tool }: OfferedTool): ObjectSchema {
+  const { properties, ...response } = jsonSchema(answer, "output") as ObjectSchema & {
     readonly properties?: object;
   };
   const { shortened: field } = (
@@ -79,7 +79,7 @@ export function outputSchemaOf({ operation, tool }: OperationRow): ObjectSchema 
   const forms = [
     { ...response, properties: { ...properties, shortened: field } },
     jsonSchema(errorForm, "output"),
-    ...(tool?.mayTakeLong === true ? [jsonSchema(runningForm, "output")] : []),
+    ...(tool.mayTakeLong ? [jsonSchema(runningForm, "output")] : []),
   ];
   return { $schema: dialect, type: "object", anyOf: forms };
 }

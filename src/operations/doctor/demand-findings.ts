@@ -3,7 +3,7 @@ import type { Capabilities } from "../../engines/capabilities.ts";
 import type { EngineName } from "../../engines/engine.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Isolation } from "../../policy/isolation.ts";
-import type { Finding } from "./finding.ts";
+import type { Finding } from "./finding-schema.ts";
 
 /** How the engine meets what every run demands: refused runs and substitutes. */
 export interface DemandReport {

@@ -4,7 +4,7 @@ import type { Engine, EngineProbe } from "../../engines/engine.ts";
 import type { EngineComponent, EngineSetup } from "../../engines/engine-setup.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { engineReport, examineEngine, missingEngine, type Measure } from "./examine-engine.ts";
-import { doctorResponseSchema } from "./schema.ts";
+import { doctorResponseSchema } from "./doctor-contract.ts";
 
 const capabilities: Capabilities = {
   isolation: "container",

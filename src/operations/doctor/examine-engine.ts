@@ -1,14 +1,14 @@
 import { hintsOf } from "../../engines/engine-table.ts";
 import type { Engine, EngineName, EngineProbe } from "../../engines/engine.ts";
 import { probeEngine } from "../../engines/probe-engine.ts";
-import type { KernelSettings } from "../../platform/kernel-settings.ts";
+import type { KernelSettings } from "./kernel-settings.ts";
 import type { Isolation } from "../../policy/isolation.ts";
 import { capabilityTable } from "./capability-table.ts";
 import { demandReport } from "./demand-findings.ts";
-import { severities } from "./finding.ts";
+import { severities } from "./finding-schema.ts";
 import { knownDangers } from "./known-dangers.ts";
 import { imageFindings, sessionImageLabels, type ImageLabels } from "./image-findings.ts";
-import type { DoctorEngine } from "./schema.ts";
+import type { DoctorEngine } from "./doctor-contract.ts";
 import { nodeFindings } from "./node-dangers.ts";
 import { settingFindings } from "./setting-findings.ts";
 import { versionFindings } from "./version-findings.ts";

@@ -2,7 +2,7 @@ import type { Engine, EngineName } from "../../engines/engine.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { defaultSessionImage } from "../../policy/session-profile.ts";
 import { bunLabel, bunVersion } from "../../workloads/session/base-image/bun-packages.ts";
-import type { Finding } from "./finding.ts";
+import type { Finding } from "./finding-schema.ts";
 
 /** Labels of an image. */
 export type ImageLabels = Readonly<Record<string, string>>;

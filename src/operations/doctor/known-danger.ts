@@ -1,5 +1,5 @@
 import type { AffectedVersions } from "../../base/versions/affected-versions.ts";
-import type { Severity } from "./finding.ts";
+import type { Severity } from "./finding-schema.ts";
 
 /** A fault of a part of an engine that its users should know of. */
 export interface KnownDanger {

@@ -2,7 +2,7 @@ import { fixedVersion } from "../../base/versions/affected-versions.ts";
 import { parseUpstreamVersion } from "../../base/versions/upstream-version.ts";
 import type { EngineSetup } from "../../engines/engine-setup.ts";
 import { nodeFaults } from "../../engines/node-faults.ts";
-import type { Finding } from "./finding.ts";
+import type { Finding } from "./finding-schema.ts";
 import type { KnownDanger } from "./known-danger.ts";
 
 /** Faults of the interpreter that level `preload` leans on, and nothing else does. */

@@ -1,7 +1,7 @@
 import type { EngineHints } from "../../engines/engine-table.ts";
 import type { EngineConnection, EngineSetup, LingeringHelpers } from "../../engines/engine-setup.ts";
-import type { KernelSettings } from "../../platform/kernel-settings.ts";
-import type { Finding } from "./finding.ts";
+import type { KernelSettings } from "./kernel-settings.ts";
+import type { Finding } from "./finding-schema.ts";
 
 /** What findings about settings are made of. */
 export interface Surroundings {

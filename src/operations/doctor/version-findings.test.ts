@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { EngineComponent, EngineSetup } from "../../engines/engine-setup.ts";
-import type { Finding } from "./finding.ts";
+import type { Finding } from "./finding-schema.ts";
 import { knownDangers } from "./known-dangers.ts";
 import { parseUpstreamVersion } from "../../base/versions/upstream-version.ts";
 import { versionFindings } from "./version-findings.ts";

@@ -1,7 +1,7 @@
 import { fixedVersion } from "../../base/versions/affected-versions.ts";
 import { parseUpstreamVersion, type UpstreamVersion } from "../../base/versions/upstream-version.ts";
 import type { EngineComponent, EngineSetup } from "../../engines/engine-setup.ts";
-import type { Finding } from "./finding.ts";
+import type { Finding } from "./finding-schema.ts";
 import type { KnownDanger } from "./known-danger.ts";
 
 /** What the dangers say of the engine's parts. A distribution's package may have the fix without upstream's number. */

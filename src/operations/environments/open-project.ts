@@ -1,5 +1,5 @@
 import { invalidField } from "../../errors/glovebox-error.ts";
-import type { Platform } from "../../platform/platform.ts";
+import type { PlatformParts } from "../handling/platform-parts.ts";
 import { mountRefused } from "../../policy/mounts/mount-refused.ts";
 import { judgeHostPath } from "../../sandbox/mounts/mount-gate.ts";
 import type { Project } from "../../workloads/environment/environment-spec.ts";
@@ -16,7 +16,7 @@ export interface OpenProject {
  * @throws INVALID_REQUEST and POLICY_DENIED naming the field and the rule
  */
 export async function openProject(
-  platform: Platform,
+  platform: PlatformParts,
   given: string,
   { readOnly, field }: { readonly readOnly: boolean; readonly field: string },
 ): Promise<OpenProject> {

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { toolingChanges } from "../../policy/tooling/tooling-changes.ts";
+import { toolingChanges } from "../contract/wire-values.ts";
 
-/** Files that one answer names. */
-export const mostToolingFiles = 100;
+/** Files that one answer names at most. */
+export const maxToolingFiles = 100;
 
 /** Files that tools of a project's owner run, and that programs have changed. */
 export const toolingFilesSchema: z.ZodArray<

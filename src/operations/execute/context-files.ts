@@ -1,12 +1,12 @@
-import type { Platform } from "../../platform/platform.ts";
+import type { PlatformParts } from "../handling/platform-parts.ts";
 import type { ContextFile } from "../../policy/request/context-files.ts";
 import { readContextFile } from "../../workloads/execute/context-file-reader.ts";
 import { openMountGate } from "../mounts/open-mount-gate.ts";
-import type { ExecuteRequest } from "./schema.ts";
+import type { ExecuteRequest } from "./execute-contract.ts";
 
 /** The context files of a request, those given by path read through the mount gate, and what the gate has to tell. */
 export async function readContextFiles(
-  platform: Platform,
+  platform: PlatformParts,
   files: NonNullable<ExecuteRequest["context_files"]>,
 ): Promise<{ readonly contextFiles: readonly ContextFile[]; readonly notices: readonly string[] }> {
   const isNamed = files.some((file) => typeof file === "string");

@@ -1,4 +1,4 @@
-import type { Platform } from "../../platform/platform.ts";
+import type { PlatformParts } from "../handling/platform-parts.ts";
 import type { MountGate } from "../../sandbox/mounts/mount-gate.ts";
 
 /** The gate that every host path of a request goes through, with what the operator should be told about it. */
@@ -8,7 +8,7 @@ export interface OpenMountGate {
 }
 
 /** The gate of this moment. @throws INVALID_REQUEST for a bad mount allowlist */
-export async function openMountGate({ host, ...platform }: Platform): Promise<OpenMountGate> {
+export async function openMountGate({ host, ...platform }: PlatformParts): Promise<OpenMountGate> {
   const { policy, notices } = await platform.loadMountPolicy();
   return { gate: { policy, platform: host.platform, workingDirectory: host.workingDirectory }, notices };
 }

@@ -1,13 +1,13 @@
 import { GloveboxError, invalidField } from "../../errors/glovebox-error.ts";
-import type { Platform } from "../../platform/platform.ts";
+import type { PlatformParts } from "../handling/platform-parts.ts";
 import { shortenTooling } from "../../policy/tooling/tooling-changes.ts";
 import type { Environment } from "../../workloads/environment/environment.ts";
 import type { Session } from "../../workloads/session/session.ts";
 import type { BackgroundProcess } from "../../workloads/place/background/background-process.ts";
-import { mostToolingFiles } from "../environments/tooling-schema.ts";
-import type { OperationCall } from "../operation.ts";
+import { maxToolingFiles } from "../environments/tooling-schema.ts";
+import type { OperationCall } from "../contract/operation-call.ts";
 import { processRow } from "./process-row.ts";
-import type { ProcessRow } from "./schema.ts";
+import type { ProcessRow } from "./process-schema.ts";
 
 /** Which place a request means, and in the same words which one an answer is about. */
 export interface PlaceFields {
@@ -29,7 +29,11 @@ export function assertOnePlace({ env_id: environment, session_id: session }: Pla
 }
 
 /** The place that a request means, which must be there already. @throws INVALID_REQUEST, NOT_FOUND */
-export async function placeOf(platform: Platform, fields: PlaceFields, call: OperationCall): Promise<ProcessPlace> {
+export async function placeOf(
+  platform: PlatformParts,
+  fields: PlaceFields,
+  call: OperationCall,
+): Promise<ProcessPlace> {
   assertOnePlace(fields);
   const { env_id: id } = fields;
   if (id !== undefined) return inEnvironment(id, await platform.environments.find(id, call.principal));
@@ -46,7 +50,7 @@ function inEnvironment(id: string, environment: Environment): ProcessPlace {
     processes: environment.processes,
     rowOf: async (process) => {
       const report = await environment.tooling.reportOf(process);
-      const files = report === null ? undefined : [...shortenTooling(report.changed, mostToolingFiles)];
+      const files = report === null ? undefined : [...shortenTooling(report.changed, maxToolingFiles)];
       return { ...processRow(process), tooling_files: files };
     },
     stopProcess: (...stop) => environment.stopProcess(...stop),

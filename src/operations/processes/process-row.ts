@@ -1,5 +1,6 @@
 import type { BackgroundProcess } from "../../workloads/place/background/background-process.ts";
-import type { ListProcessesResponse, ProcessRow } from "./schema.ts";
+import type { ProcessRow } from "./process-schema.ts";
+import type { ListProcessesResponse } from "./processes-contract.ts";
 
 type Part = NonNullable<ListProcessesResponse["processes"][number]["stdout"]>;
 

@@ -9,7 +9,7 @@ export function sandboxNotFound(id: string, known: readonly string[]): GloveboxE
 }
 
 /** Its owner lives and lets nobody in. */
-export function noDoor(id: string): GloveboxError {
+export function noPeerServer(id: string): GloveboxError {
   return new GloveboxError("UNSUPPORTED", `The process that owns ${id} could not open a way in for others.`, {
     suggestion: "Its log says why: the state folder must be writable and its user's own. End that process to end it.",
     context: { sandbox_id: id },

@@ -1,6 +1,6 @@
 import type { SessionListener } from "../../workloads/session/run-in-session.ts";
-import type { OperationCall } from "../operation.ts";
-import { buildEvent, pullEvent } from "../image-events.ts";
+import type { OperationCall } from "../contract/operation-call.ts";
+import { buildEvent, pullEvent } from "../handling/image-events.ts";
 
 /** What a session tells, as the caller hears it. */
 export function sessionListener({ onEvent }: OperationCall): SessionListener {

@@ -1,14 +1,14 @@
 import { isolationRefusal } from "../../engines/isolation-refusal.ts";
 import { invalidField } from "../../errors/glovebox-error.ts";
-import type { Platform } from "../../platform/platform.ts";
+import type { PlatformParts } from "../handling/platform-parts.ts";
 import { checkImageReference } from "../../policy/image-reference.ts";
 import { isAtLeast, type Isolation } from "../../policy/isolation.ts";
 import { limitFieldNames, limitFields, toField } from "../../policy/limits/limit-fields.ts";
 import type { Limits } from "../../policy/limits/limits.ts";
 import type { Session } from "../../workloads/session/session.ts";
-import type { OperationCall } from "../operation.ts";
-import { requestedLimits } from "../requested-limits.ts";
-import type { LimitsRequest } from "../run-settings.ts";
+import type { OperationCall } from "../contract/operation-call.ts";
+import { requestedLimits } from "../handling/requested-limits.ts";
+import type { LimitsRequest } from "../contract/run-settings-schema.ts";
 
 /** What of a request decides which session it gets, and what a new one is made of. */
 export interface SessionRequest {
@@ -25,7 +25,7 @@ export interface SessionRequest {
  * @throws NOT_FOUND, INVALID_REQUEST for what a session that is there cannot change, ENGINE_UNAVAILABLE, CAPACITY
  */
 export async function sessionOf(
-  platform: Platform,
+  platform: PlatformParts,
   request: SessionRequest,
   call: OperationCall,
 ): Promise<{ readonly session: Session; readonly notes: readonly string[] }> {

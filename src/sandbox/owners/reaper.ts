@@ -1,7 +1,7 @@
 import type { Logger } from "../../base/logger.ts";
 import type { ContainerSummary, Engine } from "../../engines/engine.ts";
 import { labels, managed } from "../../engines/labels.ts";
-import type { SandboxDoor } from "../peers/peer-server.ts";
+import type { PeerServer } from "../peers/peer-server.ts";
 import type { Leases } from "./leases.ts";
 import { isLeftOver, isOwnContainer, type OwnedObject } from "./left-over.ts";
 import type { SandboxRecords } from "./sandbox-records.ts";
@@ -11,7 +11,7 @@ export interface ReaperOptions {
   readonly leases: Leases;
   readonly records: SandboxRecords;
   readonly archives: Pick<WorkArchives, "forgetLeft">;
-  readonly door: Pick<SandboxDoor, "forgetLeft">;
+  readonly door: Pick<PeerServer, "forgetLeft">;
   readonly logger: Logger;
   /** Milliseconds since the epoch. */
   readonly now: () => number;

@@ -12,7 +12,7 @@ export interface SandboxRecord {
   readonly principal: string | null;
   readonly owner: string;
   readonly createdAtMs: number;
-  /** Where its owner can be asked for it (`SandboxDoor`); null: nowhere. */
+  /** Where its owner can be asked for it (`PeerServer`); null: nowhere. */
   readonly door: string | null;
 }
 

@@ -5,13 +5,13 @@ import { type Capabilities, assertRunsAnyProgram } from "../../engines/capabilit
 import type { Sandbox } from "../sandbox.ts";
 
 /** A program that the operator starts in a sandbox beside those of its owner. */
-export interface VisitSpec extends Pick<ExecSpec, "command" | "environment" | "workingDirectory"> {
+export interface AddedProgramSpec extends Pick<ExecSpec, "command" | "environment" | "workingDirectory"> {
   /** Whether it gets the variables of the sandbox's own programs, below those given here; default: it does not. */
   readonly asProgram?: boolean | undefined;
 }
 
-/** A visitor's program. It runs beside the owner's programs, and its end harms none of them. */
-export interface Visit extends Process {
+/** A peer's program. It runs beside the owner's programs, and its end harms none of them. */
+export interface AddedProgram extends Process {
   /** Ends it with all that it started: SIGTERM, then SIGKILL. What was not read of its output is lost. Never rejects. */
   end(): Promise<TreeEnd>;
   /** Resolves when nothing that it started is left, as far as that can be had, or the sandbox is gone. */
@@ -19,7 +19,7 @@ export interface Visit extends Process {
 }
 
 /** A live sandbox, of this process or of another one of the same user on this machine. */
-export interface VisitedSandbox {
+export interface RemoteSandbox {
   readonly id: string;
   readonly capabilities: Capabilities;
   readonly files: SandboxFiles;
@@ -27,24 +27,24 @@ export interface VisitedSandbox {
    * Runs a program beside the owner's.
    * @throws UNSUPPORTED at isolation preload, SANDBOX_LOST, CANCELLED, and what the engine throws
    */
-  exec(spec: VisitSpec, options?: CallOptions): Promise<Visit>;
+  exec(spec: AddedProgramSpec, options?: CallOptions): Promise<AddedProgram>;
   /** Ends and removes the sandbox. */
   remove(): Promise<void>;
 }
 
-/** A sandbox of this process, as visitors meet it. */
-export function visitOwn(sandbox: Sandbox): VisitedSandbox {
+/** A sandbox of this process, as peers meet it. */
+export function ownSandbox(sandbox: Sandbox): RemoteSandbox {
   const { id, capabilities, files } = sandbox;
   return {
     id,
     capabilities,
     files,
-    exec: (spec, options) => startVisit(sandbox, spec, options),
+    exec: (spec, options) => addProgram(sandbox, spec, options),
     remove: () => sandbox.remove(),
   };
 }
 
-async function startVisit(sandbox: Sandbox, spec: VisitSpec, options?: CallOptions): Promise<Visit> {
+async function addProgram(sandbox: Sandbox, spec: AddedProgramSpec, options?: CallOptions): Promise<AddedProgram> {
   assertRunsAnyProgram(sandbox.capabilities, "beside the sandbox's own program");
   const { asProgram, environment, ...rest } = spec;
   const variables = { ...(asProgram === true ? sandbox.programEnvironment : {}), ...environment };
@@ -59,7 +59,7 @@ async function startVisit(sandbox: Sandbox, spec: VisitSpec, options?: CallOptio
   };
 }
 
-/** What a visitor's program leaves running ends with it, as everywhere a program's end is the end of all that it started. */
+/** What a peer's program leaves running ends with it, as everywhere a program's end is the end of all that it started. */
 async function endLeftBehind(sandbox: Sandbox, process: Process): Promise<void> {
   try {
     await process.exit;

@@ -2,40 +2,40 @@ import { connect } from "node:net";
 import { cancelled, throwIfCancelled } from "../../base/abort.ts";
 import type { Capabilities } from "../../engines/capabilities.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import { DoorChannel } from "./peer-channel.ts";
-import { doorMessageSchema, errorOfWire, otherVersion, type DoorMessage, type DoorRequest } from "./peer-messages.ts";
+import { PeerChannel } from "./peer-channel.ts";
+import { peerMessageSchema, errorOfWire, otherVersion, type PeerMessage, type PeerRequest } from "./peer-messages.ts";
 
-type MessageOf<Type extends DoorMessage["type"]> = Extract<DoorMessage, { readonly type: Type }>;
+type MessageOf<Type extends PeerMessage["type"]> = Extract<PeerMessage, { readonly type: Type }>;
 
-/** What an open door tells at once. */
-export interface OpenDoor {
-  readonly call: DoorCall;
+/** What a peer server answers at once. */
+export interface OpenPeerCall {
+  readonly call: PeerCall;
   /** Of the sandbox. */
   readonly capabilities: Capabilities;
 }
 
-/** One request at the door of another process, from the visitor's side. */
-export class DoorCall {
-  readonly channel: DoorChannel;
+/** One request to another process, from the side that asks. */
+export class PeerCall {
+  readonly channel: PeerChannel;
   readonly #signal: AbortSignal | undefined;
-  readonly #messages: DoorMessage[] = [];
+  readonly #messages: PeerMessage[] = [];
   #wake: PromiseWithResolvers<void> = Promise.withResolvers();
   #isClosed = false;
   #isUnknown = false;
 
-  /** Resolves when the door has opened. An abort, then or later until `keep`, ends the call. @throws what the door answers */
-  static async open(address: string, request: DoorRequest, signal?: AbortSignal): Promise<OpenDoor> {
+  /** Resolves when the request was accepted. An abort, then or later until `keep`, ends the call. @throws what the other end answers */
+  static async open(address: string, request: PeerRequest, signal?: AbortSignal): Promise<OpenPeerCall> {
     throwIfCancelled(signal);
-    const call = new DoorCall(address, request, signal);
+    const call = new PeerCall(address, request, signal);
     const { capabilities } = await call.expect("open");
     return { call, capabilities };
   }
 
-  private constructor(address: string, request: DoorRequest, signal: AbortSignal | undefined) {
+  private constructor(address: string, request: PeerRequest, signal: AbortSignal | undefined) {
     this.#signal = signal;
     const socket = connect(address);
     socket.write(`${JSON.stringify(request)}\n`);
-    this.channel = new DoorChannel(socket, {
+    this.channel = new PeerChannel(socket, {
       onMessage: (message) => this.#take(message),
       onClose: () => {
         this.#isClosed = true;
@@ -52,7 +52,7 @@ export class DoorCall {
   }
 
   /** The next message, null when no more come. @throws UNSUPPORTED for words that this version does not know */
-  async next(): Promise<DoorMessage | null> {
+  async next(): Promise<PeerMessage | null> {
     while (this.#messages.length === 0 && !this.#isClosed) {
       await this.#wake.promise;
       this.#wake = Promise.withResolvers();
@@ -64,7 +64,7 @@ export class DoorCall {
   }
 
   /** The next message, which must be of that type. @throws the error that comes in its place, SANDBOX_LOST, CANCELLED */
-  async expect<Type extends DoorMessage["type"]>(type: Type): Promise<MessageOf<Type>> {
+  async expect<Type extends PeerMessage["type"]>(type: Type): Promise<MessageOf<Type>> {
     const message = await this.next();
     if (message?.type === type) return message as MessageOf<Type>;
     this.channel.close();
@@ -77,7 +77,7 @@ export class DoorCall {
   readonly #onAbort = (): void => this.channel.close();
 
   #take(message: unknown): void {
-    const parsed = doorMessageSchema.safeParse(message);
+    const parsed = peerMessageSchema.safeParse(message);
     if (parsed.success) this.#messages.push(parsed.data);
     else {
       this.#isUnknown = true;
@@ -87,7 +87,7 @@ export class DoorCall {
   }
 }
 
-/** The error of a visit whose sandbox's owner went away. */
+/** The error of a program whose sandbox's owner went away. */
 export function ownerLost(): GloveboxError {
   return new GloveboxError("SANDBOX_LOST", "The process that owns the sandbox has ended or does not answer.", {
     suggestion: "`glovebox ps` lists the sandboxes that there are; `glovebox prune` removes what ended processes left.",

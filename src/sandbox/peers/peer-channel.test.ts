@@ -5,14 +5,14 @@ import path from "node:path";
 import type { Readable } from "node:stream";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { firstCreditBytes } from "../../base/mux/frames.ts";
-import { DoorChannel } from "./peer-channel.ts";
+import { PeerChannel } from "./peer-channel.ts";
 
 let folder = "";
 beforeEach(() => (folder = mkdtempSync(path.join(os.tmpdir(), "glovebox-door-"))));
 afterEach(() => rmSync(folder, { recursive: true }));
 
 interface End {
-  readonly channel: DoorChannel;
+  readonly channel: PeerChannel;
   readonly message: Promise<unknown>;
   readonly closed: Promise<void>;
 }
@@ -20,11 +20,11 @@ interface End {
 function endOf(socket: Socket): End {
   const message = Promise.withResolvers<unknown>();
   const closed = Promise.withResolvers<void>();
-  const channel = new DoorChannel(socket, { onMessage: message.resolve, onClose: closed.resolve });
+  const channel = new PeerChannel(socket, { onMessage: message.resolve, onClose: closed.resolve });
   return { channel, message: message.promise, closed: closed.promise };
 }
 
-async function pair(): Promise<readonly [visitor: End, owner: End, raw: Socket]> {
+async function pair(): Promise<readonly [peer: End, owner: End, raw: Socket]> {
   const { promise, resolve } = Promise.withResolvers<Socket>();
   const server = createServer(resolve);
   const address = path.join(folder, "s");
@@ -36,57 +36,57 @@ async function pair(): Promise<readonly [visitor: End, owner: End, raw: Socket]>
 }
 
 it("carries every byte both ways, on three streams, in order", async () => {
-  const [visitor, owner] = await pair();
+  const [peer, owner] = await pair();
   const bytes = Buffer.alloc(3_000_000, "abcdefg");
   const collect = async (stream: Readable): Promise<Buffer> => {
     const pieces: Buffer[] = [];
     for await (const piece of stream.iterator({ destroyOnReturn: false })) pieces.push(piece as Buffer);
     return Buffer.concat(pieces);
   };
-  visitor.channel.program.end(bytes);
+  peer.channel.program.end(bytes);
   owner.channel.program.end(bytes.subarray(1));
   owner.channel.errors.end(bytes.subarray(2));
   const [input, output, errors] = await Promise.all([
     collect(owner.channel.program),
-    collect(visitor.channel.program),
-    collect(visitor.channel.errors),
+    collect(peer.channel.program),
+    collect(peer.channel.errors),
   ]);
   expect([input.equals(bytes), output.equals(bytes.subarray(1)), errors.equals(bytes.subarray(2))]).toEqual([
     true,
     true,
     true,
   ]);
-  visitor.channel.close();
-  await Promise.all([visitor.closed, owner.closed]);
+  peer.channel.close();
+  await Promise.all([peer.closed, owner.closed]);
 });
 
 it("can be read to its end when the other end has gone already", async () => {
-  const [visitor, owner] = await pair();
+  const [peer, owner] = await pair();
   await new Promise<void>((sent) => owner.channel.program.end("last words", sent));
   owner.channel.errors.write("never ended");
   owner.channel.finish();
-  await visitor.closed;
-  expect(visitor.channel.errors.destroyed).toBe(true);
-  const words: unknown = await visitor.channel.program.iterator({ destroyOnReturn: false }).next();
+  await peer.closed;
+  expect(peer.channel.errors.destroyed).toBe(true);
+  const words: unknown = await peer.channel.program.iterator({ destroyOnReturn: false }).next();
   expect(words).toMatchObject({ done: false, value: Buffer.from("last words") });
 });
 
 it("holds a sender up while nobody reads, and lets messages pass all the same", async () => {
-  const [visitor, owner] = await pair();
+  const [peer, owner] = await pair();
   let written = 0;
   const piece = Buffer.alloc(65_536);
   const write = (): void => {
-    visitor.channel.program.write(piece, () => {
+    peer.channel.program.write(piece, () => {
       written += piece.length;
       write();
     });
   };
   write();
   while (written < firstCreditBytes) await new Promise(setImmediate);
-  visitor.channel.send({ type: "end" });
+  peer.channel.send({ type: "end" });
   expect(await owner.message).toEqual({ type: "end" });
   expect(written).toBe(firstCreditBytes);
-  visitor.channel.close();
+  peer.channel.close();
   await owner.closed;
 });
 

@@ -5,7 +5,7 @@ import { MuxStream, type MuxStreamOptions } from "../../base/mux/mux-stream.ts";
 /** Numbers of the connections on a channel. */
 const numbers = { messages: 0, program: 1, errors: 2 } as const;
 
-export interface DoorListener {
+export interface PeerListener {
   /** Hears each message of the other end. @throws for one that is none: the channel then closes */
   readonly onMessage: (message: unknown) => void;
   /** The channel is over, whoever ended it. */
@@ -13,20 +13,20 @@ export interface DoorListener {
 }
 
 /**
- * One end of a visit's connection once the request is made. Messages pass beside the program's bytes, which wait for
+ * One end of a call's connection once the request is made. Messages pass beside the program's bytes, which wait for
  * each other only (see `MuxStream`): a full input does not hold up the message that ends the program.
  */
-export class DoorChannel {
+export class PeerChannel {
   /** Standard input of the program one way, standard output the other. */
   readonly program: MuxStream;
   /** Standard error. */
   readonly errors: MuxStream;
   readonly #socket: Socket;
-  readonly #listener: DoorListener;
+  readonly #listener: PeerListener;
   readonly #read = createFrameReader();
   readonly #ended = new Set<MuxStream>();
 
-  constructor(socket: Socket, listener: DoorListener) {
+  constructor(socket: Socket, listener: PeerListener) {
     this.#socket = socket;
     this.#listener = listener;
     const send: MuxStreamOptions["send"] = (frame, sent) => this.#send(frame, sent);
@@ -82,7 +82,7 @@ export class DoorChannel {
       stream.receiveEnd();
     } else if (type === frameTypes.reset) stream.receiveReset();
     else if (type === frameTypes.credit && payload.length === 4) stream.receiveCredit(payload.readUInt32BE(0));
-    else throw new RangeError("not a frame of a visit");
+    else throw new RangeError("not a frame of a call");
   }
 
   #send(frame: Buffer, sent: () => void): void {

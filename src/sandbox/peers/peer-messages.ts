@@ -4,12 +4,12 @@ import { errorCatalogue, type ErrorType } from "../../errors/catalogue.ts";
 import type { Capabilities } from "../../engines/capabilities.ts";
 
 /** Told by both ends, because they may be of different versions of Glovebox. */
-export const doorProtocol = 1;
+export const peerProtocol = 1;
 
-const addressed = { protocol: z.literal(doorProtocol), sandbox_id: z.string().max(100) };
+const addressed = { protocol: z.literal(peerProtocol), sandbox_id: z.string().max(100) };
 
-/** The first line of a connection: what the visitor wants. */
-export const doorRequestSchema = z.discriminatedUnion("action", [
+/** The first line of a connection: what the peer wants. */
+export const peerRequestSchema = z.discriminatedUnion("action", [
   z.strictObject({ ...addressed, action: z.literal("describe") }),
   z.strictObject({ ...addressed, action: z.literal("remove") }),
   z.strictObject({
@@ -21,15 +21,15 @@ export const doorRequestSchema = z.discriminatedUnion("action", [
     as_program: z.boolean().describe("It gets the variables of the sandbox's own programs, below those given."),
   }),
 ]);
-export type DoorRequest = z.output<typeof doorRequestSchema>;
+export type PeerRequest = z.output<typeof peerRequestSchema>;
 
-/** What a visitor says while its program runs. */
-export const visitorMessageSchema = z.strictObject({
+/** What a peer says while its program runs. */
+export const callerMessageSchema = z.strictObject({
   type: z.literal("end"),
   call: z.int(),
   signal: z.enum(["SIGTERM", "SIGKILL", "all"]).describe("`all`: as `endProcessAlone`."),
 });
-export type VisitorMessage = z.output<typeof visitorMessageSchema>;
+export type CallerMessage = z.output<typeof callerMessageSchema>;
 
 const wireError: z.ZodType<WireError> = z.object({
   error_type: z.enum(Object.keys(errorCatalogue) as [ErrorType, ...ErrorType[]]),
@@ -38,8 +38,8 @@ const wireError: z.ZodType<WireError> = z.object({
   context: z.record(z.string(), z.unknown()),
 });
 
-/** What the door answers: `open` first, or an `error`. */
-export const doorMessageSchema = z.discriminatedUnion("type", [
+/** What the peer server answers: `open` first, or an `error`. */
+export const peerMessageSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("open"), capabilities: z.custom<Capabilities>((value) => typeof value === "object") }),
   z.object({ type: z.literal("done") }),
   z.object({ type: z.literal("started") }),
@@ -48,22 +48,22 @@ export const doorMessageSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("settled") }),
   z.object({ type: z.literal("error"), error: wireError }),
 ]);
-export type DoorMessage = z.output<typeof doorMessageSchema>;
+export type PeerMessage = z.output<typeof peerMessageSchema>;
 
-/** An error that came over the door as it was thrown at the other end. */
+/** An error of the other end, as it was thrown there. */
 export function errorOfWire({ error_type, message, suggestion, context }: WireError): GloveboxError {
   return new GloveboxError(error_type, message, { suggestion, context });
 }
 
-/** @throws INVALID_REQUEST for a line that is none of `DoorRequest` */
-export function parseDoorRequest(line: string): DoorRequest {
+/** @throws INVALID_REQUEST for a line that is none of `PeerRequest` */
+export function parsePeerRequest(line: string): PeerRequest {
   const body = jsonOf(line);
-  const parsed = doorRequestSchema.safeParse(body);
+  const parsed = peerRequestSchema.safeParse(body);
   if (parsed.success) return parsed.data;
   const spoken = (body as { readonly protocol?: unknown } | null)?.protocol;
   const problem = parsed.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`).join("; ");
-  throw spoken === doorProtocol || spoken === undefined
-    ? new GloveboxError("INVALID_REQUEST", `Not a request of a door: ${problem.slice(0, 500)}.`)
+  throw spoken === peerProtocol || spoken === undefined
+    ? new GloveboxError("INVALID_REQUEST", `Not a request of a peer: ${problem.slice(0, 500)}.`)
     : otherVersion();
 }
 

@@ -5,9 +5,9 @@ import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { failureOf } from "../../../test/helpers/failure-of.ts";
 import { encodeFrame } from "../../base/mux/frames.ts";
-import { DoorCall } from "./peer-call.ts";
-import { removeRemote, visitRemote } from "./remote-sandbox.ts";
-import { SandboxDoor } from "./peer-server.ts";
+import { PeerCall } from "./peer-call.ts";
+import { removeRemote, reachRemote } from "./remote-sandbox.ts";
+import { PeerServer } from "./peer-server.ts";
 
 let folder = "";
 beforeEach(() => (folder = mkdtempSync(path.join(os.tmpdir(), "glovebox-door-"))));
@@ -15,8 +15,8 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 const quiet = (): void => undefined;
 
-function door(owner = "own-1", expired: readonly string[] = []): SandboxDoor {
-  return new SandboxDoor({
+function door(owner = "own-1", expired: readonly string[] = []): PeerServer {
+  return new PeerServer({
     folder: path.join(folder, "doors"),
     owner,
     uid: process.getuid?.() ?? null,
@@ -44,7 +44,7 @@ describe("a door", () => {
     expect(statSync(path.join(folder, "doors")).mode & 0o777).toBe(0o700);
     await own.close();
     expect(existsSync(address)).toBe(false);
-    await failureOf(visitRemote({ id: "sbx-1", address }), "SANDBOX_LOST");
+    await failureOf(reachRemote({ id: "sbx-1", address }), "SANDBOX_LOST");
   });
 
   it("does not open in a folder that others may enter", async () => {
@@ -66,7 +66,7 @@ describe("a door", () => {
   it("answers a sandbox that it does not have", async () => {
     const own = door();
     const address = await own.open();
-    await failureOf(visitRemote({ id: "sbx-1", address }), "NOT_FOUND");
+    await failureOf(reachRemote({ id: "sbx-1", address }), "NOT_FOUND");
     // Gone already: that is what was wanted.
     await removeRemote({ id: "sbx-1", address });
     await own.close();
@@ -94,7 +94,7 @@ describe("bad input at a door", () => {
     const address = await own.open();
     const answer = await said(address, bytes).catch(() => "");
     expect(answer).toContain(type);
-    await failureOf(visitRemote({ id: "sbx-1", address }), "NOT_FOUND");
+    await failureOf(reachRemote({ id: "sbx-1", address }), "NOT_FOUND");
     await own.close();
   });
 });
@@ -103,9 +103,9 @@ it("is given up by an abort, also before it answers", async () => {
   const own = door();
   const address = await own.open();
   const request = { protocol: 1, sandbox_id: "sbx-1", action: "describe" } as const;
-  await failureOf(DoorCall.open(address, request, AbortSignal.abort()), "CANCELLED");
+  await failureOf(PeerCall.open(address, request, AbortSignal.abort()), "CANCELLED");
   const later = new AbortController();
-  const opening = DoorCall.open(address, request, later.signal);
+  const opening = PeerCall.open(address, request, later.signal);
   later.abort();
   await failureOf(opening, "CANCELLED");
   await own.close();

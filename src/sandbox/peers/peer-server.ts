@@ -1,12 +1,12 @@
 import { readdir, rm } from "node:fs/promises";
 import { createServer, type Server, type Socket } from "node:net";
 import path from "node:path";
-import { assertOwnDoors, openOwnDoors } from "./own-peers.ts";
+import { assertOwnPeers, openOwnPeers } from "./own-peers.ts";
 import type { Leases } from "../owners/leases.ts";
-import { serveVisitor, type ServeVisitor } from "./serve-peer.ts";
+import { servePeer, type ServePeer } from "./serve-peer.ts";
 
-export interface SandboxDoorOptions extends ServeVisitor {
-  /** Folder of the doors of all of this user's processes; made when it is missing, for this user only. */
+export interface PeerServerOptions extends ServePeer {
+  /** Folder of the sockets of all of this user's processes; made when it is missing, for this user only. */
   readonly folder: string;
   /** Owner id of this process. */
   readonly owner: string;
@@ -20,12 +20,12 @@ export interface SandboxDoorOptions extends ServeVisitor {
  * The way into the live sandboxes of this process for other processes of the same user: a unix socket in a folder that
  * only this user may enter, on Windows a named pipe. No mount reaches that folder (`protectedPlaces`).
  */
-export class SandboxDoor {
-  readonly #options: SandboxDoorOptions;
-  readonly #visits = new Map<Socket, Promise<void>>();
+export class PeerServer {
+  readonly #options: PeerServerOptions;
+  readonly #calls = new Map<Socket, Promise<void>>();
   #opened: Promise<Server> | undefined;
 
-  constructor(options: SandboxDoorOptions) {
+  constructor(options: PeerServerOptions) {
     this.#options = options;
   }
 
@@ -36,19 +36,19 @@ export class SandboxDoor {
     return this.#address;
   }
 
-  /** Ends all visits and the programs that they run, and closes it. */
+  /** Ends all calls and the programs that they run, and closes it. */
   async close(): Promise<void> {
     const server = await this.#opened?.catch(() => undefined);
     server?.close();
-    for (const socket of this.#visits.keys()) socket.destroy();
-    await Promise.all(this.#visits.values());
+    for (const socket of this.#calls.keys()) socket.destroy();
+    await Promise.all(this.#calls.values());
   }
 
   /** Removes the doors of processes that are gone. */
   async forgetLeft(): Promise<void> {
     const { folder, leases, platform, uid } = this.#options;
     if (platform === "win32") return;
-    const isOurs = await assertOwnDoors(folder, uid).then(
+    const isOurs = await assertOwnPeers(folder, uid).then(
       () => true,
       // Not there, or of somebody else, who is not to say what is removed.
       () => false,
@@ -66,7 +66,7 @@ export class SandboxDoor {
 
   async #open(): Promise<Server> {
     const { folder, uid, platform } = this.#options;
-    if (platform !== "win32") await openOwnDoors(folder, uid);
+    if (platform !== "win32") await openOwnPeers(folder, uid);
     const server = createServer((socket) => this.#serve(socket));
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     server.once("error", reject);
@@ -78,8 +78,8 @@ export class SandboxDoor {
   }
 
   #serve(socket: Socket): void {
-    const visit = serveVisitor(socket, this.#options);
-    this.#visits.set(socket, visit);
-    void visit.then(() => this.#visits.delete(socket));
+    const served = servePeer(socket, this.#options);
+    this.#calls.set(socket, served);
+    void served.then(() => this.#calls.delete(socket));
   }
 }

@@ -3,7 +3,7 @@ import { GloveboxError } from "../../errors/glovebox-error.ts";
 
 /** More than the longest command and environment that a kernel takes. */
 const mostBytes = 8 * 1024 * 1024;
-/** A visitor sends its line at once. */
+/** A peer sends its line at once. */
 const lineMs = 10_000;
 
 /**
@@ -43,5 +43,5 @@ export async function readRequest(socket: Socket): Promise<string> {
 }
 
 function noRequest(came: string): GloveboxError {
-  return new GloveboxError("INVALID_REQUEST", `A door expects a request in one line first; ${came} came.`);
+  return new GloveboxError("INVALID_REQUEST", `A peer server expects a request in one line first; ${came} came.`);
 }

@@ -3,30 +3,30 @@ import { OutputQueue } from "../../engines/output-queue.ts";
 import type { OutputChunk, ProcessExit } from "../../engines/engine.ts";
 import type { WireError } from "../../errors/glovebox-error.ts";
 import type { TreeEnd } from "../process-tree.ts";
-import { ownerLost, type DoorCall } from "./peer-call.ts";
-import { errorOfWire, type VisitorMessage } from "./peer-messages.ts";
-import type { Visit } from "./added-program.ts";
+import { ownerLost, type PeerCall } from "./peer-call.ts";
+import { errorOfWire, type CallerMessage } from "./peer-messages.ts";
+import type { AddedProgram } from "./added-program.ts";
 
 /** A program in a sandbox of another process. It ends with its connection, so also with this process. */
-export class RemoteVisit implements Visit {
+export class RemoteProgram implements AddedProgram {
   readonly stdin: Writable;
   readonly output: AsyncIterable<OutputChunk>;
   readonly exit: Promise<ProcessExit>;
   readonly settled: Promise<void>;
-  readonly #call: DoorCall;
+  readonly #call: PeerCall;
   readonly #exit = Promise.withResolvers<ProcessExit>();
   readonly #ends = new Map<number, (error: WireError | null) => void>();
   #newest = 0;
   #isOver = false;
 
   /** @throws what hindered its start */
-  static async start(call: DoorCall): Promise<RemoteVisit> {
+  static async start(call: PeerCall): Promise<RemoteProgram> {
     await call.expect("started");
     call.keep();
-    return new RemoteVisit(call);
+    return new RemoteProgram(call);
   }
 
-  private constructor(call: DoorCall) {
+  private constructor(call: PeerCall) {
     this.#call = call;
     this.stdin = call.channel.program;
     this.output = mergedOutput(call.channel);
@@ -49,12 +49,12 @@ export class RemoteVisit implements Visit {
   }
 
   /** What is over needs no end. */
-  #ask(signal: VisitorMessage["signal"]): Promise<WireError | null> {
+  #ask(signal: CallerMessage["signal"]): Promise<WireError | null> {
     if (this.#isOver) return Promise.resolve(null);
     const { promise, resolve } = Promise.withResolvers<WireError | null>();
     const call = ++this.#newest;
     this.#ends.set(call, resolve);
-    this.#call.channel.send({ type: "end", call, signal } satisfies VisitorMessage);
+    this.#call.channel.send({ type: "end", call, signal } satisfies CallerMessage);
     return promise;
   }
 
@@ -77,7 +77,7 @@ export class RemoteVisit implements Visit {
 }
 
 /** Both streams as one, read as fast as the consumer does. */
-function mergedOutput({ program, errors }: DoorCall["channel"]): AsyncIterable<OutputChunk> {
+function mergedOutput({ program, errors }: PeerCall["channel"]): AsyncIterable<OutputChunk> {
   const streams = [program, errors] as const;
   const queue = new OutputQueue(() => {
     for (const source of streams) source.resume();

@@ -1,32 +1,32 @@
 import type { Capabilities } from "../../engines/capabilities.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { SandboxFiles } from "../files/sandbox-files.ts";
-import { DoorCall } from "./peer-call.ts";
-import { doorProtocol } from "./peer-messages.ts";
-import { RemoteVisit } from "./remote-program.ts";
-import type { VisitedSandbox } from "./added-program.ts";
+import { PeerCall } from "./peer-call.ts";
+import { peerProtocol } from "./peer-messages.ts";
+import { RemoteProgram } from "./remote-program.ts";
+import type { RemoteSandbox } from "./added-program.ts";
 
 /** How long the owner may take to remove a sandbox, and to answer at all. */
 const removalMs = 15_000;
 const answerMs = 10_000;
 
 /**
- * A sandbox of another process of this user, by the address of that process's door.
+ * A sandbox of another process of this user, by the address of that process's peer server.
  * @throws NOT_FOUND when it has ended, SANDBOX_LOST when the process does not answer, UNSUPPORTED for another version
  */
-export async function visitRemote(
+export async function reachRemote(
   { id, address }: { readonly id: string; readonly address: string },
   signal?: AbortSignal,
-): Promise<VisitedSandbox> {
+): Promise<RemoteSandbox> {
   const capabilities = await describe(id, address, signal);
-  const exec: VisitedSandbox["exec"] = async ({ command, environment, workingDirectory, asProgram }, options) => {
+  const exec: RemoteSandbox["exec"] = async ({ command, environment, workingDirectory, asProgram }, options) => {
     const request = { command, environment, working_directory: workingDirectory, as_program: asProgram ?? false };
-    const { call } = await DoorCall.open(
+    const { call } = await PeerCall.open(
       address,
-      { protocol: doorProtocol, sandbox_id: id, action: "exec", ...request, command: [...command] },
+      { protocol: peerProtocol, sandbox_id: id, action: "exec", ...request, command: [...command] },
       options?.signal,
     );
-    return RemoteVisit.start(call);
+    return RemoteProgram.start(call);
   };
   return {
     id,
@@ -37,11 +37,11 @@ export async function visitRemote(
   };
 }
 
-/** Asks the owner to end and remove the sandbox. @throws INTERNAL when it does not in 15 s; as `visitRemote` */
+/** Asks the owner to end and remove the sandbox. @throws INTERNAL when it does not in 15 s; as `reachRemote` */
 export async function removeRemote({ id, address }: { readonly id: string; readonly address: string }): Promise<void> {
   const late = AbortSignal.timeout(removalMs);
   try {
-    const { call } = await DoorCall.open(address, { protocol: doorProtocol, sandbox_id: id, action: "remove" }, late);
+    const { call } = await PeerCall.open(address, { protocol: peerProtocol, sandbox_id: id, action: "remove" }, late);
     await call.expect("done");
   } catch (error) {
     if (late.aborted) throw notRemoved(id);
@@ -53,8 +53,8 @@ export async function removeRemote({ id, address }: { readonly id: string; reado
 async function describe(id: string, address: string, caller?: AbortSignal): Promise<Capabilities> {
   const signal = AbortSignal.any([AbortSignal.timeout(answerMs), ...(caller === undefined ? [] : [caller])]);
   try {
-    const request = { protocol: doorProtocol, sandbox_id: id, action: "describe" } as const;
-    const { call, capabilities } = await DoorCall.open(address, request, signal);
+    const request = { protocol: peerProtocol, sandbox_id: id, action: "describe" } as const;
+    const { call, capabilities } = await PeerCall.open(address, request, signal);
     await call.expect("done");
     return capabilities;
   } catch (error) {

@@ -5,29 +5,29 @@ import { untilWritable } from "../../base/streams/until-writable.ts";
 import { GloveboxError, toGloveboxError } from "../../errors/glovebox-error.ts";
 import type { TreeEnd } from "../process-tree.ts";
 import type { Sandbox } from "../sandbox.ts";
-import { DoorChannel } from "./peer-channel.ts";
+import { PeerChannel } from "./peer-channel.ts";
 import {
-  parseDoorRequest,
-  visitorMessageSchema,
-  type DoorMessage,
-  type DoorRequest,
-  type VisitorMessage,
+  parsePeerRequest,
+  callerMessageSchema,
+  type PeerMessage,
+  type PeerRequest,
+  type CallerMessage,
 } from "./peer-messages.ts";
 import { readRequest } from "./read-request.ts";
-import { visitOwn, type Visit, type VisitSpec } from "./added-program.ts";
+import { ownSandbox, type AddedProgram, type AddedProgramSpec } from "./added-program.ts";
 
-export interface ServeVisitor {
+export interface ServePeer {
   /** The live sandbox of that id. */
   readonly find: (id: string) => Sandbox | undefined;
   readonly logger: Logger;
 }
 
-type ExecRequest = Extract<DoorRequest, { action: "exec" }>;
+type ExecRequest = Extract<PeerRequest, { action: "exec" }>;
 
 /** Does what one connection asks for, and resolves when nothing of it is left. Never rejects. */
-export async function serveVisitor(socket: Socket, { find, logger }: ServeVisitor): Promise<void> {
+export async function servePeer(socket: Socket, { find, logger }: ServePeer): Promise<void> {
   const gone = new AbortController();
-  let answer: (message: VisitorMessage) => void = () => {
+  let answer: (message: CallerMessage) => void = () => {
     // Nothing runs yet.
   };
   socket.on("error", () => {
@@ -35,27 +35,27 @@ export async function serveVisitor(socket: Socket, { find, logger }: ServeVisito
   });
   const line = await readRequest(socket).catch((error: unknown) => toGloveboxError(error));
   if (socket.destroyed) return;
-  const channel = new DoorChannel(socket, {
-    onMessage: (message) => answer(visitorMessageSchema.parse(message)),
+  const channel = new PeerChannel(socket, {
+    onMessage: (message) => answer(callerMessageSchema.parse(message)),
     onClose: () => gone.abort(),
   });
-  const tell = (message: DoorMessage): void => channel.send(message);
+  const tell = (message: PeerMessage): void => channel.send(message);
   try {
     if (line instanceof GloveboxError) throw line;
-    const request = parseDoorRequest(line);
+    const request = parsePeerRequest(line);
     const sandbox = find(request.sandbox_id);
     if (sandbox === undefined) throw notHere(request.sandbox_id);
     tell({ type: "open", capabilities: sandbox.capabilities });
     if (request.action === "exec") {
-      const visit = await visitOwn(sandbox).exec(specOf(request), { signal: gone.signal });
-      logger.info({ sandbox: sandbox.id }, "a visitor's program was started");
+      const added = await ownSandbox(sandbox).exec(specOf(request), { signal: gone.signal });
+      logger.info({ sandbox: sandbox.id }, "a peer's program was started");
       const ends = new Set<Promise<void>>();
       answer = ({ call, signal }) => {
-        ends.add(endProgram(visit, signal).then((error) => tell({ type: "ended", call, error })));
+        ends.add(endProgram(added, signal).then((error) => tell({ type: "ended", call, error })));
       };
       tell({ type: "started" });
-      const end = await serveProgram(visit, channel, gone.signal);
-      if (end === "unclean") logger.warn({ sandbox: sandbox.id }, "a visitor's program may not have ended");
+      const end = await serveProgram(added, channel, gone.signal);
+      if (end === "unclean") logger.warn({ sandbox: sandbox.id }, "a peer's program may not have ended");
       await Promise.all(ends);
       tell({ type: "settled" });
     } else {
@@ -64,25 +64,25 @@ export async function serveVisitor(socket: Socket, { find, logger }: ServeVisito
     }
   } catch (error) {
     const known = toGloveboxError(error);
-    if (!gone.signal.aborted) logger.info({ err: error }, "a visitor was refused");
+    if (!gone.signal.aborted) logger.info({ err: error }, "a peer was refused");
     tell({ type: "error", error: known.toWire() });
   }
   channel.finish();
 }
 
-function specOf({ command, environment, working_directory, as_program }: ExecRequest): VisitSpec {
+function specOf({ command, environment, working_directory, as_program }: ExecRequest): AddedProgramSpec {
   return { command, environment, workingDirectory: working_directory, asProgram: as_program };
 }
 
-/** Connects the program with its visitor until it has ended; a visitor that is gone is its end. */
-async function serveProgram(visit: Visit, channel: DoorChannel, gone: AbortSignal): Promise<TreeEnd> {
-  channel.program.pipe(visit.stdin);
-  const output = passOutput(visit, channel).catch(() => {
+/** Connects the program with its peer until it has ended; a peer that is gone is its end. */
+async function serveProgram(added: AddedProgram, channel: PeerChannel, gone: AbortSignal): Promise<TreeEnd> {
+  channel.program.pipe(added.stdin);
+  const output = passOutput(added, channel).catch(() => {
     // It has broken off, of which the program's exit tells.
   });
-  const exited = visit.exit.then(
-    ({ exitCode }) => channel.send({ type: "exit", exit_code: exitCode } satisfies DoorMessage),
-    (error: unknown) => channel.send({ type: "error", error: toGloveboxError(error).toWire() } satisfies DoorMessage),
+  const exited = added.exit.then(
+    ({ exitCode }) => channel.send({ type: "exit", exit_code: exitCode } satisfies PeerMessage),
+    (error: unknown) => channel.send({ type: "error", error: toGloveboxError(error).toWire() } satisfies PeerMessage),
   );
   const left = Promise.withResolvers<void>();
   const leave = (): void => {
@@ -93,14 +93,14 @@ async function serveProgram(visit: Visit, channel: DoorChannel, gone: AbortSigna
   gone.addEventListener("abort", leave, { once: true });
   if (gone.aborted) leave();
   await Promise.race([exited, left.promise]);
-  const end = gone.aborted ? await visit.end() : "clean";
-  await visit.settled;
+  const end = gone.aborted ? await added.end() : "clean";
+  await added.settled;
   await Promise.race([output, left.promise]);
   return end;
 }
 
-/** As fast as the visitor reads; for one that is gone the rest is dropped, so that nothing holds the program up. */
-async function passOutput({ output }: Visit, { program, errors }: DoorChannel): Promise<void> {
+/** As fast as the peer reads; for one that is gone the rest is dropped, so that nothing holds the program up. */
+async function passOutput({ output }: AddedProgram, { program, errors }: PeerChannel): Promise<void> {
   for await (const { stream, bytes } of output) {
     const target = stream === "stdout" ? program : errors;
     if (target.destroyed) break;
@@ -115,12 +115,12 @@ function flushed(stream: Writable): Promise<void> {
 }
 
 async function endProgram(
-  visit: Visit,
-  signal: VisitorMessage["signal"],
-): Promise<Extract<DoorMessage, { type: "ended" }>["error"]> {
+  added: AddedProgram,
+  signal: CallerMessage["signal"],
+): Promise<Extract<PeerMessage, { type: "ended" }>["error"]> {
   try {
-    if (signal !== "all") await visit.kill(signal);
-    else if ((await visit.end()) === "unclean") throw survived();
+    if (signal !== "all") await added.kill(signal);
+    else if ((await added.end()) === "unclean") throw survived();
     return null;
   } catch (error) {
     return toGloveboxError(error).toWire();

@@ -1,12 +1,12 @@
 import { readFile } from "node:fs/promises";
 import { encodeFrame, frameTypes, mostPayloadBytes } from "../../base/mux/frames.ts";
 import type { CallOptions } from "../../engines/engine.ts";
-import type { Visit, VisitedSandbox, VisitSpec } from "../peers/added-program.ts";
+import type { AddedProgram, RemoteSandbox, AddedProgramSpec } from "../peers/added-program.ts";
 import { runSandboxCommand } from "../sandbox-command.ts";
 import { findToolsScript, parseTools, terminalCommand, type TerminalHolder } from "./terminal-command.ts";
 import { sensibleSize, type TerminalSize } from "./terminal-size.ts";
 
-export interface TerminalSpec extends Pick<VisitSpec, "environment" | "workingDirectory"> {
+export interface TerminalSpec extends Pick<AddedProgramSpec, "environment" | "workingDirectory"> {
   /** Null: an interactive shell, bash where there is one. */
   readonly command: readonly string[] | null;
   readonly size: TerminalSize;
@@ -14,9 +14,9 @@ export interface TerminalSpec extends Pick<VisitSpec, "environment" | "workingDi
 
 /** A program in a terminal, or without one where the sandbox has nothing to hold it. */
 export interface OpenTerminal {
-  readonly visit: Visit;
+  readonly program: AddedProgram;
   readonly holder: TerminalHolder;
-  /** Bytes of the visit's standard input that type these. */
+  /** Bytes of the program's standard input that type these. */
   type(bytes: Uint8Array): Uint8Array;
   /** Bytes of its standard input that tell another size; null where the holder does not listen. */
   resize(size: TerminalSize): Uint8Array | null;
@@ -28,16 +28,16 @@ const sized = 1;
 
 const findMs = 30_000;
 
-/** Runs a program in a terminal inside a sandbox. @throws what `VisitedSandbox.exec` throws */
+/** Runs a program in a terminal inside a sandbox. @throws what `RemoteSandbox.exec` throws */
 export async function openTerminal(
-  sandbox: VisitedSandbox,
+  sandbox: RemoteSandbox,
   { command, size, environment, workingDirectory }: TerminalSpec,
   options: CallOptions = {},
 ): Promise<OpenTerminal> {
   const finder = { command: ["sh", "-c", findToolsScript], maxOutputBytes: 64, timeLimitMs: findMs };
   const { stdout } = await runSandboxCommand(sandbox, finder, options);
   const tools = parseTools(stdout.text());
-  const visit = await sandbox.exec(
+  const program = await sandbox.exec(
     {
       command: terminalCommand({ tools, command, size: sensibleSize(size), pythonSource: await readHolder() }),
       environment,
@@ -48,7 +48,7 @@ export async function openTerminal(
   );
   const isFramed = tools.holder === "python";
   return {
-    visit,
+    program,
     holder: tools.holder,
     type: (bytes) => (isFramed ? framed(bytes) : bytes),
     resize: (wanted) => (isFramed ? encodeFrame(frameTypes.data, sized, sizeBytes(sensibleSize(wanted))) : null),

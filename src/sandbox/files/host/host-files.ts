@@ -18,6 +18,7 @@ import type {
 import { collect } from "./collect-entries.ts";
 import { HostBounds, maxBytes as maxCallBytes } from "./host-bounds.ts";
 import { onPlace, OpenHostPlace, type HostPlaces } from "./host-place.ts";
+import { weakestIsolation } from "../../../policy/isolation.ts";
 
 /** Opens the thing itself, and never waits: neither for a FIFO's other end nor for a device. */
 const opening: number = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
@@ -222,6 +223,6 @@ async function fill(handle: FileHandle, { chunks }: SizedContent, bounds: HostBo
 function noTrees(path: string): GloveboxError {
   return new GloveboxError("UNSUPPORTED", "At isolation preload files are moved one by one, no trees.", {
     suggestion: "List the folder, and read its files by name.",
-    context: { path, isolation: "preload" },
+    context: { path, isolation: weakestIsolation },
   });
 }

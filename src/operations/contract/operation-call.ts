@@ -1,0 +1,59 @@
+import type { OperationContract, RequestOf, ResponseOf } from "./operation-contract.ts";
+
+/** One refused connection, explained. */
+export interface RefusedConnection {
+  /** What was asked for, `name:port` where it is one. */
+  readonly target: string;
+  /** The rule that refused it. */
+  readonly rule:
+    | "address"
+    | "name"
+    | "not_allowed"
+    | "locked"
+    | "port"
+    | "private_address"
+    | "server_name"
+    | "budget"
+    | "protocol";
+  /** One sentence: why. */
+  readonly reason: string;
+  /** One sentence: what would allow it. */
+  readonly remedy: string;
+}
+
+/** What an operation reports while it works, in the order it happened. */
+export type OperationEvent =
+  /** The sandbox that will run it exists under this id; comes before any output. */
+  | { readonly type: "sandbox"; readonly sandboxId: string }
+  /** Bytes the program wrote. */
+  | { readonly type: "output"; readonly stream: "stdout" | "stderr"; readonly bytes: Uint8Array }
+  /** The network policy refused a connection of the program. */
+  | { readonly type: "denied"; readonly denial: RefusedConnection }
+  /** Something slow goes on; `fraction` is null while unknown. */
+  | { readonly type: "progress"; readonly message: string; readonly fraction: number | null }
+  /** Whether the program has a terminal; without one the caller's own must edit lines and show what is typed. */
+  | { readonly type: "terminal"; readonly isHeld: boolean }
+  /** Something the caller should know, once. */
+  | { readonly type: "warning"; readonly message: string };
+
+/** Who asks, how to give up, and who receives progress. */
+export interface OperationCall {
+  /** Everything that the call makes belongs to it. */
+  readonly principal: string;
+  readonly signal?: AbortSignal | undefined;
+  /** Calls over one connection share the session that they do not name; undefined for single requests. */
+  readonly connection?: string | undefined;
+  /** Standard input of the program as a stream; instead of the request's `stdin`. */
+  readonly stdin?: AsyncIterable<Uint8Array> | undefined;
+  /** Sizes of the caller's terminal in characters, each time it changes; for operations that hold one. */
+  readonly sizes?: AsyncIterable<{ readonly columns: number; readonly rows: number }> | undefined;
+  /** Awaited for output, so that a slow listener slows the program instead of growing the memory. */
+  readonly onEvent?: ((event: OperationEvent) => void | Promise<void>) | undefined;
+}
+
+/** The one way from a door to what an operation does. @throws GloveboxError when the platform refused or failed */
+export type CallOperation = <Contract extends OperationContract>(
+  contract: Contract,
+  request: RequestOf<Contract>,
+  call: OperationCall,
+) => Promise<ResponseOf<Contract>>;

@@ -1,0 +1,26 @@
+import { z } from "zod";
+import { wireErrorSchema } from "./wire-error-schema.ts";
+import { isolationLevels, outcomes } from "./wire-values.ts";
+
+/** What every response about one program holds (SPEC EX1); spread into its schema. */
+export const programResponse = {
+  outcome: z.enum(outcomes).describe("The one verdict."),
+  exit_code: z.number().nullable().describe("128 + N for death by signal N; null when the sandbox was lost."),
+  stdout: z.string(),
+  stderr: z.string(),
+  duration_ms: z.number().describe("Time of the program itself."),
+  memory_used_mb: z.number().nullable().describe("Highest use seen, in MiB; null when unseen."),
+  timed_out: z.boolean(),
+  truncated: z.boolean().describe("Whether output beyond the cap was dropped."),
+  sandbox_id: z.string(),
+  engine: z.string(),
+  isolation: z.enum(isolationLevels).describe("How strongly this run was sealed."),
+  oci_runtime: z.string().optional().describe("The OCI runtime that was asked for, and ran it."),
+  warnings: z.array(z.string()).describe("Substitutes and reductions that applied to this run."),
+  error: wireErrorSchema.optional(),
+} as const;
+
+const programResponseSchema = z.object(programResponse);
+
+/** The part of a response that is about the program. */
+export type ProgramResponse = z.output<typeof programResponseSchema>;

@@ -1,0 +1,80 @@
+import { z } from "zod";
+import { defineOperation } from "../contract/operation-contract.ts";
+import { isolationLevels } from "../contract/wire-values.ts";
+import { severities } from "./finding-schema.ts";
+
+const finding = z.object({
+  severity: z
+    .enum(severities)
+    .describe("danger: a sandbox may be broken out of; warning: look into it; note: know it."),
+  what: z.string(),
+  why: z.string(),
+  fix: z.string().describe("What to do about it."),
+});
+
+const engine = z.object({
+  name: z.string(),
+  available: z.boolean().describe("Whether it answers."),
+  usable: z.boolean().describe("Whether it answers and accepts a run that asks for nothing special."),
+  version: z.string().optional(),
+  isolation: z.enum(isolationLevels).optional(),
+  capabilities: z
+    .record(z.string(), z.string())
+    .optional()
+    .describe("What it can enforce: yes, no, the substitute that stands in, or a kind."),
+  components: z
+    .array(z.object({ name: z.string(), version: z.string(), build: z.string().optional() }))
+    .optional()
+    .describe("Its parts with their versions."),
+  reached_by: z.string().optional().describe("How its API is reached, and who named the endpoint."),
+  reason: z.string().optional().describe("Why it cannot be used."),
+  how_to_start: z.string().optional().describe("What starts or installs it."),
+  findings: z.array(finding),
+});
+
+const choice = z.object({
+  asked: z.string(),
+  engine: z.string().nullable().describe("Null when none can be used."),
+  why: z.string(),
+});
+
+/** What `doctor` found. */
+export const doctorResponseSchema = z.object({
+  version: z.string(),
+  node_version: z.string(),
+  platform: z.string().describe("System and architecture, as Node names them."),
+  engines: z.array(engine),
+  chosen_engine: z.object({
+    default: choice.describe("For a request that names no engine."),
+    own_machine: choice.describe("What auto takes on the command line and in the library."),
+    container_mode: choice.describe("What auto takes in container mode, where the embedded engine does not stand in."),
+  }),
+  configuration: z.object({
+    file: z.string().nullable().describe("Path of the configuration file that was read."),
+    settings: z.array(
+      z.object({
+        key: z.string(),
+        variable: z.string().nullable().describe("Environment variable that sets it."),
+        value: z.unknown().describe("Effective value; secrets are masked."),
+        source: z.enum(["flag", "environment", "file", "default"]),
+      }),
+    ),
+  }),
+});
+
+/** For the operator's eyes only: it shows the configuration and where its file lies. */
+export const doctorContract = defineOperation({
+  name: "doctor",
+  audience: "local",
+  description:
+    "Tells which engines can be used here, what each enforces, known dangers, and the effective configuration.",
+  request: z.strictObject({}),
+  response: doctorResponseSchema,
+  routes: [],
+});
+
+/** One engine of `DoctorResponse`. */
+export type DoctorEngine = z.output<typeof engine>;
+/** One engine that was chosen, or why none was. */
+export type DoctorChoice = z.output<typeof choice>;
+export type DoctorResponse = z.output<typeof doctorResponseSchema>;

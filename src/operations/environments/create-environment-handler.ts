@@ -1,0 +1,113 @@
+import { createId } from "../../base/id.ts";
+import { invalidField } from "../../errors/glovebox-error.ts";
+import type { PlatformParts } from "../handling/platform-parts.ts";
+import { checkArguments } from "../../policy/request/arguments.ts";
+import { checkEnvironmentId } from "../../policy/request/environment-id.ts";
+import { checkImageReference } from "../../policy/image-reference.ts";
+import { assertNetworkAllowed, parseNetwork } from "../../policy/network/network.ts";
+import { resolveLimits } from "../../policy/limits/resolve-limits.ts";
+import { projectFolder, type EnvironmentSpec } from "../../workloads/environment/environment-spec.ts";
+import { openEnvironment } from "../../workloads/environment/open-environment.ts";
+import type { RequestOf } from "../contract/operation-contract.ts";
+import type { OperationCall } from "../contract/operation-call.ts";
+import { handle } from "../handling/handler.ts";
+import { readSecrets } from "../handling/read-secrets.ts";
+import { explicitDemands } from "../handling/explicit-demands.ts";
+import { pullEvent } from "../handling/image-events.ts";
+import { openProject } from "./open-project.ts";
+import { readVariables } from "./read-command.ts";
+import { createEnvironmentContract, type CreateEnvironmentResponse } from "./create-environment-contract.ts";
+
+type Request = RequestOf<typeof createEnvironmentContract>;
+
+/** `create_environment`: a container that commands run in until it is destroyed. */
+export const createEnvironmentHandler = handle(createEnvironmentContract, run);
+
+async function run(platform: PlatformParts, request: Request, call: OperationCall): Promise<CreateEnvironmentResponse> {
+  const id = request.env_id === undefined ? createId("env") : checkEnvironmentId(request.env_id);
+  const spec = specOf(platform, request, id, call.principal);
+  // A secret that is not available is refused now; the values are read at each use.
+  await spec.readSecrets();
+  const { engine, notes } = await platform.chooseEngine(request.engine, {
+    minIsolation: spec.minIsolation,
+    containers: true,
+    signal: call.signal,
+  });
+  const notices = [...notes];
+  const environment = await openEnvironment(
+    {
+      ...platform,
+      id,
+      engine,
+      readSpec: async () => {
+        if (request.project_root === undefined) return spec;
+        const readOnly = request.read_only ?? false;
+        const opened = await openProject(platform, request.project_root, { readOnly, field: "project_root" });
+        notices.push(...opened.notices);
+        return { ...spec, project: opened.project };
+      },
+      onSetup: (message) => void call.onEvent?.({ type: "progress", message, fraction: null }),
+      onPull: (image, progress) => void call.onEvent?.(pullEvent(image, progress)),
+    },
+    call,
+  );
+  const { containerId, sandboxId } = await environment.home();
+  const { isolation } = await engine.capabilities({ signal: call.signal, ociRuntime: spec.ociRuntime });
+  return {
+    env_id: id,
+    container_id: containerId,
+    sandbox_id: sandboxId,
+    mount_path: projectFolder,
+    image: spec.image,
+    engine: engine.name,
+    isolation,
+    ...(spec.ociRuntime === undefined ? {} : { oci_runtime: spec.ociRuntime }),
+    read_only: environment.spec.project?.readOnly ?? false,
+    tooling_files: environment.spec.toolingFiles,
+    warnings: [...notices, ...environment.warnings],
+  };
+}
+
+/** Everything but the project is checked before anything is started. */
+function specOf(platform: PlatformParts, request: Request, id: string, principal: string): EnvironmentSpec {
+  const { config } = platform;
+  const environment = readVariables(request);
+  const asker = { principal, kind: "environment", taken: Object.keys(environment) } as const;
+  const network = parseNetwork(request.network);
+  assertNetworkAllowed(network, config.network);
+  return {
+    id,
+    image: checkImageReference(request.image),
+    ociRuntime: request.oci_runtime,
+    setupCommands: readPreparation(request, "setup_commands"),
+    installCommands: readPreparation(request, "install_commands"),
+    project: null,
+    // The stricter of the two.
+    toolingFiles: config.toolingFiles === "locked" ? "locked" : (request.tooling_files ?? config.toolingFiles),
+    toolingPaths: config.toolingPaths,
+    readOnlyRoot: request.read_only_root ?? false,
+    limits: resolveLimits({
+      kind: "environment",
+      defaults: config.limits,
+      ceilings: config.ceilings,
+      requested: request.limits,
+    }),
+    network,
+    environment,
+    readSecrets: () => readSecrets(platform, request.secrets ?? [], asker),
+    hostEnvironment: config.hostEnvironment,
+    minIsolation: platform.minIsolation("other", request.min_isolation),
+    explicitDemands: explicitDemands("environment", request, config.explicitSettings),
+  };
+}
+
+function readPreparation(
+  request: Request,
+  name: "setup_commands" | "install_commands",
+): readonly (readonly string[])[] {
+  return (request[name] ?? []).map((command, index) => {
+    const field = `${name}[${index}]`;
+    if ((command[0] ?? "") === "") throw invalidField(`${field}[0]`, "the name of a program", command[0] ?? "nothing");
+    return checkArguments(command, field);
+  });
+}

@@ -1,0 +1,35 @@
+import { projectFolder } from "../../workloads/environment/environment-spec.ts";
+import { handle } from "../handling/handler.ts";
+import { destroyEnvironmentContract, listEnvironmentsContract } from "./environments-contract.ts";
+
+/** `list_environments`: the caller's own. */
+export const listEnvironmentsHandler = handle(listEnvironmentsContract, async ({ environments }, _, call) => {
+  const own = await environments.list(call.principal);
+  return {
+    environments: await Promise.all(
+      own.map(async (environment) => {
+        const home = await environment.home().catch(() => null);
+        return {
+          env_id: environment.spec.id,
+          container_id: home?.containerId ?? null,
+          mount_path: projectFolder,
+          image: environment.spec.image,
+          engine: environment.engineName,
+          created_at: new Date(environment.createdAtMs).toISOString(),
+          read_only: environment.spec.project?.readOnly ?? false,
+          running_commands: environment.commandCount,
+          running_processes: environment.processes.running.length,
+        };
+      }),
+    ),
+  };
+});
+
+/** `destroy_environment`: ends what runs in it and removes its container. */
+export const destroyEnvironmentHandler = handle(
+  destroyEnvironmentContract,
+  async ({ environments }, { env_id: id }, { principal }) => {
+    await environments.destroy(id, principal);
+    return { env_id: id, destroyed: true } as const;
+  },
+);

@@ -1,0 +1,118 @@
+import { z } from "zod";
+import { defineOperation, type ToolImage } from "../contract/operation-contract.ts";
+import { programResponse } from "../contract/program-schema.ts";
+import { programText } from "../contract/program-text.ts";
+import { runSettings } from "../contract/run-settings-schema.ts";
+import { secretsSchema } from "../contract/secrets-schema.ts";
+import { languages } from "../contract/wire-values.ts";
+
+const contextFile = z.union([
+  z.string().describe("Path of a file below the working directory; it keeps its relative path."),
+  z.strictObject({
+    path: z.string().describe("Relative path beside the code."),
+    content: z.string(),
+    encoding: z.enum(["utf8", "base64"]).optional().describe("How `content` is written; default utf8."),
+  }),
+]);
+
+/** Request of a one-shot execution (SPEC EX1). */
+const executeRequestSchema = z.strictObject({
+  language: z.enum(languages).describe("Language of the code."),
+  code: z.string().describe("The program, at most 1 MiB."),
+  filename: z
+    .string()
+    .optional()
+    .describe("Name of the program's file, as tracebacks show it; default main.py, main.js or main.ts."),
+  context_files: z.array(contextFile).optional().describe("Read-only files beside the code, importable from it."),
+  environment: z.record(z.string(), z.string()).optional().describe("Environment variables of the program."),
+  secrets: secretsSchema.optional(),
+  timeout_seconds: z.number().optional().describe("Time for the program; short for limits.timeout_seconds."),
+  stdin: z.string().optional().describe("The program's standard input; default: empty."),
+  args: z.array(z.string()).optional().describe("Arguments of the program."),
+  packages: z
+    .union([z.array(z.string()), z.literal("auto")])
+    .optional()
+    .describe(
+      'Packages to have at hand, such as lodash@4.17.21 or requests==2.32.0; those that are not in the cache are installed first, in a sandbox of their own. Without a version: the newest at the time of its first installation. "auto": those that the code imports.',
+    ),
+  artifacts: z.array(z.string()).optional().describe("Globs of result files to return, such as *.png."),
+  ...runSettings,
+});
+
+const artifact = z.object({
+  path: z.string(),
+  size_bytes: z.number(),
+  media_type: z.string(),
+  type: z.enum(["image", "table", "text", "binary"]),
+  encoding: z.enum(["utf8", "base64"]),
+  content: z.string(),
+  omitted: z.string().optional().describe("Why the content is missing or cut, when it is."),
+});
+
+/** Response of a one-shot execution (SPEC EX1). */
+const executeResponseSchema = z.object({
+  ...programResponse,
+  packages_installed: z
+    .array(z.string())
+    .optional()
+    .describe("The packages asked for in the versions that the program had, from the cache or freshly installed."),
+  artifacts: z.array(artifact).optional(),
+});
+
+/** `execute_code`: a program in a fresh sandbox that is removed right after. */
+export const executeCodeContract = defineOperation({
+  name: "execute_code",
+  audience: "everyone",
+  description: [
+    "Runs a Python, JavaScript or TypeScript program in a fresh sandbox that no other run ever sees, and removes it right after.",
+    "Use it for anything that can be computed, parsed, checked or plotted in one program. Print what you want to know:",
+    "the value of the last expression is not shown. Nothing survives the call; return files with `artifacts`.",
+    'The program has no network unless `network` asks for it (such as "registries" or ["example.com"]), sees no file of the host',
+    "but `context_files`, and has the standard library of its language only.",
+    "A program that fails is an answer, not an error: read `outcome`, `exit_code`, `stderr` and, where present, `error.suggestion`.",
+  ].join(" "),
+  request: executeRequestSchema,
+  response: executeResponseSchema,
+  routes: [{ method: "POST", path: "/api/sandbox/execute" }],
+  tool: {
+    title: "Run a program",
+    readOnly: false,
+    destructive: false,
+    idempotent: false,
+    openWorld: true,
+    mayTakeLong: true,
+    text: executeText,
+    images: executeImages,
+  },
+});
+
+/** Request of `execute_code` as clients write it. */
+export type ExecuteRequest = z.input<typeof executeRequestSchema>;
+
+/** Response of `execute_code` as clients read it. */
+export type ExecuteResponse = z.output<typeof executeResponseSchema>;
+
+/** Characters of base64 that one answer's pictures may have together: what clients pass on to models. */
+const maxImageCharacters = 700_000;
+
+const imageTypes = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
+
+/** The verdict in a line, then what went wrong and what to do, then the output. */
+function executeText(response: ExecuteResponse): string {
+  const { artifacts = [] } = response;
+  return programText(
+    response,
+    artifacts.map(({ path, size_bytes: size, media_type: type }) => `artifact ${path} (${type}, ${size} bytes)`),
+  );
+}
+
+/** Artifacts that are pictures, as long as there is room. */
+function executeImages({ artifacts = [] }: ExecuteResponse): ToolImage[] {
+  let room = maxImageCharacters;
+  return artifacts.flatMap(({ media_type: mediaType, encoding, content }) => {
+    const fits = encoding === "base64" && content !== "" && imageTypes.has(mediaType) && content.length <= room;
+    if (!fits) return [];
+    room -= content.length;
+    return [{ base64: content, mediaType }];
+  });
+}

@@ -1,0 +1,127 @@
+import { textBytes } from "../../base/streams/chunks.ts";
+import type { PlatformParts } from "../handling/platform-parts.ts";
+import { checkArguments } from "../../policy/request/arguments.ts";
+import { parseGlobs } from "../../policy/patterns/glob.ts";
+import { checkCode } from "../../policy/request/code.ts";
+import { checkContextFiles, type ContextFile } from "../../policy/request/context-files.ts";
+import { checkEnvironment } from "../../policy/request/environment.ts";
+import { checkImageReference } from "../../policy/image-reference.ts";
+import { checkMainFile } from "../../policy/request/main-file.ts";
+import { assertNetworkAllowed, parseNetwork } from "../../policy/network/network.ts";
+import { checkPackages, ecosystemOf } from "../../policy/package-specs.ts";
+import { execute } from "../../workloads/execute/execute.ts";
+import type { ExecuteResult } from "../../workloads/execute/execute-result.ts";
+import type { ExecuteSpec } from "../../workloads/execute/execute-spec.ts";
+import type { ProgramSecret } from "../../sandbox/secrets/program-secret.ts";
+import type { OperationCall } from "../contract/operation-call.ts";
+import { handle } from "../handling/handler.ts";
+import { explicitDemands } from "../handling/explicit-demands.ts";
+import { programToWire } from "../handling/program-to-wire.ts";
+import { pullEvent } from "../handling/image-events.ts";
+import { requestedLimits } from "../handling/requested-limits.ts";
+import { readSecrets } from "../handling/read-secrets.ts";
+import { readContextFiles } from "./context-files.ts";
+import { executeCodeContract, type ExecuteResponse } from "./execute-contract.ts";
+import type { RequestOf } from "../contract/operation-contract.ts";
+
+type Request = RequestOf<typeof executeCodeContract>;
+
+/** `execute_code`: a program in a fresh sandbox that is removed right after. */
+export const executeCodeHandler = handle(executeCodeContract, run);
+
+async function run(platform: PlatformParts, request: Request, call: OperationCall): Promise<ExecuteResponse> {
+  const { contextFiles, notices } = await readContextFiles(platform, request.context_files ?? []);
+  const secrets = await readSecrets(platform, request.secrets ?? [], {
+    principal: call.principal,
+    kind: "execute",
+    taken: Object.keys(request.environment ?? {}),
+  });
+  const spec = specOf(platform, request, call, { contextFiles, secrets });
+  const { engine, notes: engineNotes } = await platform.chooseEngine(request.engine, {
+    minIsolation: spec.minIsolation,
+    signal: call.signal,
+  });
+  const notes = [...notices, ...engineNotes];
+  for (const note of notes) await call.onEvent?.({ type: "warning", message: note });
+  const result = await execute(
+    spec,
+    {
+      engine,
+      sandboxes: platform.sandboxes,
+      logger: platform.logger,
+      maxOutputBytes: platform.config.maxOutputBytes,
+      compileTypeScript: platform.compileTypeScript,
+      network: platform.network,
+      packages: platform.packages,
+      findImports: platform.findImports,
+      monotonicMs: platform.monotonicMs,
+    },
+    call,
+    {
+      onSandbox: (sandboxId) => void call.onEvent?.({ type: "sandbox", sandboxId }),
+      onOutput: (stream, bytes) => call.onEvent?.({ type: "output", stream, bytes }),
+      onDenied: (denial) => void call.onEvent?.({ type: "denied", denial }),
+      onPackages: (message) => void call.onEvent?.({ type: "progress", message, fraction: null }),
+      onPull: (image, progress) => void call.onEvent?.(pullEvent(image, progress)),
+    },
+  );
+  return toWire(result, notes);
+}
+
+/** Everything is checked before anything is started. */
+function specOf(
+  platform: PlatformParts,
+  request: Request,
+  call: OperationCall,
+  given: { readonly contextFiles: readonly ContextFile[]; readonly secrets: readonly ProgramSecret[] },
+): ExecuteSpec {
+  const { config } = platform;
+  const network = parseNetwork(request.network);
+  assertNetworkAllowed(network, config.network);
+  const mainFile = checkMainFile(request.filename, request.language);
+  const image = request.image ?? config.images[request.language];
+  return {
+    language: request.language,
+    code: checkCode(request.code),
+    mainFile,
+    contextFiles: checkContextFiles(given.contextFiles, { reservedPaths: [mainFile] }),
+    environment: checkEnvironment(request.environment ?? {}),
+    secrets: given.secrets,
+    hostEnvironment: config.hostEnvironment,
+    arguments: checkArguments(request.args ?? []),
+    stdin: call.stdin ?? textBytes(request.stdin ?? ""),
+    artifacts: parseGlobs(request.artifacts ?? []),
+    packages:
+      request.packages === "auto" ? "auto" : checkPackages(request.packages ?? [], ecosystemOf(request.language)),
+    limits: requestedLimits("execute", request, config),
+    network,
+    image: checkImageReference(image),
+    imageDemanded: request.image !== undefined,
+    ociRuntime: request.oci_runtime,
+    explicitDemands: explicitDemands("execute", request, config.explicitSettings),
+    minIsolation: platform.minIsolation("other", request.min_isolation),
+  };
+}
+
+function toWire(result: ExecuteResult, notes: readonly string[]): ExecuteResponse {
+  return {
+    ...programToWire(result, notes),
+    ...(result.packages.length > 0 ? { packages_installed: [...result.packages] } : {}),
+    ...(result.artifacts.length > 0 ? { artifacts: result.artifacts.map(artifactToWire) } : {}),
+  };
+}
+
+function artifactToWire(
+  artifact: ExecuteResult["artifacts"][number],
+): NonNullable<ExecuteResponse["artifacts"]>[number] {
+  const { path, sizeBytes, mediaType, type, encoding, content, omitted } = artifact;
+  return {
+    path,
+    size_bytes: sizeBytes,
+    media_type: mediaType,
+    type,
+    encoding,
+    content,
+    ...(omitted === undefined ? {} : { omitted }),
+  };
+}

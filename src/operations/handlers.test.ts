@@ -1,0 +1,66 @@
+import { describe, expect, it } from "vitest";
+import { handlers } from "./handlers.ts";
+import { operationTable } from "./table.ts";
+
+const names = operationTable.map(({ name }) => name);
+const routes = operationTable.flatMap((contract) => contract.routes.map((route) => ({ contract, route })));
+
+describe("the operations table", () => {
+  it("has each name once, in snake_case, with words for agents", () => {
+    expect(new Set(names).size).toBe(names.length);
+    for (const { name, description } of operationTable) {
+      expect(name).toMatch(/^[a-z]+(_[a-z]+)*$/);
+      expect(description.length).toBeGreaterThan(30);
+    }
+  });
+
+  it("has a handler for each contract, and no other", () => {
+    expect(handlers.map(({ contract }) => contract)).toEqual(operationTable);
+  });
+
+  it("offers to everyone what has a route and the form of a tool, and to the local operator what has neither", () => {
+    const offered = operationTable.filter(({ routes: own, tool }) => own.length > 0 && tool !== undefined);
+    const hidden = operationTable.filter(({ routes: own, tool }) => own.length === 0 && tool === undefined);
+    expect(offered.map(({ audience }) => audience)).toEqual(offered.map(() => "everyone"));
+    expect(hidden.map(({ audience }) => audience)).toEqual(hidden.map(() => "local"));
+    expect(offered.length + hidden.length).toBe(operationTable.length);
+    expect(Math.min(offered.length, hidden.length)).toBeGreaterThan(10);
+  });
+});
+
+describe("routes", () => {
+  it("are each one operation's", () => {
+    const keys = routes.map(({ route: { method, path } }) => `${method} ${path.replaceAll(/\{\w+\}/g, "{}")}`);
+    expect(keys.filter((key, index) => keys.indexOf(key) !== index)).toEqual([]);
+    expect(keys.length).toBeGreaterThan(15);
+  });
+
+  it("name fields of the request", () => {
+    for (const { contract, route } of routes) {
+      const named = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, field]) => field);
+      expect(Object.keys(contract.request.shape)).toEqual(expect.arrayContaining(named));
+      expect(route.path).toMatch(/^\/api(\/([a-z]+|\{[a-z_]+\}))+$/);
+    }
+  });
+
+  it.each([
+    ["execute_code", "POST /api/sandbox/execute"],
+    ["create_environment", "POST /api/environments"],
+    ["list_environments", "GET /api/environments"],
+    ["destroy_environment", "DELETE /api/environments/{env_id}"],
+    ["run_command", "POST /api/environments/{env_id}/commands"],
+    ["run_code", "POST /api/sessions/{session_id}/runs"],
+    ["end_session", "DELETE /api/sessions/{session_id}"],
+    ["list_files", "GET /api/sessions/{session_id}/files"],
+    ["write_file", "PUT /api/sessions/{session_id}/files"],
+    ["start_process", "POST /api/sessions/{session_id}/processes"],
+    ["start_process", "POST /api/environments/{env_id}/processes"],
+    ["list_processes", "GET /api/environments/{env_id}/processes"],
+    ["list_processes", "GET /api/sessions/{session_id}/processes/{process_id}"],
+    ["write_stdin", "POST /api/sessions/{session_id}/processes/{process_id}"],
+    ["stop_process", "DELETE /api/environments/{env_id}/processes/{process_id}"],
+  ])("%s is at %s, as the specification says", (name, expected) => {
+    const own = routes.filter(({ contract }) => contract.name === name);
+    expect(own.map(({ route: { method, path } }) => `${method} ${path}`)).toContain(expected);
+  });
+});

@@ -1,0 +1,51 @@
+import { runCodeHandler } from "./session/run-code-handler.ts";
+import { endSessionHandler } from "./session/end-session-handler.ts";
+import { listFilesHandler, readFileHandler, writeFileHandler } from "./session/session-files-handler.ts";
+import { executeCodeHandler } from "./execute/execute-handler.ts";
+import { createEnvironmentHandler } from "./environments/create-environment-handler.ts";
+import { runCommandHandler } from "./environments/run-command-handler.ts";
+import { listEnvironmentsHandler, destroyEnvironmentHandler } from "./environments/environments-handler.ts";
+import { startProcessHandler } from "./processes/start-process-handler.ts";
+import { listProcessesHandler, writeStdinHandler, stopProcessHandler } from "./processes/processes-handler.ts";
+import { listImagesHandler, pullImagesHandler, buildImagesHandler } from "./images/images-handler.ts";
+import { listPackagesHandler, prunePackagesHandler } from "./packages/packages-handler.ts";
+import { listSandboxesHandler, removeSandboxesHandler, pruneSandboxesHandler } from "./sandboxes/sandboxes-handler.ts";
+import { execInSandboxHandler } from "./sandboxes/exec-handler.ts";
+import { openTerminalHandler } from "./sandboxes/terminal-handler.ts";
+import { copyIntoSandboxHandler, copyOutOfSandboxHandler } from "./sandboxes/copy-handler.ts";
+import { checkMountHandler, listMountsHandler } from "./mounts/mounts-handler.ts";
+import { doctorHandler } from "./doctor/doctor-handler.ts";
+import type { Handler } from "./handling/handler.ts";
+
+/** What does each operation of the table; only the platform knows it. */
+export const handlers: readonly Handler[] = [
+  runCodeHandler,
+  endSessionHandler,
+  listFilesHandler,
+  readFileHandler,
+  writeFileHandler,
+  executeCodeHandler,
+  createEnvironmentHandler,
+  runCommandHandler,
+  listEnvironmentsHandler,
+  destroyEnvironmentHandler,
+  startProcessHandler,
+  listProcessesHandler,
+  writeStdinHandler,
+  stopProcessHandler,
+  listImagesHandler,
+  pullImagesHandler,
+  buildImagesHandler,
+  listPackagesHandler,
+  prunePackagesHandler,
+  listSandboxesHandler,
+  removeSandboxesHandler,
+  pruneSandboxesHandler,
+  execInSandboxHandler,
+  openTerminalHandler,
+  copyIntoSandboxHandler,
+  copyOutOfSandboxHandler,
+  checkMountHandler,
+  listMountsHandler,
+  doctorHandler,
+];

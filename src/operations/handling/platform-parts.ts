@@ -1,0 +1,55 @@
+import type { Logger } from "../../base/logger.ts";
+import type { Config, LoadedConfig } from "../../config/config.ts";
+import type { Host } from "../../config/host/host.ts";
+import type { LoadedMountPolicy } from "../../config/mounts/load-mount-policy.ts";
+import type { NetworkAccess } from "../../egress/network-access.ts";
+import type { Engines } from "../../engines/discover.ts";
+import type { Packages } from "../../packages/packages.ts";
+import type { Leases } from "../../sandbox/owners/leases.ts";
+import type { Reaper } from "../../sandbox/owners/reaper.ts";
+import type { SandboxRecords } from "../../sandbox/owners/sandbox-records.ts";
+import type { Sandbox } from "../../sandbox/sandbox.ts";
+import type { Sandboxes } from "../../sandbox/sandboxes.ts";
+import type { SetuidAlerts } from "../../telemetry/setuid-alerts.ts";
+import type { ToolingAlerts } from "../../telemetry/tooling-alerts.ts";
+import type { Environments } from "../../workloads/environment/environments.ts";
+import type { CompileTypeScript } from "../../workloads/program/compile/typescript-compiler.ts";
+import type { FindImports } from "../../workloads/program/find-imports.ts";
+import type { BaseImage } from "../../workloads/session/base-image/base-image.ts";
+import type { ProvideImage } from "../../workloads/session/open-session-sandbox.ts";
+import type { Sessions } from "../../workloads/session/sessions.ts";
+import type { EngineChooser } from "./engine-chooser.ts";
+
+/** The parts of the platform, for handlers: all of it but its end. */
+export interface PlatformParts extends EngineChooser {
+  /** Where the values of `config` come from; null where they were put together by hand. */
+  readonly loaded: LoadedConfig | null;
+  /** Engine of requests that name none, above the configuration's. */
+  readonly defaultEngine: string | undefined;
+  readonly config: Config;
+  readonly host: Host;
+  readonly engines: Engines;
+  readonly sandboxes: Sandboxes;
+  /** A live sandbox of this process, whatever it is for. */
+  findLive(id: string): Sandbox | undefined;
+  readonly sessions: Sessions;
+  readonly records: SandboxRecords;
+  readonly leases: Leases;
+  readonly reaper: Reaper;
+  readonly logger: Logger;
+  readonly compileTypeScript: CompileTypeScript;
+  readonly network: NetworkAccess;
+  readonly baseImage: BaseImage;
+  readonly provideImage: ProvideImage;
+  readonly findImports: FindImports;
+  readonly packages: Packages;
+  readonly environments: Environments;
+  readonly setuidAlerts: SetuidAlerts;
+  readonly toolingAlerts: ToolingAlerts;
+  /** Milliseconds of a clock that never goes back. */
+  readonly monotonicMs: () => number;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** What of this machine's disk sandboxes may get at this moment. @throws INVALID_REQUEST for a bad mount allowlist */
+  loadMountPolicy(): Promise<LoadedMountPolicy>;
+}

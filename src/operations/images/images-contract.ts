@@ -1,0 +1,56 @@
+import { z } from "zod";
+import { defineOperation } from "../contract/operation-contract.ts";
+
+const imagesRequestSchema = z.strictObject({
+  engine: z.string().optional().describe("Engine by its name, or auto; default: the deployment's."),
+});
+
+const pullImagesRequestSchema = z.strictObject({
+  engine: z.string().optional().describe("Engine that runs images, by its name, or auto; default: the deployment's."),
+  images: z.array(z.string()).optional().describe("References to pull; default: every default image."),
+});
+
+const imageRow = z.object({
+  image: z.string(),
+  used_for: z.array(z.string()).describe("Kinds of work whose default it is."),
+  engine: z.string(),
+  present: z.boolean(),
+});
+
+const imagesResponseSchema = z.object({ images: z.array(imageRow) });
+
+/** The default images of the deployment, and whether the engine has them. */
+export const listImagesContract = defineOperation({
+  name: "list_images",
+  audience: "local",
+  description: "Lists the default images and whether the engine has them; reaches no registry.",
+  request: imagesRequestSchema,
+  response: imagesResponseSchema,
+  routes: [],
+});
+
+/** Gets images ahead of their first use. */
+export const pullImagesContract = defineOperation({
+  name: "pull_images",
+  audience: "local",
+  description: "Pulls the named images, or every default image that the engine does not have.",
+  request: pullImagesRequestSchema,
+  response: imagesResponseSchema,
+  routes: [],
+});
+
+/** Builds the image of sessions anew, with the Bun of this Glovebox. */
+export const buildImagesContract = defineOperation({
+  name: "build_images",
+  audience: "local",
+  description: "Builds the image of sessions, bun-runner-base, also when there is one already.",
+  request: imagesRequestSchema,
+  response: imagesResponseSchema,
+  routes: [],
+});
+
+export type ImagesRequest = z.input<typeof imagesRequestSchema>;
+export type PullImagesRequest = z.input<typeof pullImagesRequestSchema>;
+
+/** One image on one engine. */
+export type ImageRow = z.output<typeof imageRow>;

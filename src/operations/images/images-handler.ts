@@ -1,0 +1,90 @@
+import { GloveboxError } from "../../errors/glovebox-error.ts";
+import type { Engine } from "../../engines/engine.ts";
+import type { Config } from "../../config/config.ts";
+import type { PlatformParts } from "../handling/platform-parts.ts";
+import { checkImageReference } from "../../policy/image-reference.ts";
+import { defaultSessionImage } from "../../policy/session-profile.ts";
+import type { BuildListener } from "../../workloads/session/base-image/base-image.ts";
+import type { OperationCall } from "../contract/operation-call.ts";
+import { handle } from "../handling/handler.ts";
+import { buildEvent, pullEvent } from "../handling/image-events.ts";
+import { listImagesContract, pullImagesContract, buildImagesContract, type ImageRow } from "./images-contract.ts";
+
+/** The default images of the deployment, and whether the engine has them. */
+export const listImagesHandler = handle(listImagesContract, async (platform, request, call) => {
+  const engine = await imageEngine(platform, request.engine, call);
+  return { images: await rows([...usesOfImages(platform.config).keys()], { platform, engine, call }) };
+});
+
+/** Gets images ahead of their first use. */
+export const pullImagesHandler = handle(pullImagesContract, async (platform, request, call) => {
+  const engine = await imageEngine(platform, request.engine, call);
+  const named = request.images?.map((image, index) => checkImageReference(image, `images[${index}]`));
+  for (const image of named ?? usesOfImages(platform.config).keys()) {
+    if (named === undefined && image === defaultSessionImage) {
+      await platform.provideImage({ image, imageDemanded: false }, engine, buildListener(call));
+      continue;
+    }
+    // A named image is pulled again: its tag may have moved. A default one only when it is missing.
+    if (named === undefined && (await engine.images.has(image, call))) continue;
+    await engine.images.pull(image, {
+      signal: call.signal,
+      onProgress: (progress) => void call.onEvent?.(pullEvent(image, progress)),
+    });
+  }
+  return { images: await rows(named ?? [...usesOfImages(platform.config).keys()], { platform, engine, call }) };
+});
+
+/** Builds the image of sessions anew, with the Bun of this Glovebox. */
+export const buildImagesHandler = handle(buildImagesContract, async (platform, request, call) => {
+  const engine = await imageEngine(platform, request.engine, call);
+  await platform.baseImage.build(engine, buildListener(call), call.signal);
+  return { images: await rows([defaultSessionImage], { platform, engine, call }) };
+});
+
+function buildListener({ signal, onEvent }: OperationCall): BuildListener & { signal: AbortSignal | undefined } {
+  return {
+    signal,
+    onPull: (image, progress) => void onEvent?.(pullEvent(image, progress)),
+    onBuild: (image, line) => void onEvent?.(buildEvent(image, line)),
+  };
+}
+
+async function imageEngine(platform: PlatformParts, name: string | undefined, call: OperationCall): Promise<Engine> {
+  const { engine } = await platform.chooseEngine(name, { containers: true, signal: call.signal });
+  if ((await engine.capabilities(call)).images) return engine;
+  throw new GloveboxError(
+    "UNSUPPORTED",
+    `Engine ${engine.name} has no images: programs run on the host's own system.`,
+    {
+      suggestion: "Nothing needs to be pulled for it. Start a container engine to use images.",
+      context: { engine: engine.name },
+    },
+  );
+}
+
+async function rows(
+  images: readonly string[],
+  {
+    platform,
+    engine,
+    call,
+  }: { readonly platform: PlatformParts; readonly engine: Engine; readonly call: OperationCall },
+): Promise<ImageRow[]> {
+  const uses = usesOfImages(platform.config);
+  return Promise.all(
+    images.map(async (image) => ({
+      image,
+      used_for: uses.get(image) ?? [],
+      engine: engine.name,
+      present: await engine.images.has(image, call),
+    })),
+  );
+}
+
+/** Which kinds of work each default image serves. */
+function usesOfImages({ images }: Config): Map<string, string[]> {
+  const uses = new Map<string, string[]>();
+  for (const [kind, image] of Object.entries(images)) uses.set(image, [...(uses.get(image) ?? []), kind]);
+  return uses;
+}

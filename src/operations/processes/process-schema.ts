@@ -1,0 +1,47 @@
+import { z } from "zod";
+import { toolingFilesSchema } from "../environments/tooling-schema.ts";
+
+/** Which place a request means. */
+export const place = {
+  env_id: z.string().optional().describe("The environment it is in, as create_environment gave it."),
+  session_id: z
+    .string()
+    .optional()
+    .describe("Or the session; with neither: the session of this connection, the one that run_code uses."),
+} as const;
+
+/** In each answer, whichever of them it is. */
+export const about = { env_id: z.string().optional(), session_id: z.string().optional() } as const;
+
+/** The field `process_id` of requests about one process. */
+export const processId = z.string().describe("The process's id, as start_process gave it.");
+
+/** One background process. */
+export const processSchema = z.object({
+  process_id: z.string(),
+  command: z.array(z.string()),
+  state: z.enum(["running", "exited", "lost"]).describe("lost: the container went away under it."),
+  exit_code: z.number().nullable().describe("128 + N for death by signal N; null while it runs and when it was lost."),
+  started_at: z.string(),
+  ports: z
+    .array(z.object({ port: z.number(), url: z.string() }))
+    .describe("Its ports, each with where it is reached on the server's machine while the process runs."),
+  tooling_files: toolingFilesSchema
+    .optional()
+    .describe(
+      "In an environment: files that tools of the project's owner run by themselves and that have changed since the process was started; of many in one folder the folder; at most 100.",
+    ),
+});
+
+export type ProcessRow = z.output<typeof processSchema>;
+
+/** What became of it, in a line. */
+export function stateLine({ process_id: id, command, state, exit_code: exitCode }: ProcessRow): string {
+  const exit = exitCode === null ? "" : ` with exit code ${exitCode}`;
+  return `${id} (${command.join(" ").slice(0, 80)}): ${state}${exit}`;
+}
+
+/** Where one of its ports is reached. */
+export function portLine({ port, url }: ProcessRow["ports"][number]): string {
+  return `port ${port}: ${url}`;
+}

@@ -1,0 +1,82 @@
+import { z } from "zod";
+import { defineOperation } from "../contract/operation-contract.ts";
+import { warningLines } from "../contract/program-text.ts";
+import { runSettings } from "../contract/run-settings-schema.ts";
+import { about, place, portLine, processSchema } from "./process-schema.ts";
+
+/** A process that serves has one or two. */
+const maxPorts = 8;
+
+/** Request of `start_process` (SPEC EV6). */
+const startProcessRequestSchema = z.strictObject({
+  ...place,
+  session_id: z
+    .string()
+    .optional()
+    .describe(
+      "Or the session; with neither: the session of this connection, the one that run_code uses, or a new one.",
+    ),
+  command: z
+    .array(z.string())
+    .min(1, 'expected a program and its arguments, such as ["npm", "start"]')
+    .describe('Program and arguments, such as ["npm", "start"].'),
+  environment: z.record(z.string(), z.string()).optional().describe("Environment variables of this process."),
+  env: z.record(z.string(), z.string()).optional().describe("The same as environment."),
+  cwd: z
+    .string()
+    .optional()
+    .describe("Folder to start in, absolute or relative to /workdir (in a session: /work), which is the default."),
+  ports: z
+    .array(z.int().min(1).max(65_535))
+    .max(maxPorts)
+    .optional()
+    .describe(
+      "TCP ports that it listens on, at most 8; the answer says at which URL of the server's machine each is reached.",
+    ),
+  network: runSettings.network.describe(
+    'In a session: what the process may reach, as in run_code; default "none". An environment has its own for all.',
+  ),
+});
+
+const startProcessResponseSchema = processSchema.extend({
+  ...about,
+  restarted: z.boolean().optional().describe("In a session: whether its sandbox is a new one."),
+  warnings: z.array(z.string()),
+});
+
+/** `start_process`: a process that goes on when the call is over. */
+export const startProcessContract = defineOperation({
+  name: "start_process",
+  audience: "everyone",
+  description: [
+    "Starts a background process, such as a server or a watcher, in an environment (env_id) or in the session of run_code, and answers at once.",
+    "Read its output with list_processes, write to it with write_stdin, end it with stop_process.",
+    "In a session it runs beside later calls, with the session's files and packages: install packages by a call before.",
+    "`ports` names what it listens on: the answer has a URL for each, on the machine of the server.",
+    "It keeps its environment or session from being ended as idle, and ends with it.",
+  ].join(" "),
+  request: startProcessRequestSchema,
+  response: startProcessResponseSchema,
+  routes: [
+    { method: "POST", path: "/api/sessions/{session_id}/processes" },
+    { method: "POST", path: "/api/environments/{env_id}/processes" },
+  ],
+  tool: {
+    title: "Start a background process",
+    readOnly: false,
+    destructive: false,
+    idempotent: false,
+    openWorld: true,
+    mayTakeLong: false,
+    text: ({ process_id: id, ports, session_id: session, warnings }) =>
+      [
+        `Process ${id} runs. Read its output with list_processes.`,
+        ...ports.map(portLine),
+        ...(session === undefined ? [] : [`session_id ${session}`]),
+        ...warningLines(warnings),
+      ].join("\n"),
+  },
+});
+
+export type StartProcessRequest = z.input<typeof startProcessRequestSchema>;
+export type StartProcessResponse = z.output<typeof startProcessResponseSchema>;

@@ -1,0 +1,35 @@
+import { invalidField } from "../../errors/glovebox-error.ts";
+import { CopyBudget } from "../../sandbox/copy/copy-budget.ts";
+import { copyIn } from "../../sandbox/copy/copy-in.ts";
+import { copyOut } from "../../sandbox/copy/copy-out.ts";
+import { handle } from "../handling/handler.ts";
+import { reachSandbox } from "./reach-sandbox.ts";
+import { copyIntoSandboxContract, copyOutOfSandboxContract, type CopyResponse } from "./copy-contract.ts";
+
+/** A file or folder of this machine into a live sandbox. */
+export const copyIntoSandboxHandler = handle(copyIntoSandboxContract, async (platform, request, { signal }) => {
+  const budget = new CopyBudget({ maxBytes: request.max_bytes, maxEntries: request.max_entries });
+  const source = checkPath(request.source, "source");
+  const { id, files } = await reachSandbox(platform, request.sandbox_id, signal);
+  await copyIn({ ...platform.host, files, source, target: request.target, budget }, { signal });
+  return responseOf(id, budget);
+});
+
+/** A file or folder of a live sandbox onto this machine. */
+export const copyOutOfSandboxHandler = handle(copyOutOfSandboxContract, async (platform, request, { signal }) => {
+  const budget = new CopyBudget({ maxBytes: request.max_bytes, maxEntries: request.max_entries });
+  const target = checkPath(request.target, "target");
+  const { id, files } = await reachSandbox(platform, request.sandbox_id, signal);
+  await copyOut({ ...platform.host, files, source: request.source, target, budget }, { signal });
+  return responseOf(id, budget);
+});
+
+function responseOf(id: string, { entries, bytes, warnings }: CopyBudget): CopyResponse {
+  return { sandbox_id: id, entries, bytes, warnings: [...warnings] };
+}
+
+/** @throws INVALID_REQUEST */
+function checkPath(given: string, field: string): string {
+  if (given === "" || given.includes("\0")) throw invalidField(field, "a path of this machine", given);
+  return given;
+}

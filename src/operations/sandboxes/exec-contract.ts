@@ -1,0 +1,83 @@
+import { z } from "zod";
+import { defineOperation } from "../contract/operation-contract.ts";
+import { sandboxId } from "./sandbox-id-schema.ts";
+
+const environment = z
+  .record(z.string(), z.string())
+  .optional()
+  .describe("Variables of the program; they win over those of the sandbox's own programs.");
+
+const cwd = z
+  .string()
+  .optional()
+  .describe("Absolute folder inside to start in; default: where the sandbox's own programs start.");
+
+/** Request of `exec_in_sandbox`. */
+const execRequestSchema = z.strictObject({
+  sandbox_id: sandboxId,
+  command: z
+    .array(z.string())
+    .min(1, 'expected a program and its arguments, such as ["ls", "-l"]')
+    .describe('Program and arguments, such as ["ls", "-l"]; for a shell line ["sh", "-c", "..."].'),
+  environment,
+  cwd,
+});
+
+/** Response of `exec_in_sandbox`. */
+const execResponseSchema = z.object({
+  sandbox_id: z.string(),
+  exit_code: z.number().describe("127: no such program; 128 + N for death by signal N."),
+  stdout: z.string().describe("At most max_output_bytes of the configuration; the rest is dropped."),
+  stderr: z.string(),
+  stdout_truncated: z.boolean(),
+  stderr_truncated: z.boolean(),
+});
+
+/** One program in a sandbox that lives already, beside its own programs. */
+export const execInSandboxContract = defineOperation({
+  name: "exec_in_sandbox",
+  audience: "local",
+  description: "Runs a program in a live sandbox of this user, whichever process has it, beside the programs there.",
+  request: execRequestSchema,
+  response: execResponseSchema,
+  routes: [],
+});
+
+/** Request of `open_terminal`. */
+const terminalRequestSchema = z.strictObject({
+  sandbox_id: sandboxId,
+  command: z.array(z.string()).min(1).optional().describe("Default: an interactive shell, bash where there is one."),
+  environment,
+  cwd,
+  columns: z.number().describe("Size of the terminal at the start, in characters."),
+  rows: z.number(),
+  term: z
+    .string()
+    .regex(/^[\w.+-]{1,64}$/)
+    .optional()
+    .describe("Kind of the terminal (TERM); default: xterm."),
+});
+
+/** Response of `open_terminal`. */
+const terminalResponseSchema = z.object({
+  sandbox_id: z.string(),
+  exit_code: z.number(),
+  held_by: z
+    .enum(["python", "script", "none"])
+    .describe("What in the sandbox held the terminal: script does not follow its size, none is no terminal at all."),
+});
+
+/** A program in a terminal of its own inside a live sandbox. */
+export const openTerminalContract = defineOperation({
+  name: "open_terminal",
+  audience: "local",
+  description: "Runs a shell or a program in a terminal in a live sandbox of this user, whichever process has it.",
+  request: terminalRequestSchema,
+  response: terminalResponseSchema,
+  routes: [],
+});
+
+export type ExecRequest = z.input<typeof execRequestSchema>;
+export type ExecResponse = z.output<typeof execResponseSchema>;
+export type TerminalRequest = z.input<typeof terminalRequestSchema>;
+export type TerminalResponse = z.output<typeof terminalResponseSchema>;

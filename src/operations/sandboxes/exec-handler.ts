@@ -1,0 +1,57 @@
+import { BoundedOutput } from "../../base/streams/bounded-output.ts";
+import { invalidField } from "../../errors/glovebox-error.ts";
+import { checkArguments } from "../../policy/request/arguments.ts";
+import { checkEnvironment } from "../../policy/request/environment.ts";
+import { resolveWorkingDirectory } from "../../policy/request/working-directory.ts";
+import type { AddedProgramSpec } from "../../sandbox/peers/added-program.ts";
+import { handle } from "../handling/handler.ts";
+import { reachSandbox } from "./reach-sandbox.ts";
+import { followProgram } from "./follow-program.ts";
+import { execInSandboxContract } from "./exec-contract.ts";
+
+/** One program in a sandbox that lives already, beside its own programs. */
+export const execInSandboxHandler = handle(execInSandboxContract, async (platform, request, call) => {
+  const spec = { ...readProgram(request), command: readCommand(request.command), asProgram: true };
+  const sandbox = await reachSandbox(platform, request.sandbox_id, call.signal);
+  const program = await sandbox.exec(spec, { signal: call.signal });
+  const { maxOutputBytes } = platform.config;
+  const kept = { stdout: new BoundedOutput(maxOutputBytes), stderr: new BoundedOutput(maxOutputBytes) };
+  const exitCode = await followProgram(program, {
+    input: call.stdin,
+    signal: call.signal,
+    onOutput: (chunk) => {
+      kept[chunk.stream].append(chunk.bytes);
+      return call.onEvent?.({ type: "output", ...chunk });
+    },
+  });
+  return {
+    sandbox_id: sandbox.id,
+    exit_code: exitCode,
+    stdout: kept.stdout.text(),
+    stderr: kept.stderr.text(),
+    stdout_truncated: kept.stdout.truncated,
+    stderr_truncated: kept.stderr.truncated,
+  };
+});
+
+/** @throws INVALID_REQUEST naming the field */
+export function readCommand(given: readonly string[]): readonly string[] {
+  const command = checkArguments(given, "command");
+  if ((command[0] ?? "") === "") throw invalidField("command[0]", "the name of a program", command[0] ?? "nothing");
+  return command;
+}
+
+/** Where a peer's program starts, and its variables. @throws INVALID_REQUEST naming the field */
+export function readProgram({
+  environment,
+  cwd,
+}: {
+  readonly environment?: Readonly<Record<string, string>> | undefined;
+  readonly cwd?: string | undefined;
+}): Pick<AddedProgramSpec, "environment" | "workingDirectory"> {
+  if (cwd !== undefined && !cwd.startsWith("/")) throw invalidField("cwd", "an absolute path inside the sandbox", cwd);
+  return {
+    environment: checkEnvironment(environment ?? {}),
+    workingDirectory: cwd === undefined ? undefined : resolveWorkingDirectory(cwd, "/"),
+  };
+}

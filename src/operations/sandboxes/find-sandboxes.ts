@@ -1,0 +1,98 @@
+import type { ContainerSummary, Engine } from "../../engines/engine.ts";
+import { labels, managed } from "../../engines/labels.ts";
+import type { PlatformParts } from "../handling/platform-parts.ts";
+import { removeRemote } from "../../sandbox/peers/remote-sandbox.ts";
+import { isOwnContainer } from "../../sandbox/owners/left-over.ts";
+import type { SandboxRecord } from "../../sandbox/owners/sandbox-records.ts";
+import { noPeerServer } from "./sandbox-errors.ts";
+import type { SandboxRow } from "./sandboxes-contract.ts";
+
+/** A sandbox that exists now, and how to end it from here. */
+export interface FoundSandbox {
+  readonly row: SandboxRow;
+  remove(): Promise<void>;
+}
+
+/** Every sandbox of ours on the engines that answer, and those that live inside another process of this user. */
+export async function findSandboxes(
+  platform: PlatformParts,
+  engineName?: string,
+  signal?: AbortSignal,
+): Promise<FoundSandbox[]> {
+  const engines = await answeringEngines(platform, engineName, signal);
+  const listed = await Promise.all(engines.map((engine) => onEngine(platform, engine, signal)));
+  const found = listed.flat();
+  const known = new Set(found.map(({ row }) => row.sandbox_id));
+  const records = (await platform.records.list()).filter((record) => !known.has(record.id));
+  const asked = engineName ?? platform.engines.embedded;
+  const embedded = records.filter(({ engine }) => engine === platform.engines.embedded && engine === asked);
+  return [...found, ...(await Promise.all(embedded.map((record) => inAnotherProcess(platform, record))))];
+}
+
+/** Engines that can be asked now; one that was named must answer. */
+export async function answeringEngines(
+  platform: PlatformParts,
+  name?: string,
+  signal?: AbortSignal,
+): Promise<Engine[]> {
+  if (name !== undefined) return [(await platform.chooseEngine(name, { signal })).engine];
+  const engines = await Promise.all(platform.engines.names.map((each) => platform.engines.get(each)));
+  const probes = await Promise.all(engines.map((engine) => engine.probe({ signal })));
+  return engines.filter((_, index) => probes[index]?.available === true);
+}
+
+async function onEngine(
+  platform: PlatformParts,
+  engine: Engine,
+  signal: AbortSignal | undefined,
+): Promise<FoundSandbox[]> {
+  const summaries = (await engine.list(managed, { signal })).filter(isOwnContainer);
+  const records = new Map((await platform.records.list()).map((record) => [record.id, record]));
+  return Promise.all(
+    summaries.map(async (summary) => ({
+      row: await rowOf(platform, engine, { summary, record: records.get(summary.labels[labels.sandbox] ?? "") }),
+      remove: () => summary.remove({ signal }),
+    })),
+  );
+}
+
+async function rowOf(
+  { leases }: PlatformParts,
+  engine: Engine,
+  { summary, record }: { readonly summary: ContainerSummary; readonly record: SandboxRecord | undefined },
+): Promise<SandboxRow> {
+  const label = (name: string): string => summary.labels[name] ?? "";
+  return {
+    sandbox_id: label(labels.sandbox) || summary.id,
+    engine: engine.name,
+    kind: label(labels.kind),
+    principal: record?.principal ?? "",
+    created_at: new Date(summary.createdAtMs).toISOString(),
+    running: summary.running,
+    owner: await leases.stateOf(label(labels.owner)),
+  };
+}
+
+/** A sandbox of the embedded engine ends with its process, so only a living one has any. */
+async function inAnotherProcess(platform: PlatformParts, record: SandboxRecord): Promise<FoundSandbox> {
+  const { leases, records } = platform;
+  const owner = await leases.stateOf(record.owner);
+  const row: SandboxRow = {
+    sandbox_id: record.id,
+    engine: record.engine,
+    kind: record.kind,
+    principal: record.principal ?? "",
+    created_at: new Date(record.createdAtMs).toISOString(),
+    running: owner === "living",
+    owner,
+  };
+  return { row, remove: () => (owner === "living" ? removeByOwner(platform, record) : records.delete(record.id)) };
+}
+
+/** @throws INTERNAL when the owner does not, SANDBOX_LOST when it does not answer */
+async function removeByOwner(platform: PlatformParts, { id, door }: SandboxRecord): Promise<void> {
+  const own = platform.findLive(id);
+  if (own !== undefined) return own.remove();
+  if (door === null) throw noPeerServer(id);
+  return removeRemote({ id, address: door });
+}

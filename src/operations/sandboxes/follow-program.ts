@@ -1,0 +1,40 @@
+import { untilCancelled } from "../../base/abort.ts";
+import { feedStream } from "../../base/streams/feed-stream.ts";
+import type { OutputChunk } from "../../engines/engine.ts";
+import type { AddedProgram } from "../../sandbox/peers/added-program.ts";
+
+export interface FollowProgram {
+  /** Missing: the program's input is empty. */
+  readonly input?: AsyncIterable<Uint8Array> | undefined;
+  /** Awaited before more is read, so that a slow listener slows the program. */
+  readonly onOutput: (chunk: OutputChunk) => void | Promise<void>;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * A peer's program to its end, with all that it started; resolves to its exit code.
+ * @throws CANCELLED once it has been ended for the caller, SANDBOX_LOST
+ */
+export async function followProgram(
+  program: AddedProgram,
+  { input, onOutput, signal }: FollowProgram,
+): Promise<number> {
+  const read = async (): Promise<void> => {
+    for await (const chunk of program.output) await onOutput(chunk);
+  };
+  if (input === undefined) program.stdin.end();
+  const fed = input === undefined ? Promise.resolve() : feedStream(program.stdin, input, program.exit);
+  fed.catch(() => {
+    // A source that fails is the end of the input; the program goes on.
+    program.stdin.end();
+  });
+  try {
+    await untilCancelled(read(), signal);
+    const { exitCode } = await untilCancelled(program.exit, signal);
+    await untilCancelled(program.settled, signal);
+    return exitCode;
+  } catch (error) {
+    await program.end();
+    throw error;
+  }
+}

@@ -1,0 +1,4 @@
+import { z } from "zod";
+
+/** The field `sandbox_id` of requests about a live sandbox. */
+export const sandboxId: z.ZodString = z.string().describe("The sandbox's id, as list_sandboxes shows it.");

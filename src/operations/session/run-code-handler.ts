@@ -1,0 +1,70 @@
+import { textBytes } from "../../base/streams/chunks.ts";
+import type { PlatformParts } from "../handling/platform-parts.ts";
+import { checkArguments } from "../../policy/request/arguments.ts";
+import { checkCode } from "../../policy/request/code.ts";
+import { assertNetworkAllowed, parseNetwork } from "../../policy/network/network.ts";
+import { checkPackages, ecosystemOf } from "../../policy/package-specs.ts";
+import { runInSession } from "../../workloads/session/run-in-session.ts";
+import type { SessionCall } from "../../workloads/session/session-call.ts";
+import { explicitDemands } from "../handling/explicit-demands.ts";
+import type { OperationCall } from "../contract/operation-call.ts";
+import { handle } from "../handling/handler.ts";
+import { programToWire } from "../handling/program-to-wire.ts";
+import { readSecrets } from "../handling/read-secrets.ts";
+import { requestedLimits } from "../handling/requested-limits.ts";
+import type { RequestOf } from "../contract/operation-contract.ts";
+import { runCodeContract, type RunCodeResponse } from "./run-code-contract.ts";
+import { sessionListener } from "./session-listener.ts";
+import { sessionOf } from "./session-of.ts";
+
+type Request = RequestOf<typeof runCodeContract>;
+
+/** `run_code`: a program in a session, whose files last. */
+export const runCodeHandler = handle(runCodeContract, run);
+
+async function run(platform: PlatformParts, request: Request, call: OperationCall): Promise<RunCodeResponse> {
+  const checked = await callOf(platform, request, call);
+  const { session, notes } = await sessionOf(platform, request, call);
+  for (const note of notes) await call.onEvent?.({ type: "warning", message: note });
+  const result = await runInSession(
+    session,
+    { ...checked, minIsolation: request.min_isolation ?? session.settings.minIsolation },
+    { ...platform, maxOutputBytes: platform.config.maxOutputBytes },
+    { caller: call, listener: sessionListener(call) },
+  );
+  return {
+    session_id: result.sessionId,
+    container_id: result.sandboxId,
+    restarted: result.restarted,
+    packages_installed: [...result.packages],
+    ...programToWire(result, notes),
+  };
+}
+
+/** Everything is checked before anything is started. */
+async function callOf(platform: PlatformParts, request: Request, call: OperationCall): Promise<SessionCall> {
+  const { config } = platform;
+  const { language = "typescript" } = request;
+  const network = parseNetwork(request.network);
+  assertNetworkAllowed(network, config.network);
+  return {
+    language,
+    code: checkCode(request.code),
+    arguments: checkArguments(request.args ?? []),
+    stdin: call.stdin ?? textBytes(request.stdin ?? ""),
+    secrets: await readSecrets(platform, request.secrets ?? [], {
+      principal: call.principal,
+      kind: "session",
+      taken: [],
+    }),
+    hostEnvironment: config.hostEnvironment,
+    packages:
+      request.packages === undefined || request.packages === "auto"
+        ? "auto"
+        : checkPackages(request.packages, ecosystemOf(language)),
+    network,
+    timeoutMs: requestedLimits("session", request, config).timeoutMs,
+    minIsolation: platform.minIsolation("session", request.min_isolation),
+    explicitDemands: explicitDemands("session", request, config.explicitSettings),
+  };
+}

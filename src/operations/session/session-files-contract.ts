@@ -1,0 +1,126 @@
+import { z } from "zod";
+import { defineOperation } from "../contract/operation-contract.ts";
+import { warningLines } from "../contract/program-text.ts";
+import { sessionId } from "./session-id-schema.ts";
+
+const path = z.string().min(1).max(4096).describe("Path in the session's sandbox; relative ones are below /work.");
+
+const encoding = z.enum(["utf8", "base64"]);
+
+const about = {
+  session_id: z.string(),
+  restarted: z.boolean().describe("Whether the session's sandbox is a new one."),
+  warnings: z.array(z.string()),
+} as const;
+
+const reading = { readOnly: true, destructive: false, idempotent: true, openWorld: false, mayTakeLong: false } as const;
+
+const listFilesRequestSchema = z.strictObject({
+  session_id: sessionId,
+  path: path.optional().describe("The folder; default /work."),
+});
+
+const listFilesResponseSchema = z.object({
+  ...about,
+  files: z.array(
+    z.object({ path: z.string(), type: z.enum(["file", "folder", "link", "other"]), size_bytes: z.number() }),
+  ),
+  truncated: z.boolean().describe("Whether there are more than are listed."),
+});
+
+/** `list_files`: what is in a folder of a session. */
+export const listFilesContract = defineOperation({
+  name: "list_files",
+  audience: "everyone",
+  description: "Lists a folder of a session of run_code, by default /work, where its programs run. Follows no link.",
+  request: listFilesRequestSchema,
+  response: listFilesResponseSchema,
+  routes: [{ method: "GET", path: "/api/sessions/{session_id}/files" }],
+  tool: {
+    title: "List files of a session",
+    ...reading,
+    text: ({ files, truncated, warnings }) =>
+      [
+        ...(files.length === 0 ? ["The folder is empty."] : []),
+        ...files.map(({ path, type, size_bytes: size }) =>
+          type === "file" ? `${path} (${size} bytes)` : `${path} (${type})`,
+        ),
+        ...(truncated ? ["There are more."] : []),
+        ...warningLines(warnings),
+      ].join("\n"),
+  },
+});
+
+const readFileRequestSchema = z.strictObject({
+  session_id: sessionId,
+  path,
+  encoding: encoding.optional().describe("How the content is written; default utf8, and base64 for what is no text."),
+  offset: z.int().min(0).optional().describe("First byte; default 0."),
+  limit: z.int().min(1).optional().describe("Most bytes; default and at most 10 MiB."),
+});
+
+const readFileResponseSchema = z.object({
+  ...about,
+  path: z.string(),
+  content: z.string(),
+  encoding,
+  size_bytes: z.number().describe("Of the whole file."),
+  truncated: z.boolean().describe("Whether the file goes on behind what was read."),
+});
+
+/** `read_file`: a file of a session, or a piece of it. */
+export const readFileContract = defineOperation({
+  name: "read_file",
+  audience: "everyone",
+  description: "Reads a file of a session of run_code, or a piece of a large one: as text, or in base64.",
+  request: readFileRequestSchema,
+  response: readFileResponseSchema,
+  routes: [{ method: "GET", path: "/api/sessions/{session_id}/files/{path}" }],
+  tool: {
+    title: "Read a file of a session",
+    ...reading,
+    text: ({ path, content, encoding, size_bytes: size, truncated, warnings }) =>
+      [
+        `${path}, ${size} bytes${encoding === "base64" ? ", in base64" : ""}${truncated ? ", of which a part was read" : ""}:`,
+        content,
+        ...warningLines(warnings),
+      ].join("\n"),
+  },
+});
+
+const writeFileRequestSchema = z.strictObject({
+  session_id: sessionId,
+  path,
+  content: z.string().describe("The whole file, at most 10 MiB."),
+  encoding: encoding.optional().describe("How the content is written; default utf8."),
+});
+
+const writeFileResponseSchema = z.object({ ...about, path: z.string(), size_bytes: z.number() });
+
+/** `write_file`: a file into a session. */
+export const writeFileContract = defineOperation({
+  name: "write_file",
+  audience: "everyone",
+  description:
+    "Writes a file into a session of run_code, for its programs to read; folders on the way are made, a file that is there is replaced. Begins a session where there is none.",
+  request: writeFileRequestSchema,
+  response: writeFileResponseSchema,
+  routes: [{ method: "PUT", path: "/api/sessions/{session_id}/files" }],
+  tool: {
+    title: "Write a file into a session",
+    readOnly: false,
+    destructive: true,
+    idempotent: true,
+    openWorld: false,
+    mayTakeLong: false,
+    text: ({ path, size_bytes: size, session_id: id, warnings }) =>
+      [`Wrote ${size} bytes to ${path}.`, `session_id ${id}`, ...warningLines(warnings)].join("\n"),
+  },
+});
+
+export type ListFilesRequest = z.input<typeof listFilesRequestSchema>;
+export type ListFilesResponse = z.output<typeof listFilesResponseSchema>;
+export type ReadFileRequest = z.input<typeof readFileRequestSchema>;
+export type ReadFileResponse = z.output<typeof readFileResponseSchema>;
+export type WriteFileRequest = z.input<typeof writeFileRequestSchema>;
+export type WriteFileResponse = z.output<typeof writeFileResponseSchema>;
