@@ -39,6 +39,26 @@ export const backPressure: Topic = (behaviour) => {
     },
   );
 
+  behaviour(
+    "back-pressure.slow-at-the-end",
+    "what waits for a slow reader when its program ends arrives once",
+    async (scene) => {
+      const container = await scene.idle();
+      const lines = Array.from({ length: 50_000 }, (_, line) => `${line}\n`).join("");
+      const process = await container.exec({ command: ["sh", "-c", "seq 0 49999"] });
+      process.stdin.end();
+      const received: Uint8Array[] = [];
+      for await (const { bytes } of process.output) {
+        if (received.length === 0) await sleep(1_000);
+        received.push(bytes);
+      }
+      // Not the texts, whose difference would fill the report.
+      expect(Buffer.concat(received).length).toBe(lines.length);
+      expect(Buffer.concat(received).equals(Buffer.from(lines))).toBe(true);
+      expect(await process.exit).toEqual({ exitCode: 0 });
+    },
+  );
+
   behaviour("back-pressure.unread-then-removed", "the end is known though nobody reads the output", async (scene) => {
     const container = await scene.idle();
     const process = await container.exec({ command: ["sh", "-c", "while :; do echo flood; done"] });

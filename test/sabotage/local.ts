@@ -128,4 +128,13 @@ export const localSabotages: readonly Sabotage[] = [
     test: product,
     name: "whose children together pass",
   },
+  {
+    id: "local: what waits for a slow reader at a program's end arrives twice",
+    file: "src/engines/local/bubblewrap/pipes/program-pipes.ts",
+    find: "while (!socket.destroyed && socket.read() !== null);",
+    replace:
+      "for (let chunk = socket.read() as Buffer | null; chunk !== null; chunk = socket.read() as Buffer | null) this.output.push({ stream, bytes: chunk });",
+    test: "test/engine-contract/contract.local.test.ts",
+    name: "back-pressure.slow-at-the-end",
+  },
 ];

@@ -73,6 +73,8 @@ export class ProgramPipes {
     this.closeProgramEnds();
     const closed = [this.#input, ...this.#readers.map(({ socket }) => socket)].map(untilClosed);
     for (const { stream, socket, descriptor } of this.#readers) {
+      // What the socket has read ahead reaches its listener by being asked for.
+      while (!socket.destroyed && socket.read() !== null);
       for (const bytes of takeRest(socket, descriptor)) this.output.push({ stream, bytes });
       socket.destroy();
     }
@@ -109,13 +111,11 @@ function openReader(pipe: number): number {
   return openSync(reopenPath(pipe), O_RDONLY | O_NONBLOCK);
 }
 
-/** What the socket has read ahead and what the pipe still holds. */
+/** What the pipe still holds. */
 function takeRest(socket: Socket, descriptor: number): readonly Buffer[] {
   if (socket.destroyed) return [];
   socket.pause();
   const rest: Buffer[] = [];
-  for (let chunk = socket.read() as Buffer | null; chunk !== null; chunk = socket.read() as Buffer | null)
-    rest.push(chunk);
   for (let taken = 0; taken < maxLeftBytes && !socket.destroyed;) {
     const bytes = Buffer.allocUnsafe(65_536);
     const count = readAvailable(descriptor, bytes);
