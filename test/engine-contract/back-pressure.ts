@@ -44,8 +44,8 @@ export const backPressure: Topic = (behaviour) => {
     "what waits for a slow reader when its program ends arrives once",
     async (scene) => {
       const container = await scene.idle();
-      const lines = Array.from({ length: 50_000 }, (_, line) => `${line}\n`).join("");
-      const process = await container.exec({ command: ["sh", "-c", "seq 0 49999"] });
+      const lines = Array.from({ length: 60_000 }, (_, line) => `${line}\n`).join("");
+      const process = await container.exec({ command: ["sh", "-c", "seq 0 59999"] });
       process.stdin.end();
       const received: Uint8Array[] = [];
       for await (const { bytes } of process.output) {
