@@ -1,6 +1,6 @@
 import type { Denial } from "../policy/network/denial.ts";
 
-/** Hears of what is refused to any sandbox of a server. */
+/** Receives what is refused to any sandbox of a server. */
 export interface RefusalListener {
   refused(sandbox: string, denial: Denial): void;
   /** The sandbox's network has ended; comes once, also where nothing was refused. */

@@ -68,7 +68,7 @@ export interface GloveboxOptions extends ConfigOverrides {
   readonly engine?: string | undefined;
   /** Folder that context files are read below and that their names are relative to; default: the process's own. */
   readonly workingDirectory?: string | undefined;
-  /** Hears of alerts of every sandbox: a connection that was refused, so far. Not waited for. */
+  /** Receives the alerts of every sandbox. Not waited for. */
   readonly onAlert?: ((alert: Alert) => void) | undefined;
 }
 

@@ -9,7 +9,7 @@ import type { Sandboxes } from "../sandbox/sandboxes.ts";
 import type { WorkArchives } from "../sandbox/work-archives.ts";
 import type { Environments } from "../workloads/environment/environments.ts";
 import type { Sessions } from "../workloads/session/sessions.ts";
-import type { HostWorkshop } from "./host-workshop.ts";
+import type { HostInstaller } from "./host-installer.ts";
 
 export interface ClosingParts {
   /** Lets other commands of this user in. */
@@ -22,7 +22,7 @@ export interface ClosingParts {
   readonly egressProxies: Pick<EgressProxies, "close">;
   readonly reaper: Pick<Reaper, "close">;
   /** Null where nothing is installed on this machine itself. */
-  readonly workshop: Pick<HostWorkshop, "close"> | null;
+  readonly hostInstaller: Pick<HostInstaller, "close"> | null;
   readonly engines: Pick<Engines, "close">;
   readonly leases: Pick<Leases, "release">;
   readonly logger: Logger;
@@ -51,7 +51,7 @@ export async function closeParts(parts: ClosingParts, withinMs: number): Promise
   await settlesWithin(removed, Math.max(0, removedByMs - monotonicMs()));
   const left = [...sandboxes.left, ...installers.left, ...environments.left];
   await settlesWithin(Promise.allSettled([parts.archives.close(), parts.egressProxies.close()]), restMs);
-  await settlesWithin(Promise.allSettled([parts.workshop?.close(), parts.engines.close()]), restMs);
+  await settlesWithin(Promise.allSettled([parts.hostInstaller?.close(), parts.engines.close()]), restMs);
   if (left.length === 0) await parts.leases.release();
   else parts.logger.error({ left }, "not everything could be removed: the next start of Glovebox removes it");
   return left;

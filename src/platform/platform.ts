@@ -40,7 +40,7 @@ import { closeParts } from "./close-parts.ts";
 import { createEngineChooser, type Door } from "./engine-chooser.ts";
 import { engineTable } from "../engines/engine-table.ts";
 import { engineSurroundings } from "./engine-surroundings.ts";
-import { HostWorkshop } from "./host-workshop.ts";
+import { HostInstaller } from "./host-installer.ts";
 
 export interface PlatformOptions {
   readonly config: Config;
@@ -50,7 +50,7 @@ export interface PlatformOptions {
   readonly door: Door;
   /** Engine of requests that name none; default: the configuration's `container_runtime`. */
   readonly defaultEngine?: string | undefined;
-  /** Hears of every alert of every sandbox. */
+  /** Receives every alert of every sandbox. */
   readonly onAlert?: AlertListener | undefined;
 }
 
@@ -74,7 +74,7 @@ const closeWithinMs = 9_000;
 const proxyIdleMs = 300_000;
 
 /** Installations at once; further ones wait. */
-const mostInstallers = 4;
+const maxInstallers = 4;
 
 /** Puts the parts together; nothing is started or asked yet. @throws INVALID_REQUEST when there is no engine of that name */
 export function createPlatform({ config, loaded, host, door, defaultEngine, onAlert }: PlatformOptions): Platform {
@@ -125,7 +125,7 @@ export function createPlatform({ config, loaded, host, door, defaultEngine, onAl
   });
   const sandboxes = openSandboxes(admission);
   // Installers take no place of a run's.
-  const installers = openSandboxes(openAdmission(mostInstallers));
+  const installers = openSandboxes(openAdmission(maxInstallers));
   const findLive = (id: string): Sandbox | undefined => sandboxes.find(id) ?? installers.find(id);
   const tellAlert = (alert: Alert): void => {
     logger.info({ alert }, "alert");
@@ -156,14 +156,14 @@ export function createPlatform({ config, loaded, host, door, defaultEngine, onAl
     privateHosts: config.network.privateHosts,
     maxBytes: config.network.maxBytes,
   });
-  const workshop = config.packages.installAtPreload ? new HostWorkshop(config, host) : null;
+  const hostInstaller = config.packages.installAtPreload ? new HostInstaller(config, host) : null;
   const packages = new Packages({
     folder: expandHome(config.packages.directory, host.homeDirectory),
     maxBytes: config.packages.maxBytes,
     sandboxes: installers,
     network,
     configuredImages: Object.values(config.images),
-    onHost: workshop,
+    onHost: hostInstaller,
     limits: installerLimits(config.ceilings),
     uid: host.uid,
     identity,
@@ -189,7 +189,7 @@ export function createPlatform({ config, loaded, host, door, defaultEngine, onAl
     archives,
     egressProxies,
     reaper,
-    workshop,
+    hostInstaller,
     engines,
     leases,
   };

@@ -17,5 +17,5 @@ export interface Alert {
   readonly suggestion: string;
 }
 
-/** Hears of alerts; is not waited for. */
+/** Receives alerts; is not waited for. */
 export type AlertListener = (alert: Alert) => void;

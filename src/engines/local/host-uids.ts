@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/** Users of the host that belong to nobody: far above those of accounts and of their subordinate ranges. */
+/** Users of the host that no account has: far above those of accounts and of their subordinate ranges. */
 const range = { minimum: 1_900_000_000, maximum: 2_000_000_000 } as const;
 
 /** Hands out users of the host, each to one container at a time. */
@@ -32,7 +32,7 @@ export function hasHostUids(readFile: (path: string) => string = (path) => readF
     try {
       return readFile(path).split("\n").some(coversAll);
     } catch {
-      // No Linux: there nobody becomes another user.
+      // Not Linux: there no program becomes another user.
       return true;
     }
   });

@@ -38,7 +38,7 @@ export interface LocalEngineOptions {
   /** For level `preload`. */
   readonly preloadFolders: PreloadFolders;
   readonly preload?: PreloadOptions | undefined;
-  /** Number of this process, by which what it left behind is found once it has gone; left out: nobody looks for it. */
+  /** Number of this process, by which what it left behind is found once it has gone; left out: it is not looked for. */
   readonly processId?: number | undefined;
   /** The seccomp filter as an array of `struct sock_filter`, compiled for `architecture`. */
   readonly seccompFilter: Uint8Array;

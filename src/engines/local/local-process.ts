@@ -21,7 +21,7 @@ export class LocalProcess implements Process {
     this.output = program.output;
     this.exit = this.#exit.promise;
     this.exit.catch(() => {
-      // Whoever awaits `exit` is told; nobody may, and that must not end the server.
+      // A rejection that no caller awaits must not end the server.
     });
   }
 

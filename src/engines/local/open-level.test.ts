@@ -22,7 +22,7 @@ function unused(): never {
 }
 
 describe("openLevel", () => {
-  it("takes namespaces where they can be had, and opens no other level", async () => {
+  it("takes namespaces where they are available, and opens no other level", async () => {
     expect(await openLevel(options, { namespaces: opens("namespaces"), preload: unused })).toMatchObject({
       version: "namespaces",
     });
@@ -40,7 +40,7 @@ describe("openLevel", () => {
     expect(told).toEqual([{ reason: "No namespaces here.", fix: "Buy some." }]);
   });
 
-  it("tells what the better level lacks when neither can be had", async () => {
+  it("tells what the better level lacks when neither is available", async () => {
     const opening = openLevel(options, { namespaces: fails("No namespaces here."), preload: fails("No Python.") });
     await expect(opening).rejects.toThrow("No namespaces here.");
   });

@@ -17,8 +17,8 @@ export interface LevelOpeners {
 const openers: LevelOpeners = { namespaces: openNamespacesLevel, preload: openPreloadLevel };
 
 /**
- * Opens the level that is asked for, or the best that this host lets us reach. When none can be had, it is the better one
- * that tells what is missing.
+ * Opens the level that is asked for, or the best that this host lets us reach. When none is available, the error
+ * is that of the better one.
  */
 export async function openLevel(
   options: LocalEngineOptions,

@@ -1,7 +1,7 @@
 import type { ProgressToken, ServerContext } from "@modelcontextprotocol/server";
 import type { RunningCall } from "../../calls/running-call.ts";
 
-/** How often a client hears of work that has nothing new to tell. */
+/** How often a client receives word of work that has nothing new to report. */
 const quietMs = 3000;
 /** News within this time of the last notice waits for the next. */
 const busyMs = 200;
@@ -59,7 +59,7 @@ class ProgressNotices {
       message: describeProgress(this.#call),
     };
     this.#notify({ method: "notifications/progress", params }).catch(() => {
-      // The client is gone; whoever serves it hears of that by itself.
+      // The client is gone; what serves it learns of that by itself.
     });
     if (!this.#ended) this.#sendAfter(quietMs);
   }

@@ -1,7 +1,7 @@
 import type { PullProgress } from "../../engines/engine.ts";
 import type { OperationEvent } from "../contract/operation-call.ts";
 
-/** What a caller hears of a pull. */
+/** What a caller receives while an image is pulled. */
 export function pullEvent(image: string, { status, currentBytes, totalBytes }: PullProgress): OperationEvent {
   return {
     type: "progress",
@@ -10,7 +10,7 @@ export function pullEvent(image: string, { status, currentBytes, totalBytes }: P
   };
 }
 
-/** What a caller hears of a build. */
+/** What a caller receives while an image is built. */
 export function buildEvent(image: string, line: string): OperationEvent {
   return { type: "progress", message: `Building ${image}: ${line}`, fraction: null };
 }

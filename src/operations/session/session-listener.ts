@@ -2,7 +2,7 @@ import type { SessionListener } from "../../workloads/session/run-in-session.ts"
 import type { OperationCall } from "../contract/operation-call.ts";
 import { buildEvent, pullEvent } from "../handling/image-events.ts";
 
-/** What a session tells, as the caller hears it. */
+/** What a caller receives from a session while it runs. */
 export function sessionListener({ onEvent }: OperationCall): SessionListener {
   return {
     onSandbox: (sandboxId) => void onEvent?.({ type: "sandbox", sandboxId }),

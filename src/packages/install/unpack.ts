@@ -31,7 +31,7 @@ const maxEntryBytes = 8 * 1024;
 /**
  * Writes what a packer of `images/packers` sends into an empty folder: read-only files, and no link of any kind, so that
  * no path can lead out of it, and of Python's files none that would run at every start. The sender ran what strangers
- * wrote and is believed nothing.
+ * wrote: its input is untrusted.
  * @throws RangeError for what no packer of ours sends or what is beyond the limits, GloveboxError for a bad path
  */
 export async function unpack(

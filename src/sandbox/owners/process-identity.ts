@@ -1,7 +1,7 @@
 import { readFileSync, readlinkSync } from "node:fs";
 import { parseProcessStat, type ProcessStat } from "../../base/processes/process-stat.ts";
 
-/** A process, told apart from a later one with the same number and from those of other machines. */
+/** Identifies a process even if its pid is reused, and on this machine alone. */
 export interface ProcessIdentity {
   /** This boot of this machine and, on Linux, the process-id namespace; where the system tells neither, its host name. */
   readonly machine: string;

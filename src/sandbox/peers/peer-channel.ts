@@ -6,7 +6,7 @@ import { MuxStream, type MuxStreamOptions } from "../../base/mux/mux-stream.ts";
 const numbers = { messages: 0, program: 1, errors: 2 } as const;
 
 export interface PeerListener {
-  /** Hears each message of the other end. @throws for one that is none: the channel then closes */
+  /** Receives each message of the other end. @throws for one that is none: the channel then closes */
   readonly onMessage: (message: unknown) => void;
   /** The channel is over, whoever ended it. */
   readonly onClose: () => void;

@@ -89,7 +89,7 @@ export async function openBubblewrapHost(options: LocalEngineOptions, signal?: A
 export function explainFailure(said: string): GloveboxError {
   return namespacesUnavailable(said, {
     unprivilegedClone: readText("/proc/sys/kernel/unprivileged_userns_clone"),
-    mostUserNamespaces: readText("/proc/sys/user/max_user_namespaces"),
+    maxUserNamespaces: readText("/proc/sys/user/max_user_namespaces"),
     apparmorRestricts: readText("/proc/sys/kernel/apparmor_restrict_unprivileged_userns"),
   });
 }

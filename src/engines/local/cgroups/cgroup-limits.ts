@@ -12,8 +12,8 @@ export interface LimitWrite {
 }
 
 const periodMicroseconds = 100_000;
-/** The least that the kernel takes. */
-const leastQuotaMicroseconds = 1_000;
+/** The kernel takes no less. */
+const minQuotaMicroseconds = 1_000;
 
 /** What sets one controller's limit, in order. */
 export function limitWrites(
@@ -22,7 +22,7 @@ export function limitWrites(
   { memoryBytes, pids, cpus }: ContainerLimits,
 ): readonly LimitWrite[] {
   const memory = String(memoryBytes);
-  const quota = String(Math.max(leastQuotaMicroseconds, Math.round(cpus * periodMicroseconds)));
+  const quota = String(Math.max(minQuotaMicroseconds, Math.round(cpus * periodMicroseconds)));
   const period = String(periodMicroseconds);
   switch (controller) {
     case "memory":

@@ -1,4 +1,4 @@
-/** Who made a group: a process, told apart from a later one with the same number. */
+/** Who made a group: identifies a process even if its pid is reused. */
 export interface GroupOwner {
   /** The process-id namespace, because another container's numbers mean other processes. */
   readonly namespace: string;

@@ -115,7 +115,7 @@ function enableControllers(folder: string, wanted: readonly Controller[]): reado
       try {
         writeFileSync(`${parent}/cgroup.subtree_control`, `+${controller}`);
       } catch {
-        // Enabled already by whoever owns it, or not to be had: what follows tells.
+        // Enabled already by its owner, or not available: what follows tells.
       }
     }
   }

@@ -19,7 +19,7 @@ paths = [e.name + "/__init__.py" if e.is_dir() else e.name for e in os.scandir(s
 print(json.dumps([names[:5000], paths[:5000]]))
 `;
 
-/** Asks the sandbox's Python; what cannot be had counts as nothing. @throws CANCELLED, SANDBOX_LOST */
+/** Asks the sandbox's Python; what is not available counts as nothing. @throws CANCELLED, SANDBOX_LOST */
 export async function ownModules(
   sandbox: Pick<Sandbox, "exec" | "folderOf" | "capabilities">,
   options: CallOptions,

@@ -45,7 +45,7 @@ done
 ${setupEnd}`;
 
 const pageBytes = 4096;
-const leastInodes = 1024;
+const minInodes = 1024;
 
 /**
  * A copy of the engine's namespace with the container's own sized scratch mounted; the descriptor returned is all that
@@ -72,5 +72,5 @@ export async function openContainerNamespace(options: ContainerNamespaceOptions)
 
 /** One for each page, so that empty files cannot take more kernel memory than the scratch itself may. */
 function inodesFor(bytes: number): number {
-  return Math.max(leastInodes, Math.floor(bytes / pageBytes));
+  return Math.max(minInodes, Math.floor(bytes / pageBytes));
 }

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { namespacesUnavailable } from "./namespaces-unavailable.ts";
 
-const allowed = { unprivilegedClone: "1", mostUserNamespaces: "96365", apparmorRestricts: "0" };
-const absent = { unprivilegedClone: null, mostUserNamespaces: null, apparmorRestricts: null };
+const allowed = { unprivilegedClone: "1", maxUserNamespaces: "96365", apparmorRestricts: "0" };
+const absent = { unprivilegedClone: null, maxUserNamespaces: null, apparmorRestricts: null };
 
 describe("namespacesUnavailable", () => {
   it.each([
-    [{ ...allowed, mostUserNamespaces: "0" }, "max_user_namespaces"],
+    [{ ...allowed, maxUserNamespaces: "0" }, "max_user_namespaces"],
     [{ ...allowed, unprivilegedClone: "0" }, "unprivileged_userns_clone"],
     [{ ...allowed, apparmorRestricts: "1" }, "apparmor_restrict_unprivileged_userns"],
   ])("names the setting that forbids it and how to change it: %o", (settings, name) => {

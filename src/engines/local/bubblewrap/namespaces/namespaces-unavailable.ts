@@ -5,7 +5,7 @@ export interface NamespaceSettings {
   /** /proc/sys/kernel/unprivileged_userns_clone */
   readonly unprivilegedClone: string | null;
   /** /proc/sys/user/max_user_namespaces */
-  readonly mostUserNamespaces: string | null;
+  readonly maxUserNamespaces: string | null;
   /** /proc/sys/kernel/apparmor_restrict_unprivileged_userns */
   readonly apparmorRestricts: string | null;
 }
@@ -23,7 +23,7 @@ export function namespacesUnavailable(said: string, settings: NamespaceSettings)
 }
 
 function explain(said: string, settings: NamespaceSettings): readonly [reason: string, fix: string] {
-  if (settings.mostUserNamespaces === "0") {
+  if (settings.maxUserNamespaces === "0") {
     return [
       "user namespaces are switched off (user.max_user_namespaces is 0)",
       "Run: sysctl -w user.max_user_namespaces=10000",

@@ -10,7 +10,7 @@ export interface SetupProcess {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** End of every set-up script: says that all is done and stays until whoever waits has taken what it needs. */
+/** End of every set-up script: says that all is done and stays until the waiting side has taken what it needs. */
 export const setupEnd = "\necho ready\nread -r _ || :\n";
 
 /**

@@ -77,7 +77,7 @@ export class NamespaceDialer {
     });
     this.#child.on("message", (message, socket) => this.#hear(message as Answer, socket as Socket | undefined));
     for (const event of ["error", "exit"]) this.#child.on(event, () => this.#lose());
-    // It serves as long as somebody waits for it, and keeps nobody up.
+    // It serves as long as a caller waits for it, and does not keep the event loop alive.
     this.#child.unref();
     this.#child.channel?.unref();
   }

@@ -23,7 +23,7 @@ const defaultOpenFiles = 16_384;
 
 /**
  * What one process may have beyond the container's memory where that is watched: more than can be used between two looks,
- * so that the watch decides, and an end of it when nobody looks.
+ * so that the watch decides, and an end of it when the watch does not look.
  */
 const unwatchedBytes = 512 * mebibyte;
 

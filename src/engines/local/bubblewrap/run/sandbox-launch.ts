@@ -12,7 +12,7 @@ export interface SandboxLaunchOptions {
   readonly base: BaseNamespace;
   /** The container's mount namespace. */
   readonly mountDescriptor: number;
-  /** /dev/null, to stand in for streams that nobody wants and for inherited descriptors. */
+  /** /dev/null, to stand in for streams that are not wanted and for inherited descriptors. */
   readonly nullDescriptor: number;
   readonly inherited: readonly number[];
   readonly launchArguments: readonly string[];
@@ -61,7 +61,7 @@ export function launchSandbox(options: SandboxLaunchOptions): LaunchedSandbox {
     const streams = child.stdio as readonly unknown[];
     const input = streams[descriptors.options] as Writable;
     input.on("error", () => {
-      // Whoever should read it ended before; its end tells why.
+      // Its reader ended before; that end tells why.
     });
     input.end(options.options);
     const handshake = streams[descriptors.handshake] as Duplex;
@@ -70,7 +70,7 @@ export function launchSandbox(options: SandboxLaunchOptions): LaunchedSandbox {
     });
     const channel = options.hasCompanion ? (streams[descriptors.channel] as Duplex) : undefined;
     channel?.on("error", () => {
-      // Whoever uses it sees its end.
+      // Its user sees its end.
     });
     return { child, diagnostics: streams[descriptors.diagnostics] as Readable, handshake, channel };
   } finally {

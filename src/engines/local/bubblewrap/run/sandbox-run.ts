@@ -102,7 +102,7 @@ export class SandboxRun implements ProgramRun {
     await this.#untilReady();
     const { tools, base } = this.#options;
     const giveUp = AbortSignal.any([this.#senders.signal, AbortSignal.timeout(sendWithinMs)]);
-    // Between the word and the program there is a moment in which nobody is there to be signalled.
+    // Between the word and the program there is a moment without a process to be signalled.
     while (!giveUp.aborted) {
       const first = this.#firstProcess();
       if (first === null || !this.#isReady) return "none";
@@ -150,7 +150,7 @@ export class SandboxRun implements ProgramRun {
       this.#ready.resolve();
       handshake.end(goLine);
     });
-    // Its end is the end of both, whoever may hold their other ends.
+    // Its end is the end of both, even if another process holds their other ends.
     child.once("exit", () => {
       handshake.destroy();
       this.#sandbox.channel?.destroy();

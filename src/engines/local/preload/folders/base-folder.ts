@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { dirname } from "node:path";
 import { openOwnFolder } from "../../../../base/own-folder/own-folder.ts";
 
-/** Folders in which those of containers stand; made when they are missing, and nobody else's to write to. */
+/** Folders in which those of containers stand; made when they are missing; no other user can write to them. */
 export interface PreloadFolders {
   /** For programs that are the same user as we. */
   readonly own: string;

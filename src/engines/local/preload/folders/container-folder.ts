@@ -17,7 +17,7 @@ export interface ContainerFolder extends ScratchPaths {
 }
 
 export interface ContainerFolderOptions {
-  /** A folder that nobody else can write to. */
+  /** A folder that no other user can write to. */
   readonly base: string;
   readonly prefix: string;
   /** Who we are. */
@@ -55,7 +55,7 @@ export async function makeContainerFolder(options: ContainerFolderOptions): Prom
       if (hostUid !== null) await chown(place, hostUid, hostUid);
     }
     for (const { source, target } of copies) {
-      // With the modes of the source, which nobody may write to; on some file systems it costs no room.
+      // With the modes of the source, which are read-only; on some file systems it costs no room.
       await cp(source, folderOf(target), { recursive: true, mode: constants.COPYFILE_FICLONE });
     }
     const temporaryFolder = places.get("/tmp") ?? [...places.values()][0] ?? guardFolder;

@@ -13,7 +13,7 @@ const options: GuardedOptions = {
 };
 
 /** V8's heap is less than all that Node uses; below this it does not start. */
-const leastHeapMib = 16;
+const minHeapMib = 16;
 
 /**
  * Starts Node with its permission model, which refuses files, processes, workers and native code by itself, and with our
@@ -26,7 +26,7 @@ export function guardNode(node: NodeInstallation, request: ProgramRequest): Host
   const { writable, readable, guardFolder, memoryBytes, environment } = request;
   // Node looks for package.json beside what it loads, and looking there must be allowed.
   const ownFolder = join(guardFolder, guardFiles.node.folder);
-  const heapMib = Math.max(leastHeapMib, Math.floor(memoryBytes / mebibyte));
+  const heapMib = Math.max(minHeapMib, Math.floor(memoryBytes / mebibyte));
   return {
     file: node.executable,
     arguments: [

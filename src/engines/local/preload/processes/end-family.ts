@@ -4,7 +4,7 @@ import { familyOf } from "./process-family.ts";
 import { readProcessTable } from "./process-table.ts";
 
 /** Rounds in which a family may still bear children while it is being killed. */
-const mostRounds = 50;
+const maxRounds = 50;
 const roundMs = 2;
 
 /** Sends the signal to a program and all that it started; SIGKILL until nothing is left. */
@@ -14,7 +14,7 @@ export async function signalFamily(
   platform: NodeJS.Platform,
 ): Promise<void> {
   if (platform === "win32") return runTaskkill(taskkillArguments(leader, signal));
-  for (let round = 0; round < mostRounds; round++) {
+  for (let round = 0; round < maxRounds; round++) {
     const family = familyOf(leader, await readProcessTable(platform));
     const reached = family.filter((id) => send(id, signal));
     if (signal === "SIGTERM" || reached.length === 0) return;

@@ -9,13 +9,13 @@ export interface StrayMarks {
   readonly hostUid: number | null;
 }
 
-const mostRounds = 50;
+const maxRounds = 50;
 const roundMs = 2;
 
 /** Kills what is left of a container's programs; on Linux, where processes can be told by their folder and user. */
 export async function endStrays(marks: StrayMarks, platform: NodeJS.Platform): Promise<void> {
   if (platform !== "linux") return;
-  for (let round = 0; round < mostRounds; round++) {
+  for (let round = 0; round < maxRounds; round++) {
     const strays = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && isStray(name, marks));
     if (strays.length === 0) return;
     for (const stray of strays) kill(Number(stray));

@@ -19,7 +19,7 @@ const certificateVariables = [
 ];
 
 /** Installing on this machine itself, where the operator allows it; the engine is made when it is first wanted. */
-export class HostWorkshop implements HostInstalling {
+export class HostInstaller implements HostInstalling {
   readonly #config: Config;
   readonly #host: Host;
   #engine: Promise<Engine> | undefined;
