@@ -52,15 +52,19 @@ export class MeddlingProxy implements AsyncDisposable {
         // Its close follows.
       });
     }
-    near.once("data", (bytes: Buffer) => {
+    // A connection may carry one request after another, each of which begins a chunk of its own.
+    near.on("data", (bytes: Buffer) => {
       if (at.test(bytes.toString("latin1").split("\r\n")[0] ?? "")) {
         this.count++;
         before();
         far.once("data", after);
       }
-      far.write(bytes);
-      near.pipe(far);
+      if (!far.write(bytes)) {
+        near.pause();
+        far.once("drain", () => near.resume());
+      }
     });
+    near.on("end", () => far.end());
     far.pipe(near);
     near.on("close", () => void far.destroy());
     far.on("close", () => void near.destroy());

@@ -10,12 +10,16 @@ export interface SetupProcess {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Set-up takes milliseconds. */
+const setupWithinMs = 30_000;
+
 /** End of every set-up script: says that all is done and stays until the waiting side has taken what it needs. */
 export const setupEnd = "\necho ready\nread -r _ || :\n";
 
 /**
  * Runs a set-up script of ours and calls `take` with its process id when it has done its work and before it ends.
- * It waits on its input, so it ends with this process, whatever happens.
+ * It waits on its input, so it ends with this process, whatever happens; it is killed when it takes longer than
+ * `setupWithinMs`.
  * @throws Error with what the script wrote on stderr, CANCELLED
  */
 export async function withSetupProcess<T>(setup: SetupProcess, take: (processId: number) => T): Promise<T> {
@@ -34,6 +38,7 @@ export async function withSetupProcess<T>(setup: SetupProcess, take: (processId:
   stderr.on("data", (chunk: Buffer) => errors.push(chunk));
   const onAbort = (): void => void child.kill("SIGKILL");
   signal?.addEventListener("abort", onAbort, { once: true });
+  const late = setTimeout(onAbort, setupWithinMs);
   try {
     return await new Promise<T>((resolve, reject) => {
       let taken: { readonly value: T } | undefined;
@@ -55,6 +60,7 @@ export async function withSetupProcess<T>(setup: SetupProcess, take: (processId:
       });
     });
   } finally {
+    clearTimeout(late);
     signal?.removeEventListener("abort", onAbort);
   }
 }

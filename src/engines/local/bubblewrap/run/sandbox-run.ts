@@ -19,6 +19,8 @@ const setupWithinMs = 5_000;
 const sendWithinMs = 1_000;
 /** How long a first process without a program may take to end. */
 const endWithinMs = 500;
+/** What was killed ends in milliseconds; after this long it is killed once more. */
+const killAgainMs = 2_000;
 const maxDiagnosticsCharacters = 4_096;
 
 /** One sandbox, with one program in it. */
@@ -68,12 +70,26 @@ export class SandboxRun implements ProgramRun {
       return;
     }
     if (this.#heldEnd.endsByItself() && (await settlesWithin(this.ended, endWithinMs))) return;
+    this.#killFirst();
+    void this.#killAgain();
+  }
+
+  /** False when there is none. */
+  #killFirst(): boolean {
     const first = this.#firstProcess();
-    if (first === null) return;
+    if (first === null) return false;
     try {
       process.kill(first, "SIGKILL");
     } catch {
       // It ended meanwhile.
+    }
+    return true;
+  }
+
+  /** One look may miss the first process, and a caller waits for the end. */
+  async #killAgain(): Promise<void> {
+    while (!(await settlesWithin(this.ended, killAgainMs))) {
+      if (!this.#killFirst()) this.#sandbox.child.kill("SIGKILL");
     }
   }
 
