@@ -14,15 +14,20 @@ describe.each(["docker", "podman"] as const)("the disk limit of a project on %s"
   const glovebox = useGlovebox(engine, { settings: { images: testImages, project_roots: [tmpdir()] } });
   beforeEach(() => {
     project = mkdtempSync(path.join(tmpdir(), "glovebox-project-"));
+    // A file system of its own, for what others write to the same one counts while the project grows.
+    execFileSync("mount", ["-t", "tmpfs", "tmpfs", project]);
     // What was there before does not count.
     writeFileSync(path.join(project, "dataset"), Buffer.alloc(150 * mb, 1));
     execFileSync("chown", ["-R", `${owner}:${owner}`, project]);
   });
-  afterEach(() => rmSync(project, { recursive: true, force: true }));
+  afterEach(() => {
+    execFileSync("umount", ["-l", project]);
+    rmSync(project, { recursive: true, force: true });
+  });
 
   async function open() {
     const { environments } = glovebox();
-    const request = { image: testImages.python, project_root: project, limits: { disk_mb: 100 } };
+    const request = { image: testImages.python, project_root: project, limits: { disk_mb: 100, memory_mb: 2048 } };
     const { env_id: id } = await environments.create(request);
     return {
       sh: (script: string) =>

@@ -33,7 +33,7 @@ describe.skipIf(process.platform !== "linux")("GrowthWatch", { timeout }, () => 
     project = path.join(folder, "project");
     mkdirSync(project);
     writeFileSync(path.join(project, "before"), Buffer.alloc(40 * mb, 1));
-    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    await new Promise((resolve) => setTimeout(resolve, 100));
     const opened = await openPlace(project, process.platform);
     if (opened === null) throw new Error("The project was not opened.");
     place = opened;

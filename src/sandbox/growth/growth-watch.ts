@@ -12,8 +12,10 @@ export interface GrowthWatchOptions {
   readonly now: () => number;
 }
 
-/** Files of one tick may carry an earlier time than the clock that was read before. */
-const clockStepMs = 1_000;
+/** By how much a file's time may lie before the clock: the kernel's tick, 10 ms at most, or whole seconds. */
+const fineClockStepMs = 20;
+const coarseClockStepMs = 2_000;
+const nanosecondsPerSecond = 1_000_000_000n;
 
 /** After a walk comes a rest of so many times as long, so that walks take no more than a third of a processor. */
 const restFactor = 2;
@@ -37,7 +39,7 @@ export class GrowthWatch {
   constructor(options: GrowthWatchOptions) {
     this.#options = options;
     this.#growth = new ProjectGrowth(options.limits);
-    this.#since = options.now() - clockStepMs;
+    this.#since = options.now();
   }
 
   get limits(): GrowthLimits {
@@ -72,13 +74,15 @@ export class GrowthWatch {
     const { place, executable, platform, now } = this.#options;
     const startedAt = now();
     this.#growth.beginWalk();
-    const { dev, ino } = await stat(place.stablePath, { bigint: true });
+    const { dev, ino, ctimeNs } = await stat(place.stablePath, { bigint: true });
+    const hasFineClock = ctimeNs % nanosecondsPerSecond !== 0n;
+    const since = this.#since - (hasFineClock ? fineClockStepMs : coarseClockStepMs);
     const tree = await measureTree(
-      { root: place.realPath, device: String(dev), inode: String(ino), since: this.#since, platform, executable },
+      { root: place.realPath, device: String(dev), inode: String(ino), since, platform, executable },
       signal,
     );
     const grows = this.#growth.settle(tree);
-    this.#since = startedAt - clockStepMs;
+    this.#since = startedAt;
     this.#restUntil = now() + (now() - startedAt) * restFactor;
     return grows;
   }
