@@ -34,8 +34,6 @@ export function attachProcess(options: AttachedProcessOptions): StartedProgram {
   const { socket, awaitEnd, killed, lastWords, filter } = options;
   const demux = createDemuxer();
   const queue = new OutputQueue(() => void socket.resume());
-  const streamEnd = Promise.withResolvers<void>();
-  const broken = Promise.withResolvers<never>();
   let drain: ReturnType<typeof startDrain> | undefined;
 
   const deliver = (chunks: readonly OutputChunk[]): void => {
@@ -45,24 +43,15 @@ export function attachProcess(options: AttachedProcessOptions): StartedProgram {
   const take = (chunks: readonly OutputChunk[]): void => {
     deliver(filter === null ? chunks : filter.pass(chunks, deliver));
   };
-  socket.on("data", (bytes: Buffer) => {
-    try {
-      const chunks = withoutLastWords(demux(bytes), lastWords);
-      take(chunks);
-      drain?.saw(bytes.length);
-    } catch (error) {
-      broken.reject(error);
-      socket.destroy();
-    }
-  });
-  // `end` is the far side's, `close` also comes when the connection broke or we closed it.
-  for (const event of ["end", "close"]) {
-    socket.on(event, () => {
-      streamEnd.resolve();
-      drain?.finish();
-      if (filter === null || !filter.isHolding) queue.end();
-    });
-  }
+  const onBytes = (bytes: Buffer): void => {
+    take(withoutLastWords(demux(bytes), lastWords));
+    drain?.saw(bytes.length);
+  };
+  const onEnd = (): void => {
+    drain?.finish();
+    if (filter === null || !filter.isHolding) queue.end();
+  };
+  const { ended, broken } = followSocket(socket, onBytes, onEnd);
 
   const drainNow = (): void => {
     drain ??= startDrain(socket, () => {
@@ -72,7 +61,7 @@ export function attachProcess(options: AttachedProcessOptions): StartedProgram {
   };
   void killed?.then(drainNow);
 
-  const exit = Promise.race([awaitEnd(streamEnd.promise), broken.promise]).then(
+  const exit = Promise.race([awaitEnd(ended), broken]).then(
     (end) => {
       deliver(filter?.settle(end.failure !== undefined) ?? []);
       if (end.failure !== undefined) queue.push({ stream: "stderr", bytes: Buffer.from(`${end.failure}\n`) });
@@ -90,6 +79,34 @@ export function attachProcess(options: AttachedProcessOptions): StartedProgram {
     // Whoever awaits `exit` is told; nobody may, and that must not end the server.
   });
   return { stdin: stdinOf(socket), output: queue, exit };
+}
+
+interface FollowedSocket {
+  /** Resolves when the stream has ended. */
+  readonly ended: Promise<void>;
+  /** Rejects with what `onBytes` threw; the stream is destroyed then. */
+  readonly broken: Promise<never>;
+}
+
+function followSocket(socket: Duplex, onBytes: (bytes: Buffer) => void, onEnd: () => void): FollowedSocket {
+  const ended = Promise.withResolvers<void>();
+  const broken = Promise.withResolvers<never>();
+  socket.on("data", (bytes: Buffer) => {
+    try {
+      onBytes(bytes);
+    } catch (error) {
+      broken.reject(error);
+      socket.destroy();
+    }
+  });
+  // `end` is the far side's, `close` also comes when the connection broke or we closed it.
+  for (const event of ["end", "close"]) {
+    socket.on(event, () => {
+      ended.resolve();
+      onEnd();
+    });
+  }
+  return { ended: ended.promise, broken: broken.promise };
 }
 
 /** The writing half: errors are swallowed, because a program may end without reading all its input. */

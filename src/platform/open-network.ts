@@ -1,0 +1,48 @@
+import type { Logger } from "../base/logger.ts";
+import type { Config } from "../config/config.ts";
+import type { Host } from "../config/host/host.ts";
+import { EgressProxies } from "../egress/egress-proxies.ts";
+import { NetworkAccess } from "../egress/network-access.ts";
+import { readRegistrySettings } from "../egress/registries/registry-settings.ts";
+import type { NetworkAlerts } from "../telemetry/network-alerts.ts";
+import type { Door } from "./engine-chooser.ts";
+
+export interface OpenedNetwork {
+  readonly egressProxies: EgressProxies;
+  readonly network: NetworkAccess;
+}
+
+export interface NetworkOptions {
+  readonly config: Config;
+  readonly host: Host;
+  readonly door: Door;
+  readonly refusals: NetworkAlerts;
+  readonly logger: Logger;
+}
+
+/** How long a principal's egress proxy is kept that no sandbox uses. */
+const proxyIdleMs = 300_000;
+
+/** No proxy runs before a sandbox needs one. */
+export function openNetwork({ config, host, door, refusals, logger }: NetworkOptions): OpenedNetwork {
+  const egressProxies = new EgressProxies({
+    idleMs: proxyIdleMs,
+    platform: host.platform,
+    node: { executable: host.executable, flags: host.nodeFlags },
+    temporaryDirectory: host.temporaryDirectory,
+    environment: host.environment,
+    dnsServers: config.network.dnsServers,
+    hostAddresses: config.network.hostAddresses,
+    logger,
+    // Who sits before the command line is told by it.
+    refusalLevel: door === "server" ? "warn" : "info",
+    refusals,
+  });
+  const network = new NetworkAccess({
+    proxies: egressProxies,
+    readRegistries: () => readRegistrySettings(host),
+    privateHosts: config.network.privateHosts,
+    maxBytes: config.network.maxBytes,
+  });
+  return { egressProxies, network };
+}

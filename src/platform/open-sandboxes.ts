@@ -1,0 +1,42 @@
+import type { Logger } from "../base/logger.ts";
+import type { Config } from "../config/config.ts";
+import type { Host } from "../config/host/host.ts";
+import { Admission } from "../sandbox/admission.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
+import { Sandboxes } from "../sandbox/sandboxes.ts";
+import type { Owners } from "./open-owners.ts";
+
+export interface OpenedSandboxes {
+  readonly admission: Admission;
+  readonly sandboxes: Sandboxes;
+  /** Where packages are installed and images built; they take no place of a run's. */
+  readonly installers: Sandboxes;
+  /** A live sandbox of this process, whatever it is for. */
+  readonly findLive: (id: string) => Sandbox | undefined;
+}
+
+export interface SandboxesOptions {
+  readonly config: Config;
+  readonly host: Host;
+  readonly owners: Owners;
+  readonly logger: Logger;
+  readonly now: () => number;
+  /** Called when a run begins to wait for its place. */
+  readonly onWaiting: () => void;
+}
+
+/** Installations at once; further ones wait. */
+const maxInstallers = 4;
+
+export function openSandboxes({ config, host, owners, logger, now, onWaiting }: SandboxesOptions): OpenedSandboxes {
+  const { owner, leases, records, peerServer: door } = owners;
+  const { queue, maxContainers } = config;
+  const openAdmission = (maxSandboxes: number, onWait?: () => void): Admission =>
+    new Admission({ maxSandboxes, queueLimit: queue.limit, queueTimeoutMs: queue.timeoutMs, onWaiting: onWait });
+  const sandboxesWith = (admitted: Admission): Sandboxes =>
+    new Sandboxes({ admission: admitted, leases, records, door, platform: host.platform, owner, logger, now });
+  const admission = openAdmission(maxContainers, onWaiting);
+  const sandboxes = sandboxesWith(admission);
+  const installers = sandboxesWith(openAdmission(maxInstallers));
+  return { admission, sandboxes, installers, findLive: (id) => sandboxes.find(id) ?? installers.find(id) };
+}
