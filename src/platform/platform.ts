@@ -83,7 +83,13 @@ function openParts({ config, loaded, host, door, defaultEngine, onAlert }: Platf
   const opened = openSandboxes({ config, host, owners, logger, now, onWaiting: () => sessions.makeRoom() });
   const { admission, sandboxes, installers } = opened;
   const idleMs = config.session.idleTimeoutMs;
-  const sessions = new Sessions({ archives, idleMs, waiting: () => admission.waiting, logger, now });
+  const sessions = new Sessions({
+    archives,
+    idleMs,
+    waiting: (principal) => admission.waitingFor(principal),
+    logger,
+    now,
+  });
   const environments = new Environments({ idleMs: config.environmentIdleMs, logger });
   const alerts = openAlerts({ logger, now, onAlert });
   const { egressProxies, network } = openNetwork({ config, host, door, refusals: alerts.network, logger });

@@ -27,7 +27,7 @@ describe("Admission", () => {
     await expect(admission.acquire("a")).rejects.toMatchObject({ errorType: "CAPACITY" });
   });
 
-  it("serves the principal with the fewest places first, then the first come", async () => {
+  it("serves the principal with the fewest places first, then the one served longest ago", async () => {
     const admission = new Admission(patient);
     const held = [await admission.acquire("greedy"), await admission.acquire("greedy")];
     const order: string[] = [];
@@ -37,7 +37,7 @@ describe("Admission", () => {
     expect(order).toEqual(["modest"]);
     held[1]?.release();
     await settled();
-    expect(order).toEqual(["modest", "greedy"]);
+    expect(order).toEqual(["modest", "other"]);
     void waiting;
   });
 
@@ -76,5 +76,125 @@ describe("Admission", () => {
     const next = admission.acquire("b");
     place.release();
     await expect(next).resolves.toBeDefined();
+  });
+
+  it("takes turns between principals that hold as many places, whoever came first", async () => {
+    const admission = new Admission({ ...patient, maxSandboxes: 1, queueLimit: 20 });
+    const first = await admission.acquire("greedy");
+    const order: string[] = [];
+    const run = async (name: string): Promise<void> => {
+      const place = await admission.acquire(name);
+      order.push(name);
+      place.release();
+    };
+    const all = [...Array(6).fill("greedy"), ...Array(3).fill("modest")].map(run);
+    first.release();
+    await Promise.all(all);
+    expect(order.slice(0, 6)).toEqual(["modest", "greedy", "modest", "greedy", "modest", "greedy"]);
+    expect(order).toHaveLength(9);
+  });
+
+  it("gives a modest principal at least 40 % of the starts while both wait, for any number of places", async () => {
+    for (const maxSandboxes of [1, 2, 3, 5, 10]) {
+      const admission = new Admission({ ...patient, maxSandboxes, queueLimit: 200 });
+      const starts: string[] = [];
+      let modestWaits = 20;
+      const run = async (name: string): Promise<void> => {
+        const place = await admission.acquire(name);
+        if (modestWaits > 0) starts.push(name);
+        if (name === "modest") modestWaits -= 1;
+        await settled();
+        place.release();
+      };
+      const greedy = Array.from({ length: 180 }, () => run("greedy"));
+      starts.length = 0;
+      await Promise.all([...greedy, ...Array.from({ length: 20 }, () => run("modest"))]);
+      const bothWaited = starts.slice(maxSandboxes);
+      const share = bothWaited.filter((name) => name === "modest").length / bothWaited.length;
+      expect(share, `${maxSandboxes} places`).toBeGreaterThanOrEqual(0.4);
+    }
+  });
+
+  it("lets one principal fill the whole queue, and others push its last requests out of it", async () => {
+    const admission = new Admission({ maxSandboxes: 1, queueLimit: 4, queueTimeoutMs: 60_000 });
+    const place = await admission.acquire("greedy");
+    const ends: string[] = [];
+    const ask = (principal: string, name: string): Promise<unknown> =>
+      admission.acquire(principal).then(
+        (given) => {
+          ends.push(name);
+          given.release();
+        },
+        (error: unknown) => ends.push(`${name} ${(error as { errorType: string }).errorType}`),
+      );
+    const waiting = [1, 2, 3, 4, 5].map((number) => ask("greedy", `greedy ${number}`));
+    await settled();
+    expect(ends).toEqual(["greedy 5 CAPACITY"]);
+    waiting.push(...[1, 2, 3].map((number) => ask("modest", `modest ${number}`)));
+    await settled();
+    expect(ends.toSorted()).toEqual([3, 4, 5].map((number) => `greedy ${number} CAPACITY`).concat("modest 3 CAPACITY"));
+    expect(admission.waiting).toBe(4);
+    place.release();
+    await Promise.all(waiting);
+    expect(ends.slice(4)).toEqual(["modest 1", "greedy 1", "modest 2", "greedy 2"]);
+  });
+
+  it("holds a principal to its own maximum, in the queue too, while others pass it", async () => {
+    const admission = new Admission({ maxSandboxes: 3, queueLimit: 3, queueTimeoutMs: 60_000 });
+    admission.setMaximum("bounded", 1);
+    const place = await admission.acquire("bounded");
+    const order: string[] = [];
+    const second = admission.acquire("bounded").then(() => order.push("second"));
+    await admission.acquire("other");
+    await admission.acquire("other");
+    expect(admission.waiting).toBe(1);
+    place.release();
+    await second;
+    expect(order).toEqual(["second"]);
+  });
+
+  it("tells a principal at its own maximum so, and admits its waiters when that is raised", async () => {
+    const admission = new Admission({ maxSandboxes: 3, queueLimit: 3, queueTimeoutMs: 20 });
+    admission.setMaximum("bounded", 1);
+    await admission.acquire("bounded");
+    await expect(admission.acquire("bounded")).rejects.toMatchObject({
+      errorType: "CAPACITY",
+      message: expect.stringContaining("The 1 sandboxes that you may have at once"),
+      context: { max_sandboxes: 1, retry_after_seconds: 1 },
+    });
+    const waiter = admission.acquire("bounded");
+    admission.setMaximum("bounded", null);
+    await expect(waiter).resolves.toBeDefined();
+  });
+
+  it("loses no place whatever leaves the queue, in whatever order", async () => {
+    const admission = new Admission({ maxSandboxes: 2, queueLimit: 10, queueTimeoutMs: 60_000 });
+    const held = [await admission.acquire("a"), await admission.acquire("b")];
+    const controllers = Array.from({ length: 6 }, () => new AbortController());
+    const waiting = controllers.map((controller, index) =>
+      admission.acquire(index % 2 === 0 ? "a" : "b", controller.signal).catch(() => null),
+    );
+    for (const index of [4, 0, 3]) controllers[index]?.abort();
+    for (const place of held) place.release();
+    const given = await Promise.race([Promise.all([waiting[1], waiting[2]]), Promise.all(waiting)]);
+    expect(given.every((place) => place !== null)).toBe(true);
+    expect(admission.waiting).toBe(1);
+    given[0]?.release();
+    (await waiting[5])?.release();
+    given[1]?.release();
+    await admission.acquire("c");
+    await admission.acquire("c");
+    expect(admission.waiting).toBe(0);
+  });
+
+  it("counts for whom a principal could make room: itself, and those below their maximum", async () => {
+    const admission = new Admission({ maxSandboxes: 2, queueLimit: 5, queueTimeoutMs: 60_000 });
+    admission.setMaximum("bounded", 1);
+    await admission.acquire("bounded");
+    void admission.acquire("bounded");
+    expect(["bounded", "other"].map((principal) => admission.waitingFor(principal))).toEqual([1, 0]);
+    await admission.acquire("other");
+    void admission.acquire("other");
+    expect(["bounded", "other"].map((principal) => admission.waitingFor(principal))).toEqual([2, 1]);
   });
 });

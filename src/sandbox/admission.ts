@@ -1,5 +1,6 @@
 import { throwIfCancelled } from "../base/abort.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
+import { WaitingRoom, type Waiter } from "./waiting-room.ts";
 
 /** Sizes of the waiting room in front of the sandboxes (SPEC LI4). */
 export interface AdmissionOptions {
@@ -18,19 +19,18 @@ export interface Place {
   release(): void;
 }
 
-interface Waiter {
-  readonly principal: string;
-  admit(place: Place): void;
-}
-
 /**
  * Hands out the places for sandboxes: at once while there are any, else in turn from a bounded queue.
- * Of those who wait, the principal that holds the fewest places goes first; between equals, who came first.
+ *
+ * Places are shared when several principals wait: the one that holds the fewest goes first, between equals the one that was
+ * served longest ago. Alone, a principal may hold every place and fill the whole queue; when the queue is full, a request
+ * of a principal with fewer waiting takes the room of the last one of whoever has the most there.
  */
 export class Admission {
   readonly #options: AdmissionOptions;
   readonly #held = new Map<string, number>();
-  readonly #waiting: Waiter[] = [];
+  readonly #maxima = new Map<string, number>();
+  readonly #room = new WaitingRoom<Place>();
   #taken = 0;
 
   constructor(options: AdmissionOptions) {
@@ -39,32 +39,43 @@ export class Admission {
 
   /** Requests that wait. */
   get waiting(): number {
-    return this.#waiting.length;
+    return this.#room.size;
+  }
+
+  /** Requests of those that a place would serve which this principal gave back: its own, and of all below their maximum. */
+  waitingFor(principal: string): number {
+    return this.#room.count((waiter) => waiter === principal || !this.#isAtMaximum(waiter));
+  }
+
+  /** Sets how many places a principal may hold at once, for its further requests; null: as many as there are. */
+  setMaximum(principal: string, maximum: number | null): void {
+    if (maximum === null) this.#maxima.delete(principal);
+    else this.#maxima.set(principal, maximum);
+    this.#admitWaiters();
   }
 
   /** @throws CAPACITY with `retry_after_seconds` in its context, CANCELLED */
   async acquire(principal: string, signal?: AbortSignal): Promise<Place> {
     throwIfCancelled(signal);
-    if (this.#taken < this.#options.maxSandboxes) return this.#take(principal);
-    if (this.#waiting.length >= this.#options.queueLimit) throw this.#capacity("the queue is full");
+    if (this.#mayTake(principal)) return this.#take(principal);
+    if (this.#room.size >= this.#options.queueLimit) this.#pushOut(principal);
     return this.#wait(principal, signal);
   }
 
   async #wait(principal: string, signal: AbortSignal | undefined): Promise<Place> {
     const { promise, resolve, reject } = Promise.withResolvers<Place>();
-    const waiter: Waiter = { principal, admit: resolve };
+    const waiter: Waiter<Place> = { principal, admit: resolve, refuse: reject };
     const leave = (error: Error): void => {
-      const index = this.#waiting.indexOf(waiter);
-      if (index >= 0) this.#waiting.splice(index, 1);
+      this.#room.leave(waiter);
       reject(error);
     };
     const onAbort = (): void => leave(new GloveboxError("CANCELLED", "The request was cancelled while it waited."));
     const timer = setTimeout(
-      () => leave(this.#capacity(`no place became free in ${this.#options.queueTimeoutMs / 1000} s`)),
+      () => leave(this.#capacity(principal, `no place became free in ${this.#options.queueTimeoutMs / 1000} s`)),
       this.#options.queueTimeoutMs,
     );
     signal?.addEventListener("abort", onAbort, { once: true });
-    this.#waiting.push(waiter);
+    this.#room.enter(waiter);
     this.#options.onWaiting?.();
     try {
       return await promise;
@@ -74,9 +85,26 @@ export class Admission {
     }
   }
 
+  /** Makes room in the full queue for a principal that uses less of it than another. @throws CAPACITY */
+  #pushOut(principal: string): void {
+    const last = this.#room.lastOfLongest(principal);
+    if (last === null) throw this.#capacity(principal, "the queue is full");
+    this.#room.leave(last);
+    last.refuse(this.#capacity(last.principal, "the queue is full, where others with fewer requests go first"));
+  }
+
+  #mayTake(principal: string): boolean {
+    return this.#taken < this.#options.maxSandboxes && !this.#isAtMaximum(principal);
+  }
+
+  #isAtMaximum(principal: string): boolean {
+    return this.#heldBy(principal) >= (this.#maxima.get(principal) ?? Infinity);
+  }
+
   #take(principal: string): Place {
     this.#taken += 1;
     this.#held.set(principal, this.#heldBy(principal) + 1);
+    this.#room.noteServed(principal);
     let released = false;
     return {
       release: () => {
@@ -92,30 +120,37 @@ export class Admission {
     const held = this.#heldBy(principal) - 1;
     if (held > 0) this.#held.set(principal, held);
     else this.#held.delete(principal);
-    const next = this.#nextWaiter();
-    if (next === undefined) return;
-    this.#waiting.splice(this.#waiting.indexOf(next), 1);
-    // Taken here and now, so that no newcomer slips in before the waiter runs.
-    next.admit(this.#take(next.principal));
+    this.#admitWaiters();
   }
 
-  #nextWaiter(): Waiter | undefined {
-    let best: Waiter | undefined;
-    for (const waiter of this.#waiting) {
-      if (best === undefined || this.#heldBy(waiter.principal) < this.#heldBy(best.principal)) best = waiter;
+  /** Taken here and now, so that no newcomer slips in before the waiter runs. */
+  #admitWaiters(): void {
+    for (;;) {
+      const next = this.#room.next((principal) => (this.#mayTake(principal) ? this.#heldBy(principal) : null));
+      if (next === null) return;
+      this.#room.leave(next);
+      next.admit(this.#take(next.principal));
     }
-    return best;
   }
 
   #heldBy(principal: string): number {
     return this.#held.get(principal) ?? 0;
   }
 
-  #capacity(why: string): GloveboxError {
+  #capacity(principal: string, why: string): GloveboxError {
     const { maxSandboxes, queueTimeoutMs } = this.#options;
     const retryAfterSeconds = Math.max(1, Math.ceil(queueTimeoutMs / 1000));
-    return new GloveboxError("CAPACITY", `All ${maxSandboxes} sandboxes are in use and ${why}.`, {
-      context: { max_containers: maxSandboxes, retry_after_seconds: retryAfterSeconds },
+    const maximum = this.#maxima.get(principal);
+    const isOwn = maximum !== undefined && this.#isAtMaximum(principal);
+    const what = isOwn
+      ? `The ${maximum} sandboxes that you may have at once are in use`
+      : `All ${maxSandboxes} sandboxes are in use`;
+    return new GloveboxError("CAPACITY", `${what} and ${why}.`, {
+      context: {
+        max_containers: maxSandboxes,
+        ...(maximum === undefined ? {} : { max_sandboxes: maximum }),
+        retry_after_seconds: retryAfterSeconds,
+      },
     });
   }
 }

@@ -10,8 +10,8 @@ export interface SessionsOptions {
   readonly archives: WorkArchives;
   /** An idle session ends after it (SPEC SE5). */
   readonly idleMs: number;
-  /** Requests that wait for a place which a stopped session could give them. */
-  readonly waiting: () => number;
+  /** Requests that wait for a place which a stopped session of the principal could give them. */
+  readonly waiting: (principal: string) => number;
   readonly logger: Logger;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -87,7 +87,7 @@ export class Sessions {
   /** Stops idle sessions, those idle longest first, as long as others wait for their places (SPEC LI4). */
   makeRoom(): void {
     for (const session of this.#places.idle) {
-      if (this.#stopping.size >= this.#options.waiting()) return;
+      if (this.#stopping.size >= this.#options.waiting(session.principal)) continue;
       if (!session.canStop || this.#stopping.has(session)) continue;
       this.#stopping.add(session);
       void session.stop().finally(() => {
