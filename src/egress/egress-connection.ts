@@ -17,7 +17,7 @@ export interface ForwarderChannel {
 
 /** How long a forwarder may take to listen: as long as an interpreter's start on a busy machine. */
 const readyMs = 30_000;
-const mostDenialsKept = 20;
+const maxDenialsKept = 20;
 
 /** A connection of a sandbox to the proxy: passes bytes on without looking at them, and keeps what was refused. */
 export class EgressConnection {
@@ -168,7 +168,7 @@ export class EgressConnection {
 
   #deny(denial: Denial): void {
     this.#denialCount++;
-    if (this.#denials.length < mostDenialsKept) this.#denials.push(denial);
+    if (this.#denials.length < maxDenialsKept) this.#denials.push(denial);
     this.onDenied?.(denial);
   }
 

@@ -44,4 +44,4 @@ export type FromProxy =
   | { readonly type: "answer"; readonly number: number; readonly hosts: readonly HostAndPort[] };
 
 /** Denials of one sandbox that are told; the rest is only answered. */
-export const mostDenialsTold = 100;
+export const maxDenialsTold = 100;

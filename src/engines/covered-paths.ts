@@ -13,11 +13,11 @@ export const coveredProcPaths: readonly string[] = [
   "/proc/timer_stats",
 ];
 
-const mostProcessors = 256;
+const maxProcessors = 256;
 
 /** What of /sys is covered where there is a /sys: firmware, and the meters that betray what others compute. */
 export const coveredSysPaths: readonly string[] = [
   "/sys/firmware",
   "/sys/devices/virtual/powercap",
-  ...Array.from({ length: mostProcessors }, (_, cpu) => `/sys/devices/system/cpu/cpu${cpu}/thermal_throttle`),
+  ...Array.from({ length: maxProcessors }, (_, cpu) => `/sys/devices/system/cpu/cpu${cpu}/thermal_throttle`),
 ];

@@ -4,7 +4,7 @@ import type { EngineSurroundings } from "./engine-surroundings.ts";
 import type { EngineRow } from "./engine-table.ts";
 import type { CallOptions, Engine, EngineName, EngineProbe } from "./engine.ts";
 import { guardEngine } from "./guarded-engine.ts";
-import { isolationRefusal } from "./isolation-refusal.ts";
+import { isolationRefusal } from "./enforcement/isolation-refusal.ts";
 import { probeEngine } from "./probe-engine.ts";
 
 /** What a caller may ask for: one engine by its name, or with `auto` the first that answers. */

@@ -1,7 +1,7 @@
 import { cancelled, throwIfCancelled, untilCancelled } from "../base/abort.ts";
 import { GloveboxError, toGloveboxError } from "../errors/glovebox-error.ts";
 import type { Capabilities } from "./capabilities.ts";
-import { checkMounts } from "./check-mounts.ts";
+import { checkMounts } from "./enforcement/check-mounts.ts";
 import type { ContainerSpec } from "./container-spec.ts";
 import type {
   CallOptions,

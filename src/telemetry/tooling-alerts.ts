@@ -2,7 +2,7 @@ import { shortenTooling, type ChangedToolingFile } from "../policy/tooling/tooli
 import type { Alert, AlertListener } from "./alert.ts";
 
 /** Names in one message. */
-const mostNames = 100;
+const maxNames = 100;
 
 /** Makes an alert of each change to files that tools of a project's owner run; they end with the sandbox, as one. */
 export class ToolingAlerts {
@@ -18,7 +18,7 @@ export class ToolingAlerts {
 
   changed(sandbox: string, files: readonly ChangedToolingFile[]): void {
     this.#counts.set(sandbox, (this.#counts.get(sandbox) ?? 0) + files.length);
-    const names = shortenTooling(files, mostNames).map(({ path, change }) => `${path} (${change})`);
+    const names = shortenTooling(files, maxNames).map(({ path, change }) => `${path} (${change})`);
     const message = `Files that tools of the project's owner run by themselves have changed: ${names.join(", ")}.`;
     this.#tell(this.#alert(sandbox, "start", files.length, message));
   }

@@ -13,6 +13,9 @@ const wholeStrings = [...engineTable.map(({ name }) => name).filter((name) => co
 /** Words that no other code may hold, in whatever form. */
 const anywhere = [...engineTable.map(({ name }) => name).filter((name) => !commonWords.has(name)), ...otherWords];
 
+/** Folders of the engines that are part of their interface. */
+const forAll: ReadonlySet<string> = new Set(["enforcement"]);
+
 /** Engines' words in a file's code: comments do not count, names of variables and texts do. */
 export function engineWords(path: string, text: string): readonly string[] {
   const { comments, errors } = parseSync(path, text);
@@ -24,7 +27,7 @@ export function engineWords(path: string, text: string): readonly string[] {
   return [
     ...anywhere.filter((word) => lower.includes(word)),
     ...wholeStrings.filter((word) => new RegExp(`["']${word}["']`).test(withoutOtherMeanings(code))),
-    ...[...code.matchAll(/\/engines\/([a-z-]+)\//g)].flatMap(([, folder = ""]) => folder),
+    ...[...code.matchAll(/\/engines\/([a-z-]+)\//g)].flatMap(([, folder = ""]) => (forAll.has(folder) ? [] : folder)),
   ];
 }
 

@@ -114,7 +114,7 @@ export const rootFiles: Readonly<Record<string, LayerRule>> = {
 export const siblings: Readonly<
   Record<string, { readonly shared: readonly string[]; readonly wiring: readonly string[] }>
 > = {
-  engines: { shared: ["inside", "docker-api"], wiring: ["src/engines/engine-table.ts"] },
+  engines: { shared: ["enforcement", "inside", "docker-api"], wiring: ["src/engines/engine-table.ts"] },
   workloads: { shared: ["program", "run", "place"], wiring: [] },
 };
 

@@ -87,10 +87,10 @@ export const files: Topic = (behaviour) => {
     (scene) =>
       inEachImage(scene, async ({ files: inside }) => {
         await inside.write("/work/letters", Buffer.from("abcdefghij"));
-        expect((await read(inside, "/work/letters", { offsetBytes: 3, mostBytes: 4 })).toString()).toBe("defg");
-        expect((await read(inside, "/work/letters", { offsetBytes: 8, mostBytes: 4 })).toString()).toBe("ij");
-        expect((await read(inside, "/work/letters", { mostBytes: 2 })).toString()).toBe("ab");
-        expect((await read(inside, "/work/letters", { mostBytes: 0 })).toString()).toBe("");
+        expect((await read(inside, "/work/letters", { offsetBytes: 3, maxBytes: 4 })).toString()).toBe("defg");
+        expect((await read(inside, "/work/letters", { offsetBytes: 8, maxBytes: 4 })).toString()).toBe("ij");
+        expect((await read(inside, "/work/letters", { maxBytes: 2 })).toString()).toBe("ab");
+        expect((await read(inside, "/work/letters", { maxBytes: 0 })).toString()).toBe("");
         expect((await read(inside, "/work/letters", { offsetBytes: 10 })).toString()).toBe("");
         expect((await read(inside, "/work/letters", { offsetBytes: 999 })).toString()).toBe("");
         await failureOf(inside.read("/work/letters", { offsetBytes: -1 }), "INVALID_REQUEST");
@@ -202,7 +202,7 @@ export const files: Topic = (behaviour) => {
           "a/b/c",
           "a/file",
         ]);
-        const few = await inside.list("/work", { depth: 9, mostEntries: 4 });
+        const few = await inside.list("/work", { depth: 9, maxEntries: 4 });
         expect({ count: few.entries.length, isTruncated: few.isTruncated }).toEqual({ count: 4, isTruncated: true });
         expect(await inside.list("/work/a/b/c")).toEqual({ entries: [], isTruncated: false });
         expect((await inside.list("/")).entries.map(({ path }) => path)).toContain("work");

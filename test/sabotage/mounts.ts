@@ -120,7 +120,7 @@ export const mountsSabotages: readonly Sabotage[] = [
   },
   {
     id: "installers may write to the host",
-    file: "src/engines/check-mounts.ts",
+    file: "src/engines/enforcement/check-mounts.ts",
     find: "if (rootCapabilities !== undefined && !mount.readOnly) {",
     replace: "if (rootCapabilities?.length === 99 && !mount.readOnly) {",
     test: contract,

@@ -41,8 +41,8 @@ export const projectsSabotages: readonly Sabotage[] = [
   {
     id: "tooling: a flood in one folder crowds the rest out",
     file: "src/policy/tooling/tooling-changes.ts",
-    find: "const mostOfPlace = 8;",
-    replace: "const mostOfPlace = 8_000;",
+    find: "const maxOfPlace = 8;",
+    replace: "const maxOfPlace = 8_000;",
     test: "src/policy/tooling/tooling-changes.test.ts",
     name: "names the folder where many files",
   },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createFrameReader, encodeFrame, frameTypes, mostPayloadBytes } from "./frames.ts";
+import { createFrameReader, encodeFrame, frameTypes, maxPayloadBytes } from "./frames.ts";
 
 describe("createFrameReader", () => {
   const first = encodeFrame(frameTypes.data, 7, Buffer.from("hello"));
@@ -24,7 +24,7 @@ describe("createFrameReader", () => {
 
   it("refuses a payload that is too long before it has come", () => {
     const header = encodeFrame(frameTypes.data, 1);
-    header.writeUInt32BE(mostPayloadBytes + 1, 5);
+    header.writeUInt32BE(maxPayloadBytes + 1, 5);
     expect(() => createFrameReader()(header)).toThrow(RangeError);
   });
 });

@@ -29,7 +29,7 @@ export interface Frame {
 /** Bytes of data that each end may send on a connection before the other grants more. */
 export const firstCreditBytes = 262_144;
 /** Longest payload. */
-export const mostPayloadBytes = 65_536;
+export const maxPayloadBytes = 65_536;
 const headerBytes = 9;
 
 export function encodeFrame(type: number, connection: number, payload: Uint8Array = Buffer.alloc(0)): Buffer {
@@ -53,7 +53,7 @@ export function createFrameReader(): (bytes: Uint8Array) => Frame[] {
     while (rest.length >= headerBytes) {
       const type = rest.readUInt8(0);
       const size = rest.readUInt32BE(5);
-      if (type > frameTypes.credit || size > mostPayloadBytes) throw new RangeError("not a frame");
+      if (type > frameTypes.credit || size > maxPayloadBytes) throw new RangeError("not a frame");
       if (rest.length < headerBytes + size) break;
       frames.push({
         type,

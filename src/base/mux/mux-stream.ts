@@ -11,7 +11,7 @@ export interface MuxStreamOptions {
 }
 
 /** Data of one frame; small, so that connections take turns. */
-const mostDataBytes = 32_768;
+const maxDataBytes = 32_768;
 /** Credit is granted in portions of at least this. */
 const creditPortionBytes = 65_536;
 
@@ -98,7 +98,7 @@ export class MuxStream extends Duplex {
   #flush(): void {
     const { bytes, done } = this.#waiting ?? {};
     if (bytes === undefined || done === undefined || this.#credit === 0) return;
-    const piece = bytes.subarray(0, Math.min(bytes.length, this.#credit, mostDataBytes));
+    const piece = bytes.subarray(0, Math.min(bytes.length, this.#credit, maxDataBytes));
     const rest = bytes.subarray(piece.length);
     this.#waiting = undefined;
     this.#credit -= piece.length;

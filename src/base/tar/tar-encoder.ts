@@ -16,7 +16,7 @@ interface TarPart {
 /** Bytes of a block: headers are one, contents fill whole ones. */
 export const tarBlockBytes = 512;
 const nameBytes = 100;
-const mostOctalSize = 0o77777777777;
+const maxOctalSize = 0o77777777777;
 const typeFlags = { file: "0", "hard-link": "1", link: "2", folder: "5" } as const;
 
 /** End of an archive. */
@@ -86,7 +86,7 @@ function block({ name, target, flag, mode, sizeBytes, seconds }: TarHeader): Buf
 
 /** Beyond 8 GiB the number is binary, as GNU tar and BusyBox write it. */
 function writeSize(header: Buffer, sizeBytes: number): void {
-  if (sizeBytes <= mostOctalSize) header.write(octal(sizeBytes, 11), 124, "latin1");
+  if (sizeBytes <= maxOctalSize) header.write(octal(sizeBytes, 11), 124, "latin1");
   else {
     header.writeUInt8(0x80, 124);
     header.writeBigUInt64BE(BigInt(sizeBytes), 128);

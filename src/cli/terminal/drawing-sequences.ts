@@ -9,12 +9,12 @@ const ansiModes: ReadonlySet<number> = new Set([4]);
 const escapes = /^(?:[78DEMc=>]|[()][0AB])$/;
 
 /** Most parameters of a control sequence, by its intermediate characters and final; those for colours may have parts. */
-const mostParameters: Readonly<Record<string, number>> = {
+const maxParameters: Readonly<Record<string, number>> = {
   ...Object.fromEntries("@ABCDEFGIJKLMPSTXZ`abde".split("").map((final) => [final, 1])),
   ...{ H: 2, f: 2, r: 2, s: 0, u: 0, m: 32, h: 16, l: 16, "?h": 16, "?l": 16, "?J": 1, "?K": 1, " q": 1, "!p": 0 },
 };
 
-const mostNumber = 9_999;
+const maxNumber = 9_999;
 const form = /^(\??)([\d;:]*)([ -/]{0,2})([@-~])$/;
 
 /** A change of a mode. */
@@ -36,7 +36,7 @@ export function drawingEscape(sequence: string): string | null {
 export function drawingControl(sequence: string): { readonly text: string; readonly change?: ModeChange } | null {
   const [, mark = "", given = "", intermediate = "", final = ""] = form.exec(sequence) ?? [];
   const name = `${mark}${intermediate}${final}`;
-  const most = mostParameters[name];
+  const most = maxParameters[name];
   if (most === undefined || (given.includes(":") && name !== "m")) return null;
   const parameters = given === "" ? [] : given.split(";");
   if (parameters.length > most) return null;
@@ -51,5 +51,5 @@ export function drawingControl(sequence: string): { readonly text: string; reado
 }
 
 function plainNumber(digits: string): string {
-  return digits === "" ? "" : String(Math.min(Number(digits), mostNumber));
+  return digits === "" ? "" : String(Math.min(Number(digits), maxNumber));
 }

@@ -2,7 +2,7 @@ import { drawingControl, drawingEscape } from "./drawing-sequences.ts";
 import { terminalReset } from "./terminal-reset.ts";
 
 /** A control sequence, or a string, that has not ended by then is none. */
-const mostCharacters = { control: 256, string: 65_536 };
+const maxCharacters = { control: 256, string: 65_536 };
 
 /** Bell, backspace, tab, line ends, and the two that choose between G0 and G1. */
 const controls = "\u0007\u0008\t\n\u000b\u000c\r\u000e\u000f";
@@ -46,7 +46,7 @@ export class TerminalFilter {
         return this.#control(character);
       case "string":
         // BEL ends it too, as terminals take it.
-        if ("\u0007\u0018\u001a".includes(character) || ++this.#length > mostCharacters.string) this.#state = "text";
+        if ("\u0007\u0018\u001a".includes(character) || ++this.#length > maxCharacters.string) this.#state = "text";
         if (character === "\u001b") this.#state = "string-escape";
         return "";
       case "string-escape":
@@ -87,7 +87,7 @@ export class TerminalFilter {
     }
     this.#sequence += character;
     // Intermediate characters: more is to come.
-    if (character >= " " && character <= "/" && this.#sequence.length < mostCharacters.control) return "";
+    if (character >= " " && character <= "/" && this.#sequence.length < maxCharacters.control) return "";
     this.#state = "text";
     if (this.#sequence === "c") this.#modes.clear();
     const drawing = drawingEscape(this.#sequence);
@@ -100,7 +100,7 @@ export class TerminalFilter {
       return character === "\u001b" ? this.#text(character) : "";
     }
     this.#sequence += character;
-    if (character < "@" && this.#sequence.length < mostCharacters.control) return "";
+    if (character < "@" && this.#sequence.length < maxCharacters.control) return "";
     this.#state = "text";
     const drawing = drawingControl(this.#sequence);
     if (drawing === null) return "";

@@ -2,7 +2,7 @@ import path from "node:path";
 import type { Host } from "./host.ts";
 
 /** The longest path of a unix socket everywhere: macOS takes 103 bytes, Linux 107. */
-const mostSocketBytes = 103;
+const maxSocketBytes = 103;
 /** Bytes of `/` and an owner's id behind the folder. */
 const nameBytes = 25;
 
@@ -16,6 +16,6 @@ export function doorFolder({
   uid,
 }: Pick<Host, "stateDirectory" | "temporaryDirectory" | "uid">): string {
   const folder = path.join(stateDirectory, "doors");
-  const fits = Buffer.byteLength(folder) + nameBytes <= mostSocketBytes;
+  const fits = Buffer.byteLength(folder) + nameBytes <= maxSocketBytes;
   return fits ? folder : path.join(temporaryDirectory, `glovebox-doors-${uid ?? "user"}`);
 }

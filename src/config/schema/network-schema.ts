@@ -6,8 +6,8 @@ import { parseAddress } from "../../policy/network/ip-address.ts";
 import type { Config } from "../config.ts";
 import { wholeNumber } from "./leaf-schemas.ts";
 
-const mostEntries = 256;
-const mostBytes = 1024 * 1024 * mebibyte;
+const maxEntries = 256;
+const maxBytes = 1024 * 1024 * mebibyte;
 
 /** The section `network`. */
 export function networkSection(): z.ZodPrefault<z.ZodObject<NetworkShape, z.core.$strict>> {
@@ -31,7 +31,7 @@ export function networkSection(): z.ZodPrefault<z.ZodObject<NetworkShape, z.core
           .describe(
             "Addresses at which this machine is reached besides those of its own interfaces, such as the one of a NAT before it: refused to sandboxes as the machine itself.",
           ),
-        max_bytes: wholeNumber("bytes", 1024, mostBytes)
+        max_bytes: wholeNumber("bytes", 1024, maxBytes)
           .default(1024 * mebibyte)
           .describe("Most bytes that one sandbox may send and receive over the network."),
       },
@@ -64,7 +64,7 @@ export function toNetwork(section: z.output<z.ZodObject<NetworkShape>>): Config[
 
 function list(what: string, isValid: (text: string) => boolean): z.ZodArray<z.ZodString> {
   const words = `a list of ${what}`;
-  return z.array(z.string(words).refine(isValid, words), words).max(mostEntries, words);
+  return z.array(z.string(words).refine(isValid, words), words).max(maxEntries, words);
 }
 
 function isHostAndPort(text: string): boolean {

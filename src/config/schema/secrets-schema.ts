@@ -4,7 +4,7 @@ import { limitKinds, type LimitKind } from "../../policy/limits/limits.ts";
 import { hostPath } from "./leaf-schemas.ts";
 import type { SecretSource } from "../secrets/secret-source.ts";
 
-const mostSecrets = 256;
+const maxSecrets = 256;
 /** As variables are usually called; what looks otherwise may be a value in the wrong place. */
 const listedName = /^[A-Z_][A-Z0-9_]{0,63}$/;
 const listWords = "a list of names of environment variables, in capitals, such as OPENAI_API_KEY (never a value)";
@@ -29,12 +29,12 @@ export function secretSources(): z.ZodType<readonly SecretSource[]> {
       return z.NEVER;
     };
     if (Array.isArray(given)) {
-      const names = z.array(z.string().regex(listedName)).max(mostSecrets).safeParse(given);
+      const names = z.array(z.string().regex(listedName)).max(maxSecrets).safeParse(given);
       return names.success ? [...new Set(names.data)].map((name) => sourceOf(name, { env: name })) : refuse(listWords);
     }
     if (typeof given !== "object" || given === null) return refuse(`names with their sources, or ${listWords}`);
     const entries = Object.entries(given);
-    if (entries.length > mostSecrets) return refuse(`at most ${mostSecrets} secrets`);
+    if (entries.length > maxSecrets) return refuse(`at most ${maxSecrets} secrets`);
     return entries.map(([name, value]) => {
       if (!environmentName.test(name) || name.length > 64) return refuse("names of letters, digits and underscores");
       const parsed = entry.safeParse(value);

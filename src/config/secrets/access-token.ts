@@ -9,7 +9,7 @@ import type { Host } from "../host/host.ts";
 
 /** 256 bits in base64url, and a line end. */
 const form = /^[\w-]{43}\n?$/;
-const mostBytes = 64;
+const maxBytes = 64;
 const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL } = constants;
 /** Windows has neither. */
 const { O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants as Partial<typeof constants>;
@@ -68,8 +68,8 @@ async function readToken(file: string, { uid }: TokenHost): Promise<string | nul
   if (!stat.isFile()) throw unusable(file, "it is not a file");
   if (uid !== null && stat.uid !== uid) throw unusable(file, "it belongs to another user");
   if (uid !== null && (stat.mode & 0o077) !== 0) throw unusable(file, "other users may read or write it");
-  const bytes = Buffer.alloc(mostBytes);
-  const { bytesRead } = await opened.read(bytes, 0, mostBytes, 0);
+  const bytes = Buffer.alloc(maxBytes);
+  const { bytesRead } = await opened.read(bytes, 0, maxBytes, 0);
   const text = bytes.toString("latin1", 0, bytesRead);
   if (!form.test(text)) throw unusable(file, "it holds no token");
   return text.trimEnd();

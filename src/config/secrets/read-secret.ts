@@ -7,7 +7,7 @@ import type { Host } from "../host/host.ts";
 import type { SecretSource } from "./secret-source.ts";
 
 /** Most bytes of a value: an RSA key in PEM takes 3 KiB. */
-const mostBytes: number = 16 * kibibyte;
+const maxBytes: number = 16 * kibibyte;
 
 /**
  * The value of a secret as its source has it now; the line end at the end of a file is not part of it.
@@ -21,7 +21,7 @@ export async function readSecret(
   if (value === "") {
     throw withoutValue(name, from.kind === "env" ? "its environment variable is not set" : "its file is empty");
   }
-  if (Buffer.byteLength(value) > mostBytes) throw withoutValue(name, `its value is longer than ${mostBytes} bytes`);
+  if (Buffer.byteLength(value) > maxBytes) throw withoutValue(name, `its value is longer than ${maxBytes} bytes`);
   if (value.includes("\0")) throw withoutValue(name, "its value holds a NUL character");
   return value;
 }
@@ -46,7 +46,7 @@ async function readText(name: string, path: string, { homeDirectory }: Pick<Host
 async function readStart(path: string): Promise<Uint8Array> {
   await using file = await open(path);
   // Two more for a line end that does not count, and one that tells.
-  const bytes = Buffer.alloc(mostBytes + 3);
+  const bytes = Buffer.alloc(maxBytes + 3);
   let length = 0;
   for (;;) {
     const { bytesRead } = await file.read(bytes, length, bytes.length - length);

@@ -7,8 +7,8 @@ import type { Registry } from "../proxy-messages.ts";
 import type { Resolve } from "./resolver.ts";
 
 const answerMs = 3_000;
-const mostBytes = 4 * 1024 * 1024;
-const mostRedirects = 3;
+const maxBytes = 4 * 1024 * 1024;
+const maxRedirects = 3;
 
 /** A page of each kind of registry that names files: of a package that nearly every one has. */
 const pages = {
@@ -54,7 +54,7 @@ async function read(
   const urls: string[] = [];
   const signal = AbortSignal.timeout(answerMs);
   let next = url;
-  for (let tries = 0; tries <= mostRedirects; tries++) {
+  for (let tries = 0; tries <= maxRedirects; tries++) {
     const answer = await request(next, accept, { resolve, signal });
     const { location } = answer.headers;
     if (location === undefined) return { text: await textOf(answer), urls };
@@ -93,7 +93,7 @@ async function textOf(answer: IncomingMessage): Promise<string> {
   for await (const chunk of answer) {
     chunks.push(chunk as Buffer);
     size += (chunk as Buffer).length;
-    if (size > mostBytes) break;
+    if (size > maxBytes) break;
   }
   return Buffer.concat(chunks).toString("utf8");
 }

@@ -18,7 +18,7 @@ export interface DialOptions {
 
 const connectMs = 10_000;
 /** Addresses of one name that are tried. */
-const mostTries = 4;
+const maxTries = 4;
 
 /** Connects to a target that the policy allows, at the very address that was checked. */
 export async function dial(target: HostAndPort, { policy, resolve, own, idleMs }: DialOptions): Promise<Dialled> {
@@ -34,7 +34,7 @@ export async function dial(target: HostAndPort, { policy, resolve, own, idleMs }
   if ("rule" in checked) return { denied: checked };
   if (checked.length === 0) return { failed: `The name ${target.name} has no address.` };
   let reason = "";
-  for (const address of checked.slice(0, mostTries)) {
+  for (const address of checked.slice(0, maxTries)) {
     const connected = await connectTo(address, target.port);
     if (typeof connected !== "string") {
       connected.setTimeout(idleMs, () => connected.destroy());

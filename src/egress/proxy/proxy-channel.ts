@@ -7,7 +7,7 @@ import type { HostAndPort } from "../../policy/network/host-and-port.ts";
 import { ChannelMux } from "./channel-mux.ts";
 import { dial, type Dialled } from "./dial.ts";
 import { createGateway } from "../http/http-gateway.ts";
-import { mostDenialsTold } from "../proxy-messages.ts";
+import { maxDenialsTold } from "../proxy-messages.ts";
 import type { Resolve } from "./resolver.ts";
 
 export interface ProxyChannelOptions {
@@ -142,6 +142,6 @@ export class ProxyChannel {
   }
 
   #tell(denied: Denial): void {
-    if (this.#told++ < mostDenialsTold) this.#options.onDenied(denied);
+    if (this.#told++ < maxDenialsTold) this.#options.onDenied(denied);
   }
 }

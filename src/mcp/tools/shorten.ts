@@ -17,7 +17,7 @@ export interface ShortenLimits {
 /** Share of a text's room that goes to its beginning; the rest goes to its end. */
 const headShare = 0.6;
 /** Under it nothing is cut any more. */
-const leastText = 100;
+const minText = 100;
 
 /** A response whose long texts keep their head and tail, and whose long lists keep their first items. */
 export function shorten(
@@ -27,7 +27,7 @@ export function shorten(
   for (let room = text; ; room = Math.floor(room / 2)) {
     const cuts: Cut[] = [];
     const shortened = shortenPart(value, "", room, cuts);
-    if (room < leastText || JSON.stringify(shortened).length <= total) return { value: shortened, cuts };
+    if (room < minText || JSON.stringify(shortened).length <= total) return { value: shortened, cuts };
   }
 }
 

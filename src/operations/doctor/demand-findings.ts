@@ -1,4 +1,4 @@
-import { assertEnforceable, optionalDemands } from "../../engines/assert-enforceable.ts";
+import { assertEnforceable, optionalDemands } from "../../engines/enforcement/assert-enforceable.ts";
 import type { Capabilities } from "../../engines/capabilities.ts";
 import type { EngineName } from "../../engines/engine.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";

@@ -1,4 +1,4 @@
-import type { Demand } from "../../engines/assert-enforceable.ts";
+import type { Demand } from "../../engines/enforcement/assert-enforceable.ts";
 import type { LimitKind } from "../../policy/limits/limits.ts";
 import type { LimitsRequest } from "../contract/run-settings-schema.ts";
 

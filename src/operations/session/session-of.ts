@@ -1,4 +1,4 @@
-import { isolationRefusal } from "../../engines/isolation-refusal.ts";
+import { isolationRefusal } from "../../engines/enforcement/isolation-refusal.ts";
 import { invalidField } from "../../errors/glovebox-error.ts";
 import type { PlatformParts } from "../handling/platform-parts.ts";
 import { checkImageReference } from "../../policy/image-reference.ts";

@@ -25,18 +25,18 @@ const errorLines: Readonly<Record<PackageManager, RegExp>> = {
   npm: /^npm (?:error|ERR!)(?! code | A complete log|.* Note that |.* tarball, folder)(?: (?:404|notarget|network))? +([A-Za-z].*)$/,
   pip: /^ERROR: (.*)$/,
 };
-const mostLines = 3;
-const mostCharacters = 500;
+const maxLines = 3;
+const maxCharacters = 500;
 
 /** Why an installation failed, out of what its tool wrote. */
 export function explainInstallFailure(facts: InstallFailureFacts): InstallFailure {
   const { manager, ecosystem, specs, output, exitCode } = facts;
   const lines = output.split(/\r?\n/).flatMap((line) => errorLines[manager].exec(plain(line))?.[1]?.trim() ?? []);
   const words = lines
-    .slice(0, mostLines)
+    .slice(0, maxLines)
     .map((line) => line.replace(/\.$/, ""))
     .join("; ")
-    .slice(0, mostCharacters);
+    .slice(0, maxCharacters);
   const text = words.toLowerCase().replaceAll("%2f", "/");
   const named = specs.filter((spec) => mentions(text, packageName(spec, ecosystem)));
   return {

@@ -12,11 +12,11 @@ export interface ToolResult {
   readonly output: string;
 }
 
-const mostOutputBytes = 64 * kibibyte;
+const maxOutputBytes = 64 * kibibyte;
 
 /** Reads the tool to its end. */
 export async function toolResult(process: Process): Promise<ToolResult> {
-  const kept = { stdout: new BoundedOutput(mostOutputBytes), stderr: new BoundedOutput(mostOutputBytes) };
+  const kept = { stdout: new BoundedOutput(maxOutputBytes), stderr: new BoundedOutput(maxOutputBytes) };
   for await (const { stream, bytes } of process.output) kept[stream].append(bytes);
   const { exitCode } = await process.exit;
   return { exitCode, output: `${kept.stderr.text()}\n${kept.stdout.text()}` };

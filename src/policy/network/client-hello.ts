@@ -9,9 +9,9 @@ const handshakeRecord = 22;
 const clientHelloMessage = 1;
 const serverNameExtension = 0;
 const hostNameType = 0;
-const mostRecordBytes = 16_384;
+const maxRecordBytes = 16_384;
 /** Hellos with post-quantum keys take about 2 KiB. */
-const mostHelloBytes = 65_536;
+const maxHelloBytes = 65_536;
 
 const incomplete: ClientHello = { kind: "incomplete" };
 const invalid: ClientHello = { kind: "invalid" };
@@ -25,12 +25,12 @@ export function readClientHello(bytes: Uint8Array): ClientHello {
     if (bytes.length > at + 1 && bytes[at + 1] !== 3) return invalid;
     if (bytes.length < at + 5) return incomplete;
     const size = ((bytes[at + 3] ?? 0) << 8) | (bytes[at + 4] ?? 0);
-    if (size === 0 || size > mostRecordBytes) return invalid;
+    if (size === 0 || size > maxRecordBytes) return invalid;
     const end = at + 5 + size;
     message.push(...bytes.subarray(at + 5, end));
     if (message.length > 0 && message[0] !== clientHelloMessage) return invalid;
     const needed = message.length < 4 ? null : 4 + readNumber(message, 1, 3);
-    if (needed !== null && needed > mostHelloBytes) return invalid;
+    if (needed !== null && needed > maxHelloBytes) return invalid;
     if (needed !== null && message.length >= needed) return parseHello(message.slice(4, needed));
     if (bytes.length < end) return incomplete;
     at = end;

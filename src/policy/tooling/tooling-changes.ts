@@ -30,7 +30,7 @@ export function compareTooling(before: ToolingSnapshot, after: ToolingSnapshot):
 }
 
 /** Files of one place that are named one by one; of more only their folder is. */
-const mostOfPlace = 8;
+const maxOfPlace = 8;
 
 /**
  * The same in fewer entries: where many files of one place have changed, their folder is named for them, so that a
@@ -40,7 +40,7 @@ export function shortenTooling(changed: readonly ChangedToolingFile[], most: num
   const places = Map.groupBy(changed, ({ path }) => placeOf(path));
   const shorten = (each: number): readonly ChangedToolingFile[] =>
     [...places].flatMap(([place, files]) => (files.length > each ? [{ path: place, change: "changed" }] : files));
-  const shorter = shorten(mostOfPlace);
+  const shorter = shorten(maxOfPlace);
   return (shorter.length > most ? shorten(1) : shorter).slice(0, most);
 }
 

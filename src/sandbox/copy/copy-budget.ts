@@ -12,7 +12,7 @@ export interface CopyLimits {
 const defaultBytes = 1024 ** 3;
 const defaultEntries = 100_000;
 /** Names that a warning tells. */
-const mostNames = 10;
+const maxNames = 10;
 
 /** Counts what a copy comes to, and what it leaves out. */
 export class CopyBudget {
@@ -53,7 +53,7 @@ export class CopyBudget {
     this.take(0);
     const skipped = this.#skipped.get(why) ?? { names: [], count: 0 };
     skipped.count += 1;
-    if (skipped.names.length < mostNames) skipped.names.push(path);
+    if (skipped.names.length < maxNames) skipped.names.push(path);
     this.#skipped.set(why, skipped);
   }
 

@@ -58,7 +58,7 @@ async function placeOf(
   options: CallOptions,
 ): Promise<"folder" | "other" | "nothing"> {
   try {
-    await files.list(target, { mostEntries: 1, ...options });
+    await files.list(target, { maxEntries: 1, ...options });
     return "folder";
   } catch (error) {
     const type = error instanceof GloveboxError ? error.errorType : null;

@@ -1,7 +1,7 @@
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 
 /** Folders in folders that a copy may have, each of which is held open. */
-const mostNames = 255;
+const maxNames = 255;
 
 /** Names that Windows takes for devices or for something else than a name. */
 // oxlint-disable-next-line no-control-regex -- finding them is the purpose
@@ -14,7 +14,7 @@ const notOnWindows = /[<>:"|?*\\\u0000-\u001f]|[. ]$|^(?:con|prn|aux|nul|com\d|l
 export function safeNames(path: string, platform: NodeJS.Platform): readonly string[] {
   if (path === "") return [];
   const names = path.split("/");
-  if (names.length <= mostNames && names.every((name) => isName(name, platform))) return names;
+  if (names.length <= maxNames && names.every((name) => isName(name, platform))) return names;
   throw new GloveboxError("POLICY_DENIED", `The sandbox names a file ${JSON.stringify(path.slice(0, 200))}: refused.`, {
     suggestion: "No ordinary program makes such a name. Look at what is in the folder before anything is copied out.",
     context: { rule: "name" },

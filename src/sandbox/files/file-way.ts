@@ -5,14 +5,14 @@ export interface ListOptions extends CallOptions {
   /** Levels of folders below; default 1: the folder's own entries. */
   readonly depth?: number | undefined;
   /** Default 10,000. */
-  readonly mostEntries?: number | undefined;
+  readonly maxEntries?: number | undefined;
 }
 
 export interface ReadOptions extends CallOptions {
   /** Default 0. */
   readonly offsetBytes?: number | undefined;
   /** Default: to its end. */
-  readonly mostBytes?: number | undefined;
+  readonly maxBytes?: number | undefined;
 }
 
 export interface WriteOptions extends CallOptions {
@@ -31,14 +31,14 @@ export interface FileContent {
 /** A listing that was asked for, with its bounds. */
 export interface ListRequest extends CallOptions {
   readonly depth: number;
-  readonly mostEntries: number;
+  readonly maxEntries: number;
 }
 
 /** A reading that was asked for. */
 export interface ReadRequest extends CallOptions {
   readonly offsetBytes: number;
   /** -1: to its end. */
-  readonly mostBytes: number;
+  readonly maxBytes: number;
 }
 
 /** Files of which as many are read as fit, whatever becomes of the others. */

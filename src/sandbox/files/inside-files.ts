@@ -38,27 +38,27 @@ export class InsideFiles implements FileWay {
     this.#capabilities = capabilities;
   }
 
-  async list(path: string, { depth, mostEntries, signal }: ListRequest): Promise<FileListing> {
-    const mostBytes = mostEntries * entryBytes;
-    const process = await this.#start(listScript, [path, String(depth), String(mostBytes)], signal);
+  async list(path: string, { depth, maxEntries, signal }: ListRequest): Promise<FileListing> {
+    const maxBytes = maxEntries * entryBytes;
+    const process = await this.#start(listScript, [path, String(depth), String(maxBytes)], signal);
     const chunks: Uint8Array[] = [];
     await orGiveUp(process, async () => {
-      for await (const chunk of process.content(mostBytes)) chunks.push(chunk);
+      for await (const chunk of process.content(maxBytes)) chunks.push(chunk);
       await process.end();
     });
     try {
-      return parseListing(Buffer.concat(chunks), mostEntries);
+      return parseListing(Buffer.concat(chunks), maxEntries);
     } catch (error) {
       return process.refuse((error as RangeError).message);
     }
   }
 
   /** Through links. */
-  async read(path: string, { offsetBytes, mostBytes, signal }: ReadRequest): Promise<FileContent> {
-    const process = await this.#start(readScript, [path, String(offsetBytes), String(mostBytes)], signal);
+  async read(path: string, { offsetBytes, maxBytes, signal }: ReadRequest): Promise<FileContent> {
+    const process = await this.#start(readScript, [path, String(offsetBytes), String(maxBytes)], signal);
     const sizeBytes = Number(await orGiveUp(process, () => process.line(/^\d{1,15}$/)));
     const rest = Math.max(sizeBytes - offsetBytes, 0);
-    return { sizeBytes, chunks: contentOf(process, mostBytes < 0 ? rest : Math.min(rest, mostBytes)) };
+    return { sizeBytes, chunks: contentOf(process, maxBytes < 0 ? rest : Math.min(rest, maxBytes)) };
   }
 
   findFiles(folder: string, options: CallOptions): Promise<readonly Uint8Array[]> {

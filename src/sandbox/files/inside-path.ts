@@ -1,7 +1,7 @@
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 
 /** The kernel's limit (PATH_MAX with its end). */
-const mostBytes = 4095;
+const maxBytes = 4095;
 
 /**
  * A path inside a sandbox as the scripts take it: absolute, without slashes at its end.
@@ -21,6 +21,6 @@ function problemOf(path: string): string | null {
   if (!path.startsWith("/")) return "is not absolute";
   if (path.includes("\0")) return "holds a zero byte";
   if (!path.isWellFormed()) return "is not well-formed Unicode";
-  if (Buffer.byteLength(path) > mostBytes) return `is longer than ${mostBytes} bytes`;
+  if (Buffer.byteLength(path) > maxBytes) return `is longer than ${maxBytes} bytes`;
   return null;
 }

@@ -7,10 +7,10 @@ const recordEnd = Buffer.from("//\n");
 const kinds: Readonly<Record<string, FileKind>> = { "-": "file", d: "folder", l: "link" };
 
 /** The records of `listScript`, at most so many; the last one may be cut off. @throws RangeError for what it does not write */
-export function parseListing(output: Buffer, mostEntries: number): FileListing {
+export function parseListing(output: Buffer, maxEntries: number): FileListing {
   const entries: FileFacts[] = [];
   let at = 0;
-  while (entries.length < mostEntries) {
+  while (entries.length < maxEntries) {
     const end = output.indexOf(recordEnd, at);
     if (end < 0) break;
     entries.push(parseRecord(output.subarray(at, end)));

@@ -38,20 +38,17 @@ export class SandboxFiles {
   }
 
   /** What stands in a folder; links are shown, not followed. */
-  async list(
-    path: string,
-    { depth = 1, mostEntries = defaultEntries, signal }: ListOptions = {},
-  ): Promise<FileListing> {
+  async list(path: string, { depth = 1, maxEntries = defaultEntries, signal }: ListOptions = {}): Promise<FileListing> {
     checkWhole("depth", depth, 1);
-    checkWhole("most entries", mostEntries, 1);
-    return this.#way.list(path, { depth, mostEntries, signal });
+    checkWhole("maxEntries", maxEntries, 1);
+    return this.#way.list(path, { depth, maxEntries, signal });
   }
 
   /** Opens a file, through links where they are followed inside the sandbox. */
-  async read(path: string, { offsetBytes = 0, mostBytes = -1, signal }: ReadOptions = {}): Promise<FileContent> {
+  async read(path: string, { offsetBytes = 0, maxBytes = -1, signal }: ReadOptions = {}): Promise<FileContent> {
     checkWhole("offset", offsetBytes, 0);
-    checkWhole("most bytes", mostBytes, -1);
-    return this.#way.read(path, { offsetBytes, mostBytes, signal });
+    checkWhole("maxBytes", maxBytes, -1);
+    return this.#way.read(path, { offsetBytes, maxBytes, signal });
   }
 
   /**

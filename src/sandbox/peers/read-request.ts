@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 
 /** More than the longest command and environment that a kernel takes. */
-const mostBytes = 8 * 1024 * 1024;
+const maxBytes = 8 * 1024 * 1024;
 /** A peer sends its line at once. */
 const lineMs = 10_000;
 
@@ -18,7 +18,7 @@ export async function readRequest(socket: Socket): Promise<string> {
     const end = bytes.indexOf(0x0a);
     pieces.push(bytes);
     length += bytes.length;
-    if (length > mostBytes) return reject(noRequest(`more than ${mostBytes} bytes`));
+    if (length > maxBytes) return reject(noRequest(`more than ${maxBytes} bytes`));
     if (end < 0) return;
     const all = Buffer.concat(pieces);
     pieces = [];

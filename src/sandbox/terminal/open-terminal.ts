@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { encodeFrame, frameTypes, mostPayloadBytes } from "../../base/mux/frames.ts";
+import { encodeFrame, frameTypes, maxPayloadBytes } from "../../base/mux/frames.ts";
 import type { CallOptions } from "../../engines/engine.ts";
 import type { AddedProgram, RemoteSandbox, AddedProgramSpec } from "../peers/added-program.ts";
 import { runSandboxCommand } from "../sandbox-command.ts";
@@ -57,8 +57,8 @@ export async function openTerminal(
 
 function framed(bytes: Uint8Array): Uint8Array {
   const frames: Buffer[] = [];
-  for (let at = 0; at < bytes.length; at += mostPayloadBytes) {
-    frames.push(encodeFrame(frameTypes.data, typed, bytes.subarray(at, at + mostPayloadBytes)));
+  for (let at = 0; at < bytes.length; at += maxPayloadBytes) {
+    frames.push(encodeFrame(frameTypes.data, typed, bytes.subarray(at, at + maxPayloadBytes)));
   }
   return Buffer.concat(frames);
 }

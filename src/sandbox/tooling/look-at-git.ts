@@ -10,7 +10,7 @@ const gitFiles = ["config", "config.worktree", "hooks", "commondir", "gitdir", "
 const maxBytes = { pointer: 4_096, config: 65_536, index: 16 * 1024 * 1024 } as const;
 
 /** How many git folders are looked at, and how deep names of submodules may be. */
-const most = { folders: 128, moduleDepth: 6, modules: 512 } as const;
+const max = { folders: 128, moduleDepth: 6, modules: 512 } as const;
 
 /**
  * Notes what decides which programs git runs in a project: of its own git folder, wherever in the project that is, and
@@ -61,9 +61,9 @@ class GitLook {
 
   /** Git folders of submodules; a submodule's name may have slashes. */
   async #modules(folder: string, depth: number): Promise<void> {
-    if (depth > most.moduleDepth) return;
+    if (depth > max.moduleDepth) return;
     for (const name of await this.#look.names(folder)) {
-      if ((this.#entered += 1) > most.modules) return;
+      if ((this.#entered += 1) > max.modules) return;
       const inner = below(folder, name);
       const isGitFolder = (await this.#look.names(inner)).includes("HEAD");
       if (this.#isFull) return;
@@ -81,7 +81,7 @@ class GitLook {
   }
 
   get #isFull(): boolean {
-    return this.#seen.size >= most.folders;
+    return this.#seen.size >= max.folders;
   }
 
   #inside(folder: string, named: string): string | null {

@@ -7,7 +7,7 @@ import type { OpenPlace } from "../mounts/open-place.ts";
 import { readBounded } from "../mounts/read-bounded.ts";
 
 /** What is looked at below one path, whatever a program has made of it; so one folder cannot hide another. */
-const most = { entries: 512, depth: 4 } as const;
+const max = { entries: 512, depth: 4 } as const;
 const withinMs = 2_000;
 
 interface Noting {
@@ -60,7 +60,7 @@ export class ProjectLook {
 
   /** Notes the state of a file, or of all in a folder; nothing where there is none. */
   async note(path: string): Promise<void> {
-    const budget = { left: most.entries };
+    const budget = { left: max.entries };
     await this.#within(path, (folder, name) => this.#note({ folder, name, path, depth: 0, budget }));
   }
 
@@ -125,7 +125,7 @@ export class ProjectLook {
     this.#add(path, stat);
     if (depth === 0) this.#keep(path, stat);
     if (!stat.isDirectory()) return;
-    if (depth >= most.depth) {
+    if (depth >= max.depth) {
       // A folder's own time shows at least that names in it came or went.
       this.#states.set(path, `${stat.ino} ${stat.ctimeNs}`);
       return;
@@ -142,7 +142,7 @@ export class ProjectLook {
   async #list(folder: HostFolder): Promise<readonly string[]> {
     const names: string[] = [];
     for await (const { name } of await opendir(folder.self)) {
-      if (names.length === most.entries || !this.#mayGoOn()) {
+      if (names.length === max.entries || !this.#mayGoOn()) {
         this.#isWhole = false;
         break;
       }

@@ -1,5 +1,9 @@
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import { assertEnforceable, assertNetworkPossible, optionalDemands } from "../../engines/assert-enforceable.ts";
+import {
+  assertEnforceable,
+  assertNetworkPossible,
+  optionalDemands,
+} from "../../engines/enforcement/assert-enforceable.ts";
 import type { Capabilities } from "../../engines/capabilities.ts";
 import type { MountSpec } from "../../engines/container-spec.ts";
 import type { EngineName } from "../../engines/engine.ts";

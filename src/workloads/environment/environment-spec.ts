@@ -1,4 +1,4 @@
-import type { Demand } from "../../engines/assert-enforceable.ts";
+import type { Demand } from "../../engines/enforcement/assert-enforceable.ts";
 import type { MountIdentity } from "../../engines/container-spec.ts";
 import type { Isolation } from "../../policy/isolation.ts";
 import type { Limits } from "../../policy/limits/limits.ts";

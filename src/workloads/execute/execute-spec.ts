@@ -1,4 +1,4 @@
-import type { Demand } from "../../engines/assert-enforceable.ts";
+import type { Demand } from "../../engines/enforcement/assert-enforceable.ts";
 import type { CheckedContextFile } from "../../policy/request/context-files.ts";
 import type { Glob } from "../../policy/patterns/glob.ts";
 import type { Isolation } from "../../policy/isolation.ts";

@@ -1,4 +1,4 @@
-import type { Demand } from "../../engines/assert-enforceable.ts";
+import type { Demand } from "../../engines/enforcement/assert-enforceable.ts";
 import type { Engine } from "../../engines/engine.ts";
 import type { Isolation } from "../../policy/isolation.ts";
 import type { Language } from "../../policy/language.ts";

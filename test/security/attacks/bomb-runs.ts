@@ -8,7 +8,7 @@ import { soloProgram } from "./run-attacks.ts";
 import type { UsedPlace } from "./use-place.ts";
 
 const limits = { memory_mb: 96, pids: 64 };
-const mostOutputBytes = 10 * 2 ** 20;
+const maxOutputBytes = 10 * 2 ** 20;
 
 /** Does the work for each id, a few at a time, and keeps what each said. */
 export async function eachAtOnce(
@@ -54,7 +54,7 @@ export async function bombContainer(id: string): Promise<string> {
 }
 
 function judgeOutput(stdout: string): string | null {
-  if (stdout.length > mostOutputBytes) return "ESCAPED: more output than is kept";
+  if (stdout.length > maxOutputBytes) return "ESCAPED: more output than is kept";
   return /^(?:ESCAPED|BLOCKED): .*$/m.exec(stdout)?.[0] ?? null;
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { assertEnforceable, optionalDemands } from "../../assert-enforceable.ts";
+import { assertEnforceable, optionalDemands } from "../../enforcement/assert-enforceable.ts";
 import { taskkillArguments } from "./processes/end-family.ts";
 import { memoryIntervalMs, parseStatus } from "./processes/memory-use.ts";
 import { preloadCapabilities } from "./preload-capabilities.ts";

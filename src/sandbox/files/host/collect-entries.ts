@@ -7,7 +7,7 @@ import type { HostBounds } from "./host-bounds.ts";
 /** A folder whose entries are collected, so many levels down. */
 export interface Collecting {
   readonly found: FileFacts[];
-  readonly mostEntries: number;
+  readonly maxEntries: number;
   readonly bounds: HostBounds;
   readonly depth: number;
   readonly prefix: string;
@@ -16,12 +16,12 @@ export interface Collecting {
 
 /** Whether there was no more than was asked for. */
 export async function collect(folder: HostFolder, options: Collecting): Promise<boolean> {
-  const { found, mostEntries, bounds, depth, prefix, level } = options;
+  const { found, maxEntries, bounds, depth, prefix, level } = options;
   // A name at a time: a folder of millions is not here as a whole.
   for await (const entry of await opendir(folder.self)) {
     const { name } = entry;
     bounds.enter(level);
-    if (found.length >= mostEntries) return false;
+    if (found.length >= maxEntries) return false;
     const facts = await factsOf(folder, entry, `${prefix}${name}`);
     // Gone since it was named.
     if (facts === null) continue;

@@ -56,7 +56,7 @@ describe("files of a sandbox whose folders are on this machine", () => {
     const content = Buffer.from("0123456789");
     await files.write("/work/a/b/notes.txt", content);
     expect(await read("/work/a/b/notes.txt")).toBe("0123456789");
-    expect(await read("/work/a/../a/b/notes.txt", { offsetBytes: 3, mostBytes: 4 })).toBe("3456");
+    expect(await read("/work/a/../a/b/notes.txt", { offsetBytes: 3, maxBytes: 4 })).toBe("3456");
     expect((await files.read("/work/a/b/notes.txt", { offsetBytes: 50 })).sizeBytes).toBe(10);
     expect(statSync(at("work/a/b/notes.txt")).mode & 0o777).toBe(0o644);
     expect(readdirSync(at("work/a/b")), "nothing beside it").toEqual(["notes.txt"]);
@@ -72,7 +72,7 @@ describe("files of a sandbox whose folders are on this machine", () => {
       ["b/c", "file", 2],
     ]);
     expect(isTruncated).toBe(false);
-    const one = await files.list("/work", { depth: 2, mostEntries: 1 });
+    const one = await files.list("/work", { depth: 2, maxEntries: 1 });
     expect([one.entries.length, one.isTruncated]).toEqual([1, true]);
   });
 
@@ -182,7 +182,7 @@ describe("what a hostile program leaves among them", () => {
     ]);
     await failureOf(files.list("/work", { depth: 1000 }), "POLICY_DENIED");
     execFileSync("sh", ["-c", 'mkdir "$1" && cd "$1" && seq 1 5000 | xargs touch', "sh", at("work/flood")]);
-    const { entries, isTruncated } = await files.list("/work/flood", { mostEntries: 1000 });
+    const { entries, isTruncated } = await files.list("/work/flood", { maxEntries: 1000 });
     expect([entries.length, isTruncated]).toEqual([1000, true]);
   });
 

@@ -39,21 +39,21 @@ export class HostFiles implements FileWay {
     this.#places = places;
   }
 
-  async list(path: string, { depth, mostEntries, signal }: ListRequest): Promise<FileListing> {
+  async list(path: string, { depth, maxEntries, signal }: ListRequest): Promise<FileListing> {
     await using place = await OpenHostPlace.open(this.#places, path);
     await using folder = await this.#enterListed(place, path);
     const found: FileFacts[] = [];
     const bounds = new HostBounds(path, signal);
-    const isWhole = await onPlace(path, collect(folder, { found, mostEntries, bounds, depth, prefix: "", level: 1 }));
+    const isWhole = await onPlace(path, collect(folder, { found, maxEntries, bounds, depth, prefix: "", level: 1 }));
     found.sort((a, b) => Buffer.compare(Buffer.from(a.path), Buffer.from(b.path)));
     return { entries: found, isTruncated: !isWhole };
   }
 
-  async read(path: string, { offsetBytes, mostBytes, signal }: ReadRequest): Promise<FileContent> {
+  async read(path: string, { offsetBytes, maxBytes, signal }: ReadRequest): Promise<FileContent> {
     await using place = await OpenHostPlace.open(this.#places, path);
     const { handle, sizeBytes } = await openFile(place, path);
     const rest = Math.max(sizeBytes - offsetBytes, 0);
-    const length = Math.min(mostBytes < 0 ? rest : Math.min(rest, mostBytes), maxCallBytes);
+    const length = Math.min(maxBytes < 0 ? rest : Math.min(rest, maxBytes), maxCallBytes);
     return { sizeBytes, chunks: pieces(handle, { offsetBytes, length, bounds: new HostBounds(path, signal) }) };
   }
 
@@ -62,7 +62,7 @@ export class HostFiles implements FileWay {
     await using place = await OpenHostPlace.open(this.#places, folder);
     await using top = await this.#enterListed(place, folder);
     const found: FileFacts[] = [];
-    const request = { found, mostEntries: maxFound, bounds: new HostBounds(folder, signal), depth: maxFoundDepth };
+    const request = { found, maxEntries: maxFound, bounds: new HostBounds(folder, signal), depth: maxFoundDepth };
     await collect(top, { ...request, prefix: "", level: 1 }).catch(unlessLate);
     return found.filter(({ kind }) => kind === "file").map(bytesOfPath);
   }

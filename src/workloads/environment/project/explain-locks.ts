@@ -10,7 +10,7 @@ export function lockedPaths(locks: readonly MountSpec[]): readonly string[] {
 }
 
 /** Names in one sentence. */
-const mostNames = 5;
+const maxNames = 5;
 
 /**
  * Tells that a command met a lock: git, and what installs hooks, say only that a file is busy, and some say it with exit
@@ -20,7 +20,7 @@ export function lockWarnings(locked: readonly string[], output: string): readonl
   const lines = output.split("\n").filter((line) => refusals.test(line));
   const met = locked.filter((path) => lines.some((line) => line.includes(path)));
   if (met.length === 0) return [];
-  const names = met.slice(0, mostNames).join(", ");
+  const names = met.slice(0, maxNames).join(", ");
   return [
     `tooling_files is locked here: commands cannot change or rename ${names}. Git commands that write to its configuration and installers of hooks fail for it, some with exit code 0; run them on the host, or create an environment with tooling_files "named".`,
   ];

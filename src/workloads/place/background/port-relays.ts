@@ -15,7 +15,7 @@ export interface OpenPort {
 export type ConnectPort = (port: number, signal: AbortSignal) => Promise<Duplex>;
 
 /** Connections to all ports of one program at once; more are closed as they come. */
-const mostConnections = 100;
+const maxConnections = 100;
 /** How long a connection waits for the program to listen: a browser that is opened at once finds it. */
 const waitMs = 5_000;
 const retryMs = 100;
@@ -69,7 +69,7 @@ export class PortRelays {
     socket.on("error", () => {
       // Its close follows.
     });
-    if (this.#closing.signal.aborted || this.#sockets.size >= mostConnections) return void socket.destroy();
+    if (this.#closing.signal.aborted || this.#sockets.size >= maxConnections) return void socket.destroy();
     this.#sockets.add(socket);
     const gone = new AbortController();
     socket.once("close", () => {

@@ -24,7 +24,7 @@ export async function listFiles(
   path: string,
   { signal }: CallOptions,
 ): Promise<{ readonly files: readonly SessionFile[]; readonly truncated: boolean }> {
-  const { entries, isTruncated } = await files.list(absolute(path), { mostEntries: maxListed, signal });
+  const { entries, isTruncated } = await files.list(absolute(path), { maxEntries: maxListed, signal });
   const found = entries.map(({ path: name, kind, sizeBytes }) => ({ path: name, type: kind, sizeBytes }));
   return { files: found, truncated: isTruncated };
 }
@@ -35,8 +35,8 @@ export async function readFile(
   { path, offset, limit }: { readonly path: string; readonly offset: number; readonly limit: number },
   { signal }: CallOptions,
 ): Promise<{ readonly content: Uint8Array; readonly sizeBytes: number }> {
-  const mostBytes = Math.min(limit, maxFileBytes);
-  const { sizeBytes, chunks } = await files.read(absolute(path), { offsetBytes: offset, mostBytes, signal });
+  const maxBytes = Math.min(limit, maxFileBytes);
+  const { sizeBytes, chunks } = await files.read(absolute(path), { offsetBytes: offset, maxBytes, signal });
   const pieces: Uint8Array[] = [];
   for await (const piece of chunks) pieces.push(piece);
   return { content: Buffer.concat(pieces), sizeBytes };

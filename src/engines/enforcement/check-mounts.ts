@@ -1,9 +1,9 @@
 import { lstat, realpath } from "node:fs/promises";
 import path, { posix } from "node:path";
-import { GloveboxError, invalidField } from "../errors/glovebox-error.ts";
-import type { Capabilities } from "./capabilities.ts";
-import type { ContainerSpec, MountSpec } from "./container-spec.ts";
-import type { EngineName } from "./engine.ts";
+import { GloveboxError, invalidField } from "../../errors/glovebox-error.ts";
+import type { Capabilities } from "../capabilities.ts";
+import type { ContainerSpec, MountSpec } from "../container-spec.ts";
+import type { EngineName } from "../engine.ts";
 
 /** Where a mount would hide or change what every container has. */
 const reserved = ["/dev", "/etc", "/proc", "/sys"];

@@ -1,7 +1,7 @@
-import { GloveboxError } from "../errors/glovebox-error.ts";
-import type { Isolation } from "../policy/isolation.ts";
-import type { Capabilities } from "./capabilities.ts";
-import type { EngineName } from "./engine.ts";
+import { GloveboxError } from "../../errors/glovebox-error.ts";
+import type { Isolation } from "../../policy/isolation.ts";
+import type { Capabilities } from "../capabilities.ts";
+import type { EngineName } from "../engine.ts";
 
 /** How people accept level `preload` by name, for one command and for all (SPEC RT5). */
 const preloadByName = "--min-isolation preload (for every run: GLOVEBOX_MIN_ISOLATION=preload)";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { checkMounts } from "./check-mounts.ts";
-import type { MountSpec } from "./container-spec.ts";
+import type { MountSpec } from "../container-spec.ts";
 
 let folder: string;
 

@@ -1,7 +1,7 @@
-import { GloveboxError } from "../errors/glovebox-error.ts";
-import { isAtLeast, type Isolation } from "../policy/isolation.ts";
-import type { Capabilities } from "./capabilities.ts";
-import type { EngineName } from "./engine.ts";
+import { GloveboxError } from "../../errors/glovebox-error.ts";
+import { isAtLeast, type Isolation } from "../../policy/isolation.ts";
+import type { Capabilities } from "../capabilities.ts";
+import type { EngineName } from "../engine.ts";
 import { isolationRefusal } from "./isolation-refusal.ts";
 
 /** What every sandbox demands of its engine. */

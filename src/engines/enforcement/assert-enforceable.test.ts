@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { assertEnforceable, optionalDemands } from "./assert-enforceable.ts";
-import type { Capabilities } from "./capabilities.ts";
+import type { Capabilities } from "../capabilities.ts";
 
 const strong: Capabilities = {
   isolation: "container",
