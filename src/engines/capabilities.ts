@@ -51,6 +51,8 @@ export interface Capabilities {
   readonly hostPaths: boolean;
   /** Whether out-of-memory kills are counted, for children too. */
   readonly oomReporting: boolean;
+  /** Whether the CPU time of its programs is told while they run; bytes of disks are where this kernel counts them. */
+  readonly cpuReporting: boolean;
   /** Whether `ExecSpec.user` is honoured. */
   readonly execUser: boolean;
   /** Whether `Process.kill` of an exec ends exactly its process tree. */

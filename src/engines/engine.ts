@@ -287,4 +287,20 @@ export interface ContainerStats {
   readonly memoryPeakBytes: number | null;
   /** Processes killed by the kernel for want of memory inside the container's limit. */
   readonly oomKills: number | null;
+  /** CPU time of all its programs since the start, in milliseconds. */
+  readonly cpuTimeMs: number | null;
+  /** Bytes that its programs have read from block devices; what the page cache answered is not among them. */
+  readonly diskReadBytes: number | null;
+  /** Bytes that its programs have written to block devices; with control groups of version 1 only unbuffered writes count. */
+  readonly diskWriteBytes: number | null;
 }
+
+/** Of a container that cannot be asked. */
+export const unknownStats: ContainerStats = {
+  memoryBytes: null,
+  memoryPeakBytes: null,
+  oomKills: null,
+  cpuTimeMs: null,
+  diskReadBytes: null,
+  diskWriteBytes: null,
+};

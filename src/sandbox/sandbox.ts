@@ -2,7 +2,15 @@ import type { Duplex } from "node:stream";
 import { settlesWithin } from "../base/abort.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Capabilities } from "../engines/capabilities.ts";
-import type { CallOptions, Container, ContainerStats, EngineName, ExecSpec, Process } from "../engines/engine.ts";
+import {
+  unknownStats,
+  type CallOptions,
+  type Container,
+  type ContainerStats,
+  type EngineName,
+  type ExecSpec,
+  type Process,
+} from "../engines/engine.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import type { HostPlace } from "./files/host/host-place.ts";
 import { SandboxFiles } from "./files/sandbox-files.ts";
@@ -108,12 +116,11 @@ export class Sandbox implements AsyncDisposable {
 
   /** Resources used so far; all null when the sandbox cannot be asked any more. */
   async stats(): Promise<ContainerStats> {
-    const unknown: ContainerStats = { memoryBytes: null, memoryPeakBytes: null, oomKills: null };
     const asked = this.#parts.container.stats().catch((error: unknown) => {
       this.#parts.logger.debug({ sandbox: this.id, err: error }, "no statistics");
-      return unknown;
+      return unknownStats;
     });
-    return (await settlesWithin(asked, lastStatsMs)) ? asked : unknown;
+    return (await settlesWithin(asked, lastStatsMs)) ? asked : unknownStats;
   }
 
   /** Bytes of the files written to its root; null where that cannot be told. */

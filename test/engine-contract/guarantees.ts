@@ -110,6 +110,7 @@ export const guaranteeGroups: readonly GuaranteeGroup[] = [
       },
       { title: "Memory in use, and its peak, are told", behaviours: ["memory.use"] },
       { title: "Share of CPU time", behaviours: ["limits.cpu"] },
+      { title: "CPU time and bytes of disks are told", behaviours: ["usage.*"] },
       { title: "Number of processes: a fork bomb is stopped", behaviours: ["limits.pids", "limits.pids-recover"] },
       {
         title: "Open files; no core files",
@@ -242,6 +243,7 @@ export const absences: Readonly<Partial<Record<keyof CheckedCapabilities | "make
   diskLimit: "What programs write there cannot be measured.",
   oomReporting: "Kills inside are not counted: want of memory ends the whole sandbox, and the result says so.",
   execNetwork: "It has no wall that a list could be a gate in.",
+  cpuReporting: "Nothing there counts the CPU time of its programs together.",
   cpuLimit: "Nothing there limits the share of one program.",
   seccomp: "Programs are under no filter.",
   setuidRefusal: "Programs are under no filter.",

@@ -11,6 +11,7 @@ export const ordinaryUserSubject: Subject = {
       substitute: "a watch that ends the program when its processes together use more (soft: it looks every 50 ms)",
     },
     cpuLimit: "no",
+    cpuReporting: false,
     pidsLimit: { substitute: "a limit on each program's processes (rlimit), not on all programs together" },
   },
   exceptions: {

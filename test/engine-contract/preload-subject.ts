@@ -57,6 +57,7 @@ export const preloadSubject: Subject = {
     scratch: "disk",
     diskLimit: "no",
     oomReporting: true,
+    cpuReporting: false,
     execUser: false,
     execKill: true,
     execNetwork: "none",

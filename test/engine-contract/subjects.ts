@@ -40,6 +40,7 @@ const byNamespaces: CheckedCapabilities = {
   scratch: "memory",
   diskLimit: { substitute: "a watch that measures the root each second and ends the sandbox" },
   oomReporting: true,
+  cpuReporting: true,
   execUser: true,
   execKill: true,
   execNetwork: "shared",

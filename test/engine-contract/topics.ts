@@ -31,6 +31,7 @@ import { stoppedHelpers } from "./stopped-helpers.ts";
 import { streams } from "./streams.ts";
 import { variables } from "./variables.ts";
 import { writableRoot } from "./writable-root.ts";
+import { usage } from "./usage.ts";
 import { unavailable } from "./unavailable.ts";
 
 /** All that an engine must do, in the order in which it is best looked at when it fails. */
@@ -58,6 +59,7 @@ export const topics: Readonly<Record<string, Topic>> = {
   connect,
   memory,
   limits,
+  usage,
   listing,
   losses,
   cancellation,

@@ -27,6 +27,7 @@ describe("engineCapabilities", () => {
       scratch: "memory",
       hostPaths: true,
       oomReporting: true,
+      cpuReporting: true,
       execUser: true,
       execKill: true,
       execNetwork: "shared",
@@ -39,7 +40,7 @@ describe("engineCapabilities", () => {
     [{ SecurityOptions: null }, { seccomp: "no" }],
     [{ MemoryLimit: false }, { memoryLimit: "no", oomReporting: false }],
     [{ SwapLimit: false }, { memoryLimit: { substitute: "a limit that leaves swap unlimited" } }],
-    [{ CpuCfsQuota: false }, { cpuLimit: "no" }],
+    [{ CpuCfsQuota: false }, { cpuLimit: "no", cpuReporting: false }],
     [{ PidsLimit: false }, { pidsLimit: "no" }],
   ])("with %j are %j", (change, expected) => {
     expect(engineCapabilities({ ...able, ...change }, near)).toMatchObject(expected);

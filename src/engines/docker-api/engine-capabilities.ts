@@ -88,6 +88,7 @@ function namespaceCapabilities(info: InfoAnswer): Omit<Capabilities, "hostPaths"
     scratch: "memory",
     diskLimit: { substitute: "a watch that measures the root each second and ends the sandbox" },
     oomReporting: info.MemoryLimit === true,
+    cpuReporting: info.CpuCfsQuota === true,
     execUser: true,
     execKill: true,
     execNetwork: "shared",

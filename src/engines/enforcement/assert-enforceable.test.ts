@@ -15,6 +15,7 @@ const strong: Capabilities = {
   pidsLimit: "yes",
   scratch: "memory",
   oomReporting: true,
+  cpuReporting: true,
   execUser: true,
   execKill: false,
   hostPaths: true,

@@ -2,8 +2,9 @@
  * Makes the folders in its arguments that are missing and opens them all to every user: some runtimes give a mount the
  * mode of the folder that it covers.
  * Then keeps a container up and tells its use of memory: for each line `REQUEST [USER]` on standard input one line
- * `REQUEST USED PEAK OOM_KILLS KEEPER [PROCESSES]`, with `-` for what this kernel does not count. KEEPER is its own
- * process number, PROCESSES how many live processes the user number has; one that ends meanwhile counts as one, whoever
+ * `REQUEST USED PEAK OOM_KILLS CPU READ WRITTEN KEEPER [PROCESSES]`, with `-` for what this kernel does not count. CPU is
+ * the CPU time of all processes in microseconds, READ and WRITTEN are bytes of block devices. KEEPER is its own process
+ * number, PROCESSES how many live processes the user number has; one that ends meanwhile counts as one, whoever
  * it belonged to. Ends with its input.
  * For that it uses what every `sh` has built in and so starts no process: it also answers when no more can be started.
  */
@@ -16,7 +17,9 @@ done
 folder=/sys/fs/cgroup
 if [ -r $folder/memory.current ]; then
   used=$folder/memory.current peak=$folder/memory.peak events=$folder/memory.events
+  cpu=$folder/cpu.stat disk=$folder/io.stat
 else
+  cpu=$folder/cpuacct/cpuacct.usage disk=$folder/blkio/blkio.throttle.io_service_bytes
   folder=$folder/memory
   used=$folder/memory.usage_in_bytes peak=$folder/memory.max_usage_in_bytes events=$folder/memory.oom_control
 fi
@@ -39,9 +42,21 @@ while IFS=' ' read -r request user; do
   [ -r "$events" ] && while IFS=' ' read -r name count; do
     [ "$name" = oom_kill ] && kills=$count
   done <"$events"
+  time=
+  [ -r "$cpu" ] && while IFS=' ' read -r name count; do
+    case $name in usage_usec) time=$count ;; [0-9]*) time=$((name / 1000)) ;; esac
+  done <"$cpu"
+  in= out=
+  [ -r "$disk" ] && in=0 out=0 && while IFS=' ' read -r name first second rest; do
+    case $first in
+      Read) in=$((in + second)) ;;
+      Write) out=$((out + second)) ;;
+      rbytes=*) in=$((in + \${first#*=})) out=$((out + \${second#*=})) ;;
+    esac
+  done <"$disk"
   processes=
   [ -z "$user" ] || count "$user"
-  echo "$request \${bytes:--} \${most:--} \${kills:--} $$ $processes"
+  echo "$request \${bytes:--} \${most:--} \${kills:--} \${time:--} \${in:--} \${out:--} $$ $processes"
 done
 `;
 

@@ -24,9 +24,9 @@ export interface KeeperStream extends Pick<Process, "stdin" | "output"> {
 }
 
 /** One answer of the keeper. */
-const form = /^(\d{1,15}) (\d{1,20}|-) (\d{1,20}|-) (\d{1,20}|-) (\d{1,10}) (\d{0,10})$/;
+const form = /^(\d{1,15}) ((?:(?:\d{1,20}|-) ){6})(\d{1,10}) (\d{0,10})$/;
 /** Longer than any answer. */
-const maxLineChars = 128;
+const maxLineChars = 256;
 /** What a shell may complain of in a container's life. */
 const maxComplaintBytes = 65_536;
 
@@ -93,15 +93,27 @@ export class Keeper {
     if (this.#text.length > maxLineChars) throw new RangeError("no keeper");
     for (const line of lines) {
       this.#answered += 1;
-      const [, request = "", used, peak, kills, number, processes] = form.exec(line) ?? [];
+      const [, request = "", counts = "", number, processes] = form.exec(line) ?? [];
       if (request === "" || this.#answered > this.#asked) throw new RangeError("no keeper");
       this.#waiting.get(request)?.({
-        stats: { memoryBytes: count(used), memoryPeakBytes: count(peak), oomKills: count(kills) },
+        stats: statsOf(counts),
         number: count(number),
         processes: count(processes),
       });
     }
   }
+}
+
+function statsOf(counts: string): ContainerStats {
+  const [used, peak, kills, microseconds, read, written] = counts.split(" ").map(count);
+  return {
+    memoryBytes: used ?? null,
+    memoryPeakBytes: peak ?? null,
+    oomKills: kills ?? null,
+    cpuTimeMs: microseconds === null || microseconds === undefined ? null : microseconds / 1000,
+    diskReadBytes: read ?? null,
+    diskWriteBytes: written ?? null,
+  };
 }
 
 function count(word: string | undefined): number | null {

@@ -19,6 +19,7 @@ const capabilities: Capabilities = {
   pidsLimit: "yes",
   scratch: "memory",
   oomReporting: true,
+  cpuReporting: true,
   execUser: true,
   execKill: false,
   hostPaths: true,

@@ -20,6 +20,7 @@ const capabilities: Capabilities = {
   diskLimit: { substitute: "a watch" },
   hostPaths: true,
   oomReporting: true,
+  cpuReporting: true,
   execUser: true,
   execKill: true,
   execNetwork: "shared",

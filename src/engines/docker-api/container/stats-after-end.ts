@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ContainerState, ContainerStats } from "../../engine.ts";
+import { unknownStats, type ContainerState, type ContainerStats } from "../../engine.ts";
 import type { ContainerLink } from "./container-link.ts";
 import { readLastState } from "./read-last-state.ts";
 import { lostError } from "../../inside/lost-error.ts";
@@ -20,7 +20,7 @@ export async function statsAfterEnd(
     await sleep(delayMs, undefined, signal === undefined ? {} : { signal });
     const states = await Promise.all([inspect(), readLastState(api, id, { signal })]);
     if (states.some((state) => state.oomKilled === true)) {
-      return { memoryBytes: null, memoryPeakBytes: null, oomKills: 1 };
+      return { ...unknownStats, oomKills: 1 };
     }
   }
   throw lostError(dialect.title);

@@ -69,6 +69,7 @@ export async function openBubblewrapHost(options: LocalEngineOptions, signal?: A
     cgroups,
     capabilities: namespacesCapabilities({
       controllers: new Set(cgroups.places.keys()),
+      countsCpuTime: cgroups.countsCpuTime,
       countsProcessesByNamespace: countsByNamespace,
     }),
     countsProcessesByNamespace: countsByNamespace,

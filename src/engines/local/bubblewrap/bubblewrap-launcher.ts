@@ -52,8 +52,8 @@ export class BubblewrapLauncher implements Launcher {
   }
 
   stats(): ContainerStats {
-    const { memoryBytes, memoryPeakBytes, oomKills } = this.#parts.group;
-    return { memoryBytes, memoryPeakBytes, oomKills };
+    const { memoryBytes, memoryPeakBytes, oomKills, usage } = this.#parts.group;
+    return { memoryBytes, memoryPeakBytes, oomKills, ...usage };
   }
 
   /** Nothing gets away: with its first process all of a sandbox ends. */

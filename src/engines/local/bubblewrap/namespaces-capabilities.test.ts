@@ -2,8 +2,12 @@ import { describe, expect, it } from "vitest";
 import { assertEnforceable } from "../../enforcement/assert-enforceable.ts";
 import { countsProcessesByNamespace, namespacesCapabilities } from "./namespaces-capabilities.ts";
 
-const everything = { controllers: new Set(["memory", "pids", "cpu"] as const), countsProcessesByNamespace: true };
-const nothing = { controllers: new Set<never>(), countsProcessesByNamespace: true };
+const everything = {
+  controllers: new Set(["memory", "pids", "cpu"] as const),
+  countsCpuTime: true,
+  countsProcessesByNamespace: true,
+};
+const nothing = { controllers: new Set<never>(), countsCpuTime: false, countsProcessesByNamespace: true };
 
 describe("namespacesCapabilities", () => {
   it("enforces everything with control groups", () => {
@@ -15,7 +19,7 @@ describe("namespacesCapabilities", () => {
 
   it("names what stands in for them without", () => {
     const capabilities = namespacesCapabilities(nothing);
-    expect(capabilities).toMatchObject({ cpuLimit: "no", oomReporting: true });
+    expect(capabilities).toMatchObject({ cpuLimit: "no", oomReporting: true, cpuReporting: false });
     expect(capabilities.limitsAdvice).toMatch(/Delegate=yes/);
     const { warnings } = assertEnforceable(capabilities, {
       engine: "local",
@@ -27,7 +31,7 @@ describe("namespacesCapabilities", () => {
 
   it("says of each controller by itself", () => {
     const controllers = new Set(["pids"] as const);
-    expect(namespacesCapabilities({ controllers, countsProcessesByNamespace: true })).toMatchObject({
+    expect(namespacesCapabilities({ ...everything, controllers })).toMatchObject({
       pidsLimit: "yes",
       cpuLimit: "no",
       memoryLimit: { substitute: expect.any(String) },

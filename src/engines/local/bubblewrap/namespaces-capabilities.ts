@@ -4,6 +4,8 @@ import type { Controller } from "../cgroups/cgroup-places.ts";
 export interface NamespacesAbilities {
   /** Controllers whose groups we may make. */
   readonly controllers: ReadonlySet<Controller>;
+  /** Whether the CPU time of those groups is counted. */
+  readonly countsCpuTime: boolean;
   /** Whether the kernel counts a program's processes inside its own user namespace (Linux 5.14). */
   readonly countsProcessesByNamespace: boolean;
 }
@@ -12,7 +14,8 @@ const limitsAdvice =
   "For hard limits let Glovebox make control groups: run it as root, or under systemd with Delegate=yes.";
 
 /** What the embedded engine enforces at level `namespaces`, with and without control groups. */
-export function namespacesCapabilities({ controllers, countsProcessesByNamespace }: NamespacesAbilities): Capabilities {
+export function namespacesCapabilities(abilities: NamespacesAbilities): Capabilities {
+  const { controllers, countsCpuTime, countsProcessesByNamespace } = abilities;
   const processes: Enforcement = countsProcessesByNamespace
     ? { substitute: "a limit on each program's processes (rlimit), not on all programs together" }
     : "no";
@@ -37,6 +40,7 @@ export function namespacesCapabilities({ controllers, countsProcessesByNamespace
     diskLimit: "no",
     hostPaths: true,
     oomReporting: true,
+    cpuReporting: countsCpuTime,
     execUser: false,
     execKill: true,
     execNetwork: "own",

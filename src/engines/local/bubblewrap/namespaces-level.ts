@@ -82,6 +82,10 @@ async function makeLauncher({ host, hostUids, spec, signal }: LauncherRequest): 
 
 function withoutGroups(host: BubblewrapHost): BubblewrapHost {
   const { countsProcessesByNamespace } = host;
-  const capabilities = namespacesCapabilities({ controllers: new Set(), countsProcessesByNamespace });
+  const capabilities = namespacesCapabilities({
+    controllers: new Set(),
+    countsCpuTime: false,
+    countsProcessesByNamespace,
+  });
   return { ...host, cgroups: Cgroups.none(), capabilities };
 }

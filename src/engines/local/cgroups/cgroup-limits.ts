@@ -44,6 +44,9 @@ export function limitWrites(
             { file: "cpu.cfs_quota_us", value: quota },
           ]
         : [{ file: "cpu.max", value: `${quota} ${period}` }];
+    case "cpuacct":
+    case "blkio":
+      return [];
   }
 }
 

@@ -15,13 +15,14 @@ describe("parseCgroupPlaces", () => {
     expect(parseCgroupPlaces(version1, "4:memory:/a\n0::/\n").version1).toEqual({
       memory: "/sys/fs/cgroup/memory",
       cpu: "/sys/fs/cgroup/cpu,cpuacct",
+      cpuacct: "/sys/fs/cgroup/cpu,cpuacct",
       pids: "/sys/fs/cgroup/my pids",
     });
   });
 
   it("takes cpuset and cpuacct for no cpu", () => {
     const mounts = "26 24 0:24 / /c rw - cgroup cgroup rw,cpuset\n27 24 0:24 / /d rw - cgroup cgroup rw,cpuacct\n";
-    expect(parseCgroupPlaces(mounts, "").version1).toEqual({});
+    expect(parseCgroupPlaces(mounts, "").version1).toEqual({ cpuacct: "/d" });
   });
 
   it("lists the folders of the unified hierarchy from its root down to our own group", () => {

@@ -1,6 +1,9 @@
 /** Controllers that a container's limits need. */
 export const controllers = ["memory", "pids", "cpu"] as const;
-export type Controller = (typeof controllers)[number];
+
+/** Version 1 counts CPU time and bytes of disks in hierarchies of their own; in version 2 every group has the former. */
+export const meters = ["cpuacct", "blkio"] as const;
+export type Controller = (typeof controllers)[number] | (typeof meters)[number];
 
 /** Where groups of ours may be made, as far as the mounts tell; whether they may is found by trying. */
 export interface CgroupPlaces {
@@ -26,7 +29,8 @@ export function parseCgroupPlaces(mountInfo: string, ownGroups: string): CgroupP
   const version1: Partial<Record<Controller, string>> = {};
   for (const { type, point, options } of mounts) {
     if (type !== "cgroup") continue;
-    for (const controller of controllers) if (options.includes(controller)) version1[controller] ??= point;
+    for (const controller of [...controllers, ...meters])
+      if (options.includes(controller)) version1[controller] ??= point;
   }
   const unified = mounts.find(({ type }) => type === "cgroup2");
   const own = /^0::(\/.*)$/m.exec(ownGroups)?.[1];

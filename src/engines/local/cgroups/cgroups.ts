@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "
 import type { ContainerLimits } from "../../container-spec.ts";
 import { limitWrites, type CgroupVersion } from "./cgroup-limits.ts";
 import { groupName, groupsFolder, parseGroupOwner, type GroupOwner } from "./cgroup-names.ts";
-import { controllers, parseCgroupPlaces, type Controller } from "./cgroup-places.ts";
+import { controllers, meters, parseCgroupPlaces, type Controller } from "./cgroup-places.ts";
 import { hasEnded, readOwner } from "../owner-process.ts";
 import { ContainerGroup, removeGroup, writeLimit, type GroupPlaces } from "./container-group.ts";
 
@@ -24,7 +24,7 @@ export class Cgroups {
       readFileSync("/proc/self/cgroup", "utf8"),
     );
     const places: GroupPlaces = new Map();
-    for (const controller of controllers) {
+    for (const controller of [...controllers, ...meters]) {
       const point = version1[controller];
       if (point !== undefined && canMake(`${point}/${groupsFolder}`)) {
         places.set(controller, { folder: `${point}/${groupsFolder}`, version: 1 });
@@ -47,6 +47,11 @@ export class Cgroups {
   /** None at all: for a host where they turn out to be of no use. */
   static none(): Cgroups {
     return new Cgroups(new Map(), readOwner(0));
+  }
+
+  /** Version 2 counts it in every group. */
+  get countsCpuTime(): boolean {
+    return this.places.has("cpuacct") || [...this.places.values()].some(({ version }) => version === 2);
   }
 
   /** @throws Error when the kernel refuses it */
@@ -117,6 +122,11 @@ function enableControllers(folder: string, wanted: readonly Controller[]): reado
       } catch {
         // Enabled already by its owner, or not available: what follows tells.
       }
+    }
+    try {
+      writeFileSync(`${parent}/cgroup.subtree_control`, "+io");
+    } catch {
+      // Then nobody counts the bytes of disks.
     }
   }
   const enabled = readFileSync(`${ours}/cgroup.subtree_control`, "utf8").split(/\s+/);

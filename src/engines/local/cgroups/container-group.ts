@@ -1,7 +1,9 @@
 import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ContainerLimits } from "../../container-spec.ts";
+import type { ContainerStats } from "../../engine.ts";
 import { limitWrites, memoryFiles, parseOomKills, type CgroupVersion, type LimitWrite } from "./cgroup-limits.ts";
+import { parseCpuTimeMs, parseDiskBytes, usageFiles } from "./cgroup-usage.ts";
 import type { Controller } from "./cgroup-places.ts";
 
 /** Folder that groups of a controller stand in. */
@@ -61,6 +63,14 @@ export class ContainerGroup {
     return events === null ? null : parseOomKills(events);
   }
 
+  /** What its processes have used; null for what is not counted. */
+  get usage(): Pick<ContainerStats, "cpuTimeMs" | "diskReadBytes" | "diskWriteBytes"> {
+    const cpu = this.#readUsage("cpuacct", "cpu");
+    const disk = this.#readUsage("blkio", "disk");
+    const { read, written } = disk === null ? { read: null, written: null } : parseDiskBytes(disk);
+    return { cpuTimeMs: cpu === null ? null : parseCpuTimeMs(cpu), diskReadBytes: read, diskWriteBytes: written };
+  }
+
   /** Kills whatever may still be in the group. @throws Error when the kernel keeps it for seconds */
   async remove(): Promise<void> {
     await Promise.all(this.#folders().map(removeGroup));
@@ -72,9 +82,18 @@ export class ContainerGroup {
 
   #read(what: keyof (typeof memoryFiles)[CgroupVersion]): string | null {
     const place = this.#places.get("memory");
-    if (place === undefined) return null;
+    return place === undefined ? null : this.#readFile(place, memoryFiles[place.version][what]);
+  }
+
+  /** Version 2 counts in every group. */
+  #readUsage(meter: "cpuacct" | "blkio", what: keyof (typeof usageFiles)[CgroupVersion]): string | null {
+    const place = this.#places.get(meter) ?? [...this.#places.values()].find(({ version }) => version === 2);
+    return place === undefined ? null : this.#readFile(place, usageFiles[place.version][what]);
+  }
+
+  #readFile({ folder }: { readonly folder: string }, file: string): string | null {
     try {
-      return readFileSync(`${place.folder}/${this.#name}/${memoryFiles[place.version][what]}`, "utf8");
+      return readFileSync(`${folder}/${this.#name}/${file}`, "utf8");
     } catch {
       // An older kernel without this file, or the group is gone.
       return null;

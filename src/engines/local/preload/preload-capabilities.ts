@@ -54,6 +54,7 @@ export function preloadCapabilities(abilities: PreloadAbilities): Capabilities {
     diskLimit: "no",
     hostPaths: false,
     oomReporting: seesMemory,
+    cpuReporting: false,
     execUser: false,
     execKill: true,
     execNetwork: "none",

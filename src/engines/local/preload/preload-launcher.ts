@@ -1,5 +1,5 @@
 import type { ContainerSpec } from "../../container-spec.ts";
-import type { ContainerStats, ExecSpec } from "../../engine.ts";
+import { unknownStats, type ContainerStats, type ExecSpec } from "../../engine.ts";
 import type { Launcher, PreparedProgram, ProgramRun } from "../launcher.ts";
 import type { ContainerFolder } from "./folders/container-folder.ts";
 import type { ArrangeProgram } from "./guards/host-program.ts";
@@ -54,7 +54,7 @@ export class PreloadLauncher implements Launcher {
   }
 
   stats(): ContainerStats {
-    return { memoryBytes: null, memoryPeakBytes: null, oomKills: null };
+    return unknownStats;
   }
 
   async endStrays(): Promise<void> {

@@ -1,5 +1,5 @@
 import { formatBytes } from "../../../base/bytes.ts";
-import type { ContainerStats } from "../../engine.ts";
+import { unknownStats, type ContainerStats } from "../../engine.ts";
 import type { ProgramRun } from "../launcher.ts";
 
 export interface MemoryWatchOptions {
@@ -38,7 +38,7 @@ export class MemoryWatch {
   /** Looks now. */
   async stats(): Promise<ContainerStats> {
     const memoryBytes = await this.#look();
-    return { memoryBytes, memoryPeakBytes: this.#peakBytes, oomKills: this.#kills };
+    return { ...unknownStats, memoryBytes, memoryPeakBytes: this.#peakBytes, oomKills: this.#kills };
   }
 
   #stop(): void {

@@ -33,6 +33,9 @@ export class UsageWatches {
   }
 
   async stats(): Promise<ContainerStats> {
-    return this.#memory === null ? this.#launcher.stats() : this.#memory.stats();
+    const counted = this.#launcher.stats();
+    if (this.#memory === null) return counted;
+    const { memoryBytes, memoryPeakBytes, oomKills } = await this.#memory.stats();
+    return { ...counted, memoryBytes, memoryPeakBytes, oomKills };
   }
 }

@@ -1,0 +1,26 @@
+import type { CgroupVersion } from "./cgroup-limits.ts";
+
+/** Files that tell what a group has used. */
+export const usageFiles: Readonly<Record<CgroupVersion, { readonly cpu: string; readonly disk: string }>> = {
+  1: { cpu: "cpuacct.usage", disk: "blkio.throttle.io_service_bytes" },
+  2: { cpu: "cpu.stat", disk: "io.stat" },
+};
+
+/** CPU time in milliseconds, from `cpuacct.usage` (nanoseconds) or `cpu.stat`; null when it does not say. */
+export function parseCpuTimeMs(text: string): number | null {
+  const microseconds = /^usage_usec (\d+)$/m.exec(text)?.[1];
+  if (microseconds !== undefined) return Number(microseconds) / 1_000;
+  return /^\d+\n?$/.test(text) ? Number(text) / 1_000_000 : null;
+}
+
+/** Bytes of all devices together, from `blkio.throttle.io_service_bytes` or `io.stat`. */
+export function parseDiskBytes(text: string): { readonly read: number; readonly written: number } {
+  return {
+    read: sumOf(text, /^\S+ (?:Read |rbytes=)(\d+)/gm),
+    written: sumOf(text, /^\S+ (?:Write |rbytes=\d+ wbytes=)(\d+)/gm),
+  };
+}
+
+function sumOf(text: string, counts: RegExp): number {
+  return [...text.matchAll(counts)].reduce((sum, [, bytes]) => sum + Number(bytes), 0);
+}
