@@ -1,6 +1,7 @@
 import type { Duplex, Writable } from "node:stream";
 import type { Capabilities } from "./capabilities.ts";
 import type { ContainerSpec } from "./container-spec.ts";
+import type { ContainerStats } from "./container-stats.ts";
 import type { EngineComponent, EngineSetup } from "./engine-setup.ts";
 
 /** Name of an engine, as the engine table has it; nothing decides by it. */
@@ -280,27 +281,3 @@ export interface ContainerState {
   /** Whether the main process (or its children) ended out of memory; null where the engine cannot tell. */
   readonly oomKilled: boolean | null;
 }
-
-export interface ContainerStats {
-  readonly memoryBytes: number | null;
-  /** Highest memory use seen by the kernel since the start, page cache included. */
-  readonly memoryPeakBytes: number | null;
-  /** Processes killed by the kernel for want of memory inside the container's limit. */
-  readonly oomKills: number | null;
-  /** CPU time of all its programs since the start, in milliseconds. */
-  readonly cpuTimeMs: number | null;
-  /** Bytes that its programs have read from block devices; what the page cache answered is not among them. */
-  readonly diskReadBytes: number | null;
-  /** Bytes that its programs have written to block devices; with control groups of version 1 only unbuffered writes count. */
-  readonly diskWriteBytes: number | null;
-}
-
-/** Of a container that cannot be asked. */
-export const unknownStats: ContainerStats = {
-  memoryBytes: null,
-  memoryPeakBytes: null,
-  oomKills: null,
-  cpuTimeMs: null,
-  diskReadBytes: null,
-  diskWriteBytes: null,
-};

@@ -2,15 +2,8 @@ import type { Duplex } from "node:stream";
 import { settlesWithin } from "../base/abort.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Capabilities } from "../engines/capabilities.ts";
-import {
-  unknownStats,
-  type CallOptions,
-  type Container,
-  type ContainerStats,
-  type EngineName,
-  type ExecSpec,
-  type Process,
-} from "../engines/engine.ts";
+import { unknownStats, type ContainerStats } from "../engines/container-stats.ts";
+import type { CallOptions, Container, EngineName, ExecSpec, Process } from "../engines/engine.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import type { HostPlace } from "./files/host/host-place.ts";
 import { SandboxFiles } from "./files/sandbox-files.ts";

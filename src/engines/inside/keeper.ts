@@ -1,5 +1,6 @@
 import { untilCancelled } from "../../base/abort.ts";
-import type { CallOptions, ContainerStats, Process } from "../engine.ts";
+import type { ContainerStats } from "../container-stats.ts";
+import type { CallOptions, Process } from "../engine.ts";
 
 /** How long the keeper may take to answer: it needs 2 ms on an idle machine, and at its start as long as a shell. */
 const answerMs = { first: 30_000, later: 2_000 };

@@ -3,7 +3,8 @@ import type { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Capabilities } from "../capabilities.ts";
 import type { ContainerSpec } from "../container-spec.ts";
 import type { EngineComponent, EngineSetup } from "../engine-setup.ts";
-import type { ContainerStats, ExecSpec, OutputChunk, ProcessExit, ProcessSignal } from "../engine.ts";
+import type { ContainerStats } from "../container-stats.ts";
+import type { ExecSpec, OutputChunk, ProcessExit, ProcessSignal } from "../engine.ts";
 
 /** Exit code of what dies by SIGKILL, as all do that die with their container. */
 export const killedExitCode = 137;

@@ -3,7 +3,8 @@ import { settlesWithin, throwIfCancelled, untilCancelled } from "../../base/abor
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Capabilities } from "../capabilities.ts";
 import type { ContainerSpec } from "../container-spec.ts";
-import type { CallOptions, Container, ContainerState, ContainerStats, ExecSpec, Process } from "../engine.ts";
+import type { ContainerStats } from "../container-stats.ts";
+import type { CallOptions, Container, ContainerState, ExecSpec, Process } from "../engine.ts";
 import { assertPort, bridgeLost, nothingListens } from "../port-errors.ts";
 import { killedExitCode, type Launcher, type ProgramRun } from "./launcher.ts";
 import { attachedAlready, lostError, noConnections, nothingToAttachTo } from "./local-errors.ts";

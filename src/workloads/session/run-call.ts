@@ -1,6 +1,6 @@
 import type { Logger } from "../../base/logger.ts";
 import type { NetworkGrant } from "../../egress/network-access.ts";
-import type { ContainerStats } from "../../engines/engine.ts";
+import type { ContainerStats } from "../../engines/container-stats.ts";
 import { checkMainFile } from "../../policy/request/main-file.ts";
 import type { Denial } from "../../policy/network/denial.ts";
 import type { Redaction } from "../../policy/redaction/redaction.ts";

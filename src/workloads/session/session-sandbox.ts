@@ -1,5 +1,6 @@
 import type { Capabilities } from "../../engines/capabilities.ts";
-import type { CallOptions, ContainerStats, Process } from "../../engines/engine.ts";
+import type { ContainerStats } from "../../engines/container-stats.ts";
+import type { CallOptions, Process } from "../../engines/engine.ts";
 import type { Profile } from "../../policy/profile.ts";
 import { codeFolder } from "../../policy/session-profile.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";

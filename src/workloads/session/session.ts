@@ -1,7 +1,7 @@
 import { runsInterpretersOnly } from "../../engines/capabilities.ts";
 import { Turns } from "../../base/turns.ts";
 import type { Logger } from "../../base/logger.ts";
-import type { ContainerStats } from "../../engines/engine.ts";
+import type { ContainerStats } from "../../engines/container-stats.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { GivenSecrets } from "../../policy/redaction/given-secrets.ts";
 import { workFolder } from "../../policy/scratch.ts";

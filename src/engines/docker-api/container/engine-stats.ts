@@ -1,4 +1,4 @@
-import type { ContainerStats } from "../../engine.ts";
+import type { ContainerStats } from "../../container-stats.ts";
 import { containerPath, type ContainerLink } from "./container-link.ts";
 
 /** The part of the engine's statistics that is read. */

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { unknownStats, type ContainerState, type ContainerStats } from "../../engine.ts";
+import { unknownStats, type ContainerStats } from "../../container-stats.ts";
+import type { ContainerState } from "../../engine.ts";
 import type { ContainerLink } from "./container-link.ts";
 import { readLastState } from "./read-last-state.ts";
 import { lostError } from "../../inside/lost-error.ts";

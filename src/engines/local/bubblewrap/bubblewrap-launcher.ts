@@ -1,5 +1,6 @@
 import { closeSync } from "node:fs";
-import type { ContainerStats, ExecSpec } from "../../engine.ts";
+import type { ContainerStats } from "../../container-stats.ts";
+import type { ExecSpec } from "../../engine.ts";
 import type { Launcher, PreparedProgram, ProgramRun } from "../launcher.ts";
 import { ProgramPipes, type ProgramEnds } from "./pipes/program-pipes.ts";
 import { prepareRun, type ContainerParts } from "./run/prepare-run.ts";

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ContainerLimits } from "../../container-spec.ts";
-import type { ContainerStats } from "../../engine.ts";
+import type { ContainerStats } from "../../container-stats.ts";
 import { limitWrites, memoryFiles, parseOomKills, type CgroupVersion, type LimitWrite } from "./cgroup-limits.ts";
 import { parseCpuTimeMs, parseDiskBytes, usageFiles } from "./cgroup-usage.ts";
 import type { Controller } from "./cgroup-places.ts";

@@ -1,5 +1,6 @@
 import type { ContainerSpec } from "../../container-spec.ts";
-import { unknownStats, type ContainerStats, type ExecSpec } from "../../engine.ts";
+import { unknownStats, type ContainerStats } from "../../container-stats.ts";
+import type { ExecSpec } from "../../engine.ts";
 import type { Launcher, PreparedProgram, ProgramRun } from "../launcher.ts";
 import type { ContainerFolder } from "./folders/container-folder.ts";
 import type { ArrangeProgram } from "./guards/host-program.ts";

@@ -1,5 +1,5 @@
 import { formatBytes } from "../../../base/bytes.ts";
-import { unknownStats, type ContainerStats } from "../../engine.ts";
+import { unknownStats, type ContainerStats } from "../../container-stats.ts";
 import type { ProgramRun } from "../launcher.ts";
 
 export interface MemoryWatchOptions {

@@ -1,5 +1,5 @@
 import type { ContainerSpec } from "../../container-spec.ts";
-import type { ContainerStats } from "../../engine.ts";
+import type { ContainerStats } from "../../container-stats.ts";
 import type { Launcher, ProgramRun } from "../launcher.ts";
 import { DiskWatch } from "./disk-watch.ts";
 import { MemoryWatch } from "./memory-watch.ts";
