@@ -4,6 +4,7 @@ import type { EngineComponent, EngineConnection, EngineSetup } from "../engine-s
 import type { ApiRequest } from "./http/api-request.ts";
 import type { InfoAnswer } from "./engine-capabilities.ts";
 import type { SetupAnswer } from "./engine-setup.ts";
+import type { SharedFiles } from "./mounts/own-container.ts";
 import type { ImageFacts } from "./images/images.ts";
 import type { RuntimeKind } from "./oci-runtime.ts";
 import type { Unavailability } from "./http/unavailability.ts";
@@ -63,6 +64,7 @@ export interface Machine {
   readonly answer: MachineAnswer;
   readonly components: readonly EngineComponent[];
   readonly setup: EngineSetup;
+  readonly files: SharedFiles;
 }
 
 /** Where and how the container runtime's own words appear when the program was never started. */

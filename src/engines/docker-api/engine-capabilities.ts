@@ -14,6 +14,8 @@ export interface InfoAnswer {
   readonly IndexServerAddress?: string;
   readonly Runtimes?: Readonly<Record<string, RuntimeAnswer>> | null;
   readonly DefaultRuntime?: string;
+  /** Where the engine keeps images and containers, on its own machine. */
+  readonly DockerRootDir?: string;
   /** Not the engine's own: what people can do about limits that it cannot set, where that is known better. */
   readonly limitsAdvice?: string;
 }

@@ -13,7 +13,6 @@ import { Api } from "./http/api.ts";
 import { DockerApiContainer } from "./container/container.ts";
 import { parseContainerList } from "./container/container-list.ts";
 import type { Dialect, Machine, MachineAnswer, VersionAnswer } from "./dialect.ts";
-import type { EngineSetup } from "../engine-setup.ts";
 import type { Endpoint } from "./http/endpoint.ts";
 import { engineCapabilities, runtimeKindOf } from "./engine-capabilities.ts";
 import { gvisorComponents } from "./gvisor-version.ts";
@@ -23,6 +22,7 @@ import { DockerApiImages, type ReadClientConfig } from "./images/images.ts";
 import { noSuchRuntimeError } from "./oci-runtime.ts";
 import type { ApiRequest } from "./http/api-request.ts";
 import { MountHandles } from "./mounts/mount-handles.ts";
+import { findSharedFiles, reachableMounts } from "./mounts/shared-files.ts";
 import { removeContainer } from "./container/remove-container.ts";
 import { uninterrupted } from "./container/uninterrupted.ts";
 import { unavailableError, unavailabilityOf, type ConnectFailure, type Unavailability } from "./http/unavailability.ts";
@@ -68,9 +68,9 @@ export class DockerApiEngine implements Engine {
 
   async probe(options: CallOptions = {}): Promise<EngineProbe> {
     try {
-      const { version, answer, components: told, setup } = (this.#machine = await this.#examine(options));
-      const capabilities = engineCapabilities(answer, { sharesFiles: sharesFiles(setup) });
-      const gvisor = sharesFiles(setup) ? await gvisorComponents(answer, options.signal) : [];
+      const { version, answer, components: told, setup, files } = (this.#machine = await this.#examine(options));
+      const capabilities = engineCapabilities(answer, { sharesFiles: files.kind !== "none" });
+      const gvisor = files.kind === "same" ? await gvisorComponents(answer, options.signal) : [];
       return { available: true, version, capabilities, components: [...told, ...gvisor], setup };
     } catch (error) {
       const why = unavailabilityOf(error);
@@ -80,28 +80,30 @@ export class DockerApiEngine implements Engine {
   }
 
   async capabilities({ signal, ociRuntime }: CapabilityOptions = {}): Promise<Capabilities> {
-    const { answer, setup } = await this.#known(signal);
+    const { answer, files } = await this.#known(signal);
     this.#assertRuntime(ociRuntime, answer);
-    return engineCapabilities(answer, { ociRuntime, sharesFiles: sharesFiles(setup) });
+    return engineCapabilities(answer, { ociRuntime, sharesFiles: files.kind !== "none" });
   }
 
   async create(spec: ContainerSpec, { signal }: CallOptions = {}): Promise<Container> {
     const { dialect, seccompProfiles } = this.#options;
     const seccompProfile = spec.rootCapabilities === undefined ? seccompProfiles.programs : seccompProfiles.installers;
-    const { answer, setup } = await this.#known(signal);
+    const { answer, setup, files } = await this.#known(signal);
     this.#assertRuntime(spec.ociRuntime, answer);
+    const { mounts, copied } = reachableMounts(spec.mounts ?? [], files);
     const runtimeKind = runtimeKindOf(answer, spec.ociRuntime);
     const image = await this.images.facts(spec.image, { signal });
-    // Its mounts are folders that never change, or it would have been refused.
-    const folders = sharesFiles(setup) ? [] : (spec.mounts ?? []);
-    const holding = { api: this.#api, spec, folders, imageVolumes: image.volumes, signal };
-    await using holder = folders.length === 0 ? null : await FolderHolder.make(holding);
+    const holding = { api: this.#api, spec, folders: copied, imageVolumes: image.volumes, signal };
+    await using holder = copied.length === 0 ? null : await FolderHolder.make(holding);
     const circumstances = { seccompProfile, image, setup, runtimeKind, volumesFrom: holder?.id };
     const make = async (mountsByHandle: boolean): Promise<string> => {
-      const call = await dialect.createCall(spec, { ...circumstances, mountsByHandle });
+      const call = await dialect.createCall(
+        { ...spec, mounts: copied.length > 0 ? copied : mounts },
+        { ...circumstances, mountsByHandle },
+      );
       return this.#make({ method: "POST", ...call }, signal);
     };
-    const mayHold = dialect.mountsByHandle && runtimeKind === "namespaces" && sharesFiles(setup);
+    const mayHold = dialect.mountsByHandle && runtimeKind === "namespaces" && files.kind === "same";
     const { id, byHandle } = mayHold
       ? await this.#handles.make(spec, make, signal)
       : { id: await make(false), byHandle: false };
@@ -169,16 +171,14 @@ export class DockerApiEngine implements Engine {
     ]);
     const foreign = dialect.foreignness(version);
     if (foreign !== null) throw unavailableError(dialect.name, foreign);
+    const setup = engineSetup(answer, endpoint);
+    const { connection } = setup;
     return {
       version: dialect.version(version),
       answer,
       components: engineComponents(version),
-      setup: engineSetup(answer, endpoint),
+      setup,
+      files: await findSharedFiles({ api: this.#api, connection, engineFolder: answer.DockerRootDir, signal }),
     };
   }
-}
-
-/** What is reached over a network may be another machine, also behind a port of this one that leads on. */
-function sharesFiles({ connection }: EngineSetup): boolean {
-  return connection?.kind === "socket";
 }

@@ -1,0 +1,41 @@
+import { describe, expect, it } from "vitest";
+import type { SharedFiles } from "./own-container.ts";
+import { reachableMounts } from "./shared-files.ts";
+
+const project = { source: "/projects/a", target: "/workdir", readOnly: false };
+const packages = { source: "/state/packages/x", target: "/packages", readOnly: true, unchanging: true };
+const container: SharedFiles = {
+  kind: "container",
+  mounts: [{ Source: "/srv", Destination: "/projects" }],
+  mountPoints: ["/", "/projects"],
+};
+
+describe("reachableMounts", () => {
+  it("leaves an engine of the same files its paths", () => {
+    expect(reachableMounts([project], { kind: "same" })).toEqual({ mounts: [project], copied: [] });
+  });
+
+  it("copies what never changes to an engine of other files", () => {
+    expect(reachableMounts([packages], { kind: "none" })).toEqual({ mounts: [], copied: [packages] });
+  });
+
+  it("names a container's folders as the engine's machine does", () => {
+    expect(reachableMounts([project], container)).toEqual({
+      mounts: [{ ...project, source: "/srv/a" }],
+      copied: [],
+    });
+  });
+
+  it("copies what never changes from the container's own root", () => {
+    expect(reachableMounts([packages], container)).toEqual({ mounts: [], copied: [packages] });
+  });
+
+  it.each([
+    ["a project that is in the container alone", [{ ...project, source: "/home/a" }], "/workdir"],
+    ["packages that would have to be copied beside a project", [project, packages], "/packages"],
+  ])("refuses %s", (_, mounts, target) => {
+    expect(() => reachableMounts(mounts, container)).toThrow(
+      expect.objectContaining({ errorType: "POLICY_DENIED", context: { rule: "not_shared", target } }),
+    );
+  });
+});
