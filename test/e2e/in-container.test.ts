@@ -38,6 +38,7 @@ describe.each(["docker", "podman"] as const)("Glovebox in a container, on the %s
         ...["run", "--rm", "--interactive", "--name", name, "--network", "none", "--workdir", "/srv/projects"],
         ...["--volume", `${projectFolder}:${projectFolder}:ro`, "--volume", `${modules}:${modules}:ro`],
         ...["--volume", `${projects}:/srv/projects`, "--tmpfs", "/srv/projects/own"],
+        ...["--volume", `${projects}/one:/srv/projects/given:ro`],
         ...[
           "--volume",
           `${file.replace("unix://", "")}:/run/engine.sock`,
@@ -68,6 +69,22 @@ describe.each(["docker", "podman"] as const)("Glovebox in a container, on the %s
     expect(ran.structuredContent).toMatchObject({ outcome: "completed", stdout_tail: "/workdir\n" });
     expect(readFileSync(path.join(projects, "one/file"), "utf8")).toBe("written\n");
     await call("destroy_environment", { env_id: "one" });
+  });
+
+  it("lets a sandbox read what it may read only itself, and not write", { timeout: 120_000 }, async () => {
+    const refused = await call("create_environment", { project_root: "given", image: testImages.python });
+    expect(refused.structuredContent).toMatchObject({
+      error: { error_type: "POLICY_DENIED", context: { rule: "read_only" } },
+    });
+    await call("create_environment", {
+      project_root: "given",
+      env_id: "given",
+      read_only: true,
+      image: testImages.python,
+    });
+    const ran = await call("run_command", { env_id: "given", command: ["sh", "-c", "ls; echo more >more"] });
+    expect(ran.structuredContent).toMatchObject({ outcome: "failed" });
+    await call("destroy_environment", { env_id: "given" });
   });
 
   it("refuses a folder that is in its own container alone, and says why", { timeout: 120_000 }, async () => {

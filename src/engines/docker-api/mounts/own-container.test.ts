@@ -50,7 +50,7 @@ describe("pathOutside", () => {
     ["/projects/deep/a", "/srv/other/a"],
     ["/var/lib/glovebox/packages/x", "/data/volume/_data/packages/x"],
   ])("finds %s", (inside, outside) => {
-    expect(pathOutside(inside, { mounts, mountPoints })).toBe(outside);
+    expect(pathOutside(inside, { mounts, mountPoints })).toEqual({ path: outside, writable: false });
   });
 
   it.each([

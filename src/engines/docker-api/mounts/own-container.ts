@@ -19,6 +19,7 @@ export interface InspectedMount {
   /** Path on the engine's machine; empty or missing where there is none, as of a tmpfs. */
   readonly Source?: string | null;
   readonly Destination?: string | null;
+  readonly RW?: boolean;
 }
 
 /** What a container shares with its engine's machine. */
@@ -37,16 +38,23 @@ export type SharedFiles =
   /** This process runs in one of the engine's containers: what is mounted there, by the engine's paths. */
   | ({ readonly kind: "container" } & OwnContainer);
 
+/** A path on the engine's machine. */
+export interface PathOutside {
+  readonly path: string;
+  /** Whether the container may write there. */
+  readonly writable: boolean;
+}
+
 /**
- * The path on the engine's machine of a real path of a container; null for what the container does not share with that
+ * The place on the engine's machine of a real path of a container; null for what the container does not share with that
  * machine, such as its own root.
  */
-export function pathOutside(path: string, { mounts, mountPoints }: OwnContainer): string | null {
+export function pathOutside(path: string, { mounts, mountPoints }: OwnContainer): PathOutside | null {
   const above = mountPoints.filter((mountPoint) => isWithin(path, mountPoint));
   const innermost = above.toSorted((one, other) => other.length - one.length)[0];
-  const { Source, Destination } = mounts.find((mount) => mount.Destination === innermost) ?? {};
+  const { Source, Destination, RW } = mounts.find((mount) => mount.Destination === innermost) ?? {};
   if (!Source || !Destination || !posix.isAbsolute(Source)) return null;
-  return posix.join(Source, posix.relative(Destination, path));
+  return { path: posix.join(Source, posix.relative(Destination, path)), writable: RW === true };
 }
 
 function isWithin(path: string, folder: string): boolean {

@@ -6,8 +6,11 @@ const project = { source: "/projects/a", target: "/workdir", readOnly: false };
 const packages = { source: "/state/packages/x", target: "/packages", readOnly: true, unchanging: true };
 const container: SharedFiles = {
   kind: "container",
-  mounts: [{ Source: "/srv", Destination: "/projects" }],
-  mountPoints: ["/", "/projects"],
+  mounts: [
+    { Source: "/srv", Destination: "/projects", RW: true },
+    { Source: "/data", Destination: "/data", RW: false },
+  ],
+  mountPoints: ["/", "/projects", "/data"],
 };
 
 describe("reachableMounts", () => {
@@ -28,6 +31,14 @@ describe("reachableMounts", () => {
 
   it("copies what never changes from the container's own root", () => {
     expect(reachableMounts([packages], container)).toEqual({ mounts: [], copied: [packages] });
+  });
+
+  it("gives for reading what this container may read only, and not for writing", () => {
+    const data = { source: "/data/set", target: "/data", readOnly: true };
+    expect(reachableMounts([data], container).mounts).toEqual([data]);
+    expect(() => reachableMounts([{ ...data, readOnly: false }], container)).toThrow(
+      expect.objectContaining({ errorType: "POLICY_DENIED", context: { rule: "read_only", target: "/data" } }),
+    );
   });
 
   it.each([

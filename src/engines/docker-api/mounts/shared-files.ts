@@ -45,16 +45,34 @@ export interface ReachableMounts {
   readonly copied: readonly MountSpec[];
 }
 
-/** @throws POLICY_DENIED for what lies in this container alone and may not be copied */
+/** @throws POLICY_DENIED for what lies in this container alone and may not be copied, or is read-only to it */
 export function reachableMounts(mounts: readonly MountSpec[], shared: SharedFiles): ReachableMounts {
   if (shared.kind === "same") return { mounts, copied: [] };
   // They are folders that never change, or the spec would have been refused.
   if (shared.kind === "none") return { mounts: [], copied: mounts };
-  const outside = mounts.map((mount) => ({ ...mount, source: pathOutside(mount.source, shared) }));
-  if (outside.every((mount): mount is MountSpec => mount.source !== null)) return { mounts: outside, copied: [] };
-  const stuck = mounts.find((_, index) => outside[index]?.source === null);
-  if (stuck !== undefined && mounts.some(({ unchanging }) => unchanging !== true)) throw onlyInContainer(stuck);
-  return { mounts: [], copied: mounts };
+  const places = mounts.map((mount) => pathOutside(mount.source, shared));
+  const stuck = mounts.find((_, index) => places[index] === null);
+  if (stuck !== undefined) {
+    if (mounts.some(({ unchanging }) => unchanging !== true)) throw onlyInContainer(stuck);
+    return { mounts: [], copied: mounts };
+  }
+  const reachable = mounts.map((mount, index) => {
+    if (!mount.readOnly && places[index]?.writable !== true) throw readOnlyHere(mount);
+    return { ...mount, source: places[index]?.path ?? mount.source };
+  });
+  return { mounts: reachable, copied: [] };
+}
+
+/** A sandbox gets no more of the machine than whoever started this container gave to it. */
+function readOnlyHere({ target }: MountSpec): GloveboxError {
+  return new GloveboxError(
+    "POLICY_DENIED",
+    `What is to be mounted at ${target} for writing is mounted read-only into the container in which Glovebox runs.`,
+    {
+      suggestion: "Ask for it with read_only, or mount it writable into Glovebox's container.",
+      context: { rule: "read_only", target },
+    },
+  );
 }
 
 function onlyInContainer({ target }: MountSpec): GloveboxError {
