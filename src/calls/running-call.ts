@@ -10,9 +10,13 @@ export type CallEnd = { readonly response: unknown } | { readonly error: Glovebo
 const recentOutputBytes = 4096;
 
 export interface RunningCallOptions<Answer> {
+  /** Unguessable, and no other call's; default: a new one. */
+  readonly id?: string | undefined;
   /** Name of the operation. */
   readonly operation: string;
   readonly principal: string;
+  /** What its caller has marked it with; default: nothing. */
+  readonly labels?: Readonly<Record<string, string>> | undefined;
   readonly monotonicMs: () => number;
   /** Begins the work, which is given up by the signal. */
   readonly work: (call: {
@@ -25,14 +29,15 @@ export interface RunningCallOptions<Answer> {
 
 /** An operation at work, with what it has told so far. */
 export class RunningCall<Answer = unknown> {
-  readonly id: string = createId("run");
+  readonly id: string;
   readonly operation: string;
   readonly principal: string;
+  readonly labels: Readonly<Record<string, string>>;
   readonly stdout: RecentOutput = new RecentOutput(recentOutputBytes);
   readonly stderr: RecentOutput = new RecentOutput(recentOutputBytes);
   /** Resolves when the operation has ended and left nothing behind. */
   readonly ended: Promise<Answer>;
-  /** Called at each event but output. */
+  /** Called at each event. */
   onNews: (() => void) | null = null;
   readonly #monotonicMs: () => number;
   readonly #startedMs: number;
@@ -40,9 +45,11 @@ export class RunningCall<Answer = unknown> {
   #sandboxId: string | null = null;
   #message: string | null = null;
 
-  constructor({ operation, principal, monotonicMs, work, conclude }: RunningCallOptions<Answer>) {
+  constructor({ id, operation, principal, labels, monotonicMs, work, conclude }: RunningCallOptions<Answer>) {
+    this.id = id ?? createId("run");
     this.operation = operation;
     this.principal = principal;
+    this.labels = labels ?? {};
     this.#monotonicMs = monotonicMs;
     this.#startedMs = monotonicMs();
     this.ended = work({ signal: this.#giveUp.signal, onEvent: (event) => this.#take(event) })
@@ -70,8 +77,8 @@ export class RunningCall<Answer = unknown> {
   }
 
   #take(event: OperationEvent): void {
-    if (event.type === "output") return this[event.stream].append(event.bytes);
-    if (event.type === "sandbox") this.#sandboxId = event.sandboxId;
+    if (event.type === "output") this[event.stream].append(event.bytes);
+    else if (event.type === "sandbox") this.#sandboxId = event.sandboxId;
     else if (event.type === "denied") this.#message = `Refused a connection to ${event.denial.target}`;
     else if (event.type !== "terminal") this.#message = event.message;
     this.onNews?.();

@@ -1,56 +1,52 @@
+import { settlesWithin } from "../base/abort.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
+import { KeptCalls, type KeptCallsOptions } from "./kept-calls.ts";
 import { RunningCall, type RunningCallOptions } from "./running-call.ts";
 
 /** Calls that one door holds at most. */
 const maxCalls = 256;
-/** How long the answer of a call can be asked for by its id. */
-const keptForMs = 15 * 60_000;
-
-/** A call that its caller was told the id of. */
-interface KnownCall<Answer> {
-  readonly call: RunningCall<Answer>;
-  /** On the monotonic clock; null while it works. */
-  endedMs: number | null;
-}
 
 /** The calls at work, so that they can be asked for again by their id and ended together. */
 export class RunningCalls<Answer = unknown> {
-  readonly #monotonicMs: () => number;
   readonly #working = new Set<RunningCall<Answer>>();
-  readonly #known = new Map<string, KnownCall<Answer>>();
-  #isClosed = false;
+  readonly #kept: KeptCalls<Answer>;
+  #state: "open" | "draining" | "closed" = "open";
 
-  constructor(monotonicMs: () => number) {
-    this.#monotonicMs = monotonicMs;
+  constructor(monotonicMs: () => number, bounds: Omit<KeptCallsOptions<Answer>, "monotonicMs"> = {}) {
+    this.#kept = new KeptCalls({ monotonicMs, ...bounds });
   }
 
-  /** @throws CAPACITY, CANCELLED after `close` */
+  /** @throws CAPACITY also after `drain`, CANCELLED after `close` */
   start(options: RunningCallOptions<Answer>): RunningCall<Answer> {
-    if (this.#isClosed) throw new GloveboxError("CANCELLED", "Glovebox is shutting down.");
+    if (this.#state === "closed") throw new GloveboxError("CANCELLED", "Glovebox is shutting down.");
+    if (this.#state === "draining") throw isEnding();
     if (this.#working.size >= maxCalls) {
       throw new GloveboxError("CAPACITY", `${maxCalls} calls are at work already.`, { context: { limit: maxCalls } });
     }
     const call = new RunningCall<Answer>(options);
     this.#working.add(call);
-    void call.ended.then(() => {
-      this.#working.delete(call);
-      const known = this.#known.get(call.id);
-      if (known !== undefined) known.endedMs = this.#monotonicMs();
-    });
+    void call.ended.then(() => this.#working.delete(call));
     return call;
   }
 
   /** From now on the call can be asked for by its id. */
   keep(call: RunningCall<Answer>): void {
-    if (!this.#known.has(call.id)) this.#known.set(call.id, { call, endedMs: null });
-    this.#forgetOld();
+    this.#kept.keep(call);
+  }
+
+  /** The principal's at work, in the order of their begin. */
+  working(principal: string): readonly RunningCall<Answer>[] {
+    return [...this.#working].filter((call) => call.principal === principal);
+  }
+
+  isWorking(call: RunningCall<Answer>): boolean {
+    return this.#working.has(call);
   }
 
   /** The principal's call. @throws NOT_FOUND also for another principal's */
   find(id: string, principal: string): RunningCall<Answer> {
-    this.#forgetOld();
-    const call = this.#known.get(id)?.call;
-    if (call !== undefined && call.principal === principal) return call;
+    const call = this.#kept.find(id, principal);
+    if (call !== undefined) return call;
     throw new GloveboxError("NOT_FOUND", `No call has the run_id ${JSON.stringify(id.slice(0, 80))}.`, {
       suggestion:
         "Its answer is kept for 15 minutes, and ends with the server. Call the tool again with its arguments.",
@@ -58,20 +54,31 @@ export class RunningCalls<Answer = unknown> {
     });
   }
 
+  /** The call cannot be asked for any more. */
+  forget(call: RunningCall<Answer>): void {
+    this.#kept.forget(call);
+  }
+
+  /** Begins no further call, and waits at most so long until those at work have ended. */
+  async drain(withinMs: number): Promise<void> {
+    if (this.#state === "open") this.#state = "draining";
+    await settlesWithin(Promise.all([...this.#working].map(({ ended }) => ended)), withinMs);
+  }
+
   /** Ends every call and begins no other; resolves when they are gone. */
   async close(): Promise<void> {
-    this.#isClosed = true;
+    this.#state = "closed";
     const working = [...this.#working];
     for (const call of working) call.cancel();
     await Promise.all(working.map(({ ended }) => ended));
-    this.#known.clear();
+    this.#kept.clear();
   }
+}
 
-  #forgetOld(): void {
-    const endedBefore = this.#monotonicMs() - keptForMs;
-    for (const [id, { endedMs }] of this.#known) {
-      const isOld = endedMs !== null && endedMs < endedBefore;
-      if (isOld || (endedMs !== null && this.#known.size > maxCalls)) this.#known.delete(id);
-    }
-  }
+/** What new work is told while the server ends. */
+export function isEnding(): GloveboxError {
+  return new GloveboxError("CAPACITY", "The server is ending and begins no new work.", {
+    suggestion: "Send the request again in some seconds: to this server when it is back, or to another.",
+    context: { retry_after_seconds: 5 },
+  });
 }

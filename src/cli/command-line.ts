@@ -13,6 +13,7 @@ import { addMountsCommand } from "./commands/mounts-command.ts";
 import { addPackagesCommand } from "./commands/packages-command.ts";
 import { addRunCommand } from "./run/run-command.ts";
 import { addSandboxesCommands } from "./commands/sandboxes-commands.ts";
+import { addServeCommand } from "./commands/serve-command.ts";
 import { addShellCommand } from "./commands/shell-command.ts";
 
 /** Runs one command line and resolves to its exit code; never rejects. */
@@ -56,6 +57,7 @@ function buildProgram(io: CommandIo, setExitCode: SetExitCode): Command {
   addCopyCommand(program, io, setExitCode);
   addMountsCommand(program, io, setExitCode);
   addMcpCommand(program, io, setExitCode);
+  addServeCommand(program, io, setExitCode);
   addPackagesCommand(program, io, setExitCode);
   addDoctorCommand(program, io, setExitCode);
   return program;

@@ -82,6 +82,10 @@ export interface Config {
   readonly toolingPaths: readonly string[];
   /** Origins of web pages that may call a server (SPEC API2). */
   readonly allowedOrigins: readonly string[];
+  /** Names by which the server is reached beyond loopback, in lower case and without ports. */
+  readonly allowedHosts: readonly string[];
+  /** How long running work may go on when the server is asked to end. */
+  readonly drainTimeoutMs: number;
   /** Key paths that somebody set, such as `limits.execute.cpus`: demands, where a default is only a wish (SPEC RT5). */
   readonly explicitSettings: readonly string[];
   /** The engines' own variables (`DOCKER_HOST` and the like) as the host has them, not checked. */

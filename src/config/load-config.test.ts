@@ -54,6 +54,8 @@ describe("loadConfig without anything set", () => {
       mountAllowlist: null,
       projectRoots: null,
       allowedOrigins: [],
+      allowedHosts: [],
+      drainTimeoutMs: 30_000,
       toolingFiles: "named",
       toolingPaths: [],
       hostEnvironment: {},

@@ -65,6 +65,11 @@ export class McpDoor {
     }
   }
 
+  /** Begins no further call, and waits at most so long until those at work have ended. */
+  drainCalls(withinMs: number): Promise<void> {
+    return this.#tools.calls.drain(withinMs);
+  }
+
   /** Ends the calls at work, whose callers are told so, within 4 s; no other begins. */
   async endCalls(): Promise<void> {
     this.#ending ??= { sinceMs: this.platform.monotonicMs(), calls: this.#tools.calls.close() };

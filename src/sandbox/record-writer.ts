@@ -24,6 +24,10 @@ export class RecordWriter {
     this.#written = this.#write();
   }
 
+  get record(): Omit<SandboxRecord, "door"> {
+    return this.#record;
+  }
+
   /** Notes who asks for the sandbox. */
   assign(principal: string): Promise<void> {
     this.#record = { ...this.#record, principal };

@@ -9,7 +9,7 @@ import { ContainerStarter } from "./container-starter.ts";
 import { ownershipLabels } from "./labelled-spec.ts";
 import { writablePaths } from "./mounts/writable-paths.ts";
 import type { Leases } from "./owners/leases.ts";
-import type { SandboxRecords } from "./owners/sandbox-records.ts";
+import type { SandboxRecord, SandboxRecords } from "./owners/sandbox-records.ts";
 import { RecordWriter } from "./record-writer.ts";
 import type { SandboxPlan } from "./sandbox-plan.ts";
 import { Sandbox, type SandboxParts } from "./sandbox.ts";
@@ -33,6 +33,9 @@ export interface SandboxesOptions {
   /** Milliseconds since the epoch. */
   readonly now: () => number;
 }
+
+/** What is known of a sandbox that runs now. */
+export type LiveRecord = Omit<SandboxRecord, "door">;
 
 interface StartOptions {
   readonly capabilities: Capabilities;
@@ -73,6 +76,11 @@ export class Sandboxes implements AsyncDisposable {
   /** The sandbox of that id when it runs now. */
   find(id: string): Sandbox | undefined {
     return this.#live.get(id);
+  }
+
+  /** What is written down of those that run now and are the principal's, in the order of their start. */
+  recordsOf(principal: string): readonly LiveRecord[] {
+    return [...this.#held.values()].map(({ record }) => record.record).filter((each) => each.principal === principal);
   }
 
   /** Ids of those that may exist on their engine: live ones, those in the making, and those that could not be removed. */
@@ -166,7 +174,8 @@ export class Sandboxes implements AsyncDisposable {
   async #start(engine: Engine, plan: SandboxPlan, options: StartOptions): Promise<Sandbox> {
     const { logger, owner, now } = this.#options;
     const { capabilities, principal, signal } = options;
-    const id = createId("sbx");
+    const { id = createId("sbx") } = plan;
+    if (this.#held.has(id)) throw new GloveboxError("ALREADY_EXISTS", `There is a sandbox ${id} already.`);
     const container = await this.#containers.start(id, engine, plan, signal);
     logger.info({ sandbox: id, kind: plan.kind, engine: engine.name, principal }, "sandbox started");
     const record = { id, engine: engine.name, kind: plan.kind, principal, owner, createdAtMs: now() };

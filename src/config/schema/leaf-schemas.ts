@@ -67,6 +67,12 @@ function isOrigin(text: string): boolean {
   return url !== null && (url.origin === text || url.origin === "null");
 }
 
+/** Names of a server, as a request's `Host` has them. */
+export function hostNames(): z.ZodArray<z.ZodString> {
+  const words = "a list of names in lower case such as glovebox.example, without ports";
+  return z.array(z.string(words).regex(/^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/, words), words).max(64, words);
+}
+
 export function variableNames(): z.ZodArray<z.ZodString> {
   const words = "a list of names of environment variables, such as API_URL";
   return z.array(z.string(words).regex(environmentName, words), words).max(256, words);

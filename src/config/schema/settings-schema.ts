@@ -11,6 +11,7 @@ import {
   duration,
   hostPath,
   imageReference,
+  hostNames,
   origins,
   relativePath,
   variableNames,
@@ -147,6 +148,14 @@ const schema = z.strictObject(
     allowed_origins: origins()
       .default([])
       .describe("Origins of web pages that may call the server, each as browsers send it; others are refused."),
+    allowed_hosts: hostNames()
+      .default([])
+      .describe(
+        "Names by which the server is reached beyond loopback, without ports; requests for others are refused.",
+      ),
+    drain_timeout: duration()
+      .prefault("30s")
+      .describe("How long running work may go on when the server is asked to end; then it is ended."),
     log_level: choice(logLevels).default("warn").describe("Least severe entry that the log keeps."),
   },
   section,
@@ -206,5 +215,7 @@ export function parseSettings(raw: unknown): ParsedSettings {
     toolingPaths: keys.tooling_paths,
     environmentAllowlist: keys.environment_allowlist,
     allowedOrigins: keys.allowed_origins,
+    allowedHosts: keys.allowed_hosts,
+    drainTimeoutMs: keys.drain_timeout,
   };
 }

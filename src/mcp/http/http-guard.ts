@@ -1,6 +1,6 @@
-import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { localhostHostValidation } from "@modelcontextprotocol/node";
+import { bearerOf, judgeRequest, type GuardRefusal } from "../../base/http/judge-request.ts";
+import { secretCheck } from "../../base/http/same-secret.ts";
 
 export interface HttpGuardOptions {
   /** What a request must show; null: nothing. */
@@ -25,14 +25,13 @@ const forPages = {
  * API2): a `Host` of this machine's own, no `Origin` but those that are allowed, and the token, compared in constant time.
  */
 export function createHttpGuard({ token, allowedOrigins }: HttpGuardOptions): HttpGuard {
-  const isOwnHost = localhostHostValidation();
-  const expected = token === null ? null : digest(token);
-  const origins = new Set(allowedOrigins);
+  const rules = { loopbackOnly: true, allowedHosts: [], allowedOrigins };
+  const isToken = token === null ? () => true : secretCheck(token);
   return (request, response) => {
-    if (!isOwnHost(request, response)) return false;
+    const refusal = judgeRequest(request.headers, rules);
+    if (refusal !== null) return refuse(response, refusal);
     const { origin } = request.headers;
     if (origin !== undefined) {
-      if (!origins.has(origin)) return refuse(response, 403, foreignOrigin);
       response.setHeader("access-control-allow-origin", origin);
       response.setHeader("access-control-expose-headers", "mcp-session-id, www-authenticate");
       response.setHeader("vary", "origin");
@@ -42,38 +41,20 @@ export function createHttpGuard({ token, allowedOrigins }: HttpGuardOptions): Ht
         return false;
       }
     }
-    if (expected === null || timingSafeEqual(digest(shownToken(request)), expected)) return true;
+    if (isToken(bearerOf(request.headers))) return true;
     response.setHeader("www-authenticate", 'Bearer realm="glovebox"');
-    return refuse(response, 401, noToken);
+    return refuse(response, noToken);
   };
 }
 
-/** Digests have one length, whatever was sent. */
-function digest(text: string): Buffer {
-  return createHash("sha256").update(text).digest();
-}
-
-/** Empty for none. */
-function shownToken({ headers: { authorization = "" } }: IncomingMessage): string {
-  return /^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? "";
-}
-
-const foreignOrigin = {
-  message: "This Origin may not call Glovebox.",
-  suggestion: "If the page is one of yours, add its origin to allowed_origins (GLOVEBOX_ALLOWED_ORIGINS).",
-};
-
-const noToken = {
+const noToken: GuardRefusal = {
+  status: 401,
   message: "This server asks for its user's token, and none or another one was sent.",
   suggestion:
     'Send the header "Authorization: Bearer TOKEN" with the token of the file that `glovebox mcp --http` names when it starts; docs/mcp.md shows how.',
 };
 
-function refuse(
-  response: ServerResponse,
-  status: 401 | 403,
-  { message, suggestion }: { readonly message: string; readonly suggestion: string },
-): false {
+function refuse(response: ServerResponse, { status, message, suggestion }: GuardRefusal): false {
   const data = { error_type: "PERMISSION_DENIED", message, suggestion, context: {} };
   const body = { jsonrpc: "2.0", id: null, error: { code: -32_004, message: `${message} ${suggestion}`, data } };
   response.writeHead(status, { "content-type": "application/json", connection: "close" }).end(JSON.stringify(body));

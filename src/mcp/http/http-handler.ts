@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { toNodeHandler } from "@modelcontextprotocol/node";
 import { createMcpHandler, isInitializeRequest, isLegacyRequest } from "@modelcontextprotocol/server";
-import { createHttpGuard, type HttpGuardOptions } from "./http-guard.ts";
 import { HttpSessions } from "./http-sessions.ts";
 import type { McpDoor } from "../mcp-door.ts";
 import { maxMessageBytes } from "../stdio/stdio-transport.ts";
@@ -9,50 +8,54 @@ import { maxMessageBytes } from "../stdio/stdio-transport.ts";
 /** The adapter's view of Node's request: a server's always has a method and a URL. */
 type NodeRequest = IncomingMessage & { readonly method: string; readonly url: string };
 
-/** Streamable HTTP for one path of a server that listens on loopback. */
+/** Streamable HTTP for one path of a server that has let the request pass. */
 export interface McpHttpHandler {
-  handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
+  /** Everything that the request does is the principal's. */
+  handle(request: IncomingMessage, response: ServerResponse, principal: string): Promise<void>;
   /** Ends the protocol sessions and the streams. */
   close(): Promise<void>;
 }
 
-/**
- * Serves both revisions: 2026-07-28 without state, 2025-11-25 in sessions, or without one for single requests.
- * What the guard refuses reaches neither.
- */
-export function createHttpHandler(
-  door: McpDoor,
-  { principal, ...rules }: HttpGuardOptions & { readonly principal: string },
-): McpHttpHandler {
+/** Serves both revisions: 2026-07-28 without state, 2025-11-25 in sessions, or without one for single requests. */
+export function createHttpHandler(door: McpDoor): McpHttpHandler {
   const { logger, monotonicMs } = door.platform;
   const onerror = (error: Error): void => logger.debug({ err: error }, "mcp");
-  const createServer = () => door.createServer(principal);
-  const onEnd = (connection: string): void => void door.endConnection(principal, connection);
-  const stateless = createMcpHandler(createServer, { onerror, maxRequestBodySize: maxMessageBytes });
+  const stateless = createMcpHandler(({ authInfo }) => door.createServer(principalOf(authInfo)), {
+    onerror,
+    maxRequestBodySize: maxMessageBytes,
+  });
   const sessions = new HttpSessions({
-    createServer: (connection) => door.createServer(principal, connection),
-    onEnd,
+    createServer: (principal, connection) => door.createServer(principal, connection),
+    onEnd: (principal, connection) => void door.endConnection(principal, connection),
     monotonicMs,
     maxRequestBytes: maxMessageBytes,
   });
-  const fetch = async (request: Request): Promise<Response> => {
+  const fetch = async (request: Request, principal: string): Promise<Response> => {
     const sessionId = request.headers.get("mcp-session-id");
-    if (sessionId !== null) return sessions.handle(sessionId, request);
+    if (sessionId !== null) return sessions.handle(sessionId, principal, request);
     const body = request.method === "POST" ? await jsonOf(request.clone()) : undefined;
     const beginsSession = isInitializeRequest(body) && (await isLegacyRequest(request, body));
-    return beginsSession ? sessions.open(request, body) : stateless.fetch(request);
+    return beginsSession
+      ? sessions.open(principal, request, body)
+      : stateless.fetch(request, { authInfo: { token: "", clientId: principal, scopes: [] } });
   };
-  const node = toNodeHandler({ fetch }, { onerror, maxRequestBodySize: maxMessageBytes });
-  const guard = createHttpGuard(rules);
   return {
-    handle: async (request, response) => {
-      if (guard(request, response)) await node(request as NodeRequest, response);
-    },
+    handle: (request, response, principal) =>
+      toNodeHandler({ fetch: (each) => fetch(each, principal) }, { onerror, maxRequestBodySize: maxMessageBytes })(
+        request as NodeRequest,
+        response,
+      ),
     close: async () => {
       await sessions.close();
       await stateless.close();
     },
   };
+}
+
+/** Each request is handed on with it. */
+function principalOf(authInfo: { readonly clientId: string } | undefined): string {
+  if (authInfo === undefined) throw new TypeError("The request has no principal.");
+  return authInfo.clientId;
 }
 
 async function jsonOf(request: Request): Promise<unknown> {

@@ -7,13 +7,14 @@ const maxSessions = 256;
 const maxIdleMs = 30 * 60_000;
 
 interface Session {
+  readonly principal: string;
   readonly transport: WebStandardStreamableHTTPServerTransport;
   lastUsedMs: number;
 }
 
 export interface HttpSessionsOptions {
-  readonly createServer: (connection: string) => McpServer;
-  readonly onEnd: (connection: string) => void;
+  readonly createServer: (principal: string, connection: string) => McpServer;
+  readonly onEnd: (principal: string, connection: string) => void;
   readonly monotonicMs: () => number;
   readonly maxRequestBytes: number;
 }
@@ -28,27 +29,27 @@ export class HttpSessions {
   }
 
   /** Answers the `initialize` request that begins a session. */
-  async open(request: Request, parsedBody: unknown): Promise<Response> {
+  async open(principal: string, request: Request, parsedBody: unknown): Promise<Response> {
     await this.#endIdle();
     const { createServer, monotonicMs, maxRequestBytes, onEnd } = this.#options;
     const connection = createId("mcp");
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => connection,
       maxRequestBodySize: maxRequestBytes,
-      onsessioninitialized: (id) => void this.#sessions.set(id, { transport, lastUsedMs: monotonicMs() }),
+      onsessioninitialized: (id) => void this.#sessions.set(id, { principal, transport, lastUsedMs: monotonicMs() }),
       onsessionclosed: (id) => {
         this.#sessions.delete(id);
-        onEnd(id);
+        onEnd(principal, id);
       },
     });
-    await createServer(connection).connect(transport);
+    await createServer(principal, connection).connect(transport);
     return transport.handleRequest(request, { parsedBody });
   }
 
-  /** Answers a request that names its session. */
-  handle(id: string, request: Request): Promise<Response> | Response {
+  /** Answers a request that names its session; another principal's is not known. */
+  handle(id: string, principal: string, request: Request): Promise<Response> | Response {
     const session = this.#sessions.get(id);
-    if (session === undefined) {
+    if (session === undefined || session.principal !== principal) {
       const error = { code: -32_001, message: "Session not found: it has ended. Begin another one with initialize." };
       return Response.json({ jsonrpc: "2.0", id: null, error }, { status: 404 });
     }
@@ -72,6 +73,6 @@ export class HttpSessions {
     const session = this.#sessions.get(id);
     this.#sessions.delete(id);
     await session?.transport.close();
-    if (session !== undefined) this.#options.onEnd(id);
+    if (session !== undefined) this.#options.onEnd(session.principal, id);
   }
 }

@@ -1,9 +1,10 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { isLoopback } from "../../base/http/judge-request.ts";
 import { settlesWithin } from "../../base/abort.ts";
 import { GloveboxError, invalidField } from "../../errors/glovebox-error.ts";
-import type { HttpGuardOptions } from "./http-guard.ts";
+import { createHttpGuard, type HttpGuardOptions } from "./http-guard.ts";
 import { createHttpHandler } from "./http-handler.ts";
 import type { McpDoor } from "../mcp-door.ts";
 
@@ -14,7 +15,6 @@ const maxConnections = 512;
 const headersWithinMs = 10_000;
 /** The one path that is served. */
 const servedPath = "/mcp";
-const loopback = new Set(["127.0.0.1", "::1", "localhost"]);
 
 export interface HttpOptions extends HttpGuardOptions {
   /** A name or an address of this machine's loopback. */
@@ -35,17 +35,19 @@ export interface HttpOptions extends HttpGuardOptions {
  */
 export async function serveOverHttp(door: McpDoor, options: HttpOptions): Promise<void> {
   const { host, port, signal } = options;
-  if (!loopback.has(host)) {
+  if (!isLoopback(host)) {
     throw new GloveboxError("POLICY_DENIED", `MCP is served on loopback only, not on ${host}.`, {
       suggestion: "Name a port alone, and reach it from other machines through a tunnel such as ssh -L.",
       context: { host },
     });
   }
-  const mcp = createHttpHandler(door, options);
+  const mcp = createHttpHandler(door);
+  const guard = createHttpGuard(options);
   const answering = new Set<Promise<void>>();
   const server = createServer((request, response) => {
     if (request.url?.split("?", 1)[0] === servedPath) {
-      const answered = mcp.handle(request, response).finally(() => answering.delete(answered));
+      if (!guard(request, response)) return;
+      const answered = mcp.handle(request, response, options.principal).finally(() => answering.delete(answered));
       answering.add(answered);
     } else response.writeHead(404, { "content-type": "text/plain" }).end(`MCP is served at ${servedPath}.\n`);
   });

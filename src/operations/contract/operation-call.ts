@@ -41,6 +41,11 @@ export interface OperationCall {
   /** Everything that the call makes belongs to it. */
   readonly principal: string;
   readonly signal?: AbortSignal | undefined;
+  /**
+   * Id of the sandbox that an operation with a fresh one starts, made by the door so that its caller knows it before there
+   * is a place for it; default: a new one.
+   */
+  readonly sandboxId?: string | undefined;
   /** Calls over one connection share the session that they do not name; undefined for single requests. */
   readonly connection?: string | undefined;
   /** Standard input of the program as a stream; instead of the request's `stdin`. */

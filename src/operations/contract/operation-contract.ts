@@ -51,6 +51,8 @@ export interface OperationContract<Request extends z.ZodObject = z.ZodObject, Re
   readonly description: string;
   readonly request: Request;
   readonly response: Response;
+  /** Each call has a sandbox of its own, which `OperationCall.sandboxId` may name beforehand; default false. */
+  readonly freshSandbox?: boolean;
   /** Several where a request may name a session or an environment; none: HTTP does not offer it. */
   readonly routes: readonly Route[];
   /** Missing: agents are not offered it. */

@@ -73,6 +73,7 @@ export const executeCodeContract = defineOperation({
   ].join(" "),
   request: executeRequestSchema,
   response: executeResponseSchema,
+  freshSandbox: true,
   routes: [{ method: "POST", path: "/api/sandbox/execute" }],
   tool: {
     title: "Run a program",

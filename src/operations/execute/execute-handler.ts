@@ -81,6 +81,7 @@ function specOf(
   const mainFile = checkMainFile(request.filename, request.language);
   const image = request.image ?? config.images[request.language];
   return {
+    sandboxId: call.sandboxId,
     language: request.language,
     code: checkCode(request.code),
     mainFile,

@@ -9,6 +9,8 @@ import type { ProgramSecret } from "../../sandbox/secrets/program-secret.ts";
 
 /** A checked one-shot execution (SPEC EX1); every value is within the policy already. */
 export interface ExecuteSpec {
+  /** Id of its sandbox where the caller knows it already; undefined: a new one. */
+  readonly sandboxId?: string | undefined;
   readonly language: Language;
   readonly code: string;
   /** Name of the code's file beside the context files. */

@@ -49,7 +49,7 @@ export async function runInFreshSandbox(
   const redaction = new Redaction(spec.secrets);
   const plan = planOf(profile, spec.limits.timeoutMs + lifetimeMarginMs);
   const mounts = packages === null ? [] : [packages.mount];
-  await using sandbox = await sandboxes.open(engine, { ...plan, mounts }, caller);
+  await using sandbox = await sandboxes.open(engine, { ...plan, mounts, id: spec.sandboxId }, caller);
   ids.sandbox = sandbox.id;
   listener.onSandbox(sandbox.id);
   const folder = sandbox.folderOf(profile.workingDirectory);

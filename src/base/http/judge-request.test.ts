@@ -1,0 +1,49 @@
+import { describe, expect, it } from "vitest";
+import { bearerOf, judgeRequest, type GuardRules } from "./judge-request.ts";
+import { secretCheck } from "./same-secret.ts";
+
+const loopback: GuardRules = { loopbackOnly: true, allowedHosts: [], allowedOrigins: ["https://app.example"] };
+const beyond: GuardRules = { ...loopback, loopbackOnly: false, allowedHosts: ["glovebox.example"] };
+
+const isRefused = (headers: Parameters<typeof judgeRequest>[0], rules: GuardRules): boolean =>
+  judgeRequest(headers, rules) !== null;
+
+describe("the guard of a server", () => {
+  it.each(["localhost", "127.0.0.1:8420", "[::1]:80", "LOCALHOST:1"])("takes %s for loopback", (host) => {
+    expect(isRefused({ host }, loopback)).toBe(false);
+  });
+
+  it.each([
+    undefined,
+    "",
+    "evil.example",
+    "localhost.evil.example",
+    "127.0.0.1.evil.example",
+    "10.0.0.1",
+    "a b",
+    "[::1",
+  ])("refuses the Host %s on loopback", (host) => expect(isRefused({ host }, loopback)).toBe(true));
+
+  it("takes addresses and its own names beyond loopback, and no other name", () => {
+    const hosts = ["10.0.0.1:8420", "[2001:db8::1]", "glovebox.example:443", "evil.example", "999.1.1.1"];
+    expect(hosts.map((host) => isRefused({ host }, beyond))).toEqual([false, false, false, true, true]);
+  });
+
+  it("takes the allowed origins only, letter by letter", () => {
+    const origins = [undefined, "https://app.example", "http://app.example", "https://app.example.evil", "null"];
+    expect(origins.map((origin) => isRefused({ host: "localhost", origin }, loopback))).toEqual([
+      ...[false, false],
+      ...[true, true, true],
+    ]);
+  });
+
+  it("reads a token of the Bearer form only, and knows its own", () => {
+    const isOwn = secretCheck("abc");
+    const shown = ["Bearer abc", "bearer  abc ", "Basic abc", "Bearer a bc", "abc", "Bearer abcd"];
+    expect(shown.map((authorization) => isOwn(bearerOf({ authorization })))).toEqual([
+      ...[true, true],
+      ...[false, false, false, false],
+    ]);
+    expect(isOwn(bearerOf({}))).toBe(false);
+  });
+});

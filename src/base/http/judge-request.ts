@@ -1,0 +1,67 @@
+import { isIP } from "node:net";
+
+/** What a guard looks at before anything else of a request. */
+export interface RequestHeaders {
+  readonly host?: string | undefined;
+  readonly origin?: string | undefined;
+  readonly authorization?: string | undefined;
+}
+
+export interface GuardRules {
+  /** Whether only names and addresses of loopback are the server's own; otherwise any address is. */
+  readonly loopbackOnly: boolean;
+  /** Further names that the server is reached by, in lower case and without ports. */
+  readonly allowedHosts: readonly string[];
+  /** Origins of web pages that may call, such as `https://app.example`. */
+  readonly allowedOrigins: readonly string[];
+}
+
+/** Why a request is refused before anyone asks what it wants. */
+export interface GuardRefusal {
+  readonly status: 401 | 403;
+  readonly message: string;
+  readonly suggestion: string;
+}
+
+const loopbackHosts = new Set(["localhost", "127.0.0.1", "[::1]"]);
+
+/**
+ * Refuses requests that a foreign web page makes a browser send (SPEC API2): a `Host` that is not this server's own (DNS
+ * rebinding needs a name, so any address passes beyond loopback), and an `Origin` that is not allowed. Null: it may pass.
+ */
+export function judgeRequest({ host, origin }: RequestHeaders, rules: GuardRules): GuardRefusal | null {
+  if (!isOwnHost(hostName(host ?? ""), rules)) return foreignHost;
+  return origin === undefined || rules.allowedOrigins.includes(origin) ? null : foreignOrigin;
+}
+
+/** Whether a name or an address that a server listens on is reached from its own machine only. */
+export function isLoopback(host: string): boolean {
+  return host === "::1" || loopbackHosts.has(host);
+}
+
+/** The token that a request shows; empty for none. */
+export function bearerOf({ authorization = "" }: RequestHeaders): string {
+  return /^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? "";
+}
+
+/** In lower case and without the port; empty when it is no host. */
+function hostName(host: string): string {
+  return /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{1,5})?$/.exec(host.toLowerCase())?.[1] ?? "";
+}
+
+function isOwnHost(name: string, { loopbackOnly, allowedHosts }: GuardRules): boolean {
+  if (loopbackHosts.has(name) || allowedHosts.includes(name)) return true;
+  return !loopbackOnly && isIP(name.replaceAll(/^\[|\]$/g, "")) !== 0;
+}
+
+const foreignHost: GuardRefusal = {
+  status: 403,
+  message: "This server is not reached by that Host.",
+  suggestion: "Use its address, or a name that the operator has put into allowed_hosts (GLOVEBOX_ALLOWED_HOSTS).",
+};
+
+const foreignOrigin: GuardRefusal = {
+  status: 403,
+  message: "This Origin may not call Glovebox.",
+  suggestion: "If the page is one of yours, add its origin to allowed_origins (GLOVEBOX_ALLOWED_ORIGINS).",
+};

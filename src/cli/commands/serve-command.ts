@@ -1,0 +1,100 @@
+import { once } from "node:events";
+import type { Command } from "commander";
+import { isLoopback } from "../../base/http/judge-request.ts";
+import { readPackageVersion } from "../../config/host/package-version.ts";
+import { accessTokenFile, openAccessToken } from "../../config/secrets/access-token.ts";
+import { engineChoices } from "../../config/engine-words.ts";
+import { invalidField } from "../../errors/glovebox-error.ts";
+import { operationTable } from "../../operations/table.ts";
+import type { CommandIo, SetExitCode } from "../command-io.ts";
+import { exitCodes } from "../exit-code.ts";
+
+interface ServeOptions {
+  readonly port: string;
+  readonly host: string;
+  readonly engine?: string;
+  readonly config?: string;
+  readonly minIsolation?: string;
+  readonly drainTimeout?: string;
+  readonly token: boolean;
+}
+
+const openToAll =
+  "--no-token: every user and every program of this machine can run code here, and see and end what runs";
+/** A call over MCP that takes longer is answered with its id, and goes on. */
+const answerWithinMs = 45_000;
+
+/** `glovebox serve`: the API over HTTP, and MCP at /mcp. */
+export function addServeCommand(program: Command, io: CommandIo, setExitCode: SetExitCode): void {
+  program
+    .command("serve")
+    .description("Serve the HTTP API, with MCP at /mcp, until it is asked to end.")
+    .option("--port <port>", "port to listen on; 0 takes a free one", "8420")
+    .option("--host <host>", "name or address to listen on; without API keys only this machine's own", "127.0.0.1")
+    .option("--engine <engine>", `${engineChoices} (default: auto)`)
+    .option("--config <file>", "configuration file (default: GLOVEBOX_CONFIG, else the user's own)")
+    .option("--no-token", "on loopback: ask for no token, so that every user of this machine can run code")
+    .option(
+      "--min-isolation <level>",
+      "preload, namespaces, container or vm: refuse engines that seal less (default: namespaces)",
+    )
+    .option("--drain-timeout <duration>", "how long running work may go on at the end (default: 30s)")
+    .addHelpText(
+      "after",
+      "\nSIGTERM and SIGINT end it: it begins no new work, waits for what runs, ends the rest and removes everything. A second SIGINT ends it at once.\nExit code: 0 then; 1 when an engine did not remove everything within 10 s, and the next start will.",
+    )
+    .action(async (options: ServeOptions) => setExitCode(await serve(options, io)));
+}
+
+async function serve(options: ServeOptions, io: CommandIo): Promise<number> {
+  const { host, token: asksForToken } = options;
+  const port = parsePort(options.port);
+  // Loaded on use: the other commands start faster without a server.
+  const [{ openServerPlatform }, { openHttpServer }, { decideAuthentication }, { McpDoor }, { createHttpHandler }] =
+    await Promise.all([
+      import("../../http/open-server-platform.ts"),
+      import("../../http/http-server.ts"),
+      import("../../http/auth/authentication.ts"),
+      import("../../mcp/mcp-door.ts"),
+      import("../../mcp/http/http-handler.ts"),
+    ]);
+  // What is refused at once is refused before anything is opened.
+  decideAuthentication({ host, token: null, keys: null });
+  const platform = await openServerPlatform({
+    engine: options.engine,
+    configFile: options.config,
+    settings: { min_isolation: options.minIsolation, drain_timeout: options.drainTimeout },
+    signal: io.signal,
+  });
+  const { config } = platform;
+  const version = readPackageVersion();
+  const door = new McpDoor({ platform, operations: operationTable, version, answerWithinMs });
+  let left: readonly string[];
+  try {
+    const token = asksForToken && isLoopback(host) ? await openAccessToken(platform.host) : null;
+    const mcp = createHttpHandler(door);
+    const server = await openHttpServer({
+      ...{ host, port, platform, version },
+      operations: operationTable,
+      rules: { loopbackOnly: isLoopback(host), ...config },
+      authenticate: decideAuthentication({ host, token, keys: null }),
+      mcp: (request, response, principal) => mcp.handle(request, response, principal),
+    });
+    const access = token === null ? openToAll : `it asks for the token in ${accessTokenFile(platform.host)}`;
+    io.stderr.write(`glovebox: serving at ${server.url} (MCP at ${server.url}/mcp)\nglovebox: ${access}\n`);
+    if (!io.signal.aborted) await once(io.signal, "abort");
+    await Promise.all([server.drain(config.drainTimeoutMs), door.drainCalls(config.drainTimeoutMs)]);
+    await Promise.all([server.endRuns(), door.endCalls()]);
+    await mcp.close();
+    await server.close();
+  } finally {
+    left = await door.close();
+  }
+  return left.length === 0 ? 0 : exitCodes.leftBehind;
+}
+
+function parsePort(text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(port <= 65_535)) throw invalidField("--port", "a port such as 8420, or 0 for a free one", text);
+  return port;
+}

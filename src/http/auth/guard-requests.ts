@@ -1,0 +1,61 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { bearerOf, judgeRequest, type GuardRules } from "../../base/http/judge-request.ts";
+import { HttpRefusal } from "../server/http-refusal.ts";
+import type { Authenticate, RequestCheck } from "./caller.ts";
+
+export interface GuardOptions {
+  readonly rules: GuardRules;
+  readonly authenticate: Authenticate;
+  readonly checkRequest?: RequestCheck | undefined;
+}
+
+/** What a page of an allowed origin may send. */
+const forPages = {
+  "access-control-allow-methods": "GET, POST, PUT, DELETE, OPTIONS",
+  "access-control-allow-headers":
+    "authorization, content-type, accept, prefer, idempotency-key, last-event-id, traceparent, mcp-session-id, mcp-protocol-version, mcp-method, mcp-name",
+  "access-control-max-age": "600",
+} as const;
+/** What it may read beside the usual. */
+const readableByPages = "location, retry-after, glovebox-run-id, preference-applied, mcp-session-id, www-authenticate";
+
+/** Before anything of a request is read: whose page sent it, whose token it shows, and whether it may be done now. */
+export function guardRequests(app: FastifyInstance, options: GuardOptions): void {
+  app.decorateRequest("caller", null);
+  app.addHook("onRequest", async (request, reply) => {
+    const refusal = judgeRequest(request.headers, options.rules);
+    if (refusal !== null) throw new HttpRefusal(refusal.status, "PERMISSION_DENIED", refusal.message, refusal);
+    if (isAnswered(request, reply) || request.routeOptions.config.isOpen === true) return;
+    const caller = await options.authenticate(bearerOf(request.headers));
+    if (caller === null) throw noToken(reply);
+    request.caller = caller;
+    await options.checkRequest?.(caller, request);
+  });
+}
+
+/** The part that pages of allowed origins need; their browsers ask first, without the token. */
+function isAnswered(request: FastifyRequest, reply: FastifyReply): boolean {
+  const { origin, "access-control-request-method": asks } = request.headers;
+  if (origin === undefined) return false;
+  void reply.headers({
+    "access-control-allow-origin": origin,
+    "access-control-expose-headers": readableByPages,
+    vary: "origin",
+  });
+  if (request.method !== "OPTIONS" || asks === undefined) return false;
+  void reply.code(204).headers(forPages).send();
+  return true;
+}
+
+function noToken(reply: FastifyReply): HttpRefusal {
+  void reply.header("www-authenticate", 'Bearer realm="glovebox"');
+  return new HttpRefusal(
+    401,
+    "PERMISSION_DENIED",
+    "This server asks for a token, and none or an unknown one was sent.",
+    {
+      suggestion:
+        'Send the header "Authorization: Bearer TOKEN" with your API key, or on the server\'s own machine with the token of the file that `glovebox serve` names when it starts.',
+    },
+  );
+}

@@ -1,0 +1,109 @@
+import type { AddressInfo } from "node:net";
+import { fastify, type FastifyInstance } from "fastify";
+import { settlesWithin } from "../base/abort.ts";
+import { isEnding } from "../calls/running-calls.ts";
+import { invalidField } from "../errors/glovebox-error.ts";
+import type { OperationContract } from "../operations/contract/operation-contract.ts";
+import type { Platform } from "../platform/platform.ts";
+import { guardRequests, type GuardOptions } from "./auth/guard-requests.ts";
+import { addHealthRoutes, engineAnswers, type ReadinessCheck } from "./routes/health-routes.ts";
+import { addMcpRoute, type ServeMcp } from "./routes/mcp-route.ts";
+import { addOperationRoutes } from "./routes/operation-routes.ts";
+import type { AddRoutes, RouteContext } from "./routes/route-context.ts";
+import { answerUnknownRoutes } from "./routes/unknown-routes.ts";
+import { HttpRuns } from "./runs/http-runs.ts";
+import { ofEveryAnswer } from "./server/answer-headers.ts";
+import { answerBrokenRequest } from "./server/broken-request.ts";
+import { maxBodyBytes, readJsonBodies } from "./server/json-body.ts";
+import { sendError } from "./server/send-answer.ts";
+
+export interface HttpServerOptions extends GuardOptions {
+  readonly platform: Platform;
+  /** Those for everyone are offered, each at its routes. */
+  readonly operations: readonly OperationContract[];
+  /** Of Glovebox. */
+  readonly version: string;
+  /** MCP at `/mcp`; undefined: none. */
+  readonly mcp?: ServeMcp | undefined;
+  /** What must answer, beside the engine, before the server calls itself ready. */
+  readonly readiness?: readonly ReadinessCheck[] | undefined;
+  /** Routes beside those of the operations. */
+  readonly extraRoutes?: readonly AddRoutes[] | undefined;
+}
+
+/** A server that listens. */
+export interface HttpServer {
+  readonly url: string;
+  /** Begins no new work, and waits at most so long for what is at work. */
+  drain(withinMs: number): Promise<void>;
+  /** Ends what is still at work, whose clients are told so, within 4 s. */
+  endRuns(): Promise<void>;
+  /** Ends every connection. */
+  close(): Promise<void>;
+}
+
+/** What strangers hold open must leave descriptors for sandboxes, and soon end. */
+const maxConnections = 1024;
+const headersWithinMs = 10_000;
+const requestWithinMs = 60_000;
+const checkConnectionsEachMs = 2_000;
+/** How long work that is ended may take to end, before its sandboxes are removed over its head. */
+const lastCallsMs = 4_000;
+/** A path of 4096 characters, percent-encoded. */
+const maxParamLength = 3 * 4096;
+
+/** Serves the operations over HTTP. @throws INVALID_REQUEST when the port cannot be used */
+export async function openHttpServer(
+  options: HttpServerOptions & { readonly host: string; readonly port: number },
+): Promise<HttpServer> {
+  const { host, port } = options;
+  const runs = new HttpRuns(options.platform);
+  const state = { isDraining: false };
+  const app = createApp(options, runs, () => state.isDraining);
+  try {
+    await app.listen({ host, port });
+  } catch (error) {
+    await app.close();
+    throw invalidField("--port", "an address and a port that are free and may be used", `${host}:${port}`, error);
+  }
+  const { address, family, port: chosen } = app.server.address() as AddressInfo;
+  return {
+    url: `http://${family === "IPv6" ? `[${address}]` : address}:${chosen}`,
+    drain: async (withinMs) => {
+      state.isDraining = true;
+      await runs.calls.drain(withinMs);
+    },
+    endRuns: async () => void (await settlesWithin(runs.calls.close(), lastCallsMs)),
+    close: () => app.close(),
+  };
+}
+
+function createApp(options: HttpServerOptions, runs: HttpRuns, isDraining: () => boolean): FastifyInstance {
+  const { platform, operations, version, mcp, readiness = [], extraRoutes = [] } = options;
+  const { logger } = platform;
+  const app = fastify({
+    bodyLimit: maxBodyBytes,
+    routerOptions: { maxParamLength },
+    requestTimeout: requestWithinMs,
+    forceCloseConnections: true,
+    http: { noDelay: true, headersTimeout: headersWithinMs, connectionsCheckingInterval: checkConnectionsEachMs },
+    clientErrorHandler: answerBrokenRequest,
+    frameworkErrors: (error, _, reply) => void sendError(reply, error, logger),
+    return503OnClosing: false,
+  });
+  app.server.maxConnections = maxConnections;
+  const assertTakesWork = (): void => {
+    if (isDraining()) throw isEnding();
+  };
+  const context: RouteContext = { platform, logger, version, operations, runs, isDraining, assertTakesWork };
+  answerUnknownRoutes(app);
+  readJsonBodies(app);
+  guardRequests(app, options);
+  app.addHook("onSend", async (_, reply) => void reply.headers(ofEveryAnswer));
+  app.setErrorHandler((error, _, reply) => sendError(reply, error, logger));
+  addHealthRoutes(app, context, [engineAnswers(platform), ...readiness]);
+  addOperationRoutes(app, context);
+  if (mcp !== undefined) addMcpRoute(app, context, mcp);
+  for (const addRoutes of extraRoutes) addRoutes(app, context);
+  return app;
+}

@@ -1,0 +1,30 @@
+import { loadHostConfig } from "../config/host-config.ts";
+import { createPlatform, type Platform } from "../platform/platform.ts";
+
+export interface OpenServerPlatformOptions {
+  /** Engine of requests that name none; default: the configuration's. */
+  readonly engine?: string | undefined;
+  /** Path of the configuration file; default: as everywhere. */
+  readonly configFile?: string | undefined;
+  /** Settings above the configuration's, by their keys; undefined ones are left out. */
+  readonly settings: Readonly<Record<string, string | undefined>>;
+  /** Gives the start up. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The platform of a server, once the engine that was named answers (SPEC RT1).
+ * @throws INVALID_REQUEST when the configuration is not valid, ENGINE_UNAVAILABLE with the engine's start instructions
+ */
+export async function openServerPlatform(options: OpenServerPlatformOptions): Promise<Platform> {
+  const { engine, configFile, settings, signal } = options;
+  const { config, loaded, host } = await loadHostConfig({ settings, configFile });
+  const platform = createPlatform({ config, loaded, host, door: "server", defaultEngine: engine });
+  try {
+    await platform.assertEngineAnswers(signal);
+  } catch (error) {
+    await platform.close();
+    throw error;
+  }
+  return platform;
+}

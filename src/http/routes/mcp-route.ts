@@ -1,0 +1,32 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { FastifyInstance } from "fastify";
+import { callerOf } from "../auth/caller.ts";
+import type { RouteContext } from "./route-context.ts";
+
+/** Answers a request that the guard has let pass, for its principal. */
+export type ServeMcp = (request: IncomingMessage, response: ServerResponse, principal: string) => Promise<void>;
+
+/** `/mcp`: the request is handed on as it comes, its body unread. */
+export function addMcpRoute(app: FastifyInstance, { assertTakesWork, logger }: RouteContext, serve: ServeMcp): void {
+  app.route({
+    method: ["GET", "POST", "DELETE"],
+    url: "/mcp",
+    onRequest: async (request, reply) => {
+      if (request.method === "POST") assertTakesWork();
+      const { principal } = callerOf(request);
+      reply.hijack();
+      for (const [name, value] of Object.entries(reply.getHeaders())) {
+        if (value !== undefined) reply.raw.setHeader(name, value);
+      }
+      try {
+        await serve(request.raw, reply.raw, principal);
+      } catch (error) {
+        logger.error({ err: error }, "an MCP request failed");
+        reply.raw.destroy();
+      }
+    },
+    handler: () => {
+      throw new TypeError("MCP requests are answered before they are read.");
+    },
+  });
+}

@@ -1,0 +1,45 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { OperationContract, Route } from "../../operations/contract/operation-contract.ts";
+import { parseRequest } from "../../operations/contract/parse-request.ts";
+import { callerOf } from "../auth/caller.ts";
+import { answerRun } from "../runs/answer-run.ts";
+import { sendAnswer } from "../server/send-answer.ts";
+import { untilClosed } from "../server/until-closed.ts";
+import { answerOf } from "../server/wire-answer.ts";
+import { assembleRequest, fieldTypes, type RequestParts } from "./read-request.ts";
+import type { RouteContext } from "./route-context.ts";
+
+/** A route for each one that an operation for everyone has. */
+export function addOperationRoutes(app: FastifyInstance, context: RouteContext): void {
+  for (const contract of context.operations) {
+    if (contract.audience === "everyone") for (const route of contract.routes) addRoute(app, context, contract, route);
+  }
+}
+
+function addRoute(app: FastifyInstance, context: RouteContext, contract: OperationContract, route: Route): void {
+  const { method, path } = route;
+  const form = { takesBody: method === "POST" || method === "PUT", types: fieldTypes(contract) };
+  const read = (request: FastifyRequest): Record<string, unknown> =>
+    parseRequest(contract, assembleRequest(partsOf(request), form));
+  const answer = method === "POST" ? answerRun : answerCall;
+  app.route({
+    method,
+    url: path.replaceAll(/\{(\w+)\}/g, ":$1"),
+    handler: (request, reply) => answer(context, { contract, request: read(request) }, { request, reply }),
+  });
+}
+
+/** Does what reads, or may be done again: it ends when its client goes away. */
+async function answerCall(
+  { platform, assertTakesWork }: RouteContext,
+  { contract, request }: { readonly contract: OperationContract; readonly request: Record<string, unknown> },
+  http: { readonly request: FastifyRequest; readonly reply: FastifyReply },
+): Promise<FastifyReply> {
+  if (http.request.method === "PUT") assertTakesWork();
+  const call = { ...callerOf(http.request), signal: untilClosed(http.reply.raw) };
+  return sendAnswer(http.reply, answerOf(await platform.call(contract, request, call)));
+}
+
+function partsOf({ params, query, body }: FastifyRequest): RequestParts {
+  return { path: params as RequestParts["path"], query: query as RequestParts["query"], body };
+}

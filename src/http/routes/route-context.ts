@@ -1,0 +1,22 @@
+import type { FastifyInstance } from "fastify";
+import type { Logger } from "../../base/logger.ts";
+import type { OperationContract } from "../../operations/contract/operation-contract.ts";
+import type { Platform } from "../../platform/platform.ts";
+import type { HttpRuns } from "../runs/http-runs.ts";
+
+/** What routes are made with. */
+export interface RouteContext {
+  readonly platform: Platform;
+  readonly logger: Logger;
+  /** Of Glovebox. */
+  readonly version: string;
+  readonly operations: readonly OperationContract[];
+  readonly runs: HttpRuns;
+  /** Whether the server ends. */
+  readonly isDraining: () => boolean;
+  /** @throws CAPACITY while the server ends */
+  readonly assertTakesWork: () => void;
+}
+
+/** Adds routes to the server; each is guarded, unless its `config.isOpen` says otherwise. */
+export type AddRoutes = (app: FastifyInstance, context: RouteContext) => void;

@@ -1,0 +1,39 @@
+import type { RunningCall } from "../../calls/running-call.ts";
+import type { WireAnswer } from "../server/wire-answer.ts";
+
+/** A run and the clients that wait for it: when the last of them goes away it is ended, unless it is to go on by itself. */
+export class HttpRun {
+  readonly call: RunningCall<WireAnswer>;
+  #waiting = 0;
+  #goesOn = false;
+  #hasEnded = false;
+  #isAbandoned = false;
+
+  constructor(call: RunningCall<WireAnswer>) {
+    this.call = call;
+    void call.ended.then(() => (this.#hasEnded = true));
+  }
+
+  /** Whether every client went away before the end. */
+  get isAbandoned(): boolean {
+    return this.#isAbandoned;
+  }
+
+  /** It does not depend on clients any more. */
+  goOn(): void {
+    this.#goesOn = true;
+  }
+
+  /** One more client waits, until the signal says that it has gone away. */
+  join(gone: AbortSignal): void {
+    this.#waiting += 1;
+    const leave = (): void => {
+      this.#waiting -= 1;
+      if (this.#waiting > 0 || this.#goesOn || this.#hasEnded) return;
+      this.#isAbandoned = true;
+      this.call.cancel();
+    };
+    if (gone.aborted) leave();
+    else gone.addEventListener("abort", leave, { once: true });
+  }
+}

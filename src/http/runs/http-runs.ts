@@ -1,0 +1,95 @@
+import { createId } from "../../base/id.ts";
+import { mebibyte } from "../../base/bytes.ts";
+import type { RunningCall } from "../../calls/running-call.ts";
+import { RunningCalls } from "../../calls/running-calls.ts";
+import { GloveboxError } from "../../errors/glovebox-error.ts";
+import type { OperationCall } from "../../operations/contract/operation-call.ts";
+import type { OperationContract } from "../../operations/contract/operation-contract.ts";
+import type { Platform } from "../../platform/platform.ts";
+import type { Caller } from "../auth/caller.ts";
+import { answerOf, answerOfError, type WireAnswer } from "../server/wire-answer.ts";
+import { HttpRun } from "./http-run.ts";
+import { IdempotencyKeys } from "./idempotency-keys.ts";
+
+/** Characters of the answers that are kept for one principal, for those who ask by id. */
+const maxAnswerCharacters = 64 * mebibyte;
+
+/** What is asked for, by whom. */
+export interface RunRequest {
+  readonly contract: OperationContract;
+  /** Checked. */
+  readonly request: Readonly<Record<string, unknown>>;
+  readonly caller: Caller;
+  /** What the client calls this request; undefined: nothing. */
+  readonly key: string | undefined;
+  /** Receives what is told while it works. */
+  readonly onEvent?: OperationCall["onEvent"];
+}
+
+/** The runs of all clients of this server: at work, and for a while after their end. */
+export class HttpRuns {
+  readonly calls: RunningCalls<WireAnswer>;
+  readonly #platform: Platform;
+  readonly #keys: IdempotencyKeys;
+  readonly #runs = new WeakMap<RunningCall<WireAnswer>, HttpRun>();
+
+  constructor(platform: Platform) {
+    this.#platform = platform;
+    this.#keys = new IdempotencyKeys(platform.monotonicMs);
+    const sizeOf = ({ body }: WireAnswer): number => body.length;
+    this.calls = new RunningCalls(platform.monotonicMs, { sizeOf, maxSize: maxAnswerCharacters });
+  }
+
+  /**
+   * Begins a run, or joins the one that an earlier request with the same key began.
+   * @throws CAPACITY, INVALID_REQUEST, ALREADY_EXISTS
+   */
+  begin(asked: RunRequest): HttpRun {
+    const { key, caller, contract, request } = asked;
+    if (key === undefined) return this.#start(asked);
+    const content = [contract.name, request];
+    return this.#keys.once(key, { principal: caller.principal, content }, () => this.#start(asked));
+  }
+
+  /** The principal's run. @throws NOT_FOUND also for another principal's */
+  find(id: string, principal: string): HttpRun | null {
+    try {
+      return this.#runs.get(this.calls.find(id, principal)) ?? null;
+    } catch (error) {
+      if (error instanceof GloveboxError) return null;
+      throw error;
+    }
+  }
+
+  #start({ contract, request, caller, onEvent }: RunRequest): HttpRun {
+    const { call: callOperation, logger, monotonicMs } = this.#platform;
+    const sandboxId = contract.freshSandbox === true ? createId("sbx") : undefined;
+    const call = this.calls.start({
+      id: sandboxId,
+      operation: contract.name,
+      principal: caller.principal,
+      labels: request["labels"] as Readonly<Record<string, string>> | undefined,
+      monotonicMs,
+      work: async (own) => {
+        // Nothing is told before the caller has what `begin` gives.
+        await Promise.resolve();
+        const tell: OperationCall["onEvent"] = async (event) => {
+          own.onEvent(event);
+          await onEvent?.(event);
+        };
+        return callOperation(contract, request, { ...caller, signal: own.signal, sandboxId, onEvent: tell });
+      },
+      conclude: (end) => {
+        if (!("error" in end)) return answerOf(end.response);
+        if (end.error.errorType === "INTERNAL") {
+          logger.error({ err: end.error.cause ?? end.error }, "an HTTP request failed");
+        }
+        return answerOfError(end.error);
+      },
+    });
+    const run = new HttpRun(call);
+    this.#runs.set(call, run);
+    if (contract.tool?.mayTakeLong === true) this.calls.keep(call);
+    return run;
+  }
+}

@@ -1,0 +1,95 @@
+import { createHash } from "node:crypto";
+import { mebibyte } from "../../base/bytes.ts";
+import { GloveboxError, invalidField } from "../../errors/glovebox-error.ts";
+import type { HttpRun } from "./http-run.ts";
+
+/** How long a key stands for its request: a client that tries again after that means another one. */
+const keptForMs = 24 * 3_600_000;
+/** Keys of one principal, and of all; the oldest goes first. */
+const maxOfOne = 10_000;
+const maxOfAll = 100_000;
+/** Characters of the answers that one principal's keys keep together; of older ones only the id is left. */
+const maxAnswerCharacters = 16 * mebibyte;
+
+interface KeyEntry {
+  readonly principal: string;
+  readonly fingerprint: string;
+  readonly id: string;
+  readonly atMs: number;
+  /** Null: its answer was too much to keep. */
+  run: HttpRun | null;
+  /** Null while it works. */
+  size: number | null;
+}
+
+/** Requests by the `Idempotency-Key` that their clients gave them: each is done once, however often it comes. */
+export class IdempotencyKeys {
+  readonly #monotonicMs: () => number;
+  /** By principal and key, the oldest first. */
+  readonly #entries = new Map<string, KeyEntry>();
+
+  constructor(monotonicMs: () => number) {
+    this.#monotonicMs = monotonicMs;
+  }
+
+  /**
+   * The run of an earlier request with that key, or the one that `begin` starts.
+   * @throws INVALID_REQUEST when the key was another request's, ALREADY_EXISTS when the answer is not kept any more
+   */
+  once(key: string, request: { readonly principal: string; readonly content: unknown }, begin: () => HttpRun): HttpRun {
+    const { principal } = request;
+    if (!/^[\x21-\x7e]{1,255}$/.test(key)) {
+      throw invalidField("Idempotency-Key", "1 to 255 visible ASCII characters", key);
+    }
+    const at = JSON.stringify([principal, key]);
+    const fingerprint = createHash("sha256").update(JSON.stringify(request.content)).digest("base64");
+    this.#forgetOld();
+    const known = this.#entries.get(at);
+    // A run that ended because its client went away is begun anew when that comes back.
+    if (known !== undefined && known.run?.isAbandoned !== true) return runOf(known, fingerprint);
+    const run = begin();
+    const entry: KeyEntry = { principal, fingerprint, id: run.call.id, atMs: this.#monotonicMs(), run, size: null };
+    this.#entries.delete(at);
+    this.#entries.set(at, entry);
+    void run.call.ended.then(({ body }) => {
+      entry.size = body.length;
+      this.#dropAnswers(principal);
+    });
+    return run;
+  }
+
+  #forgetOld(): void {
+    const oldest = this.#monotonicMs() - keptForMs;
+    const counts = new Map<string, number>();
+    for (const { principal } of this.#entries.values()) counts.set(principal, (counts.get(principal) ?? 0) + 1);
+    for (const [at, { atMs, principal }] of this.#entries) {
+      const count = counts.get(principal) ?? 0;
+      if (atMs >= oldest && count < maxOfOne && this.#entries.size < maxOfAll) continue;
+      this.#entries.delete(at);
+      counts.set(principal, count - 1);
+    }
+  }
+
+  #dropAnswers(principal: string): void {
+    let size = 0;
+    for (const entry of [...this.#entries.values()].toReversed()) {
+      if (entry.principal !== principal || entry.size === null || entry.run === null) continue;
+      size += entry.size;
+      if (size > maxAnswerCharacters) entry.run = null;
+    }
+  }
+}
+
+function runOf({ run, id, fingerprint }: KeyEntry, asked: string): HttpRun {
+  if (asked !== fingerprint) {
+    throw new GloveboxError("INVALID_REQUEST", "Idempotency-Key: it was given to another request already.", {
+      suggestion: "Give each request a key of its own, and the same key only to the same request once more.",
+      context: { field: "Idempotency-Key", id },
+    });
+  }
+  if (run !== null) return run;
+  throw new GloveboxError("ALREADY_EXISTS", "This request was done already, and its answer is not kept any more.", {
+    suggestion: "Do not send it again; ask for the run by its id.",
+    context: { id },
+  });
+}

@@ -1,0 +1,38 @@
+import { STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
+import { errorCode } from "../../errors/error-code.ts";
+import { HttpRefusal } from "./http-refusal.ts";
+import { answerOfError, jsonType } from "./wire-answer.ts";
+
+/** Answers what is not HTTP, or comes too slowly, in the shape of every error, and ends the connection. */
+export function answerBrokenRequest(error: Error, socket: Socket): void {
+  const code = errorCode(error);
+  if (code === "ECONNRESET" || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const { status, body } = answerOfError(refusalOf(code));
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}`,
+    `content-type: ${jsonType}`,
+    `content-length: ${Buffer.byteLength(body)}`,
+    "connection: close",
+  ];
+  socket.end(`${head.join("\r\n")}\r\n\r\n${body}`, () => socket.destroy());
+}
+
+function refusalOf(code: string): HttpRefusal {
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT") {
+    return new HttpRefusal(408, "INVALID_REQUEST", "The request did not arrive in time.", {
+      suggestion: "Send its headers within 10 s and all of it within 60 s.",
+    });
+  }
+  if (code === "HPE_HEADER_OVERFLOW") {
+    return new HttpRefusal(431, "INVALID_REQUEST", "The headers of the request are too large.", {
+      suggestion: "Send at most 16 KiB of headers; put what is longer into the body.",
+    });
+  }
+  return new HttpRefusal(400, "INVALID_REQUEST", "The request is not valid HTTP.", {
+    suggestion: "Send HTTP/1.1.",
+  });
+}

@@ -1,0 +1,40 @@
+import { errorCode } from "../../errors/error-code.ts";
+import { toGloveboxError, type GloveboxError } from "../../errors/glovebox-error.ts";
+import { HttpRefusal } from "./http-refusal.ts";
+
+const badJson = (message: string): HttpRefusal =>
+  new HttpRefusal(400, "INVALID_REQUEST", message, {
+    suggestion: "Send one JSON object in UTF-8 as the body, with the Content-Type application/json.",
+    context: { field: "body" },
+  });
+
+/** What the framework refuses by itself, by its code. */
+const refusals: Readonly<Record<string, () => HttpRefusal>> = {
+  FST_ERR_CTP_INVALID_JSON_BODY: () => badJson("body: expected JSON, got something else."),
+  FST_ERR_CTP_EMPTY_JSON_BODY: () => badJson("body: expected JSON, got nothing."),
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => badJson("body: its length is not what Content-Length says."),
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: () =>
+    new HttpRefusal(415, "INVALID_REQUEST", "body: expected the Content-Type application/json.", {
+      suggestion: "Send JSON, with the header Content-Type: application/json.",
+      context: { field: "body" },
+    }),
+  FST_ERR_CTP_BODY_TOO_LARGE: () =>
+    new HttpRefusal(413, "INVALID_REQUEST", "body: it is larger than this server takes.", {
+      suggestion: "Send less in one request: write large files in pieces, or package them.",
+      context: { field: "body" },
+    }),
+  FST_ERR_BAD_URL: () => badUrl(),
+  FST_ERR_MAX_PARAM_LENGTH: () => badUrl(),
+};
+
+/** The error that a client is told; of one that is not foreseen it shows nothing. */
+export function translateError(error: unknown): GloveboxError {
+  return refusals[errorCode(error)]?.() ?? toGloveboxError(error);
+}
+
+function badUrl(): HttpRefusal {
+  return new HttpRefusal(400, "INVALID_REQUEST", "url: it is malformed, or a part of it is too long.", {
+    suggestion: "Write other characters than letters, digits and -._~ as percent-encoded UTF-8.",
+    context: { field: "url" },
+  });
+}

@@ -1,0 +1,86 @@
+import type { ServerResponse } from "node:http";
+import { settlesWithin } from "../../base/abort.ts";
+import { mebibyte } from "../../base/bytes.ts";
+import { untilWritable } from "../../base/streams/until-writable.ts";
+import type { OperationEvent } from "../../operations/contract/operation-call.ts";
+import type { WireEvent } from "../../operations/contract/wire-events.ts";
+import type { WireAnswer } from "../server/wire-answer.ts";
+import type { StreamFormat } from "./answer-form.ts";
+import { WireEncoder } from "./wire-encoder.ts";
+
+/** A reader that takes nothing for so long has gone away, whatever its connection says. */
+const stalledAfterMs = 60_000;
+/** Bytes that wait for a slow reader before events that nobody can hold back are left out. */
+const maxWaitingBytes = mebibyte;
+/** How often a quiet stream shows that it lives, where its format has a way. */
+const aliveEachMs = 15_000;
+
+const contentTypes: Readonly<Record<StreamFormat, string>> = {
+  "event-stream": "text/event-stream; charset=utf-8",
+  ndjson: "application/x-ndjson; charset=utf-8",
+};
+
+/** The events of one run on their way to one reader, who slows the program down by reading slowly. */
+export class EventStream {
+  readonly #response: ServerResponse;
+  readonly #format: StreamFormat;
+  readonly #encoder = new WireEncoder();
+  readonly #alive: NodeJS.Timeout;
+  #sandboxId: string | null = null;
+  #leftOut = 0;
+
+  /** Sends the head, with the headers that the response has already, and the id of the run's own sandbox if it has one. */
+  constructor(response: ServerResponse, format: StreamFormat, runId: string) {
+    this.#response = response;
+    this.#format = format;
+    // For proxies that would collect the events.
+    response.writeHead(200, { "content-type": contentTypes[format], "x-accel-buffering": "no" });
+    response.flushHeaders();
+    this.#alive = setInterval(() => this.#showLife(), aliveEachMs).unref();
+    response.once("close", () => clearInterval(this.#alive));
+    if (runId.startsWith("sbx-")) void this.send({ type: "sandbox", sandboxId: runId });
+  }
+
+  /** Resolves when the reader wants more; output is never left out. */
+  async send(event: OperationEvent): Promise<void> {
+    if (event.type === "sandbox") {
+      // It may have been told before the sandbox was there.
+      if (this.#sandboxId === event.sandboxId) return;
+      this.#sandboxId = event.sandboxId;
+    } else if (event.type !== "output" && this.#response.writableLength > maxWaitingBytes) {
+      this.#leftOut += 1;
+      return;
+    }
+    for (const wire of this.#encoder.encode(event)) this.#write(JSON.stringify(wire), wire.event);
+    if (event.type === "output") await this.#untilTaken();
+  }
+
+  /** The last event. */
+  end({ body, isError }: WireAnswer): void {
+    for (const wire of this.#encoder.flush()) this.#write(JSON.stringify(wire), wire.event);
+    if (this.#leftOut > 0) {
+      const message = `${this.#leftOut} events were left out: the reader was too slow for them.`;
+      this.#write(JSON.stringify({ event: "warning", message } satisfies WireEvent), "warning");
+    }
+    const name = isError ? "error" : "result";
+    this.#write(`{"event":"${name}","${name}":${body}}`, name);
+    const stalled = setTimeout(() => this.#response.destroy(), stalledAfterMs).unref();
+    this.#response.once("close", () => clearTimeout(stalled));
+    this.#response.end();
+  }
+
+  #write(json: string, name: string): void {
+    if (this.#response.destroyed) return;
+    this.#response.write(this.#format === "ndjson" ? `${json}\n` : `event: ${name}\ndata: ${json}\n\n`);
+  }
+
+  async #untilTaken(): Promise<void> {
+    const response = this.#response;
+    if (!response.writableNeedDrain) return;
+    if (!(await settlesWithin(untilWritable(response), stalledAfterMs))) response.destroy();
+  }
+
+  #showLife(): void {
+    if (this.#format === "event-stream" && this.#response.writableLength === 0) this.#response.write(": alive\n\n");
+  }
+}
