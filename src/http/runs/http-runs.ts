@@ -74,7 +74,7 @@ export class HttpRuns {
         // Nothing is told before the caller has what `begin` gives.
         await Promise.resolve();
         const tell: OperationCall["onEvent"] = async (event) => {
-          own.onEvent(event);
+          await own.onEvent(event);
           await onEvent?.(event);
         };
         return callOperation(contract, request, { ...caller, signal: own.signal, sandboxId, onEvent: tell });
