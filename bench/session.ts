@@ -6,7 +6,7 @@
  * Usage: node bench/session.ts [ROUNDS]; image by GLOVEBOX_IMAGE_SESSION.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { createGlovebox } from "../src/index.ts";
+import { createGlovebox, type Session } from "../src/index.ts";
 
 const rounds = Number(process.argv[2] ?? 15);
 /** Time between two calls, in which the next interpreter starts. */
@@ -17,11 +17,13 @@ const median = (times: readonly number[]): number => times.toSorted((a, b) => a 
 console.log(`${"".padEnd(8)}  waiting ms  fresh ms  fresh / waiting`);
 for (const engine of ["docker", "podman", "local"]) {
   await using glovebox = await createGlovebox({ engine });
+  let session: Session | undefined;
   const call = async (language: "python" | "typescript"): Promise<number> => {
     await sleep(pauseMs);
     const startedMs = performance.now();
     const code = language === "python" ? "print(1)" : "console.log(1)";
-    await glovebox.runCode({ language, code, packages: [] });
+    session ??= await glovebox.sessions.open();
+    await session.run({ language, code, packages: [] });
     return performance.now() - startedMs;
   };
   try {

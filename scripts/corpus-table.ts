@@ -1,5 +1,5 @@
 /** Prints, for each engine named on the command line, how many corpus programs gave their known verdict. */
-import { createGlovebox } from "../src/index.ts";
+import { createGlovebox } from "../test/helpers/wire-glovebox.ts";
 import { corpusPresent, languages, readSnippets, runSnippets } from "../test/helpers/corpus.ts";
 
 const engines = process.argv.slice(2);

@@ -5,6 +5,9 @@ import { operationTable } from "./table.ts";
 const names = operationTable.map(({ name }) => name);
 const routes = operationTable.flatMap((contract) => contract.routes.map((route) => ({ contract, route })));
 
+/** Agents open a session by their first call. */
+const overHttpOnly = ["open_session", "list_sessions", "get_session"];
+
 describe("the operations table", () => {
   it("has each name once, in snake_case, with words for agents", () => {
     expect(new Set(names).size).toBe(names.length);
@@ -23,7 +26,9 @@ describe("the operations table", () => {
     const hidden = operationTable.filter(({ routes: own, tool }) => own.length === 0 && tool === undefined);
     expect(offered.map(({ audience }) => audience)).toEqual(offered.map(() => "everyone"));
     expect(hidden.map(({ audience }) => audience)).toEqual(hidden.map(() => "local"));
-    expect(offered.length + hidden.length).toBe(operationTable.length);
+    const other = operationTable.filter((contract) => !offered.includes(contract) && !hidden.includes(contract));
+    expect(other.map(({ name }) => name)).toEqual(overHttpOnly);
+    expect(other.map(({ audience, routes: own }) => audience === "everyone" && own.length > 0)).not.toContain(false);
     expect(Math.min(offered.length, hidden.length)).toBeGreaterThan(10);
   });
 });
@@ -50,6 +55,9 @@ describe("routes", () => {
     ["destroy_environment", "DELETE /api/environments/{env_id}"],
     ["run_command", "POST /api/environments/{env_id}/commands"],
     ["run_code", "POST /api/sessions/{session_id}/runs"],
+    ["open_session", "POST /api/sessions"],
+    ["list_sessions", "GET /api/sessions"],
+    ["get_session", "GET /api/sessions/{session_id}"],
     ["end_session", "DELETE /api/sessions/{session_id}"],
     ["list_files", "GET /api/sessions/{session_id}/files"],
     ["write_file", "PUT /api/sessions/{session_id}/files"],

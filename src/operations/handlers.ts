@@ -1,6 +1,7 @@
 import { runCodeHandler } from "./session/run-code-handler.ts";
 import { endSessionHandler } from "./session/end-session-handler.ts";
 import { listFilesHandler, readFileHandler, writeFileHandler } from "./session/session-files-handler.ts";
+import { getSessionHandler, listSessionsHandler, openSessionHandler } from "./session/sessions-handler.ts";
 import { executeCodeHandler } from "./execute/execute-handler.ts";
 import { createEnvironmentHandler } from "./environments/create-environment-handler.ts";
 import { runCommandHandler } from "./environments/run-command-handler.ts";
@@ -20,6 +21,9 @@ import type { Handler } from "./handling/handler.ts";
 /** What does each operation of the table; only the platform knows it. */
 export const handlers: readonly Handler[] = [
   runCodeHandler,
+  openSessionHandler,
+  listSessionsHandler,
+  getSessionHandler,
   endSessionHandler,
   listFilesHandler,
   readFileHandler,

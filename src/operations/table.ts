@@ -1,6 +1,7 @@
 import { runCodeContract } from "./session/run-code-contract.ts";
 import { endSessionContract } from "./session/end-session-contract.ts";
 import { listFilesContract, readFileContract, writeFileContract } from "./session/session-files-contract.ts";
+import { getSessionContract, listSessionsContract, openSessionContract } from "./session/sessions-contract.ts";
 import { executeCodeContract } from "./execute/execute-contract.ts";
 import { createEnvironmentContract } from "./environments/create-environment-contract.ts";
 import { runCommandContract } from "./environments/run-command-contract.ts";
@@ -23,6 +24,9 @@ import type { OperationContract } from "./contract/operation-contract.ts";
 /** Everything that can be asked for, in the order in which it is listed. */
 export const operationTable: readonly OperationContract[] = [
   runCodeContract,
+  openSessionContract,
+  listSessionsContract,
+  getSessionContract,
   endSessionContract,
   listFilesContract,
   readFileContract,

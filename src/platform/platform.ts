@@ -1,4 +1,5 @@
 import pino from "pino";
+import type { Logger } from "../base/logger.ts";
 import type { Config, LoadedConfig } from "../config/config.ts";
 import type { Host } from "../config/host/host.ts";
 import { loadMountPolicy } from "../config/mounts/load-mount-policy.ts";
@@ -34,6 +35,8 @@ export interface PlatformOptions {
   readonly defaultEngine?: string | undefined;
   /** Receives every alert of every sandbox. */
   readonly onAlert?: AlertListener | undefined;
+  /** Receives the log, at every level; default: stderr, at the configuration's level. */
+  readonly logger?: Logger | undefined;
 }
 
 export type { Alert } from "../telemetry/alert.ts";
@@ -65,15 +68,20 @@ export function createPlatform(options: PlatformOptions): Platform {
   };
 }
 
+/** stdout belongs to programs and protocols. */
+function logToStderr(level: string): Logger {
+  return pino({ name: "glovebox", level }, pino.destination({ dest: 2, sync: true }));
+}
+
 /** The parts for handlers, and those that have an end. */
 interface OpenedParts {
   readonly parts: PlatformParts;
   readonly closing: ClosingParts;
 }
 
-function openParts({ config, loaded, host, door, defaultEngine, onAlert }: PlatformOptions): OpenedParts {
-  // To stderr: stdout belongs to programs and protocols.
-  const logger = pino({ name: "glovebox", level: config.logLevel }, pino.destination({ dest: 2, sync: true }));
+function openParts(options: PlatformOptions): OpenedParts {
+  const { config, loaded, host, door, defaultEngine, onAlert } = options;
+  const logger = options.logger ?? logToStderr(config.logLevel);
   const now = (): number => Date.now();
   const monotonicMs = (): number => performance.now();
   const engines = new Engines(engineTable, engineSurroundings(config, host));

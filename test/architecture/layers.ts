@@ -25,6 +25,7 @@ export const layerOrder: readonly string[] = [
   "handlers",
   "platform",
   "calls",
+  "objects",
   "library",
   "client",
   "http",
@@ -75,8 +76,9 @@ export const layers: Readonly<Record<string, LayerRule>> = {
     builtins: "any",
   },
   calls: { layers: ["errors", "contracts", "base"], packages: [], builtins: [] },
-  library: { layers: ["errors", "contracts", "base", "config", "platform"], packages: [], builtins: [] },
-  client: { layers: ["errors", "contracts"], packages: [], builtins: "any" },
+  objects: { layers: ["errors", "contracts"], packages: ["zod"], builtins: [] },
+  library: { layers: ["errors", "contracts", "base", "config", "platform", "objects"], packages: [], builtins: [] },
+  client: { layers: ["errors", "contracts", "objects"], packages: ["zod"], builtins: [] },
   http: {
     layers: ["errors", "contracts", "base", "config", "platform", "calls"],
     packages: ["fastify", "zod"],
@@ -99,6 +101,7 @@ export const layers: Readonly<Record<string, LayerRule>> = {
  * doors, clients and documents read imports nothing that acts; only the platform knows handlers.
  */
 export const splitFolders: Readonly<Record<string, { readonly [Layer: string]: RegExp }>> = {
+  library: { objects: /^objects\//, library: /./ },
   operations: {
     contracts: /^(?:contract\/.+|table|[a-z-]+\/[a-z-]+-(?:contract|schema))(?:\.test)?\.ts$/,
     handlers: /./,
@@ -107,7 +110,7 @@ export const splitFolders: Readonly<Record<string, { readonly [Layer: string]: R
 
 /** Files directly under `src`. */
 export const rootFiles: Readonly<Record<string, LayerRule>> = {
-  "src/index.ts": { layers: ["errors", "contracts", "platform", "library"], packages: [], builtins: [] },
+  "src/index.ts": { layers: ["errors", "contracts", "objects", "library", "client"], packages: [], builtins: [] },
 };
 
 /** Layers whose folders do not import each other, save the shared ones, each of which imports those before it; `wiring` files may import all of them. */

@@ -2,7 +2,7 @@ import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { createGlovebox, type ExecuteRequest, type OperationEvent } from "../../src/index.ts";
+import { createGlovebox, type ExecuteRequest, type OperationEvent } from "../helpers/wire-glovebox.ts";
 import { failureOf } from "../helpers/failure-of.ts";
 
 describe("bad requests", () => {

@@ -4,7 +4,7 @@ import path from "node:path";
 import { text } from "node:stream/consumers";
 import type { Readable } from "node:stream";
 import { describe, expect, it } from "vitest";
-import { createGlovebox } from "../../src/index.ts";
+import { createGlovebox } from "../helpers/wire-glovebox.ts";
 import { gloveboxEnvironment } from "../helpers/mcp-client.ts";
 import { projectFolder } from "../helpers/project-folder.ts";
 import { runCommand } from "../helpers/run-command.ts";

@@ -3,7 +3,7 @@ import { globSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, 
 import os from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { ExecuteResponse } from "../../src/index.ts";
+import type { ExecuteResponse } from "../helpers/wire-glovebox.ts";
 import { engines, useGlovebox } from "../helpers/open-glovebox.ts";
 import { processesWith, sleepersFor, uniqueSeconds } from "../helpers/processes.ts";
 import { runCommand } from "../helpers/run-command.ts";

@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { SandboxRow } from "../../src/index.ts";
+import type { SandboxRow } from "../helpers/wire-glovebox.ts";
 import { engines, useGlovebox } from "../helpers/open-glovebox.ts";
 import { sleepersFor, uniqueSeconds } from "../helpers/processes.ts";
 import { projectFolder } from "../helpers/project-folder.ts";

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, describe, expect, it } from "vitest";
-import type { Alert, Glovebox, OperationEvent } from "../../src/index.ts";
+import type { Alert, Glovebox, OperationEvent } from "../helpers/wire-glovebox.ts";
 import { openNetworkScene } from "../helpers/network-scene.ts";
 import { useGlovebox } from "../helpers/open-glovebox.ts";
 import { processesWith } from "../helpers/processes.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createGlovebox, type ExecuteRequest, type OperationEvent } from "../../src/index.ts";
+import { createGlovebox, type ExecuteRequest, type OperationEvent } from "../helpers/wire-glovebox.ts";
 import { engines, useGlovebox } from "../helpers/open-glovebox.ts";
 import { testImages } from "../helpers/test-images.ts";
 

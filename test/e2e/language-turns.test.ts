@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { RunCodeRequest, RunCodeResponse } from "../../src/index.ts";
+import type { RunCodeRequest, RunCodeResponse } from "../helpers/wire-glovebox.ts";
 import { places, useGlovebox } from "../helpers/open-glovebox.ts";
 import { openPreloadGlovebox, type PreloadGlovebox } from "../helpers/preload-glovebox.ts";
 import { sessionImages } from "../helpers/test-images.ts";

@@ -14,8 +14,9 @@ const use = `export async function use({ createGlovebox }) {
   const glovebox = await createGlovebox({ engine: "local" });
   try {
     const { outcome, stdout } = await glovebox.execute({ language: "python", code: "print(6 * 7)" });
-    const session = await glovebox.runCode({ code: "const six: number = 6; console.log(six * 7)", packages: [] });
-    const answer = [outcome, stdout, session.stdout].join("|");
+    const session = await glovebox.sessions.open();
+    const run = await session.run({ code: "const six: number = 6; console.log(six * 7)", packages: [] });
+    const answer = [outcome, stdout, run.stdout].join("|");
     if (answer !== "completed|42\\n|42\\n") throw new Error(answer);
   } finally {
     await glovebox.close();

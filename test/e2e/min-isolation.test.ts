@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createGlovebox } from "../../src/index.ts";
+import { createGlovebox } from "../helpers/wire-glovebox.ts";
 import { engines, useGlovebox } from "../helpers/open-glovebox.ts";
 import { sessionImages, testImages } from "../helpers/test-images.ts";
 

@@ -4,7 +4,7 @@ import { chmodSync, linkSync, mkdirSync, mkdtempSync, realpathSync, rmSync, syml
 import os from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createGlovebox, type CheckMountResponse, type ListMountsResponse } from "../../src/index.ts";
+import { createGlovebox, type CheckMountResponse, type ListMountsResponse } from "../helpers/wire-glovebox.ts";
 import { failureOf } from "../helpers/failure-of.ts";
 import { runCommand, type CommandResult } from "../helpers/run-command.ts";
 

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { afterAll, describe, expect, it } from "vitest";
-import type { ExecuteRequest, ExecuteResponse, Glovebox } from "../../src/index.ts";
+import type { ExecuteRequest, ExecuteResponse, Glovebox } from "../helpers/wire-glovebox.ts";
 import { getProgram, openNetworkScene } from "../helpers/network-scene.ts";
 import { places, useGlovebox } from "../helpers/open-glovebox.ts";
 

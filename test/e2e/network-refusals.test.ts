@@ -1,5 +1,5 @@
 import { afterAll, afterEach, describe, expect, it } from "vitest";
-import type { ExecuteRequest, ExecuteResponse } from "../../src/index.ts";
+import type { ExecuteRequest, ExecuteResponse } from "../helpers/wire-glovebox.ts";
 import { getProgram, openNetworkScene, rawProgram } from "../helpers/network-scene.ts";
 import { engines, useGlovebox } from "../helpers/open-glovebox.ts";
 

@@ -8,7 +8,7 @@ import {
   type ExecuteResponse,
   type Glovebox,
   type OperationEvent,
-} from "../../src/index.ts";
+} from "../helpers/wire-glovebox.ts";
 import { getProgram, openNetworkScene, tlsProgram } from "../helpers/network-scene.ts";
 import { places, useGlovebox } from "../helpers/open-glovebox.ts";
 

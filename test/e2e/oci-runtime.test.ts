@@ -1,5 +1,5 @@
 import { describe, expect, it, type TestContext } from "vitest";
-import { createGlovebox, type Glovebox } from "../../src/index.ts";
+import { createGlovebox, type Glovebox } from "../helpers/wire-glovebox.ts";
 import { failureOf } from "../helpers/failure-of.ts";
 import { skipOrFail } from "../helpers/require.ts";
 import { testImages } from "../helpers/test-images.ts";

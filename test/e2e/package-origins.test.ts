@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { loadHostConfig } from "../../src/config/host-config.ts";
-import type { ExecuteResponse, RunCodeResponse } from "../../src/index.ts";
+import type { ExecuteResponse, RunCodeResponse } from "../helpers/wire-glovebox.ts";
 import { executeCodeContract } from "../../src/operations/execute/execute-contract.ts";
 import { executeCodeHandler } from "../../src/operations/execute/execute-handler.ts";
 import { parseRequest } from "../../src/operations/contract/parse-request.ts";

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { createGlovebox, type Glovebox } from "../../src/index.ts";
+import { createGlovebox, type Glovebox } from "../helpers/wire-glovebox.ts";
 import { PackageRegistry } from "../helpers/package-registry.ts";
 import { skipOrFail } from "../helpers/require.ts";
 import { TcpForwarder } from "../helpers/tcp-forwarder.ts";

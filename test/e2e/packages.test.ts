@@ -9,7 +9,7 @@ import {
   type ExecuteResponse,
   type Glovebox,
   type OperationEvent,
-} from "../../src/index.ts";
+} from "../helpers/wire-glovebox.ts";
 import { engines, useGlovebox } from "../helpers/open-glovebox.ts";
 import { PackageRegistry } from "../helpers/package-registry.ts";
 import { testImages } from "../helpers/test-images.ts";

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { describe, expect, it } from "vitest";
-import { createGlovebox, type Glovebox, type RunCodeRequest, type RunCodeResponse } from "../../src/index.ts";
+import { createGlovebox, type Glovebox, type RunCodeRequest, type RunCodeResponse } from "../helpers/wire-glovebox.ts";
 import { failureOf } from "../helpers/failure-of.ts";
 import { fixtureProgram } from "../helpers/fixture-program.ts";
 import { engines, useGlovebox } from "../helpers/open-glovebox.ts";

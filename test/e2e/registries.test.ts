@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import type { ExecuteRequest, ExecuteResponse } from "../../src/index.ts";
+import type { ExecuteRequest, ExecuteResponse } from "../helpers/wire-glovebox.ts";
 import { DnsServer } from "../helpers/dns-server.ts";
 import { FarSide } from "../helpers/far-side.ts";
 import { engines, useGlovebox } from "../helpers/open-glovebox.ts";
@@ -81,7 +81,7 @@ describe.each(engines)("npm's registry on %s", (engine) => {
 
 it("bun in a container installs through the proxy, too", async (context) => {
   if (npmFault !== null) context.skip(npmFault);
-  const { createGlovebox } = await import("../../src/index.ts");
+  const { createGlovebox } = await import("../helpers/wire-glovebox.ts");
   const image = process.env["GLOVEBOX_TEST_IMAGE_BUN"] ?? "glovebox-test/bun:1";
   const glovebox = await createGlovebox({ engine: "docker", settings: { images: { ...testImages, python: image } } });
   try {

@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { SandboxRow } from "../../src/index.ts";
+import type { SandboxRow } from "../helpers/wire-glovebox.ts";
 import { engines, useGlovebox } from "../helpers/open-glovebox.ts";
 import { testImages } from "../helpers/test-images.ts";
 import { projectFolder } from "../helpers/project-folder.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import type { Alert, ExecuteRequest, ExecuteResponse, OperationEvent } from "../../src/index.ts";
+import type { Alert, ExecuteRequest, ExecuteResponse, OperationEvent } from "../helpers/wire-glovebox.ts";
 import { getProgram, openNetworkScene } from "../helpers/network-scene.ts";
 import { engines, useGlovebox } from "../helpers/open-glovebox.ts";
 import { openPreloadGlovebox } from "../helpers/preload-glovebox.ts";

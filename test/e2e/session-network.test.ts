@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from "vitest";
-import type { RunCodeRequest, RunCodeResponse } from "../../src/index.ts";
+import type { RunCodeRequest, RunCodeResponse } from "../helpers/wire-glovebox.ts";
 import { getProgram, openNetworkScene } from "../helpers/network-scene.ts";
 import { engines, useGlovebox } from "../helpers/open-glovebox.ts";
 import { sessionImages } from "../helpers/test-images.ts";

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { afterAll, describe, expect, it } from "vitest";
-import type { Glovebox, RunCodeRequest, RunCodeResponse } from "../../src/index.ts";
+import type { Glovebox, RunCodeRequest, RunCodeResponse } from "../helpers/wire-glovebox.ts";
 import { failureOf } from "../helpers/failure-of.ts";
 import { connectMcp, revisions } from "../helpers/mcp-client.ts";
 import { getProgram, openNetworkScene } from "../helpers/network-scene.ts";

@@ -1,7 +1,7 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { loadHostConfig } from "../../src/config/host-config.ts";
-import type { RunCodeRequest, RunCodeResponse } from "../../src/index.ts";
+import type { RunCodeRequest, RunCodeResponse } from "../helpers/wire-glovebox.ts";
 import { parseRequest } from "../../src/operations/contract/parse-request.ts";
 import { listProcessesHandler, stopProcessHandler } from "../../src/operations/processes/processes-handler.ts";
 import { startProcessContract } from "../../src/operations/processes/start-process-contract.ts";

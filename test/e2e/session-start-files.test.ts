@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { RunCodeRequest, RunCodeResponse } from "../../src/index.ts";
+import type { RunCodeRequest, RunCodeResponse } from "../helpers/wire-glovebox.ts";
 import { engines, useGlovebox } from "../helpers/open-glovebox.ts";
 import { openPreloadGlovebox, type PreloadGlovebox } from "../helpers/preload-glovebox.ts";
 import { sessionImages } from "../helpers/test-images.ts";

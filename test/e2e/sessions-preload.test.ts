@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { RunCodeRequest, RunCodeResponse } from "../../src/index.ts";
+import type { RunCodeRequest, RunCodeResponse } from "../helpers/wire-glovebox.ts";
 import { PackageRegistry } from "../helpers/package-registry.ts";
 import { openPreloadGlovebox, type PreloadGlovebox } from "../helpers/preload-glovebox.ts";
 

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
-import type { RunCodeRequest, RunCodeResponse } from "../../src/index.ts";
+import type { RunCodeRequest, RunCodeResponse } from "../helpers/wire-glovebox.ts";
 import { failureOf } from "../helpers/failure-of.ts";
 import { engines, places, useGlovebox } from "../helpers/open-glovebox.ts";
 import { sessionImages } from "../helpers/test-images.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { RunCodeRequest, RunCodeResponse } from "../../src/index.ts";
+import type { RunCodeRequest, RunCodeResponse } from "../helpers/wire-glovebox.ts";
 import { engines, places, useGlovebox } from "../helpers/open-glovebox.ts";
 import { sessionImages } from "../helpers/test-images.ts";
 

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import type { ExecuteResponse, Glovebox } from "../../src/index.ts";
+import type { ExecuteResponse, Glovebox } from "./wire-glovebox.ts";
 
 /** A program with a known verdict. */
 export interface Snippet {

@@ -2,7 +2,7 @@ import { chownSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs
 import os from "node:os";
 import path from "node:path";
 import { afterAll } from "vitest";
-import type { Glovebox } from "../../src/index.ts";
+import type { Glovebox } from "./wire-glovebox.ts";
 import { useGlovebox } from "./open-glovebox.ts";
 import { testImages } from "./test-images.ts";
 

@@ -2,7 +2,7 @@ import { engines } from "./open-glovebox.ts";
 import { DnsServer } from "./dns-server.ts";
 import { FarSide, makeCertificate } from "./far-side.ts";
 import { testImages } from "./test-images.ts";
-import type { GloveboxOptions } from "../../src/index.ts";
+import type { GloveboxOptions } from "./wire-glovebox.ts";
 
 const loopback = [{ a: "127.0.0.1" }] as const;
 const zone: Readonly<Record<string, Parameters<typeof DnsServer.start>[0]>> = {

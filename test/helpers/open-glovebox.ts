@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, afterAll } from "vitest";
-import { createGlovebox, type Glovebox, type GloveboxOptions } from "../../src/index.ts";
+import { createGlovebox, type Glovebox, type GloveboxOptions } from "./wire-glovebox.ts";
 import { testImages } from "./test-images.ts";
 import { skipOrFail, type Requirement } from "./require.ts";
 

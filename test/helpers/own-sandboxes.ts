@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll } from "vitest";
-import type { SandboxRow } from "../../src/index.ts";
+import type { SandboxRow } from "./wire-glovebox.ts";
 import { runCommand } from "./run-command.ts";
 
 export interface OwnSandboxes {

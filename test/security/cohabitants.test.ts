@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { mebibyte } from "../../src/base/bytes.ts";
-import type { Glovebox } from "../../src/index.ts";
+import type { Glovebox } from "../helpers/wire-glovebox.ts";
 import { settled } from "../engine-contract/hostile-neighbour.ts";
 import { fixtureProgram } from "../helpers/fixture-program.ts";
 import { engines, useGlovebox } from "../helpers/open-glovebox.ts";

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import pino from "pino";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createGlovebox } from "../../src/index.ts";
+import { createGlovebox } from "../helpers/wire-glovebox.ts";
 import { PeerServer } from "../../src/sandbox/peers/peer-server.ts";
 import { assertOwnPeer } from "../../src/sandbox/peers/own-peers.ts";
 import { preloadEngine } from "../helpers/preload-engine.ts";

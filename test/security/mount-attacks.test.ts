@@ -3,7 +3,7 @@ import { linkSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, wr
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { GloveboxError } from "../../src/index.ts";
+import { GloveboxError } from "../helpers/wire-glovebox.ts";
 import { useGlovebox } from "../helpers/open-glovebox.ts";
 import { testImages } from "../helpers/test-images.ts";
 import { expectedAt, places } from "./attacks/attack.ts";

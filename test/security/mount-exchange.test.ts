@@ -15,7 +15,7 @@ import {
 import os from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createGlovebox, GloveboxError, type Glovebox } from "../../src/index.ts";
+import { createGlovebox, GloveboxError, type Glovebox } from "../helpers/wire-glovebox.ts";
 import { MeddlingProxy } from "../helpers/meddling-proxy.ts";
 import { useGlovebox } from "../helpers/open-glovebox.ts";
 import { outcomeOf } from "../helpers/outcome-of.ts";

@@ -6,7 +6,7 @@ import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { readHost } from "../../src/config/host/host.ts";
 import { loadMountPolicy } from "../../src/config/mounts/load-mount-policy.ts";
-import { GloveboxError } from "../../src/index.ts";
+import { GloveboxError } from "../helpers/wire-glovebox.ts";
 import { readContextFile } from "../../src/workloads/execute/context-file-reader.ts";
 
 let folder = "";

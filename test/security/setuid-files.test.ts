@@ -12,7 +12,7 @@ import {
 import os from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Alert } from "../../src/index.ts";
+import type { Alert } from "../helpers/wire-glovebox.ts";
 import { useGlovebox } from "../helpers/open-glovebox.ts";
 import { projectFolder } from "../helpers/project-folder.ts";
 import { testImages } from "../helpers/test-images.ts";
@@ -40,7 +40,7 @@ describe.each(["docker", "podman"] as const)("setuid files in a project on %s", 
   const glovebox = useGlovebox(engine, { workingDirectory });
 
   it("cannot be made by commands, background processes, visitors or copies, and setup commands only read it", async () => {
-    const { environments, processes, visits } = glovebox();
+    const { environments, processes, live } = glovebox();
     const setup = [
       "sh",
       "-c",
@@ -67,11 +67,11 @@ describe.each(["docker", "podman"] as const)("setuid files in a project on %s", 
       await processes.start({ env_id, command: attack });
       await until(async () => (await processes.list({ env_id })).processes.every(({ state }) => state === "exited"));
       expect(readdirSync(at("project/out"))).toContain("chmod");
-      const visit = await visits.exec({ sandbox_id, command: ["chmod", "4755", "/workdir/attack.py"] });
+      const visit = await live.exec({ sandbox_id, command: ["chmod", "4755", "/workdir/attack.py"] });
       expect(visit.exit_code).toBe(1);
       copyFileSync("/bin/cat", at("tool"));
       chmodSync(at("tool"), 0o4755);
-      await visits.copyIn({ source: "tool", sandbox_id, target: "/workdir/out" });
+      await live.copyIn({ source: "tool", sandbox_id, target: "/workdir/out" });
       expect(lstatSync(at("project/out/tool")).mode & 0o7777).toBe(0o755);
       expect(setuidFiles()).toEqual([]);
     } finally {

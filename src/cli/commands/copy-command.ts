@@ -1,7 +1,8 @@
 import type { Command } from "commander";
 import { parseBytes } from "../../base/bytes.ts";
 import { invalidField } from "../../errors/glovebox-error.ts";
-import { createGlovebox } from "../../library/glovebox.ts";
+import { openCalls } from "../open-calls.ts";
+import { copyIntoSandboxContract, copyOutOfSandboxContract } from "../../operations/sandboxes/copy-contract.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
 import { escapeLine } from "../output/terminal-escape.ts";
 
@@ -39,12 +40,12 @@ export function addCopyCommand(program: Command, io: CommandIo, setExitCode: Set
         ...(maxEntries === undefined ? {} : { max_entries: Number(maxEntries) }),
       };
       const [, id = "", inside = ""] = from ?? to ?? [];
-      await using glovebox = await createGlovebox();
+      await using calls = await openCalls();
       const call = { signal: io.signal };
       const response =
         from === null
-          ? await glovebox.visits.copyIn({ source, sandbox_id: id, target: inside, ...limits }, call)
-          : await glovebox.visits.copyOut({ sandbox_id: id, source: inside, target, ...limits }, call);
+          ? await calls.send(copyIntoSandboxContract, { source, sandbox_id: id, target: inside, ...limits }, call)
+          : await calls.send(copyOutOfSandboxContract, { sandbox_id: id, source: inside, target, ...limits }, call);
       if (json === true) io.stdout.write(`${JSON.stringify(response)}\n`);
       else for (const warning of response.warnings) io.stderr.write(`glovebox: ${escapeLine(warning)}\n`);
       setExitCode(0);

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
-import { createGlovebox } from "../../library/glovebox.ts";
+import { openCalls } from "../open-calls.ts";
+import { doctorContract } from "../../operations/doctor/doctor-contract.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
 import { doctorReport, isHealthy } from "./doctor-report.ts";
 import { exitCodes } from "../exit-code.ts";
@@ -21,8 +22,8 @@ export function addDoctorCommand(program: Command, io: CommandIo, setExitCode: S
       "\nExit code: 0 when `glovebox run` has an engine to run on that is a wall, 125 when it has none, 2 when the configuration is wrong.",
     )
     .action(async (options: DoctorOptions) => {
-      await using glovebox = await createGlovebox();
-      const response = await glovebox.doctor({ signal: io.signal });
+      await using calls = await openCalls();
+      const response = await calls.send(doctorContract, {}, { signal: io.signal });
       const text = options.json === true ? JSON.stringify(response) : doctorReport(response, options);
       io.stdout.write(`${text}\n`);
       setExitCode(isHealthy(response) ? 0 : exitCodes.platformFailed);

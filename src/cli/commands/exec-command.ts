@@ -1,5 +1,6 @@
 import type { Command } from "commander";
-import { createGlovebox, type Glovebox } from "../../library/glovebox.ts";
+import { openCalls, type CommandCalls } from "../open-calls.ts";
+import { execInSandboxContract, openTerminalContract } from "../../operations/sandboxes/exec-contract.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
 import { withOwnTerminal } from "../terminal/own-terminal.ts";
 import { ProgramOutput } from "../output/program-output.ts";
@@ -36,9 +37,9 @@ export function addExecCommand(program: Command, io: CommandIo, setExitCode: Set
         "\nExit code: the command's own; 127 no such program, 125 the platform failed, 2 wrong usage.",
     )
     .action(async (id: string, name: string, args: readonly string[], options: ExecOptions) => {
-      await using glovebox = await createGlovebox();
+      await using calls = await openCalls();
       const run = options.tty === true ? inTerminal : exec;
-      setExitCode(await run(glovebox, { id, command: [name, ...args], options }, io));
+      setExitCode(await run(calls, { id, command: [name, ...args], options }, io));
     });
 }
 
@@ -48,10 +49,10 @@ interface Wanted {
   readonly options: ExecOptions;
 }
 
-async function exec(glovebox: Glovebox, wanted: Wanted, io: CommandIo): Promise<number> {
+async function exec(calls: CommandCalls, wanted: Wanted, io: CommandIo): Promise<number> {
   const { options } = wanted;
   const outputs = { stdout: new ProgramOutput(io.stdout), stderr: new ProgramOutput(io.stderr) };
-  const response = await glovebox.visits.exec(requestOf(wanted), {
+  const response = await calls.send(execInSandboxContract, requestOf(wanted), {
     signal: io.signal,
     stdin: options.interactive === true ? io.stdin : undefined,
     onEvent: (event) =>
@@ -61,8 +62,8 @@ async function exec(glovebox: Glovebox, wanted: Wanted, io: CommandIo): Promise<
   return response.exit_code;
 }
 
-async function inTerminal(glovebox: Glovebox, wanted: Wanted, io: CommandIo): Promise<number> {
-  return runTerminal(glovebox, requestOf(wanted), io);
+async function inTerminal(calls: CommandCalls, wanted: Wanted, io: CommandIo): Promise<number> {
+  return runTerminal(calls, requestOf(wanted), io);
 }
 
 function requestOf({ id, command, options }: Wanted): {
@@ -81,7 +82,7 @@ function requestOf({ id, command, options }: Wanted): {
 
 /** A program, or a shell, in the user's own terminal; resolves to its exit code. */
 export async function runTerminal(
-  glovebox: Glovebox,
+  calls: CommandCalls,
   request: {
     readonly sandbox_id: string;
     readonly command?: string[];
@@ -91,7 +92,8 @@ export async function runTerminal(
   io: CommandIo,
 ): Promise<number> {
   return withOwnTerminal(io, async ({ size, term, sizes, typed, takeBack, draw }) => {
-    const { exit_code: exitCode } = await glovebox.visits.terminal(
+    const { exit_code: exitCode } = await calls.send(
+      openTerminalContract,
       { ...request, ...size, ...(term === undefined ? {} : { term }) },
       {
         signal: io.signal,

@@ -1,7 +1,12 @@
 import { containerEngineChoices } from "../../config/engine-words.ts";
 import type { Command } from "commander";
-import { createGlovebox } from "../../library/glovebox.ts";
-import type { ImageRow } from "../../operations/images/images-contract.ts";
+import { openCalls, type CommandCalls } from "../open-calls.ts";
+import {
+  buildImagesContract,
+  listImagesContract,
+  pullImagesContract,
+  type ImageRow,
+} from "../../operations/images/images-contract.ts";
 import type { OperationEvent } from "../../operations/contract/operation-call.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
 import { formatTable } from "../output/format-table.ts";
@@ -22,8 +27,8 @@ export function addImagesCommand(program: Command, io: CommandIo, setExitCode: S
     .option("--engine <engine>", `${containerEngineChoices} (default: auto)`)
     .option("--json", "print one JSON object")
     .action(async (options: ImagesOptions) => {
-      await withProgress(io, async (glovebox, call) => {
-        print(await glovebox.images(request(options), call), options, io);
+      await withProgress(io, async (calls, call) => {
+        print((await calls.send(listImagesContract, request(options), call)).images, options, io);
       });
       setExitCode(0);
     });
@@ -33,9 +38,10 @@ export function addImagesCommand(program: Command, io: CommandIo, setExitCode: S
     .argument("[references...]", "images to pull")
     .action(async (references: string[], _: unknown, command: Command) => {
       const options = command.optsWithGlobals<ImagesOptions>();
-      await withProgress(io, async (glovebox, call) => {
+      await withProgress(io, async (calls, call) => {
         const asked = references.length > 0 ? { images: references } : {};
-        print(await glovebox.pullImages({ ...request(options), ...asked }, call), options, io);
+        const { images: pulled } = await calls.send(pullImagesContract, { ...request(options), ...asked }, call);
+        print(pulled, options, io);
       });
       setExitCode(0);
     });
@@ -44,8 +50,8 @@ export function addImagesCommand(program: Command, io: CommandIo, setExitCode: S
     .description("Build the image of sessions (bun-runner-base) anew, with the Bun of this Glovebox.")
     .action(async (_: unknown, command: Command) => {
       const options = command.optsWithGlobals<ImagesOptions>();
-      await withProgress(io, async (glovebox, call) => {
-        print(await glovebox.buildImages(request(options), call), options, io);
+      await withProgress(io, async (calls, call) => {
+        print((await calls.send(buildImagesContract, request(options), call)).images, options, io);
       });
       setExitCode(0);
     });
@@ -56,7 +62,7 @@ function request({ engine }: ImagesOptions): { engine?: string } {
 }
 
 type Work = (
-  glovebox: Awaited<ReturnType<typeof createGlovebox>>,
+  calls: CommandCalls,
   call: { readonly signal: AbortSignal; readonly onEvent: (event: OperationEvent) => void },
 ) => Promise<void>;
 
@@ -65,9 +71,9 @@ async function withProgress(io: CommandIo, work: Work): Promise<void> {
   const onEvent = (event: OperationEvent): void => {
     if (event.type === "progress") progress.show(event.message, event.fraction);
   };
-  await using glovebox = await createGlovebox();
+  await using calls = await openCalls();
   try {
-    await work(glovebox, { signal: io.signal, onEvent });
+    await work(calls, { signal: io.signal, onEvent });
   } finally {
     progress.clear();
   }

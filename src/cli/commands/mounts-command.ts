@@ -1,7 +1,12 @@
 import type { Command } from "commander";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import { createGlovebox } from "../../library/glovebox.ts";
-import type { CheckMountRequest, CheckMountResponse } from "../../operations/mounts/mounts-contract.ts";
+import { openCalls } from "../open-calls.ts";
+import {
+  checkMountContract,
+  listMountsContract,
+  type CheckMountRequest,
+  type CheckMountResponse,
+} from "../../operations/mounts/mounts-contract.ts";
 import { mountUses, type MountUse } from "../../policy/mounts/mount-policy.ts";
 import { checkChoice } from "../../policy/choice.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
@@ -36,8 +41,8 @@ export function addMountsCommand(program: Command, io: CommandIo, setExitCode: S
     )
     .action(async (path: string, options: CheckOptions) => {
       const request = checkRequest(path, options);
-      await using glovebox = await createGlovebox();
-      const response = await glovebox.checkMount(request, { signal: io.signal });
+      await using calls = await openCalls();
+      const response = await calls.send(checkMountContract, request, { signal: io.signal });
       io.stdout.write(options.json === true ? `${JSON.stringify(response)}\n` : mountCheckReport(response));
       setExitCode(isGranted(response, options) ? 0 : exitCodes.refused);
     });
@@ -46,8 +51,8 @@ export function addMountsCommand(program: Command, io: CommandIo, setExitCode: S
     .description("Show the allowlist, the folders that may be used, the blocked patterns and the protected places.")
     .option("--json", "print one JSON object")
     .action(async ({ json }: { readonly json?: boolean }) => {
-      await using glovebox = await createGlovebox();
-      const response = await glovebox.mounts({ signal: io.signal });
+      await using calls = await openCalls();
+      const response = await calls.send(listMountsContract, {}, { signal: io.signal });
       io.stdout.write(json === true ? `${JSON.stringify(response)}\n` : mountsReport(response));
       setExitCode(0);
     });

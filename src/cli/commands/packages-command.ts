@@ -1,7 +1,11 @@
 import type { Command } from "commander";
 import { parseBytes } from "../../base/bytes.ts";
-import { createGlovebox } from "../../library/glovebox.ts";
-import type { PackageSetRow } from "../../operations/packages/packages-contract.ts";
+import { openCalls, type CommandCalls } from "../open-calls.ts";
+import {
+  listPackagesContract,
+  prunePackagesContract,
+  type PackageSetRow,
+} from "../../operations/packages/packages-contract.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
 import { formatTable } from "../output/format-table.ts";
 
@@ -24,33 +28,33 @@ export function addPackagesCommand(program: Command, io: CommandIo, setExitCode:
   const add = (
     name: string,
     description: string,
-    work: (glovebox: Awaited<ReturnType<typeof createGlovebox>>, options: PackagesOptions) => Promise<void>,
+    work: (calls: CommandCalls, options: PackagesOptions) => Promise<void>,
   ): Command =>
     packages
       .command(name, { isDefault: name === "list" })
       .description(description)
       .action(async (_: unknown, command: Command) => {
-        await using glovebox = await createGlovebox();
-        await work(glovebox, command.optsWithGlobals<PackagesOptions>());
+        await using calls = await openCalls();
+        await work(calls, command.optsWithGlobals<PackagesOptions>());
         setExitCode(0);
       });
   const print = (value: object, text: string, { json }: PackagesOptions): void => {
     io.stdout.write(json === true ? `${JSON.stringify(value)}\n` : text);
   };
 
-  add("list", "List them, those used last first.", async (glovebox, options) => {
-    const response = await glovebox.packages();
+  add("list", "List them, those used last first.", async (calls, options) => {
+    const response = await calls.send(listPackagesContract, {}, {});
     print(response, table(response.sets) || "No packages are kept yet.\n", options);
   });
-  add("size", "How much disk they take, and how much they may.", async (glovebox, options) => {
-    const { sets, size_mb, max_mb } = await glovebox.packages();
+  add("size", "How much disk they take, and how much they may.", async (calls, options) => {
+    const { sets, size_mb, max_mb } = await calls.send(listPackagesContract, {}, {});
     const text = `${size_mb} MB of ${max_mb} MB in ${sets.length} ${sets.length === 1 ? "set" : "sets"}\n`;
     print({ sets: sets.length, size_mb, max_mb }, text, options);
   });
-  add("prune", "Remove those not used for longest, never one that a run uses.", async (glovebox, options) => {
+  add("prune", "Remove those not used for longest, never one that a run uses.", async (calls, options) => {
     const to =
       options.all === true ? 0 : options.to === undefined ? undefined : parseBytes(options.to, "--to") / mebibyte;
-    const response = await glovebox.prunePackages(to === undefined ? {} : { max_mb: to });
+    const response = await calls.send(prunePackagesContract, { max_mb: to }, {});
     const { removed, size_mb } = response;
     print(response, `${table(removed)}${removed.length} removed, ${size_mb} MB left\n`, options);
   })

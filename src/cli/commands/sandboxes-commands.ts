@@ -1,6 +1,11 @@
 import type { Command } from "commander";
-import { createGlovebox } from "../../library/glovebox.ts";
-import type { SandboxRow } from "../../operations/sandboxes/sandboxes-contract.ts";
+import { openCalls } from "../open-calls.ts";
+import {
+  listSandboxesContract,
+  pruneSandboxesContract,
+  removeSandboxesContract,
+  type SandboxRow,
+} from "../../operations/sandboxes/sandboxes-contract.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
 import { formatTable } from "../output/format-table.ts";
 import { escapeLine } from "../output/terminal-escape.ts";
@@ -18,8 +23,8 @@ export function addSandboxesCommands(program: Command, io: CommandIo, setExitCod
     .option("--engine <engine>", "only this engine's")
     .option("--json", "print one JSON object")
     .action(async ({ engine, json }: ListOptions) => {
-      await using glovebox = await createGlovebox();
-      const sandboxes = await glovebox.sandboxes(engine === undefined ? {} : { engine }, { signal: io.signal });
+      await using calls = await openCalls();
+      const { sandboxes } = await calls.send(listSandboxesContract, { engine }, { signal: io.signal });
       io.stdout.write(json === true ? `${JSON.stringify({ sandboxes })}\n` : sandboxTable(sandboxes));
       setExitCode(0);
     });
@@ -29,8 +34,8 @@ export function addSandboxesCommands(program: Command, io: CommandIo, setExitCod
     .argument("<ids...>", "ids as glovebox ps shows them")
     .option("--json", "print one JSON object")
     .action(async (ids: readonly string[], { json }: ListOptions) => {
-      await using glovebox = await createGlovebox();
-      const removed = await glovebox.removeSandboxes({ ids: [...ids] }, { signal: io.signal });
+      await using calls = await openCalls();
+      const { removed } = await calls.send(removeSandboxesContract, { ids }, { signal: io.signal });
       report(removed, json, io);
       setExitCode(0);
     });
@@ -40,8 +45,8 @@ export function addSandboxesCommands(program: Command, io: CommandIo, setExitCod
     .option("--all", "also the sandboxes of those that live")
     .option("--json", "print one JSON object")
     .action(async ({ all, json }: { readonly all?: boolean; readonly json?: boolean }) => {
-      await using glovebox = await createGlovebox();
-      const removed = await glovebox.pruneSandboxes(all === undefined ? {} : { all }, { signal: io.signal });
+      await using calls = await openCalls();
+      const { removed } = await calls.send(pruneSandboxesContract, { all }, { signal: io.signal });
       report(removed, json, io);
       setExitCode(0);
     });

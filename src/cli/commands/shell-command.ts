@@ -1,8 +1,13 @@
 import { containerEngineChoices } from "../../config/engine-words.ts";
 import { Option, type Command } from "commander";
-import { createGlovebox, type Glovebox } from "../../library/glovebox.ts";
+import { openCalls, type CommandCalls } from "../open-calls.ts";
 import { invalidField } from "../../errors/glovebox-error.ts";
-import type { CreateEnvironmentRequest } from "../../operations/environments/create-environment-contract.ts";
+import {
+  createEnvironmentContract,
+  type CreateEnvironmentRequest,
+} from "../../operations/environments/create-environment-contract.ts";
+import { destroyEnvironmentContract } from "../../operations/environments/environments-contract.ts";
+import { listImagesContract } from "../../operations/images/images-contract.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
 import { runTerminal } from "./exec-command.ts";
 import { ProgressLine } from "../output/progress-line.ts";
@@ -34,19 +39,19 @@ export function addShellCommand(program: Command, io: CommandIo, setExitCode: Se
         "\nExit code: the shell's own; 125 the platform failed, 2 wrong usage.",
     )
     .action(async (id: string | undefined, options: ShellOptions) => {
-      await using glovebox = await createGlovebox();
-      if (id === undefined) return setExitCode(await inFreshSandbox(glovebox, options, io));
+      await using calls = await openCalls();
+      if (id === undefined) return setExitCode(await inFreshSandbox(calls, options, io));
       const [unwanted] = Object.keys(options);
       if (unwanted !== undefined) throw invalidField(`--${unwanted}`, "to be left out beside the id of a sandbox", id);
-      setExitCode(await runTerminal(glovebox, { sandbox_id: id }, io));
+      setExitCode(await runTerminal(calls, { sandbox_id: id }, io));
     });
 }
 
-async function inFreshSandbox(glovebox: Glovebox, options: ShellOptions, io: CommandIo): Promise<number> {
+async function inFreshSandbox(calls: CommandCalls, options: ShellOptions, io: CommandIo): Promise<number> {
   // Asked before anything is started.
   await withOwnTerminal(io, () => Promise.resolve());
   const progress = new ProgressLine(io.stderr);
-  const environment = await glovebox.environments.create(await environmentOf(glovebox, options, io), {
+  const environment = await calls.send(createEnvironmentContract, await environmentOf(calls, options, io), {
     signal: io.signal,
     onEvent: (event) => {
       if (event.type === "progress") progress.show(event.message, event.fraction);
@@ -55,19 +60,19 @@ async function inFreshSandbox(glovebox: Glovebox, options: ShellOptions, io: Com
   progress.clear();
   try {
     for (const warning of environment.warnings) io.stderr.write(`glovebox: ${escapeLine(warning)}\n`);
-    return await runTerminal(glovebox, { sandbox_id: environment.sandbox_id }, io);
+    return await runTerminal(calls, { sandbox_id: environment.sandbox_id }, io);
   } finally {
-    await glovebox.environments.destroy({ env_id: environment.env_id });
+    await calls.send(destroyEnvironmentContract, { env_id: environment.env_id }, {});
   }
 }
 
 async function environmentOf(
-  glovebox: Glovebox,
+  calls: CommandCalls,
   { image, engine, network, project }: ShellOptions,
   { signal }: CommandIo,
 ): Promise<CreateEnvironmentRequest> {
   const request = {
-    image: image ?? (await pythonImage(glovebox, engine, signal)),
+    image: image ?? (await pythonImage(calls, engine, signal)),
     engine,
     network: parseNetworkOption(network),
     project_root: project,
@@ -77,8 +82,8 @@ async function environmentOf(
 }
 
 /** That of Python programs: small, known here, and it has what holds a terminal. */
-async function pythonImage(glovebox: Glovebox, engine: string | undefined, signal: AbortSignal): Promise<string> {
-  const images = await glovebox.images(engine === undefined ? {} : { engine }, { signal });
+async function pythonImage(calls: CommandCalls, engine: string | undefined, signal: AbortSignal): Promise<string> {
+  const { images } = await calls.send(listImagesContract, { engine }, { signal });
   const row = images.find(({ used_for: uses }) => uses.includes("python"));
   if (row === undefined) throw invalidField("--image", "an image", "none, and no default one is configured");
   return row.image;

@@ -3,8 +3,8 @@ import { readFile, stat } from "node:fs/promises";
 import { buffer } from "node:stream/consumers";
 import type { Command } from "commander";
 import { GloveboxError, invalidField } from "../../errors/glovebox-error.ts";
-import { createGlovebox } from "../../library/glovebox.ts";
-import type { ExecuteRequest, ExecuteResponse } from "../../operations/execute/execute-contract.ts";
+import { openCalls } from "../open-calls.ts";
+import { executeCodeContract, type ExecuteResponse } from "../../operations/execute/execute-contract.ts";
 import type { OperationEvent } from "../../operations/contract/operation-call.ts";
 import { checkCode, maxCodeBytes } from "../../policy/request/code.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
@@ -89,14 +89,14 @@ async function run(
       await (event.stream === "stdout" ? stdout : stderr).write(event.bytes);
     }
   };
-  const glovebox = await createGlovebox();
+  const calls = await openCalls();
   let response: ExecuteResponse;
   try {
     const stdin = source.readsStdin ? undefined : io.stdin;
-    response = await glovebox.execute(request as ExecuteRequest, { onEvent, stdin, signal: io.signal });
+    response = await calls.send(executeCodeContract, request, { onEvent, stdin, signal: io.signal });
   } finally {
     progress.clear();
-    await glovebox.close();
+    await calls[Symbol.asyncDispose]();
   }
   if (options.json === true) io.stdout.write(`${JSON.stringify(response)}\n`);
   else {

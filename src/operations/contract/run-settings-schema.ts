@@ -2,7 +2,7 @@ import { z } from "zod";
 import { isolationLevels } from "./wire-values.ts";
 
 /** Limits of a request (SPEC RT10); the policy checks their ranges and the deployment's ceilings. */
-const limitsSchema: z.ZodType<LimitsRequest> = z.strictObject({
+const limitsSchema: z.ZodType<LimitsRequest, LimitsRequest> = z.strictObject({
   cpus: z.number().optional().describe("CPUs' worth of time, fractions allowed."),
   memory_mb: z.number().optional().describe("Memory in MiB, without swap."),
   timeout_seconds: z.number().optional().describe("Time for the program itself, in seconds."),

@@ -66,5 +66,3 @@ export const destroyEnvironmentContract = defineOperation({
 });
 
 export type ListEnvironmentsResponse = z.output<typeof listEnvironmentsResponseSchema>;
-export type DestroyEnvironmentRequest = z.input<typeof destroyEnvironmentContract.request>;
-export type DestroyEnvironmentResponse = z.output<typeof destroyEnvironmentContract.response>;

@@ -138,7 +138,6 @@ export const stopProcessContract = defineOperation({
 
 export type ListProcessesRequest = z.input<typeof listProcessesRequestSchema>;
 export type ListProcessesResponse = z.output<typeof listProcessesResponseSchema>;
-export type WriteStdinRequest = z.input<typeof writeStdinRequestSchema>;
 export type WriteStdinResponse = z.output<typeof writeStdinResponseSchema>;
 export type StopProcessRequest = z.input<typeof stopProcessRequestSchema>;
 export type StopProcessResponse = z.output<typeof stopProcessResponseSchema>;

@@ -60,7 +60,6 @@ export const pruneSandboxesContract = defineOperation({
 });
 
 export type ListSandboxesRequest = z.input<typeof listSandboxesRequestSchema>;
-export type RemoveSandboxesRequest = z.input<typeof removeSandboxesRequestSchema>;
 export type PruneSandboxesRequest = z.input<typeof pruneSandboxesRequestSchema>;
 
 /** One sandbox of this machine's user. */

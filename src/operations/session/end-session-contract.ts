@@ -28,6 +28,3 @@ export const endSessionContract = defineOperation({
     text: ({ session_id: id }) => (id === null ? "There was no session to end." : `Session ${id} has ended.`),
   },
 });
-
-export type EndSessionRequest = z.input<typeof endSessionRequestSchema>;
-export type EndSessionResponse = z.output<typeof endSessionResponseSchema>;

@@ -50,6 +50,11 @@ export class Sessions {
     throw notFound(id, this.#options.idleMs, this.#idsOf(principal));
   }
 
+  /** The principal's own that have not ended. */
+  list(principal: string): readonly Session[] {
+    return this.#places.of(principal).flatMap(({ content }) => (content.isEnding ? [] : [content]));
+  }
+
   /** A new session, the connection's own if there is one. @throws CAPACITY, CANCELLED after `close` */
   create(settings: SessionSettings, { principal, connection }: SessionOwner): Session {
     const own = this.#idsOf(principal);
@@ -119,7 +124,7 @@ export class Sessions {
   }
 
   #idsOf(principal: string): readonly string[] {
-    return this.#places.of(principal).flatMap(({ id, content }) => (content.isEnding ? [] : [id]));
+    return this.list(principal).map(({ id }) => id);
   }
 }
 

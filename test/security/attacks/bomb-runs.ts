@@ -1,6 +1,6 @@
 import { execFile, spawnSync } from "node:child_process";
 import { promisify } from "node:util";
-import type { ExecuteResponse } from "../../../src/index.ts";
+import type { ExecuteResponse } from "../../helpers/wire-glovebox.ts";
 import { sleepersFor, uniqueSeconds } from "../../helpers/processes.ts";
 import { testImages } from "../../helpers/test-images.ts";
 import { everyRight } from "./host-scene.ts";

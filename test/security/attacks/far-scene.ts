@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer as createHttpServer, type RequestListener } from "node:http";
 import { createServer, type AddressInfo, type Server } from "node:net";
 import { networkInterfaces } from "node:os";
-import type { GloveboxOptions } from "../../../src/index.ts";
+import type { GloveboxOptions } from "../../helpers/wire-glovebox.ts";
 import { DnsServer, type DnsRecord } from "../../helpers/dns-server.ts";
 import { FarSide, makeCertificate } from "../../helpers/far-side.ts";
 import { testImages } from "../../helpers/test-images.ts";

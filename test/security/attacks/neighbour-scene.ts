@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import type { Glovebox } from "../../../src/index.ts";
+import type { Glovebox } from "../../helpers/wire-glovebox.ts";
 import { uniqueSeconds } from "../../helpers/processes.ts";
 import { testImages } from "../../helpers/test-images.ts";
 import { unsealed } from "./host-scene.ts";

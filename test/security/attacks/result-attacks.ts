@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import type { ExecuteResponse } from "../../../src/index.ts";
+import type { ExecuteResponse } from "../../helpers/wire-glovebox.ts";
 import { resultAttacks } from "./resource-attacks.ts";
 import { soloProgram } from "./run-attacks.ts";
 import type { UsedPlace } from "./use-place.ts";

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { text } from "node:stream/consumers";
-import type { ExecuteRequest, ExecuteResponse, Glovebox } from "../../../src/index.ts";
+import type { ExecuteRequest, ExecuteResponse, Glovebox } from "../../helpers/wire-glovebox.ts";
 import { testImages } from "../../helpers/test-images.ts";
 
 /** What the programs are told of the host, so that they know what to look for. */

@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach } from "vitest";
-import type { ExecuteRequest, Glovebox, GloveboxOptions } from "../../../src/index.ts";
+import type { ExecuteRequest, Glovebox, GloveboxOptions } from "../../helpers/wire-glovebox.ts";
 import { useGlovebox } from "../../helpers/open-glovebox.ts";
 import { skipOrFail } from "../../helpers/require.ts";
 import type { Place } from "./attack.ts";

@@ -4,7 +4,7 @@
  */
 import { once } from "node:events";
 import { createServer, type AddressInfo } from "node:net";
-import { createGlovebox } from "../../../src/index.ts";
+import { createGlovebox } from "../../helpers/wire-glovebox.ts";
 import { DnsServer, type DnsRecord } from "../../helpers/dns-server.ts";
 import { getProgram } from "../../helpers/network-scene.ts";
 import { ProxySubject } from "../../helpers/proxy-subject.ts";

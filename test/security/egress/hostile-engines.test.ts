@@ -1,5 +1,5 @@
 import { afterAll, afterEach, describe, expect, it } from "vitest";
-import type { ExecuteResponse } from "../../../src/index.ts";
+import type { ExecuteResponse } from "../../helpers/wire-glovebox.ts";
 import { DnsServer } from "../../helpers/dns-server.ts";
 import { getProgram, rawProgram } from "../../helpers/network-scene.ts";
 import { places, useGlovebox } from "../../helpers/open-glovebox.ts";

@@ -1,0 +1,53 @@
+import type { Logger } from "../base/logger.ts";
+import { loadHostConfig, type ConfigOverrides } from "../config/host-config.ts";
+import { GloveboxError } from "../errors/glovebox-error.ts";
+import { createPlatform, type Alert } from "../platform/platform.ts";
+import type { Caller } from "./objects/calls.ts";
+
+/** Options of the embedded Glovebox; everything else comes from the environment and the configuration file. */
+export interface EmbeddedOptions extends ConfigOverrides {
+  /** Engine of requests that name none: auto, docker, podman or local; default: CONTAINER_RUNTIME, else auto. */
+  readonly engine?: string | undefined;
+  /** Folder that context files are read below and that their names are relative to; default: the process's own. */
+  readonly workingDirectory?: string | undefined;
+  /** Receives the alerts of every sandbox. Not waited for. */
+  readonly onAlert?: ((alert: Alert) => void) | undefined;
+  /** Receives the log instead of stderr, at every level; a logger of pino's fits. */
+  readonly logger?: Logger | undefined;
+}
+
+/** The principal of everything that this process asks for by itself. */
+const principal = "local";
+
+/**
+ * The operations of a platform of this process.
+ * @throws INVALID_REQUEST when the configuration is not valid, or there is no engine of that name
+ */
+export async function openEmbeddedCaller(options: EmbeddedOptions = {}): Promise<Caller> {
+  const { workingDirectory, engine, onAlert, logger, ...overrides } = options;
+  const { config, host, loaded } = await loadHostConfig(overrides);
+  const platform = createPlatform({
+    config,
+    loaded,
+    host: { ...host, workingDirectory: workingDirectory ?? host.workingDirectory },
+    door: "person",
+    defaultEngine: engine,
+    onAlert,
+    logger,
+  });
+  return {
+    call: platform.call,
+    principal,
+    close: async () => {
+      const left = await platform.close();
+      if (left.length > 0) throw leftBehind(left);
+    },
+  };
+}
+
+function leftBehind(left: readonly string[]): GloveboxError {
+  return new GloveboxError("ENGINE_UNAVAILABLE", `The engine did not remove everything in time: ${left.join(", ")}.`, {
+    suggestion: "Check the engine; `glovebox prune` and the next start of Glovebox remove what is left.",
+    context: { left },
+  });
+}

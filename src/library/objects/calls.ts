@@ -1,0 +1,101 @@
+import { GloveboxError } from "../../errors/glovebox-error.ts";
+import type { CallOperation, OperationCall, OperationEvent } from "../../operations/contract/operation-call.ts";
+import type { OperationContract, ResponseOf } from "../../operations/contract/operation-contract.ts";
+import { parseRequest } from "../../operations/contract/parse-request.ts";
+import { toCamelNames, toCamelPath, toWireNames, type Camel } from "./camel.ts";
+import { Execution } from "./execution.ts";
+import { resultOf, type Result } from "./result.ts";
+
+/** How to follow a call and give it up. */
+export interface CallOptions {
+  /** Ends the call and what it started; the call then throws CANCELLED. */
+  readonly signal?: AbortSignal | undefined;
+  /** Receives what happens meanwhile: the sandbox's id, output, refused connections, progress. Awaited for output. */
+  readonly onEvent?: ((event: OperationEvent) => void | Promise<void>) | undefined;
+}
+
+/** How to follow a program and give it up. */
+export interface RunOptions extends CallOptions {
+  /** The program's standard input as a stream of bytes, instead of the option `stdin`. */
+  readonly stdin?: AsyncIterable<Uint8Array> | undefined;
+  /** Throws `ProgramError` for a program that did not end well; default: what Glovebox was opened with, else false. */
+  readonly throwOnError?: boolean | undefined;
+}
+
+/** What the objects stand on: one function, in this process or to a server. */
+export interface Caller {
+  readonly call: CallOperation;
+  /** Everything that the calls make belongs to it; a server knows its own by the key. */
+  readonly principal: string;
+  readonly throwOnError?: boolean | undefined;
+  readonly close: () => Promise<void>;
+}
+
+/** Further facts of a call that only some objects give. */
+type Further = Pick<OperationCall, "connection" | "sizes" | "stdin">;
+
+/** Calls in camelCase. */
+export class Calls {
+  readonly #caller: Caller;
+  #closed: Promise<void> | null = null;
+
+  constructor(caller: Caller) {
+    this.#caller = caller;
+  }
+
+  /** @throws GloveboxError, whose fields are named as the library names them */
+  async send<Contract extends OperationContract>(
+    contract: Contract,
+    options: object,
+    { signal, onEvent, ...further }: CallOptions & Further = {},
+  ): Promise<Camel<ResponseOf<Contract>>> {
+    if (this.#closed !== null) {
+      throw new GloveboxError("INVALID_REQUEST", "This Glovebox has been closed.", { suggestion: "Open another one." });
+    }
+    const { call, principal } = this.#caller;
+    try {
+      const request = parseRequest(contract, toWireNames(options, contract.request));
+      const response = await call(contract, request, { signal, onEvent, ...further, principal });
+      return toCamelNames(response, contract.response) as Camel<ResponseOf<Contract>>;
+    } catch (error) {
+      throw inLibraryNames(error, contract);
+    }
+  }
+
+  /** A call that runs a program. */
+  run<Contract extends OperationContract>(
+    contract: Contract,
+    options: object,
+    { throwOnError = this.#caller.throwOnError, onEvent, ...call }: RunOptions & Further = {},
+  ): Execution<Result<Camel<ResponseOf<Contract>>>> {
+    return new Execution(async (onOutput) => {
+      const response = await this.send(contract, options, {
+        ...call,
+        onEvent: async (event) => {
+          await Promise.all([
+            onEvent?.(event),
+            event.type === "output" ? onOutput(event.stream, event.bytes) : undefined,
+          ]);
+        },
+      });
+      return resultOf(response, throwOnError === true);
+    });
+  }
+
+  close(): Promise<void> {
+    return (this.#closed ??= this.#caller.close());
+  }
+}
+
+/** The same error about the library's options instead of the wire's fields. */
+function inLibraryNames(error: unknown, { request }: OperationContract): unknown {
+  if (!(error instanceof GloveboxError) || error.errorType !== "INVALID_REQUEST") return error;
+  const { field } = error.context;
+  const name = typeof field === "string" ? toCamelPath(field, request) : field;
+  if (typeof field !== "string" || typeof name !== "string" || name === field) return error;
+  return new GloveboxError("INVALID_REQUEST", error.message.replaceAll(field, name), {
+    suggestion: error.suggestion.replaceAll(field, name),
+    context: { ...error.context, field: name },
+    cause: error,
+  });
+}

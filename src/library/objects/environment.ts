@@ -1,0 +1,81 @@
+import {
+  createEnvironmentContract,
+  type CreateEnvironmentRequest,
+  type CreateEnvironmentResponse,
+} from "../../operations/environments/create-environment-contract.ts";
+import {
+  destroyEnvironmentContract,
+  listEnvironmentsContract,
+  type ListEnvironmentsResponse,
+} from "../../operations/environments/environments-contract.ts";
+import {
+  runCommandContract,
+  type RunCommandRequest,
+  type RunCommandResponse,
+} from "../../operations/environments/run-command-contract.ts";
+import { withCommand } from "./with-command.ts";
+import type { Calls, CallOptions, RunOptions } from "./calls.ts";
+import type { Camel } from "./camel.ts";
+import type { Execution } from "./execution.ts";
+import { Processes } from "./processes.ts";
+import type { Result } from "./result.ts";
+
+/** What a command is made of; all but `command` may be left out. */
+export type CommandOptions = Omit<Camel<RunCommandRequest>, "envId">;
+
+/** Containers that run commands until they are closed, with a project's folder where one is given. */
+export class Environments {
+  readonly #calls: Calls;
+
+  constructor(calls: Calls) {
+    this.#calls = calls;
+  }
+
+  /** Starts one; a missing image is pulled first. @throws ALREADY_EXISTS, and what starting a sandbox throws */
+  async create(options: Camel<CreateEnvironmentRequest>, call?: CallOptions): Promise<Environment> {
+    const details = await this.#calls.send(createEnvironmentContract, options, call);
+    return new Environment(this.#calls, details.envId, details);
+  }
+
+  /** One by its id; nothing is asked yet, and its calls throw NOT_FOUND for one that does not exist. */
+  get(envId: string): Environment {
+    return new Environment(this.#calls, envId, null);
+  }
+
+  async list(call?: CallOptions): Promise<Camel<ListEnvironmentsResponse>["environments"]> {
+    return (await this.#calls.send(listEnvironmentsContract, {}, call)).environments;
+  }
+}
+
+/** A container that runs commands, several at once. `await using` removes it; the project's folder stays as it is. */
+export class Environment implements AsyncDisposable {
+  readonly id: string;
+  /** What the call that created it told; null for one that was got by its id. */
+  readonly details: Camel<CreateEnvironmentResponse> | null;
+  readonly processes: Processes;
+  readonly #calls: Calls;
+
+  constructor(calls: Calls, id: string, details: Camel<CreateEnvironmentResponse> | null) {
+    this.#calls = calls;
+    this.id = id;
+    this.details = details;
+    this.processes = new Processes(calls, { envId: id });
+  }
+
+  /** Runs a program with its arguments to its end: `run(["npm", "test"])`. */
+  run(
+    options: readonly string[] | CommandOptions,
+    call?: Omit<RunOptions, "stdin">,
+  ): Execution<Result<Camel<RunCommandResponse>>> {
+    return this.#calls.run(runCommandContract, { ...withCommand(options), envId: this.id }, call);
+  }
+
+  /** Ends what runs in it and removes the container. */
+  async close(call?: CallOptions): Promise<void> {
+    await this.#calls.send(destroyEnvironmentContract, { envId: this.id }, call);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}

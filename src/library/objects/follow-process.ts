@@ -1,0 +1,65 @@
+import { GloveboxError } from "../../errors/glovebox-error.ts";
+import type { ListProcessesResponse } from "../../operations/processes/processes-contract.ts";
+import type { Camel } from "./camel.ts";
+
+/** One background process as a list shows it. */
+export type ProcessDetails = Camel<ListProcessesResponse>["processes"][number];
+
+/** A piece of what a background process wrote. */
+export interface ProcessChunk {
+  readonly stream: "stdout" | "stderr";
+  readonly text: string;
+  /** Bytes of the stream before this piece that were no longer there when it was read. */
+  readonly droppedBytes: number;
+}
+
+/** Pauses between questions while there is nothing new. */
+const [minPauseMs, maxPauseMs] = [50, 1000];
+
+interface Offsets {
+  readonly stdoutOffset: number;
+  readonly stderrOffset: number;
+}
+
+/** Output from its beginning to the end of both streams. @throws CANCELLED */
+export async function* followProcess(
+  read: (offsets: Offsets) => Promise<ProcessDetails>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<ProcessChunk, undefined> {
+  const next = { stdout: 0, stderr: 0 };
+  let pauseMs = minPauseMs;
+  for (;;) {
+    const details = await read({ stdoutOffset: next.stdout, stderrOffset: next.stderr });
+    let isNew = false;
+    for (const stream of ["stdout", "stderr"] as const) {
+      const part = details[stream];
+      if (part === undefined || part.nextOffset === next[stream]) continue;
+      isNew = true;
+      const droppedBytes = Math.max(0, part.offset - next[stream]);
+      next[stream] = part.nextOffset;
+      yield { stream, text: part.text, droppedBytes };
+    }
+    if (isNew) pauseMs = minPauseMs;
+    else if (details.stdout?.isOver !== false && details.stderr?.isOver !== false) return;
+    else {
+      await pause(pauseMs, signal);
+      pauseMs = Math.min(pauseMs * 2, maxPauseMs);
+    }
+  }
+}
+
+/** @throws CANCELLED */
+function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const cancel = (): void => {
+      clearTimeout(timer);
+      reject(new GloveboxError("CANCELLED", "The wait was given up.", { cause: signal?.reason }));
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", cancel);
+      resolve();
+    }, ms);
+    if (signal?.aborted === true) cancel();
+    else signal?.addEventListener("abort", cancel, { once: true });
+  });
+}

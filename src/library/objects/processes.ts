@@ -1,0 +1,102 @@
+import {
+  listProcessesContract,
+  stopProcessContract,
+  writeStdinContract,
+  type ListProcessesRequest,
+  type StopProcessRequest,
+  type StopProcessResponse,
+  type WriteStdinResponse,
+} from "../../operations/processes/processes-contract.ts";
+import {
+  startProcessContract,
+  type StartProcessRequest,
+  type StartProcessResponse,
+} from "../../operations/processes/start-process-contract.ts";
+import { withCommand } from "./with-command.ts";
+import type { Calls, CallOptions } from "./calls.ts";
+import type { Camel } from "./camel.ts";
+import { followProcess, type ProcessChunk, type ProcessDetails } from "./follow-process.ts";
+import type { Place } from "./places.ts";
+
+type StartOptions = Omit<Camel<StartProcessRequest>, "envId" | "sessionId">;
+type OutputOptions = Pick<Camel<ListProcessesRequest>, "stdoutOffset" | "stderrOffset" | "maxBytes">;
+type StopOptions = Pick<Camel<StopProcessRequest>, "signal">;
+
+/** Background processes of a session or an environment: they go on when the call that started them is over. */
+export class Processes {
+  readonly #calls: Calls;
+  readonly #place: Place;
+
+  constructor(calls: Calls, place: Place) {
+    this.#calls = calls;
+    this.#place = place;
+  }
+
+  /**
+   * Starts a process; its `ports` are reached at the URLs of its details.
+   * @throws NOT_FOUND, and what starting a sandbox throws
+   */
+  async start(options: readonly string[] | StartOptions, call?: CallOptions): Promise<Process> {
+    const details = await this.#calls.send(startProcessContract, { ...withCommand(options), ...this.#place }, call);
+    return new Process(this.#calls, this.#place, details.processId, details);
+  }
+
+  /** Those of this place, each with its state and ports. */
+  async list(call?: CallOptions): Promise<readonly ProcessDetails[]> {
+    return (await this.#calls.send(listProcessesContract, this.#place, call)).processes;
+  }
+
+  /** One of them by its id; nothing is asked yet. */
+  get(processId: string): Process {
+    return new Process(this.#calls, this.#place, processId, null);
+  }
+}
+
+/** One background process. `await using` ends it. */
+export class Process implements AsyncDisposable {
+  readonly id: string;
+  /** What the call that started it told; null for one that was got by its id. */
+  readonly details: Camel<StartProcessResponse> | null;
+  readonly #calls: Calls;
+  readonly #place: Place;
+
+  constructor(calls: Calls, place: Place, id: string, details: Camel<StartProcessResponse> | null) {
+    this.#calls = calls;
+    this.#place = place;
+    this.id = id;
+    this.details = details;
+  }
+
+  /** Its state, and a part of its output: from the offsets on, which `nextOffset` of the last answer continues. */
+  async read(options: OutputOptions = {}, call?: CallOptions): Promise<ProcessDetails> {
+    const request = { ...options, ...this.#place, processId: this.id };
+    const { processes } = await this.#calls.send(listProcessesContract, request, call);
+    return processes[0] as ProcessDetails;
+  }
+
+  /**
+   * What it has written and goes on writing, until it ends: it is asked for again and again, at most once a second while it
+   * is quiet. The server keeps the newest 256 KiB of each stream; `droppedBytes` says what a slow reader missed.
+   */
+  output(call?: Pick<CallOptions, "signal">): AsyncGenerator<ProcessChunk, undefined> {
+    return followProcess((offsets) => this.read(offsets, call), call?.signal);
+  }
+
+  /** Writes text to its standard input, at most 1 MiB, and ends that input when asked. */
+  write(
+    text: string,
+    { close, ...call }: CallOptions & { readonly close?: boolean } = {},
+  ): Promise<Camel<WriteStdinResponse>> {
+    const request = { ...this.#place, processId: this.id, text, close };
+    return this.#calls.send(writeStdinContract, request, call);
+  }
+
+  /** Ends it with all that it started, or sends it a signal. */
+  stop(options: StopOptions = {}, call?: CallOptions): Promise<Camel<StopProcessResponse>> {
+    return this.#calls.send(stopProcessContract, { ...options, ...this.#place, processId: this.id }, call);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+}

@@ -1,0 +1,106 @@
+import type { OperationCall } from "../../operations/contract/operation-call.ts";
+import {
+  copyIntoSandboxContract,
+  copyOutOfSandboxContract,
+  type CopyInRequest,
+  type CopyOutRequest,
+  type CopyResponse,
+} from "../../operations/sandboxes/copy-contract.ts";
+import {
+  execInSandboxContract,
+  openTerminalContract,
+  type ExecRequest,
+  type ExecResponse,
+  type TerminalRequest,
+  type TerminalResponse,
+} from "../../operations/sandboxes/exec-contract.ts";
+import {
+  listSandboxesContract,
+  pruneSandboxesContract,
+  removeSandboxesContract,
+  type ListSandboxesRequest,
+  type PruneSandboxesRequest,
+  type SandboxRow,
+} from "../../operations/sandboxes/sandboxes-contract.ts";
+import { withCommand } from "./with-command.ts";
+import type { Calls, CallOptions, RunOptions } from "./calls.ts";
+import type { Camel } from "./camel.ts";
+import type { Execution } from "./execution.ts";
+import type { Result } from "./result.ts";
+
+type ExecOptions = Omit<Camel<ExecRequest>, "sandboxId">;
+type TerminalOptions = Omit<Camel<TerminalRequest>, "sandboxId">;
+type CopyLimits = Pick<Camel<CopyInRequest>, "maxBytes" | "maxEntries">;
+
+/** Keyboard and size of a terminal that is lent to a program. */
+export interface TerminalCall extends CallOptions, Pick<OperationCall, "stdin" | "sizes"> {}
+
+/** Sandboxes that live now, those of other processes of this user too. */
+export class Sandboxes {
+  readonly #calls: Calls;
+
+  constructor(calls: Calls) {
+    this.#calls = calls;
+  }
+
+  async list(options: Camel<ListSandboxesRequest> = {}, call?: CallOptions): Promise<readonly Camel<SandboxRow>[]> {
+    return (await this.#calls.send(listSandboxesContract, options, call)).sandboxes;
+  }
+
+  /** One by its id; nothing is asked yet. */
+  get(sandboxId: string): Sandbox {
+    return new Sandbox(this.#calls, sandboxId);
+  }
+
+  /** Removes what dead processes left on the engines, or everything; resolves to the ids. */
+  async prune(options: Camel<PruneSandboxesRequest> = {}, call?: CallOptions): Promise<readonly string[]> {
+    return (await this.#calls.send(pruneSandboxesContract, options, call)).removed;
+  }
+}
+
+/**
+ * One live sandbox, whatever runs in it, which goes on. Its calls throw NOT_FOUND naming the sandboxes there are,
+ * SANDBOX_LOST when its owner is gone, and UNSUPPORTED for one that is out of reach or at isolation `preload`.
+ */
+export class Sandbox {
+  readonly id: string;
+  readonly #calls: Calls;
+
+  constructor(calls: Calls, id: string) {
+    this.#calls = calls;
+    this.id = id;
+  }
+
+  /** Runs a program beside those that are there: `run(["ls", "-l"])`. An abort ends it with all that it started. */
+  run(options: readonly string[] | ExecOptions, call?: RunOptions): Execution<Result<Camel<ExecResponse>>> {
+    return this.#calls.run(execInSandboxContract, { ...withCommand(options), sandboxId: this.id }, call);
+  }
+
+  /**
+   * A shell or a program in a terminal: `stdin` is what is typed, output events are what to draw, unfiltered, `sizes`
+   * tells of other sizes. The end of what is typed hangs up.
+   */
+  terminal(options: TerminalOptions, call?: TerminalCall): Promise<Camel<TerminalResponse>> {
+    return this.#calls.send(openTerminalContract, { ...options, sandboxId: this.id }, call);
+  }
+
+  /** Copies a file or folder of this machine into it, as `docker cp` does. @throws POLICY_DENIED beyond the limits */
+  copyIn(source: string, target: string, limits: CopyLimits = {}, call?: CallOptions): Promise<Camel<CopyResponse>> {
+    const request: Camel<CopyInRequest> = { ...limits, sandboxId: this.id, source, target };
+    return this.#calls.send(copyIntoSandboxContract, request, call);
+  }
+
+  /**
+   * Copies a file or folder out of it. Its programs chose the names: nothing is written outside of the target, no link is
+   * followed or made that leads out. @throws POLICY_DENIED beyond the limits and for names that lead out
+   */
+  copyOut(source: string, target: string, limits: CopyLimits = {}, call?: CallOptions): Promise<Camel<CopyResponse>> {
+    const request: Camel<CopyOutRequest> = { ...limits, sandboxId: this.id, source, target };
+    return this.#calls.send(copyOutOfSandboxContract, request, call);
+  }
+
+  /** Ends and removes it, whatever runs there. */
+  async close(call?: CallOptions): Promise<void> {
+    await this.#calls.send(removeSandboxesContract, { ids: [this.id] }, call);
+  }
+}

@@ -1,0 +1,79 @@
+import { endSessionContract } from "../../operations/session/end-session-contract.ts";
+import {
+  runCodeContract,
+  type RunCodeRequest,
+  type RunCodeResponse,
+} from "../../operations/session/run-code-contract.ts";
+import {
+  listSessionsContract,
+  openSessionContract,
+  type ListSessionsResponse,
+  type OpenSessionRequest,
+  type OpenSessionResponse,
+} from "../../operations/session/sessions-contract.ts";
+import type { Calls, CallOptions, RunOptions } from "./calls.ts";
+import type { Camel } from "./camel.ts";
+import type { Execution } from "./execution.ts";
+import { Files } from "./files.ts";
+import { Processes } from "./processes.ts";
+import type { Result } from "./result.ts";
+
+/** What a program in a session is made of; all but `code` may be left out. */
+export type SessionRunOptions = Omit<Camel<RunCodeRequest>, "sessionId">;
+
+/** Places whose files last from run to run. */
+export class Sessions {
+  readonly #calls: Calls;
+
+  constructor(calls: Calls) {
+    this.#calls = calls;
+  }
+
+  /** Opens a session; its sandbox starts with its first run. It keeps the image and the limits that are given here. */
+  async open(options: Camel<OpenSessionRequest> = {}, call?: CallOptions): Promise<Session> {
+    const details = await this.#calls.send(openSessionContract, options, call);
+    return new Session(this.#calls, details.sessionId, details);
+  }
+
+  /** One by its id; nothing is asked yet, and its calls throw NOT_FOUND for one that has ended. */
+  get(sessionId: string): Session {
+    return new Session(this.#calls, sessionId, null);
+  }
+
+  async list(call?: CallOptions): Promise<Camel<ListSessionsResponse>["sessions"]> {
+    return (await this.#calls.send(listSessionsContract, {}, call)).sessions;
+  }
+}
+
+/** A place whose files last from run to run, while each run is a program of its own. `await using` ends it. */
+export class Session implements AsyncDisposable {
+  readonly id: string;
+  /** What the call that opened it told; null for one that was got by its id. */
+  readonly details: Camel<OpenSessionResponse> | null;
+  readonly files: Files;
+  readonly processes: Processes;
+  readonly #calls: Calls;
+
+  constructor(calls: Calls, id: string, details: Camel<OpenSessionResponse> | null) {
+    this.#calls = calls;
+    this.id = id;
+    this.details = details;
+    this.files = new Files(calls, { sessionId: id });
+    this.processes = new Processes(calls, { sessionId: id });
+  }
+
+  /** Runs a program, in TypeScript unless `language` says otherwise; runs of one session wait for each other. */
+  run(options: string | SessionRunOptions, call?: RunOptions): Execution<Result<Camel<RunCodeResponse>>> {
+    const given = typeof options === "string" ? { code: options } : options;
+    return this.#calls.run(runCodeContract, { ...given, sessionId: this.id }, call);
+  }
+
+  /** Ends what runs in it and removes its files. */
+  async close(call?: CallOptions): Promise<void> {
+    await this.#calls.send(endSessionContract, { sessionId: this.id }, call);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}

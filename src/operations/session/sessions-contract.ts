@@ -1,0 +1,57 @@
+import { z } from "zod";
+import { defineOperation } from "../contract/operation-contract.ts";
+import { runSettings } from "../contract/run-settings-schema.ts";
+import { isolationLevels } from "../contract/wire-values.ts";
+
+const { network: _, ...settings } = runSettings;
+
+const session = z.object({
+  session_id: z.string(),
+  engine: z.string(),
+  image: z.string().describe("The image that its sandbox has on engines with images."),
+  oci_runtime: z.string().optional(),
+  min_isolation: z.enum(isolationLevels).describe("The weakest isolation that its programs run at."),
+  running_processes: z.number().describe("Background processes."),
+});
+
+/** Request of `open_session`. */
+const openSessionRequestSchema = z.strictObject(settings);
+const openSessionResponseSchema = session.extend({ warnings: z.array(z.string()) });
+
+/** `open_session`: a new session, whatever the connection has already. */
+export const openSessionContract = defineOperation({
+  name: "open_session",
+  audience: "everyone",
+  description:
+    "Opens a new session for run_code and tells its session_id. Its sandbox starts with its first call. It keeps what it was opened with; time and network are each call's own.",
+  request: openSessionRequestSchema,
+  response: openSessionResponseSchema,
+  routes: [{ method: "POST", path: "/api/sessions" }],
+});
+
+const listSessionsResponseSchema = z.object({ sessions: z.array(session) });
+
+/** `list_sessions`: the caller's own. */
+export const listSessionsContract = defineOperation({
+  name: "list_sessions",
+  audience: "everyone",
+  description: "Lists your sessions that have not ended, with what they were opened with.",
+  request: z.strictObject({}),
+  response: listSessionsResponseSchema,
+  routes: [{ method: "GET", path: "/api/sessions" }],
+});
+
+/** `get_session`: one of the caller's own. */
+export const getSessionContract = defineOperation({
+  name: "get_session",
+  audience: "everyone",
+  description: "Tells what one of your sessions was opened with, and what runs in it.",
+  request: z.strictObject({ session_id: z.string().describe("A session_id of an earlier answer.") }),
+  response: session,
+  routes: [{ method: "GET", path: "/api/sessions/{session_id}" }],
+});
+
+export type OpenSessionRequest = z.input<typeof openSessionRequestSchema>;
+export type OpenSessionResponse = z.output<typeof openSessionResponseSchema>;
+export type ListSessionsResponse = z.output<typeof listSessionsResponseSchema>;
+export type SessionRow = z.output<typeof session>;

@@ -1,0 +1,35 @@
+import { GloveboxError } from "../../errors/glovebox-error.ts";
+import type { Session } from "../../workloads/session/session.ts";
+import { handle } from "../handling/handler.ts";
+import { sessionOf } from "./session-of.ts";
+import { getSessionContract, listSessionsContract, openSessionContract, type SessionRow } from "./sessions-contract.ts";
+
+/** `open_session`: a new session, whatever the connection has already. */
+export const openSessionHandler = handle(openSessionContract, async (platform, request, { connection: _, ...call }) => {
+  // Without a connection there is none that it could share.
+  const { session, notes } = await sessionOf(platform, request, call);
+  return { ...rowOf(session), warnings: [...notes] };
+});
+
+/** `list_sessions`: the caller's own. */
+export const listSessionsHandler = handle(listSessionsContract, ({ sessions }, _, { principal }) =>
+  Promise.resolve({ sessions: sessions.list(principal).map(rowOf) }),
+);
+
+/** `get_session`: one of the caller's own. */
+export const getSessionHandler = handle(getSessionContract, async ({ sessions }, { session_id: id }, call) => {
+  const session = sessions.find(id, call);
+  if (session === null) throw new GloveboxError("NOT_FOUND", "There is no such session.");
+  return rowOf(session);
+});
+
+function rowOf({ id, settings, processes }: Session): SessionRow {
+  return {
+    session_id: id,
+    engine: settings.engine.name,
+    image: settings.image,
+    ...(settings.ociRuntime === undefined ? {} : { oci_runtime: settings.ociRuntime }),
+    min_isolation: settings.minIsolation,
+    running_processes: processes.running.length,
+  };
+}

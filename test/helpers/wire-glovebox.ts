@@ -1,0 +1,124 @@
+import { checkMountContract, listMountsContract } from "../../src/operations/mounts/mounts-contract.ts";
+import { copyIntoSandboxContract, copyOutOfSandboxContract } from "../../src/operations/sandboxes/copy-contract.ts";
+import { createEnvironmentContract } from "../../src/operations/environments/create-environment-contract.ts";
+import {
+  destroyEnvironmentContract,
+  listEnvironmentsContract,
+} from "../../src/operations/environments/environments-contract.ts";
+import { doctorContract } from "../../src/operations/doctor/doctor-contract.ts";
+import { endSessionContract } from "../../src/operations/session/end-session-contract.ts";
+import { execInSandboxContract, openTerminalContract } from "../../src/operations/sandboxes/exec-contract.ts";
+import { executeCodeContract } from "../../src/operations/execute/execute-contract.ts";
+import {
+  buildImagesContract,
+  listImagesContract,
+  pullImagesContract,
+} from "../../src/operations/images/images-contract.ts";
+import {
+  listFilesContract,
+  readFileContract,
+  writeFileContract,
+} from "../../src/operations/session/session-files-contract.ts";
+import { listPackagesContract, prunePackagesContract } from "../../src/operations/packages/packages-contract.ts";
+import {
+  listProcessesContract,
+  stopProcessContract,
+  writeStdinContract,
+} from "../../src/operations/processes/processes-contract.ts";
+import {
+  listSandboxesContract,
+  pruneSandboxesContract,
+  removeSandboxesContract,
+} from "../../src/operations/sandboxes/sandboxes-contract.ts";
+import type { OperationCall } from "../../src/operations/contract/operation-call.ts";
+import type { OperationContract, ResponseOf } from "../../src/operations/contract/operation-contract.ts";
+import { parseRequest } from "../../src/operations/contract/parse-request.ts";
+import { openEmbeddedCaller, type EmbeddedOptions } from "../../src/library/embedded-caller.ts";
+import { runCodeContract } from "../../src/operations/session/run-code-contract.ts";
+import { runCommandContract } from "../../src/operations/environments/run-command-contract.ts";
+import { startProcessContract } from "../../src/operations/processes/start-process-contract.ts";
+import type { z } from "zod";
+
+export { GloveboxError } from "../../src/errors/glovebox-error.ts";
+export type { Alert } from "../../src/platform/platform.ts";
+export type { OperationEvent } from "../../src/operations/contract/operation-call.ts";
+export type { DoctorEngine, DoctorResponse } from "../../src/operations/doctor/doctor-contract.ts";
+export type { ExecuteRequest, ExecuteResponse } from "../../src/operations/execute/execute-contract.ts";
+export type { RunCodeRequest, RunCodeResponse } from "../../src/operations/session/run-code-contract.ts";
+export type { CheckMountResponse, ListMountsResponse } from "../../src/operations/mounts/mounts-contract.ts";
+export type { SandboxRow } from "../../src/operations/sandboxes/sandboxes-contract.ts";
+export type { EmbeddedOptions as GloveboxOptions };
+
+type CallOptions = Omit<OperationCall, "principal" | "connection">;
+
+/** An operation of this process, in the wire's names. */
+type Call<Contract extends OperationContract> = (
+  request: z.input<Contract["request"]>,
+  call?: CallOptions,
+) => Promise<ResponseOf<Contract>>;
+/** One whose request may be left out. */
+type PlainCall<Contract extends OperationContract> = (
+  request?: z.input<Contract["request"]>,
+  call?: CallOptions,
+) => Promise<ResponseOf<Contract>>;
+
+/** Every operation of this process as the doors on a wire have it: its own names, checked requests, one connection. */
+export type Glovebox = Awaited<ReturnType<typeof createGlovebox>>;
+
+/** Opens a Glovebox in this process. @throws INVALID_REQUEST for a bad configuration */
+export async function createGlovebox(options: EmbeddedOptions = {}) {
+  const { call, principal, close } = await openEmbeddedCaller(options);
+  const on =
+    <Contract extends OperationContract>(contract: Contract): Call<Contract> =>
+    (request, how) =>
+      call(contract, parseRequest(contract, request), { ...how, principal, connection: "library" });
+  const plain =
+    <Contract extends OperationContract>(contract: Contract): PlainCall<Contract> =>
+    (request = {} as z.input<Contract["request"]>, how) =>
+      on(contract)(request, how);
+  return {
+    execute: on(executeCodeContract),
+    runCode: on(runCodeContract),
+    listFiles: plain(listFilesContract),
+    readFile: on(readFileContract),
+    writeFile: on(writeFileContract),
+    endSession: plain(endSessionContract),
+    environments: {
+      create: on(createEnvironmentContract),
+      runCommand: on(runCommandContract),
+      list: (how?: CallOptions) => on(listEnvironmentsContract)({}, how),
+      destroy: on(destroyEnvironmentContract),
+    },
+    processes: {
+      start: on(startProcessContract),
+      list: plain(listProcessesContract),
+      writeStdin: on(writeStdinContract),
+      stop: on(stopProcessContract),
+    },
+    live: {
+      exec: on(execInSandboxContract),
+      terminal: on(openTerminalContract),
+      copyIn: on(copyIntoSandboxContract),
+      copyOut: on(copyOutOfSandboxContract),
+    },
+    images: async (...given: Parameters<PlainCall<typeof listImagesContract>>) =>
+      (await plain(listImagesContract)(...given)).images,
+    pullImages: async (...given: Parameters<PlainCall<typeof pullImagesContract>>) =>
+      (await plain(pullImagesContract)(...given)).images,
+    buildImages: async (...given: Parameters<PlainCall<typeof buildImagesContract>>) =>
+      (await plain(buildImagesContract)(...given)).images,
+    sandboxes: async (...given: Parameters<PlainCall<typeof listSandboxesContract>>) =>
+      (await plain(listSandboxesContract)(...given)).sandboxes,
+    removeSandboxes: async (...given: Parameters<Call<typeof removeSandboxesContract>>) =>
+      (await on(removeSandboxesContract)(...given)).removed,
+    pruneSandboxes: async (...given: Parameters<PlainCall<typeof pruneSandboxesContract>>) =>
+      (await plain(pruneSandboxesContract)(...given)).removed,
+    doctor: (how?: CallOptions) => on(doctorContract)({}, how),
+    checkMount: on(checkMountContract),
+    mounts: (how?: CallOptions) => on(listMountsContract)({}, how),
+    packages: (how?: CallOptions) => on(listPackagesContract)({}, how),
+    prunePackages: plain(prunePackagesContract),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
