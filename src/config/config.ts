@@ -57,6 +57,8 @@ export interface Config {
     /** Bytes that one sandbox may send and receive. */
     readonly maxBytes: number;
   };
+  /** Whether no image is pulled or built. */
+  readonly prebuiltOnly: boolean;
   readonly packages: {
     /** Of installed packages; absolute or from `~/`. */
     readonly directory: string;

@@ -40,6 +40,7 @@ describe("loadConfig without anything set", () => {
         typescript: "node:24-slim",
         session: "bun-runner-base",
       },
+      prebuiltOnly: false,
       sessionBaseImage: "alpine:3",
       session: { idleTimeoutMs: 900_000 },
       limits: defaultLimits,

@@ -59,7 +59,7 @@ export class Engines implements AsyncDisposable {
     }
     let opened = this.#opened.get(name);
     if (opened === undefined) {
-      opened = open(this.#surroundings).then(guardEngine);
+      opened = open(this.#surroundings).then((engine) => guardEngine(engine, this.#surroundings));
       this.#opened.set(name, opened);
     }
     return opened;

@@ -14,6 +14,8 @@ export interface EngineSurroundings {
   readonly stateDirectory: string;
   /** The same for root, open to other users who know a name in it. */
   readonly passableStateDirectory: string;
+  /** Whether no image may be pulled or built: what is missing is an error. */
+  readonly prebuiltOnly: boolean;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   /** A random integer, `minimum` included, `maximum` excluded. */

@@ -33,8 +33,13 @@ type Deadline = keyof typeof deadlinesMs;
  * Wraps an engine so that every call has a deadline, an aborted call ends as CANCELLED, and no other error than
  * `GloveboxError` comes out. Calls that may rightly last (`pull`, `wait`, a process's life) have no deadline.
  */
-export function guardEngine(engine: Engine): Engine {
-  return new GuardedEngine(engine);
+export function guardEngine(engine: Engine, rules: GuardRules = { prebuiltOnly: false }): Engine {
+  return new GuardedEngine(engine, rules);
+}
+
+export interface GuardRules {
+  /** Whether no image may be pulled or built. */
+  readonly prebuiltOnly: boolean;
 }
 
 class GuardedEngine implements Engine {
@@ -44,16 +49,20 @@ class GuardedEngine implements Engine {
   readonly #capabilities = new Map<string | undefined, Promise<Capabilities>>();
   #closed: Promise<void> | undefined;
 
-  constructor(engine: Engine) {
+  constructor(engine: Engine, { prebuiltOnly }: GuardRules) {
     this.#engine = engine;
     this.images = {
       has: (reference, options) => this.#call("query", options, (signal) => engine.images.has(reference, { signal })),
       identity: (reference, options) =>
         this.#call("query", options, (signal) => engine.images.identity(reference, { signal })),
       pull: (reference, options) =>
-        this.#call(null, options, (signal) => engine.images.pull(reference, { ...options, signal })),
+        this.#call(null, options, (signal) =>
+          prebuiltOnly ? refuseImage(engine, reference) : engine.images.pull(reference, { ...options, signal }),
+        ),
       build: (build, options) =>
-        this.#call(null, options, (signal) => engine.images.build(build, { ...options, signal })),
+        this.#call(null, options, (signal) =>
+          prebuiltOnly ? refuseImage(engine, build.reference) : engine.images.build(build, { ...options, signal }),
+        ),
       labels: (reference, options) =>
         this.#call("query", options, (signal) => engine.images.labels(reference, { signal })),
       remove: (reference, options) =>
@@ -176,4 +185,17 @@ class GuardedEngine implements Engine {
       cause,
     });
   }
+}
+
+/** What `prebuilt_only` makes of an image that would have to be fetched or made. */
+async function refuseImage({ name }: Engine, image: string): Promise<never> {
+  throw new GloveboxError(
+    "IMAGE_UNAVAILABLE",
+    `The image "${image}" would have to be pulled or built, and this deployment does neither (prebuilt_only).`,
+    {
+      suggestion:
+        "Use an image that the engine has (`glovebox images` lists the usual ones), or load this one into it.",
+      context: { image, engine: name, rule: "prebuilt_only" },
+    },
+  );
 }

@@ -15,6 +15,7 @@ export function engineSurroundings(config: Config, host: Host): EngineSurroundin
     environment: config.engineEnvironment,
     stateDirectory,
     passableStateDirectory: passableStateFolder,
+    prebuiltOnly: config.prebuiltOnly,
     now: () => Date.now(),
     randomInteger: randomInt,
   };

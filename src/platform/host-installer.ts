@@ -30,7 +30,7 @@ export class HostInstaller implements HostInstalling {
   }
 
   engine(): Promise<Engine> {
-    this.#engine ??= openInstaller(engineSurroundings(this.#config, this.#host)).then(guardEngine);
+    this.#engine ??= openInstaller(engineSurroundings(this.#config, this.#host)).then((engine) => guardEngine(engine));
     return this.#engine;
   }
 

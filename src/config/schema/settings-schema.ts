@@ -75,6 +75,12 @@ const schema = z.strictObject(
         section,
       )
       .prefault({}),
+    prebuilt_only: z
+      .boolean("true or false")
+      .default(false)
+      .describe(
+        "Whether images are only ever used as they are: none is pulled or built, and a missing one is an error.",
+      ),
     session: z
       .strictObject(
         {
@@ -190,6 +196,7 @@ export function parseSettings(raw: unknown): ParsedSettings {
       typescript: keys.images.typescript,
       session: keys.images.session,
     },
+    prebuiltOnly: keys.prebuilt_only,
     sessionBaseImage: keys.images.session_base,
     session: { idleTimeoutMs: keys.session.idle_timeout },
     limits: {

@@ -1,0 +1,33 @@
+# Glovebox as a server. It starts sandboxes on the engine whose socket it is given (compose.yaml shows how) and needs no
+# privilege of its own.
+ARG NODE_IMAGE=node:24-slim
+
+FROM ${NODE_IMAGE} AS build
+WORKDIR /build
+# Certificates of a company's own proxy or registry, if there are any: deploy/ca/README.md.
+COPY deploy/ca/ /ca/
+RUN cat /dev/null $(find /ca -name '*.crt') > /ca.pem
+ENV NODE_EXTRA_CA_CERTS=/ca.pem
+COPY package.json package-lock.json ./
+RUN npm ci --ignore-scripts
+COPY tsconfig.json tsconfig.build.json ./
+COPY scripts/ scripts/
+COPY src/ src/
+RUN npm run build && npm prune --omit=dev --ignore-scripts
+
+FROM ${NODE_IMAGE}
+COPY --from=build /ca.pem /etc/glovebox/ca.pem
+COPY --from=build /build/package.json /opt/glovebox/
+COPY --from=build /build/node_modules/ /opt/glovebox/node_modules/
+COPY --from=build /build/dist/ /opt/glovebox/dist/
+COPY images/ /opt/glovebox/images/
+RUN mkdir -m 700 /var/lib/glovebox && chown 10001:10001 /var/lib/glovebox
+ENV HOME=/var/lib/glovebox NODE_ENV=production NODE_EXTRA_CA_CERTS=/etc/glovebox/ca.pem
+USER 10001:10001
+WORKDIR /var/lib/glovebox
+VOLUME /var/lib/glovebox
+EXPOSE 8420
+HEALTHCHECK --interval=30s --timeout=5s --start-period=20s \
+  CMD ["node", "-e", "fetch('http://127.0.0.1:8420/healthz').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+ENTRYPOINT ["node", "/opt/glovebox/dist/cli/main.js"]
+CMD ["serve", "--host", "0.0.0.0"]
