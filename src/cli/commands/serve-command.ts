@@ -16,6 +16,7 @@ interface ServeOptions {
   readonly config?: string;
   readonly minIsolation?: string;
   readonly drainTimeout?: string;
+  readonly prebuiltOnly?: true;
   readonly token: boolean;
 }
 
@@ -38,6 +39,7 @@ export function addServeCommand(program: Command, io: CommandIo, setExitCode: Se
       "--min-isolation <level>",
       "preload, namespaces, container or vm: refuse engines that seal less (default: namespaces)",
     )
+    .option("--prebuilt-only", "pull and build no image: one that is missing is an error")
     .option("--drain-timeout <duration>", "how long running work may go on at the end (default: 30s)")
     .addHelpText(
       "after",
@@ -63,7 +65,11 @@ async function serve(options: ServeOptions, io: CommandIo): Promise<number> {
   const platform = await openServerPlatform({
     engine: options.engine,
     configFile: options.config,
-    settings: { min_isolation: options.minIsolation, drain_timeout: options.drainTimeout },
+    settings: {
+      min_isolation: options.minIsolation,
+      drain_timeout: options.drainTimeout,
+      prebuilt_only: options.prebuiltOnly,
+    },
     signal: io.signal,
   });
   const { config } = platform;
