@@ -7,7 +7,7 @@ export interface OpenServerPlatformOptions {
   /** Path of the configuration file; default: as everywhere. */
   readonly configFile?: string | undefined;
   /** Settings above the configuration's, by their keys; undefined ones are left out. */
-  readonly settings: Readonly<Record<string, string | undefined>>;
+  readonly settings: Readonly<Record<string, string | boolean | undefined>>;
   /** Gives the start up. */
   readonly signal: AbortSignal;
 }
