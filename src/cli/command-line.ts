@@ -8,6 +8,7 @@ import { addCopyCommand } from "./commands/copy-command.ts";
 import { addDoctorCommand } from "./commands/doctor-command.ts";
 import { addExecCommand } from "./commands/exec-command.ts";
 import { addImagesCommand } from "./commands/images-command.ts";
+import { addKeysCommand } from "./commands/keys-command.ts";
 import { addMcpCommand } from "./commands/mcp-command.ts";
 import { addMountsCommand } from "./commands/mounts-command.ts";
 import { addPackagesCommand } from "./commands/packages-command.ts";
@@ -56,6 +57,7 @@ function buildProgram(io: CommandIo, setExitCode: SetExitCode): Command {
   addShellCommand(program, io, setExitCode);
   addCopyCommand(program, io, setExitCode);
   addMountsCommand(program, io, setExitCode);
+  addKeysCommand(program, io, setExitCode);
   addMcpCommand(program, io, setExitCode);
   addServeCommand(program, io, setExitCode);
   addPackagesCommand(program, io, setExitCode);

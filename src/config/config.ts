@@ -82,6 +82,8 @@ export interface Config {
   readonly toolingFiles: ToolingFilesMode;
   /** Paths of projects that count as such beside the built-in ones. */
   readonly toolingPaths: readonly string[];
+  /** Path of a file with the API keys, which is only read; null: the user's own, which `glovebox keys` writes. */
+  readonly keysFile: string | null;
   /** Origins of web pages that may call a server (SPEC API2). */
   readonly allowedOrigins: readonly string[];
   /** Names by which the server is reached beyond loopback, in lower case and without ports. */

@@ -2,6 +2,9 @@ import { containerEngines, engineTable } from "../engines/engine-table.ts";
 
 const here = engineTable.filter(({ open }) => open !== undefined).map(({ name }) => name);
 
+/** Every engine of this version. */
+export const engineNames: readonly string[] = here;
+
 /** What `--engine` takes, in words: `auto` and every engine of this version. */
 export const engineChoices: string = orList(["auto", ...here]);
 

@@ -57,6 +57,7 @@ describe("loadConfig without anything set", () => {
       allowedOrigins: [],
       allowedHosts: [],
       drainTimeoutMs: 30_000,
+      keysFile: null,
       toolingFiles: "named",
       toolingPaths: [],
       hostEnvironment: {},

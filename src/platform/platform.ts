@@ -10,6 +10,7 @@ import { handlers } from "../operations/handlers.ts";
 import { operationCaller } from "../operations/handling/handler.ts";
 import type { PlatformParts } from "../operations/handling/platform-parts.ts";
 import { findImports } from "../packages/imports/find-imports.ts";
+import { assertNetworkAllowed } from "../policy/network/network.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { AlertListener } from "../telemetry/alert.ts";
 import { Environments } from "../workloads/environment/environments.ts";
@@ -115,6 +116,7 @@ function openParts(options: PlatformOptions): OpenedParts {
     records,
     compileTypeScript: createTypeScriptCompiler(host),
     network,
+    assertNetworkAllowed: (policy, field) => assertNetworkAllowed(policy, config.network, field),
     findImports: (input, { signal }) =>
       findImports(input, { signal, executable: host.executable, platform: host.platform }),
     packages,

@@ -71,7 +71,7 @@ function notOffered(name: string, usable: readonly SecretOffer[]): GloveboxError
   return new GloveboxError("INVALID_REQUEST", `secrets: there is no secret${shown} for you. ${choice}.`, {
     suggestion:
       names.length === 0
-        ? "Ask the operator to configure it under `secrets` (docs/secrets.md); never send the value itself."
+        ? "Ask the operator to configure it under `secrets` (docs/secrets.md), and to name it in your API key if you use one; never send the value itself."
         : "Name one of these, or ask the operator to configure it under `secrets`; never send the value itself.",
     context: { field: "secrets", valid: names },
   });

@@ -108,6 +108,11 @@ export class Sandboxes implements AsyncDisposable {
     });
   }
 
+  /** Sets how many a principal may have at once; null: as many as may live. */
+  setMaximum(principal: string, maximum: number | null): void {
+    this.#options.admission.setMaximum(principal, maximum);
+  }
+
   /** Waits for a place among those that may live at once. @throws CAPACITY, CANCELLED */
   admit({ principal, signal }: Caller): Promise<Place> {
     return this.#options.admission.acquire(principal, this.#untilClosed(signal));

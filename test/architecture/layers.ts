@@ -22,6 +22,7 @@ export const layerOrder: readonly string[] = [
   "telemetry",
   "store",
   "config",
+  "keys",
   "handlers",
   "platform",
   "calls",
@@ -59,6 +60,7 @@ export const layers: Readonly<Record<string, LayerRule>> = {
   telemetry: { layers: ["errors", "base", "policy", "engines", "sandbox"], packages: [], builtins: "any" },
   store: { layers: ["errors", "base"], packages: ["kysely", "pg"], builtins: "any" },
   config: { layers: ["errors", "base", "policy", "engines"], packages: ["zod"], builtins: "any" },
+  keys: { layers: ["errors", "contracts", "base", "policy", "config"], packages: ["zod"], builtins: "any" },
   handlers: {
     layers: [
       ...["errors", "contracts", "base", "policy", "engines", "egress", "sandbox"],
@@ -90,7 +92,7 @@ export const layers: Readonly<Record<string, LayerRule>> = {
     builtins: "any",
   },
   cli: {
-    layers: ["errors", "contracts", "base", "policy", "config", "library", "client", "http", "mcp"],
+    layers: ["errors", "contracts", "base", "policy", "config", "keys", "library", "client", "http", "mcp"],
     packages: ["commander", "zod"],
     builtins: "any",
   },

@@ -105,7 +105,7 @@ export const packagesSabotages: readonly Sabotage[] = [
   },
   {
     id: "the cache's lock lets two in",
-    file: "src/packages/cache/file-lock.ts",
+    file: "src/base/file-lock.ts",
     find: 'database.exec("BEGIN EXCLUSIVE");',
     replace: 'database.exec("BEGIN");',
     test: "src/packages/cache/package-cache.test.ts",

@@ -38,7 +38,7 @@ describe.runIf(process.platform === "linux")("a swap between check and use", () 
   async function reader(): Promise<(given: string) => Promise<"inside" | "private" | "refused">> {
     const host = { ...readHost(), workingDirectory: project(), homeDirectory: at("home") };
     const packages = { directory: "~/.glovebox/packages", maxBytes: 0, installAtPreload: false };
-    const config = { mountAllowlist: null, projectRoots: null, engineEnvironment: {}, packages };
+    const config = { mountAllowlist: null, keysFile: null, projectRoots: null, engineEnvironment: {}, packages };
     const { policy } = await loadMountPolicy({ config, host, workingDirectoryIsRoot: true });
     const gate = { policy, platform: host.platform, workingDirectory: project() };
     return async (given) => {

@@ -54,6 +54,7 @@ export const environmentTable: Readonly<Record<string, EnvironmentRow>> = {
   GLOVEBOX_ALLOWED_ORIGINS: { key: "allowed_origins", form: "list" },
   GLOVEBOX_ALLOWED_HOSTS: { key: "allowed_hosts", form: "list" },
   GLOVEBOX_DRAIN_TIMEOUT: { key: "drain_timeout", form: "text" },
+  GLOVEBOX_KEYS_FILE: { key: "keys_file", form: "text" },
   GLOVEBOX_LOG_LEVEL: { key: "log_level", form: "text" },
   ...Object.fromEntries(limitRows),
   ...Object.fromEntries(ceilingRows),

@@ -45,6 +45,7 @@ function load({
   return loadMountPolicy({
     config: {
       mountAllowlist: null,
+      keysFile: null,
       projectRoots: null,
       engineEnvironment: {},
       packages: { directory: "~/.glovebox/packages", maxBytes: 0, installAtPreload: false },

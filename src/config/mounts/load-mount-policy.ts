@@ -10,7 +10,7 @@ import { protectedPlaces } from "./protected-places.ts";
 import { existingPlace, realPlace } from "./real-place.ts";
 
 export interface MountSources {
-  readonly config: Pick<Config, "mountAllowlist" | "projectRoots" | "engineEnvironment" | "packages">;
+  readonly config: Pick<Config, "mountAllowlist" | "projectRoots" | "engineEnvironment" | "packages" | "keysFile">;
   readonly host: Pick<
     Host,
     "platform" | "uid" | "environment" | "homeDirectory" | "workingDirectory" | "stateDirectory" | "temporaryDirectory"

@@ -44,7 +44,7 @@ export const homePlaces: readonly string[] = [
  */
 export async function protectedPlaces(
   host: Surroundings,
-  { engineEnvironment, packages }: Pick<Config, "engineEnvironment" | "packages">,
+  { engineEnvironment, packages, keysFile }: Pick<Config, "engineEnvironment" | "packages" | "keysFile">,
   allowlists: readonly string[],
 ): Promise<readonly ProtectedPlace[]> {
   const { environment, homeDirectory, stateDirectory } = host;
@@ -54,6 +54,7 @@ export async function protectedPlaces(
     ...[environment["GLOVEBOX_CONFIG"] ?? ""]
       .filter(Boolean)
       .map((file): [string, string] => [path.resolve(file), "the configuration of Glovebox"]),
+    ...(keysFile === null ? [] : [[expandHome(keysFile, homeDirectory), "the API keys"] satisfies [string, string]]),
     [stateDirectory, "the records of Glovebox"],
     [passableStateFolder, "the folders of programs at level preload"],
     [doorFolder(host), "the way into the sandboxes of Glovebox"],

@@ -162,6 +162,12 @@ const schema = z.strictObject(
     drain_timeout: duration()
       .prefault("30s")
       .describe("How long running work may go on when the server is asked to end; then it is ended."),
+    keys_file: hostPath()
+      .nullable()
+      .default(null)
+      .describe(
+        "Path of a file with API keys, which is only read; unset: the user's own, which `glovebox keys` writes.",
+      ),
     log_level: choice(logLevels).default("warn").describe("Least severe entry that the log keeps."),
   },
   section,
@@ -224,5 +230,6 @@ export function parseSettings(raw: unknown): ParsedSettings {
     allowedOrigins: keys.allowed_origins,
     allowedHosts: keys.allowed_hosts,
     drainTimeoutMs: keys.drain_timeout,
+    keysFile: keys.keys_file,
   };
 }

@@ -4,7 +4,7 @@ import type { PlatformParts } from "../handling/platform-parts.ts";
 import { checkArguments } from "../../policy/request/arguments.ts";
 import { checkEnvironmentId } from "../../policy/request/environment-id.ts";
 import { checkImageReference } from "../../policy/image-reference.ts";
-import { assertNetworkAllowed, parseNetwork } from "../../policy/network/network.ts";
+import { parseNetwork } from "../../policy/network/network.ts";
 import { resolveLimits } from "../../policy/limits/resolve-limits.ts";
 import { projectFolder, type EnvironmentSpec } from "../../workloads/environment/environment-spec.ts";
 import { openEnvironment } from "../../workloads/environment/open-environment.ts";
@@ -74,7 +74,7 @@ function specOf(platform: PlatformParts, request: Request, id: string, principal
   const environment = readVariables(request);
   const asker = { principal, kind: "environment", taken: Object.keys(environment) } as const;
   const network = parseNetwork(request.network);
-  assertNetworkAllowed(network, config.network);
+  platform.assertNetworkAllowed(network);
   return {
     id,
     image: checkImageReference(request.image),

@@ -7,7 +7,7 @@ import { checkContextFiles, type ContextFile } from "../../policy/request/contex
 import { checkEnvironment } from "../../policy/request/environment.ts";
 import { checkImageReference } from "../../policy/image-reference.ts";
 import { checkMainFile } from "../../policy/request/main-file.ts";
-import { assertNetworkAllowed, parseNetwork } from "../../policy/network/network.ts";
+import { parseNetwork } from "../../policy/network/network.ts";
 import { checkPackages, ecosystemOf } from "../../policy/package-specs.ts";
 import { execute } from "../../workloads/execute/execute.ts";
 import type { ExecuteResult } from "../../workloads/execute/execute-result.ts";
@@ -77,7 +77,7 @@ function specOf(
 ): ExecuteSpec {
   const { config } = platform;
   const network = parseNetwork(request.network);
-  assertNetworkAllowed(network, config.network);
+  platform.assertNetworkAllowed(network);
   const mainFile = checkMainFile(request.filename, request.language);
   const image = request.image ?? config.images[request.language];
   return {

@@ -1,5 +1,7 @@
+import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { CallOperation, OperationCall } from "../contract/operation-call.ts";
 import type { OperationContract, RequestOf, ResponseOf } from "../contract/operation-contract.ts";
+import { grantedParts } from "./granted-parts.ts";
 import type { PlatformParts } from "./platform-parts.ts";
 
 /** What an operation does. */
@@ -16,12 +18,25 @@ export function handle<Contract extends OperationContract>(
   return { contract, run };
 }
 
-/** The way to the handlers for doors. */
+/**
+ * The way to the handlers for doors. Here alone a caller's grant takes effect: handlers get the platform as it shows it,
+ * and what is the operator's own is refused.
+ */
 export function operationCaller(handlers: readonly Handler[], parts: PlatformParts): CallOperation {
   const byName = new Map(handlers.map((handler) => [handler.contract.name, handler]));
   return (contract, request, call) => {
     const handler = byName.get(contract.name);
     if (handler === undefined) throw new TypeError(`${contract.name} has no handler.`);
-    return handler.run(parts, request, call) as Promise<ResponseOf<typeof contract>>;
+    const { grant, principal } = call;
+    if (grant !== undefined) {
+      if (contract.audience === "local") return Promise.reject(operatorsOnly(contract.name));
+      parts.sandboxes.setMaximum(principal, grant.maxSandboxes);
+    }
+    const granted = grant === undefined ? parts : grantedParts(parts, grant);
+    return handler.run(granted, request, call) as Promise<ResponseOf<typeof contract>>;
   };
+}
+
+function operatorsOnly(name: string): GloveboxError {
+  return new GloveboxError("PERMISSION_DENIED", `${name} is for the operator of this server, not for API keys.`);
 }

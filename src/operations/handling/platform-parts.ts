@@ -6,6 +6,7 @@ import type { NetworkAccess } from "../../egress/network-access.ts";
 import type { Engines } from "../../engines/discover.ts";
 import type { Packages } from "../../packages/packages.ts";
 import type { Leases } from "../../sandbox/owners/leases.ts";
+import type { NetworkPolicy } from "../../policy/network/network.ts";
 import type { Reaper } from "../../sandbox/owners/reaper.ts";
 import type { SandboxRecords } from "../../sandbox/owners/sandbox-records.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
@@ -38,7 +39,9 @@ export interface PlatformParts extends EngineChooser {
   readonly reaper: Reaper;
   readonly logger: Logger;
   readonly compileTypeScript: CompileTypeScript;
-  readonly network: NetworkAccess;
+  readonly network: Pick<NetworkAccess, "grant">;
+  /** Refuses a network policy that the deployment, or the caller's grant, does not allow. @throws POLICY_DENIED */
+  assertNetworkAllowed(policy: NetworkPolicy, field?: string): void;
   readonly baseImage: BaseImage;
   readonly provideImage: ProvideImage;
   readonly findImports: FindImports;

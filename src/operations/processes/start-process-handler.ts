@@ -1,7 +1,7 @@
 import type { RequestOf } from "../contract/operation-contract.ts";
 import { invalidField } from "../../errors/glovebox-error.ts";
 import type { PlatformParts } from "../handling/platform-parts.ts";
-import { assertNetworkAllowed, parseNetwork } from "../../policy/network/network.ts";
+import { parseNetwork } from "../../policy/network/network.ts";
 import { workFolder } from "../../policy/scratch.ts";
 import { startInSession } from "../../workloads/session/start-in-session.ts";
 import { readCommand } from "../environments/read-command.ts";
@@ -46,7 +46,7 @@ async function startInSessionOf(
 ): Promise<StartProcessResponse> {
   const { config } = platform;
   const network = parseNetwork(request.network);
-  assertNetworkAllowed(network, config.network);
+  platform.assertNetworkAllowed(network);
   const start = {
     spec: { ...readCommand(request, workFolder), ports: readPorts(request) },
     network,

@@ -2,7 +2,7 @@ import { textBytes } from "../../base/streams/chunks.ts";
 import type { PlatformParts } from "../handling/platform-parts.ts";
 import { checkArguments } from "../../policy/request/arguments.ts";
 import { checkCode } from "../../policy/request/code.ts";
-import { assertNetworkAllowed, parseNetwork } from "../../policy/network/network.ts";
+import { parseNetwork } from "../../policy/network/network.ts";
 import { checkPackages, ecosystemOf } from "../../policy/package-specs.ts";
 import { runInSession } from "../../workloads/session/run-in-session.ts";
 import type { SessionCall } from "../../workloads/session/session-call.ts";
@@ -46,7 +46,7 @@ async function callOf(platform: PlatformParts, request: Request, call: Operation
   const { config } = platform;
   const { language = "typescript" } = request;
   const network = parseNetwork(request.network);
-  assertNetworkAllowed(network, config.network);
+  platform.assertNetworkAllowed(network);
   return {
     language,
     code: checkCode(request.code),

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { identityOf } from "../../sandbox/owners/process-identity.ts";
-import { takeFileLock, takeFreeFileLock } from "./file-lock.ts";
+import { takeFileLock, takeFreeFileLock } from "../../base/file-lock.ts";
 import { PackageCache, type FillFolder } from "./package-cache.ts";
 import type { PackageSetKey } from "./package-set.ts";
 

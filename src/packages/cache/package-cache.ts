@@ -17,7 +17,7 @@ import path from "node:path";
 import { openOwnFolder } from "../../base/own-folder/own-folder.ts";
 import { createId } from "../../base/id.ts";
 import { isAlive, type ProcessIdentity } from "../../sandbox/owners/process-identity.ts";
-import { takeFileLock, takeFreeFileLock } from "./file-lock.ts";
+import { takeFileLock, takeFreeFileLock } from "../../base/file-lock.ts";
 import { packageSetId, type PackageSetKey, type PackageSetRecord } from "./package-set.ts";
 import { removeSealed, seal } from "./sealed-folder.ts";
 

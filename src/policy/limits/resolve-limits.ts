@@ -9,12 +9,17 @@ import {
 } from "./limit-fields.ts";
 import { withinCeilings, type LimitKind, type Limits } from "./limits.ts";
 
+/** What no request may exceed, and which of it the caller's API key is the reason for. */
+export interface Ceilings extends Limits {
+  readonly ofKey?: readonly LimitField[] | undefined;
+}
+
 /** What decides the limits of one sandbox. */
 export interface LimitsRequest {
   readonly kind: LimitKind;
   /** The deployment's defaults; one above its ceiling comes down to it. */
   readonly defaults: Readonly<Record<LimitKind, Limits>>;
-  readonly ceilings: Limits;
+  readonly ceilings: Ceilings;
   /** What the request asks for; a field left out takes the default. */
   readonly requested?: RequestedLimits | undefined;
   /** Names of fields that do not come from `limits`, such as `{ timeout_seconds: "timeout_seconds" }`. */
@@ -41,7 +46,7 @@ export function resolveLimits(request: LimitsRequest): Limits {
 function checkLimit(
   field: LimitField,
   value: unknown,
-  place: { readonly name: string; readonly ceilings: Limits },
+  place: { readonly name: string; readonly ceilings: Ceilings },
 ): number {
   const { minimum, whole, factor } = limitFields[field];
   const ceiling = toField(field, place.ceilings);
@@ -49,11 +54,15 @@ function checkLimit(
   if (typeof value !== "number")
     throw invalidField(place.name, expected, typeof value === "string" ? value : typeof value);
   if (value > ceiling) {
+    const ofKey = place.ceilings.ofKey?.includes(field) === true;
+    const [whose, remedy] = ofKey
+      ? ["your API key's", `give you a key with a higher ceiling for ${field}`]
+      : ["this deployment's", `raise the ceiling ceilings.${field}`];
     throw new GloveboxError(
       "INVALID_REQUEST",
-      `${place.name}: expected ${expected}, got ${value}, which is above this deployment's ceiling of ${ceiling}.`,
+      `${place.name}: expected ${expected}, got ${value}, which is above ${whose} ceiling of ${ceiling}.`,
       {
-        suggestion: `Ask for at most ${ceiling}, or have the operator raise the ceiling ceilings.${field}.`,
+        suggestion: `Ask for at most ${ceiling}, or have the operator ${remedy}.`,
         context: { field: place.name, ceiling, requested: Number.isFinite(value) ? value : String(value) },
       },
     );

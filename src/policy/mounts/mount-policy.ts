@@ -30,6 +30,8 @@ export interface ProtectedPlace {
 /** What may be handed to sandboxes from this machine's disk (SPEC MO5, MO6). */
 export interface MountPolicy {
   readonly roots: readonly MountRoot[];
+  /** Real paths below one of which a path must lie as well; undefined: no such bound. */
+  readonly within?: readonly string[] | undefined;
   readonly blockedPatterns: readonly BlockedPattern[];
   readonly protectedPlaces: readonly ProtectedPlace[];
   /** Whether only the main group gets anything read-write beside its project. */
@@ -50,12 +52,13 @@ export function protectedBy({ protectedPlaces }: MountPolicy, realPath: string):
 }
 
 /**
- * The root that decides about a real path, undefined when it is below none.
+ * The root that decides about a real path, undefined when it is below none, or outside the bound.
  *
  * Listed roots come before the working directory, the innermost comes first, the allowlist before `project_roots`, and
  * of two entries for one folder the read-only one.
  */
-export function rootOf({ roots }: MountPolicy, realPath: string, use: MountUse): MountRoot | undefined {
+export function rootOf({ roots, within }: MountPolicy, realPath: string, use: MountUse): MountRoot | undefined {
+  if (within !== undefined && !within.some((folder) => isWithin(realPath, folder))) return undefined;
   const rank = (root: MountRoot): readonly number[] => [
     root.source === "working_directory" ? 0 : 1,
     root.path.length,

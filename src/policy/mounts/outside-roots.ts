@@ -23,7 +23,8 @@ function neverAllowed(policy: MountPolicy, path: string): string | null {
 }
 
 function explanation(policy: MountPolicy, path: string, use: MountUse): string {
-  const { roots } = policy;
+  const { roots, within } = policy;
+  if (within !== undefined) return "It is outside the folders that this API key may use.";
   if (use === "additional") {
     const isProject = rootOf(policy, path, "project") !== undefined;
     const but = isProject ? " (it is below a folder for projects, which is not enough for an additional mount)" : "";
@@ -35,7 +36,8 @@ function explanation(policy: MountPolicy, path: string, use: MountUse): string {
     : "It is outside the folders that may be used.";
 }
 
-function wayIn({ hasAllowlist }: MountPolicy, use: MountUse): string {
+function wayIn({ hasAllowlist, within }: MountPolicy, use: MountUse): string {
+  if (within !== undefined) return "A key whose --mount-roots name its folder, which the deployment must allow too.";
   const inAllowlist = hasAllowlist
     ? "The operator listing its folder under allowedRoots of the mount allowlist"
     : "A mount allowlist whose allowedRoots list its folder";

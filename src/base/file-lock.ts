@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import path from "node:path";
 import type * as Sqlite from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
-import { throwIfCancelled, untilCancelled } from "../../base/abort.ts";
+import { throwIfCancelled, untilCancelled } from "./abort.ts";
 
 export interface FileLockOptions {
   /**

@@ -1,0 +1,24 @@
+import type { Grant } from "../operations/contract/grant.ts";
+import type { KeyRecord } from "./key-record.ts";
+
+/** What stands for all that the deployment has, where a key gets nothing otherwise. */
+const all = "*";
+
+/** What a key may do. Secrets and folders of the host are only what is listed. */
+export function grantOfKey(record: KeyRecord): Grant {
+  const { secrets = [], mount_roots: roots = [] } = record;
+  return {
+    maxSandboxes: record.sandboxes ?? null,
+    ceilings: {
+      cpus: record.max_cpus,
+      memory_mb: record.max_memory_mb,
+      timeout_seconds: record.max_timeout_seconds,
+      pids: record.max_pids,
+      disk_mb: record.max_disk_mb,
+    },
+    engines: record.engines ?? null,
+    networks: record.network ?? null,
+    secrets: secrets.includes(all) ? null : secrets,
+    mountRoots: roots.includes(all) ? null : roots,
+  };
+}

@@ -1,0 +1,162 @@
+import { timingSafeEqual } from "node:crypto";
+import type { Logger } from "../base/logger.ts";
+import { GloveboxError } from "../errors/glovebox-error.ts";
+import type { Grant } from "../operations/contract/grant.ts";
+import { grantOfKey } from "./grant-of-key.ts";
+import { parseKeysFile, type KeyRecord } from "./key-record.ts";
+import { digestOf, idOf } from "./key-text.ts";
+import type { KeysPlace } from "./keys-place.ts";
+import { readKeysFile } from "./read-keys-file.ts";
+import { RequestRate } from "./request-rate.ts";
+
+export interface KeyRingOptions {
+  readonly place: KeysPlace;
+  readonly logger: Logger;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Milliseconds of a clock that never goes back. */
+  readonly monotonicMs: () => number;
+  /** Told of the principal of a key that was revoked or has expired, once; what it has is to end. */
+  readonly onRevoked: (principal: string) => void;
+}
+
+/** Whose key a request shows. */
+export interface KeyCaller {
+  /** `key:ID`, the same for the life of the key. */
+  readonly principal: string;
+  readonly grant: Grant;
+  /** Aborts when the key is revoked or expires, with the error for whoever is still answered. */
+  readonly signal: AbortSignal;
+  /** Counts one request of the key. @throws CAPACITY with `retry_after_seconds` in its context */
+  readonly countRequest: () => void;
+}
+
+/** A key in force. */
+interface LiveKey {
+  readonly record: KeyRecord;
+  readonly digest: Uint8Array;
+  readonly caller: KeyCaller;
+  readonly revoke: AbortController;
+}
+
+/** How often the file is looked at: a key that is revoked there opens nothing two looks later. */
+const lookEveryMs = 1000;
+/** Of a key that does not exist: no text has it, and comparing with it takes as long. */
+const noDigest = new Uint8Array(32);
+
+/** The keys of a running server, which follow their file. */
+export class KeyRing implements Disposable {
+  readonly #options: KeyRingOptions;
+  readonly #keys = new Map<string, LiveKey>();
+  #text: string | null = null;
+  #badLooks = 0;
+  #isClosed = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  private constructor(options: KeyRingOptions) {
+    this.#options = options;
+  }
+
+  /** Reads the file and follows it until the ring is closed. @throws what is wrong with the file, for the operator */
+  static async open(options: KeyRingOptions): Promise<KeyRing> {
+    const ring = new KeyRing(options);
+    await ring.#read();
+    ring.#lookLater();
+    return ring;
+  }
+
+  /** Keys in force. */
+  get size(): number {
+    return [...this.#keys.values()].filter(({ record }) => !this.#isExpired(record)).length;
+  }
+
+  /**
+   * Whose key the text is; null for none. Whether the id exists, the text is well formed or the secret is wrong: each text
+   * is hashed and compared once, in constant time, and the answer is the same.
+   */
+  authenticate(text: string): KeyCaller | null {
+    const key = this.#keys.get(idOf(text) ?? "");
+    const isRight = timingSafeEqual(digestOf(text), key?.digest ?? noDigest);
+    const isShut = this.#isClosed || this.#badLooks > 1;
+    if (!isRight || key === undefined || isShut || this.#isExpired(key.record)) return null;
+    return key.caller;
+  }
+
+  /** Stops following the file; no key opens anything from then on. */
+  [Symbol.dispose](): void {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+  }
+
+  #lookLater(): void {
+    if (!this.#isClosed) this.#timer = setTimeout(() => void this.#look(), lookEveryMs).unref();
+  }
+
+  /**
+   * A file that has gone bad hides what was revoked, so after two looks at it no key is let in; an editor that is writing
+   * is done by then. What already runs goes on: it is no reason to destroy work.
+   */
+  async #look(): Promise<void> {
+    try {
+      await this.#read();
+      if (this.#badLooks > 1) this.#options.logger.warn({}, "the keys file is valid again");
+      this.#badLooks = 0;
+    } catch (error) {
+      this.#badLooks += 1;
+      if (this.#badLooks === 2) this.#options.logger.error({ err: error }, "no API key is accepted");
+    }
+    this.#lookLater();
+  }
+
+  async #read(): Promise<void> {
+    const text = (await readKeysFile(this.#options.place)) ?? '{"keys":[]}';
+    if (text !== this.#text) {
+      const records = parseKeysFile(text);
+      this.#text = text;
+      this.#take(records);
+    }
+    for (const key of this.#keys.values()) if (this.#isExpired(key.record)) this.#drop(key, "has expired");
+  }
+
+  #take(records: readonly KeyRecord[]): void {
+    const byId = new Map(records.map((record) => [record.id, record]));
+    for (const key of this.#keys.values()) {
+      const next = byId.get(key.record.id);
+      if (next?.hash !== key.record.hash) this.#drop(key, "was revoked");
+      // Calls at work keep what they began with; the next ones have the new rights.
+      else if (JSON.stringify(next) !== JSON.stringify(key.record)) this.#enter(next, key.revoke);
+    }
+    for (const record of records) {
+      if (!this.#keys.has(record.id) && !this.#isExpired(record)) this.#enter(record, new AbortController());
+    }
+  }
+
+  #enter(record: KeyRecord, revoke: AbortController): void {
+    const { requests_per_minute: perMinute } = record;
+    const rate = perMinute === undefined ? null : new RequestRate(perMinute, this.#options.monotonicMs);
+    this.#keys.set(record.id, {
+      record,
+      revoke,
+      digest: Buffer.from(record.hash.slice("sha256:".length), "hex"),
+      caller: {
+        principal: `key:${record.id}`,
+        grant: grantOfKey(record),
+        signal: revoke.signal,
+        countRequest: () => rate?.take(),
+      },
+    });
+  }
+
+  #drop({ record, revoke, caller }: LiveKey, why: string): void {
+    this.#keys.delete(record.id);
+    this.#options.logger.info({ principal: caller.principal, why }, "an API key ends");
+    revoke.abort(
+      new GloveboxError("CANCELLED", `The API key ${why}.`, { suggestion: "Ask the operator for another key." }),
+    );
+    this.#options.onRevoked(caller.principal);
+  }
+
+  #isExpired({ expires_at: at }: KeyRecord): boolean {
+    return at !== undefined && this.#options.now() >= Date.parse(at);
+  }
+}

@@ -1,0 +1,23 @@
+import path from "node:path";
+import type { Config } from "../config/config.ts";
+import { configDirectory } from "../config/host/config-directory.ts";
+import type { Host } from "../config/host/host.ts";
+import { expandHome } from "../config/mounts/expand-home.ts";
+
+/** Where the keys of this server stand. */
+export interface KeysPlace {
+  readonly path: string;
+  /** Whether it is the user's own file, which `glovebox keys` writes; a deployment's is read only. */
+  readonly isOwn: boolean;
+  readonly uid: number | null;
+}
+
+/** The file that the configuration names (`keys_file`), else the user's own in the configuration folder. */
+export function keysPlace(
+  { keysFile }: Pick<Config, "keysFile">,
+  { environment, homeDirectory, uid }: Pick<Host, "environment" | "homeDirectory" | "uid">,
+): KeysPlace {
+  return keysFile === null
+    ? { path: path.join(configDirectory(environment, homeDirectory), "keys.json"), isOwn: true, uid }
+    : { path: expandHome(keysFile, homeDirectory), isOwn: false, uid };
+}

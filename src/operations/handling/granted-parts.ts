@@ -1,0 +1,49 @@
+import { existingPlace } from "../../config/mounts/real-place.ts";
+import { expandHome } from "../../config/mounts/expand-home.ts";
+import type { LoadedMountPolicy } from "../../config/mounts/load-mount-policy.ts";
+import { assertNetworkGranted } from "../../policy/grants/granted-networks.ts";
+import { grantedCeilings } from "../../policy/grants/granted-ceilings.ts";
+import type { Grant } from "../contract/grant.ts";
+import { grantedEngines } from "./granted-engines.ts";
+import type { PlatformParts } from "./platform-parts.ts";
+
+/**
+ * The platform as a grant shows it to one call: handlers see no engine, ceiling, network, secret and folder beyond it, so
+ * none has to ask. What the grant leaves open is the deployment's.
+ */
+export function grantedParts(parts: PlatformParts, grant: Grant): PlatformParts {
+  const { config, network } = parts;
+  const { networks, secrets } = grant;
+  return {
+    ...parts,
+    ...(grant.engines === null ? {} : grantedEngines(parts, grant.engines)),
+    config: {
+      ...config,
+      ceilings: grantedCeilings(config.ceilings, grant.ceilings),
+      secrets: secrets === null ? config.secrets : config.secrets.filter(({ name }) => secrets.includes(name)),
+    },
+    assertNetworkAllowed: (policy, field) => {
+      parts.assertNetworkAllowed(policy, field);
+      if (networks !== null) assertNetworkGranted(policy, networks, field);
+    },
+    // Every way out leads through it, those of an environment's preparation too.
+    network: {
+      grant: async (policy, principal) => {
+        if (networks !== null) assertNetworkGranted(policy, networks);
+        return network.grant(policy, principal);
+      },
+    },
+    loadMountPolicy: async () => boundMounts(await parts.loadMountPolicy(), grant.mountRoots, parts.host.homeDirectory),
+  };
+}
+
+async function boundMounts(
+  loaded: LoadedMountPolicy,
+  mountRoots: Grant["mountRoots"],
+  homeDirectory: string,
+): Promise<LoadedMountPolicy> {
+  if (mountRoots === null) return loaded;
+  const places = await Promise.all(mountRoots.map((root) => existingPlace(expandHome(root, homeDirectory))));
+  const within = places.filter((place) => place !== null);
+  return { ...loaded, policy: { ...loaded.policy, within } };
+}
