@@ -57,8 +57,19 @@ describe("calls", () => {
 
   it("are not without number", () => {
     const calls = new RunningCalls<string>(() => 0);
-    for (let started = 0; started < 256; started += 1) calls.start(patientCall());
+    for (let started = 0; started < 192; started += 1) calls.start(patientCall());
     expect(code(() => calls.start(patientCall()))).toBe("CAPACITY");
+    for (let started = 0; started < 64; started += 1) calls.start(patientCall("bob"));
+    expect(code(() => calls.start(patientCall("bob")))).toBe("CAPACITY");
+    expect(calls.working("bob")).toHaveLength(64);
+  });
+
+  it("of one principal end together, those of others go on", async () => {
+    const calls = new RunningCalls<string>(() => 0);
+    const [own, other] = [calls.start(patientCall()), calls.start(patientCall("bob"))];
+    calls.cancelAll("ann");
+    expect(await own.ended).toBe("CANCELLED");
+    expect(calls.working("bob")).toEqual([other]);
   });
 
   it("end together, and none begins after that", async () => {

@@ -3,8 +3,9 @@ import { GloveboxError } from "../errors/glovebox-error.ts";
 import { KeptCalls, type KeptCallsOptions } from "./kept-calls.ts";
 import { RunningCall, type RunningCallOptions } from "./running-call.ts";
 
-/** Calls that one door holds at most. */
+/** Calls that one door holds at most, and those of one principal among them: the rest is for others. */
 const maxCalls = 256;
+const maxOfPrincipal = 192;
 
 /** The calls at work, so that they can be asked for again by their id and ended together. */
 export class RunningCalls<Answer = unknown> {
@@ -22,6 +23,11 @@ export class RunningCalls<Answer = unknown> {
     if (this.#state === "draining") throw isEnding();
     if (this.#working.size >= maxCalls) {
       throw new GloveboxError("CAPACITY", `${maxCalls} calls are at work already.`, { context: { limit: maxCalls } });
+    }
+    if (this.working(options.principal).length >= maxOfPrincipal) {
+      throw new GloveboxError("CAPACITY", `${maxOfPrincipal} calls of yours are at work already.`, {
+        context: { limit: maxOfPrincipal },
+      });
     }
     const call = new RunningCall<Answer>(options);
     this.#working.add(call);
@@ -52,6 +58,11 @@ export class RunningCalls<Answer = unknown> {
         "Its answer is kept for 15 minutes, and ends with the server. Call the tool again with its arguments.",
       context: { run_id: id.slice(0, 80) },
     });
+  }
+
+  /** Ends the calls of a principal. */
+  cancelAll(principal: string): void {
+    for (const call of this.working(principal)) call.cancel();
   }
 
   /** The call cannot be asked for any more. */

@@ -36,6 +36,8 @@ export interface HttpServer {
   readonly url: string;
   /** Begins no new work, and waits at most so long for what is at work. */
   drain(withinMs: number): Promise<void>;
+  /** Ends the runs of a principal, whose clients are told so. */
+  cancelRuns(principal: string): void;
   /** Ends what is still at work, whose clients are told so, within 4 s. */
   endRuns(): Promise<void>;
   /** Ends every connection. */
@@ -73,6 +75,7 @@ export async function openHttpServer(
       state.isDraining = true;
       await runs.calls.drain(withinMs);
     },
+    cancelRuns: (principal) => runs.calls.cancelAll(principal),
     endRuns: async () => void (await settlesWithin(runs.calls.close(), lastCallsMs)),
     close: () => app.close(),
   };

@@ -1,4 +1,5 @@
 import { loadHostConfig } from "../config/host-config.ts";
+import type { GrantOf } from "../operations/contract/grant.ts";
 import { createPlatform, type Platform } from "../platform/platform.ts";
 
 export interface OpenServerPlatformOptions {
@@ -8,6 +9,8 @@ export interface OpenServerPlatformOptions {
   readonly configFile?: string | undefined;
   /** Settings above the configuration's, by their keys; undefined ones are left out. */
   readonly settings: Readonly<Record<string, string | boolean | undefined>>;
+  /** What each principal may do. */
+  readonly grantOf: GrantOf;
   /** Gives the start up. */
   readonly signal: AbortSignal;
 }
@@ -17,9 +20,9 @@ export interface OpenServerPlatformOptions {
  * @throws INVALID_REQUEST when the configuration is not valid, ENGINE_UNAVAILABLE with the engine's start instructions
  */
 export async function openServerPlatform(options: OpenServerPlatformOptions): Promise<Platform> {
-  const { engine, configFile, settings, signal } = options;
+  const { engine, configFile, settings, grantOf, signal } = options;
   const { config, loaded, host } = await loadHostConfig({ settings, configFile });
-  const platform = createPlatform({ config, loaded, host, door: "server", defaultEngine: engine });
+  const platform = createPlatform({ config, loaded, host, door: "server", defaultEngine: engine, grantOf });
   try {
     await platform.assertEngineAnswers(signal);
   } catch (error) {

@@ -37,9 +37,6 @@ const keysFile = z.strictObject({ keys: z.array(keyRecord).max(1000) });
 
 export type KeyRecord = z.output<typeof keyRecord>;
 
-/** What a key may do, as its record says it. */
-export type KeyRights = Omit<KeyRecord, "id" | "name" | "hash" | "created_at">;
-
 /** The records in a keys file's text. @throws INVALID_REQUEST naming what is wrong, and where */
 export function parseKeysFile(text: string): readonly KeyRecord[] {
   let json: unknown;

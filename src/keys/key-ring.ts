@@ -11,11 +11,15 @@ import { RequestRate } from "./request-rate.ts";
 
 export interface KeyRingOptions {
   readonly place: KeysPlace;
-  readonly logger: Logger;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   /** Milliseconds of a clock that never goes back. */
   readonly monotonicMs: () => number;
+}
+
+/** Who hears what becomes of the keys. */
+export interface KeyFollower {
+  readonly logger: Logger;
   /** Told of the principal of a key that was revoked or has expired, once; what it has is to end. */
   readonly onRevoked: (principal: string) => void;
 }
@@ -24,9 +28,8 @@ export interface KeyRingOptions {
 export interface KeyCaller {
   /** `key:ID`, the same for the life of the key. */
   readonly principal: string;
-  readonly grant: Grant;
-  /** Aborts when the key is revoked or expires, with the error for whoever is still answered. */
-  readonly signal: AbortSignal;
+  /** Aborts when the key is revoked or expires. */
+  readonly revoked: AbortSignal;
   /** Counts one request of the key. @throws CAPACITY with `retry_after_seconds` in its context */
   readonly countRequest: () => void;
 }
@@ -34,6 +37,7 @@ export interface KeyCaller {
 /** A key in force. */
 interface LiveKey {
   readonly record: KeyRecord;
+  readonly grant: Grant;
   readonly digest: Uint8Array;
   readonly caller: KeyCaller;
   readonly revoke: AbortController;
@@ -41,6 +45,7 @@ interface LiveKey {
 
 /** How often the file is looked at: a key that is revoked there opens nothing two looks later. */
 const lookEveryMs = 1000;
+const principalPrefix = "key:";
 /** Of a key that does not exist: no text has it, and comparing with it takes as long. */
 const noDigest = new Uint8Array(32);
 
@@ -52,17 +57,23 @@ export class KeyRing implements Disposable {
   #badLooks = 0;
   #isClosed = false;
   #timer: NodeJS.Timeout | undefined;
+  #follower: KeyFollower | undefined;
 
   private constructor(options: KeyRingOptions) {
     this.#options = options;
   }
 
-  /** Reads the file and follows it until the ring is closed. @throws what is wrong with the file, for the operator */
+  /** Reads the file. @throws what is wrong with the file, for the operator */
   static async open(options: KeyRingOptions): Promise<KeyRing> {
     const ring = new KeyRing(options);
     await ring.#read();
-    ring.#lookLater();
     return ring;
+  }
+
+  /** Follows the file from now on, until the ring is closed. */
+  follow(follower: KeyFollower): void {
+    this.#follower = follower;
+    this.#lookLater();
   }
 
   /** Keys in force. */
@@ -82,6 +93,19 @@ export class KeyRing implements Disposable {
     return key.caller;
   }
 
+  /**
+   * What a principal may do now; null for one that is no key's, who is the user of the machine.
+   * @throws PERMISSION_DENIED for a key that is not in force
+   */
+  grantOf(principal: string): Grant | null {
+    if (!principal.startsWith(principalPrefix)) return null;
+    const key = this.#keys.get(principal.slice(principalPrefix.length));
+    if (key !== undefined && !this.#isExpired(key.record)) return key.grant;
+    throw new GloveboxError("PERMISSION_DENIED", "The API key was revoked, or has expired.", {
+      suggestion: "Ask the operator for another key.",
+    });
+  }
+
   /** Stops following the file; no key opens anything from then on. */
   [Symbol.dispose](): void {
     this.#isClosed = true;
@@ -99,11 +123,11 @@ export class KeyRing implements Disposable {
   async #look(): Promise<void> {
     try {
       await this.#read();
-      if (this.#badLooks > 1) this.#options.logger.warn({}, "the keys file is valid again");
+      if (this.#badLooks > 1) this.#follower?.logger.warn({}, "the keys file is valid again");
       this.#badLooks = 0;
     } catch (error) {
       this.#badLooks += 1;
-      if (this.#badLooks === 2) this.#options.logger.error({ err: error }, "no API key is accepted");
+      if (this.#badLooks === 2) this.#follower?.logger.error({ err: error }, "no API key is accepted");
     }
     this.#lookLater();
   }
@@ -137,11 +161,11 @@ export class KeyRing implements Disposable {
     this.#keys.set(record.id, {
       record,
       revoke,
+      grant: grantOfKey(record),
       digest: Buffer.from(record.hash.slice("sha256:".length), "hex"),
       caller: {
-        principal: `key:${record.id}`,
-        grant: grantOfKey(record),
-        signal: revoke.signal,
+        principal: `${principalPrefix}${record.id}`,
+        revoked: revoke.signal,
         countRequest: () => rate?.take(),
       },
     });
@@ -149,11 +173,9 @@ export class KeyRing implements Disposable {
 
   #drop({ record, revoke, caller }: LiveKey, why: string): void {
     this.#keys.delete(record.id);
-    this.#options.logger.info({ principal: caller.principal, why }, "an API key ends");
-    revoke.abort(
-      new GloveboxError("CANCELLED", `The API key ${why}.`, { suggestion: "Ask the operator for another key." }),
-    );
-    this.#options.onRevoked(caller.principal);
+    this.#follower?.logger.info({ principal: caller.principal, why }, "an API key ends");
+    revoke.abort();
+    this.#follower?.onRevoked(caller.principal);
   }
 
   #isExpired({ expires_at: at }: KeyRecord): boolean {

@@ -31,7 +31,7 @@ export async function readKeysFile({ path: file, isOwn, uid }: KeysPlace): Promi
   if (!found.isFile()) throw unusable(file, "it is not a regular file", "Make it a file.");
   if (found.size > maxBytes) throw unusable(file, "it has more than 4 MB", "Take keys out of it.");
   if (uid !== null) refuseForeign(file, found, { isOwn, uid });
-  return opened.readFile("utf8");
+  return await opened.readFile("utf8");
 }
 
 function refuseForeign(file: string, found: Stats, { isOwn, uid }: { isOwn: boolean; uid: number }): void {

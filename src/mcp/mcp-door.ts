@@ -65,6 +65,11 @@ export class McpDoor {
     }
   }
 
+  /** Ends the calls of a principal, whose callers are told so. */
+  cancelCalls(principal: string): void {
+    this.#tools.calls.cancelAll(principal);
+  }
+
   /** Begins no further call, and waits at most so long until those at work have ended. */
   drainCalls(withinMs: number): Promise<void> {
     return this.#tools.calls.drain(withinMs);

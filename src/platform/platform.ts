@@ -6,6 +6,7 @@ import { loadMountPolicy } from "../config/mounts/load-mount-policy.ts";
 import { Engines } from "../engines/discover.ts";
 import { engineTable } from "../engines/engine-table.ts";
 import type { CallOperation } from "../operations/contract/operation-call.ts";
+import type { GrantOf } from "../operations/contract/grant.ts";
 import { handlers } from "../operations/handlers.ts";
 import { operationCaller } from "../operations/handling/handler.ts";
 import type { PlatformParts } from "../operations/handling/platform-parts.ts";
@@ -34,6 +35,8 @@ export interface PlatformOptions {
   readonly door: Door;
   /** Engine of requests that name none; default: the configuration's `container_runtime`. */
   readonly defaultEngine?: string | undefined;
+  /** What each principal may do; default: everything, as the user of this machine. */
+  readonly grantOf?: GrantOf | undefined;
   /** Receives every alert of every sandbox. */
   readonly onAlert?: AlertListener | undefined;
   /** Receives the log, at every level; default: stderr, at the configuration's level. */
@@ -46,6 +49,8 @@ export type { Alert } from "../telemetry/alert.ts";
 export interface Platform extends PlatformParts, AsyncDisposable {
   /** Does what an operation asks for. */
   readonly call: CallOperation;
+  /** Ends the sessions and environments of a principal that is no more; its calls end by their own signals. */
+  endPrincipal(principal: string): Promise<void>;
   /**
    * Ends the work, removes every sandbox and lets go of the engines, within the time (default: 9 s) whatever they do.
    * Resolves to the ids of what may be left, which is in the log; calling it again waits for the same end.
@@ -63,7 +68,11 @@ export function createPlatform(options: PlatformOptions): Platform {
   const close = (withinMs = closeWithinMs): Promise<readonly string[]> => (closed ??= closeParts(closing, withinMs));
   return {
     ...parts,
-    call: operationCaller(handlers, parts),
+    call: operationCaller(handlers, parts, options.grantOf ?? (() => null)),
+    endPrincipal: async (principal) => {
+      await Promise.all([parts.sessions.endAll(principal), parts.environments.endAll(principal)]);
+      parts.sandboxes.setMaximum(principal, null);
+    },
     close,
     [Symbol.asyncDispose]: async () => void (await close()),
   };

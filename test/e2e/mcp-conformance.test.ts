@@ -62,7 +62,7 @@ const notOffered: Readonly<Record<string, readonly string[]>> = {
 async function conformance(): Promise<ReadonlyMap<string, boolean>> {
   const { config, host } = await loadHostConfig({});
   const opened = createPlatform({ config, host, door: "server" });
-  const platform = { ...opened, call: operationCaller(fixtureHandlers, opened) };
+  const platform = { ...opened, call: operationCaller(fixtureHandlers, opened, () => null) };
   const operations = fixtureHandlers.map(({ contract }) => contract);
   const door = new McpDoor({ platform, operations, version: "0", answerWithinMs: 45_000 });
   const ending = new AbortController();

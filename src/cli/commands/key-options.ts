@@ -35,7 +35,7 @@ export function addKeyOptions(command: Command): Command {
     .option("--max-timeout <duration>", "ceiling of timeouts, such as 90s (default: the deployment's)")
     .option("--max-pids <number>", "ceiling of limits.pids (default: the deployment's)")
     .option("--max-disk-mb <number>", "ceiling of limits.disk_mb (default: the deployment's)")
-    .option("--engines <names>", "engines, such as docker,podman (default: all)")
+    .option("--engines <names>", `engines of ${engineNames.join(",")} (default: all)`)
     .option(
       "--network <policies>",
       "none, registries, open or domains such as *.example.com (default: the deployment's)",

@@ -4,6 +4,10 @@ import { isLoopback } from "../../base/http/judge-request.ts";
 import { readPackageVersion } from "../../config/host/package-version.ts";
 import { accessTokenFile, openAccessToken } from "../../config/secrets/access-token.ts";
 import { engineChoices } from "../../config/engine-words.ts";
+import { loadHostConfig } from "../../config/host-config.ts";
+import type { Authenticate } from "../../http/auth/caller.ts";
+import type { KeyRing } from "../../keys/key-ring.ts";
+import { keysPlace } from "../../keys/keys-place.ts";
 import { invalidField } from "../../errors/glovebox-error.ts";
 import { operationTable } from "../../operations/table.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
@@ -61,7 +65,12 @@ async function serve(options: ServeOptions, io: CommandIo): Promise<number> {
       import("../../mcp/http/http-handler.ts"),
     ]);
   // What is refused at once is refused before anything is opened.
-  decideAuthentication({ host, token: null, keys: null });
+  using keys = await openKeys(options.config);
+  // On loopback keys may come later.
+  const isKeyless = keys.size === 0 && !isLoopback(host);
+  const authenticate = (token: string | null): Authenticate =>
+    decideAuthentication({ host, token, keys: isKeyless ? null : (bearer) => keys.authenticate(bearer) });
+  authenticate(null);
   const platform = await openServerPlatform({
     engine: options.engine,
     configFile: options.config,
@@ -70,9 +79,10 @@ async function serve(options: ServeOptions, io: CommandIo): Promise<number> {
       drain_timeout: options.drainTimeout,
       prebuilt_only: options.prebuiltOnly,
     },
+    grantOf: (principal) => keys.grantOf(principal),
     signal: io.signal,
   });
-  const { config } = platform;
+  const { config, logger } = platform;
   const version = readPackageVersion();
   const door = new McpDoor({ platform, operations: operationTable, version, answerWithinMs });
   let left: readonly string[];
@@ -83,10 +93,19 @@ async function serve(options: ServeOptions, io: CommandIo): Promise<number> {
       ...{ host, port, platform, version },
       operations: operationTable,
       rules: { loopbackOnly: isLoopback(host), ...config },
-      authenticate: decideAuthentication({ host, token, keys: null }),
+      authenticate: authenticate(token),
       mcp: (request, response, principal) => mcp.handle(request, response, principal),
     });
-    const access = token === null ? openToAll : `it asks for the token in ${accessTokenFile(platform.host)}`;
+    keys.follow({
+      logger,
+      onRevoked: (principal) => {
+        server.cancelRuns(principal);
+        door.cancelCalls(principal);
+        void platform.endPrincipal(principal);
+      },
+    });
+    const ofUser = token === null ? openToAll : `it asks for the token in ${accessTokenFile(platform.host)}`;
+    const access = isLoopback(host) ? ofUser : `it asks for an API key (${keys.size} in force)`;
     io.stderr.write(`glovebox: serving at ${server.url} (MCP at ${server.url}/mcp)\nglovebox: ${access}\n`);
     if (!io.signal.aborted) await once(io.signal, "abort");
     await Promise.all([server.drain(config.drainTimeoutMs), door.drainCalls(config.drainTimeoutMs)]);
@@ -97,6 +116,13 @@ async function serve(options: ServeOptions, io: CommandIo): Promise<number> {
     left = await door.close();
   }
   return left.length === 0 ? 0 : exitCodes.leftBehind;
+}
+
+/** @throws what is wrong with their file */
+async function openKeys(configFile: string | undefined): Promise<KeyRing> {
+  const { config, host } = await loadHostConfig({ configFile });
+  const { KeyRing: Keys } = await import("../../keys/key-ring.ts");
+  return Keys.open({ place: keysPlace(config, host), now: () => Date.now(), monotonicMs: () => performance.now() });
 }
 
 function parsePort(text: string): number {

@@ -3,6 +3,9 @@ import { isLoopback } from "../../base/http/judge-request.ts";
 import type { Authenticate } from "./caller.ts";
 import { authenticateLocalUser } from "./local-token.ts";
 
+/** How all API keys begin. */
+const keyPrefix = "gbx_";
+
 export interface AuthenticationOptions {
   /** Where the server listens. */
   readonly host: string;
@@ -20,10 +23,15 @@ export function decideAuthentication({ host, token, keys }: AuthenticationOption
   const isOwnMachine = isLoopback(host);
   if (!isOwnMachine && keys === null) {
     throw new GloveboxError("POLICY_DENIED", `Without API keys Glovebox is served on loopback only, not on ${host}.`, {
-      suggestion: "Serve on 127.0.0.1, and reach it from other machines through a tunnel such as ssh -L.",
+      suggestion:
+        "Make a key with `glovebox keys add NAME`, or serve on 127.0.0.1 and reach it from other machines through a tunnel such as ssh -L.",
       context: { host },
     });
   }
   const local: Authenticate = isOwnMachine ? authenticateLocalUser(token) : () => null;
-  return async (bearer) => (await keys?.(bearer)) ?? local(bearer);
+  return async (bearer) => {
+    const caller = (await keys?.(bearer)) ?? null;
+    // A key that opens nothing is nobody, also where no token is asked for.
+    return caller === null && !bearer.startsWith(keyPrefix) ? local(bearer) : caller;
+  };
 }

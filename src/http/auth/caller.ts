@@ -3,13 +3,14 @@ import type { FastifyRequest } from "fastify";
 /** Who makes a request; everything that it does is the principal's. */
 export interface Caller {
   readonly principal: string;
+  /** Aborts when the caller's key is revoked or expires: what is answered to it then ends. */
+  readonly revoked?: AbortSignal | undefined;
+  /** Counts one request. @throws CAPACITY for one too many */
+  readonly countRequest?: (() => void) | undefined;
 }
 
 /** Tells whose token that is; null: no one's. `bearer` is empty when none was shown. */
 export type Authenticate = (bearer: string) => Caller | null | Promise<Caller | null>;
-
-/** Looks at a request once its caller is known, and may refuse it. @throws CAPACITY for too many, or any other error */
-export type RequestCheck = (caller: Caller, request: FastifyRequest) => void | Promise<void>;
 
 declare module "fastify" {
   interface FastifyRequest {

@@ -1,12 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { bearerOf, judgeRequest, type GuardRules } from "../../base/http/judge-request.ts";
 import { HttpRefusal } from "../server/http-refusal.ts";
-import type { Authenticate, RequestCheck } from "./caller.ts";
+import type { Authenticate } from "./caller.ts";
+import { endWhenRevoked } from "./end-when-revoked.ts";
 
 export interface GuardOptions {
   readonly rules: GuardRules;
   readonly authenticate: Authenticate;
-  readonly checkRequest?: RequestCheck | undefined;
 }
 
 /** What a page of an allowed origin may send. */
@@ -29,7 +29,8 @@ export function guardRequests(app: FastifyInstance, options: GuardOptions): void
     const caller = await options.authenticate(bearerOf(request.headers));
     if (caller === null) throw noToken(reply);
     request.caller = caller;
-    await options.checkRequest?.(caller, request);
+    caller.countRequest?.();
+    if (caller.revoked !== undefined) endWhenRevoked(caller.revoked, reply.raw);
   });
 }
 

@@ -18,3 +18,9 @@ export interface Grant {
   /** Folders below which host paths may be named, absolute or from `~/`; within the deployment's own roots. */
   readonly mountRoots: readonly string[] | null;
 }
+
+/**
+ * What a principal may do; null: all that the deployment allows, and what is its operator's alone.
+ * @throws PERMISSION_DENIED for the principal of a key that is not in force
+ */
+export type GrantOf = (principal: string) => Grant | null;

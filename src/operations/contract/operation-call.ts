@@ -1,4 +1,3 @@
-import type { Grant } from "./grant.ts";
 import type { OperationContract, RequestOf, ResponseOf } from "./operation-contract.ts";
 
 /** One refused connection, explained. */
@@ -41,8 +40,6 @@ export type OperationEvent =
 export interface OperationCall {
   /** Everything that the call makes belongs to it. */
   readonly principal: string;
-  /** What the caller may do; undefined: all that the deployment allows, and what is its operator's alone. */
-  readonly grant?: Grant | undefined;
   readonly signal?: AbortSignal | undefined;
   /**
    * Id of the sandbox that an operation with a fresh one starts, made by the door so that its caller knows it before there

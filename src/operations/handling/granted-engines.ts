@@ -1,5 +1,5 @@
 import type { ChosenEngine } from "../../engines/discover.ts";
-import { GloveboxError } from "../../errors/glovebox-error.ts";
+import type { GloveboxError } from "../../errors/glovebox-error.ts";
 import { grantRefused } from "../../policy/grants/grant-refused.ts";
 import type { EngineChooser, EngineNeeds } from "./engine-chooser.ts";
 

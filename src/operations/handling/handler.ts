@@ -1,5 +1,6 @@
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { CallOperation, OperationCall } from "../contract/operation-call.ts";
+import type { GrantOf } from "../contract/grant.ts";
 import type { OperationContract, RequestOf, ResponseOf } from "../contract/operation-contract.ts";
 import { grantedParts } from "./granted-parts.ts";
 import type { PlatformParts } from "./platform-parts.ts";
@@ -19,20 +20,20 @@ export function handle<Contract extends OperationContract>(
 }
 
 /**
- * The way to the handlers for doors. Here alone a caller's grant takes effect: handlers get the platform as it shows it,
- * and what is the operator's own is refused.
+ * The way to the handlers for doors. Here alone a caller's grant takes effect, so that no door can forget it: handlers get
+ * the platform as the grant shows it, and what is the operator's own is refused.
  */
-export function operationCaller(handlers: readonly Handler[], parts: PlatformParts): CallOperation {
+export function operationCaller(handlers: readonly Handler[], parts: PlatformParts, grantOf: GrantOf): CallOperation {
   const byName = new Map(handlers.map((handler) => [handler.contract.name, handler]));
-  return (contract, request, call) => {
+  return async (contract, request, call) => {
     const handler = byName.get(contract.name);
     if (handler === undefined) throw new TypeError(`${contract.name} has no handler.`);
-    const { grant, principal } = call;
-    if (grant !== undefined) {
-      if (contract.audience === "local") return Promise.reject(operatorsOnly(contract.name));
-      parts.sandboxes.setMaximum(principal, grant.maxSandboxes);
+    const grant = grantOf(call.principal);
+    if (grant !== null) {
+      if (contract.audience !== "everyone") throw operatorsOnly(contract.name);
+      parts.sandboxes.setMaximum(call.principal, grant.maxSandboxes);
     }
-    const granted = grant === undefined ? parts : grantedParts(parts, grant);
+    const granted = grant === null ? parts : grantedParts(parts, grant);
     return handler.run(granted, request, call) as Promise<ResponseOf<typeof contract>>;
   };
 }

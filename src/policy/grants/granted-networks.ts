@@ -3,11 +3,11 @@ import type { NetworkPolicy } from "../network/network.ts";
 import { grantRefused } from "./grant-refused.ts";
 
 /** The words of `network` that a grant may name beside domains. */
-export const networkWords: readonly string[] = ["none", "registries", "open"];
+const networkWords: ReadonlySet<string> = new Set(["none", "registries", "open"]);
 
 /** Throws for an entry of a grant's networks that is neither a word of `network` nor a domain. @throws INVALID_REQUEST */
 export function checkGrantedNetworks(granted: readonly string[], field: string): void {
-  for (const entry of granted) if (!networkWords.includes(entry)) parseDomainPattern(entry, field);
+  for (const entry of granted) if (!networkWords.has(entry)) parseDomainPattern(entry, field);
 }
 
 /**
@@ -26,7 +26,7 @@ export function assertNetworkGranted(policy: NetworkPolicy, granted: readonly st
   }
   if (granted.includes("open")) return;
   const domains = granted
-    .filter((entry) => !networkWords.includes(entry))
+    .filter((entry) => !networkWords.has(entry))
     .map((entry) => parseDomainPattern(entry, "network"));
   for (const asked of policy.domains) if (!domains.some((domain) => covers(domain, asked))) refuse(wordsOf(asked));
 }

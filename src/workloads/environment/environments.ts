@@ -80,6 +80,11 @@ export class Environments implements AsyncDisposable {
     await this.#places.end(this.#entry(id, principal));
   }
 
+  /** Ends all environments of a principal. */
+  endAll(principal: string): Promise<void> {
+    return this.#places.endAll(principal);
+  }
+
   /** Ids of those of which something may be left: live ones, and those that could not be removed. */
   get left(): readonly string[] {
     return this.#places.left;

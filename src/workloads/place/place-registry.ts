@@ -86,6 +86,12 @@ export class PlaceRegistry<Content> {
     }
   }
 
+  /** Ends all places of a principal. */
+  async endAll(principal: string): Promise<void> {
+    // A removal that fails is in the log already.
+    await Promise.allSettled(this.of(principal).map((entry) => this.end(entry)));
+  }
+
   /** Frees the id of a place that is no more, or never came up. */
   leave(entry: PlaceEntry<Content>): void {
     const own = this.#entries.get(entry.principal);

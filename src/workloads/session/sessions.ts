@@ -102,6 +102,11 @@ export class Sessions {
     }
   }
 
+  /** Ends all sessions of a principal. */
+  endAll(principal: string): Promise<void> {
+    return this.#places.endAll(principal);
+  }
+
   /** Ends every session, and lets no new one in. */
   close(): Promise<void> {
     return this.#places.close();
