@@ -42,6 +42,7 @@ export class RunningCall<Answer = unknown> {
   readonly #monotonicMs: () => number;
   readonly #startedMs: number;
   readonly #giveUp = new AbortController();
+  #endedMs: number | null = null;
   #sandboxId: string | null = null;
   #message: string | null = null;
 
@@ -54,11 +55,13 @@ export class RunningCall<Answer = unknown> {
     this.#startedMs = monotonicMs();
     this.ended = work({ signal: this.#giveUp.signal, onEvent: (event) => this.#take(event) })
       .then((response) => conclude({ response }, this))
-      .catch((error: unknown) => conclude({ error: toGloveboxError(error) }, this));
+      .catch((error: unknown) => conclude({ error: toGloveboxError(error) }, this))
+      .finally(() => (this.#endedMs = monotonicMs()));
   }
 
+  /** Until now, or until it ended. */
   get elapsedMs(): number {
-    return this.#monotonicMs() - this.#startedMs;
+    return (this.#endedMs ?? this.#monotonicMs()) - this.#startedMs;
   }
 
   /** The sandbox that works for it, once there is one. */

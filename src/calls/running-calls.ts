@@ -45,10 +45,6 @@ export class RunningCalls<Answer = unknown> {
     return [...this.#working].filter((call) => call.principal === principal);
   }
 
-  isWorking(call: RunningCall<Answer>): boolean {
-    return this.#working.has(call);
-  }
-
   /** The principal's call. @throws NOT_FOUND also for another principal's */
   find(id: string, principal: string): RunningCall<Answer> {
     const call = this.#kept.find(id, principal);

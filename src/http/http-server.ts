@@ -6,10 +6,13 @@ import { invalidField } from "../errors/glovebox-error.ts";
 import type { OperationContract } from "../operations/contract/operation-contract.ts";
 import type { Platform } from "../platform/platform.ts";
 import { guardRequests, type GuardOptions } from "./auth/guard-requests.ts";
+import type { ApiPaths } from "./openapi/document.ts";
+import { addDocumentRoutes } from "./routes/document-routes.ts";
 import { addHealthRoutes, engineAnswers, type ReadinessCheck } from "./routes/health-routes.ts";
 import { addMcpRoute, type ServeMcp } from "./routes/mcp-route.ts";
 import { addOperationRoutes } from "./routes/operation-routes.ts";
 import type { AddRoutes, RouteContext } from "./routes/route-context.ts";
+import { addSandboxRoutes } from "./routes/sandbox-routes.ts";
 import { answerUnknownRoutes } from "./routes/unknown-routes.ts";
 import { HttpRuns } from "./runs/http-runs.ts";
 import { ofEveryAnswer } from "./server/answer-headers.ts";
@@ -29,6 +32,8 @@ export interface HttpServerOptions extends GuardOptions {
   readonly readiness?: readonly ReadinessCheck[] | undefined;
   /** Routes beside those of the operations. */
   readonly extraRoutes?: readonly AddRoutes[] | undefined;
+  /** What `/openapi.json` says of those. */
+  readonly extraPaths?: ApiPaths | undefined;
 }
 
 /** A server that listens. */
@@ -82,7 +87,7 @@ export async function openHttpServer(
 }
 
 function createApp(options: HttpServerOptions, runs: HttpRuns, isDraining: () => boolean): FastifyInstance {
-  const { platform, operations, version, mcp, readiness = [], extraRoutes = [] } = options;
+  const { platform, operations, version, mcp, readiness = [], extraRoutes = [], extraPaths } = options;
   const { logger } = platform;
   const app = fastify({
     bodyLimit: maxBodyBytes,
@@ -106,6 +111,8 @@ function createApp(options: HttpServerOptions, runs: HttpRuns, isDraining: () =>
   app.setErrorHandler((error, _, reply) => sendError(reply, error, logger));
   addHealthRoutes(app, context, [engineAnswers(platform), ...readiness]);
   addOperationRoutes(app, context);
+  addSandboxRoutes(app, context);
+  addDocumentRoutes(app, context, extraPaths);
   if (mcp !== undefined) addMcpRoute(app, context, mcp);
   for (const addRoutes of extraRoutes) addRoutes(app, context);
   return app;

@@ -17,7 +17,7 @@ export interface Ownership {
  * may be started before anybody asks, and whom it serves then is in the server's record.
  */
 export function labelledSpec(id: string, plan: SandboxPlan, ownership: Ownership): ContainerSpec {
-  const { kind, lifetimeMs: _, programEnvironment: __, id: ___, ...rest } = plan;
+  const { kind, lifetimeMs: _, programEnvironment: __, id: ___, labels: ____, ...rest } = plan;
   return {
     ...rest,
     name: containerName(id),

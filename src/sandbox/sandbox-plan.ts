@@ -3,6 +3,8 @@ import type { ContainerSpec } from "../engines/container-spec.ts";
 /** Everything of a container's spec but what `Sandboxes` fills in by itself. */
 export type SandboxPlan = Omit<ContainerSpec, "name" | "labels"> & {
   readonly kind: string;
+  /** What its caller has marked it with; default: nothing. */
+  readonly labels?: Readonly<Record<string, string>> | undefined;
   /** Its id, of `createId("sbx")`, where its caller knows it already; default: a new one. */
   readonly id?: string | undefined;
   /** Hard end: after it any sweep may remove what is left of the sandbox, once nothing runs in it. */

@@ -183,7 +183,15 @@ export class Sandboxes implements AsyncDisposable {
     if (this.#held.has(id)) throw new GloveboxError("ALREADY_EXISTS", `There is a sandbox ${id} already.`);
     const container = await this.#containers.start(id, engine, plan, signal);
     logger.info({ sandbox: id, kind: plan.kind, engine: engine.name, principal }, "sandbox started");
-    const record = { id, engine: engine.name, kind: plan.kind, principal, owner, createdAtMs: now() };
+    const record = {
+      id,
+      engine: engine.name,
+      kind: plan.kind,
+      principal,
+      owner,
+      createdAtMs: now(),
+      labels: plan.labels,
+    };
     this.#held.set(id, { record: new RecordWriter(record, this.#options), place: null });
     const sandbox = new Sandbox({
       id,

@@ -9,6 +9,7 @@ import { answerForm, type StreamFormat } from "../streaming/answer-form.ts";
 import { EventStream } from "../streaming/event-stream.ts";
 import { ofEveryAnswer } from "../server/answer-headers.ts";
 import type { HttpRun } from "./http-run.ts";
+import { isOfOwnSandbox } from "./own-sandbox.ts";
 import type { RunRequest } from "./http-runs.ts";
 
 /** What is wrong with a request is found out within it. */
@@ -37,7 +38,7 @@ function answerLater(reply: FastifyReply, run: HttpRun): FastifyReply {
   const { id, sandboxId } = run.call;
   const statusUrl = `/api/sandbox/${id}`;
   void reply.headers({ location: statusUrl, "preference-applied": "respond-async", "glovebox-run-id": id });
-  const known = sandboxId ?? (id.startsWith("sbx-") ? id : null);
+  const known = sandboxId ?? (isOfOwnSandbox(run.call) ? id : null);
   return reply.code(202).send({ id, sandbox_id: known, status_url: statusUrl });
 }
 
@@ -55,7 +56,7 @@ async function answerEvents(
     for (const [name, value] of Object.entries({ ...reply.getHeaders(), ...ofEveryAnswer })) {
       if (value !== undefined) response.setHeader(name, value);
     }
-    return new EventStream(response, format, run.call.id);
+    return new EventStream(response, format, isOfOwnSandbox(run.call) ? run.call.id : null);
   };
   const opened = (): EventStream => (stream ??= openStream());
   void reply.header("glovebox-run-id", run.call.id);

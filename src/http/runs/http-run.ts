@@ -14,6 +14,10 @@ export class HttpRun {
     void call.ended.then(() => (this.#hasEnded = true));
   }
 
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
   /** Whether every client went away before the end. */
   get isAbandoned(): boolean {
     return this.#isAbandoned;

@@ -1,4 +1,3 @@
-import { createId } from "../../base/id.ts";
 import { mebibyte } from "../../base/bytes.ts";
 import type { RunningCall } from "../../calls/running-call.ts";
 import { RunningCalls } from "../../calls/running-calls.ts";
@@ -9,6 +8,7 @@ import type { Platform } from "../../platform/platform.ts";
 import type { Caller } from "../auth/caller.ts";
 import { answerOf, answerOfError, type WireAnswer } from "../server/wire-answer.ts";
 import { HttpRun } from "./http-run.ts";
+import { createSandboxId } from "./own-sandbox.ts";
 import { IdempotencyKeys } from "./idempotency-keys.ts";
 
 /** Characters of the answers that are kept for one principal, for those who ask by id. */
@@ -32,6 +32,9 @@ export class HttpRuns {
   readonly #platform: Platform;
   readonly #keys: IdempotencyKeys;
   readonly #runs = new WeakMap<RunningCall<WireAnswer>, HttpRun>();
+
+  /** Those that can be asked for by their id. */
+  readonly #listed = new WeakSet<RunningCall<WireAnswer>>();
 
   constructor(platform: Platform) {
     this.#platform = platform;
@@ -61,9 +64,21 @@ export class HttpRuns {
     }
   }
 
+  /** The principal's at work that may take long, in the order of their begin. */
+  working(principal: string): readonly RunningCall<WireAnswer>[] {
+    return this.calls.working(principal).filter((call) => this.#listed.has(call));
+  }
+
+  /** Ends a run and forgets it. */
+  async remove({ call }: HttpRun): Promise<void> {
+    call.cancel();
+    await call.ended;
+    this.calls.forget(call);
+  }
+
   #start({ contract, request, caller, onEvent }: RunRequest): HttpRun {
     const { call: callOperation, logger, monotonicMs } = this.#platform;
-    const sandboxId = contract.freshSandbox === true ? createId("sbx") : undefined;
+    const sandboxId = contract.freshSandbox === true ? createSandboxId() : undefined;
     const call = this.calls.start({
       id: sandboxId,
       operation: contract.name,
@@ -89,7 +104,10 @@ export class HttpRuns {
     });
     const run = new HttpRun(call);
     this.#runs.set(call, run);
-    if (contract.tool?.mayTakeLong === true) this.calls.keep(call);
+    if (contract.tool?.mayTakeLong === true) {
+      this.#listed.add(call);
+      this.calls.keep(call);
+    }
     return run;
   }
 }

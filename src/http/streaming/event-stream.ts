@@ -29,8 +29,8 @@ export class EventStream {
   #sandboxId: string | null = null;
   #leftOut = 0;
 
-  /** Sends the head, with the headers that the response has already, and the id of the run's own sandbox if it has one. */
-  constructor(response: ServerResponse, format: StreamFormat, runId: string) {
+  /** Sends the head, with the headers that the response has already, and the sandbox if it is known. */
+  constructor(response: ServerResponse, format: StreamFormat, sandboxId: string | null) {
     this.#response = response;
     this.#format = format;
     // For proxies that would collect the events.
@@ -38,7 +38,7 @@ export class EventStream {
     response.flushHeaders();
     this.#alive = setInterval(() => this.#showLife(), aliveEachMs).unref();
     response.once("close", () => clearInterval(this.#alive));
-    if (runId.startsWith("sbx-")) void this.send({ type: "sandbox", sandboxId: runId });
+    if (sandboxId !== null) void this.send({ type: "sandbox", sandboxId });
   }
 
   /** Resolves when the reader wants more; output is never left out. */

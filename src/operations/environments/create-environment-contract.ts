@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { labelsSchema } from "../contract/labels-schema.ts";
 import { defineOperation } from "../contract/operation-contract.ts";
 import { runSettings } from "../contract/run-settings-schema.ts";
 import { secretsSchema } from "../contract/secrets-schema.ts";
@@ -18,6 +19,7 @@ const createEnvironmentRequestSchema = z.strictObject({
     .string()
     .optional()
     .describe("Name of your choice: letters, digits, hyphens, underscores and dots, at most 64; default: a new one."),
+  labels: labelsSchema.optional(),
   ...runSettings,
   image: z.string().describe("Container image whose tools the commands use; pulled when it is missing."),
   environment: variables.optional().describe("Environment variables of every command."),

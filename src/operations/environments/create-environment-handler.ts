@@ -77,6 +77,7 @@ function specOf(platform: PlatformParts, request: Request, id: string, principal
   platform.assertNetworkAllowed(network);
   return {
     id,
+    labels: request.labels ?? {},
     image: checkImageReference(request.image),
     ociRuntime: request.oci_runtime,
     setupCommands: readPreparation(request, "setup_commands"),

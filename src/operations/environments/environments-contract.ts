@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { labelFilterSchema, labelsShown } from "../contract/labels-schema.ts";
 import { defineOperation } from "../contract/operation-contract.ts";
 import { envId } from "./environment-schema.ts";
 
@@ -10,6 +11,7 @@ const listEnvironmentsResponseSchema = z.object({
       mount_path: z.string(),
       image: z.string(),
       engine: z.string(),
+      labels: labelsShown,
       created_at: z.string(),
       read_only: z.boolean(),
       running_commands: z.number(),
@@ -23,7 +25,7 @@ export const listEnvironmentsContract = defineOperation({
   name: "list_environments",
   audience: "everyone",
   description: "Lists your environments, with what runs in them.",
-  request: z.strictObject({}),
+  request: z.strictObject({ label: labelFilterSchema.optional() }),
   response: listEnvironmentsResponseSchema,
   routes: [{ method: "GET", path: "/api/environments" }],
   tool: {

@@ -1,10 +1,12 @@
 import { projectFolder } from "../../workloads/environment/environment-spec.ts";
+import { hasLabels } from "../contract/labels-schema.ts";
 import { handle } from "../handling/handler.ts";
 import { destroyEnvironmentContract, listEnvironmentsContract } from "./environments-contract.ts";
 
 /** `list_environments`: the caller's own. */
-export const listEnvironmentsHandler = handle(listEnvironmentsContract, async ({ environments }, _, call) => {
-  const own = await environments.list(call.principal);
+export const listEnvironmentsHandler = handle(listEnvironmentsContract, async ({ environments }, { label }, call) => {
+  const all = await environments.list(call.principal);
+  const own = all.filter(({ spec }) => hasLabels(spec.labels, label));
   return {
     environments: await Promise.all(
       own.map(async (environment) => {
@@ -15,6 +17,7 @@ export const listEnvironmentsHandler = handle(listEnvironmentsContract, async ({
           mount_path: projectFolder,
           image: environment.spec.image,
           engine: environment.engineName,
+          labels: { ...environment.spec.labels },
           created_at: new Date(environment.createdAtMs).toISOString(),
           read_only: environment.spec.project?.readOnly ?? false,
           running_commands: environment.commandCount,

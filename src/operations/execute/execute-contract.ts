@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { labelsSchema } from "../contract/labels-schema.ts";
 import { defineOperation, type ToolImage } from "../contract/operation-contract.ts";
 import { programResponse } from "../contract/program-schema.ts";
 import { programText } from "../contract/program-text.ts";
@@ -36,6 +37,7 @@ const executeRequestSchema = z.strictObject({
       'Packages to have at hand, such as lodash@4.17.21 or requests==2.32.0; those that are not in the cache are installed first, in a sandbox of their own. Without a version: the newest at the time of its first installation. "auto": those that the code imports.',
     ),
   artifacts: z.array(z.string()).optional().describe("Globs of result files to return, such as *.png."),
+  labels: labelsSchema.optional(),
   ...runSettings,
 });
 

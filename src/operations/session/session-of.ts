@@ -18,6 +18,8 @@ export interface SessionRequest {
   readonly oci_runtime?: string | undefined;
   readonly limits?: LimitsRequest | undefined;
   readonly min_isolation?: Isolation | undefined;
+  /** Of a new one. */
+  readonly labels?: Readonly<Record<string, string>> | undefined;
 }
 
 /**
@@ -54,6 +56,7 @@ export async function sessionOf(
         ociRuntime: request.oci_runtime,
         limits,
         minIsolation,
+        labels: request.labels ?? {},
       },
       call,
     );

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { labelFilterSchema, labelsSchema, labelsShown } from "../contract/labels-schema.ts";
 import { defineOperation } from "../contract/operation-contract.ts";
 import { runSettings } from "../contract/run-settings-schema.ts";
 import { isolationLevels } from "../contract/wire-values.ts";
@@ -11,11 +12,14 @@ const session = z.object({
   image: z.string().describe("The image that its sandbox has on engines with images."),
   oci_runtime: z.string().optional(),
   min_isolation: z.enum(isolationLevels).describe("The weakest isolation that its programs run at."),
+  sandbox_id: z.string().nullable().describe("The sandbox it lives in now; null while it has none."),
+  labels: labelsShown,
+  created_at: z.string().describe("RFC 3339."),
   running_processes: z.number().describe("Background processes."),
 });
 
 /** Request of `open_session`. */
-const openSessionRequestSchema = z.strictObject(settings);
+const openSessionRequestSchema = z.strictObject({ ...settings, labels: labelsSchema.optional() });
 const openSessionResponseSchema = session.extend({ warnings: z.array(z.string()) });
 
 /** `open_session`: a new session, whatever the connection has already. */
@@ -36,7 +40,7 @@ export const listSessionsContract = defineOperation({
   name: "list_sessions",
   audience: "everyone",
   description: "Lists your sessions that have not ended, with what they were opened with.",
-  request: z.strictObject({}),
+  request: z.strictObject({ label: labelFilterSchema.optional() }),
   response: listSessionsResponseSchema,
   routes: [{ method: "GET", path: "/api/sessions" }],
 });

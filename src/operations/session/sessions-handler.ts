@@ -1,5 +1,6 @@
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Session } from "../../workloads/session/session.ts";
+import { hasLabels } from "../contract/labels-schema.ts";
 import { handle } from "../handling/handler.ts";
 import { sessionOf } from "./session-of.ts";
 import { getSessionContract, listSessionsContract, openSessionContract, type SessionRow } from "./sessions-contract.ts";
@@ -12,9 +13,10 @@ export const openSessionHandler = handle(openSessionContract, async (platform, r
 });
 
 /** `list_sessions`: the caller's own. */
-export const listSessionsHandler = handle(listSessionsContract, ({ sessions }, _, { principal }) =>
-  Promise.resolve({ sessions: sessions.list(principal).map(rowOf) }),
-);
+export const listSessionsHandler = handle(listSessionsContract, ({ sessions }, { label }, { principal }) => {
+  const own = sessions.list(principal).filter(({ settings }) => hasLabels(settings.labels, label));
+  return Promise.resolve({ sessions: own.map(rowOf) });
+});
 
 /** `get_session`: one of the caller's own. */
 export const getSessionHandler = handle(getSessionContract, async ({ sessions }, { session_id: id }, call) => {
@@ -23,13 +25,16 @@ export const getSessionHandler = handle(getSessionContract, async ({ sessions },
   return rowOf(session);
 });
 
-function rowOf({ id, settings, processes }: Session): SessionRow {
+function rowOf({ id, settings, processes, sandboxId, createdAtMs }: Session): SessionRow {
   return {
     session_id: id,
     engine: settings.engine.name,
     image: settings.image,
     ...(settings.ociRuntime === undefined ? {} : { oci_runtime: settings.ociRuntime }),
     min_isolation: settings.minIsolation,
+    sandbox_id: sandboxId,
+    labels: { ...settings.labels },
+    created_at: new Date(createdAtMs).toISOString(),
     running_processes: processes.running.length,
   };
 }

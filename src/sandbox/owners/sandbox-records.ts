@@ -12,6 +12,8 @@ export interface SandboxRecord {
   readonly principal: string | null;
   readonly owner: string;
   readonly createdAtMs: number;
+  /** What its caller has marked it with; left out for nothing. */
+  readonly labels?: Readonly<Record<string, string>> | undefined;
   /** Where its owner can be asked for it (`PeerServer`); null: nowhere. */
   readonly door: string | null;
 }

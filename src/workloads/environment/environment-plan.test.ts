@@ -28,6 +28,7 @@ const capabilities: Capabilities = {
 
 const spec: EnvironmentSpec = {
   id: "a",
+  labels: {},
   image: "image:1",
   ociRuntime: undefined,
   setupCommands: [],

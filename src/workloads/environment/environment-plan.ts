@@ -44,6 +44,7 @@ export function environmentPlan(
   return {
     sandbox: {
       kind: "environment",
+      labels: spec.labels,
       image: spec.image,
       ociRuntime: spec.ociRuntime,
       limits: spec.limits,

@@ -13,6 +13,8 @@ export const projectFolder = "/workdir";
 /** A checked environment (SPEC EV1); every value is within the policy already. */
 export interface EnvironmentSpec {
   readonly id: string;
+  /** What its caller has marked it with. */
+  readonly labels: Readonly<Record<string, string>>;
   readonly image: string;
   /** OCI runtime that was asked for; undefined: the engine's own. */
   readonly ociRuntime: string | undefined;

@@ -83,7 +83,7 @@ export async function openSessionSandbox(
   try {
     const { scratch } = await engine.capabilities({ signal: caller.signal, ociRuntime });
     const profile = sessionProfile({ image, ociRuntime, limits, scratchStorage: scratch, minIsolation });
-    const plan = { ...planOf(profile, lifetimeMs), mounts: packages.mounts };
+    const plan = { ...planOf(profile, lifetimeMs), mounts: packages.mounts, labels: settings.labels };
     return new SessionSandbox(await sandboxes.open(engine, plan, caller), profile, packages);
   } catch (error) {
     await packages[Symbol.asyncDispose]();

@@ -34,4 +34,6 @@ export interface SessionSettings {
   /** The time is not the session's: each call has its own. */
   readonly limits: Limits;
   readonly minIsolation: Isolation;
+  /** What its caller has marked it with. */
+  readonly labels: Readonly<Record<string, string>>;
 }

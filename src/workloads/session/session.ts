@@ -55,6 +55,8 @@ export class Session {
   readonly settings: SessionSettings;
   readonly processes: BackgroundProcesses;
   readonly secrets: GivenSecrets;
+  /** Milliseconds since the epoch. */
+  readonly createdAtMs: number;
   readonly #parts: SessionParts;
   readonly #place: Place;
   readonly #turns = new Turns();
@@ -69,6 +71,7 @@ export class Session {
     this.id = parts.id;
     this.principal = parts.principal;
     this.settings = parts.settings;
+    this.createdAtMs = parts.now();
     this.#place = new Place({ ...parts, noun: "session" });
     this.processes = this.#place.processes;
     this.secrets = this.#place.secrets;
@@ -77,6 +80,11 @@ export class Session {
 
   get isEnding(): boolean {
     return this.#place.isEnding;
+  }
+
+  /** The sandbox it lives in now; null: none. */
+  get sandboxId(): string | null {
+    return this.#container.live?.sandbox.id ?? null;
   }
 
   /** Whether it could be stopped now to make room. */

@@ -1,0 +1,77 @@
+import type { OperationContract, Route } from "../../operations/contract/operation-contract.ts";
+import { fieldsOf, jsonSchema, type JsonObject } from "./json-schemas.ts";
+import { json, schemaRef } from "./shared-parts.ts";
+
+/** The entry of one route of an operation. */
+export function operationEntry(contract: OperationContract, { method, path }: Route, errors: JsonObject): JsonObject {
+  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
+  const takesBody = method === "POST" || method === "PUT";
+  const { fields, required } = fieldsOf(contract.request);
+  const rest = Object.keys(fields).filter((name) => !inPath.includes(name));
+  const field = (name: string, place: "path" | "query"): JsonObject => {
+    const { description, ...schema } = fields[name] ?? {};
+    return {
+      ...{ name, in: place, required: place === "path" || required.has(name) },
+      ...(description === undefined ? {} : { description }),
+      schema: place === "path" ? { minLength: 1, ...schema } : schema,
+    };
+  };
+  const mayTakeLong = method === "POST" && contract.tool?.mayTakeLong === true;
+  const [summary = contract.description] = contract.description.split(/(?<=\.) /, 1);
+  return {
+    operationId: operationIdOf(contract, path, method),
+    summary,
+    description: contract.description,
+    tags: [tagOf(path)],
+    parameters: [
+      ...inPath.map((name) => field(name, "path")),
+      ...(takesBody ? [] : rest.map((name) => field(name, "query"))),
+      ...(method === "POST" ? [{ $ref: "#/components/parameters/IdempotencyKey" }] : []),
+      ...(mayTakeLong ? [{ $ref: "#/components/parameters/Prefer" }] : []),
+    ],
+    ...(takesBody ? { requestBody: { required: rest.some((name) => required.has(name)), content: bodyOf() } } : {}),
+    responses: { "200": answerOf(contract, mayTakeLong), ...(mayTakeLong ? { "202": accepted } : {}), ...errors },
+  };
+
+  function bodyOf(): JsonObject {
+    const properties = Object.fromEntries(rest.map((name) => [name, fields[name]]));
+    const needed = rest.filter((name) => required.has(name));
+    return json({ type: "object", properties, required: needed, additionalProperties: false });
+  }
+}
+
+/** Where a route is listed: by the first part of its path. */
+export function tagOf(path: string): string {
+  return path.split("/")[2] ?? "server";
+}
+
+function operationIdOf({ name, routes }: OperationContract, path: string, method: string): string {
+  if (routes.length === 1) return name;
+  const parts = path
+    .replaceAll(/\{\w+\}/g, "one")
+    .split("/")
+    .slice(2);
+  return `${name}_${parts.join("_")}_${method.toLowerCase()}`;
+}
+
+function answerOf({ response }: OperationContract, mayTakeLong: boolean): JsonObject {
+  const whole = json(jsonSchema(response, "output"));
+  if (!mayTakeLong) return { description: "Done.", content: whole };
+  return {
+    description: "Done; or, where that is asked for, its events as they happen.",
+    headers: { "Glovebox-Run-Id": { description: "Id of the run.", schema: { type: "string" } } },
+    content: {
+      ...whole,
+      "text/event-stream": {
+        schema: { type: "string", description: "Server-sent events; the data of each is an Event." },
+      },
+      "application/x-ndjson": { schema: { type: "string", description: "One Event a line." } },
+    },
+  };
+}
+
+const accepted = {
+  description: "It goes on: ask for it at `status_url`.",
+  headers: { Location: { description: "The same path.", schema: { type: "string" } } },
+  content: json(schemaRef("Accepted")),
+};

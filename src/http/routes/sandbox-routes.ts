@@ -1,0 +1,117 @@
+import type { FastifyInstance } from "fastify";
+import type { RunningCall } from "../../calls/running-call.ts";
+import { GloveboxError } from "../../errors/glovebox-error.ts";
+import { hasLabels } from "../../operations/contract/labels-schema.ts";
+import { parseRequest } from "../../operations/contract/parse-request.ts";
+import {
+  listOwnSandboxesRequestSchema,
+  type OwnSandboxes,
+  type SandboxStateAnswer,
+} from "../../operations/sandboxes/sandbox-state-schema.ts";
+import { callerOf } from "../auth/caller.ts";
+import type { HttpRun } from "../runs/http-run.ts";
+import { isOfOwnSandbox } from "../runs/own-sandbox.ts";
+import { jsonType } from "../server/wire-answer.ts";
+import { assembleRequest, fieldTypes, type RequestParts } from "./read-request.ts";
+import type { RouteContext } from "./route-context.ts";
+
+type LiveRecord = ReturnType<RouteContext["platform"]["sandboxes"]["recordsOf"]>[number];
+type SandboxRow = OwnSandboxes["sandboxes"][number];
+
+const listForm = { request: listOwnSandboxesRequestSchema };
+const listTypes = fieldTypes(listForm);
+
+/** What the caller runs now, one of it with its result, and its end (SPEC API table). */
+export function addSandboxRoutes(app: FastifyInstance, { platform, runs }: RouteContext): void {
+  const { sandboxes, now } = platform;
+  app.get("/api/sandbox", async (request, reply) => {
+    const { principal } = callerOf(request);
+    const query = request.query as RequestParts["query"];
+    const { label } = parseRequest(
+      listForm,
+      assembleRequest({ path: {}, query, body: request.body }, { takesBody: false, types: listTypes }),
+    ) as { readonly label?: string[] };
+    const working = runs.working(principal);
+    const own = new Set(working.map(({ id }) => id));
+    const records = sandboxes.recordsOf(principal);
+    const rows = [
+      ...working.map((call) => rowOfRun(call, records)),
+      ...records.filter(({ id }) => !own.has(id)).map((record) => rowOfPlace(record, now())),
+    ];
+    const answer: OwnSandboxes = { sandboxes: rows.filter(({ labels }) => hasLabels(labels, label)) };
+    return reply.send(answer);
+  });
+
+  app.get<{ Params: { id: string } }>("/api/sandbox/:id", async (request, reply) => {
+    const { principal } = callerOf(request);
+    const { id } = request.params;
+    const run = runs.find(id, principal);
+    if (run !== null) return reply.type(jsonType).send(await stateOfRun(run));
+    const record = sandboxes.recordsOf(principal).find((each) => each.id === id);
+    if (record === undefined) throw unknownSandbox(id);
+    const { kind: _, engine: __, ...row } = rowOfPlace(record, now());
+    return reply.send({ ...row, progress: null, stdout_tail: "", stderr_tail: "" } satisfies SandboxStateAnswer);
+  });
+
+  app.delete<{ Params: { id: string } }>("/api/sandbox/:id", async (request, reply) => {
+    const { principal } = callerOf(request);
+    const { id } = request.params;
+    const run = runs.find(id, principal);
+    const sandbox = sandboxes.recordsOf(principal).some((each) => each.id === id) ? sandboxes.find(id) : undefined;
+    if (run === null && sandbox === undefined) throw unknownSandbox(id);
+    if (run === null) await sandbox?.remove();
+    else await runs.remove(run);
+    return reply.send({ id, removed: true });
+  });
+}
+
+/** As an answer shows it, without reading the answer that it is given: that may be long. */
+async function stateOfRun({ call, hasEnded }: HttpRun): Promise<string> {
+  const { progress, stdout, stderr } = {
+    progress: call.message,
+    stdout: call.stdout.text(),
+    stderr: call.stderr.text(),
+  };
+  const state: SandboxStateAnswer = {
+    ...aboutRun(call),
+    state: hasEnded ? "ended" : call.sandboxId === null ? "starting" : "running",
+    ...{ progress, stdout_tail: stdout, stderr_tail: stderr },
+  };
+  if (!hasEnded) return JSON.stringify(state);
+  const { body, isError } = await call.ended;
+  return `${JSON.stringify(state).slice(0, -1)},"${isError ? "error" : "result"}":${body}}`;
+}
+
+function rowOfRun(call: RunningCall, records: readonly LiveRecord[]): SandboxRow {
+  const about = aboutRun(call);
+  const record = records.find(({ id }) => id === about.sandbox_id);
+  return {
+    ...about,
+    state: call.sandboxId === null ? "starting" : "running",
+    kind: record?.kind ?? null,
+    engine: record?.engine ?? null,
+  };
+}
+
+function aboutRun(call: RunningCall): Pick<SandboxRow, "id" | "sandbox_id" | "operation" | "labels" | "elapsed_ms"> {
+  const { id, sandboxId, operation, labels, elapsedMs } = call;
+  const sandbox_id = sandboxId ?? (isOfOwnSandbox(call) ? id : null);
+  return { id, sandbox_id, operation, labels: { ...labels }, elapsed_ms: Math.round(elapsedMs) };
+}
+
+function rowOfPlace(
+  { id, kind, engine, labels = {}, createdAtMs }: LiveRecord,
+  nowMs: number,
+): SandboxRow & { state: "running" } {
+  return {
+    ...{ id, sandbox_id: id, operation: null, labels: { ...labels }, elapsed_ms: Math.max(0, nowMs - createdAtMs) },
+    ...{ state: "running", kind, engine },
+  };
+}
+
+function unknownSandbox(id: string): GloveboxError {
+  return new GloveboxError("NOT_FOUND", `You have no sandbox or run ${JSON.stringify(id.slice(0, 80))}.`, {
+    suggestion: "GET /api/sandbox lists those at work; results are kept for 15 minutes after their end.",
+    context: { id: id.slice(0, 80) },
+  });
+}
