@@ -1,3 +1,5 @@
+export { connect } from "./client/connect.ts";
+export type { ConnectOptions } from "./client/connect.ts";
 export { createGlovebox } from "./library/create-glovebox.ts";
 export type { Alert, GloveboxOptions } from "./library/create-glovebox.ts";
 export { GloveboxError } from "./errors/glovebox-error.ts";

@@ -1,10 +1,13 @@
+import { readServerAddress } from "../config/server-address.ts";
 import type { OperationCall } from "../operations/contract/operation-call.ts";
 import type { OperationContract, ResponseOf } from "../operations/contract/operation-contract.ts";
 import { parseRequest } from "../operations/contract/parse-request.ts";
-import { openEmbeddedCaller } from "../library/embedded-caller.ts";
+import type { Caller } from "../library/objects/calls.ts";
 
 /** What a command asks for, in the wire's names, which are also those of `--json`. */
 export interface CommandCalls extends AsyncDisposable {
+  /** Whether a server does it, to which the program's input goes whole. */
+  readonly isRemote: boolean;
   /** @throws GloveboxError */
   readonly send: <Contract extends OperationContract>(
     contract: Contract,
@@ -13,11 +16,27 @@ export interface CommandCalls extends AsyncDisposable {
   ) => Promise<ResponseOf<Contract>>;
 }
 
-/** Opens this process's own Glovebox. @throws INVALID_REQUEST when the configuration is not valid */
+/**
+ * Opens the server of `GLOVEBOX_URL`, or else this process's own Glovebox.
+ * @throws INVALID_REQUEST when the configuration is not valid
+ */
 export async function openCalls(): Promise<CommandCalls> {
-  const { call, principal, close } = await openEmbeddedCaller();
+  const address = await readServerAddress();
+  const { call, principal, close } = address === null ? await openOwn() : await openRemote(address);
   return {
-    send: (contract, request, how) => call(contract, parseRequest(contract, request), { ...how, principal }),
+    isRemote: address !== null,
+    send: async (contract, request, how) => call(contract, parseRequest(contract, request), { ...how, principal }),
     [Symbol.asyncDispose]: close,
   };
+}
+
+// Each is loaded on use: a client needs no engine, and a machine's own Glovebox no client.
+async function openOwn(): Promise<Caller> {
+  const { openEmbeddedCaller } = await import("../library/embedded-caller.ts");
+  return openEmbeddedCaller();
+}
+
+async function openRemote(address: { readonly url: string; readonly key: string | undefined }): Promise<Caller> {
+  const { openHttpCaller } = await import("../client/http-caller.ts");
+  return openHttpCaller(address);
 }

@@ -92,7 +92,7 @@ export const layers: Readonly<Record<string, LayerRule>> = {
     builtins: "any",
   },
   cli: {
-    layers: ["errors", "contracts", "base", "policy", "config", "keys", "library", "client", "http", "mcp"],
+    layers: ["errors", "contracts", "base", "policy", "config", "keys", "objects", "library", "client", "http", "mcp"],
     packages: ["commander", "zod"],
     builtins: "any",
   },
@@ -113,6 +113,7 @@ export const splitFolders: Readonly<Record<string, { readonly [Layer: string]: R
 /** Files directly under `src`. */
 export const rootFiles: Readonly<Record<string, LayerRule>> = {
   "src/index.ts": { layers: ["errors", "contracts", "objects", "library", "client"], packages: [], builtins: [] },
+  "src/client.ts": { layers: ["errors", "objects", "client"], packages: [], builtins: [] },
 };
 
 /** Layers whose folders do not import each other, save the shared ones, each of which imports those before it; `wiring` files may import all of them. */

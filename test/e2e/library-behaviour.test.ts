@@ -1,28 +1,54 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createGlovebox, type Glovebox, type OutputChunk } from "../../src/index.ts";
+import { connect, createGlovebox, ProgramError, type Alert, type Glovebox, type OutputChunk } from "../../src/index.ts";
+import { startHttpServer } from "../helpers/http-server.ts";
+import { sleepersFor, uniqueSeconds } from "../helpers/processes.ts";
 import { useGlovebox } from "../helpers/open-glovebox.ts";
 import { sessionImages } from "../helpers/test-images.ts";
 
-/** Each opens one Glovebox on the embedded engine. */
-const subjects: readonly (readonly [string, () => Promise<Glovebox>])[] = [
-  ["the embedded library", () => createGlovebox({ engine: "local", settings: { images: sessionImages } })],
+/** A Glovebox on the embedded engine, and what ends it. */
+interface Subject extends AsyncDisposable {
+  readonly glovebox: Glovebox;
+}
+
+const subjects: readonly (readonly [string, () => Promise<Subject>])[] = [
+  [
+    "the embedded library",
+    async () => {
+      const glovebox = await createGlovebox({ engine: "local", settings: { images: sessionImages } });
+      return { glovebox, [Symbol.asyncDispose]: () => glovebox.close() };
+    },
+  ],
+  [
+    "the client of a server",
+    async () => {
+      const server = await startHttpServer(["--engine", "local"]);
+      const key = server.headers["authorization"]?.replace("Bearer ", "");
+      const glovebox = connect({ url: server.url, key });
+      const end = async (): Promise<void> => {
+        await glovebox.close();
+        await server[Symbol.asyncDispose]();
+      };
+      return { glovebox, [Symbol.asyncDispose]: end };
+    },
+  ],
 ];
 
 describe.each(subjects)("%s", (_, open) => {
   useGlovebox("local");
-  let glovebox: Glovebox;
+  let subject: Subject;
   beforeAll(async () => {
-    glovebox = await open();
+    subject = await open();
   });
-  afterAll(() => glovebox.close());
+  afterAll(() => subject[Symbol.asyncDispose]());
+  const python = (code: string) => ({ language: "python", code }) as const;
 
   it("runs a program, whose result is in camelCase with its maps as they are", async () => {
     const code = "import os, sys\nprint(os.environ['some_name'])\nprint('no', file=sys.stderr)\nsys.exit(3)";
-    const result = await glovebox.execute({
-      language: "python",
-      code,
+    const result = await subject.glovebox.execute({
+      ...python(code),
       environment: { some_name: "some_value" },
       limits: { timeoutSeconds: 20, memoryMb: 256 },
+      contextFiles: [{ path: "a_b.txt", content: "x" }],
     });
     expect(result).toMatchObject({ ok: false, outcome: "failed", exitCode: 3, stdout: "some_value\n", stderr: "no\n" });
     expect(result).toMatchObject({ engine: "local", timedOut: false, truncated: false });
@@ -30,22 +56,132 @@ describe.each(subjects)("%s", (_, open) => {
     expect(Object.keys(result).filter((name) => name.includes("_"))).toEqual([]);
   });
 
-  it("gives output while the program runs", async () => {
-    const code = "import sys\nprint('first', flush=True)\nprint(input())";
-    let heard: () => void = () => undefined;
-    const firstHeard = new Promise<void>((resolve) => (heard = resolve));
-    // The program waits for what is sent only once its first line has come.
-    const stdin = (async function* () {
-      await firstHeard;
-      yield new TextEncoder().encode("second\n");
-    })();
-    const run = glovebox.execute({ language: "python", code }, { stdin });
-    const chunks: OutputChunk[] = [];
-    for await (const chunk of run) {
-      chunks.push(chunk);
-      if (chunk.text.includes("first")) heard();
+  it("gives output while the program runs, and its bytes as they are", async () => {
+    await using session = await subject.glovebox.sessions.open();
+    // It ends only when its first line has come, and a file is there that is written then.
+    const code = [
+      "import os, sys, time",
+      "sys.stdout.buffer.write('☃'.encode() + b'\\xff\\n'); sys.stdout.flush()",
+      "while not os.path.exists('go'): time.sleep(0.05)",
+      "print('end')",
+    ].join("\n");
+    const process = await session.processes.start(["python3", "-c", code]);
+    let text = "";
+    for await (const chunk of process.output()) {
+      text += chunk.text;
+      if (text.includes("☃") && !text.includes("end")) await session.files.write("go", "");
     }
-    expect(chunks.map(({ text }) => text).join("")).toBe("first\nsecond\n");
-    expect(await run).toMatchObject({ ok: true, stdout: "first\nsecond\n" });
+    expect(text).toBe("☃\uFFFD\nend\n");
+
+    const run = subject.glovebox.execute(python("import sys\nsys.stdout.buffer.write(b'a\\xff\\xe2\\x98')"));
+    const chunks: OutputChunk[] = [];
+    for await (const chunk of run) chunks.push(chunk);
+    expect(Buffer.concat(chunks.map(({ bytes }) => bytes)).toString("hex")).toBe("61ffe298");
+    expect(chunks.map(({ text: part }) => part).join("")).toBe("a\uFFFD\uFFFD");
+    expect(await run).toMatchObject({ ok: true });
   });
+
+  it("tells what happens, the sandbox first", async () => {
+    const events: string[] = [];
+    const onEvent = ({ type }: { readonly type: string }): void => void events.push(type);
+    await subject.glovebox.execute(python("print(1)"), { onEvent });
+    expect(events[0]).toBe("sandbox");
+    expect(events).toContain("output");
+  });
+
+  it("slows a program for a slow reader, and loses nothing", async () => {
+    const run = subject.glovebox.execute(python("for i in range(200_000): print(i)"));
+    let [text, count] = ["", 0];
+    for await (const chunk of run) {
+      text += chunk.text;
+      if ((count += 1) % 20 === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    expect(text).toBe(Array.from({ length: 200_000 }, (__, index) => `${index}\n`).join(""));
+  });
+
+  it("ends a program whose call is given up", async () => {
+    const giveUp = new AbortController();
+    const seconds = uniqueSeconds();
+    const code = `import subprocess\nprint('up', flush=True)\nsubprocess.run(['sleep', '${seconds}'])`;
+    const run = subject.glovebox.execute(python(code), { signal: giveUp.signal });
+    const read = async (): Promise<void> => {
+      for await (const { text } of run) if (text.includes("up")) giveUp.abort();
+    };
+    // In this process the run's own result says so; a client has no answer any more.
+    const outcome = await read().then(
+      async () => (await run).outcome,
+      (error: unknown) => (error as { errorType?: string }).errorType,
+    );
+    expect(String(outcome).toUpperCase()).toBe("CANCELLED");
+    await expect.poll(() => sleepersFor(seconds), { timeout: 10_000 }).toEqual([]);
+  });
+
+  it("throws for a program that failed where that is asked for", async () => {
+    const failure = await subject.glovebox.execute(python("raise SystemExit(4)"), { throwOnError: true }).then(
+      () => null,
+      (error: unknown) => error,
+    );
+    expect(failure).toBeInstanceOf(ProgramError);
+    expect(failure).toMatchObject({ result: { exitCode: 4, ok: false }, message: /exit code 4/ });
+    await expect(subject.glovebox.execute(python("1"), { throwOnError: true })).resolves.toMatchObject({ ok: true });
+  });
+
+  it("refuses with the names of its own options", async () => {
+    const refused = subject.glovebox.execute({ ...python("1"), limits: { memoryMb: -1 } });
+    await expect(refused).rejects.toMatchObject({ errorType: "INVALID_REQUEST", message: /limits\.memoryMb/ });
+    await expect(refused).rejects.toMatchObject({ context: { field: "limits.memoryMb" } });
+    const unknown = subject.glovebox.execute({ ...python("1"), timeout_seconds: 3 } as never);
+    await expect(unknown).rejects.toMatchObject({ errorType: "INVALID_REQUEST", message: /timeoutSeconds/ });
+  });
+
+  it("has sessions with files and processes", async () => {
+    const { sessions } = subject.glovebox;
+    await using session = await sessions.open({ limits: { memoryMb: 256 } });
+    expect((await sessions.list()).map(({ sessionId }) => sessionId)).toContain(session.id);
+    const bytes = Uint8Array.from({ length: 70_000 }, (__, index) => index % 256);
+    await session.files.write("in/b.bin", bytes);
+    expect(await session.files.readBytes("in/b.bin")).toEqual(bytes);
+    const run = await session.run("await Bun.write('ö/t.txt', '☃'); console.log(1)");
+    expect(run).toMatchObject({ ok: true, stdout: "1\n", sessionId: session.id });
+    expect(await session.files.readText("ö/t.txt")).toBe("☃");
+    expect((await session.files.list("in")).files).toMatchObject([{ path: "b.bin", type: "file", sizeBytes: 70_000 }]);
+    expect(
+      await sessions.get(session.id).run({ language: "python", code: "print(open('ö/t.txt').read())" }),
+    ).toMatchObject({ stdout: "☃\n" });
+
+    await using echo = await session.processes.start({ command: ["cat"] });
+    await echo.write("hello\n", { close: true });
+    let text = "";
+    for await (const chunk of echo.output()) text += chunk.text;
+    expect(text).toBe("hello\n");
+    expect(await session.processes.list()).toMatchObject([{ processId: echo.id, state: "exited", exitCode: 0 }]);
+  });
+
+  it("ends a session, which is then known no more", async () => {
+    const session = await subject.glovebox.sessions.open();
+    await session.close();
+    await expect(session.run("1")).rejects.toMatchObject({ errorType: "NOT_FOUND" });
+    await expect(session.files.read("x")).rejects.toMatchObject({ errorType: "NOT_FOUND" });
+    await expect(subject.glovebox.environments.get("none").run(["true"])).rejects.toMatchObject({
+      errorType: "NOT_FOUND",
+    });
+  });
+});
+
+it("a Glovebox that is closed says so", async () => {
+  const glovebox = await createGlovebox({ engine: "local" });
+  await glovebox.close();
+  await expect(glovebox.execute({ language: "python", code: "1" })).rejects.toThrow(/has been closed/);
+});
+
+it("the log goes to a logger that is given, and alerts have names like all else", async () => {
+  const alerts: Alert[] = [];
+  const lines: string[] = [];
+  const log = (_: object, message: string): void => void lines.push(message);
+  const logger = { debug: log, info: log, warn: log, error: log };
+  await using glovebox = await createGlovebox({ engine: "local", logger, onAlert: (alert) => alerts.push(alert) });
+  const code = "import urllib.request\nurllib.request.urlopen('http://refused.test/')";
+  const { sandboxId } = await glovebox.execute({ language: "python", code, network: ["allowed.test"] });
+  expect(lines.length).toBeGreaterThan(0);
+  expect(alerts[0]).toMatchObject({ containerId: sandboxId, kind: "network", state: "start" });
 });

@@ -225,7 +225,7 @@ describe("context files", () => {
       const { createGlovebox } = await import(process.argv[1]);
       process.setgid(65534); process.setuid(65534);
       await using glovebox = await createGlovebox({ engine: "local" });
-      const error = await glovebox.execute({ language: "python", code: "pass", context_files: ["data/a.txt"] }).catch((e) => e);
+      const error = await glovebox.execute({ language: "python", code: "pass", contextFiles: ["data/a.txt"] }).catch((e) => e);
       console.log(error.errorType, error.message);`;
     const child = spawn(process.execPath, ["--input-type=module", "-e", code, path.resolve("src/index.ts")], {
       cwd: project(),
@@ -233,6 +233,6 @@ describe("context files", () => {
       stdio: ["ignore", "pipe", "inherit"],
     });
     const [output] = (await once(child.stdout, "data")) as [Buffer];
-    expect(output.toString()).toMatch(/^INVALID_REQUEST context_files\[0\]: expected a file that can be read/);
+    expect(output.toString()).toMatch(/^INVALID_REQUEST contextFiles\[0\]: expected a file that can be read/);
   });
 });

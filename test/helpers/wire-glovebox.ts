@@ -70,7 +70,7 @@ export async function createGlovebox(options: EmbeddedOptions = {}) {
   const { call, principal, close } = await openEmbeddedCaller(options);
   const on =
     <Contract extends OperationContract>(contract: Contract): Call<Contract> =>
-    (request, how) =>
+    async (request, how) =>
       call(contract, parseRequest(contract, request), { ...how, principal, connection: "library" });
   const plain =
     <Contract extends OperationContract>(contract: Contract): PlainCall<Contract> =>

@@ -1,7 +1,7 @@
 import { containerEngineChoices } from "../../config/engine-words.ts";
 import { Option, type Command } from "commander";
 import { openCalls, type CommandCalls } from "../open-calls.ts";
-import { invalidField } from "../../errors/glovebox-error.ts";
+import { GloveboxError, invalidField } from "../../errors/glovebox-error.ts";
 import {
   createEnvironmentContract,
   type CreateEnvironmentRequest,
@@ -40,11 +40,18 @@ export function addShellCommand(program: Command, io: CommandIo, setExitCode: Se
     )
     .action(async (id: string | undefined, options: ShellOptions) => {
       await using calls = await openCalls();
+      if (calls.isRemote) throw noTerminal();
       if (id === undefined) return setExitCode(await inFreshSandbox(calls, options, io));
       const [unwanted] = Object.keys(options);
       if (unwanted !== undefined) throw invalidField(`--${unwanted}`, "to be left out beside the id of a sandbox", id);
       setExitCode(await runTerminal(calls, { sandbox_id: id }, io));
     });
+}
+
+function noTerminal(): GloveboxError {
+  return new GloveboxError("UNSUPPORTED", "A server has no terminals for its clients.", {
+    suggestion: "Run commands with `glovebox run`, or use the shell on the server's machine, without GLOVEBOX_URL.",
+  });
 }
 
 async function inFreshSandbox(calls: CommandCalls, options: ShellOptions, io: CommandIo): Promise<number> {

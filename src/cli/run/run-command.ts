@@ -12,6 +12,7 @@ import { describeDenial, describeError } from "../output/error-report.ts";
 import { exitCodeOf } from "../exit-code.ts";
 import { ProgramOutput } from "../output/program-output.ts";
 import { ProgressLine } from "../output/progress-line.ts";
+import { inlineFiles } from "./inline-files.ts";
 import { requestOfOptions, type RunOptions } from "./run-options.ts";
 import { runWarnings } from "./run-warnings.ts";
 import { escapeLine } from "../output/terminal-escape.ts";
@@ -92,7 +93,10 @@ async function run(
   const calls = await openCalls();
   let response: ExecuteResponse;
   try {
-    const stdin = source.readsStdin ? undefined : io.stdin;
+    // A server gets the input whole, and a person at a terminal would have to end it first.
+    const readsNone = source.readsStdin || (calls.isRemote && io.stdin.isTTY === true);
+    const stdin = readsNone ? undefined : io.stdin;
+    if (calls.isRemote && options.file.length > 0) request["context_files"] = await inlineFiles(options.file);
     response = await calls.send(executeCodeContract, request, { onEvent, stdin, signal: io.signal });
   } finally {
     progress.clear();

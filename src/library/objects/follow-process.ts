@@ -1,6 +1,6 @@
-import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { ListProcessesResponse } from "../../operations/processes/processes-contract.ts";
 import type { Camel } from "./camel.ts";
+import { pause } from "./pause.ts";
 
 /** One background process as a list shows it. */
 export type ProcessDetails = Camel<ListProcessesResponse>["processes"][number];
@@ -46,20 +46,4 @@ export async function* followProcess(
       pauseMs = Math.min(pauseMs * 2, maxPauseMs);
     }
   }
-}
-
-/** @throws CANCELLED */
-function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const cancel = (): void => {
-      clearTimeout(timer);
-      reject(new GloveboxError("CANCELLED", "The wait was given up.", { cause: signal?.reason }));
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener("abort", cancel);
-      resolve();
-    }, ms);
-    if (signal?.aborted === true) cancel();
-    else signal?.addEventListener("abort", cancel, { once: true });
-  });
 }

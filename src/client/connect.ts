@@ -1,0 +1,20 @@
+import { Glovebox } from "../library/objects/glovebox.ts";
+import { openHttpCaller, type HttpCallerOptions } from "./http-caller.ts";
+
+/** How a server is reached. */
+export interface ConnectOptions extends HttpCallerOptions {
+  /** Programs that do not end well throw `ProgramError`; default false. Each call can say otherwise. */
+  readonly throwOnError?: boolean | undefined;
+}
+
+/**
+ * Glovebox on a server (`glovebox serve`), with the objects of the library. Nothing is sent before the first call; `close()`
+ * gives up the calls that are on their way, and leaves the server's sessions and environments as they are.
+ *
+ * Works in Node, Bun and browsers. What has no route (images, mounts, `doctor`, terminals) throws UNSUPPORTED, a
+ * connection that fails or breaks NETWORK_ERROR.
+ * @throws INVALID_REQUEST for a URL that is none
+ */
+export function connect({ throwOnError, ...options }: ConnectOptions): Glovebox {
+  return new Glovebox({ ...openHttpCaller(options), throwOnError });
+}

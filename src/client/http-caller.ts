@@ -1,0 +1,85 @@
+import { GloveboxError, invalidField } from "../errors/glovebox-error.ts";
+import type { OperationCall } from "../operations/contract/operation-call.ts";
+import type { OperationContract } from "../operations/contract/operation-contract.ts";
+import type { Caller } from "../library/objects/calls.ts";
+import { pause } from "../library/objects/pause.ts";
+import { brokenConnection } from "./network-failure.ts";
+import { readAnswer } from "./read-answer.ts";
+import { withGatheredStdin } from "./gather-stdin.ts";
+import { requestOfRoute } from "./request-of-route.ts";
+
+/** How a server is reached. */
+export interface HttpCallerOptions {
+  /** The server, such as `http://127.0.0.1:8420`; a path before its routes may stand behind it. */
+  readonly url: string;
+  /** An API key, or on the server's own machine its token; default: none is sent. */
+  readonly key?: string | undefined;
+  /** Gives up every call. */
+  readonly signal?: AbortSignal | undefined;
+  /** How often a call that the server has no room for (CAPACITY) is sent again, after the time that it names; default 0. */
+  readonly maxRetries?: number | undefined;
+}
+
+/** A server that asks for more patience than this is asked again sooner. */
+const maxPauseSeconds = 60;
+
+/** Operations of a server. @throws INVALID_REQUEST for a URL that is none */
+export function openHttpCaller({ url, key, signal, maxRetries = 0 }: HttpCallerOptions): Caller {
+  const base = readUrl(url);
+  const closing = new AbortController();
+  const headers: Readonly<Record<string, string>> = key === undefined ? {} : { authorization: `Bearer ${key}` };
+  const send = async (contract: OperationContract, request: object, call: OperationCall): Promise<unknown> => {
+    const signals = [call.signal, signal, closing.signal].filter((each) => each !== undefined);
+    const given = AbortSignal.any(signals);
+    const { method, path, body } = requestOfRoute(contract, await withGatheredStdin(contract, request, call));
+    try {
+      const response = await fetch(`${base}${path}`, {
+        method,
+        // An event stream shows that it lives while the program is silent: nothing on the way takes it for dead.
+        headers: {
+          ...headers,
+          accept:
+            contract.tool?.mayTakeLong === true ? "text/event-stream, application/json;q=0.5" : "application/json",
+          ...(body === undefined ? {} : { "content-type": "application/json" }),
+        },
+        ...(body === undefined ? {} : { body }),
+        // The key is for this server alone.
+        redirect: "error",
+        signal: given,
+      });
+      return await readAnswer(response, contract, call);
+    } catch (error) {
+      if (given.aborted) throw new GloveboxError("CANCELLED", "The call was given up.", { cause: given.reason });
+      throw error instanceof GloveboxError ? error : brokenConnection(base, error);
+    }
+  };
+  const patient = async (contract: OperationContract, request: object, call: OperationCall): Promise<unknown> => {
+    for (let left = maxRetries; ; left -= 1) {
+      try {
+        return await send(contract, request, call);
+      } catch (error) {
+        if (left <= 0 || !(error instanceof GloveboxError) || error.errorType !== "CAPACITY") throw error;
+        const { retry_after_seconds: seconds = 1 } = error.context;
+        await pause(Math.min(Math.max(Number(seconds) || 1, 0.1), maxPauseSeconds) * 1000, call.signal);
+      }
+    }
+  };
+  return {
+    call: patient as Caller["call"],
+    // A server knows its own principals by their keys.
+    principal: "remote",
+    close: () => Promise.resolve(closing.abort()),
+  };
+}
+
+/** Without a slash at its end. */
+function readUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    throw invalidField("url", "the URL of a server, such as http://127.0.0.1:8420", text);
+  }
+  if (url.username !== "" || url.password !== "")
+    throw invalidField("url", "no password in it: `key` is for that", "one");
+  if (url.search !== "" || url.hash !== "") throw invalidField("url", "neither ? nor #", url.search + url.hash);
+  return url.href.replace(/\/+$/, "");
+}

@@ -1,0 +1,27 @@
+import { GloveboxError } from "../errors/glovebox-error.ts";
+
+/** A connection that failed or broke. */
+export function brokenConnection(url: string, cause: unknown): GloveboxError {
+  const { cause: inner } = cause as { readonly cause?: { readonly code?: unknown } };
+  const code = typeof inner?.code === "string" ? ` (${inner.code})` : "";
+  return new GloveboxError("NETWORK_ERROR", `The connection to ${url} failed${code}.`, {
+    suggestion: "Check that the server runs at this URL (`glovebox serve`) and can be reached, then retry.",
+    context: { url },
+    cause,
+  });
+}
+
+/** An answer that ended before it was whole. */
+export function cutAnswer(): GloveboxError {
+  return new GloveboxError("NETWORK_ERROR", "The connection ended before the answer did.", {
+    suggestion: "The server ends a run whose client goes away. Look what there is, then retry.",
+  });
+}
+
+/** An answer that no Glovebox of this version gives. */
+export function strangeAnswer(why: string, cause?: unknown): GloveboxError {
+  return new GloveboxError("NETWORK_ERROR", `The answer is not one of Glovebox's: ${why}.`, {
+    suggestion: "Check the URL, and that server and client have the same version.",
+    cause,
+  });
+}

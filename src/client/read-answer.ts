@@ -1,0 +1,96 @@
+import { errorCatalogue, type ErrorType } from "../errors/catalogue.ts";
+import { GloveboxError } from "../errors/glovebox-error.ts";
+import type { OperationCall, OperationEvent } from "../operations/contract/operation-call.ts";
+import type { OperationContract } from "../operations/contract/operation-contract.ts";
+import { wireErrorSchema } from "../operations/contract/wire-error-schema.ts";
+import { wireEventSchema, type WireEvent } from "../operations/contract/wire-events.ts";
+import { fromBase64 } from "../library/objects/base64.ts";
+import { cutAnswer, strangeAnswer } from "./network-failure.ts";
+import { readLines } from "./read-lines.ts";
+
+/**
+ * The response of an operation, checked by its schema; its events go to the caller on the way, who slows the server down by
+ * taking long. @throws GloveboxError: the server's own, or NETWORK_ERROR for an answer that is cut or strange
+ */
+export async function readAnswer(
+  response: Response,
+  contract: OperationContract,
+  { onEvent }: Pick<OperationCall, "onEvent">,
+): Promise<unknown> {
+  const type = response.headers.get("content-type") ?? "";
+  if (response.ok && type.startsWith("text/event-stream")) {
+    for await (const line of readLines(response)) {
+      const event = line.startsWith("data: ") ? readEvent(line.slice("data: ".length)) : null;
+      if (event === null) continue;
+      if (event.event === "result") return checked(contract, event.result);
+      if (event.event === "error") throw errorOf(event.error, response);
+      await onEvent?.(eventOf(event));
+    }
+    throw cutAnswer();
+  }
+  let text = "";
+  for await (const line of readLines(response)) text += text === "" ? line : `\n${line}`;
+  const body = parseJson(text);
+  if (response.ok) return checked(contract, body);
+  throw errorOf(body, response);
+}
+
+/** Null for one that this version does not know. */
+function readEvent(text: string): WireEvent | null {
+  const json = parseJson(text);
+  const parsed = wireEventSchema.safeParse(json);
+  if (parsed.success) return parsed.data;
+  const { event } = (json ?? {}) as { readonly event?: unknown };
+  if (event === "result" || event === "error") throw strangeAnswer(`a bad ${event}`, parsed.error);
+  return null;
+}
+
+type Underway = Exclude<WireEvent, { readonly event: "result" | "error" }>;
+
+function eventOf(event: Underway): OperationEvent {
+  switch (event.event) {
+    case "sandbox":
+      return { type: "sandbox", sandboxId: event.sandbox_id };
+    case "output": {
+      const { stream, text = "", base64 } = event;
+      return {
+        type: "output",
+        stream,
+        bytes: base64 === undefined ? new TextEncoder().encode(text) : fromBase64(base64),
+      };
+    }
+    case "denied": {
+      const { event: _, ...denial } = event;
+      // A rule of a later version passes as it is.
+      return { type: "denied", denial: denial as Extract<OperationEvent, { type: "denied" }>["denial"] };
+    }
+    case "progress":
+      return { type: "progress", message: event.message, fraction: event.fraction };
+    case "warning":
+      return { type: "warning", message: event.message };
+  }
+}
+
+function checked(contract: OperationContract, body: unknown): unknown {
+  const parsed = contract.response.safeParse(body);
+  if (!parsed.success) throw strangeAnswer(`its ${contract.name} has another form`, parsed.error);
+  return parsed.data;
+}
+
+function errorOf(body: unknown, { status, headers }: Response): GloveboxError {
+  const parsed = wireErrorSchema.safeParse(body);
+  if (!parsed.success) throw strangeAnswer(`HTTP status ${status}`, parsed.error);
+  const { error_type: type, message, suggestion, context } = parsed.data;
+  const retryAfter = Number(headers.get("retry-after") ?? Number.NaN);
+  const patience = Number.isNaN(retryAfter) ? {} : { retry_after_seconds: retryAfter };
+  const known = Object.hasOwn(errorCatalogue, type) ? (type as ErrorType) : "INTERNAL";
+  return new GloveboxError(known, message, { suggestion, context: { ...patience, ...context } });
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw strangeAnswer("it is not JSON", error);
+  }
+}

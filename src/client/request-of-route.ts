@@ -1,0 +1,50 @@
+import { GloveboxError, invalidField } from "../errors/glovebox-error.ts";
+import type { OperationContract, Route } from "../operations/contract/operation-contract.ts";
+
+/** A request as it goes to a server. */
+interface RouteRequest {
+  readonly method: Route["method"];
+  /** With its query. */
+  readonly path: string;
+  /** JSON. */
+  readonly body?: string;
+}
+
+/**
+ * Where a request goes and in which form: of an operation's routes the one with the most fields that the request has.
+ * @throws UNSUPPORTED when no route fits
+ */
+export function requestOfRoute({ name, routes }: OperationContract, request: object): RouteRequest {
+  const fields = new Map(Object.entries(request).filter(([, value]) => value !== undefined));
+  const fitting = routes
+    .map((route) => ({ route, named: namesIn(route.path) }))
+    .filter(({ named }) => named.every((field) => fields.has(field)))
+    .toSorted((one, other) => other.named.length - one.named.length);
+  const [best] = fitting;
+  if (best === undefined) throw unsupported(name);
+  const { method } = best.route;
+  const path = best.route.path.replaceAll(/\{(\w+)\}/g, (_, field: string) => segment(field, fields.get(field)));
+  for (const field of best.named) fields.delete(field);
+  if (method === "POST" || method === "PUT") return { method, path, body: JSON.stringify(Object.fromEntries(fields)) };
+  const query = new URLSearchParams();
+  for (const [field, value] of fields) for (const one of [value].flat()) query.append(field, String(one));
+  return { method, path: query.size === 0 ? path : `${path}?${query.toString()}` };
+}
+
+function namesIn(path: string): readonly string[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, field = ""]) => field);
+}
+
+/** One part of a path; `.` and `..` would lead to another route, escaped as well. */
+function segment(field: string, value: unknown): string {
+  const text = String(value);
+  if (text === "" || text === "." || text === "..") throw invalidField(field, "a name", text);
+  return encodeURIComponent(text);
+}
+
+function unsupported(name: string): GloveboxError {
+  return new GloveboxError("UNSUPPORTED", `${name} is not offered by servers in this form.`, {
+    suggestion: "Do it on the server's own machine, without a client (for commands: without GLOVEBOX_URL).",
+    context: { operation: name },
+  });
+}

@@ -1,0 +1,233 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { build } from "esbuild";
+import { execFile } from "node:child_process";
+import { createRequire } from "node:module";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { runInNewContext } from "node:vm";
+import { createServer, type RequestListener } from "node:http";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { connect, type Glovebox } from "../../src/index.ts";
+import { startHttpServer, type HttpServerProcess } from "../helpers/http-server.ts";
+import { useGlovebox } from "../helpers/open-glovebox.ts";
+import { runCommand } from "../helpers/run-command.ts";
+
+const program = { language: "python", code: "print(1)" } as const;
+
+/** A server that answers with what it likes. */
+async function strange(listener: RequestListener): Promise<{ glovebox: Glovebox; url: string } & AsyncDisposable> {
+  const server = createServer(listener).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const glovebox = connect({ url, key: "the-key" });
+  return {
+    glovebox,
+    url,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+const failureOf = async (work: PromiseLike<unknown>): Promise<unknown> =>
+  work.then(
+    () => null,
+    (error: unknown) => error,
+  );
+
+describe("a client of what is no server of ours", () => {
+  const event = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`;
+  const events = { "content-type": "text/event-stream" };
+
+  it.each<readonly [string, RequestListener, RegExp]>([
+    ["text instead of JSON", (_, response) => response.end("<html>"), /not JSON/],
+    ["JSON of another form", (_, response) => response.end('{"outcome": 5}'), /another form/],
+    ["an error of another form", (_, response) => response.writeHead(500).end("{}"), /HTTP status 500/],
+    ["a redirect", (_, response) => response.writeHead(307, { location: "http://127.0.0.1:1/" }).end(), /failed/],
+    [
+      "a stream without an end",
+      (_, response) => response.writeHead(200, events).end(event({ event: "sandbox", sandbox_id: "x" })),
+      /before the answer/,
+    ],
+    [
+      "a bad result",
+      (_, response) => response.writeHead(200, events).end(event({ event: "result", result: null })),
+      /another form/,
+    ],
+    [
+      "a connection that breaks",
+      (_, response) => response.writeHead(200, events).write("data: {", () => response.destroy()),
+      /failed|before the answer/,
+    ],
+  ])("%s is a NETWORK_ERROR", async (_, listener, words) => {
+    await using server = await strange(listener);
+    const failure = await failureOf(server.glovebox.execute(program));
+    expect(failure).toMatchObject({ errorType: "NETWORK_ERROR", message: expect.stringMatching(words) });
+    expect(JSON.stringify(failure)).not.toContain("the-key");
+  });
+
+  it("no server is a NETWORK_ERROR that names it", async () => {
+    const glovebox = connect({ url: "http://127.0.0.1:1/" });
+    await expect(failureOf(glovebox.execute(program))).resolves.toMatchObject({
+      errorType: "NETWORK_ERROR",
+      message: expect.stringContaining("http://127.0.0.1:1"),
+    });
+  });
+
+  it("events that it does not know are passed over", async () => {
+    const error = { error_type: "CAPACITY", message: "full", suggestion: "wait", context: {} };
+    await using server = await strange((_, response) =>
+      response.writeHead(200, events).end(`: alive\n\n${event({ event: "new" })}${event({ event: "error", error })}`),
+    );
+    await expect(failureOf(server.glovebox.execute(program))).resolves.toMatchObject({ errorType: "CAPACITY" });
+  });
+
+  it.each([
+    [0, 1],
+    [2, 3],
+  ])(
+    "with %d retries what has no room is asked %d times, after the time that the server names",
+    async (maxRetries, asked) => {
+      let count = 0;
+      await using server = await strange((_, response) => {
+        count += 1;
+        const error = { error_type: "CAPACITY", message: "full", suggestion: "wait", context: {} };
+        response.writeHead(429, { "retry-after": "0.1" }).end(JSON.stringify(error));
+      });
+      const glovebox = connect({ url: server.url, maxRetries });
+      await expect(failureOf(glovebox.execute(program))).resolves.toMatchObject({
+        errorType: "CAPACITY",
+        context: { retry_after_seconds: 0.1 },
+      });
+      expect(count).toBe(asked);
+    },
+  );
+
+  it.each(["", "127.0.0.1:8420", "ftp://x", "http://user:secret@x", "http://x/?y"])("the URL %j is refused", (url) => {
+    expect(() => connect({ url })).toThrow(expect.objectContaining({ errorType: "INVALID_REQUEST" }));
+  });
+});
+
+describe("a client of a server", () => {
+  useGlovebox("local");
+  let server: HttpServerProcess;
+  beforeAll(async () => {
+    server = await startHttpServer(["--engine", "local"]);
+  });
+  afterAll(() => server[Symbol.asyncDispose]());
+  const key = (): string => server.headers["authorization"]?.replace("Bearer ", "") ?? "";
+
+  it("is refused without its key", async () => {
+    for (const wrong of [undefined, "", "x", `${key()}x`]) {
+      const glovebox = connect({ url: server.url, key: wrong });
+      await expect(failureOf(glovebox.sessions.open())).resolves.toMatchObject({ errorType: "PERMISSION_DENIED" });
+    }
+  });
+
+  it("gives up its calls when it is closed, and leaves sessions as they are", async () => {
+    const glovebox = connect({ url: server.url, key: key() });
+    const session = await glovebox.sessions.open();
+    const run = failureOf(session.run({ language: "python", code: "import time; time.sleep(1000)" }));
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    await glovebox.close();
+    expect(await run).toMatchObject({ errorType: "CANCELLED" });
+    const other = connect({ url: server.url, key: key() });
+    expect(await other.sessions.get(session.id).run("console.log(1)")).toMatchObject({ ok: true });
+  });
+
+  it("takes standard input as a stream, whole", async () => {
+    const glovebox = connect({ url: server.url, key: key() });
+    const code = "print(input() + input())";
+    const stdin = (async function* () {
+      yield new TextEncoder().encode("☃\n").subarray(0, 2);
+      yield new TextEncoder().encode("☃\n").subarray(2);
+      yield new TextEncoder().encode("b\n");
+    })();
+    expect(await glovebox.execute({ language: "python", code }, { stdin })).toMatchObject({ stdout: "☃b\n" });
+    const bad = (async function* () {
+      yield Uint8Array.of(255);
+    })();
+    const refused = glovebox.execute({ language: "python", code }, { stdin: bad });
+    await expect(failureOf(refused)).resolves.toMatchObject({ errorType: "UNSUPPORTED" });
+  });
+
+  it("has no way to what is this machine's alone", async () => {
+    const glovebox = connect({ url: server.url, key: key() });
+    for (const call of [glovebox.doctor(), glovebox.mounts.list(), glovebox.images.list()]) {
+      await expect(failureOf(call)).resolves.toMatchObject({ errorType: "UNSUPPORTED" });
+    }
+  });
+
+  it("works in a browser, which has nothing of Node's", async () => {
+    const { outputFiles } = await build({
+      entryPoints: [fileURLToPath(new URL("../../src/client.ts", import.meta.url))],
+      ...{ bundle: true, write: false, format: "iife", globalName: "gloveboxClient", platform: "browser" },
+    });
+    const web = {
+      AbortController,
+      AbortSignal,
+      TextDecoder,
+      TextEncoder,
+      URL,
+      URLSearchParams,
+      atob,
+      btoa,
+      clearTimeout,
+      fetch,
+      setTimeout,
+    };
+    const source = `${outputFiles[0]?.text ?? ""}; gloveboxClient`;
+    const page = runInNewContext(source, { ...web }) as { readonly connect: typeof connect };
+    const glovebox = page.connect({ url: server.url, key: key() });
+    const run = glovebox.execute(program);
+    let text = "";
+    for await (const chunk of run) text += chunk.text;
+    expect([text, (await run).ok]).toEqual(["1\n", true]);
+    expect(runInNewContext("typeof process + typeof Buffer", { ...web })).toBe("undefinedundefined");
+  });
+
+  it("works in Bun", async () => {
+    const entry = JSON.stringify(fileURLToPath(new URL("../../src/client.ts", import.meta.url)));
+    const code = `
+      import { connect } from ${entry};
+      const glovebox = connect(${JSON.stringify({ url: server.url, key: key() })});
+      const run = glovebox.execute({ language: "python", code: "print(6 * 7)" });
+      for await (const { text } of run) console.log(text.trim());
+      console.log((await run).ok);`;
+    const bun = createRequire(import.meta.url).resolve("bun/bin/bun.exe");
+    const { stdout } = await promisify(execFile)(bun, ["-e", code]);
+    expect(stdout).toBe("42\ntrue\n");
+  });
+
+  it("the command is one, with the variables", async () => {
+    const environment = { GLOVEBOX_URL: server.url, GLOVEBOX_KEY: key() };
+    const run = await runCommand(["run", "-c", "import sys; print(input()); sys.exit(3)"], {
+      environment,
+      stdin: "in\n",
+    });
+    expect(run).toMatchObject({ exitCode: 3, stdout: "in\n" });
+    const folder = mkdtempSync(path.join(tmpdir(), "glovebox-client-"));
+    mkdirSync(path.join(folder, "data"));
+    writeFileSync(path.join(folder, "data", "a.bin"), Uint8Array.of(255, 1));
+    const options = { environment, cwd: folder };
+    const code = "print(open('data/a.bin', 'rb').read().hex())";
+    expect(await runCommand(["run", "-c", code, "--file", "data/a.bin"], options)).toMatchObject({ stdout: "ff01\n" });
+    const outside = await runCommand(["run", "-c", code, "--file", "/etc/hostname"], options);
+    expect(outside).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("--file") });
+    rmSync(folder, { recursive: true });
+    for (const local of [["exec", "sbx-1", "ls"], ["shell", "sbx-1"], ["cp", "a", "sbx-1:/work"], ["doctor"]]) {
+      const none = await runCommand(local, { environment });
+      expect(none).toMatchObject({ exitCode: 125, stderr: expect.stringContaining("UNSUPPORTED") });
+    }
+    const refused = await runCommand(["run", "-c", "1"], { environment: { ...environment, GLOVEBOX_KEY: "x" } });
+    expect(refused.exitCode).toBe(125);
+    expect(refused.stderr).toContain("token");
+    const bad = await runCommand(["run", "-c", "1"], { environment: { GLOVEBOX_URL: "nowhere" } });
+    expect(bad).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("GLOVEBOX_URL") });
+  });
+});
