@@ -67,6 +67,20 @@ export interface Config {
     /** Whether this machine itself installs where no sandbox can be had (SPEC PK2). */
     readonly installAtPreload: boolean;
   };
+  /** The database of runs, logs, metrics and alerts. */
+  readonly store: {
+    /** `auto`: SQLite for a server, none elsewhere. */
+    readonly kind: "auto" | "off" | "sqlite" | "postgres";
+    /** Of SQLite, absolute or from `~/`; null: in the state folder. */
+    readonly file: string | null;
+    /** Of PostgreSQL; may hold a password. */
+    readonly url: string | null;
+    readonly maxAgeMs: number;
+    /** Of log entries. */
+    readonly maxBytes: number;
+  };
+  /** Redis that log entries are published to; null: none. May hold a password. */
+  readonly redisUrl: string | null;
   readonly logLevel: LogLevel;
   /** Names of the host's variables that sandboxes get. */
   readonly environmentAllowlist: readonly string[];

@@ -48,6 +48,8 @@ describe("loadConfig without anything set", () => {
       network: { allowOpen: false, privateHosts: [], dnsServers: [], hostAddresses: [], maxBytes: 1024 ** 3 },
       packages: { directory: "~/.glovebox/packages", maxBytes: 10 * 1024 ** 3, installAtPreload: false },
       explicitSettings: [],
+      store: { kind: "auto", file: null, url: null, maxAgeMs: 30 * 86_400_000, maxBytes: 1024 ** 3 },
+      redisUrl: null,
       logLevel: "warn",
       environmentAllowlist: [],
       environmentIdleMs: 3_600_000,

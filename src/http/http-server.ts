@@ -8,7 +8,7 @@ import type { Platform } from "../platform/platform.ts";
 import { guardRequests, type GuardOptions } from "./auth/guard-requests.ts";
 import type { ApiPaths } from "./openapi/document.ts";
 import { addDocumentRoutes } from "./routes/document-routes.ts";
-import { addHealthRoutes, engineAnswers, type ReadinessCheck } from "./routes/health-routes.ts";
+import { addHealthRoutes, engineAnswers, storeAnswers, type ReadinessCheck } from "./routes/health-routes.ts";
 import { addMcpRoute, type ServeMcp } from "./routes/mcp-route.ts";
 import { addOperationRoutes } from "./routes/operation-routes.ts";
 import type { AddRoutes, RouteContext } from "./routes/route-context.ts";
@@ -109,7 +109,7 @@ function createApp(options: HttpServerOptions, runs: HttpRuns, isDraining: () =>
   guardRequests(app, options);
   app.addHook("onSend", async (_, reply) => void reply.headers(ofEveryAnswer));
   app.setErrorHandler((error, _, reply) => sendError(reply, error, logger));
-  addHealthRoutes(app, context, [engineAnswers(platform), ...readiness]);
+  addHealthRoutes(app, context, [engineAnswers(platform), ...storeAnswers(platform), ...readiness]);
   addOperationRoutes(app, context);
   addSandboxRoutes(app, context);
   addDocumentRoutes(app, context, extraPaths);

@@ -22,7 +22,12 @@ export interface OpenServerPlatformOptions {
 export async function openServerPlatform(options: OpenServerPlatformOptions): Promise<Platform> {
   const { engine, configFile, settings, grantOf, signal } = options;
   const { config, loaded, host } = await loadHostConfig({ settings, configFile });
-  const platform = createPlatform({ config, loaded, host, door: "server", defaultEngine: engine, grantOf });
+  const platform = createPlatform({
+    ...{ config, loaded, host, grantOf },
+    door: "server",
+    defaultEngine: engine,
+    storeByDefault: true,
+  });
   try {
     await platform.assertEngineAnswers(signal);
   } catch (error) {

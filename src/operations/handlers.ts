@@ -14,6 +14,7 @@ import { listSandboxesHandler, removeSandboxesHandler, pruneSandboxesHandler } f
 import { execInSandboxHandler } from "./sandboxes/exec-handler.ts";
 import { openTerminalHandler } from "./sandboxes/terminal-handler.ts";
 import { copyIntoSandboxHandler, copyOutOfSandboxHandler } from "./sandboxes/copy-handler.ts";
+import { readLogsHandler } from "./logs/read-logs-handler.ts";
 import { checkMountHandler, listMountsHandler } from "./mounts/mounts-handler.ts";
 import { doctorHandler } from "./doctor/doctor-handler.ts";
 import type { Handler } from "./handling/handler.ts";
@@ -37,6 +38,7 @@ export const handlers: readonly Handler[] = [
   listProcessesHandler,
   writeStdinHandler,
   stopProcessHandler,
+  readLogsHandler,
   listImagesHandler,
   pullImagesHandler,
   buildImagesHandler,

@@ -17,6 +17,7 @@ import {
 } from "./sandboxes/sandboxes-contract.ts";
 import { execInSandboxContract, openTerminalContract } from "./sandboxes/exec-contract.ts";
 import { copyIntoSandboxContract, copyOutOfSandboxContract } from "./sandboxes/copy-contract.ts";
+import { readLogsContract } from "./logs/read-logs-contract.ts";
 import { checkMountContract, listMountsContract } from "./mounts/mounts-contract.ts";
 import { doctorContract } from "./doctor/doctor-contract.ts";
 import type { OperationContract } from "./contract/operation-contract.ts";
@@ -40,6 +41,7 @@ export const operationTable: readonly OperationContract[] = [
   listProcessesContract,
   writeStdinContract,
   stopProcessContract,
+  readLogsContract,
   listImagesContract,
   pullImagesContract,
   buildImagesContract,

@@ -9,6 +9,7 @@ import type { Sandboxes } from "../sandbox/sandboxes.ts";
 import type { WorkArchives } from "../sandbox/work-archives.ts";
 import type { Environments } from "../workloads/environment/environments.ts";
 import type { Sessions } from "../workloads/session/sessions.ts";
+import type { OpenedLogs } from "./open-logs.ts";
 import type { HostInstaller } from "./host-installer.ts";
 
 export interface ClosingParts {
@@ -24,6 +25,8 @@ export interface ClosingParts {
   /** Null where nothing is installed on this machine itself. */
   readonly hostInstaller: Pick<HostInstaller, "close"> | null;
   readonly engines: Pick<Engines, "close">;
+  /** Logs and the store. */
+  readonly logs: Pick<OpenedLogs, "close">;
   readonly leases: Pick<Leases, "release">;
   readonly logger: Logger;
   /** Milliseconds of a clock that never goes back. */
@@ -34,6 +37,8 @@ export interface ClosingParts {
 const workMs = 4_000;
 /** How long what is not on an engine may take, and then the engines' own ends. */
 const restMs = 500;
+/** How long the store and Redis may take to get what waits for them. */
+const logsMs = 1_500;
 
 /**
  * Ends the work, removes every sandbox and lets go of everything else, within the time: an engine that does not answer
@@ -42,7 +47,7 @@ const restMs = 500;
  */
 export async function closeParts(parts: ClosingParts, withinMs: number): Promise<readonly string[]> {
   const { environments, sessions, sandboxes, installers, monotonicMs } = parts;
-  const removedByMs = monotonicMs() + Math.max(0, withinMs - 2 * restMs);
+  const removedByMs = monotonicMs() + Math.max(0, withinMs - 2 * restMs - logsMs);
   await settlesWithin(parts.peerServer.close(), restMs);
   // Programs end first, each with its result.
   const ended = Promise.allSettled([environments.close(), sessions.close()]);
@@ -52,6 +57,7 @@ export async function closeParts(parts: ClosingParts, withinMs: number): Promise
   const left = [...sandboxes.left, ...installers.left, ...environments.left];
   await settlesWithin(Promise.allSettled([parts.archives.close(), parts.egressProxies.close()]), restMs);
   await settlesWithin(Promise.allSettled([parts.hostInstaller?.close(), parts.engines.close()]), restMs);
+  await settlesWithin(parts.logs.close(logsMs), logsMs + restMs);
   if (left.length === 0) await parts.leases.release();
   else parts.logger.error({ left }, "not everything could be removed: the next start of Glovebox removes it");
   return left;

@@ -3,6 +3,7 @@ import type { Config } from "../config/config.ts";
 import type { Host } from "../config/host/host.ts";
 import { Admission } from "../sandbox/admission.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
+import type { SandboxObserver } from "../sandbox/sandbox-observer.ts";
 import { Sandboxes } from "../sandbox/sandboxes.ts";
 import type { Owners } from "./open-owners.ts";
 
@@ -19,6 +20,8 @@ export interface SandboxesOptions {
   readonly config: Config;
   readonly host: Host;
   readonly owners: Owners;
+  /** Told of sandboxes of runs, not of installers. */
+  readonly observers: readonly SandboxObserver[];
   readonly logger: Logger;
   readonly now: () => number;
   /** Called when a run begins to wait for its place. */
@@ -28,15 +31,15 @@ export interface SandboxesOptions {
 /** Installations at once; further ones wait. */
 const maxInstallers = 4;
 
-export function openSandboxes({ config, host, owners, logger, now, onWaiting }: SandboxesOptions): OpenedSandboxes {
+export function openSandboxes(options: SandboxesOptions): OpenedSandboxes {
+  const { config, host, owners, observers, logger, now, onWaiting } = options;
   const { owner, leases, records, peerServer: door } = owners;
   const { queue, maxContainers } = config;
   const openAdmission = (maxSandboxes: number, onWait?: () => void): Admission =>
     new Admission({ maxSandboxes, queueLimit: queue.limit, queueTimeoutMs: queue.timeoutMs, onWaiting: onWait });
-  const sandboxesWith = (admitted: Admission): Sandboxes =>
-    new Sandboxes({ admission: admitted, leases, records, door, platform: host.platform, owner, logger, now });
+  const shared = { leases, records, door, platform: host.platform, owner, logger, now };
   const admission = openAdmission(maxContainers, onWaiting);
-  const sandboxes = sandboxesWith(admission);
-  const installers = sandboxesWith(openAdmission(maxInstallers));
+  const sandboxes = new Sandboxes({ ...shared, admission, observers });
+  const installers = new Sandboxes({ ...shared, admission: openAdmission(maxInstallers) });
   return { admission, sandboxes, installers, findLive: (id) => sandboxes.find(id) ?? installers.find(id) };
 }

@@ -22,6 +22,7 @@ import { createEngineChooser, type Door } from "./engine-chooser.ts";
 import { engineSurroundings } from "./engine-surroundings.ts";
 import { openAlerts } from "./open-alerts.ts";
 import { openImages } from "./open-images.ts";
+import { openLogs } from "./open-logs.ts";
 import { openNetwork } from "./open-network.ts";
 import { openOwners } from "./open-owners.ts";
 import { openPackages } from "./open-packages.ts";
@@ -37,6 +38,8 @@ export interface PlatformOptions {
   readonly defaultEngine?: string | undefined;
   /** What each principal may do; default: everything, as the user of this machine. */
   readonly grantOf?: GrantOf | undefined;
+  /** Whether runs, logs, metrics and alerts are stored where the configuration leaves it open; default false. */
+  readonly storeByDefault?: boolean | undefined;
   /** Receives every alert of every sandbox. */
   readonly onAlert?: AlertListener | undefined;
   /** Receives the log, at every level; default: stderr, at the configuration's level. */
@@ -90,15 +93,18 @@ interface OpenedParts {
 }
 
 function openParts(options: PlatformOptions): OpenedParts {
-  const { config, loaded, host, door, defaultEngine, onAlert } = options;
+  const { config, loaded, host, door, defaultEngine, storeByDefault = false, onAlert } = options;
   const logger = options.logger ?? logToStderr(config.logLevel);
   const now = (): number => Date.now();
   const monotonicMs = (): number => performance.now();
   const engines = new Engines(engineTable, engineSurroundings(config, host));
   const findLive = (id: string): Sandbox | undefined => opened.findLive(id);
   const owners = openOwners({ host, logger, now, findLive });
-  const { archives, leases, records, reaper, peerServer, identity } = owners;
-  const opened = openSandboxes({ config, host, owners, logger, now, onWaiting: () => sessions.makeRoom() });
+  const { owner, archives, leases, records, reaper, peerServer, identity } = owners;
+  const recorded = openLogs({ config, host, owner, identity, storeByDefault, logger, now, monotonicMs });
+  const { logs, store, observers } = recorded;
+  const onWaiting = (): void => sessions.makeRoom();
+  const opened = openSandboxes({ config, host, owners, observers, logger, now, onWaiting });
   const { admission, sandboxes, installers } = opened;
   const idleMs = config.session.idleTimeoutMs;
   const sessions = new Sessions({
@@ -122,6 +128,8 @@ function openParts(options: PlatformOptions): OpenedParts {
     defaultEngine,
     host,
     findLive,
+    logs,
+    store,
     records,
     compileTypeScript: createTypeScriptCompiler(host),
     network,
@@ -134,5 +142,8 @@ function openParts(options: PlatformOptions): OpenedParts {
     now,
     loadMountPolicy: () => loadMountPolicy({ config, host, workingDirectoryIsRoot: door !== "server" }),
   };
-  return { parts, closing: { ...kept, peerServer, installers, archives, egressProxies, hostInstaller } };
+  return {
+    parts,
+    closing: { ...kept, peerServer, installers, archives, egressProxies, hostInstaller, logs: recorded },
+  };
 }

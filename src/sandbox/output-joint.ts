@@ -1,17 +1,29 @@
 import type { OutputChunk } from "../engines/engine.ts";
 
-/** Receives a piece of output, without the values of secrets; is not waited for and does not throw. */
-export type OutputListener = (chunk: OutputChunk) => void;
+/**
+ * Receives a piece of output, without the values of secrets; is not waited for and does not throw. `program` is one object
+ * for all the output of one program.
+ */
+export type OutputListener = (chunk: OutputChunk, program: object) => void;
+
+/** Told that a program writes no more. */
+export type OutputEndListener = (program: object) => void;
 
 /** The one place at which the output of a sandbox's programs can be listened to, beside their callers. */
 export class OutputJoint {
   readonly #listeners = new Set<OutputListener>();
+  readonly #endListeners = new Set<OutputEndListener>();
 
-  listen(listener: OutputListener): void {
+  listen(listener: OutputListener, onEnd?: OutputEndListener): void {
     this.#listeners.add(listener);
+    if (onEnd !== undefined) this.#endListeners.add(onEnd);
   }
 
-  tell(chunk: OutputChunk): void {
-    for (const listener of this.#listeners) listener(chunk);
+  tell(chunk: OutputChunk, program: object): void {
+    for (const listener of this.#listeners) listener(chunk, program);
+  }
+
+  end(program: object): void {
+    for (const listener of this.#endListeners) listener(program);
   }
 }

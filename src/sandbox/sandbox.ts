@@ -5,9 +5,12 @@ import type { Capabilities } from "../engines/capabilities.ts";
 import { unknownStats, type ContainerStats } from "../engines/container-stats.ts";
 import type { CallOptions, Container, EngineName, ExecSpec, Process } from "../engines/engine.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
+import { createId } from "../base/id.ts";
 import type { HostPlace } from "./files/host/host-place.ts";
 import { SandboxFiles } from "./files/sandbox-files.ts";
 import { OutputJoint } from "./output-joint.ts";
+import { runPolicy, type OpenRun, type RunFacts, type StartedRun } from "./run-record.ts";
+import type { SandboxObserver } from "./sandbox-observer.ts";
 import { endLeftBehind, endProcessAlone, endProcessTree, type TreeEnd } from "./process-tree.ts";
 
 /** What a sandbox is made of; given by `Sandboxes`. */
@@ -16,6 +19,13 @@ export interface SandboxParts {
   readonly engineName: EngineName;
   readonly capabilities: Capabilities;
   readonly container: Container;
+  readonly kind: string;
+  /** What its programs may do, but for what each run has of its own. */
+  readonly policy: Readonly<Record<string, unknown>>;
+  /** Told of its runs. */
+  readonly observers: readonly SandboxObserver[];
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
   /** See `SandboxPlan`. */
   readonly programEnvironment: Readonly<Record<string, string>>;
   /** Folders of this machine that its programs may write to. */
@@ -105,6 +115,31 @@ export class Sandbox implements AsyncDisposable {
   /** As `Container.connect`. */
   connect(port: number, options?: CallOptions): Promise<Duplex> {
     return this.#parts.container.connect(port, options);
+  }
+
+  /** A run begins here, which is recorded with the policy that governs it. */
+  beginRun(facts: RunFacts): OpenRun {
+    const { observers, now, kind, policy } = this.#parts;
+    const { principal, session, environment, network, timeoutMs } = facts;
+    const run: StartedRun = {
+      id: createId("run"),
+      sandbox: this.id,
+      engine: this.engineName,
+      kind,
+      principal,
+      session: session ?? null,
+      environment: environment ?? null,
+      startedAtMs: now(),
+      policy: runPolicy({ ...policy, network, timeout_seconds: timeoutMs / 1_000 }),
+    };
+    for (const observer of observers) observer.runStarted?.(run);
+    let isOpen = true;
+    const end: OpenRun["end"] = (ending) => {
+      if (!isOpen) return;
+      isOpen = false;
+      for (const observer of observers) observer.runEnded?.(run, { ...ending, endedAtMs: now() });
+    };
+    return { id: run.id, policyDigest: run.policy.digest, end };
   }
 
   /** Resources used so far; all null when the sandbox cannot be asked any more. */

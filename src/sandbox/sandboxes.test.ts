@@ -10,7 +10,8 @@ import { Sandboxes, type SandboxesOptions } from "./sandboxes.ts";
 const quiet = (): undefined => undefined;
 const logger = { debug: quiet, info: quiet, warn: quiet, error: quiet };
 const caller = { principal: "somebody" };
-const plan = { kind: "execute", lifetimeMs: 1_000, image: "any:1", scratch: [] } as unknown as SandboxPlan;
+const limits = { cpus: 1, memoryBytes: 1, pids: 1 };
+const plan = { kind: "execute", lifetimeMs: 1_000, image: "any:1", limits, scratch: [] } as unknown as SandboxPlan;
 
 /** What goes wrong in an engine's next container. */
 type Fault = "none" | "create" | "start" | "start and remove";

@@ -12,6 +12,8 @@ import type { Leases } from "./owners/leases.ts";
 import type { SandboxRecord, SandboxRecords } from "./owners/sandbox-records.ts";
 import { RecordWriter } from "./record-writer.ts";
 import type { SandboxPlan } from "./sandbox-plan.ts";
+import type { SandboxObserver } from "./sandbox-observer.ts";
+import { sandboxPolicy } from "./sandbox-policy.ts";
 import { Sandbox, type SandboxParts } from "./sandbox.ts";
 
 /** Who asks, and the signal that gives the request up. */
@@ -30,6 +32,8 @@ export interface SandboxesOptions {
   /** Identity of this server, for the owner label. */
   readonly owner: string;
   readonly logger: Logger;
+  /** Told of every sandbox and its runs; default: none. */
+  readonly observers?: readonly SandboxObserver[] | undefined;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
 }
@@ -134,7 +138,9 @@ export class Sandboxes implements AsyncDisposable {
    */
   async adopt(sandbox: Sandbox, principal: string, place: Place): Promise<void> {
     if (sandbox.state !== "running") throw hasEnded(sandbox);
-    await this.#take(sandbox, place).record.assign(principal);
+    const { record } = this.#take(sandbox, place);
+    for (const observer of this.#options.observers ?? []) observer.sandboxAssigned?.(sandbox.id, principal);
+    await record.assign(principal);
     this.#options.logger.info({ sandbox: sandbox.id, principal }, "sandbox adopted");
   }
 
@@ -177,7 +183,7 @@ export class Sandboxes implements AsyncDisposable {
   }
 
   async #start(engine: Engine, plan: SandboxPlan, options: StartOptions): Promise<Sandbox> {
-    const { logger, owner, now } = this.#options;
+    const { logger, owner, now, observers = [] } = this.#options;
     const { capabilities, principal, signal } = options;
     const { id = createId("sbx") } = plan;
     if (this.#held.has(id)) throw new GloveboxError("ALREADY_EXISTS", `There is a sandbox ${id} already.`);
@@ -198,6 +204,10 @@ export class Sandboxes implements AsyncDisposable {
       engineName: engine.name,
       capabilities,
       container,
+      kind: plan.kind,
+      policy: sandboxPolicy(engine.name, plan),
+      observers,
+      now,
       programEnvironment: plan.programEnvironment ?? {},
       writablePaths: writablePaths(plan),
       folders: foldersOf(plan),
@@ -207,6 +217,8 @@ export class Sandboxes implements AsyncDisposable {
       onRemoved: (isGone) => this.#forget(id, isGone),
     });
     this.#live.set(id, sandbox);
+    for (const observer of observers)
+      observer.sandboxOpened?.({ sandbox, engine: engine.name, kind: plan.kind, principal });
     this.#containers.doubtful.delete(id);
     return sandbox;
   }
@@ -215,6 +227,7 @@ export class Sandboxes implements AsyncDisposable {
     const held = this.#held.get(id);
     this.#live.delete(id);
     this.#held.delete(id);
+    for (const observer of this.#options.observers ?? []) observer.sandboxRemoved?.(id);
     if (!isGone) this.#containers.doubtful.add(id);
     held?.place?.release();
     await held?.record.remove();

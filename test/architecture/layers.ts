@@ -57,14 +57,14 @@ export const layers: Readonly<Record<string, LayerRule>> = {
     packages: ["esbuild"],
     builtins: "any",
   },
-  telemetry: { layers: ["errors", "base", "policy", "engines", "sandbox"], packages: [], builtins: "any" },
-  store: { layers: ["errors", "base"], packages: ["kysely", "pg"], builtins: "any" },
+  telemetry: { layers: ["errors", "base", "policy", "engines", "sandbox"], packages: ["redis"], builtins: "any" },
+  store: { layers: ["errors", "base", "engines", "sandbox", "telemetry"], packages: ["kysely", "pg"], builtins: "any" },
   config: { layers: ["errors", "base", "policy", "engines"], packages: ["zod"], builtins: "any" },
   keys: { layers: ["errors", "contracts", "base", "policy", "config"], packages: ["zod"], builtins: "any" },
   handlers: {
     layers: [
       ...["errors", "contracts", "base", "policy", "engines", "egress", "sandbox"],
-      ...["packages", "workloads", "telemetry", "config"],
+      ...["packages", "workloads", "telemetry", "store", "config"],
     ],
     packages: [],
     builtins: ["node:buffer", "node:fs/promises", "node:path"],

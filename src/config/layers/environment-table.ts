@@ -55,6 +55,13 @@ export const environmentTable: Readonly<Record<string, EnvironmentRow>> = {
   GLOVEBOX_ALLOWED_HOSTS: { key: "allowed_hosts", form: "list" },
   GLOVEBOX_DRAIN_TIMEOUT: { key: "drain_timeout", form: "text" },
   GLOVEBOX_KEYS_FILE: { key: "keys_file", form: "text" },
+  GLOVEBOX_STORE: { key: "store.kind", form: "text" },
+  GLOVEBOX_STORE_FILE: { key: "store.file", form: "text" },
+  // These may hold passwords.
+  GLOVEBOX_STORE_URL: { key: "store.url", form: "text", secret: true },
+  GLOVEBOX_STORE_MAX_AGE_DAYS: { key: "store.max_age_days", form: "number" },
+  GLOVEBOX_STORE_MAX_MB: { key: "store.max_mb", form: "number" },
+  GLOVEBOX_REDIS_URL: { key: "logs.redis_url", form: "text", secret: true },
   GLOVEBOX_LOG_LEVEL: { key: "log_level", form: "text" },
   ...Object.fromEntries(limitRows),
   ...Object.fromEntries(ceilingRows),

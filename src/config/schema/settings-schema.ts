@@ -18,6 +18,7 @@ import {
   wholeNumber,
 } from "./leaf-schemas.ts";
 import { networkSection, toNetwork } from "./network-schema.ts";
+import { logsSection, storeSection, toStore } from "./store-schema.ts";
 import { secretSources } from "./secrets-schema.ts";
 import { agentSection, ceilingsSection, kindSection, toLimits } from "./limit-schemas.ts";
 
@@ -168,6 +169,8 @@ const schema = z.strictObject(
       .describe(
         "Path of a file with API keys, which is only read; unset: the user's own, which `glovebox keys` writes.",
       ),
+    store: storeSection(),
+    logs: logsSection(),
     log_level: choice(logLevels).default("warn").describe("Least severe entry that the log keeps."),
   },
   section,
@@ -220,6 +223,8 @@ export function parseSettings(raw: unknown): ParsedSettings {
       maxBytes: keys.packages.max_mb * mebibyte,
       installAtPreload: keys.packages.install_at_preload,
     },
+    store: toStore(keys.store),
+    redisUrl: keys.logs.redis_url,
     logLevel: keys.log_level,
     secrets: keys.secrets,
     mountAllowlist: keys.mount_allowlist,

@@ -43,6 +43,15 @@ export function engineAnswers({ chooseEngine }: Pick<Platform, "chooseEngine">):
   return { name: "engine", check: async (signal) => void (await chooseEngine(undefined, { signal })) };
 }
 
+/** The store, where there is one. */
+export function storeAnswers({ store }: Pick<Platform, "store">): readonly ReadinessCheck[] {
+  if (store === null) return [];
+  const check = async (): Promise<void> => {
+    if (!(await store.answers())) throw new Error("The store does not answer.");
+  };
+  return [{ name: "store", check }];
+}
+
 async function stateOf({ check }: ReadinessCheck): Promise<"ok" | "failed"> {
   try {
     await check(AbortSignal.timeout(checkWithinMs));

@@ -16,6 +16,7 @@ export const programResponse = {
   engine: z.string(),
   isolation: z.enum(isolationLevels).describe("How strongly this run was sealed."),
   oci_runtime: z.string().optional().describe("The OCI runtime that was asked for, and ran it."),
+  policy_digest: z.string().optional().describe("Names the policy that governed this run in the store."),
   warnings: z.array(z.string()).describe("Substitutes and reductions that applied to this run."),
   error: wireErrorSchema.optional(),
 } as const;

@@ -6,6 +6,9 @@ export const languages = ["python", "javascript", "typescript"] as const;
 /** How strongly a run was sealed, weakest first (SPEC RT5). */
 export const isolationLevels = ["preload", "namespaces", "container", "vm"] as const;
 
+/** Streams of a log. */
+export const logStreams = ["stdout", "stderr", "system"] as const;
+
 /** How a run ended. */
 export const outcomes = [
   "completed",

@@ -34,6 +34,7 @@ const runCommandResponseSchema = z.object({
   stderr_dropped_bytes: z.number(),
   duration_ms: z.number(),
   timed_out: z.boolean(),
+  policy_digest: z.string().describe("Names the policy that governed this run in the store."),
   restarted: z
     .boolean()
     .describe("The environment has another container than at the command before: files outside /workdir are fresh."),

@@ -47,6 +47,7 @@ async function run(platform: PlatformParts, request: Request, call: OperationCal
     duration_ms: result.durationMs,
     timed_out: result.outcome === "timed_out",
     restarted: result.restarted,
+    policy_digest: result.policyDigest,
     tooling_files: [...shortenTooling(result.toolingFiles, maxToolingFiles)],
     warnings: [...result.warnings],
     ...(result.error === null ? {} : { error: result.error.toWire() }),

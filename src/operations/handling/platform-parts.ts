@@ -11,6 +11,8 @@ import type { Reaper } from "../../sandbox/owners/reaper.ts";
 import type { SandboxRecords } from "../../sandbox/owners/sandbox-records.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import type { Sandboxes } from "../../sandbox/sandboxes.ts";
+import type { Store } from "../../store/store.ts";
+import type { SandboxLogs } from "../../telemetry/logs/sandbox-logs.ts";
 import type { SetuidAlerts } from "../../telemetry/setuid-alerts.ts";
 import type { ToolingAlerts } from "../../telemetry/tooling-alerts.ts";
 import type { Environments } from "../../workloads/environment/environments.ts";
@@ -33,6 +35,10 @@ export interface PlatformParts extends EngineChooser {
   readonly sandboxes: Sandboxes;
   /** A live sandbox of this process, whatever it is for. */
   findLive(id: string): Sandbox | undefined;
+  /** The newest output of each sandbox, line by line. */
+  readonly logs: SandboxLogs;
+  /** Null: nothing is stored. */
+  readonly store: Store | null;
   readonly sessions: Sessions;
   readonly records: SandboxRecords;
   readonly leases: Leases;

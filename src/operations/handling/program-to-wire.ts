@@ -17,6 +17,7 @@ export function programToWire(result: ProgramResult, notes: readonly string[]): 
     engine: result.engine,
     isolation: result.isolation,
     ...(result.ociRuntime === null ? {} : { oci_runtime: result.ociRuntime }),
+    ...(result.policyDigest === null ? {} : { policy_digest: result.policyDigest }),
     warnings: [...notes, ...result.warnings],
     ...(result.error === null ? {} : { error: result.error.toWire() }),
   };

@@ -6,12 +6,14 @@ import { mountUses } from "../../policy/mounts/mount-policy.ts";
 import { toolingChanges } from "../../policy/tooling/tooling-changes.ts";
 import { toolingFilesModes } from "../../policy/tooling/tooling-files.ts";
 import { outcomes } from "../../sandbox/outcome.ts";
+import { logStreams } from "../../telemetry/logs/log-entry.ts";
 import * as wire from "../contract/wire-values.ts";
 
 it("the words of the wire are those of the layers that act on them", () => {
   expect({ ...wire }).toEqual({
     languages,
     isolationLevels,
+    logStreams,
     outcomes,
     processSignals,
     toolingChanges,

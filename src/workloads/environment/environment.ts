@@ -143,10 +143,13 @@ export class Environment {
       const restarted = this.#known !== container;
       this.#known = container;
       ids.sandbox = sandbox.id;
+      const { network } = this.spec;
+      const record = (ids.record = sandbox.beginRun({ ...ids, timeoutMs: options.timeoutMs, network }));
       const setuidBefore = container.setuidCount;
       const { end, isReplaced } = await this.#watch(started, options);
       const judged = await judgeRun({
         sandbox,
+        record,
         end,
         // Ended by force meanwhile.
         isLost: () => sandbox.state !== "running",
@@ -166,6 +169,7 @@ export class Environment {
       return {
         ...concluded.end,
         outcome: concluded.outcome,
+        policyDigest: concluded.policyDigest,
         error: concluded.error,
         restarted,
         toolingFiles: tooling.changed,

@@ -51,6 +51,8 @@ export async function runInFreshSandbox(
   const mounts = packages === null ? [] : [packages.mount];
   await using sandbox = await sandboxes.open(engine, { ...plan, mounts, id: spec.sandboxId }, caller);
   ids.sandbox = sandbox.id;
+  const { timeoutMs } = spec.limits;
+  const record = (ids.record = sandbox.beginRun({ ...ids, timeoutMs, network: spec.network }));
   listener.onSandbox(sandbox.id);
   const folder = sandbox.folderOf(profile.workingDirectory);
   const runner = await runnerSpec(spec, { sandbox, profile, toolchain });
@@ -58,6 +60,7 @@ export async function runInFreshSandbox(
     ...listener,
     ...dependencies,
     sandbox,
+    record,
     start: (redact) =>
       startProgram({
         sandbox,
@@ -71,7 +74,7 @@ export async function runInFreshSandbox(
     job: jobOf(spec, files, folder),
     stdin: spec.stdin,
     redaction,
-    timeoutMs: spec.limits.timeoutMs,
+    timeoutMs,
     signal,
     end: (process) => sandbox.endProcess(process),
     // By another command of this user.

@@ -1,6 +1,7 @@
 import type { Logger } from "../../base/logger.ts";
 import type { GloveboxError } from "../../errors/glovebox-error.ts";
 import { decideOutcome, type Outcome } from "../../sandbox/outcome.ts";
+import type { OpenRun } from "../../sandbox/run-record.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import type { NetworkReport } from "./explain-network.ts";
 import { logEnding, type RunIds } from "./log-ending.ts";
@@ -9,6 +10,8 @@ import type { KeptOutput, ProcessEnd } from "./watch-process.ts";
 /** A run whose process has ended, and how to learn the rest. */
 export interface EndedRun<Kept extends KeptOutput> {
   readonly sandbox: Pick<Sandbox, "stats">;
+  /** Told of its verdict. */
+  readonly record: OpenRun;
   readonly end: ProcessEnd<Kept>;
   /** Whether its sandbox has gone meanwhile: then the exit code is not the program's own, whatever it says. */
   readonly isLost: () => boolean | Promise<boolean>;
@@ -24,6 +27,8 @@ export interface JudgedRun<Kept extends KeptOutput> {
   readonly memoryPeakBytes: number | null;
   readonly networkReport: NetworkReport;
   readonly outcome: Outcome;
+  /** See `OpenRun`. */
+  readonly policyDigest: string;
 }
 
 /** A run of which nothing more is to be learned. */
@@ -40,13 +45,14 @@ export interface Conclusion<Kept extends KeptOutput> {
 
 /** Reads the last numbers of a run that has ended, and judges it. */
 export async function judgeRun<Kept extends KeptOutput>(run: EndedRun<Kept>): Promise<JudgedRun<Kept>> {
-  const { sandbox, oomKillsBefore = 0 } = run;
+  const { sandbox, record, oomKillsBefore = 0 } = run;
   const { oomKills: oomKillsAfter, memoryPeakBytes } = await sandbox.stats();
   const end = (await run.isLost()) && run.end.interruption === null ? lost(run.end) : run.end;
   const networkReport = await run.networkReport();
   const oomKills = oomKillsBetween(oomKillsBefore, oomKillsAfter);
   const outcome = decideOutcome({ ...end, oomKills, refusals: networkReport.denialCount });
-  return { end, memoryPeakBytes, networkReport, outcome };
+  record.end({ outcome, exitCode: end.exitCode, durationMs: end.durationMs, errorType: null });
+  return { end, memoryPeakBytes, networkReport, outcome, policyDigest: record.policyDigest };
 }
 
 /** Explains a run and writes its closing line to the log. */

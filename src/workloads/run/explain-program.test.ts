@@ -16,6 +16,7 @@ function explained(
   const run = {
     outcome,
     end: { interruption: null, exitCode, stdout: new BoundedOutput(1), stderr: output, durationMs: 1 },
+    policyDigest: "",
     memoryPeakBytes: 500 * 1024 * 1024,
     networkReport: { denials: [], denialCount: 0, isLost: false, ...report },
   };

@@ -2,6 +2,7 @@ import type { Logger } from "../../base/logger.ts";
 import type { ErrorType } from "../../errors/catalogue.ts";
 import { toGloveboxError } from "../../errors/glovebox-error.ts";
 import type { Outcome } from "../../sandbox/outcome.ts";
+import type { OpenRun } from "../../sandbox/run-record.ts";
 import type { NetworkReport } from "./explain-network.ts";
 import type { ProcessEnd, KeptOutput } from "./watch-process.ts";
 
@@ -12,6 +13,8 @@ export interface RunIds {
   readonly environment?: string;
   /** Left out until there is one. */
   sandbox?: string;
+  /** The same. */
+  record?: OpenRun;
 }
 
 export interface EndingToLog {
@@ -27,7 +30,7 @@ export function logEnding(logger: Logger, { ids, outcome, end, networkReport }: 
   const refused = denials.map(({ rule, target }) => ({ rule, target }));
   logger.info(
     {
-      ...ids,
+      ...idsToLog(ids),
       outcome,
       exitCode: end.exitCode,
       durationMs: end.durationMs,
@@ -44,9 +47,14 @@ export async function loggingFailure<T>(logger: Logger, ids: RunIds, work: () =>
   } catch (thrown) {
     const { errorType, message: reason } = toGloveboxError(thrown);
     const outcome = outcomes[errorType] ?? "failed";
-    logger.info({ ...ids, outcome, exitCode: null, errorType, reason }, "run ended");
+    ids.record?.end({ outcome, exitCode: null, durationMs: null, errorType });
+    logger.info({ ...idsToLog(ids), outcome, exitCode: null, errorType, reason }, "run ended");
     throw thrown;
   }
+}
+
+function idsToLog({ record, ...ids }: RunIds): Readonly<Record<string, unknown>> {
+  return record === undefined ? ids : { ...ids, run: record.id, policy: record.policyDigest };
 }
 
 /** The verdict on a run that has no result, by its error; any other: failed. */

@@ -27,6 +27,8 @@ export interface RunResult {
   readonly memoryPeakBytes: number | null;
   readonly truncated: boolean;
   readonly sandboxId: string;
+  /** Names the policy that governed it; null when nothing ran. */
+  readonly policyDigest: string | null;
   readonly warnings: readonly string[];
   readonly error: GloveboxError | null;
 }
@@ -43,6 +45,7 @@ export function runResult(run: ConcludedRun<BoundedOutput>, sandboxId: string, r
     memoryPeakBytes,
     truncated: end.stdout.truncated || end.stderr.truncated,
     sandboxId,
+    policyDigest: run.policyDigest,
     warnings: [...networkWarnings(networkReport), ...secretWarnings(redaction)],
     error,
   };
@@ -59,6 +62,7 @@ export function refusedResult(error: GloveboxError, warnings: readonly string[])
     memoryPeakBytes: null,
     truncated: false,
     sandboxId: createId("sbx"),
+    policyDigest: null,
     warnings,
     error,
   };

@@ -2,6 +2,7 @@ import { BoundedOutput } from "../../base/streams/bounded-output.ts";
 import { followedBy } from "../../base/streams/chunks.ts";
 import type { OutputChunk, Process } from "../../engines/engine.ts";
 import type { Redaction } from "../../policy/redaction/redaction.ts";
+import type { OpenRun } from "../../sandbox/run-record.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import { encodeJob, type RunnerJob } from "../program/runner-job.ts";
 import { judgeRun, type JudgedRun } from "./conclude-run.ts";
@@ -11,6 +12,7 @@ import { watchProcess } from "./watch-process.ts";
 /** A program to be run by a runner, and how it is to be watched and ended. */
 export interface ProgramRun {
   readonly sandbox: Pick<Sandbox, "output" | "stats">;
+  readonly record: OpenRun;
   /** Starts the runner; `redact` takes secrets out of what the program asked for. */
   readonly start: (redact: (text: string) => string) => Promise<StartedProgram>;
   readonly job: RunnerJob;
@@ -38,7 +40,7 @@ const drainMs = 2_000;
 
 /** Starts a program, watches it to its end and judges it. @throws what starting it throws */
 export async function runProgram(run: ProgramRun): Promise<JudgedRun<BoundedOutput>> {
-  const { sandbox, isLost, redaction, timeoutMs, signal, monotonicMs, oomKillsBefore } = run;
+  const { sandbox, record, isLost, redaction, timeoutMs, signal, monotonicMs, oomKillsBefore } = run;
   using program = await run.start((text) => redaction.text(text));
   const { process } = program;
   const watched = watchProcess({
@@ -51,5 +53,5 @@ export async function runProgram(run: ProgramRun): Promise<JudgedRun<BoundedOutp
   });
   const end = await watched.untilEnd({ timeoutMs, drainMs, signal, monotonicMs, end: () => run.end(process) });
   await run.cleanUp?.(process);
-  return await judgeRun({ sandbox, end, isLost, oomKillsBefore, networkReport: () => program.networkReport() });
+  return await judgeRun({ sandbox, record, end, isLost, oomKillsBefore, networkReport: () => program.networkReport() });
 }

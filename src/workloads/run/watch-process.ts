@@ -81,11 +81,15 @@ async function readOutput<Kept extends KeptOutput>(
   kept: Readonly<Record<OutputChunk["stream"], Kept>>,
   reading: { isHeldUp: boolean },
 ): Promise<void> {
-  for await (const chunk of redactedOutput(process.output, redaction)) {
-    kept[chunk.stream].append(chunk.bytes);
-    sandbox.output.tell(chunk);
-    reading.isHeldUp = true;
-    await onOutput?.(chunk);
-    reading.isHeldUp = false;
+  try {
+    for await (const chunk of redactedOutput(process.output, redaction)) {
+      kept[chunk.stream].append(chunk.bytes);
+      sandbox.output.tell(chunk, process);
+      reading.isHeldUp = true;
+      await onOutput?.(chunk);
+      reading.isHeldUp = false;
+    }
+  } finally {
+    sandbox.output.end(process);
   }
 }

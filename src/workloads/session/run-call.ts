@@ -14,11 +14,13 @@ import type { RunIds } from "../run/log-ending.ts";
 import { runResult, type RunResult } from "../run/program-result.ts";
 import { runProgram } from "../run/run-program.ts";
 import { startNetworked } from "../run/start-networked.ts";
+import type { OpenRun } from "../../sandbox/run-record.ts";
 import type { SessionCall } from "./session-call.ts";
 import type { SessionSandbox } from "./session-sandbox.ts";
 
 export interface RunCall {
   readonly ids: RunIds;
+  readonly record: OpenRun;
   readonly call: SessionCall;
   /** Of all secrets that the session has been given. */
   readonly redaction: Redaction;

@@ -103,12 +103,14 @@ async function runAs(
   return session.use(caller, needs, async (opened, { signal }) => {
     const { live, before, restarted } = opened;
     ids.sandbox = live.id;
+    const record = (ids.record = live.sandbox.beginRun({ ...ids, ...call }));
     listener.onSandbox(live.id);
     session.secrets.add(call.secrets);
     const result = await runCall(live, {
       ...dependencies,
       ...listener,
       ids,
+      record,
       call,
       redaction: session.secrets.redaction(),
       toolchain,

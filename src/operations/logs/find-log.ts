@@ -1,0 +1,46 @@
+import { GloveboxError } from "../../errors/glovebox-error.ts";
+import type { LogRing } from "../../telemetry/logs/log-ring.ts";
+import type { PlatformParts } from "../handling/platform-parts.ts";
+
+/** A sandbox whose log the principal may read. */
+export interface FoundLog {
+  readonly sandbox: string;
+  readonly principal: string;
+  /** Undefined: only the store has it. */
+  readonly ring: LogRing | undefined;
+}
+
+/** What a log is found in. */
+export type LogPlaces = Pick<PlatformParts, "logs" | "store" | "environments" | "sandboxes">;
+
+/**
+ * The log of a sandbox by its id or its container's, or of the present sandbox of an environment.
+ * @throws NOT_FOUND, also for what is another's
+ */
+export async function findLog(places: LogPlaces, id: string, principal: string): Promise<FoundLog> {
+  const { logs, sandboxes, store } = places;
+  const sandbox = sandboxes.live.find(({ containerId }) => containerId === id)?.id ?? id;
+  const ring = logs.find(sandbox);
+  if (ring?.source.principal === principal) return { sandbox, principal, ring };
+  if (ring !== undefined) throw notFound(id);
+  if ((await store?.hasEntries({ sandbox, principal })) === true) return { sandbox, principal, ring };
+  const present = await ofEnvironment(places, id, principal);
+  if (present === null) throw notFound(id);
+  return { sandbox: present, principal, ring: logs.find(present) };
+}
+
+async function ofEnvironment({ environments }: LogPlaces, id: string, principal: string): Promise<string | null> {
+  try {
+    return (await (await environments.find(id, principal)).home()).sandboxId;
+  } catch (error) {
+    if (error instanceof GloveboxError && error.errorType === "NOT_FOUND") return null;
+    throw error;
+  }
+}
+
+function notFound(id: string): GloveboxError {
+  return new GloveboxError("NOT_FOUND", `There is no log of a sandbox ${id}.`, {
+    suggestion: "Use the sandbox_id of a result; logs are kept for a while, and longer where the server stores them.",
+    context: { id },
+  });
+}

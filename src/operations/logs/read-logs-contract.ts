@@ -1,0 +1,63 @@
+import { z } from "zod";
+import { defineOperation } from "../contract/operation-contract.ts";
+import { logStreams } from "../contract/wire-values.ts";
+
+/** Most entries of one answer, and how many there are unless the request says. */
+const maxEntries = 10_000;
+const defaultEntries = 1_000;
+
+const logEntrySchema = z.object({
+  container_id: z.string().describe("The sandbox."),
+  offset: z.number().describe("Counts up in each sandbox, all streams together."),
+  timestamp: z.string().describe("RFC 3339."),
+  stream: z.enum(logStreams).describe("`system`: what Glovebox says of the sandbox and its runs."),
+  message: z.string().describe("One line, without its end."),
+  partial: z.boolean().optional().describe("The line was cut at 16 KiB and goes on in the stream's next entry."),
+  dropped: z.number().optional().describe("This entry stands for so many that are missing, from its offset on."),
+});
+
+/** Request of `read_logs`. */
+const readLogsRequestSchema = z.strictObject({
+  id: z.string().min(1).max(128).describe("The sandbox_id of a result, or an env_id."),
+  stream: z.enum(logStreams).optional().describe("Only this one; default: all."),
+  offset: z.number().int().min(0).optional().describe("The first entry that is wanted; default 0."),
+  limit: z.number().int().min(1).max(maxEntries).optional().describe(`Most entries; default ${defaultEntries}.`),
+});
+
+const readLogsResponseSchema = z.object({
+  container_id: z.string(),
+  entries: z.array(logEntrySchema),
+  next_offset: z.number().describe("Ask from here for what follows."),
+  is_over: z.boolean().describe("Whether nothing follows."),
+});
+
+export type ReadLogsResponse = z.output<typeof readLogsResponseSchema>;
+
+/** How many entries an answer has at most, by what was asked. */
+export function entryLimit(limit: number | undefined): number {
+  return limit ?? defaultEntries;
+}
+
+/** `read_logs`: the lines of a sandbox, while it lives and after. */
+export const readLogsContract = defineOperation({
+  name: "read_logs",
+  audience: "everyone",
+  description:
+    "Reads what the programs of a sandbox wrote, line by line, also after their run: the rest of an output that an answer cut. Ask again from next_offset for what follows. The newest MiB of each sandbox is kept for a while, all of it where the server stores logs.",
+  request: readLogsRequestSchema,
+  response: readLogsResponseSchema,
+  routes: [{ method: "GET", path: "/api/sandbox/{id}/logs" }],
+  tool: {
+    title: "Read logs",
+    readOnly: true,
+    destructive: false,
+    idempotent: true,
+    openWorld: false,
+    mayTakeLong: false,
+    text: ({ entries, next_offset: next, is_over: isOver }) =>
+      [
+        ...entries.map(({ offset, stream, message }) => `${offset} ${stream}: ${message}`),
+        isOver ? "Nothing follows." : `More: offset ${next}.`,
+      ].join("\n"),
+  },
+});

@@ -1,0 +1,60 @@
+import { createHash } from "node:crypto";
+import { canonicalJson } from "../base/canonical-json.ts";
+import type { NetworkPolicy } from "../policy/network/network.ts";
+import type { Outcome } from "./outcome.ts";
+
+/** What is known of a run before its program starts. */
+export interface RunFacts {
+  readonly principal: string;
+  readonly session?: string | undefined;
+  readonly environment?: string | undefined;
+  readonly timeoutMs: number;
+  readonly network: NetworkPolicy;
+}
+
+/** A run that has begun. */
+export interface StartedRun {
+  readonly id: string;
+  readonly sandbox: string;
+  readonly engine: string;
+  readonly kind: string;
+  readonly principal: string;
+  readonly session: string | null;
+  readonly environment: string | null;
+  /** Milliseconds since the epoch. */
+  readonly startedAtMs: number;
+  readonly policy: RunPolicy;
+}
+
+/** How a run ended. */
+export interface RunEnding {
+  readonly outcome: Outcome;
+  readonly exitCode: number | null;
+  /** Null when its program never started. */
+  readonly durationMs: number | null;
+  /** Null but for a run that has no result. */
+  readonly errorType: string | null;
+  /** Milliseconds since the epoch. */
+  readonly endedAtMs: number;
+}
+
+/** What a run may do, and the digest by which its result names it. */
+export interface RunPolicy {
+  /** SHA-256 of `text`, in hexadecimal digits. */
+  readonly digest: string;
+  /** Canonical JSON: engine, image, limits, network, mounts. */
+  readonly text: string;
+}
+
+/** A run of which the end is still to be told; telling it twice does no harm. */
+export interface OpenRun {
+  readonly id: string;
+  readonly policyDigest: string;
+  end(ending: Omit<RunEnding, "endedAtMs">): void;
+}
+
+/** The policy that these facts make. */
+export function runPolicy(facts: Readonly<Record<string, unknown>>): RunPolicy {
+  const text = canonicalJson(facts);
+  return { digest: createHash("sha256").update(text).digest("hex"), text };
+}

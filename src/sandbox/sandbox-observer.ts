@@ -1,0 +1,21 @@
+import type { RunEnding, StartedRun } from "./run-record.ts";
+import type { OutputJoint } from "./output-joint.ts";
+
+/** A sandbox that has just been started. */
+export interface ObservedSandbox {
+  readonly sandbox: { readonly id: string; readonly output: Pick<OutputJoint, "listen"> };
+  readonly engine: string;
+  readonly kind: string;
+  /** Null: nobody has asked for it yet. */
+  readonly principal: string | null;
+}
+
+/** Is told of the life of sandboxes and of their runs as it happens; is not waited for and does not throw. */
+export interface SandboxObserver {
+  sandboxOpened?(opened: ObservedSandbox): void;
+  /** Somebody takes over a sandbox that was started for nobody in particular. */
+  sandboxAssigned?(id: string, principal: string): void;
+  sandboxRemoved?(id: string): void;
+  runStarted?(run: StartedRun): void;
+  runEnded?(run: StartedRun, end: RunEnding): void;
+}

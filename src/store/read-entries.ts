@@ -1,0 +1,58 @@
+import type { LogEntry, LogStream } from "../telemetry/logs/log-entry.ts";
+import type { Database } from "./database.ts";
+
+/** Which entries of a sandbox are wanted. */
+export interface EntriesQuery {
+  readonly sandbox: string;
+  /** Others' entries are not found. */
+  readonly principal: string;
+  /** The first that is wanted. */
+  readonly offset: number;
+  /** Default: no end. */
+  readonly before?: number | undefined;
+  /** Default: all. */
+  readonly stream?: LogStream | undefined;
+  readonly limit: number;
+}
+
+/** Stored entries in their order. */
+export async function readEntries({ tables }: Database, query: EntriesQuery): Promise<readonly LogEntry[]> {
+  const { sandbox, principal, offset, before, stream, limit } = query;
+  let select = tables
+    .selectFrom("log_entries")
+    .selectAll()
+    .where("sandbox", "=", sandbox)
+    .where("principal", "=", principal)
+    .where("position", ">=", offset)
+    .orderBy("position")
+    .limit(limit);
+  if (before !== undefined) select = select.where("position", "<", before);
+  // What is missing, is missing from every stream.
+  if (stream !== undefined)
+    select = select.where((where) => where.or([where("stream", "=", stream), where("dropped", ">", 0)]));
+  const rows = await select.execute();
+  return rows.map((row) => ({
+    source: { sandbox, principal },
+    offset: row.position,
+    stampMs: row.stamp_ms,
+    stream: row.stream as LogStream,
+    message: row.message,
+    partial: row.partial === 1,
+    dropped: row.dropped,
+  }));
+}
+
+/** The principal of a sandbox that has stored entries from an offset on; null when there are none. */
+export async function hasEntries(
+  { tables }: Database,
+  { sandbox, principal }: Pick<EntriesQuery, "sandbox" | "principal">,
+): Promise<boolean> {
+  const row = await tables
+    .selectFrom("log_entries")
+    .select("position")
+    .where("sandbox", "=", sandbox)
+    .where("principal", "=", principal)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}

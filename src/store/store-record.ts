@@ -1,0 +1,51 @@
+import type { Kysely } from "kysely";
+import type { AlertRow, MetricsSampleRow, RunRow, Tables } from "./tables.ts";
+import type { Database } from "./database.ts";
+
+/** How a run ended, for its row. */
+export type RunEndRow = Pick<RunRow, "id" | "ended_ms" | "outcome" | "exit_code" | "duration_ms" | "error_type">;
+
+/** One thing to be written down, other than an entry of a log. */
+export type StoreRecord =
+  | { readonly kind: "run"; readonly row: RunRow; readonly policy: string }
+  | { readonly kind: "run_end"; readonly row: RunEndRow }
+  | { readonly kind: "sample"; readonly row: MetricsSampleRow }
+  | { readonly kind: "alert"; readonly row: AlertRow };
+
+/** Writes records in their order, all or none; those that are there already stay as they are. */
+export async function writeRecords({ tables }: Database, records: readonly StoreRecord[]): Promise<void> {
+  await tables.transaction().execute(async (transaction) => {
+    for (const record of records) await writeRecord(transaction, record);
+  });
+}
+
+async function writeRecord(tables: Kysely<Tables>, record: StoreRecord): Promise<void> {
+  switch (record.kind) {
+    case "run": {
+      const { policy_digest: digest } = record.row;
+      await insert(tables, "policies", { digest, policy: record.policy });
+      return insert(tables, "runs", record.row);
+    }
+    case "run_end": {
+      const { id, ...end } = record.row;
+      await tables
+        .updateTable("runs")
+        .set({ ...end, interrupted: 0 })
+        .where("id", "=", id)
+        .execute();
+      return undefined;
+    }
+    case "sample":
+      return insert(tables, "metrics_samples", record.row);
+    case "alert":
+      return insert(tables, "alerts", record.row);
+  }
+}
+
+async function insert<Name extends keyof Tables>(tables: Kysely<Tables>, name: Name, row: Tables[Name]): Promise<void> {
+  await tables
+    .insertInto(name)
+    .values(row as never)
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}

@@ -1,0 +1,188 @@
+import { settlesWithin } from "../base/abort.ts";
+import { BatchPump, type PumpState } from "../base/batch-pump.ts";
+import { mebibyte } from "../base/bytes.ts";
+import type { Logger } from "../base/logger.ts";
+import { LogSink } from "../telemetry/logs/log-sink.ts";
+import type { LogEntry } from "../telemetry/logs/log-entry.ts";
+import { makeDatabase, migrate, ping, refusesRow, type Database, type StorePlace } from "./database.ts";
+import { insertEntries } from "./insert-entries.ts";
+import { hasEntries, readEntries, type EntriesQuery } from "./read-entries.ts";
+import { applyRetention, type RetentionLimits } from "./retention.ts";
+import { Servers, type ServersOptions } from "./servers.ts";
+import { writeRecords, type StoreRecord } from "./store-record.ts";
+
+export interface StoreOptions {
+  readonly place: StorePlace;
+  /** Done before the database is opened, and tried again with it. */
+  readonly prepare?: (() => Promise<void>) | undefined;
+  readonly retention: RetentionLimits;
+  /** Most bytes of stdout and of stderr that one run may leave in it (SPEC OU4). */
+  readonly maxRunBytes: number;
+  readonly server: Omit<ServersOptions, "now" | "monotonicMs">;
+  readonly logger: Logger;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Milliseconds of a clock that never goes back. */
+  readonly monotonicMs: () => number;
+}
+
+/** What is known of the store, for people and for `/readyz`. */
+export interface StoreState {
+  readonly kind: StorePlace["kind"];
+  readonly entries: PumpState;
+  readonly records: PumpState;
+}
+
+/** What waits to be written, at most: log entries, and everything else, which a flood of entries cannot displace. */
+const queueBytes = { entries: 8 * mebibyte, records: 4 * mebibyte } as const;
+const batch = { entries: 1_000, records: 200 } as const;
+/** About what one record takes in memory. */
+const recordBytes = 600;
+
+/** How often this server gives a sign of life, and looks for servers that are gone. */
+const beatEveryMs = 60_000;
+/** How often what is too old or too much is removed: each so many beats. */
+const retentionBeats = 10;
+/** How long opening it may take before it is said to be away. */
+const answerMs = 5_000;
+/** How long a reader waits for entries that are on their way. */
+const onItsWayMs = 1_000;
+/** How long the last word to it may take, and then its end. */
+const leaveMs = 250;
+
+/** The database of runs, their policies, logs, metrics and alerts. What is put in never waits and never fails. */
+export class Store {
+  readonly #options: StoreOptions;
+  readonly #database: Database;
+  readonly #servers: Servers;
+  readonly #records: BatchPump<StoreRecord>;
+  /** Where log entries go in. */
+  readonly entries: LogSink;
+  #opening: Promise<void> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #beats = 0;
+
+  /** Nothing is opened yet. */
+  constructor(options: StoreOptions) {
+    this.#options = options;
+    const { place, logger, now, monotonicMs, server, maxRunBytes } = options;
+    this.#database = makeDatabase(place, (error) =>
+      logger.debug({ err: error }, "a connection of the store has ended"),
+    );
+    this.#servers = new Servers({ ...server, now, monotonicMs });
+    const shared = { logger, isHopeless: refusesRow };
+    this.entries = new LogSink({
+      ...shared,
+      name: "the store's log entries",
+      maxBytes: queueBytes.entries,
+      batchItems: batch.entries,
+      maxRunBytes,
+      now,
+      write: async (entries) => insertEntries(await this.#open(), entries),
+    });
+    this.#records = new BatchPump({
+      ...shared,
+      name: "the store's records",
+      maxBytes: queueBytes.records,
+      batchItems: batch.records,
+      write: async (records) => writeRecords(await this.#open(), records),
+    });
+  }
+
+  get state(): StoreState {
+    return { kind: this.#options.place.kind, entries: this.entries.state, records: this.#records.state };
+  }
+
+  /** Opens the database in the background, and again until it answers; ends what servers that are gone left open. */
+  start(): void {
+    const beat = (): void => void this.#beat();
+    this.#timer ??= setInterval(beat, beatEveryMs);
+    this.#timer.unref();
+    beat();
+  }
+
+  /** Writes a record down, soon; one that finds no room is counted. */
+  add(record: StoreRecord): void {
+    this.#records.push(record, recordBytes);
+  }
+
+  /** @throws what the database says */
+  async readEntries(query: EntriesQuery): Promise<readonly LogEntry[]> {
+    const database = await this.#open();
+    // What is on its way would look as if it were missing.
+    await settlesWithin(this.entries.idle(), onItsWayMs);
+    return readEntries(database, query);
+  }
+
+  /** Whether the principal has entries of that sandbox here. @throws what the database says */
+  async hasEntries(query: Pick<EntriesQuery, "sandbox" | "principal">): Promise<boolean> {
+    return hasEntries(await this.#open(), query);
+  }
+
+  /** The database for those that read tables of their own. @throws what the database says when it cannot be opened */
+  database(): Promise<Database> {
+    return this.#open();
+  }
+
+  /** Whether the database answers, within 5 s. */
+  async answers(): Promise<boolean> {
+    let isAnswered = false;
+    const asked = this.#open().then(async (database) => {
+      await ping(database);
+      isAnswered = true;
+    });
+    await settlesWithin(Promise.allSettled([asked]), answerMs);
+    return isAnswered;
+  }
+
+  /** Resolves when all that was put in is written. */
+  async idle(): Promise<void> {
+    await Promise.all([this.entries.idle(), this.#records.idle()]);
+  }
+
+  /** Writes what waits as far as the time allows, and lets the database go. */
+  async close(withinMs: number): Promise<void> {
+    clearInterval(this.#timer);
+    await Promise.all([this.entries.close(withinMs), this.#records.close(withinMs)]);
+    const left = Promise.allSettled([this.#opening?.then(() => this.#servers.leave(this.#database))]);
+    await settlesWithin(left, leaveMs);
+    await settlesWithin(Promise.allSettled([this.#database.tables.destroy()]), leaveMs);
+  }
+
+  /** The database with today's tables; tried again at the next use when it fails. */
+  async #open(): Promise<Database> {
+    this.#opening ??= this.#prepare();
+    try {
+      await this.#opening;
+    } catch (error) {
+      this.#opening = undefined;
+      throw error;
+    }
+    return this.#database;
+  }
+
+  async #prepare(): Promise<void> {
+    await this.#options.prepare?.();
+    await migrate(this.#database);
+    await this.#servers.beat(this.#database);
+    await this.#endInterrupted();
+  }
+
+  async #beat(): Promise<void> {
+    const { logger, now, retention } = this.#options;
+    try {
+      const database = await this.#open();
+      await this.#servers.beat(database);
+      await this.#endInterrupted();
+      if (this.#beats % retentionBeats === 0) await applyRetention(database, retention, now());
+      this.#beats += 1;
+    } catch (error) {
+      logger.warn({ err: error }, "the store does not answer; it is tried again");
+    }
+  }
+
+  async #endInterrupted(): Promise<void> {
+    const count = await this.#servers.endInterrupted(this.#database);
+    if (count > 0) this.#options.logger.warn({ count }, "runs of a server that is gone are marked interrupted");
+  }
+}

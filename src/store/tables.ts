@@ -1,0 +1,91 @@
+/** The rows of the database. Times are milliseconds since the epoch, sizes are bytes; SQL reads the same on both databases. */
+export interface Tables {
+  servers: ServerRow;
+  policies: PolicyRow;
+  runs: RunRow;
+  log_entries: LogEntryRow;
+  metrics_samples: MetricsSampleRow;
+  alerts: AlertRow;
+}
+
+/** A server that writes here, as long as it lives. */
+export interface ServerRow {
+  readonly id: string;
+  /** JSON: its process, by which others on its machine see whether it lives. */
+  readonly identity: string;
+  /** Goes up with each sign of life. */
+  readonly beats: number;
+}
+
+/** A policy that governed runs, by the digest that their results carry. */
+export interface PolicyRow {
+  /** SHA-256 of `policy`, in hexadecimal digits. */
+  readonly digest: string;
+  /** Canonical JSON. */
+  readonly policy: string;
+}
+
+/** One run, from its start on. */
+export interface RunRow {
+  readonly id: string;
+  readonly server: string;
+  readonly principal: string;
+  readonly kind: string;
+  readonly engine: string;
+  readonly sandbox: string;
+  readonly session: string | null;
+  readonly environment: string | null;
+  readonly policy_digest: string;
+  readonly started_ms: number;
+  /** Null while it goes on. */
+  readonly ended_ms: number | null;
+  readonly outcome: string | null;
+  readonly exit_code: number | null;
+  readonly duration_ms: number | null;
+  readonly error_type: string | null;
+  /** 1: its server was gone before it ended; `ended_ms` is when that was found. */
+  readonly interrupted: number;
+}
+
+export interface LogEntryRow {
+  readonly sandbox: string;
+  readonly position: number;
+  readonly principal: string;
+  readonly stamp_ms: number;
+  readonly stream: string;
+  readonly message: string;
+  /** 1: the line goes on in the stream's next entry. */
+  readonly partial: number;
+  /** Entries that are missing from this position on. */
+  readonly dropped: number;
+  /** What it counts for in the limit on the size of the store. */
+  readonly bytes: number;
+}
+
+/** One measurement of a sandbox (SPEC ME1); null where its engine does not tell. */
+export interface MetricsSampleRow {
+  readonly sandbox: string;
+  readonly principal: string;
+  readonly stamp_ms: number;
+  readonly cpu_percent: number | null;
+  readonly memory_mb: number | null;
+  readonly network_rx_bytes: number | null;
+  readonly network_tx_bytes: number | null;
+  readonly disk_read_bytes: number | null;
+  readonly disk_write_bytes: number | null;
+  readonly uptime_seconds: number;
+}
+
+/** An alert as it was delivered (SPEC ME2). */
+export interface AlertRow {
+  readonly id: string;
+  readonly sandbox: string;
+  readonly principal: string;
+  readonly stamp_ms: number;
+  readonly kind: string;
+  readonly value: number;
+  readonly threshold: number;
+  readonly state: string;
+  readonly message: string;
+  readonly suggestion: string;
+}

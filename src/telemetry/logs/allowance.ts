@@ -1,0 +1,28 @@
+/** What may be used: so much at once, and what comes back with time. */
+export class Allowance {
+  readonly #burst: number;
+  readonly #perMs: number;
+  readonly #monotonicMs: () => number;
+  #left: number;
+  #countedMs: number;
+
+  constructor(pace: { readonly burst: number; readonly perSecond: number }, monotonicMs: () => number) {
+    this.#burst = pace.burst;
+    this.#perMs = pace.perSecond / 1_000;
+    this.#monotonicMs = monotonicMs;
+    this.#left = pace.burst;
+    this.#countedMs = monotonicMs();
+  }
+
+  isLeft(): boolean {
+    const nowMs = this.#monotonicMs();
+    this.#left = Math.min(this.#burst, this.#left + (nowMs - this.#countedMs) * this.#perMs);
+    this.#countedMs = nowMs;
+    return this.#left > 0;
+  }
+
+  /** Uses one of it, which may be more than is left. */
+  use(): void {
+    this.#left -= 1;
+  }
+}

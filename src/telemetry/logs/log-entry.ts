@@ -1,0 +1,75 @@
+/** `system`: what Glovebox itself says of the sandbox and its runs. */
+export const logStreams = ["stdout", "stderr", "system"] as const;
+export type LogStream = (typeof logStreams)[number];
+
+/** Whose output it is; shared by all its entries. */
+export interface LogSource {
+  /** Id of the sandbox. */
+  readonly sandbox: string;
+  /** Null until somebody has asked for the sandbox: no program of a principal's has run then. */
+  principal: string | null;
+}
+
+/** One line of output, or one thing that happened (SPEC LG1). */
+export interface LogEntry {
+  readonly source: LogSource;
+  /** Counts up by one from 0 in each sandbox, all streams together. */
+  readonly offset: number;
+  /** Milliseconds since the epoch, when it was read. */
+  readonly stampMs: number;
+  readonly stream: LogStream;
+  /** Without its line end; bytes that are not UTF-8 are U+FFFD, NUL is U+2400. */
+  readonly message: string;
+  /** The line was longer than an entry may be and goes on in the stream's next entry. */
+  readonly partial: boolean;
+  /** For an entry that stands for missing ones: how many, from `offset` on; else 0. */
+  readonly dropped: number;
+}
+
+/** An entry as clients and subscribers get it. */
+export interface WireLogEntry {
+  readonly container_id: string;
+  readonly offset: number;
+  /** RFC 3339. */
+  readonly timestamp: string;
+  readonly stream: LogStream;
+  readonly message: string;
+  readonly partial?: true;
+  readonly dropped?: number;
+}
+
+export function entryToWire(entry: LogEntry): WireLogEntry {
+  const { source, offset, stampMs, stream, message, partial, dropped } = entry;
+  return {
+    container_id: source.sandbox,
+    offset,
+    timestamp: new Date(stampMs).toISOString(),
+    stream,
+    message,
+    ...(partial ? { partial } : {}),
+    ...(dropped === 0 ? {} : { dropped }),
+  };
+}
+
+/** What stands in for entries that are missing from `offset` on. */
+export function droppedEntry(
+  source: LogSource,
+  missing: { readonly offset: number; readonly count: number },
+  stampMs: number,
+): LogEntry {
+  const { offset, count } = missing;
+  const message = `${count} ${count === 1 ? "entry is" : "entries are"} missing here`;
+  return { source, offset, stampMs, stream: "system", message, partial: false, dropped: count };
+}
+
+/** How many offsets it takes: those of the missing entries that it stands for. */
+export function offsetsOf({ dropped }: Pick<LogEntry, "dropped">): number {
+  return Math.max(1, dropped);
+}
+
+/** What an entry is counted for wherever memory is bounded: its text, and what an object takes beside it. */
+export function entryBytes({ message }: Pick<LogEntry, "message">): number {
+  return entryOverhead + message.length * 2;
+}
+
+const entryOverhead = 160;

@@ -1,0 +1,150 @@
+import { kibibyte, mebibyte } from "../../base/bytes.ts";
+import type { OutputChunk } from "../../engines/engine.ts";
+import type { SandboxObserver, ObservedSandbox } from "../../sandbox/sandbox-observer.ts";
+import type { RunEnding, StartedRun } from "../../sandbox/run-record.ts";
+import { LineSplitter } from "./line-splitter.ts";
+import { Allowance } from "./allowance.ts";
+import type { LogEntry, LogSource, LogStream } from "./log-entry.ts";
+import { LogRing } from "./log-ring.ts";
+import type { LogSink } from "./log-sink.ts";
+
+export interface SandboxLogsOptions {
+  /** Further places that every entry goes to. */
+  readonly sinks: readonly LogSink[];
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Milliseconds of a clock that never goes back. */
+  readonly monotonicMs: () => number;
+}
+
+/** What is held of a living sandbox's newest entries, and of all sandboxes that have ended, together. */
+const held = { livingBytes: mebibyte, endedBytes: 8 * mebibyte, ended: 1_000 } as const;
+
+/** A ring that takes next to nothing counts for this much. */
+const minRingBytes = 4 * kibibyte;
+
+/** Lines of one sandbox that become entries: so many at once, so many a second on the long run; what is beyond is counted. */
+const pace = { burst: 2_000_000, perSecond: 100_000 } as const;
+
+interface Log {
+  readonly ring: LogRing;
+  readonly allowance: Allowance;
+  /** One for each stream of each program that writes now. */
+  readonly splitters: Map<object, Readonly<Record<OutputChunk["stream"], LineSplitter>>>;
+}
+
+/** The log of every sandbox of this process: one entry a line, for readers and sinks that never slow a program. */
+export class SandboxLogs implements SandboxObserver {
+  readonly #options: SandboxLogsOptions;
+  readonly #living = new Map<string, Log>();
+  /** Those that have ended last, oldest first. */
+  readonly #ended = new Map<string, LogRing>();
+  #endedBytes = 0;
+
+  constructor(options: SandboxLogsOptions) {
+    this.#options = options;
+  }
+
+  /** The newest entries of a sandbox that lives or has ended not long ago. */
+  find(sandbox: string): LogRing | undefined {
+    return this.#living.get(sandbox)?.ring ?? this.#ended.get(sandbox);
+  }
+
+  sandboxOpened({ sandbox, kind, principal, engine }: ObservedSandbox): void {
+    const source: LogSource = { sandbox: sandbox.id, principal };
+    const ring = new LogRing(source, { maxBytes: held.livingBytes, now: this.#options.now });
+    const log: Log = { ring, allowance: new Allowance(pace, this.#options.monotonicMs), splitters: new Map() };
+    this.#living.set(sandbox.id, log);
+    this.#system(ring, `sandbox ${sandbox.id} created (${kind}, engine ${engine})`);
+    sandbox.output.listen(
+      (chunk, program) => this.#write(log, chunk, program),
+      (program) => this.#endProgram(log, program),
+    );
+  }
+
+  sandboxAssigned(id: string, principal: string): void {
+    const log = this.#living.get(id);
+    if (log !== undefined) log.ring.source.principal = principal;
+  }
+
+  sandboxRemoved(id: string): void {
+    const log = this.#living.get(id);
+    if (log === undefined) return;
+    for (const program of log.splitters.keys()) this.#endProgram(log, program);
+    this.#system(log.ring, `sandbox ${id} removed`);
+    this.#living.delete(id);
+    this.#ended.set(id, log.ring);
+    this.#endedBytes += sizeOf(log.ring);
+    log.ring.end();
+    for (const sink of this.#options.sinks) sink.end(log.ring.source);
+    this.#forgetOldest();
+  }
+
+  runStarted({ id, sandbox, kind }: StartedRun): void {
+    const log = this.#living.get(sandbox);
+    if (log === undefined) return;
+    for (const sink of this.#options.sinks) sink.beginRun(log.ring.source);
+    this.#system(log.ring, `run ${id} started (${kind})`);
+  }
+
+  runEnded({ id, sandbox }: StartedRun, { outcome, exitCode, durationMs, errorType }: RunEnding): void {
+    const ring = this.#living.get(sandbox)?.ring;
+    if (ring === undefined) return;
+    const facts = [
+      exitCode === null ? [] : `exit code ${exitCode}`,
+      durationMs === null ? [] : `${durationMs} ms`,
+      errorType ?? [],
+    ].flat();
+    this.#system(ring, `run ${id} ended: ${[outcome, ...facts].join(", ")}`);
+  }
+
+  #write({ ring, allowance, splitters }: Log, { stream, bytes }: OutputChunk, program: object): void {
+    let pair = splitters.get(program);
+    if (pair === undefined) {
+      const splitter = (stream: LogStream): LineSplitter =>
+        new LineSplitter((message, partial) => {
+          allowance.use();
+          this.#add(ring, { stream, message, partial });
+        });
+      pair = { stdout: splitter("stdout"), stderr: splitter("stderr") };
+      splitters.set(program, pair);
+    }
+    if (allowance.isLeft()) {
+      pair[stream].write(bytes);
+      return;
+    }
+    const count = pair[stream].skip(bytes);
+    if (count > 0)
+      this.#add(ring, { stream, message: `${count} lines came too fast and are missing here`, partial: false }, count);
+  }
+
+  #endProgram({ splitters }: Log, program: object): void {
+    const pair = splitters.get(program);
+    splitters.delete(program);
+    pair?.stdout.end();
+    pair?.stderr.end();
+  }
+
+  #system(ring: LogRing, message: string): void {
+    this.#add(ring, { stream: "system", message, partial: false });
+  }
+
+  #add(ring: LogRing, part: Pick<LogEntry, "stream" | "message" | "partial">, dropped = 0): void {
+    // What a sandbox that was ended by force still had to say.
+    if (ring.hasEnded) return;
+    const entry: LogEntry = ring.push({ stampMs: this.#options.now(), ...part }, dropped);
+    for (const sink of this.#options.sinks) sink.offer(entry);
+  }
+
+  #forgetOldest(): void {
+    for (const [id, ring] of this.#ended) {
+      if (this.#endedBytes <= held.endedBytes && this.#ended.size <= held.ended) return;
+      this.#ended.delete(id);
+      this.#endedBytes -= sizeOf(ring);
+    }
+  }
+}
+
+function sizeOf({ bytes }: LogRing): number {
+  return Math.max(bytes, minRingBytes);
+}

@@ -1,0 +1,222 @@
+import { mkdirSync, mkdtempSync, rmdirSync, rmSync, statSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { sql } from "kysely";
+import { makeDatabase, type StorePlace } from "../../src/store/database.ts";
+import { applyRetention } from "../../src/store/retention.ts";
+import type { LogEntry } from "../../src/telemetry/logs/log-entry.ts";
+import { PostgresServer, postgresProblem } from "../helpers/postgres-server.ts";
+import { skipOrFail } from "../helpers/require.ts";
+import { entriesOf, openStore, runRow } from "../helpers/store-scene.ts";
+import { until } from "../helpers/until.ts";
+
+const folder = mkdtempSync(path.join(os.tmpdir(), "glovebox-test-store-"));
+const source = { sandbox: "sbx-1", principal: "ann" };
+const query = { sandbox: "sbx-1", principal: "ann", offset: 0, limit: 10_000 };
+let postgres: PostgresServer | undefined;
+let count = 0;
+
+beforeAll(async () => {
+  if (postgresProblem() === null) postgres = await PostgresServer.start();
+});
+afterAll(async () => {
+  await postgres?.[Symbol.asyncDispose]();
+  rmSync(folder, { recursive: true });
+});
+
+describe.each(["sqlite", "postgres"] as const)("the store in %s", (kind) => {
+  let place: StorePlace;
+  beforeEach(async (context) => {
+    count += 1;
+    if (kind === "sqlite") {
+      place = { kind, file: path.join(folder, `${count}.db`) };
+      return;
+    }
+    if (postgres === undefined) return skipOrFail(context, "postgres", postgresProblem() ?? "");
+    const { tables } = makeDatabase({ kind, url: postgres.url }, () => undefined);
+    await sql.raw(`create database store${count}`).execute(tables);
+    await tables.destroy();
+    place = { kind, url: postgres.url.replace(/postgres$/, `store${count}`) };
+  });
+
+  it("keeps runs from their start on, their policies, entries, samples and alerts", async () => {
+    const store = openStore(place);
+    store.add({ kind: "run", row: runRow("run-1", "own-1"), policy: '{"engine":"local"}' });
+    store.add({ kind: "run", row: runRow("run-2", "own-1"), policy: '{"engine":"local"}' });
+    const end = { ended_ms: 5_000_000_000_000, outcome: "completed", exit_code: 0, duration_ms: 12, error_type: null };
+    store.add({ kind: "run_end", row: { id: "run-1", ...end } });
+    const sample = {
+      cpu_percent: 12.5,
+      memory_mb: 3.5,
+      network_rx_bytes: null,
+      network_tx_bytes: 1,
+      disk_read_bytes: 2,
+    };
+    const at = { sandbox: "sbx-1", principal: "ann", stamp_ms: 7 };
+    store.add({ kind: "sample", row: { ...at, ...sample, disk_write_bytes: 3_000_000_000, uptime_seconds: 1.5 } });
+    const alert = { kind: "cpu", value: 95.5, threshold: 90, state: "start", message: "m", suggestion: "s" };
+    store.add({ kind: "alert", row: { id: "alr-1", ...at, ...alert } });
+    await store.idle();
+    const { tables } = await store.database();
+    expect(await tables.selectFrom("runs").selectAll().orderBy("id").execute()).toMatchObject([
+      { id: "run-1", ...end, interrupted: 0 },
+      { id: "run-2", ended_ms: null, outcome: null },
+    ]);
+    expect(await tables.selectFrom("policies").selectAll().execute()).toEqual([
+      { digest: "d1", policy: '{"engine":"local"}' },
+    ]);
+    expect(await tables.selectFrom("metrics_samples").selectAll().execute()).toMatchObject([
+      { ...at, ...sample, disk_write_bytes: 3_000_000_000 },
+    ]);
+    expect(await tables.selectFrom("alerts").selectAll().execute()).toMatchObject([{ ...at, ...alert }]);
+    await store.close(2_000);
+  });
+
+  it("gives entries back in their order, to their principal only, after it was closed and opened again", async () => {
+    const first = openStore(place);
+    const odd: LogEntry = {
+      ...entriesOf(source, 1, 3)[0]!,
+      stream: "stderr",
+      message: 'ü "\\ 🧤\t\u2400',
+      partial: true,
+    };
+    for (const entry of [...entriesOf(source, 3), odd]) first.entries.offer(entry);
+    await first.close(5_000);
+    const again = openStore(place);
+    again.entries.offer(entriesOf(source, 1)[0]!);
+    await again.idle();
+    expect(await again.readEntries(query)).toEqual([...entriesOf(source, 3), odd]);
+    expect(await again.readEntries({ ...query, stream: "stderr" })).toEqual([odd]);
+    expect(await again.readEntries({ ...query, offset: 1, limit: 1 })).toEqual(entriesOf(source, 1, 1));
+    expect(await again.readEntries({ ...query, principal: "bob" })).toEqual([]);
+    expect(await again.hasEntries({ ...query, principal: "bob" })).toBe(false);
+    expect(await again.hasEntries(query)).toBe(true);
+    await again.close(2_000);
+  });
+
+  it("goes on behind a row that the database refuses", async () => {
+    const store = openStore(place);
+    await store.database();
+    const [one, two, three] = entriesOf(source, 3);
+    // No JSON text of PostgreSQL's holds half a pair; SQLite writes what stands in for it.
+    for (const entry of [one!, { ...two!, message: "\ud800" }, three!]) store.entries.offer(entry);
+    await store.idle();
+    expect((await store.readEntries(query)).map(({ offset }) => offset)).toEqual(
+      kind === "sqlite" ? [0, 1, 2] : [0, 2],
+    );
+    expect(store.state.entries).toMatchObject({ dropped: kind === "sqlite" ? 0 : 1, isFailing: false });
+    await store.close(2_000);
+  });
+
+  it("counts what finds no room while the database is away, at its place, and writes the rest in order when it is back", async () => {
+    const store = openStore(place);
+    await away();
+    const total = 60_000;
+    for (const entry of entriesOf(source, total)) store.entries.offer(entry);
+    await until(() => store.state.entries.isFailing);
+    expect(await store.answers()).toBe(false);
+    await back();
+    await store.idle();
+    for (const entry of entriesOf(source, 1, total)) store.entries.offer(entry);
+    await store.idle();
+    expect(await store.answers()).toBe(true);
+    const rows = await store.readEntries({ ...query, limit: 100_000 });
+    const gaps = rows.filter(({ dropped }) => dropped > 0);
+    expect(gaps).toHaveLength(1);
+    const [gap] = gaps;
+    const kept = rows.length - 1;
+    expect(kept).toBeGreaterThan(10_000);
+    expect(gap?.dropped).toBe(total + 1 - kept);
+    expect(gap?.offset).toBe(kept - 1);
+    expect(store.state.entries.dropped).toBe(gap?.dropped);
+    expect(rows.map(({ offset }) => offset)).toEqual([...Array.from({ length: kept }, (_, index) => index), total]);
+    await store.close(2_000);
+  });
+
+  it("marks the runs of a server that is gone, and of no other", async () => {
+    const isAlive = (identity: unknown): boolean | null => (identity as { readonly alive: boolean | null }).alive;
+    const openAs = (id: string, alive: boolean | null) =>
+      openStore(place, { server: { id, identity: { alive }, isAlive } });
+    const servers = [];
+    for (const [id, alive] of [
+      ["own-gone", false],
+      ["own-living", true],
+      ["own-elsewhere", null],
+    ] as const) {
+      const server = openAs(id, alive);
+      server.add({ kind: "run", row: runRow(`run-of-${id}`, id), policy: "{}" });
+      await server.idle();
+      servers.push(server);
+    }
+    const next = openAs("own-next", true);
+    const { tables } = await next.database();
+    expect(await tables.selectFrom("runs").select(["id", "outcome", "interrupted"]).orderBy("id").execute()).toEqual([
+      { id: "run-of-own-elsewhere", outcome: null, interrupted: 0 },
+      { id: "run-of-own-gone", outcome: "sandbox_lost", interrupted: 1 },
+      { id: "run-of-own-living", outcome: null, interrupted: 0 },
+    ]);
+    for (const store of [...servers, next]) await store.close(2_000);
+  });
+
+  it("removes what is too old, and the oldest entries beyond its size", async () => {
+    const store = openStore(place);
+    for (const entry of entriesOf(source, 1_000)) store.entries.offer(entry);
+    store.add({ kind: "run", row: { ...runRow("run-old", "own-1"), ended_ms: 10 }, policy: "{}" });
+    store.add({ kind: "run", row: runRow("run-open", "own-1"), policy: "{}" });
+    await store.idle();
+    const database = await store.database();
+    const [{ bytes } = { bytes: 0 }] = await database.tables
+      .selectFrom("log_entries")
+      .select("bytes")
+      .limit(1)
+      .execute();
+    // The entries are of 1,000 to 1,999 ms.
+    await applyRetention(database, { maxAgeMs: 500, maxBytes: 1_000_000 }, 2_000);
+    expect((await store.readEntries(query)).map(({ offset }) => offset)).toEqual(offsets(500, 1_000));
+    expect(await database.tables.selectFrom("runs").select("id").execute()).toEqual([{ id: "run-open" }]);
+    await applyRetention(database, { maxAgeMs: 500, maxBytes: 101 * bytes }, 2_000);
+    const left = await store.readEntries(query);
+    expect(left.length).toBeGreaterThan(80);
+    expect(left.length).toBeLessThan(102);
+    expect(left.at(-1)?.offset).toBe(999);
+    await store.close(2_000);
+  });
+
+  it("holds one run's output to its cap and counts the rest", async () => {
+    const store = openStore(place, { maxRunBytes: 20_000 });
+    const entries = entriesOf(source, 500);
+    for (const entry of entries) store.entries.offer(entry);
+    store.entries.beginRun(source);
+    for (const entry of entriesOf(source, 2, 500)) store.entries.offer(entry);
+    await store.idle();
+    const rows = await store.readEntries(query);
+    const gap = rows.find(({ dropped }) => dropped > 0);
+    expect(rows.length - 1 + (gap?.dropped ?? 0)).toBe(502);
+    expect(rows.length).toBeLessThan(150);
+    expect(rows.slice(-2).map(({ offset }) => offset)).toEqual([500, 501]);
+    await store.close(2_000);
+  });
+
+  async function away(): Promise<void> {
+    if (place.kind === "sqlite") mkdirSync(place.file);
+    else await postgres?.down();
+  }
+
+  async function back(): Promise<void> {
+    if (place.kind === "sqlite") rmdirSync(place.file);
+    else await postgres?.up();
+  }
+});
+
+it("keeps the file of SQLite, and those beside it, to this user", async () => {
+  const file = path.join(folder, "own.db");
+  const store = openStore({ kind: "sqlite", file });
+  await store.database();
+  expect(["", "-wal", "-shm"].map((end) => statSync(`${file}${end}`).mode & 0o777)).toEqual([0o600, 0o600, 0o600]);
+  await store.close(2_000);
+});
+
+function offsets(from: number, to: number): number[] {
+  return Array.from({ length: to - from }, (_, index) => from + index);
+}

@@ -1,0 +1,63 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { gloveboxEnvironment } from "./mcp-client.ts";
+import { projectFolder } from "./project-folder.ts";
+
+/** `glovebox serve` at work on the embedded engine, with state and configuration folders of its own. */
+export interface ServedGlovebox extends AsyncDisposable {
+  readonly url: string;
+  readonly token: string;
+  /** Where a further server finds what this one has left. */
+  readonly home: string;
+  readonly child: ChildProcess;
+  /** Its exit code. */
+  readonly ended: Promise<number | null>;
+  /** The answer to a request, whatever its status. */
+  call(method: string, path: string, body?: unknown): Promise<{ readonly status: number; readonly body: unknown }>;
+}
+
+/** Starts it and resolves when it listens; `home`: of one before it. */
+export async function serveGlovebox(
+  environment: Readonly<Record<string, string>> = {},
+  home: string = mkdtempSync(path.join(os.tmpdir(), "glovebox-test-served-")),
+): Promise<ServedGlovebox> {
+  const own = { XDG_CONFIG_HOME: path.join(home, "config"), XDG_STATE_HOME: path.join(home, "state") };
+  const child = spawn(path.join(projectFolder, "bin/glovebox"), ["serve", "--port", "0", "--engine", "local"], {
+    env: gloveboxEnvironment({ ...own, ...environment }),
+    stdio: ["ignore", "inherit", "pipe"],
+  });
+  const ended = once(child, "exit").then(([code]) => code as number | null);
+  const url = await addressOf(child);
+  const token = readFileSync(path.join(home, "config/glovebox/token"), "utf8").trim();
+  return {
+    ...{ url, token, home, child, ended },
+    call: async (method, route, body) => {
+      const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+      const answer = await fetch(`${url}${route}`, {
+        ...{ method, headers },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      const text = await answer.text();
+      return { status: answer.status, body: text === "" ? null : JSON.parse(text) };
+    },
+    [Symbol.asyncDispose]: async () => {
+      child.kill("SIGTERM");
+      await ended;
+      rmSync(home, { recursive: true, force: true });
+    },
+  };
+}
+
+async function addressOf(child: ChildProcess): Promise<string> {
+  let text = "";
+  for await (const chunk of child.stderr ?? []) {
+    text += String(chunk);
+    const url = /serving at (http:\S+)/.exec(text)?.[1];
+    // What it writes from now on is read away, so that it never waits for a reader.
+    if (url !== undefined) return (child.stderr?.on("data", () => undefined), url);
+  }
+  throw new Error(`glovebox serve ended: ${text}`);
+}

@@ -1,0 +1,55 @@
+import pino from "pino";
+import type { LogEntry, LogSource } from "../../src/telemetry/logs/log-entry.ts";
+import type { StorePlace } from "../../src/store/database.ts";
+import { Store, type StoreOptions } from "../../src/store/store.ts";
+import type { RunRow } from "../../src/store/tables.ts";
+
+/** A store as a server has it, at that place, opened in the background. */
+export function openStore(place: StorePlace, over: Partial<StoreOptions> = {}): Store {
+  const store = new Store({
+    place,
+    retention: { maxAgeMs: 86_400_000, maxBytes: 1_000_000_000 },
+    maxRunBytes: 1_000_000_000,
+    server: { id: "own-1", identity: { pid: 1 }, isAlive: () => null },
+    logger: pino({ level: "silent" }),
+    // The entries of these tests are of their first seconds.
+    now: () => 2_000,
+    monotonicMs: () => performance.now(),
+    ...over,
+  });
+  store.start();
+  return store;
+}
+
+export function entriesOf(source: LogSource, count: number, from = 0): LogEntry[] {
+  return Array.from({ length: count }, (_, index) => ({
+    source,
+    offset: from + index,
+    stampMs: 1_000 + from + index,
+    stream: "stdout" as const,
+    message: `line ${from + index}`,
+    partial: false,
+    dropped: 0,
+  }));
+}
+
+export function runRow(id: string, server: string): RunRow {
+  return {
+    id,
+    server,
+    principal: "ann",
+    kind: "execute",
+    engine: "local",
+    sandbox: "sbx-1",
+    session: null,
+    environment: null,
+    policy_digest: "d1",
+    started_ms: Date.now(),
+    ended_ms: null,
+    outcome: null,
+    exit_code: null,
+    duration_ms: null,
+    error_type: null,
+    interrupted: 0,
+  };
+}
