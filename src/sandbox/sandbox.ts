@@ -59,6 +59,8 @@ export class Sandbox implements AsyncDisposable {
   readonly engineName: EngineName;
   readonly capabilities: Capabilities;
   readonly files: SandboxFiles;
+  /** Its folders that are on this machine by another name. */
+  readonly hostPlaces: readonly HostPlace[];
   /** What its programs write, for those that are not their callers. */
   readonly output: OutputJoint = new OutputJoint();
   readonly #parts: SandboxParts;
@@ -70,8 +72,9 @@ export class Sandbox implements AsyncDisposable {
     this.id = parts.id;
     this.engineName = parts.engineName;
     this.capabilities = parts.capabilities;
+    this.hostPlaces = placesOf(parts);
     this.files = new SandboxFiles(parts.container, parts.capabilities, {
-      places: placesOf(parts),
+      places: this.hostPlaces,
       platform: parts.platform,
       assertLiving: () => this.#assertLiving(),
     });

@@ -17,7 +17,7 @@ export async function reachSandbox(platform: PlatformParts, id: string, signal?:
   if ((await platform.leases.stateOf(record.owner)) === "expired") throw ownerGone(id);
   if (record.door === null) throw noPeerServer(id);
   await assertOwnPeer(record.door, platform.host);
-  return reachRemote({ id, address: record.door }, signal);
+  return reachRemote({ id, address: record.door, platform: platform.host.platform }, signal);
 }
 
 async function unknownSandbox(platform: PlatformParts, id: string, signal: AbortSignal | undefined): Promise<Error> {

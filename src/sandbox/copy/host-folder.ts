@@ -70,9 +70,10 @@ export class HostFolder implements AsyncDisposable {
     }
   }
 
-  /** Narrows its permissions to those, and sets its time of change, where that needs no look-up of its name. */
-  async describe(mode: number, modifiedAtMs: number): Promise<void> {
-    if (this.#handle !== null) await this.#handle.chmod((await this.#handle.stat()).mode & mode & 0o777);
+  /** Narrows its permissions to those, or sets them, and its time of change, where that needs no look-up of its name. */
+  async describe(mode: number, modifiedAtMs: number, isExact = false): Promise<void> {
+    const allowed = isExact ? 0o777 : (await this.#handle?.stat())?.mode;
+    if (allowed !== undefined) await this.#handle?.chmod(allowed & mode & 0o777);
     await this.#handle?.utimes(modifiedAtMs / 1000, modifiedAtMs / 1000);
   }
 

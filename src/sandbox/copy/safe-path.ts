@@ -37,3 +37,11 @@ export function staysInside(target: string, names: readonly string[]): boolean {
   const ups = down < 0 ? parts.length : down;
   return ups < names.length && !parts.slice(ups).includes("..");
 }
+
+/**
+ * Whether a link leads down from where it is, which it still does when programs move it: for trees whose programs follow
+ * links on this machine itself.
+ */
+export function goesDown(target: string): boolean {
+  return staysInside(target, [""]) && !target.split("/").includes("..");
+}

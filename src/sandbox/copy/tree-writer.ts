@@ -15,6 +15,22 @@ interface OpenFolder {
   readonly facts: { readonly mode: number; readonly modifiedAtMs: number } | null;
 }
 
+/** What a tree comes to is counted before it is written, and what is left out is noted. `CopyBudget` is one. */
+export type TreeTally = Pick<CopyBudget, "take" | "arrive" | "skip">;
+
+export interface TreeWriterOptions {
+  readonly budget: TreeTally;
+  readonly platform: NodeJS.Platform;
+  /** Whose all of it becomes, where links are left out; default: this process's user's. */
+  readonly owner?: { readonly uid: number; readonly gid: number } | undefined;
+  /** Whether permissions are set as they are told; default: the user's umask narrows them. */
+  readonly exactModes?: boolean | undefined;
+  /** Default: those that stay inside the tree. */
+  readonly allowsLink?: ((target: string, names: readonly string[]) => boolean) | undefined;
+  /** Says in whose terms work on the files fails; default: this machine's. */
+  readonly onFailure?: (<T>(path: string, work: Promise<T>) => Promise<T>) | undefined;
+}
+
 /**
  * Writes a tree that comes out of a sandbox below a folder of this machine, and nowhere else: its names go down only, no
  * link is followed, neither one of the tree nor one that is there. Files take their place whole; a link or file there is
@@ -22,29 +38,27 @@ interface OpenFolder {
  */
 export class TreeWriter implements AsyncDisposable {
   readonly #root: HostFolder;
-  readonly #budget: CopyBudget;
-  readonly #platform: NodeJS.Platform;
+  readonly #budget: TreeTally;
+  readonly #options: TreeWriterOptions;
   /** Digests of the paths that were written: the paths themselves could be 4 KiB each. */
   readonly #files = new Set<string>();
   #way: OpenFolder[] = [];
 
-  constructor(
-    root: HostFolder,
-    { budget, platform }: { readonly budget: CopyBudget; readonly platform: NodeJS.Platform },
-  ) {
+  constructor(root: HostFolder, options: TreeWriterOptions) {
     this.#root = root;
-    this.#budget = budget;
-    this.#platform = platform;
+    this.#budget = options.budget;
+    this.#options = options;
   }
 
   /** Writes an entry at `prefix` and its own path. @throws POLICY_DENIED, INVALID_REQUEST, PERMISSION_DENIED, NOT_FOUND */
   async write(entry: TreeEntry, prefix: readonly string[]): Promise<void> {
-    const names = [...prefix, ...safeNames(entry.path, this.#platform)];
+    const names = [...prefix, ...safeNames(entry.path, this.#options.platform)];
     const name = names.at(-1);
     // The folder that was named itself.
     if (name === undefined) return;
-    const parent = await onHost(names.join("/"), this.#enter(names.slice(0, -1)));
-    await onHost(names.join("/"), this.#put(entry, parent, names, prefix.length));
+    const { onFailure = onHost } = this.#options;
+    const parent = await onFailure(names.join("/"), this.#enter(names.slice(0, -1)));
+    await onFailure(names.join("/"), this.#put(entry, parent, names, prefix.length));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -60,17 +74,18 @@ export class TreeWriter implements AsyncDisposable {
         // Its owner must be able to fill it.
         const isNew = await parent.make(name, (entry.mode & 0o777) | 0o700);
         const folder = await parent.enter(name);
+        if (isNew && this.#options.owner !== undefined) await folder.giveTo(this.#options.owner);
         const facts = isNew ? { mode: entry.mode, modifiedAtMs: entry.modifiedAtMs } : null;
         this.#way.push({ name, folder, facts });
         return;
       }
       case "file":
         this.#budget.take(entry.sizeBytes);
-        await replace(parent, name, (temporary) => writeFile(temporary, entry, this.#budget));
+        await replace(parent, name, (temporary) => this.#writeFile(temporary, entry));
         this.#files.add(digestOf(path));
         return;
       case "link":
-        if (!staysInside(entry.target, names.slice(depth))) {
+        if (!(this.#options.allowsLink ?? staysInside)(entry.target, names.slice(depth))) {
           return this.#budget.skip(path, "links that lead out of what is copied");
         }
         this.#budget.take(0);
@@ -80,6 +95,19 @@ export class TreeWriter implements AsyncDisposable {
       case "other":
         return this.#budget.skip(path, "neither a file, a folder nor a link");
     }
+  }
+
+  async #writeFile(place: string, { mode, modifiedAtMs, chunks }: TreeFile): Promise<void> {
+    const { owner, exactModes = false } = this.#options;
+    const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0);
+    await using handle = await open(place, flags, mode & 0o777);
+    for await (const chunk of chunks) {
+      this.#budget.arrive(chunk.length);
+      await handle.writeFile(chunk);
+    }
+    if (owner !== undefined && (await handle.stat()).uid !== owner.uid) await handle.chown(owner.uid, owner.gid);
+    if (exactModes) await handle.chmod(mode & 0o777);
+    await handle.utimes(modifiedAtMs / 1000, modifiedAtMs / 1000);
   }
 
   /** A second name of a file that this copy has written. */
@@ -92,7 +120,7 @@ export class TreeWriter implements AsyncDisposable {
       readonly depth: number;
     },
   ): Promise<void> {
-    const of = [...at.names.slice(0, at.depth), ...safeNames(target, this.#platform)];
+    const of = [...at.names.slice(0, at.depth), ...safeNames(target, this.#options.platform)];
     const path = at.names.join("/");
     if (!this.#files.has(digestOf(of.join("/")))) return this.#budget.skip(path, "second names of what is not copied");
     this.#budget.take(0);
@@ -118,7 +146,7 @@ export class TreeWriter implements AsyncDisposable {
 
   async #leave(depth: number): Promise<void> {
     for (const { folder, facts } of this.#way.splice(depth).toReversed()) {
-      if (facts !== null) await folder.describe(facts.mode, facts.modifiedAtMs);
+      if (facts !== null) await folder.describe(facts.mode, facts.modifiedAtMs, this.#options.exactModes);
       await folder[Symbol.asyncDispose]();
     }
   }
@@ -144,17 +172,6 @@ async function replace(parent: HostFolder, name: string, make: (temporary: strin
     // There still after a failure, and when it was a second name of what had the place.
     await rm(temporary, { force: true });
   }
-}
-
-async function writeFile(place: string, entry: TreeFile, budget: CopyBudget): Promise<void> {
-  const { mode, modifiedAtMs, chunks } = entry;
-  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0);
-  await using handle = await open(place, flags, mode & 0o777);
-  for await (const chunk of chunks) {
-    budget.arrive(chunk.length);
-    await handle.writeFile(chunk);
-  }
-  await handle.utimes(modifiedAtMs / 1000, modifiedAtMs / 1000);
 }
 
 function digestOf(path: string): string {

@@ -14,6 +14,11 @@ export class ByteReader {
     this.#source = chunks[Symbol.asyncIterator]();
   }
 
+  /** Whether nothing is left of it. */
+  async isAtEnd(): Promise<boolean> {
+    return !(await this.#fill());
+  }
+
   async exactly(bytes: number): Promise<Buffer> {
     const pieces: Buffer[] = [];
     for (let left = bytes; left > 0;) {
@@ -57,15 +62,21 @@ export class ByteReader {
     await this.#source.return?.();
   }
 
-  async #some(most: number): Promise<Buffer> {
+  async #some(maxBytes: number): Promise<Buffer> {
+    if (!(await this.#fill())) throw new RangeError("the stream ended too early");
+    const piece = this.#held.subarray(0, maxBytes);
+    this.#held = this.#held.subarray(piece.length);
+    return piece;
+  }
+
+  /** False at the end. */
+  async #fill(): Promise<boolean> {
     while (this.#held.length === 0) {
       const result = await this.#source.next();
-      if (result.done === true) throw new RangeError("the stream ended too early");
+      if (result.done === true) return false;
       const { value } = result;
       this.#held = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
     }
-    const piece = this.#held.subarray(0, most);
-    this.#held = this.#held.subarray(piece.length);
-    return piece;
+    return true;
   }
 }

@@ -94,3 +94,11 @@ export function fileError(path: string, said: string): GloveboxError {
   const { type, says, suggestion } = row;
   return new GloveboxError(type, `${JSON.stringify(path)} ${says}.`, { suggestion, context: { path }, cause });
 }
+
+/** The error of a tree that cannot be told as text. */
+export function namesNotUtf8(path: string): GloveboxError {
+  return new GloveboxError("INVALID_REQUEST", `${JSON.stringify(path)} holds a name that is not UTF-8.`, {
+    suggestion: "Rename it inside the sandbox, or copy its neighbours one by one.",
+    context: { path },
+  });
+}

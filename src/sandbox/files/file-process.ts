@@ -73,9 +73,11 @@ export class FileProcess {
     this.#conclude(await this.#answer.feed(chunks, (words) => failureWords(words) !== null));
   }
 
-  /** Waits for its end. @throws the script's failure */
-  async end(): Promise<void> {
-    this.#conclude(await this.#answer.end());
+  /** Waits for its end. `isWhole`: nothing may be missing, whatever the reason. @throws the script's failure */
+  async end({ isWhole = false } = {}): Promise<void> {
+    const exitCode = await this.#answer.end();
+    this.#conclude(exitCode);
+    if (isWhole && exitCode !== 0) throw fileError(this.#path, this.#answer.words);
   }
 
   /** @throws POLICY_DENIED always */

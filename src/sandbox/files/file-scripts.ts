@@ -93,3 +93,30 @@ echo ready
 tar -x -p -o -f - -C "$1" || { cat >/dev/null; exit 1; }
 cat >/dev/null
 `;
+
+/**
+ * $1 folder. Prints an archive of what is in it, or nothing where nothing is. Names of more files at the top of the folder
+ * than a command line holds make it fail, which is told.
+ */
+export const packScript = `${start}
+command -v tar >/dev/null || fail "No tar"
+cd "$1" || exit 1
+shift
+for name in * .[!.]* ..?*; do
+  if [ -e "$name" ] || [ -L "$name" ]; then set -- "$@" "./$name"; fi
+done
+[ $# -eq 0 ] || exec tar -cf - "$@"
+`;
+
+/**
+ * $1 folder. Says \`ready\`, then takes an archive after an empty line: the archive of nothing has no bytes, which tar
+ * would refuse.
+ */
+export const unpackScript = `${start}
+command -v tar >/dev/null || fail "No tar"
+cd "$1" || exit 1
+echo ready
+IFS= read -r go || exit 0
+tar -x -p -f - || { cat >/dev/null; exit 1; }
+cat >/dev/null
+`;

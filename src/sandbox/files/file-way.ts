@@ -60,6 +60,12 @@ export interface BatchFile {
   readonly bytes: Uint8Array | null;
 }
 
+/** What an archive may come to. */
+export interface PackRequest extends CallOptions {
+  /** Bytes of the archive, in which each entry takes half a kibibyte and more beside its content. */
+  readonly maxBytes: number;
+}
+
 /** How files are moved: from inside a sandbox, or in folders of this machine that its programs write to. */
 export interface FileWay {
   /** What stands in a folder; links are shown, not followed. */
@@ -77,4 +83,8 @@ export interface FileWay {
     entries: AsyncIterable<NewTreeEntry> | Iterable<NewTreeEntry>,
     options: CallOptions,
   ): Promise<void>;
+  /** Everything in a folder, as an archive that only `unpack` knows to read. */
+  pack(folder: string, request: PackRequest): AsyncGenerator<Uint8Array, void, undefined>;
+  /** Puts into a folder what `pack` has read. */
+  unpack(folder: string, archive: AsyncIterable<Uint8Array>, options: CallOptions): Promise<void>;
 }

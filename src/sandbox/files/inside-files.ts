@@ -1,10 +1,9 @@
 import { errorCode } from "../../errors/error-code.ts";
-import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { assertRunsAnyProgram, type Capabilities } from "../../engines/capabilities.ts";
 import type { CallOptions, Container } from "../../engines/engine.ts";
 import type { FileListing, NewTreeEntry, SizedContent, TreeEntry } from "./file-facts.ts";
 import { FileProcess } from "./file-process.ts";
-import { listScript, readScript, readTreeScript, writeScript, writeTreeScript } from "./file-scripts.ts";
+import { listScript, packScript, readScript, readTreeScript, unpackScript, writeScript, writeTreeScript } from "./file-scripts.ts";
 import { findInside, readBatchInside } from "./batch-inside.ts";
 import type {
   BatchFile,
@@ -12,11 +11,15 @@ import type {
   FileContent,
   FileWay,
   ListRequest,
+  PackRequest,
   ReadRequest,
   WriteOptions,
 } from "./file-way.ts";
 import { insidePath } from "./inside-path.ts";
 import { parseListing } from "./parse-listing.ts";
+import { boundArchive } from "./bound-archive.ts";
+import { namesNotUtf8 } from "./file-error.ts";
+import { MoveBounds, treeLimits, type MoveLimits } from "./move-bounds.ts";
 import { decodeTar } from "./tar-decoder.ts";
 import { encodeTar } from "./tar-stream.ts";
 
@@ -80,20 +83,22 @@ export class InsideFiles implements FileWay {
 
   async *readTree(path: string, { signal }: CallOptions): AsyncGenerator<TreeEntry, void, undefined> {
     const process = await this.#start(readTreeScript, [path], signal);
-    let isComplete = false;
-    try {
-      yield* decodeTar(process.content(Infinity));
-      await process.end();
-      isComplete = true;
-    } catch (error) {
-      if (errorCode(error) === "ERR_ENCODING_INVALID_ENCODED_DATA") throw notUtf8(path);
-      if (!(error instanceof RangeError)) throw error;
-      // The archive was cut off, or never begun: what tar said is the reason.
-      await process.end();
-      await process.refuse(error.message);
-    } finally {
-      if (!isComplete) await process.giveUp();
-    }
+    yield* archiveOf(process, path, { limits: treeLimits, signal, read: decodeTar });
+  }
+
+  async *pack(folder: string, { maxBytes, signal }: PackRequest): AsyncGenerator<Uint8Array, void, undefined> {
+    const process = await this.#start(packScript, [folder], signal);
+    const limits = { ...treeLimits, maxBytes };
+    yield* archiveOf(process, folder, { limits, signal, isWhole: true, read: (archive) => archive });
+  }
+
+  async unpack(folder: string, archive: AsyncIterable<Uint8Array>, { signal }: CallOptions): Promise<void> {
+    const bounds = new MoveBounds(folder, treeLimits, { signal });
+    const process = await this.#start(unpackScript, [folder], signal);
+    await orGiveUp(process, async () => {
+      await process.line(ready);
+      await process.feed(afterLine(archive, bounds));
+    });
   }
 
   async writeTree(
@@ -139,9 +144,45 @@ async function* contentOf(process: FileProcess, maxBytes: number): AsyncGenerato
   }
 }
 
-function notUtf8(path: string): GloveboxError {
-  return new GloveboxError("INVALID_REQUEST", `${JSON.stringify(path)} holds a name that is not UTF-8.`, {
-    suggestion: "Rename it inside the sandbox, or copy its neighbours one by one.",
-    context: { path },
-  });
+interface ArchiveReading<T> extends CallOptions {
+  readonly limits: MoveLimits;
+  /** Whether nothing may be missing, whatever the reason; default: what has changed or gone meanwhile may be. */
+  readonly isWhole?: boolean;
+  readonly read: (archive: AsyncGenerator<Uint8Array, void, undefined>) => AsyncGenerator<T, void, undefined>;
+}
+
+/** What is read of the archive that a process prints, which is within its limits. */
+async function* archiveOf<T>(
+  process: FileProcess,
+  path: string,
+  { limits, signal, isWhole = false, read }: ArchiveReading<T>,
+): AsyncGenerator<T, void, undefined> {
+  let isComplete = false;
+  try {
+    yield* read(boundArchive(process.content(Infinity), new MoveBounds(path, limits, { signal })));
+    await process.end({ isWhole });
+    isComplete = true;
+  } catch (error) {
+    if (errorCode(error) === "ERR_ENCODING_INVALID_ENCODED_DATA") throw namesNotUtf8(path);
+    if (!(error instanceof RangeError)) throw error;
+    // The archive was cut off, or never begun: what tar said is the reason.
+    await process.end({ isWhole });
+    await process.refuse(error.message);
+  } finally {
+    if (!isComplete) await process.giveUp();
+  }
+}
+
+/** The archive after an empty line; nothing for an empty one. */
+async function* afterLine(
+  archive: AsyncIterable<Uint8Array>,
+  bounds: MoveBounds,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  let begun = false;
+  for await (const chunk of archive) {
+    bounds.pass(chunk.length);
+    if (!begun) yield Buffer.from("\n");
+    begun = true;
+    yield chunk;
+  }
 }

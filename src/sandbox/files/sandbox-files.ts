@@ -8,6 +8,7 @@ import type {
   FileContent,
   FileWay,
   ListOptions,
+  PackRequest,
   ReadOptions,
   WriteOptions,
 } from "./file-way.ts";
@@ -92,6 +93,24 @@ export class SandboxFiles {
     options: CallOptions = {},
   ): Promise<void> {
     await this.#way.writeTree(path, entries, options);
+  }
+
+  /**
+   * Everything in a folder, as bytes that only `unpack` of a sandbox reads: names of any bytes, modes and, where the
+   * sandbox can have them, links and FIFOs. At most 1,000,000 entries, 2,048 folders in folders (255 where the folders
+   * are on this machine), and ten minutes.
+   * @throws at its end when a part could not be read, POLICY_DENIED for more than that, TIMEOUT
+   */
+  async *pack(folder: string, request: PackRequest): AsyncGenerator<Uint8Array, void, undefined> {
+    yield* this.#way.pack(folder, request);
+  }
+
+  /**
+   * Puts what `pack` has read into a folder that is there, in this sandbox or another one, within the same bounds.
+   * @throws POLICY_DENIED when it does not fit
+   */
+  async unpack(folder: string, archive: AsyncIterable<Uint8Array>, options: CallOptions = {}): Promise<void> {
+    await this.#way.unpack(folder, archive, options);
   }
 }
 

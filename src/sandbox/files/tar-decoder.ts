@@ -1,24 +1,13 @@
 import { tarBlockBytes, type TarHeader } from "../../base/tar/tar-encoder.ts";
 import { ByteReader } from "./byte-reader.ts";
 import type { TreeEntry } from "./file-facts.ts";
-import { parsePaxRecords, parseTarHeader } from "./tar-header.ts";
+import { parseTarHeader } from "./tar-header.ts";
+import { assertFewWords, parseTarWords, wordFlags, type TarWords } from "./tar-words.ts";
 
-/** Longer than what any tar says of one entry: two paths and times. */
-const maxWordsBytes = 16_384;
 /** The kernel's limit of a path, which a tree that was read whole can exceed by little. */
 const maxPathBytes = 4_096;
-/** Extended headers before one entry: GNU's tar has two, POSIX's one and one for all. */
-const maxExtended = 4;
 /** Empty blocks that fill the last record: 10 KiB, or more where tar was told so. */
-const maxRestBytes = 1_048_576;
-
-/** What stands in extended headers before the one that it is about. */
-interface Words {
-  name?: Buffer | undefined;
-  target?: Buffer | undefined;
-  sizeBytes?: number | undefined;
-  seconds?: number | undefined;
-}
+export const maxRestBytes = 1_048_576;
 
 /**
  * The entries of an archive, as it comes; what of a content was not read is skipped.
@@ -34,17 +23,17 @@ export async function* decodeTar(chunks: AsyncIterable<Uint8Array>): AsyncGenera
 }
 
 async function* entries(reader: ByteReader): AsyncGenerator<TreeEntry, void, undefined> {
-  let words: Words = {};
+  let words: TarWords = {};
   let extended = 0;
   for (;;) {
     const block = await reader.exactly(tarBlockBytes);
     const header = parseTarHeader(block);
     if (header === null) return reader.rest(maxRestBytes);
     const blocks = Math.ceil(header.sizeBytes / tarBlockBytes) * tarBlockBytes;
-    if ("LKxg".includes(header.flag)) {
-      if (header.sizeBytes > maxWordsBytes || ++extended > maxExtended) throw new RangeError("words beyond measure");
+    if (wordFlags.includes(header.flag)) {
+      assertFewWords(header.sizeBytes, ++extended);
       const content = (await reader.exactly(blocks)).subarray(0, header.sizeBytes);
-      Object.assign(words, wordsOf(header.flag, content));
+      Object.assign(words, parseTarWords(header.flag, content));
       continue;
     }
     const sizeBytes = words.sizeBytes ?? header.sizeBytes;
@@ -59,23 +48,9 @@ async function* entries(reader: ByteReader): AsyncGenerator<TreeEntry, void, und
   }
 }
 
-function wordsOf(flag: string, content: Buffer): Words {
-  if (flag === "L") return { name: withoutEnd(content) };
-  if (flag === "K") return { target: withoutEnd(content) };
-  if (flag === "g") return {};
-  const records = parsePaxRecords(content);
-  const [size, seconds] = [records.get("size"), records.get("mtime")];
-  return {
-    name: records.get("path"),
-    target: records.get("linkpath"),
-    sizeBytes: size === undefined ? undefined : wholeNumber(size),
-    seconds: seconds === undefined ? undefined : Math.floor(Number(seconds.toString("latin1"))) || 0,
-  };
-}
-
 function entryOf(
   header: TarHeader,
-  words: Words,
+  words: TarWords,
   content: { readonly sizeBytes: number; readonly chunks: AsyncIterable<Uint8Array> },
 ): TreeEntry {
   const common = {
@@ -110,15 +85,4 @@ function pathOf(bytes: Buffer): string {
 function utf8(bytes: Buffer): string {
   if (bytes.length > maxPathBytes) throw new RangeError("a path beyond measure");
   return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-}
-
-function withoutEnd(content: Buffer): Buffer {
-  const end = content.indexOf(0);
-  return end < 0 ? content : content.subarray(0, end);
-}
-
-function wholeNumber(bytes: Buffer): number {
-  const value = Number(bytes.toString("latin1"));
-  if (!Number.isSafeInteger(value) || value < 0) throw new RangeError("not a size");
-  return value;
 }

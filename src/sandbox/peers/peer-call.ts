@@ -2,6 +2,7 @@ import { connect } from "node:net";
 import { cancelled, throwIfCancelled } from "../../base/abort.ts";
 import type { Capabilities } from "../../engines/capabilities.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
+import type { HostPlace } from "../files/host/host-place.ts";
 import { PeerChannel } from "./peer-channel.ts";
 import { peerMessageSchema, errorOfWire, otherVersion, type PeerMessage, type PeerRequest } from "./peer-messages.ts";
 
@@ -12,6 +13,8 @@ export interface OpenPeerCall {
   readonly call: PeerCall;
   /** Of the sandbox. */
   readonly capabilities: Capabilities;
+  /** As `Sandbox.hostPlaces`. */
+  readonly places: readonly HostPlace[];
 }
 
 /** One request to another process, from the side that asks. */
@@ -27,8 +30,8 @@ export class PeerCall {
   static async open(address: string, request: PeerRequest, signal?: AbortSignal): Promise<OpenPeerCall> {
     throwIfCancelled(signal);
     const call = new PeerCall(address, request, signal);
-    const { capabilities } = await call.expect("open");
-    return { call, capabilities };
+    const { capabilities, places } = await call.expect("open");
+    return { call, capabilities, places };
   }
 
   private constructor(address: string, request: PeerRequest, signal: AbortSignal | undefined) {

@@ -40,7 +40,15 @@ const wireError: z.ZodType<WireError> = z.object({
 
 /** What the peer server answers: `open` first, or an `error`. */
 export const peerMessageSchema = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("open"), capabilities: z.custom<Capabilities>((value) => typeof value === "object") }),
+  z.object({
+    type: z.literal("open"),
+    capabilities: z.custom<Capabilities>((value) => typeof value === "object"),
+    places: z
+      .array(z.object({ inside: z.string(), here: z.string(), readOnly: z.boolean() }))
+      .max(64)
+      .default([])
+      .describe("Folders of the sandbox that are on this machine, where no program of ours can run inside."),
+  }),
   z.object({ type: z.literal("done") }),
   z.object({ type: z.literal("started") }),
   z.object({ type: z.literal("ended"), call: z.int(), error: wireError.nullable() }),

@@ -44,7 +44,7 @@ describe("a door", () => {
     expect(statSync(path.join(folder, "doors")).mode & 0o777).toBe(0o700);
     await own.close();
     expect(existsSync(address)).toBe(false);
-    await failureOf(reachRemote({ id: "sbx-1", address }), "SANDBOX_LOST");
+    await failureOf(reachRemote({ id: "sbx-1", address, platform: process.platform }), "SANDBOX_LOST");
   });
 
   it("does not open in a folder that others may enter", async () => {
@@ -66,7 +66,7 @@ describe("a door", () => {
   it("answers a sandbox that it does not have", async () => {
     const own = door();
     const address = await own.open();
-    await failureOf(reachRemote({ id: "sbx-1", address }), "NOT_FOUND");
+    await failureOf(reachRemote({ id: "sbx-1", address, platform: process.platform }), "NOT_FOUND");
     // Gone already: that is what was wanted.
     await removeRemote({ id: "sbx-1", address });
     await own.close();
@@ -94,7 +94,7 @@ describe("bad input at a door", () => {
     const address = await own.open();
     const answer = await said(address, bytes).catch(() => "");
     expect(answer).toContain(type);
-    await failureOf(reachRemote({ id: "sbx-1", address }), "NOT_FOUND");
+    await failureOf(reachRemote({ id: "sbx-1", address, platform: process.platform }), "NOT_FOUND");
     await own.close();
   });
 });

@@ -1,7 +1,6 @@
-import type { Capabilities } from "../../engines/capabilities.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { SandboxFiles } from "../files/sandbox-files.ts";
-import { PeerCall } from "./peer-call.ts";
+import { PeerCall, type OpenPeerCall } from "./peer-call.ts";
 import { peerProtocol } from "./peer-messages.ts";
 import { RemoteProgram } from "./remote-program.ts";
 import type { RemoteSandbox } from "./added-program.ts";
@@ -10,15 +9,22 @@ import type { RemoteSandbox } from "./added-program.ts";
 const removalMs = 15_000;
 const answerMs = 10_000;
 
+/** Where a sandbox of another process is reached. */
+export interface RemoteAddress {
+  readonly id: string;
+  readonly address: string;
+}
+
 /**
  * A sandbox of another process of this user, by the address of that process's peer server.
  * @throws NOT_FOUND when it has ended, SANDBOX_LOST when the process does not answer, UNSUPPORTED for another version
  */
 export async function reachRemote(
-  { id, address }: { readonly id: string; readonly address: string },
+  { id, address, platform }: RemoteAddress & { readonly platform: NodeJS.Platform },
   signal?: AbortSignal,
 ): Promise<RemoteSandbox> {
-  const capabilities = await describe(id, address, signal);
+  const { capabilities, places } = await describe(id, address, signal);
+  const assertLiving = async (): Promise<void> => void (await describe(id, address));
   const exec: RemoteSandbox["exec"] = async ({ command, environment, workingDirectory, asProgram }, options) => {
     const request = { command, environment, working_directory: workingDirectory, as_program: asProgram ?? false };
     const { call } = await PeerCall.open(
@@ -31,14 +37,14 @@ export async function reachRemote(
   return {
     id,
     capabilities,
-    files: new SandboxFiles({ exec }, capabilities),
+    files: new SandboxFiles({ exec }, capabilities, { places, platform, assertLiving }),
     exec,
     remove: () => removeRemote({ id, address }),
   };
 }
 
 /** Asks the owner to end and remove the sandbox. @throws INTERNAL when it does not in 15 s; as `reachRemote` */
-export async function removeRemote({ id, address }: { readonly id: string; readonly address: string }): Promise<void> {
+export async function removeRemote({ id, address }: RemoteAddress): Promise<void> {
   const late = AbortSignal.timeout(removalMs);
   try {
     const { call } = await PeerCall.open(address, { protocol: peerProtocol, sandbox_id: id, action: "remove" }, late);
@@ -50,13 +56,15 @@ export async function removeRemote({ id, address }: { readonly id: string; reado
   }
 }
 
-async function describe(id: string, address: string, caller?: AbortSignal): Promise<Capabilities> {
+type RemoteFacts = Pick<OpenPeerCall, "capabilities" | "places">;
+
+async function describe(id: string, address: string, caller?: AbortSignal): Promise<RemoteFacts> {
   const signal = AbortSignal.any([AbortSignal.timeout(answerMs), ...(caller === undefined ? [] : [caller])]);
   try {
     const request = { protocol: peerProtocol, sandbox_id: id, action: "describe" } as const;
-    const { call, capabilities } = await PeerCall.open(address, request, signal);
+    const { call, ...facts } = await PeerCall.open(address, request, signal);
     await call.expect("done");
-    return capabilities;
+    return facts;
   } catch (error) {
     if (signal.aborted && caller?.aborted !== true) throw silent(id);
     throw error;

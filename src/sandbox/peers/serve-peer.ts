@@ -45,7 +45,7 @@ export async function servePeer(socket: Socket, { find, logger }: ServePeer): Pr
     const request = parsePeerRequest(line);
     const sandbox = find(request.sandbox_id);
     if (sandbox === undefined) throw notHere(request.sandbox_id);
-    tell({ type: "open", capabilities: sandbox.capabilities });
+    tell({ type: "open", capabilities: sandbox.capabilities, places: [...sandbox.hostPlaces] });
     if (request.action === "exec") {
       const added = await ownSandbox(sandbox).exec(specOf(request), { signal: gone.signal });
       logger.info({ sandbox: sandbox.id }, "a peer's program was started");

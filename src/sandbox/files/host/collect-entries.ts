@@ -2,13 +2,13 @@ import type { Dirent } from "node:fs";
 import { lstat, opendir } from "node:fs/promises";
 import type { HostFolder } from "../../copy/host-folder.ts";
 import type { FileFacts, FileKind } from "../file-facts.ts";
-import type { HostBounds } from "./host-bounds.ts";
+import type { MoveBounds } from "../move-bounds.ts";
 
 /** A folder whose entries are collected, so many levels down. */
 export interface Collecting {
   readonly found: FileFacts[];
   readonly maxEntries: number;
-  readonly bounds: HostBounds;
+  readonly bounds: MoveBounds;
   readonly depth: number;
   readonly prefix: string;
   readonly level: number;

@@ -1,27 +1,26 @@
-import { constants, type Stats } from "node:fs";
+import { constants } from "node:fs";
 import { lstat, open, rename, rm, type FileHandle } from "node:fs/promises";
 import { createId } from "../../../base/id.ts";
 import { GloveboxError } from "../../../errors/glovebox-error.ts";
 import type { CallOptions } from "../../../engines/engine.ts";
 import type { HostFolder } from "../../copy/host-folder.ts";
 import { fileError } from "../file-error.ts";
-import type { FileFacts, FileListing, SizedContent, TreeEntry } from "../file-facts.ts";
+import type { FileFacts, FileListing, NewTreeEntry, SizedContent, TreeEntry } from "../file-facts.ts";
 import type {
   BatchFile,
   BatchRequest,
   FileContent,
   FileWay,
   ListRequest,
+  PackRequest,
   ReadRequest,
   WriteOptions,
 } from "../file-way.ts";
 import { collect } from "./collect-entries.ts";
-import { HostBounds, maxBytes as maxCallBytes } from "./host-bounds.ts";
+import { fileLimits, maxOpenDepth, MoveBounds, treeLimits } from "../move-bounds.ts";
 import { onPlace, OpenHostPlace, type HostPlaces } from "./host-place.ts";
-import { weakestIsolation } from "../../../policy/isolation.ts";
-
-/** Opens the thing itself, and never waits: neither for a FIFO's other end nor for a device. */
-const opening: number = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+import { packHostPlace, readHostPlace, unpackHostPlace, writeHostPlace } from "./host-trees.ts";
+import { openFile, openingFlags, piecesOf } from "./own-file.ts";
 
 /** Entries among which files are found, and folders in folders. */
 const maxFound = 10_000;
@@ -43,7 +42,7 @@ export class HostFiles implements FileWay {
     await using place = await OpenHostPlace.open(this.#places, path);
     await using folder = await this.#enterListed(place, path);
     const found: FileFacts[] = [];
-    const bounds = new HostBounds(path, signal);
+    const bounds = bounded(path, signal);
     const isWhole = await onPlace(path, collect(folder, { found, maxEntries, bounds, depth, prefix: "", level: 1 }));
     found.sort((a, b) => Buffer.compare(Buffer.from(a.path), Buffer.from(b.path)));
     return { entries: found, isTruncated: !isWhole };
@@ -51,10 +50,11 @@ export class HostFiles implements FileWay {
 
   async read(path: string, { offsetBytes, maxBytes, signal }: ReadRequest): Promise<FileContent> {
     await using place = await OpenHostPlace.open(this.#places, path);
-    const { handle, sizeBytes } = await openFile(place, path);
+    const { handle, facts } = await openFile(place, path);
+    const sizeBytes = facts.size;
     const rest = Math.max(sizeBytes - offsetBytes, 0);
-    const length = Math.min(maxBytes < 0 ? rest : Math.min(rest, maxBytes), maxCallBytes);
-    return { sizeBytes, chunks: pieces(handle, { offsetBytes, length, bounds: new HostBounds(path, signal) }) };
+    const length = Math.min(maxBytes < 0 ? rest : Math.min(rest, maxBytes), fileLimits.maxBytes);
+    return { sizeBytes, chunks: piecesOf(handle, { offsetBytes, length, bounds: bounded(path, signal) }) };
   }
 
   /** As far as there is time. */
@@ -62,13 +62,13 @@ export class HostFiles implements FileWay {
     await using place = await OpenHostPlace.open(this.#places, folder);
     await using top = await this.#enterListed(place, folder);
     const found: FileFacts[] = [];
-    const request = { found, maxEntries: maxFound, bounds: new HostBounds(folder, signal), depth: maxFoundDepth };
+    const request = { found, maxEntries: maxFound, bounds: bounded(folder, signal), depth: maxFoundDepth };
     await collect(top, { ...request, prefix: "", level: 1 }).catch(unlessLate);
     return found.filter(({ kind }) => kind === "file").map(bytesOfPath);
   }
 
   async readBatch(folder: string, { paths, maxFileBytes, maxBytes, signal }: BatchRequest): Promise<BatchFile[]> {
-    const bounds = new HostBounds(folder, signal);
+    const bounds = bounded(folder, signal);
     const files: BatchFile[] = [];
     let left = maxBytes;
     for (const path of paths) {
@@ -81,13 +81,14 @@ export class HostFiles implements FileWay {
 
   async #readOne(
     path: string,
-    { maxBytes, bounds }: { readonly maxBytes: number; readonly bounds: HostBounds },
+    { maxBytes, bounds }: { readonly maxBytes: number; readonly bounds: MoveBounds },
   ): Promise<BatchFile> {
     bounds.check();
     try {
       await using place = await OpenHostPlace.open(this.#places, path);
-      const { handle, sizeBytes } = await openFile(place, path);
+      const { handle, facts } = await openFile(place, path);
       await using file = handle;
+      const sizeBytes = facts.size;
       if (sizeBytes > maxBytes) return { sizeBytes, unreadable: false, bytes: null };
       const bytes = Buffer.alloc(sizeBytes);
       const { bytesRead } = await file.read(bytes, 0, sizeBytes, 0);
@@ -106,10 +107,10 @@ export class HostFiles implements FileWay {
     await using folder = await place.enter(place.names.slice(0, -1), { make: true });
     const there = await existing(path, folder, name);
     const temporary = folder.at(`.${createId("glovebox")}`);
-    const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | opening;
+    const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | openingFlags;
     const handle = await onPlace(path, open(temporary, flags, 0o600));
     try {
-      await onPlace(path, fill(handle, content, new HostBounds(path, signal)));
+      await onPlace(path, fill(handle, content, bounded(path, signal)));
       if (!place.isOwn(await handle.stat())) await handle.chown(place.owner.uid, place.owner.gid);
       await handle.chmod(mode ?? there?.mode ?? 0o644);
       await onPlace(path, rename(temporary, folder.at(name)));
@@ -121,13 +122,24 @@ export class HostFiles implements FileWay {
     }
   }
 
-  // oxlint-disable-next-line require-yield -- there is nothing to give
-  async *readTree(path: string, _options: CallOptions): AsyncGenerator<TreeEntry, void, undefined> {
-    throw noTrees(path);
+  async *readTree(path: string, { signal }: CallOptions): AsyncGenerator<TreeEntry, void, undefined> {
+    yield* readHostPlace(this.#places, path, { limits: treeLimits, signal });
   }
 
-  async writeTree(path: string): Promise<void> {
-    throw noTrees(path);
+  async writeTree(
+    path: string,
+    entries: AsyncIterable<NewTreeEntry> | Iterable<NewTreeEntry>,
+    { signal }: CallOptions,
+  ): Promise<void> {
+    await writeHostPlace(this.#places, path, entries, { limits: treeLimits, signal });
+  }
+
+  async *pack(folder: string, request: PackRequest): AsyncGenerator<Uint8Array, void, undefined> {
+    yield* packHostPlace(this.#places, folder, request);
+  }
+
+  async unpack(folder: string, archive: AsyncIterable<Uint8Array>, options: CallOptions): Promise<void> {
+    await unpackHostPlace(this.#places, folder, archive, options);
   }
 
   async #enterListed(place: OpenHostPlace, path: string): Promise<HostFolder> {
@@ -156,28 +168,6 @@ function ifThere(error: NodeJS.ErrnoException): null {
   throw error;
 }
 
-/** Opens a file of the sandbox's own, whatever takes its place meanwhile. */
-async function openFile(
-  place: OpenHostPlace,
-  path: string,
-): Promise<{ readonly handle: FileHandle; readonly sizeBytes: number }> {
-  const name = place.names.at(-1);
-  if (name === undefined) throw fileError(path, "Is a directory");
-  await using folder = await place.enter(place.names.slice(0, -1));
-  const before = await onPlace(path, lstat(folder.at(name)));
-  if (before.isDirectory()) throw fileError(path, "Is a directory");
-  if (before.isSymbolicLink()) throw fileError(path, "Link not followed");
-  if (!before.isFile()) throw fileError(path, "Not a regular file");
-  const handle = await onPlace(path, open(folder.at(name), constants.O_RDONLY | opening));
-  try {
-    const { size } = await ownFile(path, handle, place);
-    return { handle, sizeBytes: size };
-  } catch (error) {
-    await handle.close();
-    throw error;
-  }
-}
-
 /** A name that is not UTF-8 stays one. */
 function bytesOfPath({ path, isAddressable }: FileFacts): Uint8Array {
   return isAddressable ? Buffer.from(path) : Buffer.from(path.replaceAll("\ufffd", "\u00ff"), "latin1");
@@ -187,42 +177,13 @@ function unlessLate(error: unknown): void {
   if (!(error instanceof GloveboxError) || error.errorType !== "TIMEOUT") throw error;
 }
 
-/** What was opened, which may be something else than stood there a moment ago. */
-async function ownFile(path: string, handle: FileHandle, place: OpenHostPlace): Promise<Stats> {
-  const facts = await handle.stat();
-  if (!facts.isFile()) throw fileError(path, "Not a regular file");
-  if (!place.isOwn(facts)) throw fileError(path, "Not its own");
-  return facts;
+function bounded(path: string, signal: AbortSignal | undefined): MoveBounds {
+  return new MoveBounds(path, fileLimits, { signal, depth: maxOpenDepth });
 }
 
-async function* pieces(
-  handle: FileHandle,
-  {
-    offsetBytes,
-    length,
-    bounds,
-  }: { readonly offsetBytes: number; readonly length: number; readonly bounds: HostBounds },
-): AsyncGenerator<Uint8Array, void, undefined> {
-  await using file = handle;
-  if (length === 0) return;
-  const end = offsetBytes + length - 1;
-  const stream = file.createReadStream({ start: offsetBytes, end, autoClose: false }) as AsyncIterable<Uint8Array>;
-  for await (const piece of stream) {
-    bounds.pass(piece.length);
-    yield piece;
-  }
-}
-
-async function fill(handle: FileHandle, { chunks }: SizedContent, bounds: HostBounds): Promise<void> {
+async function fill(handle: FileHandle, { chunks }: SizedContent, bounds: MoveBounds): Promise<void> {
   for await (const chunk of chunks) {
     bounds.pass(chunk.length);
     await handle.writeFile(chunk);
   }
-}
-
-function noTrees(path: string): GloveboxError {
-  return new GloveboxError("UNSUPPORTED", "At isolation preload files are moved one by one, no trees.", {
-    suggestion: "List the folder, and read its files by name.",
-    context: { path, isolation: weakestIsolation },
-  });
 }

@@ -1,65 +1,69 @@
 import { mebibyte } from "../../../base/bytes.ts";
 import { GloveboxError } from "../../../errors/glovebox-error.ts";
+import type { ErrorType } from "../../../errors/catalogue.ts";
 import type { CallOptions } from "../../../engines/engine.ts";
-import { AnswerStream } from "../../../sandbox/answers/answer-stream.ts";
+import { workFolder } from "../../../policy/scratch.ts";
 import type { Sandbox } from "../../../sandbox/sandbox.ts";
 import type { WorkArchive, WorkArchives } from "../../../sandbox/work-archives.ts";
-import { workCommand } from "./work-command.ts";
-
-type WorkSandbox = Pick<Sandbox, "exec" | "folderOf" | "capabilities">;
 
 /** Beside the files' own bytes an archive has half a kibibyte and more for each. */
 const overheadBytes = 64 * mebibyte;
+/** Bytes that are written at once: an archive comes in pieces as small as a header. */
+const pieceBytes = mebibyte;
 
-/** Keeps the files of the working folder outside the sandbox. @throws CAPACITY, and what `AnswerStream` throws */
+/** What says nothing about the files. */
+const notTheirs: ReadonlySet<ErrorType> = new Set(["CANCELLED", "TIMEOUT", "SANDBOX_LOST", "ENGINE_UNAVAILABLE"]);
+
+/** Keeps the files of the working folder outside the sandbox. @throws what `SandboxFiles.pack` throws */
 export async function saveWork(
-  sandbox: WorkSandbox,
+  { files }: Pick<Sandbox, "files">,
   archives: WorkArchives,
   { sizeBytes, signal }: CallOptions & { readonly sizeBytes: number },
 ): Promise<WorkArchive> {
-  const process = await sandbox.exec(await workCommand("pack", sandbox), { signal });
-  const packed = new AnswerStream(process, { subject: "packing the working folder", signal });
-  const content = async function* (): AsyncGenerator<Uint8Array, void, undefined> {
-    for (let piece = await packed.next(); piece !== null; piece = await packed.next()) yield piece;
-    const exitCode = await packed.end();
-    if (exitCode !== 0) throw notKept("saved", exitCode, packed.words);
-  };
+  const maxBytes = sizeBytes + overheadBytes;
   try {
-    return await archives.save(content(), sizeBytes + overheadBytes);
+    return await archives.save(inLargePieces(files.pack(workFolder, { maxBytes, signal })), maxBytes);
   } catch (error) {
-    await packed.giveUp();
-    throw error;
+    throw notKept("saved", error);
   }
 }
 
-/** Puts the files back into a fresh sandbox. @throws what `AnswerStream` throws */
+/** Puts the files back into a fresh sandbox. @throws what `SandboxFiles.unpack` throws */
 export async function restoreWork(
-  sandbox: WorkSandbox,
+  { files }: Pick<Sandbox, "files">,
   archive: WorkArchive,
   { signal }: CallOptions = {},
 ): Promise<void> {
-  const process = await sandbox.exec(await workCommand("unpack", sandbox), { signal });
-  const unpacked = new AnswerStream(process, { subject: "unpacking the working folder", signal });
-  const exitCode = await unpacked.feed(afterLine(archive.read()), () => false);
-  if (exitCode !== 0) throw notKept("restored", exitCode, unpacked.words);
-}
-
-/** The archive after an empty line; nothing for an empty one. */
-async function* afterLine(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
-  let begun = false;
-  for await (const chunk of content) {
-    if (!begun) yield Buffer.from("\n");
-    begun = true;
-    yield chunk;
+  try {
+    await files.unpack(workFolder, archive.read(), { signal });
+  } catch (error) {
+    throw notKept("restored", error);
   }
 }
 
-function notKept(what: "saved" | "restored", exitCode: number, said: string): GloveboxError {
-  return new GloveboxError("INTERNAL", `The files of a session could not be ${what} (exit code ${exitCode}).`, {
+async function* inLargePieces(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+  let held: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    held.push(chunk);
+    bytes += chunk.length;
+    if (bytes < pieceBytes) continue;
+    yield Buffer.concat(held);
+    held = [];
+    bytes = 0;
+  }
+  if (bytes > 0) yield Buffer.concat(held);
+}
+
+function notKept(what: "saved" | "restored", error: unknown): unknown {
+  if (!(error instanceof GloveboxError) || notTheirs.has(error.errorType)) return error;
+  const message = `The files of a session could not be ${what}: ${error.message}`;
+  return new GloveboxError(error.errorType, message, {
     suggestion:
       what === "saved"
         ? "Remove from the working folder what cannot be packed, or use another session that names its packages in its first call."
         : "End the session and begin another.",
-    context: { said: said.slice(0, 1000) },
+    context: error.context,
+    cause: error,
   });
 }
