@@ -1,10 +1,13 @@
 import { execFile } from "node:child_process";
+import { mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs";
+import os from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { describe, expect, it } from "vitest";
 import { gloveboxEnvironment } from "../helpers/mcp-client.ts";
+import { useOwnSandboxes } from "../helpers/own-sandboxes.ts";
 import { projectFolder } from "../helpers/project-folder.ts";
 import { runCommand, type CommandResult } from "../helpers/run-command.ts";
 
@@ -32,6 +35,7 @@ async function connectNowhere(environment: Readonly<Record<string, string>> = {}
 }
 
 describe("where there are no namespaces and no container engine", () => {
+  const own = useOwnSandboxes();
   it.each([["local"], ["auto"]])(
     "the command refuses to run on engine %s, and ends with what would seal programs and how to go without",
     async (engine) => {
@@ -88,6 +92,40 @@ describe("where there are no namespaces and no container engine", () => {
       expect(JSON.stringify(first.content)).toContain("isolation preload: the program runs on the host itself");
     } finally {
       await client.close();
+    }
+  });
+
+  it("cp takes folders into a session and out of it, and follows no link that its programs have made", async () => {
+    const folder = mkdtempSync(path.join(os.tmpdir(), "glovebox-test-"));
+    const environment = own.environment();
+    const client = await connectNowhere(environment);
+    const cp = (...argv: string[]): Promise<CommandResult> => glovebox(["cp", ...argv], environment);
+    try {
+      const make = "import os\nos.makedirs('made')\nopen('made/file', 'w').write('x')\nprint(os.path.abspath('made'))";
+      const made = await client.callTool({ name: "run_code", arguments: { language: "python", code: make } });
+      // As a program would that has got round its guard.
+      symlinkSync("/etc", `${(made.structuredContent as { stdout: string }).stdout.trim()}/out`);
+      const { sandboxes } = JSON.parse((await glovebox(["ps", "--json"], environment)).stdout) as {
+        sandboxes: { sandbox_id: string }[];
+      };
+      const id = sandboxes[0]?.sandbox_id ?? "none";
+      expect(await cp(`${id}:/work/made`, folder)).toMatchObject({
+        exitCode: 0,
+        stderr: expect.stringContaining('links that lead out of what is copied: "made/out"'),
+      });
+      expect(readdirSync(path.join(folder, "made"))).toEqual(["file"]);
+      expect(await cp(path.join(folder, "made"), `${id}:/work/again`)).toMatchObject({ exitCode: 0 });
+      const code = "print(open('again/file').read())";
+      const read = await client.callTool({ name: "run_code", arguments: { language: "python", code } });
+      expect(read.structuredContent).toMatchObject({ stdout: "x\n", restarted: false });
+      const out = await cp(path.join(folder, "made"), `${id}:/work/made/out`);
+      expect(out.exitCode).not.toBe(0);
+      symlinkSync("/etc", path.join(folder, "made/etc"));
+      const refused = await cp(path.join(folder, "made"), `${id}:/work/third`);
+      expect(refused.stderr).toContain("POLICY_DENIED");
+    } finally {
+      await client.close();
+      rmSync(folder, { recursive: true });
     }
   });
 

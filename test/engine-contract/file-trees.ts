@@ -196,4 +196,28 @@ export const fileTrees: Topic = (behaviour) => {
       }),
     needs,
   );
+
+  behaviour(
+    "file-trees.packed",
+    "a folder is packed and unpacked as it was, with names of any bytes, links, FIFOs and permissions, and within a bound",
+    (scene) =>
+      inEachImage(scene, async ({ files, sh }) => {
+        await sh("mkdir -p /work/from /work/to /work/none");
+        await sh(`cd /work/from; mkdir -p a/b; printf 1 >a/b/c; chmod 640 a/b/c; ln -s ../out link; mkfifo fifo; ln a/b/c twin
+printf 2 >"$(printf 'bad\\377')"; printf 3 >.hidden; printf 4 >-rf; chmod 750 a`);
+        const maxBytes = mebibyte;
+        await files.unpack("/work/to", files.pack("/work/from", { maxBytes }));
+        const look =
+          'cd "$1" && find . -exec ls -ld {} + | cut -c1-10 && find . | sort && cat a/b/c twin .hidden ./-rf bad*';
+        const seen = async (folder: string): Promise<string> => await sh(`set -- ${folder}; ${look}; readlink link`);
+        expect(await seen("/work/to")).toBe(await seen("/work/from"));
+        await files.unpack("/work/none", files.pack("/work/none", { maxBytes }));
+        expect(await sh("ls -A /work/none")).toBe("");
+        await failureOf(bytesOf(files.pack("/work/from", { maxBytes: 1000 })), "POLICY_DENIED");
+        await failureOf(bytesOf(files.pack("/work/absent", { maxBytes })), "NOT_FOUND");
+        await sh("chmod 0 /work/from/a/b/c");
+        await failureOf(bytesOf(files.pack("/work/from", { maxBytes })), "PERMISSION_DENIED");
+      }),
+    needs,
+  );
 };

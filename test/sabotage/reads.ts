@@ -4,6 +4,8 @@ const answers = "src/sandbox/answers/answer-stream.test.ts";
 const patience = "src/sandbox/answers/patience.test.ts";
 const tar = "src/sandbox/files/tar.test.ts";
 const writer = "src/sandbox/copy/tree-writer.test.ts";
+const trees = "src/sandbox/files/host/host-trees.test.ts";
+const archive = "src/sandbox/files/bound-archive.test.ts";
 const found = "src/sandbox/copy/find-on-host.test.ts";
 const keeper = "src/engines/inside/keeper.test.ts";
 const filter = "src/cli/terminal/terminal-filter.test.ts";
@@ -94,10 +96,34 @@ export const readsSabotages: readonly Sabotage[] = [
   {
     id: "a copied folder ignores the umask",
     file: "src/sandbox/copy/host-folder.ts",
-    find: "(await this.#handle.stat()).mode & mode & 0o777",
-    replace: "mode & 0o777",
+    find: "const allowed = isExact ? 0o777",
+    replace: "const allowed = !isExact ? 0o777",
     test: writer,
     name: "a umask of",
+  },
+  {
+    id: "a link that leads up goes into folders whose programs follow it on this machine",
+    file: "src/sandbox/files/host/host-trees.ts",
+    find: "allowsLink: goesDown, ",
+    replace: "",
+    test: trees,
+    name: "does not go in",
+  },
+  {
+    id: "a folder of this machine is read without a bound of entries",
+    file: "src/sandbox/files/host/read-place-tree.ts",
+    find: "tree.bounds.enter(level);",
+    replace: "tree.bounds.check();",
+    test: trees,
+    name: "come to an end",
+  },
+  {
+    id: "an archive has no bound of entries",
+    file: "src/sandbox/files/bound-archive.ts",
+    find: "bounds.enter(depthOf(words.name ?? header.name));",
+    replace: "",
+    test: archive,
+    name: "no more entries",
   },
   {
     id: "a copy follows a link that was left on this machine",

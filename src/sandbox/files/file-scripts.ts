@@ -100,6 +100,8 @@ cat >/dev/null
  */
 export const packScript = `${start}
 command -v tar >/dev/null || fail "No tar"
+[ -e "$1" ] || missing "$1"
+[ -d "$1" ] || fail "Not a directory"
 cd "$1" || exit 1
 shift
 for name in * .[!.]* ..?*; do
@@ -114,6 +116,8 @@ done
  */
 export const unpackScript = `${start}
 command -v tar >/dev/null || fail "No tar"
+[ -e "$1" ] || missing "$1"
+[ -d "$1" ] || fail "Not a directory"
 cd "$1" || exit 1
 echo ready
 IFS= read -r go || exit 0

@@ -3,7 +3,15 @@ import { assertRunsAnyProgram, type Capabilities } from "../../engines/capabilit
 import type { CallOptions, Container } from "../../engines/engine.ts";
 import type { FileListing, NewTreeEntry, SizedContent, TreeEntry } from "./file-facts.ts";
 import { FileProcess } from "./file-process.ts";
-import { listScript, packScript, readScript, readTreeScript, unpackScript, writeScript, writeTreeScript } from "./file-scripts.ts";
+import {
+  listScript,
+  packScript,
+  readScript,
+  readTreeScript,
+  unpackScript,
+  writeScript,
+  writeTreeScript,
+} from "./file-scripts.ts";
 import { findInside, readBatchInside } from "./batch-inside.ts";
 import type {
   BatchFile,

@@ -81,8 +81,7 @@ async function unlessUnreadable<T>({ failures, path }: PlaceTree, work: Promise<
     if (!(error instanceof GloveboxError)) throw error;
     if (error.errorType === "PERMISSION_DENIED") {
       if (failures.length === 0) failures.push(error);
-    }
-    else if (error.errorType !== "NOT_FOUND" && error.errorType !== "INVALID_REQUEST") throw error;
+    } else if (error.errorType !== "NOT_FOUND" && error.errorType !== "INVALID_REQUEST") throw error;
     return null;
   }
 }
