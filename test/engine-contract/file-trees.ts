@@ -209,7 +209,7 @@ printf 2 >"$(printf 'bad\\377')"; printf 3 >.hidden; printf 4 >-rf; chmod 750 a`
         await files.unpack("/work/to", files.pack("/work/from", { maxBytes }));
         const look =
           'cd "$1" && find . -exec ls -ld {} + | cut -c1-10 && find . | sort && cat a/b/c twin .hidden ./-rf bad*';
-        const seen = async (folder: string): Promise<string> => await sh(`set -- ${folder}; ${look}; readlink link`);
+        const seen = async (folder: string): Promise<string> => sh(`set -- ${folder}; ${look}; readlink link`);
         expect(await seen("/work/to")).toBe(await seen("/work/from"));
         await files.unpack("/work/none", files.pack("/work/none", { maxBytes }));
         expect(await sh("ls -A /work/none")).toBe("");

@@ -2,10 +2,10 @@ import type { Sabotage } from "./sabotage.ts";
 
 const answers = "src/sandbox/answers/answer-stream.test.ts";
 const patience = "src/sandbox/answers/patience.test.ts";
-const tar = "src/sandbox/files/tar.test.ts";
+const tar = "src/sandbox/files/tar/tar.test.ts";
 const writer = "src/sandbox/copy/tree-writer.test.ts";
 const trees = "src/sandbox/files/host/host-trees.test.ts";
-const archive = "src/sandbox/files/bound-archive.test.ts";
+const archive = "src/sandbox/files/tar/bound-archive.test.ts";
 const found = "src/sandbox/copy/find-on-host.test.ts";
 const keeper = "src/engines/inside/keeper.test.ts";
 const filter = "src/cli/terminal/terminal-filter.test.ts";
@@ -55,7 +55,7 @@ export const readsSabotages: readonly Sabotage[] = [
   },
   {
     id: "headers of an archive without an entry are read on",
-    file: "src/sandbox/files/tar-decoder.ts",
+    file: "src/sandbox/files/tar/tar-decoder.ts",
     find: "|| ++extended > maxExtended",
     replace: "|| ++extended > 1000",
     test: tar,
@@ -63,7 +63,7 @@ export const readsSabotages: readonly Sabotage[] = [
   },
   {
     id: "an archive's end may go on",
-    file: "src/sandbox/files/byte-reader.ts",
+    file: "src/sandbox/files/tar/byte-reader.ts",
     find: 'if (left < 0) throw new RangeError("it does not end");',
     replace: "if (left < 0) return;",
     test: tar,
@@ -71,7 +71,7 @@ export const readsSabotages: readonly Sabotage[] = [
   },
   {
     id: "a record may reach beyond its length",
-    file: "src/sandbox/files/tar-header.ts",
+    file: "src/sandbox/files/tar/tar-header.ts",
     find: 'if (digits === "" || equals < digits.length || !isWhole)',
     replace: 'if (digits === "" || equals < digits.length)',
     test: tar,
@@ -119,7 +119,7 @@ export const readsSabotages: readonly Sabotage[] = [
   },
   {
     id: "an archive has no bound of entries",
-    file: "src/sandbox/files/bound-archive.ts",
+    file: "src/sandbox/files/tar/bound-archive.ts",
     find: "bounds.enter(depthOf(words.name ?? header.name));",
     replace: "",
     test: archive,

@@ -25,11 +25,11 @@ import type {
 } from "./file-way.ts";
 import { insidePath } from "./inside-path.ts";
 import { parseListing } from "./parse-listing.ts";
-import { boundArchive } from "./bound-archive.ts";
+import { boundArchive } from "./tar/bound-archive.ts";
 import { namesNotUtf8 } from "./file-error.ts";
 import { MoveBounds, treeLimits, type MoveLimits } from "./move-bounds.ts";
-import { decodeTar } from "./tar-decoder.ts";
-import { encodeTar } from "./tar-stream.ts";
+import { decodeTar } from "./tar/tar-decoder.ts";
+import { encodeTar } from "./tar/tar-stream.ts";
 
 /** Room for an entry of a listing: most names are far shorter than a path may be. */
 const entryBytes = 512;

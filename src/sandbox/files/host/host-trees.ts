@@ -9,8 +9,8 @@ import { fileError } from "../file-error.ts";
 import type { NewTreeEntry, TreeEntry, TreeFile, TreeFolder } from "../file-facts.ts";
 import type { PackRequest } from "../file-way.ts";
 import { maxOpenDepth, MoveBounds, treeLimits, type MoveLimits } from "../move-bounds.ts";
-import { decodeTar } from "../tar-decoder.ts";
-import { encodeTar } from "../tar-stream.ts";
+import { decodeTar } from "../tar/tar-decoder.ts";
+import { encodeTar } from "../tar/tar-stream.ts";
 import { onPlace, OpenHostPlace, type HostPlaces } from "./host-place.ts";
 import { readPlaceEntry, readPlaceTree, type PlaceTree } from "./read-place-tree.ts";
 

@@ -1,6 +1,6 @@
-import { tarBlockBytes, type TarHeader } from "../../base/tar/tar-encoder.ts";
+import { tarBlockBytes, type TarHeader } from "../../../base/tar/tar-encoder.ts";
 import { ByteReader } from "./byte-reader.ts";
-import type { TreeEntry } from "./file-facts.ts";
+import type { TreeEntry } from "../file-facts.ts";
 import { parseTarHeader } from "./tar-header.ts";
 import { assertFewWords, parseTarWords, wordFlags, type TarWords } from "./tar-words.ts";
 

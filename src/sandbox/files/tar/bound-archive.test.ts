@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { bytesOf } from "../../../test/helpers/bytes-of.ts";
-import { failureOf } from "../../../test/helpers/failure-of.ts";
+import { bytesOf } from "../../../../test/helpers/bytes-of.ts";
+import { failureOf } from "../../../../test/helpers/failure-of.ts";
 import { boundArchive } from "./bound-archive.ts";
-import { MoveBounds, treeLimits, type MoveLimits } from "./move-bounds.ts";
+import { MoveBounds, treeLimits, type MoveLimits } from "../move-bounds.ts";
 
 const folder = mkdtempSync(path.join(os.tmpdir(), "glovebox-bound-archive-"));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -1,4 +1,4 @@
-import type { TarHeader } from "../../base/tar/tar-encoder.ts";
+import type { TarHeader } from "../../../base/tar/tar-encoder.ts";
 
 /** Null for the empty block that ends an archive. @throws RangeError for what is no header */
 export function parseTarHeader(block: Buffer): TarHeader | null {

@@ -1,6 +1,6 @@
-import { tarBlockBytes, tarEnd } from "../../base/tar/tar-encoder.ts";
+import { tarBlockBytes, tarEnd } from "../../../base/tar/tar-encoder.ts";
 import { ByteReader } from "./byte-reader.ts";
-import type { MoveBounds } from "./move-bounds.ts";
+import type { MoveBounds } from "../move-bounds.ts";
 import { maxRestBytes } from "./tar-decoder.ts";
 import { parseTarHeader } from "./tar-header.ts";
 import { assertFewWords, parseTarWords, wordFlags, type TarWords } from "./tar-words.ts";

@@ -1,6 +1,6 @@
-import { GloveboxError } from "../../errors/glovebox-error.ts";
-import type { NewTreeEntry, TreeFile } from "./file-facts.ts";
-import { tarEnd, tarHeader, tarPadding } from "../../base/tar/tar-encoder.ts";
+import { GloveboxError } from "../../../errors/glovebox-error.ts";
+import type { NewTreeEntry, TreeFile } from "../file-facts.ts";
+import { tarEnd, tarHeader, tarPadding } from "../../../base/tar/tar-encoder.ts";
 
 /** An archive of the entries, as they come. @throws INVALID_REQUEST for an entry whose path or content is not as it says */
 export async function* encodeTar(
