@@ -4,9 +4,10 @@ import type { OperationContract } from "../operations/contract/operation-contrac
 import type { Caller } from "../library/objects/calls.ts";
 import { pause } from "../library/objects/pause.ts";
 import { brokenConnection } from "./network-failure.ts";
-import { readAnswer } from "./read-answer.ts";
+import { ownSandboxesOperation } from "./own-sandboxes.ts";
+import { readAnswer, readBody } from "./read-answer.ts";
 import { withGatheredStdin } from "./gather-stdin.ts";
-import { requestOfRoute } from "./request-of-route.ts";
+import { requestOfRoute, type RouteRequest } from "./request-of-route.ts";
 
 /** How a server is reached. */
 export interface HttpCallerOptions {
@@ -20,6 +21,10 @@ export interface HttpCallerOptions {
   readonly maxRetries?: number | undefined;
 }
 
+const json = "application/json";
+/** A stream of events shows that it lives while the program is silent: nothing on the way takes it for dead. */
+const events = "text/event-stream, application/json;q=0.5";
+
 /** A server that asks for more patience than this is asked again sooner. */
 const maxPauseSeconds = 60;
 
@@ -28,30 +33,32 @@ export function openHttpCaller({ url, key, signal, maxRetries = 0 }: HttpCallerO
   const base = readUrl(url);
   const closing = new AbortController();
   const headers: Readonly<Record<string, string>> = key === undefined ? {} : { authorization: `Bearer ${key}` };
-  const send = async (contract: OperationContract, request: object, call: OperationCall): Promise<unknown> => {
-    const signals = [call.signal, signal, closing.signal].filter((each) => each !== undefined);
-    const given = AbortSignal.any(signals);
-    const { method, path, body } = requestOfRoute(contract, await withGatheredStdin(contract, request, call));
+  const ask = async <T>(
+    { method, path, body }: RouteRequest,
+    { accept, signal: own }: { readonly accept: string; readonly signal: AbortSignal | undefined },
+    read: (response: Response) => Promise<T>,
+  ): Promise<T> => {
+    const given = AbortSignal.any([own, signal, closing.signal].filter((each) => each !== undefined));
+    const content = body === undefined ? {} : { "content-type": "application/json" };
     try {
-      const response = await fetch(`${base}${path}`, {
-        method,
-        // An event stream shows that it lives while the program is silent: nothing on the way takes it for dead.
-        headers: {
-          ...headers,
-          accept:
-            contract.tool?.mayTakeLong === true ? "text/event-stream, application/json;q=0.5" : "application/json",
-          ...(body === undefined ? {} : { "content-type": "application/json" }),
-        },
-        ...(body === undefined ? {} : { body }),
-        // The key is for this server alone.
-        redirect: "error",
-        signal: given,
-      });
-      return await readAnswer(response, contract, call);
+      // The key is for this server alone.
+      const init = { method, redirect: "error", signal: given } as const;
+      const sent = { ...headers, accept, ...content };
+      return await read(
+        await fetch(`${base}${path}`, { ...init, headers: sent, ...(body === undefined ? {} : { body }) }),
+      );
     } catch (error) {
       if (given.aborted) throw new GloveboxError("CANCELLED", "The call was given up.", { cause: given.reason });
       throw error instanceof GloveboxError ? error : brokenConnection(base, error);
     }
+  };
+  const send = async (contract: OperationContract, request: object, call: OperationCall): Promise<unknown> => {
+    const { signal: own } = call;
+    const special = ownSandboxesOperation(contract);
+    if (special !== null) return special(request, (route) => ask(route, { accept: json, signal: own }, readDated));
+    const route = requestOfRoute(contract, await withGatheredStdin(contract, request, call));
+    const accept = contract.tool?.mayTakeLong === true ? events : json;
+    return ask(route, { accept, signal: own }, (response) => readAnswer(response, contract, call));
   };
   const patient = async (contract: OperationContract, request: object, call: OperationCall): Promise<unknown> => {
     for (let left = maxRetries; ; left -= 1) {
@@ -70,6 +77,11 @@ export function openHttpCaller({ url, key, signal, maxRetries = 0 }: HttpCallerO
     principal: "remote",
     close: () => Promise.resolve(closing.abort()),
   };
+}
+
+async function readDated(response: Response): Promise<{ readonly body: unknown; readonly dateMs: number }> {
+  const dateMs = Date.parse(response.headers.get("date") ?? "");
+  return { body: await readBody(response), dateMs: Number.isNaN(dateMs) ? 0 : dateMs };
 }
 
 /** Without a slash at its end. */

@@ -28,10 +28,15 @@ export async function readAnswer(
     }
     throw cutAnswer();
   }
+  return checked(contract, await readBody(response));
+}
+
+/** The JSON of a good answer. @throws GloveboxError: the server's own, or NETWORK_ERROR for what is not JSON */
+export async function readBody(response: Response): Promise<unknown> {
   let text = "";
   for await (const line of readLines(response)) text += text === "" ? line : `\n${line}`;
   const body = parseJson(text);
-  if (response.ok) return checked(contract, body);
+  if (response.ok) return body;
   throw errorOf(body, response);
 }
 

@@ -2,7 +2,7 @@ import { GloveboxError, invalidField } from "../errors/glovebox-error.ts";
 import type { OperationContract, Route } from "../operations/contract/operation-contract.ts";
 
 /** A request as it goes to a server. */
-interface RouteRequest {
+export interface RouteRequest {
   readonly method: Route["method"];
   /** With its query. */
   readonly path: string;
@@ -23,7 +23,7 @@ export function requestOfRoute({ name, routes }: OperationContract, request: obj
   const [best] = fitting;
   if (best === undefined) throw unsupported(name);
   const { method } = best.route;
-  const path = best.route.path.replaceAll(/\{(\w+)\}/g, (_, field: string) => segment(field, fields.get(field)));
+  const path = best.route.path.replaceAll(/\{(\w+)\}/g, (_, field: string) => pathSegment(field, fields.get(field)));
   for (const field of best.named) fields.delete(field);
   if (method === "POST" || method === "PUT") return { method, path, body: JSON.stringify(Object.fromEntries(fields)) };
   const query = new URLSearchParams();
@@ -36,7 +36,7 @@ function namesIn(path: string): readonly string[] {
 }
 
 /** One part of a path; `.` and `..` would lead to another route, escaped as well. */
-function segment(field: string, value: unknown): string {
+export function pathSegment(field: string, value: unknown): string {
   const text = String(value);
   if (text === "" || text === "." || text === "..") throw invalidField(field, "a name", text);
   return encodeURIComponent(text);

@@ -197,7 +197,7 @@ describe("a client of a server", () => {
       import { connect } from ${entry};
       const glovebox = connect(${JSON.stringify({ url: server.url, key: key() })});
       const run = glovebox.execute({ language: "python", code: "print(6 * 7)" });
-      for await (const { text } of run) console.log(text.trim());
+      for await (const { text } of run) process.stdout.write(text);
       console.log((await run).ok);`;
     const bun = createRequire(import.meta.url).resolve("bun/bin/bun.exe");
     const { stdout } = await promisify(execFile)(bun, ["-e", code]);
@@ -220,6 +220,8 @@ describe("a client of a server", () => {
     const outside = await runCommand(["run", "-c", code, "--file", "/etc/hostname"], options);
     expect(outside).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("--file") });
     rmSync(folder, { recursive: true });
+    const listed = await runCommand(["ps", "--json"], { environment });
+    expect(listed).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('{"sandboxes":[') });
     for (const local of [["exec", "sbx-1", "ls"], ["shell", "sbx-1"], ["cp", "a", "sbx-1:/work"], ["doctor"]]) {
       const none = await runCommand(local, { environment });
       expect(none).toMatchObject({ exitCode: 125, stderr: expect.stringContaining("UNSUPPORTED") });

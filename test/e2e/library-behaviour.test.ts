@@ -157,6 +157,20 @@ describe.each(subjects)("%s", (_, open) => {
     expect(await session.processes.list()).toMatchObject([{ processId: echo.id, state: "exited", exitCode: 0 }]);
   });
 
+  it("lists what lives and ends it", async () => {
+    const { sandboxes, sessions } = subject.glovebox;
+    await using session = await sessions.open();
+    const { sandboxId } = await session.run("console.log(1)");
+    const row = (await sandboxes.list({ engine: "local" })).find((each) => each.sandboxId === sandboxId);
+    expect(row).toMatchObject({ engine: "local", kind: "session", running: true, owner: "living" });
+    expect(Math.abs(Date.parse(row?.createdAt ?? "") - Date.now())).toBeLessThan(60_000);
+    expect((await sandboxes.list({ engine: "docker" })).map((each) => each.sandboxId)).not.toContain(sandboxId);
+    await sandboxes.get(sandboxId).close();
+    const left = async () => (await sandboxes.list({ engine: "local" })).map((each) => each.sandboxId);
+    await expect.poll(left, { timeout: 10_000 }).not.toContain(sandboxId);
+    await expect(sandboxes.get("sbx-none").close()).rejects.toMatchObject({ errorType: "NOT_FOUND" });
+  });
+
   it("ends a session, which is then known no more", async () => {
     const session = await subject.glovebox.sessions.open();
     await session.close();

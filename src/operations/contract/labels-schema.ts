@@ -3,7 +3,7 @@ import { z } from "zod";
 const maxLabels = 16;
 
 /** The field `labels` of requests that create something. */
-export const labelsSchema: z.ZodType<Record<string, string>> = z
+export const labelsSchema: z.ZodType<Record<string, string>, Record<string, string>> = z
   .record(
     z.string().regex(/^[A-Za-z0-9]([A-Za-z0-9._/-]{0,61}[A-Za-z0-9])?$/, "expected 1 to 63 letters, digits and ._/-"),
     z.string().max(256),
@@ -12,7 +12,7 @@ export const labelsSchema: z.ZodType<Record<string, string>> = z
   .describe('Your own marks, at most 16, by which lists can be filtered: {"job": "1234"}.');
 
 /** The field `label` of requests that list something. */
-export const labelFilterSchema: z.ZodType<string[]> = z
+export const labelFilterSchema: z.ZodType<string[], string[]> = z
   .array(z.string().regex(/^[^=]{1,63}=/, "expected KEY=VALUE"))
   .max(maxLabels)
   .describe("Only what has this label, written KEY=VALUE; several: all of them.");

@@ -49,10 +49,17 @@ async function onEngine(
   const summaries = (await engine.list(managed, { signal })).filter(isOwnContainer);
   const records = new Map((await platform.records.list()).map((record) => [record.id, record]));
   return Promise.all(
-    summaries.map(async (summary) => ({
-      row: await rowOf(platform, engine, { summary, record: records.get(summary.labels[labels.sandbox] ?? "") }),
-      remove: () => summary.remove({ signal }),
-    })),
+    summaries.map(async (summary) => {
+      const id = summary.labels[labels.sandbox] ?? "";
+      return {
+        row: await rowOf(platform, engine, { summary, record: records.get(id) }),
+        remove: async () => {
+          // One of this process's own ends with its record and its place among those that live at once.
+          const own = platform.findLive(id);
+          await (own === undefined ? summary.remove({ signal }) : own.remove());
+        },
+      };
+    }),
   );
 }
 
