@@ -91,6 +91,7 @@ function createApp(options: HttpServerOptions, runs: HttpRuns, isDraining: () =>
   const { logger } = platform;
   const app = fastify({
     bodyLimit: maxBodyBytes,
+    exposeHeadRoutes: false,
     routerOptions: { maxParamLength },
     requestTimeout: requestWithinMs,
     forceCloseConnections: true,
@@ -104,9 +105,9 @@ function createApp(options: HttpServerOptions, runs: HttpRuns, isDraining: () =>
     if (isDraining()) throw isEnding();
   };
   const context: RouteContext = { platform, logger, version, operations, runs, isDraining, assertTakesWork };
-  answerUnknownRoutes(app);
   readJsonBodies(app);
   guardRequests(app, options);
+  answerUnknownRoutes(app);
   app.addHook("onSend", async (_, reply) => void reply.headers(ofEveryAnswer));
   app.setErrorHandler((error, _, reply) => sendError(reply, error, logger));
   addHealthRoutes(app, context, [engineAnswers(platform), ...storeAnswers(platform), ...readiness]);

@@ -135,7 +135,10 @@ describe.each([cases[0]!, cases[3]!])("a long call by $revision, on $engine", (s
     expect(await agent().call("execute_code", { run_id })).toMatchObject({
       structuredContent: { outcome: "completed" },
     });
-    expect(heard.length).toBeGreaterThan(0);
+    expect(heard[0]?.message).toMatch(/^(run|sbx)-\w+: /);
+    // Of eight lines in four seconds each second tells something new.
+    const told = heard.map(({ message }) => /step \d/.exec(message ?? "")?.[0]).filter((step) => step !== undefined);
+    expect(new Set(told).size).toBeGreaterThan(3);
     expect(heard.map(({ progress }) => progress)).toEqual(
       heard.map(({ progress }) => progress).toSorted((a, b) => a - b),
     );

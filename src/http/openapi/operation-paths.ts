@@ -4,10 +4,12 @@ import { json, schemaRef } from "./shared-parts.ts";
 
 /** The entry of one route of an operation. */
 export function operationEntry(contract: OperationContract, { method, path }: Route, errors: JsonObject): JsonObject {
-  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
+  const inPath = namesIn(path);
   const takesBody = method === "POST" || method === "PUT";
   const { fields, required } = fieldsOf(contract.request);
-  const rest = Object.keys(fields).filter((name) => !inPath.includes(name));
+  // What only another route of the operation has in its path names another kind of place.
+  const elsewhere = contract.routes.flatMap((route) => namesIn(route.path));
+  const rest = Object.keys(fields).filter((name) => !inPath.includes(name) && !elsewhere.includes(name));
   const field = (name: string, place: "path" | "query"): JsonObject => {
     const { description, ...schema } = fields[name] ?? {};
     return {
@@ -40,6 +42,10 @@ export function operationEntry(contract: OperationContract, { method, path }: Ro
   }
 }
 
+function namesIn(path: string): readonly string[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
+}
+
 /** Where a route is listed: by the first part of its path. */
 export function tagOf(path: string): string {
   return path.split("/")[2] ?? "server";
@@ -65,7 +71,7 @@ function answerOf({ response }: OperationContract, mayTakeLong: boolean): JsonOb
       "text/event-stream": {
         schema: { type: "string", description: "Server-sent events; the data of each is an Event." },
       },
-      "application/x-ndjson": { schema: { type: "string", description: "One Event a line." } },
+      "application/x-ndjson": { schema: schemaRef("Event") },
     },
   };
 }

@@ -1,15 +1,19 @@
 import type { FastifyInstance } from "fastify";
 import { HttpRefusal } from "../server/http-refusal.ts";
 
-/** What is asked for where there is nothing, or in a way that is not offered there. Comes before all other routes. */
+/** Refuses what is asked for where there is nothing, or in a way that is not offered there. Comes after the guard, before all routes. */
 export function answerUnknownRoutes(app: FastifyInstance): void {
-  const known: { readonly methods: readonly string[]; readonly path: RegExp }[] = [];
+  const known: { readonly methods: readonly string[]; readonly url: string; readonly path: RegExp }[] = [];
   app.addHook("onRoute", ({ method, url }) => {
-    known.push({ methods: [method].flat(), path: new RegExp(`^${url.replaceAll(/:\w+/g, "[^/]+")}$`) });
+    known.push({ methods: [method].flat(), url, path: new RegExp(`^${url.replaceAll(/:\w+/g, "[^/]+")}$`) });
   });
-  app.setNotFoundHandler((request, reply) => {
+  // Before anything of the request is read, whatever its method.
+  app.addHook("onRequest", async (request, reply) => {
+    if (!request.is404) return;
     const [path = "/"] = request.url.split("?", 1);
-    const offered = known.flatMap((route) => (route.path.test(path) ? route.methods : []));
+    const exact = known.filter(({ url }) => url === path);
+    const fitting = exact.length > 0 ? exact : known.filter((route) => route.path.test(path));
+    const offered = fitting.flatMap(({ methods }) => methods);
     if (offered.length === 0) throw notFound(path);
     void reply.header("allow", offered.join(", "));
     throw new HttpRefusal(405, "INVALID_REQUEST", `method: ${request.method} is not offered here.`, {

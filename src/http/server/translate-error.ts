@@ -29,7 +29,17 @@ const refusals: Readonly<Record<string, () => HttpRefusal>> = {
 
 /** The error that a client is told; of one that is not foreseen it shows nothing. */
 export function translateError(error: unknown): GloveboxError {
-  return refusals[errorCode(error)]?.() ?? toGloveboxError(error);
+  return refusals[errorCode(error)]?.() ?? refusedByFramework(error) ?? toGloveboxError(error);
+}
+
+/** What else the framework finds wrong with a request. */
+function refusedByFramework(error: unknown): HttpRefusal | null {
+  if (!errorCode(error).startsWith("FST_ERR_")) return null;
+  const { statusCode: status } = error as { readonly statusCode?: unknown };
+  if (typeof status !== "number" || status < 400 || status >= 500) return null;
+  return new HttpRefusal(status, "INVALID_REQUEST", "The request is not valid HTTP for this path.", {
+    suggestion: "See /docs for what this path takes.",
+  });
 }
 
 function badUrl(): HttpRefusal {
