@@ -1,5 +1,7 @@
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startHttpServer, type HttpServerProcess } from "../helpers/http-server.ts";
+import { revisions } from "../helpers/mcp-client.ts";
 import { useOwnSandboxes } from "../helpers/own-sandboxes.ts";
 import { sleepersFor, uniqueSeconds } from "../helpers/processes.ts";
 import { until } from "../helpers/until.ts";
@@ -171,5 +173,16 @@ describe("a session over HTTP", () => {
     });
     expect((await server.ask(`DELETE ${at}`)).status).toBe(200);
     expect((await server.ask(`GET ${at}`)).status).toBe(404);
+  });
+});
+
+describe.each(revisions)("an agent that speaks MCP $revision at /mcp", ({ mode }) => {
+  it("runs a program with the server's token", async () => {
+    const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode } });
+    const requestInit = { headers: server.headers };
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`), { requestInit }));
+    const result = await client.callTool({ name: "execute_code", arguments: python("print(6 * 7)") });
+    expect(result).toMatchObject({ structuredContent: { outcome: "completed", stdout: "42\n" } });
+    await client.close();
   });
 });

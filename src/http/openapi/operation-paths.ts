@@ -8,8 +8,8 @@ export function operationEntry(contract: OperationContract, { method, path }: Ro
   const takesBody = method === "POST" || method === "PUT";
   const { fields, required } = fieldsOf(contract.request);
   // What only another route of the operation has in its path names another kind of place.
-  const elsewhere = contract.routes.flatMap((route) => namesIn(route.path));
-  const rest = Object.keys(fields).filter((name) => !inPath.includes(name) && !elsewhere.includes(name));
+  const elsewhere = new Set(contract.routes.flatMap((route) => namesIn(route.path)));
+  const rest = Object.keys(fields).filter((name) => !inPath.includes(name) && !elsewhere.has(name));
   const field = (name: string, place: "path" | "query"): JsonObject => {
     const { description, ...schema } = fields[name] ?? {};
     return {
