@@ -6,7 +6,6 @@ import { parseAuthority, type HostAndPort } from "../../policy/network/host-and-
 import type { Dialled } from "../proxy/dial.ts";
 import { forwardRequest } from "./forward-request.ts";
 import { maxHeadBytes, readHead, valuesOf, type MessageHead } from "./message-head.ts";
-import { refusalText } from "./refusal-text.ts";
 import { openTunnel } from "./tunnel.ts";
 import { Turns } from "./turns.ts";
 
@@ -150,4 +149,9 @@ function absoluteTarget(url: string): Target | Denial {
 function ownTarget(target: HostAndPort, url: string): Target | Denial {
   if (url.startsWith("/") || url === "*") return { ...target, path: url };
   return denial("protocol", url, "Within a tunnel only requests for its own host are served.", "Ask the proxy anew.");
+}
+
+/** What a refused program reads in the answer's body. */
+function refusalText({ target, rule, reason, remedy }: Denial): string {
+  return `Glovebox refused the connection to ${target}.\nRule: ${rule}. ${reason}\n${remedy}\n`;
 }

@@ -3,7 +3,6 @@ import type { Engine, EngineName, EngineProbe } from "../../engines/engine.ts";
 import { probeEngine } from "../../engines/probe-engine.ts";
 import type { KernelSettings } from "./kernel-settings.ts";
 import type { Isolation } from "../../policy/isolation.ts";
-import { capabilityTable } from "./capability-table.ts";
 import { demandReport } from "./demand-findings.ts";
 import { severities } from "./finding-schema.ts";
 import { knownDangers } from "./known-dangers.ts";
@@ -12,6 +11,7 @@ import type { DoctorEngine } from "./doctor-contract.ts";
 import { nodeFindings } from "./node-dangers.ts";
 import { settingFindings } from "./setting-findings.ts";
 import { versionFindings } from "./version-findings.ts";
+import type { Capabilities } from "../../engines/capabilities.ts";
 
 /** What an engine is held against. */
 export interface Measure {
@@ -73,4 +73,27 @@ export function engineReport(
       ...imageFindings(name, imageLabels),
     ].toSorted((a, b) => severities.indexOf(a.severity) - severities.indexOf(b.severity)),
   };
+}
+
+/** Each ability in words: `yes`, `no`, the name of a substitute, or a kind such as `memory`; isolation and sentences stand apart. */
+function capabilityTable({
+  isolation: _,
+  notes: _notes,
+  limitsAdvice: _limitsAdvice,
+  isolationAdvice: _isolationAdvice,
+  ...abilities
+}: Capabilities): Readonly<Record<string, string>> {
+  const words = Object.entries(abilities).flatMap(([name, ability]) =>
+    ability === undefined ? [] : [[snakeCase(name), inWords(ability)] as const],
+  );
+  return Object.fromEntries(words);
+}
+
+function inWords(ability: boolean | string | { readonly substitute: string }): string {
+  if (typeof ability === "boolean") return ability ? "yes" : "no";
+  return typeof ability === "string" ? ability : ability.substitute;
+}
+
+function snakeCase(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

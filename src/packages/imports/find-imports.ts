@@ -7,9 +7,9 @@ import { maxCodeBytes } from "../../policy/request/code.ts";
 import { maxContextBytes } from "../../policy/request/context-files.ts";
 import type { Language } from "../../policy/language.ts";
 import { isNpmPackage } from "../javascript/npm-package.ts";
-import { mayImport } from "./may-import.ts";
 import { isPythonPackage } from "../python/python-package.ts";
 import type { ScanRequest, SourceFile } from "./scan-request.ts";
+import { dialectsOf } from "../javascript/dialects.ts";
 
 export interface FindImportsInput {
   readonly language: Language;
@@ -107,4 +107,11 @@ function tooMuch(message: string): GloveboxError {
   return new GloveboxError("INVALID_REQUEST", message, {
     suggestion: "Send less code, or name the packages yourself.",
   });
+}
+
+/** Whether a file has to be parsed: it is of the language, and has a word that importing takes. Cheap. */
+function mayImport({ path, content }: SourceFile, language: Language): boolean {
+  if (language === "python") return /\.pyw?$/.test(path) && content.includes("import");
+  if (dialectsOf(path).length === 0) return false;
+  return /\.[jt]sx$/.test(path) || ["import", "require", "from"].some((word) => content.includes(word));
 }

@@ -1,6 +1,5 @@
 import { parseSync, type Comment } from "oxc-parser";
 import { dialectsOf } from "./dialects.ts";
-import { jsxSpecifier } from "./jsx-specifier.ts";
 import { RequireCalls } from "./require-calls.ts";
 import { isNode, literalText, nodesIn, type SyntaxNode } from "./syntax-node.ts";
 import { walkScopes } from "./walk-scopes.ts";
@@ -71,4 +70,17 @@ function isTypeOnly(node: SyntaxNode, kind: "importKind" | "exportKind"): boolea
   if (node[kind] === "type") return true;
   const names = nodesIn(node["specifiers"]);
   return names.length > 0 && names.every((name) => name[kind] === "type");
+}
+
+/**
+ * What the elements of a file are made with: React, unless a comment names another source. Null for the classic way,
+ * which uses what the file has in scope.
+ */
+function jsxSpecifier(comments: readonly string[]): string | null {
+  let specifier = "react";
+  for (const comment of comments) {
+    if (/@jsxRuntime\s+classic\b/.test(comment)) return null;
+    specifier = /@jsxImportSource\s+(\S+)/.exec(comment)?.[1] ?? specifier;
+  }
+  return `${specifier}/jsx-runtime`;
 }

@@ -8,9 +8,10 @@ import {
   type MountRoot,
   type ProtectedPlace,
 } from "./mount-policy.ts";
-import { mountTarget } from "./mount-target.ts";
 import { refusal, type FoundPlace, type MountRequest, type MountRule, type MountVerdict } from "./mount-verdict.ts";
 import { outsideRoots } from "./outside-roots.ts";
+import { GloveboxError } from "../../errors/glovebox-error.ts";
+import { checkRelativePath } from "../request/relative-path.ts";
 
 /**
  * Whether a place on this machine's disk may be handed to a sandbox, and how (SPEC MO5, MO6).
@@ -108,4 +109,21 @@ function blockedBy({ pattern, component }: BlockedComponent, root: MountRoot): M
       : "Nothing: built-in patterns always count. Copy what holds no secret to another name.",
     { root, pattern: source },
   );
+}
+
+/** Folder of a sandbox below which additional mounts stand. */
+const additionalMountsFolder = "/workspace/extra";
+
+/** Where an additional mount stands in its sandbox, or why it cannot. */
+type MountTarget = { readonly target: string } | { readonly problem: string };
+
+/** The place below `/workspace/extra`: the relative path that is asked for, else the name of what is mounted. */
+function mountTarget(requested: string | undefined, givenPath: string): MountTarget {
+  const wanted = (requested ?? path.basename(givenPath)).replace(/(?<=[^/])\/+$/, "");
+  try {
+    return { target: `${additionalMountsFolder}/${checkRelativePath(wanted, "target")}` };
+  } catch (error) {
+    if (error instanceof GloveboxError) return { problem: error.message };
+    throw error;
+  }
 }

@@ -13,7 +13,9 @@ import type { ExecuteResult } from "./execute-result.ts";
 import type { ExecuteSpec } from "./execute-spec.ts";
 import type { ExecuteDependencies, ExecuteListener, Execution } from "./execution.ts";
 import { runInFreshSandbox } from "./run-in-fresh-sandbox.ts";
-import { wantedPackages } from "./wanted-packages.ts";
+import type { CallOptions } from "../../engines/engine.ts";
+import { checkPackages, ecosystemOf } from "../../policy/package-specs.ts";
+import type { FindImports } from "../program/find-imports.ts";
 
 /**
  * Runs a program in a fresh sandbox that no other run ever sees and removes it (SPEC EX2).
@@ -63,4 +65,16 @@ async function executeAs(ids: RunIds, { spec, dependencies, caller, listener }: 
     packages: provided?.resolved ?? [],
     warnings: [...warnings, ...result.warnings],
   };
+}
+
+/** The packages that a program is to have: those that it names, or with `auto` those that it imports. */
+async function wantedPackages(
+  { packages, language, mainFile, code, contextFiles }: ExecuteSpec,
+  findImports: FindImports,
+  { signal }: CallOptions,
+): Promise<readonly string[]> {
+  if (packages !== "auto") return packages;
+  const others = contextFiles.map(({ path, content }) => ({ path, content: Buffer.from(content).toString("utf8") }));
+  const files = [{ path: mainFile, content: code }, ...others];
+  return checkPackages(await findImports({ language, files }, { signal }), ecosystemOf(language));
 }
