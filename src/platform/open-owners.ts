@@ -1,7 +1,7 @@
 import path from "node:path";
 import { createId } from "../base/id.ts";
 import type { Logger } from "../base/logger.ts";
-import { doorFolder } from "../config/host/door-folder.ts";
+import { peerFolder } from "../config/host/peer-folder.ts";
 import type { Host } from "../config/host/host.ts";
 import { Leases } from "../sandbox/owners/leases.ts";
 import { identityOf, type ProcessIdentity } from "../sandbox/owners/process-identity.ts";
@@ -48,7 +48,7 @@ export function openOwners({ host, logger, now, findLive }: OwnersOptions): Owne
   const records = new SandboxRecords(path.join(stateDirectory, "sandboxes"), uid);
   const archives = new WorkArchives({ folder: path.join(stateDirectory, "sessions"), uid, owner, leases });
   const peerServer = new PeerServer({
-    folder: doorFolder(host),
+    folder: peerFolder(host),
     owner,
     uid,
     platform,
@@ -56,6 +56,6 @@ export function openOwners({ host, logger, now, findLive }: OwnersOptions): Owne
     find: findLive,
     logger,
   });
-  const reaper = new Reaper({ leases, records, archives, door: peerServer, logger, now });
+  const reaper = new Reaper({ leases, records, archives, peerServer, logger, now });
   return { owner, identity, leases, records, archives, peerServer, reaper };
 }

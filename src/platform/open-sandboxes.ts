@@ -33,11 +33,11 @@ const maxInstallers = 4;
 
 export function openSandboxes(options: SandboxesOptions): OpenedSandboxes {
   const { config, host, owners, observers, logger, now, onWaiting } = options;
-  const { owner, leases, records, peerServer: door } = owners;
+  const { owner, leases, records, peerServer } = owners;
   const { queue, maxContainers } = config;
   const openAdmission = (maxSandboxes: number, onWait?: () => void): Admission =>
     new Admission({ maxSandboxes, queueLimit: queue.limit, queueTimeoutMs: queue.timeoutMs, onWaiting: onWait });
-  const shared = { leases, records, door, platform: host.platform, owner, logger, now };
+  const shared = { leases, records, peerServer, platform: host.platform, owner, logger, now };
   const admission = openAdmission(maxContainers, onWaiting);
   const sandboxes = new Sandboxes({ ...shared, admission, observers });
   const installers = new Sandboxes({ ...shared, admission: openAdmission(maxInstallers) });

@@ -5,7 +5,7 @@ import type { SandboxRecord, SandboxRecords } from "./owners/sandbox-records.ts"
 export interface RecordWriterOptions {
   readonly records: Pick<SandboxRecords, "add" | "delete">;
   /** Lets other processes of this user in; opened with the first sandbox. */
-  readonly door: Pick<PeerServer, "open">;
+  readonly peerServer: Pick<PeerServer, "open">;
   readonly logger: Logger;
 }
 
@@ -15,16 +15,16 @@ export interface RecordWriterOptions {
  */
 export class RecordWriter {
   readonly #options: RecordWriterOptions;
-  #record: Omit<SandboxRecord, "door">;
+  #record: Omit<SandboxRecord, "peerAddress">;
   #written: Promise<void>;
 
-  constructor(record: Omit<SandboxRecord, "door">, options: RecordWriterOptions) {
+  constructor(record: Omit<SandboxRecord, "peerAddress">, options: RecordWriterOptions) {
     this.#options = options;
     this.#record = record;
     this.#written = this.#write();
   }
 
-  get record(): Omit<SandboxRecord, "door"> {
+  get record(): Omit<SandboxRecord, "peerAddress"> {
     return this.#record;
   }
 
@@ -41,9 +41,9 @@ export class RecordWriter {
   }
 
   async #write(): Promise<void> {
-    let door: string | null = null;
-    await this.#bestEffort("door", async () => void (door = await this.#options.door.open()));
-    await this.#bestEffort("record", () => this.#options.records.add({ ...this.#record, door }));
+    let peerAddress: string | null = null;
+    await this.#bestEffort("peer server", async () => void (peerAddress = await this.#options.peerServer.open()));
+    await this.#bestEffort("record", () => this.#options.records.add({ ...this.#record, peerAddress }));
   }
 
   async #bestEffort(what: string, work: () => Promise<void>): Promise<void> {

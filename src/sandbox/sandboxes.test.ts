@@ -50,7 +50,7 @@ function scene() {
       add: (record: SandboxRecord) => Promise.resolve(void records.push(record)),
       delete: () => Promise.resolve(),
     } as unknown as SandboxesOptions["records"],
-    door: { open: () => Promise.resolve("door") },
+    peerServer: { open: () => Promise.resolve("address") },
     platform: "linux",
     owner: "own-this",
     logger,

@@ -27,7 +27,7 @@ export interface SandboxesOptions {
   readonly leases: Leases;
   readonly records: SandboxRecords;
   /** Lets other processes of this user in; opened with the first sandbox. */
-  readonly door: Pick<PeerServer, "open">;
+  readonly peerServer: Pick<PeerServer, "open">;
   readonly platform: NodeJS.Platform;
   /** Identity of this server, for the owner label. */
   readonly owner: string;
@@ -39,7 +39,7 @@ export interface SandboxesOptions {
 }
 
 /** What is known of a sandbox that runs now. */
-export type LiveRecord = Omit<SandboxRecord, "door">;
+export type LiveRecord = Omit<SandboxRecord, "peerAddress">;
 
 interface StartOptions {
   readonly capabilities: Capabilities;

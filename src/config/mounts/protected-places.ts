@@ -2,7 +2,7 @@ import path from "node:path";
 import type { ProtectedPlace } from "../../policy/mounts/mount-policy.ts";
 import { configDirectory } from "../host/config-directory.ts";
 import type { Config } from "../config.ts";
-import { doorFolder } from "../host/door-folder.ts";
+import { peerFolder } from "../host/peer-folder.ts";
 import { passableStateFolder, type Host } from "../host/host.ts";
 import { expandHome } from "./expand-home.ts";
 import { existingPlace, realPlace } from "./real-place.ts";
@@ -57,7 +57,7 @@ export async function protectedPlaces(
     ...(keysFile === null ? [] : [[expandHome(keysFile, homeDirectory), "the API keys"] satisfies [string, string]]),
     [stateDirectory, "the records of Glovebox"],
     [passableStateFolder, "the folders of programs at level preload"],
-    [doorFolder(host), "the way into the sandboxes of Glovebox"],
+    [peerFolder(host), "the way into the sandboxes of Glovebox"],
     [expandHome(packages.directory, homeDirectory), "the installed packages of Glovebox"],
   ];
   const others: [string, string][] = [

@@ -83,6 +83,7 @@ describe("engineReport", () => {
       reached_by: "tcp, DOCKER_HOST",
     });
     expect(report.capabilities).toEqual({
+      cpu_reporting: "yes",
       host_paths: "yes",
       images: "yes",
       disk_limit: "no",

@@ -51,7 +51,7 @@ async function run(platform: PlatformParts, request: Request, call: OperationCal
     },
     call,
   );
-  const { containerId, sandboxId } = await environment.home();
+  const { containerId, sandboxId } = await environment.currentIds();
   const { isolation } = await engine.capabilities({ signal: call.signal, ociRuntime: spec.ociRuntime });
   return {
     env_id: id,

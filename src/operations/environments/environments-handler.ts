@@ -10,7 +10,7 @@ export const listEnvironmentsHandler = handle(listEnvironmentsContract, async ({
   return {
     environments: await Promise.all(
       own.map(async (environment) => {
-        const home = await environment.home().catch(() => null);
+        const home = await environment.currentIds().catch(() => null);
         return {
           env_id: environment.spec.id,
           container_id: home?.containerId ?? null,

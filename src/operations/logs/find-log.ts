@@ -31,7 +31,7 @@ export async function findLog(places: LogPlaces, id: string, principal: string):
 
 async function ofEnvironment({ environments }: LogPlaces, id: string, principal: string): Promise<string | null> {
   try {
-    return (await (await environments.find(id, principal)).home()).sandboxId;
+    return (await (await environments.find(id, principal)).currentIds()).sandboxId;
   } catch (error) {
     if (error instanceof GloveboxError && error.errorType === "NOT_FOUND") return null;
     throw error;

@@ -97,9 +97,10 @@ async function inAnotherProcess(platform: PlatformParts, record: SandboxRecord):
 }
 
 /** @throws INTERNAL when the owner does not, SANDBOX_LOST when it does not answer */
-async function removeByOwner(platform: PlatformParts, { id, door }: SandboxRecord): Promise<void> {
+async function removeByOwner(platform: PlatformParts, { id, peerAddress }: SandboxRecord): Promise<void> {
   const own = platform.findLive(id);
   if (own !== undefined) return own.remove();
-  if (door === null) throw noPeerServer(id);
-  return removeRemote({ id, address: door });
+  // Records of another version lack it.
+  if (peerAddress === null || peerAddress === undefined) throw noPeerServer(id);
+  return removeRemote({ id, address: peerAddress });
 }

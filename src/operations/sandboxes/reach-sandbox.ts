@@ -15,9 +15,10 @@ export async function reachSandbox(platform: PlatformParts, id: string, signal?:
   const record = await platform.records.find(id);
   if (record === null) throw await unknownSandbox(platform, id, signal);
   if ((await platform.leases.stateOf(record.owner)) === "expired") throw ownerGone(id);
-  if (record.door === null) throw noPeerServer(id);
-  await assertOwnPeer(record.door, platform.host);
-  return reachRemote({ id, address: record.door, platform: platform.host.platform }, signal);
+  const address = record.peerAddress ?? null;
+  if (address === null) throw noPeerServer(id);
+  await assertOwnPeer(address, platform.host);
+  return reachRemote({ id, address, platform: platform.host.platform }, signal);
 }
 
 async function unknownSandbox(platform: PlatformParts, id: string, signal: AbortSignal | undefined): Promise<Error> {

@@ -11,7 +11,7 @@ export interface ReaperOptions {
   readonly leases: Leases;
   readonly records: SandboxRecords;
   readonly archives: Pick<WorkArchives, "forgetLeft">;
-  readonly door: Pick<PeerServer, "forgetLeft">;
+  readonly peerServer: Pick<PeerServer, "forgetLeft">;
   readonly logger: Logger;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -55,7 +55,7 @@ export class Reaper {
     await this.#removeImages(engine);
     const forgotten = await this.#forgetRecords(engine);
     await this.#options.archives.forgetLeft();
-    await this.#options.door.forgetLeft();
+    await this.#options.peerServer.forgetLeft();
     await this.#options.leases.forgetLongExpired();
     return [...new Set([...removed.filter((id) => id !== null), ...forgotten])];
   }

@@ -15,7 +15,7 @@ export interface SandboxRecord {
   /** What its caller has marked it with; left out for nothing. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
   /** Where its owner can be asked for it (`PeerServer`); null: nowhere. */
-  readonly door: string | null;
+  readonly peerAddress?: string | null | undefined;
 }
 
 const idForm = /^sbx-[a-z0-9]{1,40}$/;
@@ -45,7 +45,7 @@ export class SandboxRecords {
   }
 
   async list(): Promise<readonly SandboxRecord[]> {
-    // A record tells where an owner's door is: one that others could have written leads anywhere.
+    // A record tells where its owner is reached: one that others could have written leads anywhere.
     if (!(await isPrivateFolder(this.#folder, this.#uid))) return [];
     const names = await readdir(this.#folder).catch(() => []);
     const records = await Promise.all(names.filter((name) => name.endsWith(".json")).map((name) => this.#read(name)));

@@ -5,7 +5,7 @@ const what = "the folder in which its processes reach each other";
 const remedy = "set XDG_STATE_HOME to a folder of this user's with a short name";
 
 /**
- * Makes the folder of the doors, for this user only. Its name is known where it is not in the state folder.
+ * Makes the folder of the sockets, for this user only. Its name is known where it is not in the state folder.
  * @throws PERMISSION_DENIED when somebody else could put a socket of their own there
  */
 export async function openOwnPeers(folder: string, uid: number | null): Promise<void> {

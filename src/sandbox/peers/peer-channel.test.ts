@@ -8,7 +8,7 @@ import { firstCreditBytes } from "../../base/mux/frames.ts";
 import { PeerChannel } from "./peer-channel.ts";
 
 let folder = "";
-beforeEach(() => (folder = mkdtempSync(path.join(os.tmpdir(), "glovebox-door-"))));
+beforeEach(() => (folder = mkdtempSync(path.join(os.tmpdir(), "glovebox-peer-"))));
 afterEach(() => rmSync(folder, { recursive: true }));
 
 interface End {

@@ -10,14 +10,14 @@ import { removeRemote, reachRemote } from "./remote-sandbox.ts";
 import { PeerServer } from "./peer-server.ts";
 
 let folder = "";
-beforeEach(() => (folder = mkdtempSync(path.join(os.tmpdir(), "glovebox-door-"))));
+beforeEach(() => (folder = mkdtempSync(path.join(os.tmpdir(), "glovebox-peer-"))));
 afterEach(() => rmSync(folder, { recursive: true }));
 
 const quiet = (): void => undefined;
 
-function door(owner = "own-1", expired: readonly string[] = []): PeerServer {
+function serverOf(owner = "own-1", expired: readonly string[] = []): PeerServer {
   return new PeerServer({
-    folder: path.join(folder, "doors"),
+    folder: path.join(folder, "peers"),
     owner,
     uid: process.getuid?.() ?? null,
     platform: process.platform,
@@ -27,7 +27,7 @@ function door(owner = "own-1", expired: readonly string[] = []): PeerServer {
   });
 }
 
-/** All that comes back for these bytes, until the door ends the connection. */
+/** All that comes back for these bytes, until the server ends the connection. */
 async function said(address: string, bytes: string | Uint8Array): Promise<string> {
   const socket = connect(address);
   socket.write(bytes);
@@ -36,35 +36,35 @@ async function said(address: string, bytes: string | Uint8Array): Promise<string
   return text;
 }
 
-describe("a door", () => {
+describe("a peer server", () => {
   it("opens once, for its user only, and is gone when it is closed", async () => {
-    const own = door();
+    const own = serverOf();
     const [address, again] = await Promise.all([own.open(), own.open()]);
     expect(again).toBe(address);
-    expect(statSync(path.join(folder, "doors")).mode & 0o777).toBe(0o700);
+    expect(statSync(path.join(folder, "peers")).mode & 0o777).toBe(0o700);
     await own.close();
     expect(existsSync(address)).toBe(false);
     await failureOf(reachRemote({ id: "sbx-1", address, platform: process.platform }), "SANDBOX_LOST");
   });
 
   it("does not open in a folder that others may enter", async () => {
-    mkdirSync(path.join(folder, "doors"), { mode: 0o700 });
-    chmodSync(path.join(folder, "doors"), 0o755);
-    await expect(door().open()).rejects.toThrow("open to other users");
-    expect(readdirSync(path.join(folder, "doors"))).toEqual([]);
+    mkdirSync(path.join(folder, "peers"), { mode: 0o700 });
+    chmodSync(path.join(folder, "peers"), 0o755);
+    await expect(serverOf().open()).rejects.toThrow("open to other users");
+    expect(readdirSync(path.join(folder, "peers"))).toEqual([]);
   });
 
   it("sweeps those of processes that are gone, and no others", async () => {
-    const own = door("own-1", ["own-2"]);
+    const own = serverOf("own-1", ["own-2"]);
     await own.open();
-    for (const name of ["own-2", "own-3"]) writeFileSync(path.join(folder, "doors", name), "");
+    for (const name of ["own-2", "own-3"]) writeFileSync(path.join(folder, "peers", name), "");
     await own.forgetLeft();
-    expect(readdirSync(path.join(folder, "doors")).toSorted()).toEqual(["own-1", "own-3"]);
+    expect(readdirSync(path.join(folder, "peers")).toSorted()).toEqual(["own-1", "own-3"]);
     await own.close();
   });
 
   it("answers a sandbox that it does not have", async () => {
-    const own = door();
+    const own = serverOf();
     const address = await own.open();
     await failureOf(reachRemote({ id: "sbx-1", address, platform: process.platform }), "NOT_FOUND");
     // Gone already: that is what was wanted.
@@ -73,7 +73,7 @@ describe("a door", () => {
   });
 });
 
-describe("bad input at a door", () => {
+describe("bad input at a peer server", () => {
   const exec = { protocol: 1, sandbox_id: "sbx-1", action: "exec", command: ["true"], as_program: false };
   const line = (request: unknown): string => `${JSON.stringify(request)}\n`;
 
@@ -89,8 +89,8 @@ describe("bad input at a door", () => {
     ["frames without a request", encodeFrame(0, 0, Buffer.from("\n")), "INVALID_REQUEST"],
     ["an unknown sandbox, then what is no frame", `${line(exec)}${"\u0007".repeat(100)}`, ""],
     ["an unknown sandbox, then a message that is none", line(exec) + String(encodeFrame(2, 0, Buffer.from("[]"))), ""],
-  ])("%s is answered, and the door goes on", async (_, bytes, type) => {
-    const own = door();
+  ])("%s is answered, and the server goes on", async (_, bytes, type) => {
+    const own = serverOf();
     const address = await own.open();
     const answer = await said(address, bytes).catch(() => "");
     expect(answer).toContain(type);
@@ -100,7 +100,7 @@ describe("bad input at a door", () => {
 });
 
 it("is given up by an abort, also before it answers", async () => {
-  const own = door();
+  const own = serverOf();
   const address = await own.open();
   const request = { protocol: 1, sandbox_id: "sbx-1", action: "describe" } as const;
   await failureOf(PeerCall.open(address, request, AbortSignal.abort()), "CANCELLED");

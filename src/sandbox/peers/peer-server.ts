@@ -44,7 +44,7 @@ export class PeerServer {
     await Promise.all(this.#calls.values());
   }
 
-  /** Removes the doors of processes that are gone. */
+  /** Removes the sockets of processes that are gone. */
   async forgetLeft(): Promise<void> {
     const { folder, leases, platform, uid } = this.#options;
     if (platform === "win32") return;

@@ -83,7 +83,7 @@ export class Environment {
   }
 
   /** Ids of its present container and sandbox. @throws when that could not be replaced, or has ended */
-  async home(): Promise<{ readonly containerId: string; readonly sandboxId: string }> {
+  async currentIds(): Promise<{ readonly containerId: string; readonly sandboxId: string }> {
     const container = await this.#container.current;
     if (container === null) throw new GloveboxError("SANDBOX_LOST", "The environment has ended.");
     return { containerId: container.sandbox.containerId, sandboxId: container.sandbox.id };

@@ -10,12 +10,12 @@ const nameBytes = 25;
  * Folder of the sockets by which this user's processes reach each other's sandboxes: in the state folder, or where that
  * has too long a name a folder of the user's own in the temporary one. Windows has no such folder: its pipes have names.
  */
-export function doorFolder({
+export function peerFolder({
   stateDirectory,
   temporaryDirectory,
   uid,
 }: Pick<Host, "stateDirectory" | "temporaryDirectory" | "uid">): string {
-  const folder = path.join(stateDirectory, "doors");
+  const folder = path.join(stateDirectory, "peers");
   const fits = Buffer.byteLength(folder) + nameBytes <= maxSocketBytes;
-  return fits ? folder : path.join(temporaryDirectory, `glovebox-doors-${uid ?? "user"}`);
+  return fits ? folder : path.join(temporaryDirectory, `glovebox-peers-${uid ?? "user"}`);
 }
