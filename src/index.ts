@@ -12,8 +12,16 @@ export type { CallOptions, RunOptions } from "./library/objects/calls.ts";
 export type { Camel } from "./library/objects/camel.ts";
 export type { Execution } from "./library/objects/execution.ts";
 export type { OutputChunk } from "./library/objects/output-reader.ts";
-export type { CommandOptions, Environment, Environments } from "./library/objects/environment.ts";
-export type { Session, SessionRunOptions, Sessions } from "./library/objects/session.ts";
+export type { Environment, Environments } from "./library/objects/environment.ts";
+export type {
+  CommandOptions,
+  EnvironmentOptions,
+  ExecuteOptions,
+  ProcessOptions,
+  SessionOptions,
+  SessionRunOptions,
+} from "./library/objects/options.ts";
+export type { Session, Sessions } from "./library/objects/session.ts";
 export type { Sandbox, Sandboxes, TerminalCall } from "./library/objects/sandbox.ts";
 export type { Files } from "./library/objects/files.ts";
 export type { Process, Processes } from "./library/objects/processes.ts";

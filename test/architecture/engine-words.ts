@@ -44,6 +44,7 @@ function withoutOtherMeanings(code: string): string {
 
 /** Files that hold such words all the same, and why. */
 export const engineWordExceptions: Readonly<Record<string, string>> = {
+  "src/library/objects/options.ts": "written from the contracts: the levels of isolation",
   "src/operations/contract/wire-values.ts":
     "names the levels of isolation for the wire, as src/policy/isolation.ts does",
   "src/policy/isolation.ts": "names the levels of isolation, the weakest of which is called preload (SPEC RT5)",

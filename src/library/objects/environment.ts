@@ -1,6 +1,5 @@
 import {
   createEnvironmentContract,
-  type CreateEnvironmentRequest,
   type CreateEnvironmentResponse,
 } from "../../operations/environments/create-environment-contract.ts";
 import {
@@ -8,20 +7,14 @@ import {
   listEnvironmentsContract,
   type ListEnvironmentsResponse,
 } from "../../operations/environments/environments-contract.ts";
-import {
-  runCommandContract,
-  type RunCommandRequest,
-  type RunCommandResponse,
-} from "../../operations/environments/run-command-contract.ts";
+import { runCommandContract, type RunCommandResponse } from "../../operations/environments/run-command-contract.ts";
 import { withCommand } from "./with-command.ts";
 import type { Calls, CallOptions, RunOptions } from "./calls.ts";
 import type { Camel } from "./camel.ts";
 import type { Execution } from "./execution.ts";
+import type { CommandOptions, EnvironmentOptions } from "./options.ts";
 import { Processes } from "./processes.ts";
 import type { Result } from "./result.ts";
-
-/** What a command is made of; all but `command` may be left out. */
-export type CommandOptions = Omit<Camel<RunCommandRequest>, "envId">;
 
 /** Containers that run commands until they are closed, with a project's folder where one is given. */
 export class Environments {
@@ -32,7 +25,7 @@ export class Environments {
   }
 
   /** Starts one; a missing image is pulled first. @throws ALREADY_EXISTS, and what starting a sandbox throws */
-  async create(options: Camel<CreateEnvironmentRequest>, call?: CallOptions): Promise<Environment> {
+  async create(options: EnvironmentOptions, call?: CallOptions): Promise<Environment> {
     const details = await this.#calls.send(createEnvironmentContract, options, call);
     return new Environment(this.#calls, details.envId, details);
   }

@@ -1,15 +1,12 @@
 import { doctorContract, type DoctorResponse } from "../../operations/doctor/doctor-contract.ts";
-import {
-  executeCodeContract,
-  type ExecuteRequest,
-  type ExecuteResponse,
-} from "../../operations/execute/execute-contract.ts";
+import { executeCodeContract, type ExecuteResponse } from "../../operations/execute/execute-contract.ts";
 import { Calls, type Caller, type CallOptions, type RunOptions } from "./calls.ts";
 import type { Camel } from "./camel.ts";
 import { Environments } from "./environment.ts";
 import type { Execution } from "./execution.ts";
 import { Images, Mounts, PackageCache } from "./machine.ts";
 import type { Result } from "./result.ts";
+import type { ExecuteOptions } from "./options.ts";
 import { Sandboxes } from "./sandbox.ts";
 import { Sessions } from "./session.ts";
 
@@ -45,7 +42,7 @@ export class Glovebox implements AsyncDisposable {
   }
 
   /** Runs a program in a fresh sandbox that no other run ever sees. Await it for the result, iterate it for the output. */
-  execute(options: Camel<ExecuteRequest>, call?: RunOptions): Execution<Result<Camel<ExecuteResponse>>> {
+  execute(options: ExecuteOptions, call?: RunOptions): Execution<Result<Camel<ExecuteResponse>>> {
     return this.#calls.run(executeCodeContract, options, call);
   }
 

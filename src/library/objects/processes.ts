@@ -7,18 +7,14 @@ import {
   type StopProcessResponse,
   type WriteStdinResponse,
 } from "../../operations/processes/processes-contract.ts";
-import {
-  startProcessContract,
-  type StartProcessRequest,
-  type StartProcessResponse,
-} from "../../operations/processes/start-process-contract.ts";
+import { startProcessContract, type StartProcessResponse } from "../../operations/processes/start-process-contract.ts";
+import type { ProcessOptions } from "./options.ts";
 import { withCommand } from "./with-command.ts";
 import type { Calls, CallOptions } from "./calls.ts";
 import type { Camel } from "./camel.ts";
 import { followProcess, type ProcessChunk, type ProcessDetails } from "./follow-process.ts";
 import type { Place } from "./places.ts";
 
-type StartOptions = Omit<Camel<StartProcessRequest>, "envId" | "sessionId">;
 type OutputOptions = Pick<Camel<ListProcessesRequest>, "stdoutOffset" | "stderrOffset" | "maxBytes">;
 type StopOptions = Pick<Camel<StopProcessRequest>, "signal">;
 
@@ -36,7 +32,7 @@ export class Processes {
    * Starts a process; its `ports` are reached at the URLs of its details.
    * @throws NOT_FOUND, and what starting a sandbox throws
    */
-  async start(options: readonly string[] | StartOptions, call?: CallOptions): Promise<Process> {
+  async start(options: readonly string[] | ProcessOptions, call?: CallOptions): Promise<Process> {
     const details = await this.#calls.send(startProcessContract, { ...withCommand(options), ...this.#place }, call);
     return new Process(this.#calls, this.#place, details.processId, details);
   }

@@ -1,25 +1,18 @@
 import { endSessionContract } from "../../operations/session/end-session-contract.ts";
-import {
-  runCodeContract,
-  type RunCodeRequest,
-  type RunCodeResponse,
-} from "../../operations/session/run-code-contract.ts";
+import { runCodeContract, type RunCodeResponse } from "../../operations/session/run-code-contract.ts";
 import {
   listSessionsContract,
   openSessionContract,
   type ListSessionsResponse,
-  type OpenSessionRequest,
   type OpenSessionResponse,
 } from "../../operations/session/sessions-contract.ts";
 import type { Calls, CallOptions, RunOptions } from "./calls.ts";
 import type { Camel } from "./camel.ts";
 import type { Execution } from "./execution.ts";
 import { Files } from "./files.ts";
+import type { SessionOptions, SessionRunOptions } from "./options.ts";
 import { Processes } from "./processes.ts";
 import type { Result } from "./result.ts";
-
-/** What a program in a session is made of; all but `code` may be left out. */
-export type SessionRunOptions = Omit<Camel<RunCodeRequest>, "sessionId">;
 
 /** Places whose files last from run to run. */
 export class Sessions {
@@ -30,7 +23,7 @@ export class Sessions {
   }
 
   /** Opens a session; its sandbox starts with its first run. It keeps the image and the limits that are given here. */
-  async open(options: Camel<OpenSessionRequest> = {}, call?: CallOptions): Promise<Session> {
+  async open(options: SessionOptions = {}, call?: CallOptions): Promise<Session> {
     const details = await this.#calls.send(openSessionContract, options, call);
     return new Session(this.#calls, details.sessionId, details);
   }

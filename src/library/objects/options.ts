@@ -1,0 +1,220 @@
+// Written by scripts/write-library-options.ts from the operations' schemas.
+
+/** A program for a fresh sandbox. */
+export interface ExecuteOptions {
+  /** Language of the code. */
+  readonly language: "python" | "javascript" | "typescript";
+  /** The program, at most 1 MiB. */
+  readonly code: string;
+  /** Name of the program's file, as tracebacks show it; default main.py, main.js or main.ts. */
+  readonly filename?: string | undefined;
+  /** Read-only files beside the code, importable from it. */
+  readonly contextFiles?:
+    | readonly (
+        | string
+        | {
+            /** Relative path beside the code. */
+            readonly path: string;
+            readonly content: string;
+            /** How `content` is written; default utf8. */
+            readonly encoding?: "utf8" | "base64" | undefined;
+          }
+      )[]
+    | undefined;
+  /** Environment variables of the program. */
+  readonly environment?: Readonly<Record<string, string>> | undefined;
+  /** Secrets of the deployment that the program gets as environment variables, by name and never by value: ["OPENAI_API_KEY"], or the secret's name by variable, {"API_KEY": "openai"}. Their values are replaced by [redacted:NAME] in what the program writes. */
+  readonly secrets?: readonly string[] | Readonly<Record<string, string>> | undefined;
+  /** Time for the program; short for limits.timeoutSeconds. */
+  readonly timeoutSeconds?: number | undefined;
+  /** The program's standard input; default: empty. */
+  readonly stdin?: string | undefined;
+  /** Arguments of the program. */
+  readonly args?: readonly string[] | undefined;
+  /** Packages to have at hand, such as lodash@4.17.21 or requests==2.32.0; those that are not in the cache are installed first, in a sandbox of their own. Without a version: the newest at the time of its first installation. "auto": those that the code imports. */
+  readonly packages?: readonly string[] | "auto" | undefined;
+  /** Globs of result files to return, such as *.png. */
+  readonly artifacts?: readonly string[] | undefined;
+  /** Your own marks, at most 16, by which lists can be filtered: {"job": "1234"}. */
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+  /** Limits; each defaults to the deployment's for this kind of work. */
+  readonly limits?:
+    | {
+        /** CPUs' worth of time, fractions allowed. */
+        readonly cpus?: number | undefined;
+        /** Memory in MiB, without swap. */
+        readonly memoryMb?: number | undefined;
+        /** Time for the program itself, in seconds. */
+        readonly timeoutSeconds?: number | undefined;
+        /** Processes and threads together. */
+        readonly pids?: number | undefined;
+        /** Writable space in MiB. */
+        readonly diskMb?: number | undefined;
+      }
+    | undefined;
+  /** What the code may reach: "none" (the default), "registries" (the package registries that the host is configured for), "open" (every public name, if the deployment allows it), or a list of domains such as ["example.com", "*.example.org", "example.net:8443"]. */
+  readonly network?: string | readonly string[] | undefined;
+  /** Container image; refused by engines without images. */
+  readonly image?: string | undefined;
+  /** Engine by its name, or auto; default: the deployment's. */
+  readonly engine?: string | undefined;
+  /** OCI runtime by the name that the engine has for it; default: the engine's own. */
+  readonly ociRuntime?: string | undefined;
+  /** Refuse engines that seal less than this. */
+  readonly minIsolation?: "preload" | "namespaces" | "container" | "vm" | undefined;
+}
+
+/** What a session is opened with, and keeps. */
+export interface SessionOptions {
+  /** Limits; each defaults to the deployment's for this kind of work. */
+  readonly limits?:
+    | {
+        /** CPUs' worth of time, fractions allowed. */
+        readonly cpus?: number | undefined;
+        /** Memory in MiB, without swap. */
+        readonly memoryMb?: number | undefined;
+        /** Time for the program itself, in seconds. */
+        readonly timeoutSeconds?: number | undefined;
+        /** Processes and threads together. */
+        readonly pids?: number | undefined;
+        /** Writable space in MiB. */
+        readonly diskMb?: number | undefined;
+      }
+    | undefined;
+  /** Container image; refused by engines without images. */
+  readonly image?: string | undefined;
+  /** Engine by its name, or auto; default: the deployment's. */
+  readonly engine?: string | undefined;
+  /** OCI runtime by the name that the engine has for it; default: the engine's own. */
+  readonly ociRuntime?: string | undefined;
+  /** Refuse engines that seal less than this. */
+  readonly minIsolation?: "preload" | "namespaces" | "container" | "vm" | undefined;
+  /** Your own marks, at most 16, by which lists can be filtered: {"job": "1234"}. */
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+}
+
+/** A program in a session. */
+export interface SessionRunOptions {
+  /** The program, at most 1 MiB. */
+  readonly code: string;
+  /** Language of the code; default typescript. */
+  readonly language?: "python" | "javascript" | "typescript" | undefined;
+  /** Packages that the code imports, such as ["lodash@4.17.21"]; default "auto": found by its imports. */
+  readonly packages?: readonly string[] | "auto" | undefined;
+  /** The program's standard input; default: empty. */
+  readonly stdin?: string | undefined;
+  /** Arguments of the program. */
+  readonly args?: readonly string[] | undefined;
+  /** Secrets of the deployment that the program gets as environment variables, by name and never by value: ["OPENAI_API_KEY"], or the secret's name by variable, {"API_KEY": "openai"}. Their values are replaced by [redacted:NAME] in what the program writes. */
+  readonly secrets?: readonly string[] | Readonly<Record<string, string>> | undefined;
+  /** Time for the program; short for limits.timeoutSeconds. */
+  readonly timeoutSeconds?: number | undefined;
+  /** Limits; each defaults to the deployment's for this kind of work. */
+  readonly limits?:
+    | {
+        /** CPUs' worth of time, fractions allowed. */
+        readonly cpus?: number | undefined;
+        /** Memory in MiB, without swap. */
+        readonly memoryMb?: number | undefined;
+        /** Time for the program itself, in seconds. */
+        readonly timeoutSeconds?: number | undefined;
+        /** Processes and threads together. */
+        readonly pids?: number | undefined;
+        /** Writable space in MiB. */
+        readonly diskMb?: number | undefined;
+      }
+    | undefined;
+  /** What the code may reach: "none" (the default), "registries" (the package registries that the host is configured for), "open" (every public name, if the deployment allows it), or a list of domains such as ["example.com", "*.example.org", "example.net:8443"]. */
+  readonly network?: string | readonly string[] | undefined;
+  /** Container image; refused by engines without images. */
+  readonly image?: string | undefined;
+  /** Engine by its name, or auto; default: the deployment's. */
+  readonly engine?: string | undefined;
+  /** OCI runtime by the name that the engine has for it; default: the engine's own. */
+  readonly ociRuntime?: string | undefined;
+  /** Refuse engines that seal less than this. */
+  readonly minIsolation?: "preload" | "namespaces" | "container" | "vm" | undefined;
+}
+
+/** What an environment is made of. */
+export interface EnvironmentOptions {
+  /** Folder of the host that commands see at /workdir, absolute or relative to the working directory; default: an empty folder of the environment's own. */
+  readonly projectRoot?: string | undefined;
+  /** Name of your choice: letters, digits, hyphens, underscores and dots, at most 64; default: a new one. */
+  readonly envId?: string | undefined;
+  /** Your own marks, at most 16, by which lists can be filtered: {"job": "1234"}. */
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+  /** Limits; each defaults to the deployment's for this kind of work. */
+  readonly limits?:
+    | {
+        /** CPUs' worth of time, fractions allowed. */
+        readonly cpus?: number | undefined;
+        /** Memory in MiB, without swap. */
+        readonly memoryMb?: number | undefined;
+        /** Time for the program itself, in seconds. */
+        readonly timeoutSeconds?: number | undefined;
+        /** Processes and threads together. */
+        readonly pids?: number | undefined;
+        /** Writable space in MiB. */
+        readonly diskMb?: number | undefined;
+      }
+    | undefined;
+  /** What the code may reach: "none" (the default), "registries" (the package registries that the host is configured for), "open" (every public name, if the deployment allows it), or a list of domains such as ["example.com", "*.example.org", "example.net:8443"]. */
+  readonly network?: string | readonly string[] | undefined;
+  /** Container image whose tools the commands use; pulled when it is missing. */
+  readonly image: string;
+  /** Engine by its name, or auto; default: the deployment's. */
+  readonly engine?: string | undefined;
+  /** OCI runtime by the name that the engine has for it; default: the engine's own. */
+  readonly ociRuntime?: string | undefined;
+  /** Refuse engines that seal less than this. */
+  readonly minIsolation?: "preload" | "namespaces" | "container" | "vm" | undefined;
+  /** Environment variables of every command. */
+  readonly environment?: Readonly<Record<string, string>> | undefined;
+  /** Secrets of the deployment that the program gets as environment variables, by name and never by value: ["OPENAI_API_KEY"], or the secret's name by variable, {"API_KEY": "openai"}. Their values are replaced by [redacted:NAME] in what the program writes. */
+  readonly secrets?: readonly string[] | Readonly<Record<string, string>> | undefined;
+  /** The same as environment. */
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  /** Commands that run once as root before the environment is handed out, with the package registries as their network, such as [["pip", "install", "ruff"]]; each a program and its arguments. They can read the project and not change it. */
+  readonly setupCommands?: readonly (readonly string[])[] | undefined;
+  /** Commands that run once after those, as the owner of the project, which they can change, with the package registries as their network, such as [["npm", "ci"]]. */
+  readonly installCommands?: readonly (readonly string[])[] | undefined;
+  /** Commands cannot change the project; default false. */
+  readonly readOnly?: boolean | undefined;
+  /** Files of the project that its owner's tools (git, editors, shells, agents) run by themselves, such as .git/config and .vscode: named: the answer of run_command names those that changed; locked: those that exist cannot be changed either, so that some git commands fail. Default: the deployment's, else named. */
+  readonly toolingFiles?: "named" | "locked" | undefined;
+  /** Commands can write to the project and to /tmp only, not to the image's folders; default false. */
+  readonly readOnlyRoot?: boolean | undefined;
+}
+
+/** A command in an environment. */
+export interface CommandOptions {
+  /** Program and arguments, such as ["npm", "test"]; for a shell line ["sh", "-c", "..."]. */
+  readonly command: readonly string[];
+  /** Environment variables of this command; they win over the environment's. */
+  readonly environment?: Readonly<Record<string, string>> | undefined;
+  /** The same as environment. */
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  /** Secrets of the deployment that the program gets as environment variables, by name and never by value: ["OPENAI_API_KEY"], or the secret's name by variable, {"API_KEY": "openai"}. Their values are replaced by [redacted:NAME] in what the program writes. */
+  readonly secrets?: readonly string[] | Readonly<Record<string, string>> | undefined;
+  /** Folder to start in, absolute or relative to /workdir, which is the default. */
+  readonly cwd?: string | undefined;
+  /** Time for the command; default: the environment's, else 120. */
+  readonly timeoutSeconds?: number | undefined;
+}
+
+/** A background process. */
+export interface ProcessOptions {
+  /** Program and arguments, such as ["npm", "start"]. */
+  readonly command: readonly string[];
+  /** Environment variables of this process. */
+  readonly environment?: Readonly<Record<string, string>> | undefined;
+  /** The same as environment. */
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  /** Folder to start in, absolute or relative to /workdir (in a session: /work), which is the default. */
+  readonly cwd?: string | undefined;
+  /** TCP ports that it listens on, at most 8; the answer says at which URL of the server's machine each is reached. */
+  readonly ports?: readonly number[] | undefined;
+  /** In a session: what the process may reach, as in run_code; default "none". An environment has its own for all. */
+  readonly network?: string | readonly string[] | undefined;
+}
