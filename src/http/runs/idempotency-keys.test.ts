@@ -1,0 +1,87 @@
+import { describe, expect, it } from "vitest";
+import { RunningCalls } from "../../calls/running-calls.ts";
+import { GloveboxError } from "../../errors/glovebox-error.ts";
+import { answerOf, type WireAnswer } from "../server/wire-answer.ts";
+import { HttpRun } from "./http-run.ts";
+import { IdempotencyKeys } from "./idempotency-keys.ts";
+
+const calls = new RunningCalls<WireAnswer>(() => 0);
+
+const begin =
+  (response: unknown = "done") =>
+  (): HttpRun =>
+    new HttpRun(
+      calls.start({
+        ...{ operation: "some", principal: "ann", monotonicMs: () => 0 },
+        work: () => Promise.resolve(response),
+        conclude: (end) => answerOf("response" in end ? end.response : null),
+      }),
+    );
+
+const code = (work: () => unknown): string => {
+  try {
+    work();
+    return "no error";
+  } catch (error) {
+    return error instanceof GloveboxError ? error.errorType : String(error);
+  }
+};
+
+describe("a key of a request", () => {
+  const ann = { principal: "ann", content: { a: 1 } };
+
+  it("stands for one run of its principal, and for no other request", () => {
+    const keys = new IdempotencyKeys(() => 0);
+    const run = keys.once("k", ann, begin());
+    expect(keys.once("k", ann, begin())).toBe(run);
+    expect(keys.once("k", { ...ann, principal: "bob" }, begin())).not.toBe(run);
+    expect(keys.once("other", ann, begin())).not.toBe(run);
+    expect(code(() => keys.once("k", { ...ann, content: { a: 2 } }, begin()))).toBe("INVALID_REQUEST");
+    for (const bad of ["", "a b", "ä", "x".repeat(256)]) {
+      expect(code(() => keys.once(bad, ann, begin()))).toBe("INVALID_REQUEST");
+    }
+  });
+
+  it("is free again after a day", () => {
+    let now = 0;
+    const keys = new IdempotencyKeys(() => now);
+    const run = keys.once("k", ann, begin());
+    now = 24 * 3_600_000 - 1;
+    expect(keys.once("k", ann, begin())).toBe(run);
+    now += 2;
+    expect(keys.once("k", ann, begin())).not.toBe(run);
+  });
+
+  it("whose answer is too much to keep with newer ones never begins a second run", async () => {
+    const keys = new IdempotencyKeys(() => 0);
+    const large = "x".repeat(10 * 1024 * 1024);
+    for (const key of ["first", "second"]) await keys.once(key, ann, begin(large)).call.ended;
+    expect(code(() => keys.once("first", ann, begin()))).toBe("ALREADY_EXISTS");
+    expect(code(() => keys.once("second", ann, begin()))).toBe("no error");
+  });
+
+  it("of a run whose client went away begins another", async () => {
+    const keys = new IdempotencyKeys(() => 0);
+    const run = keys.once("k", ann, begin());
+    const gone = new AbortController();
+    run.join(gone.signal);
+    gone.abort();
+    expect(run.isAbandoned).toBe(true);
+    expect(keys.once("k", ann, begin())).not.toBe(run);
+    await run.call.ended;
+  });
+});
+
+it("a run waits for the last of its clients, and for none once it goes on by itself", () => {
+  const [first, second] = [new AbortController(), new AbortController()];
+  const run = begin()();
+  for (const { signal } of [first, second]) run.join(signal);
+  first.abort();
+  expect(run.isAbandoned).toBe(false);
+  second.abort();
+  expect(run.isAbandoned).toBe(true);
+  const free = begin()();
+  free.goOn();
+  free.join(first.signal);
+  expect(free.isAbandoned).toBe(false);
+});
