@@ -148,12 +148,14 @@ describe("API keys on local", () => {
     for (const [route, body] of routes) {
       expect((await answerOf(bob.ask(route, body))).status, route).toBe(404);
     }
-    for (const route of ["GET /api/sessions", "GET /api/environments"]) {
+    for (const route of ["GET /api/sessions", "GET /api/environments", "GET /api/sandbox"]) {
       const text = await (await bob.ask(route)).text();
+      expect(text).not.toContain(run["id"]);
       expect(text).not.toContain(session.session_id);
       expect(text).not.toContain(ann.id);
     }
     expect((await answerOf(ann.ask(`GET ${process}`))).status).toBe(200);
+    expect(await (await ann.ask("GET /api/sandbox")).text()).toContain(run["id"]);
     await ann.ask(`DELETE ${place}`);
   });
 
@@ -223,7 +225,7 @@ describe("API keys on local", () => {
 
   /** Of the sandboxes that live, as the user of this machine sees them. */
   async function sandboxPrincipals(): Promise<readonly string[]> {
-    const { stdout } = await runCommand(["ps", "--json"], { environment: {} });
+    const { stdout } = await runCommand(["ps", "--engine", "local", "--json"]);
     const { sandboxes } = JSON.parse(stdout) as { sandboxes: readonly { principal: string }[] };
     return sandboxes.map(({ principal }) => principal);
   }
