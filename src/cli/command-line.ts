@@ -15,6 +15,7 @@ import { addPackagesCommand } from "./commands/packages-command.ts";
 import { addRunCommand } from "./run/run-command.ts";
 import { addSandboxesCommands } from "./commands/sandboxes-commands.ts";
 import { addServeCommand } from "./commands/serve-command.ts";
+import { addStatsCommand } from "./commands/stats-command.ts";
 import { addShellCommand } from "./commands/shell-command.ts";
 
 /** Runs one command line and resolves to its exit code; never rejects. */
@@ -53,6 +54,7 @@ function buildProgram(io: CommandIo, setExitCode: SetExitCode): Command {
   addRunCommand(program, io, setExitCode);
   addImagesCommand(program, io, setExitCode);
   addSandboxesCommands(program, io, setExitCode);
+  addStatsCommand(program, io, setExitCode);
   addExecCommand(program, io, setExitCode);
   addShellCommand(program, io, setExitCode);
   addCopyCommand(program, io, setExitCode);

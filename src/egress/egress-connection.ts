@@ -8,6 +8,7 @@ import type { Denial } from "../policy/network/denial.ts";
 import type { EgressPolicy } from "../policy/network/egress-policy.ts";
 import { proxyError, type ProxyProcess } from "./proxy-process.ts";
 import type { RedactText, RefusalListener } from "./refusal-listener.ts";
+import type { TrafficCount } from "./traffic.ts";
 
 /** The bytes from and to a forwarder, however they get there. */
 export interface ForwarderChannel {
@@ -27,6 +28,7 @@ export class EgressConnection {
   readonly #socket: Socket;
   readonly #ready: PromiseWithResolvers<void>;
   readonly #onEnded: () => void;
+  readonly #traffic: TrafficCount;
   readonly #denials: Denial[] = [];
   readonly #lost = Promise.withResolvers<void>();
   #denialCount = 0;
@@ -42,10 +44,12 @@ export class EgressConnection {
     readonly logger: Logger;
     readonly refusalLevel: "info" | "warn";
     readonly refusals: RefusalListener;
+    /** Of the sandbox, all its connections together. */
+    readonly traffic: TrafficCount;
     /** For what the program chose the words of: names may hold what nobody else should see. */
     readonly redact: RedactText;
   }): Promise<EgressConnection> {
-    const { process, sandbox, policy, logger, refusalLevel, refusals, redact } = options;
+    const { process, sandbox, policy, logger, refusalLevel, refusals, traffic, redact } = options;
     const ready = Promise.withResolvers<void>();
     const heard: { deny: (denial: Denial) => void } = { deny: () => undefined };
     const channel = createId("chn");
@@ -63,6 +67,7 @@ export class EgressConnection {
       channel,
       socket,
       ready,
+      traffic,
       onEnded: () => refusals.ended(sandbox),
     });
     heard.deny = (denial) => connection.#deny(denial);
@@ -75,6 +80,7 @@ export class EgressConnection {
     readonly channel: string;
     readonly socket: Socket;
     readonly ready: PromiseWithResolvers<void>;
+    readonly traffic: TrafficCount;
     readonly onEnded: () => void;
   }) {
     this.#process = parts.process;
@@ -82,6 +88,7 @@ export class EgressConnection {
     this.#socket = parts.socket;
     this.#ready = parts.ready;
     this.#onEnded = parts.onEnded;
+    this.#traffic = parts.traffic;
     this.#ready.promise.catch(() => {
       // Only who waits for it is concerned.
     });
@@ -115,6 +122,7 @@ export class EgressConnection {
     input.write(preamble);
     void this.#upload(output);
     this.#socket.on("data", (bytes: Buffer) => {
+      this.#traffic.receivedBytes += bytes.length;
       if (input.write(bytes)) return;
       this.#socket.pause();
       void untilWritable(input).then(() => this.#socket.resume());
@@ -157,6 +165,7 @@ export class EgressConnection {
     try {
       for await (const bytes of output) {
         if (this.#socket.destroyed) continue;
+        this.#traffic.sentBytes += bytes.length;
         if (!this.#socket.write(bytes)) await untilWritable(this.#socket);
       }
     } catch {

@@ -4,11 +4,13 @@ import { EgressConnection } from "./egress-connection.ts";
 import { ProxyProcess, type ProxyProcessOptions } from "./proxy-process.ts";
 import type { Registry } from "./proxy-messages.ts";
 import type { RedactText, RefusalListener } from "./refusal-listener.ts";
+import type { Traffic } from "./traffic.ts";
 
 export interface EgressProxyOptions extends ProxyProcessOptions {
   /** How severe an entry of the log each refused connection is. */
   readonly refusalLevel: "info" | "warn";
   readonly refusals: RefusalListener;
+  readonly traffic: Pick<Traffic, "of">;
 }
 
 /** The egress proxy of a principal: one process, started when it is first needed, and anew after it has ended. */
@@ -43,7 +45,8 @@ export class EgressProxy implements AsyncDisposable {
   async connect(sandbox: string, policy: EgressPolicy, redact: RedactText): Promise<EgressConnection> {
     const process = await this.#running();
     const { logger, refusalLevel, refusals } = this.#options;
-    return EgressConnection.open({ process, sandbox, policy, logger, refusalLevel, refusals, redact });
+    const traffic = this.#options.traffic.of(sandbox);
+    return EgressConnection.open({ process, sandbox, policy, logger, refusalLevel, refusals, traffic, redact });
   }
 
   /** Ends the process when no sandbox uses it, nor has asked for it since the last call. */

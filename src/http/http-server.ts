@@ -10,6 +10,7 @@ import type { ApiPaths } from "./openapi/document.ts";
 import { addDocumentRoutes } from "./routes/document-routes.ts";
 import { addHealthRoutes, engineAnswers, storeAnswers, type ReadinessCheck } from "./routes/health-routes.ts";
 import { addMcpRoute, type ServeMcp } from "./routes/mcp-route.ts";
+import { addMetricsRoute, timeRequests } from "./routes/metrics-route.ts";
 import { addOperationRoutes } from "./routes/operation-routes.ts";
 import type { AddRoutes, RouteContext } from "./routes/route-context.ts";
 import { addSandboxRoutes } from "./routes/sandbox-routes.ts";
@@ -64,6 +65,7 @@ export async function openHttpServer(
   options: HttpServerOptions & { readonly host: string; readonly port: number },
 ): Promise<HttpServer> {
   const { host, port } = options;
+  await options.platform.serverMetrics.open();
   const runs = new HttpRuns(options.platform);
   const state = { isDraining: false };
   const app = createApp(options, runs, () => state.isDraining);
@@ -106,6 +108,7 @@ function createApp(options: HttpServerOptions, runs: HttpRuns, isDraining: () =>
   };
   const context: RouteContext = { platform, logger, version, operations, runs, isDraining, assertTakesWork };
   readJsonBodies(app);
+  timeRequests(app, platform);
   guardRequests(app, options);
   answerUnknownRoutes(app);
   app.addHook("onSend", async (_, reply) => void reply.headers(ofEveryAnswer));
@@ -114,6 +117,7 @@ function createApp(options: HttpServerOptions, runs: HttpRuns, isDraining: () =>
   addOperationRoutes(app, context);
   addSandboxRoutes(app, context);
   addDocumentRoutes(app, context, extraPaths);
+  addMetricsRoute(app, context);
   if (mcp !== undefined) addMcpRoute(app, context, mcp);
   for (const addRoutes of extraRoutes) addRoutes(app, context);
   return app;

@@ -33,10 +33,11 @@ export class McpDoor {
   constructor({ platform, operations, version, answerWithinMs }: McpDoorOptions) {
     this.platform = platform;
     this.#version = version;
-    const { call, logger, monotonicMs } = platform;
+    const { call, alertBook, logger, monotonicMs } = platform;
     this.#tools = {
       offered: offeredTools(operations),
       callOperation: call,
+      alertBook,
       calls: new RunningCalls(monotonicMs),
       texts: new KeptTexts(monotonicMs),
       logger,
@@ -49,6 +50,7 @@ export class McpDoor {
   createServer(principal: string, connection?: string): McpServer {
     return createMcpServer({
       tools: this.#tools,
+      timing: this.platform,
       deployment: { sessionIsolation: this.platform.minIsolation("session") },
       principal,
       connection,

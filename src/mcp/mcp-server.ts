@@ -4,10 +4,12 @@ import type { Deployment } from "../operations/contract/operation-contract.ts";
 import { instructions } from "./instructions.ts";
 import { unknownMethod, inOwnWords } from "./protocol-errors.ts";
 import { listResources, listResourceTemplates, readResource } from "./resources.ts";
+import { timedRequest, type RequestTiming } from "./timed-request.ts";
 import { toolList } from "./tools/tool-list.ts";
 
 export interface McpServerSetup {
   readonly tools: ToolContext;
+  readonly timing: RequestTiming;
   readonly deployment: Deployment;
   /** Whose calls, sandboxes and resources these are. */
   readonly principal: string;
@@ -22,20 +24,28 @@ export interface McpServerSetup {
  *
  * The handlers are set by hand: the SDK's registry of tools answers unknown tools and bad arguments in its own form.
  */
-export function createMcpServer({ tools, deployment, principal, connection, version }: McpServerSetup): McpServer {
+export function createMcpServer(setup: McpServerSetup): McpServer {
+  const { tools, timing, deployment, principal, connection, version } = setup;
   const mcp = new GloveboxMcpServer(
     { name: "glovebox", title: "Glovebox", version },
-    { capabilities: { tools: { listChanged: false }, resources: { listChanged: false } }, instructions },
+    { capabilities: { tools: { listChanged: false }, resources: { listChanged: false }, logging: {} }, instructions },
   );
   const { server } = mcp;
   const list = toolList(tools.offered, deployment);
-  server.setRequestHandler("tools/list", () => ({ tools: list }));
-  server.setRequestHandler("tools/call", ({ params }, context) =>
-    callTool(tools, params, { principal, connection, server: context }),
+  server.setRequestHandler("tools/list", ({ method }) =>
+    timedRequest(timing, { method, tool: null }, () => ({ tools: list })),
   );
+  server.setRequestHandler("tools/call", ({ method, params }, context) => {
+    const tool = tools.offered.find(({ name }) => name === params.name)?.name ?? null;
+    return timedRequest(timing, { method, tool }, () =>
+      callTool(tools, params, { principal, connection, server: context }),
+    );
+  });
   server.setRequestHandler("resources/list", () => listResources(tools.texts, principal));
   server.setRequestHandler("resources/templates/list", () => listResourceTemplates());
-  server.setRequestHandler("resources/read", ({ params }) => readResource(tools.texts, principal, params.uri));
+  server.setRequestHandler("resources/read", ({ method, params }) =>
+    timedRequest(timing, { method, tool: null }, () => readResource(tools.texts, principal, params.uri)),
+  );
   server.fallbackRequestHandler = ({ method }) => Promise.reject(unknownMethod(method));
   return mcp;
 }

@@ -15,6 +15,9 @@ import { execInSandboxHandler } from "./sandboxes/exec-handler.ts";
 import { openTerminalHandler } from "./sandboxes/terminal-handler.ts";
 import { copyIntoSandboxHandler, copyOutOfSandboxHandler } from "./sandboxes/copy-handler.ts";
 import { readLogsHandler } from "./logs/read-logs-handler.ts";
+import { getMetricsHandler } from "./metrics/get-metrics-handler.ts";
+import { listAlertsHandler } from "./metrics/list-alerts-handler.ts";
+import { sandboxStatsHandler } from "./metrics/sandbox-stats-handler.ts";
 import { checkMountHandler, listMountsHandler } from "./mounts/mounts-handler.ts";
 import { doctorHandler } from "./doctor/doctor-handler.ts";
 import type { Handler } from "./handling/handler.ts";
@@ -39,6 +42,9 @@ export const handlers: readonly Handler[] = [
   writeStdinHandler,
   stopProcessHandler,
   readLogsHandler,
+  getMetricsHandler,
+  listAlertsHandler,
+  sandboxStatsHandler,
   listImagesHandler,
   pullImagesHandler,
   buildImagesHandler,

@@ -18,6 +18,9 @@ import {
 import { execInSandboxContract, openTerminalContract } from "./sandboxes/exec-contract.ts";
 import { copyIntoSandboxContract, copyOutOfSandboxContract } from "./sandboxes/copy-contract.ts";
 import { readLogsContract } from "./logs/read-logs-contract.ts";
+import { getMetricsContract } from "./metrics/get-metrics-contract.ts";
+import { listAlertsContract } from "./metrics/list-alerts-contract.ts";
+import { sandboxStatsContract } from "./metrics/sandbox-stats-contract.ts";
 import { checkMountContract, listMountsContract } from "./mounts/mounts-contract.ts";
 import { doctorContract } from "./doctor/doctor-contract.ts";
 import type { OperationContract } from "./contract/operation-contract.ts";
@@ -42,6 +45,9 @@ export const operationTable: readonly OperationContract[] = [
   writeStdinContract,
   stopProcessContract,
   readLogsContract,
+  getMetricsContract,
+  listAlertsContract,
+  sandboxStatsContract,
   listImagesContract,
   pullImagesContract,
   buildImagesContract,

@@ -7,6 +7,8 @@ import type { Leases } from "../sandbox/owners/leases.ts";
 import type { Reaper } from "../sandbox/owners/reaper.ts";
 import type { Sandboxes } from "../sandbox/sandboxes.ts";
 import type { WorkArchives } from "../sandbox/work-archives.ts";
+import type { Sampler } from "../telemetry/metrics/sampler.ts";
+import type { ServerMetrics } from "../telemetry/prometheus/server-metrics.ts";
 import type { Environments } from "../workloads/environment/environments.ts";
 import type { Sessions } from "../workloads/session/sessions.ts";
 import type { OpenedLogs } from "./open-logs.ts";
@@ -21,6 +23,8 @@ export interface ClosingParts {
   readonly installers: Pick<Sandboxes, "close" | "left">;
   readonly archives: Pick<WorkArchives, "close">;
   readonly egressProxies: Pick<EgressProxies, "close">;
+  readonly sampler: Pick<Sampler, "close">;
+  readonly serverMetrics: Pick<ServerMetrics, "close">;
   readonly reaper: Pick<Reaper, "close">;
   /** Null where nothing is installed on this machine itself. */
   readonly hostInstaller: Pick<HostInstaller, "close"> | null;
@@ -49,6 +53,7 @@ export async function closeParts(parts: ClosingParts, withinMs: number): Promise
   const { environments, sessions, sandboxes, installers, monotonicMs } = parts;
   const removedByMs = monotonicMs() + Math.max(0, withinMs - 2 * restMs - logsMs);
   await settlesWithin(parts.peerServer.close(), restMs);
+  parts.sampler.close();
   // Programs end first, each with its result.
   const ended = Promise.allSettled([environments.close(), sessions.close()]);
   await settlesWithin(ended, Math.min(workMs, withinMs / 2));
@@ -56,6 +61,7 @@ export async function closeParts(parts: ClosingParts, withinMs: number): Promise
   await settlesWithin(removed, Math.max(0, removedByMs - monotonicMs()));
   const left = [...sandboxes.left, ...installers.left, ...environments.left];
   await settlesWithin(Promise.allSettled([parts.archives.close(), parts.egressProxies.close()]), restMs);
+  parts.serverMetrics.close();
   await settlesWithin(Promise.allSettled([parts.hostInstaller?.close(), parts.engines.close()]), restMs);
   await settlesWithin(parts.logs.close(logsMs), logsMs + restMs);
   if (left.length === 0) await parts.leases.release();

@@ -4,6 +4,7 @@ import type { Host } from "../config/host/host.ts";
 import { EgressProxies } from "../egress/egress-proxies.ts";
 import { NetworkAccess } from "../egress/network-access.ts";
 import { readRegistrySettings } from "../egress/registries/registry-settings.ts";
+import type { Traffic } from "../egress/traffic.ts";
 import type { NetworkAlerts } from "../telemetry/network-alerts.ts";
 import type { Door } from "./engine-chooser.ts";
 
@@ -16,7 +17,8 @@ export interface NetworkOptions {
   readonly config: Config;
   readonly host: Host;
   readonly door: Door;
-  readonly refusals: NetworkAlerts;
+  readonly networkAlerts: NetworkAlerts;
+  readonly traffic: Traffic;
   readonly logger: Logger;
 }
 
@@ -24,7 +26,7 @@ export interface NetworkOptions {
 const proxyIdleMs = 300_000;
 
 /** No proxy runs before a sandbox needs one. */
-export function openNetwork({ config, host, door, refusals, logger }: NetworkOptions): OpenedNetwork {
+export function openNetwork({ config, host, door, networkAlerts, traffic, logger }: NetworkOptions): OpenedNetwork {
   const egressProxies = new EgressProxies({
     idleMs: proxyIdleMs,
     platform: host.platform,
@@ -36,7 +38,8 @@ export function openNetwork({ config, host, door, refusals, logger }: NetworkOpt
     logger,
     // Who sits before the command line is told by it.
     refusalLevel: door === "server" ? "warn" : "info",
-    refusals,
+    refusals: networkAlerts,
+    traffic,
   });
   const network = new NetworkAccess({
     proxies: egressProxies,

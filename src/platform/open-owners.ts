@@ -29,10 +29,12 @@ export interface OwnersOptions {
   readonly now: () => number;
   /** A live sandbox of this process. */
   readonly findLive: (id: string) => Sandbox | undefined;
+  /** As `ServePeer.usageOf`. */
+  readonly usageOf: (id: string) => unknown;
 }
 
 /** Nothing is written or removed yet. */
-export function openOwners({ host, logger, now, findLive }: OwnersOptions): Owners {
+export function openOwners({ host, logger, now, findLive, usageOf }: OwnersOptions): Owners {
   const { uid, platform, stateDirectory, uptimeMs } = host;
   const owner = createId("own");
   const identity = identityOf(host.pid, host.hostName);
@@ -54,6 +56,7 @@ export function openOwners({ host, logger, now, findLive }: OwnersOptions): Owne
     platform,
     leases,
     find: findLive,
+    usageOf,
     logger,
   });
   const reaper = new Reaper({ leases, records, archives, peerServer, logger, now });

@@ -20,8 +20,9 @@ export interface SandboxesOptions {
   readonly config: Config;
   readonly host: Host;
   readonly owners: Owners;
-  /** Told of sandboxes of runs, not of installers. */
+  /** Told of sandboxes of runs, and of those of installers. */
   readonly observers: readonly SandboxObserver[];
+  readonly installerObservers: readonly SandboxObserver[];
   readonly logger: Logger;
   readonly now: () => number;
   /** Called when a run begins to wait for its place. */
@@ -40,6 +41,10 @@ export function openSandboxes(options: SandboxesOptions): OpenedSandboxes {
   const shared = { leases, records, peerServer, platform: host.platform, owner, logger, now };
   const admission = openAdmission(maxContainers, onWaiting);
   const sandboxes = new Sandboxes({ ...shared, admission, observers });
-  const installers = new Sandboxes({ ...shared, admission: openAdmission(maxInstallers) });
+  const installers = new Sandboxes({
+    ...shared,
+    admission: openAdmission(maxInstallers),
+    observers: options.installerObservers,
+  });
   return { admission, sandboxes, installers, findLive: (id) => sandboxes.find(id) ?? installers.find(id) };
 }

@@ -9,6 +9,7 @@ import type { CallOperation } from "../operations/contract/operation-call.ts";
 import type { GrantOf } from "../operations/contract/grant.ts";
 import { handlers } from "../operations/handlers.ts";
 import { operationCaller } from "../operations/handling/handler.ts";
+import { observedCaller } from "../operations/handling/observed-caller.ts";
 import type { PlatformParts } from "../operations/handling/platform-parts.ts";
 import { findImports } from "../packages/imports/find-imports.ts";
 import { assertNetworkAllowed } from "../policy/network/network.ts";
@@ -20,13 +21,13 @@ import { Sessions } from "../workloads/session/sessions.ts";
 import { closeParts, type ClosingParts } from "./close-parts.ts";
 import { createEngineChooser, type Door } from "./engine-chooser.ts";
 import { engineSurroundings } from "./engine-surroundings.ts";
-import { openAlerts } from "./open-alerts.ts";
 import { openImages } from "./open-images.ts";
 import { openLogs } from "./open-logs.ts";
 import { openNetwork } from "./open-network.ts";
 import { openOwners } from "./open-owners.ts";
 import { openPackages } from "./open-packages.ts";
 import { openSandboxes } from "./open-sandboxes.ts";
+import { openTelemetryParts } from "./open-telemetry-parts.ts";
 
 export interface PlatformOptions {
   readonly config: Config;
@@ -71,7 +72,7 @@ export function createPlatform(options: PlatformOptions): Platform {
   const close = (withinMs = closeWithinMs): Promise<readonly string[]> => (closed ??= closeParts(closing, withinMs));
   return {
     ...parts,
-    call: operationCaller(handlers, parts, options.grantOf ?? (() => null)),
+    call: observedCaller(operationCaller(handlers, parts, options.grantOf ?? (() => null)), parts),
     endPrincipal: async (principal) => {
       await Promise.all([parts.sessions.endAll(principal), parts.environments.endAll(principal)]);
       parts.sandboxes.setMaximum(principal, null);
@@ -99,12 +100,16 @@ function openParts(options: PlatformOptions): OpenedParts {
   const monotonicMs = (): number => performance.now();
   const engines = new Engines(engineTable, engineSurroundings(config, host));
   const findLive = (id: string): Sandbox | undefined => opened.findLive(id);
-  const owners = openOwners({ host, logger, now, findLive });
+  const usageOf = (id: string): unknown => telemetry.usageOf(id);
+  const owners = openOwners({ host, logger, now, findLive, usageOf });
   const { owner, archives, leases, records, reaper, peerServer, identity } = owners;
   const recorded = openLogs({ config, host, owner, identity, storeByDefault, logger, now, monotonicMs });
-  const { logs, store, observers } = recorded;
+  const { logs, store } = recorded;
+  const telemetry = openTelemetryParts({ logger, now, monotonicMs, waiting: () => admission.waiting, onAlert });
+  const observers = [...recorded.observers, ...telemetry.observers];
+  const { installerObservers } = telemetry;
   const onWaiting = (): void => sessions.makeRoom();
-  const opened = openSandboxes({ config, host, owners, observers, logger, now, onWaiting });
+  const opened = openSandboxes({ config, host, owners, observers, installerObservers, logger, now, onWaiting });
   const { admission, sandboxes, installers } = opened;
   const idleMs = config.session.idleTimeoutMs;
   const sessions = new Sessions({
@@ -115,10 +120,9 @@ function openParts(options: PlatformOptions): OpenedParts {
     now,
   });
   const environments = new Environments({ idleMs: config.environmentIdleMs, logger });
-  const alerts = openAlerts({ logger, now, onAlert });
-  const { egressProxies, network } = openNetwork({ config, host, door, refusals: alerts.network, logger });
+  const { egressProxies, network } = openNetwork({ config, host, door, ...telemetry, logger });
   const { packages, hostInstaller } = openPackages({ config, host, identity, installers, network, logger, now });
-  const kept = { engines, sandboxes, sessions, environments, reaper, leases, logger, monotonicMs };
+  const kept = { ...telemetry, engines, sandboxes, sessions, environments, reaper, leases, logger, monotonicMs };
   const parts: PlatformParts = {
     ...kept,
     ...createEngineChooser({ config, host, door, defaultEngine, engines, reaper, logger }),
@@ -137,8 +141,6 @@ function openParts(options: PlatformOptions): OpenedParts {
     findImports: (input, { signal }) =>
       findImports(input, { signal, executable: host.executable, platform: host.platform }),
     packages,
-    setuidAlerts: alerts.setuid,
-    toolingAlerts: alerts.tooling,
     now,
     loadMountPolicy: () => loadMountPolicy({ config, host, workingDirectoryIsRoot: door !== "server" }),
   };

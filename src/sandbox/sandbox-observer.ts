@@ -1,13 +1,26 @@
+import type { ContainerStats } from "../engines/container-stats.ts";
+import type { ContainerLimits } from "../engines/container-spec.ts";
+import type { Capabilities } from "../engines/capabilities.ts";
+import type { CallOptions } from "../engines/engine.ts";
 import type { RunEnding, StartedRun } from "./run-record.ts";
 import type { OutputJoint } from "./output-joint.ts";
 
 /** A sandbox that has just been started. */
 export interface ObservedSandbox {
-  readonly sandbox: { readonly id: string; readonly output: Pick<OutputJoint, "listen"> };
+  readonly sandbox: {
+    readonly id: string;
+    readonly output: Pick<OutputJoint, "listen">;
+    readonly capabilities: Capabilities;
+    /** As `Container.stats`. */
+    measure(options?: CallOptions): Promise<ContainerStats>;
+  };
   readonly engine: string;
   readonly kind: string;
   /** Null: nobody has asked for it yet. */
   readonly principal: string | null;
+  readonly limits: Pick<ContainerLimits, "cpus" | "memoryBytes">;
+  /** How long its start took. */
+  readonly startMs: number;
 }
 
 /** Is told of the life of sandboxes and of their runs as it happens; is not waited for and does not throw. */
@@ -15,6 +28,8 @@ export interface SandboxObserver {
   sandboxOpened?(opened: ObservedSandbox): void;
   /** Somebody takes over a sandbox that was started for nobody in particular. */
   sandboxAssigned?(id: string, principal: string): void;
+  /** What it had used, as its own runs read it at their ends. */
+  statsRead?(id: string, stats: ContainerStats): void;
   sandboxRemoved?(id: string): void;
   runStarted?(run: StartedRun): void;
   runEnded?(run: StartedRun, end: RunEnding): void;

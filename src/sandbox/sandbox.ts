@@ -151,7 +151,14 @@ export class Sandbox implements AsyncDisposable {
       this.#parts.logger.debug({ sandbox: this.id, err: error }, "no statistics");
       return unknownStats;
     });
-    return (await settlesWithin(asked, lastStatsMs)) ? asked : unknownStats;
+    const stats = (await settlesWithin(asked, lastStatsMs)) ? await asked : unknownStats;
+    for (const observer of this.#parts.observers) observer.statsRead?.(this.id, stats);
+    return stats;
+  }
+
+  /** As `Container.stats`. */
+  measure(options?: CallOptions): Promise<ContainerStats> {
+    return this.#parts.container.stats(options);
   }
 
   /** Bytes of the files written to its root; null where that cannot be told. */

@@ -187,6 +187,7 @@ export class Sandboxes implements AsyncDisposable {
     const { capabilities, principal, signal } = options;
     const { id = createId("sbx") } = plan;
     if (this.#held.has(id)) throw new GloveboxError("ALREADY_EXISTS", `There is a sandbox ${id} already.`);
+    const begunMs = now();
     const container = await this.#containers.start(id, engine, plan, signal);
     logger.info({ sandbox: id, kind: plan.kind, engine: engine.name, principal }, "sandbox started");
     const record = {
@@ -217,8 +218,9 @@ export class Sandboxes implements AsyncDisposable {
       onRemoved: (isGone) => this.#forget(id, isGone),
     });
     this.#live.set(id, sandbox);
-    for (const observer of observers)
-      observer.sandboxOpened?.({ sandbox, engine: engine.name, kind: plan.kind, principal });
+    const startMs = Math.max(0, now() - begunMs);
+    const opened = { sandbox, engine: engine.name, kind: plan.kind, principal, limits: plan.limits, startMs };
+    for (const observer of observers) observer.sandboxOpened?.(opened);
     this.#containers.doubtful.delete(id);
     return sandbox;
   }

@@ -57,7 +57,11 @@ export const layers: Readonly<Record<string, LayerRule>> = {
     packages: ["esbuild"],
     builtins: "any",
   },
-  telemetry: { layers: ["errors", "base", "policy", "engines", "sandbox"], packages: ["redis"], builtins: "any" },
+  telemetry: {
+    layers: ["errors", "base", "policy", "engines", "sandbox"],
+    packages: ["prom-client", "redis"],
+    builtins: "any",
+  },
   store: { layers: ["errors", "base", "engines", "sandbox", "telemetry"], packages: ["kysely", "pg"], builtins: "any" },
   config: { layers: ["errors", "base", "policy", "engines"], packages: ["zod"], builtins: "any" },
   keys: { layers: ["errors", "contracts", "base", "policy", "config"], packages: ["zod"], builtins: "any" },
@@ -131,7 +135,7 @@ export const foldersWithout: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** A vendor's package stops at one file. */
-export const onePlacePackages: readonly string[] = ["oxc-parser", "@lezer/python", "pino"];
+export const onePlacePackages: readonly string[] = ["oxc-parser", "@lezer/python", "pino", "prom-client"];
 
 /** Where the environment (`process.*`, `node:os`) may be read. */
 export const environmentReaders: readonly string[] = [

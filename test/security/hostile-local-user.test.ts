@@ -123,6 +123,7 @@ while True:
       ...{ folder: path.join(folder, "doors"), owner: "own-1", uid: 0, platform: "linux" },
       leases: { stateOf: async () => "expired" },
       find: () => undefined,
+      usageOf: () => null,
       logger: pino({ level: "silent" }),
     });
     await expect(door.open()).rejects.toMatchObject(refusal);

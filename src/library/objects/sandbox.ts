@@ -22,6 +22,13 @@ import {
   type PruneSandboxesRequest,
   type SandboxRow,
 } from "../../operations/sandboxes/sandboxes-contract.ts";
+import type { WireAlert } from "../../operations/contract/alert-schema.ts";
+import {
+  getMetricsContract,
+  type GetMetricsRequest,
+  type GetMetricsResponse,
+} from "../../operations/metrics/get-metrics-contract.ts";
+import { listAlertsContract, type ListAlertsRequest } from "../../operations/metrics/list-alerts-contract.ts";
 import { withCommand } from "./with-command.ts";
 import type { Calls, CallOptions, RunOptions } from "./calls.ts";
 import type { Camel } from "./camel.ts";
@@ -50,6 +57,11 @@ export class Sandboxes {
   /** One by its id; nothing is asked yet. */
   get(sandboxId: string): Sandbox {
     return new Sandbox(this.#calls, sandboxId);
+  }
+
+  /** The newest alerts of those that this Glovebox has made, oldest first. */
+  async alerts(options: Camel<ListAlertsRequest> = {}, call?: CallOptions): Promise<readonly Camel<WireAlert>[]> {
+    return (await this.#calls.send(listAlertsContract, options, call)).alerts;
   }
 
   /** Removes what dead processes left on the engines, or everything; resolves to the ids. */
@@ -97,6 +109,14 @@ export class Sandbox {
   copyOut(source: string, target: string, limits: CopyLimits = {}, call?: CallOptions): Promise<Camel<CopyResponse>> {
     const request: Camel<CopyOutRequest> = { ...limits, sandboxId: this.id, source, target };
     return this.#calls.send(copyOutOfSandboxContract, request, call);
+  }
+
+  /** What it used, second by second, also for a while after its end. Only of one that this Glovebox has made. */
+  metrics(
+    options: Omit<Camel<GetMetricsRequest>, "sandboxId"> = {},
+    call?: CallOptions,
+  ): Promise<Camel<GetMetricsResponse>> {
+    return this.#calls.send(getMetricsContract, { ...options, sandboxId: this.id }, call);
   }
 
   /** Ends and removes it, whatever runs there. */

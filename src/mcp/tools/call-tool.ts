@@ -6,9 +6,11 @@ import type { RunningCall } from "../../calls/running-call.ts";
 import type { RunningCalls } from "../../calls/running-calls.ts";
 import { toGloveboxError } from "../../errors/glovebox-error.ts";
 import type { CallOperation } from "../../operations/contract/operation-call.ts";
+import type { Platform } from "../../platform/platform.ts";
 import { unknownTool } from "../protocol-errors.ts";
 import type { OfferedTool } from "./offered-tool.ts";
 import { tellProgress } from "./progress-notices.ts";
+import { tellAlerts } from "./alert-notices.ts";
 import { parseToolArguments } from "./tool-arguments.ts";
 import { errorResult, runningResult, toolResult } from "./tool-result.ts";
 
@@ -16,6 +18,8 @@ import { errorResult, runningResult, toolResult } from "./tool-result.ts";
 export interface ToolContext {
   readonly offered: readonly OfferedTool[];
   readonly callOperation: CallOperation;
+  /** Tells of what happens to the caller's sandboxes meanwhile. */
+  readonly alertBook: Pick<Platform["alertBook"], "listen">;
   readonly calls: RunningCalls<CallToolResult>;
   readonly texts: KeptTexts;
   readonly logger: Logger;
@@ -85,7 +89,7 @@ function findOrBegin(
 }
 
 async function answer(
-  { calls, answerWithinMs }: ToolContext,
+  { calls, alertBook, answerWithinMs }: ToolContext,
   { tool }: OfferedTool,
   call: RunningCall<CallToolResult>,
   server: ServerContext,
@@ -95,12 +99,14 @@ async function answer(
   if (signal.aborted) onAbort();
   signal.addEventListener("abort", onAbort, { once: true });
   const endProgress = tellProgress(call, server);
+  const endAlerts = tellAlerts(alertBook, call.principal, server);
   try {
     if (!tool.mayTakeLong || (await settlesWithin(call.ended, answerWithinMs))) return await call.ended;
     calls.keep(call);
     return runningResult(call);
   } finally {
     endProgress();
+    endAlerts();
     signal.removeEventListener("abort", onAbort);
   }
 }

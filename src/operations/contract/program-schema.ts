@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { resultAlerts } from "./alert-schema.ts";
 import { wireErrorSchema } from "./wire-error-schema.ts";
 import { isolationLevels, outcomes } from "./wire-values.ts";
 
@@ -18,6 +19,7 @@ export const programResponse = {
   oci_runtime: z.string().optional().describe("The OCI runtime that was asked for, and ran it."),
   policy_digest: z.string().optional().describe("Names the policy that governed this run in the store."),
   warnings: z.array(z.string()).describe("Substitutes and reductions that applied to this run."),
+  alerts: resultAlerts,
   error: wireErrorSchema.optional(),
 } as const;
 

@@ -1,3 +1,4 @@
+import { alertLines } from "./alert-schema.ts";
 import type { ProgramResponse } from "./program-schema.ts";
 
 /** A response about a program for an agent to read: the verdict in a line, what to do, the output, then the rest. */
@@ -11,6 +12,7 @@ export function programText(response: ProgramResponse, lines: readonly string[])
     ...section("stderr", response.stderr),
     ...(response.truncated ? ["Output beyond the cap was dropped: print less, or write it to a file."] : []),
     ...lines,
+    ...alertLines(response.alerts),
     ...warningLines(response.warnings),
   ].join("\n");
 }

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { defineOperation } from "../contract/operation-contract.ts";
+import { alertLines, resultAlerts } from "../contract/alert-schema.ts";
 import { secretsSchema } from "../contract/secrets-schema.ts";
 import { warningLines } from "../contract/program-text.ts";
 import { wireErrorSchema } from "../contract/wire-error-schema.ts";
@@ -42,6 +43,7 @@ const runCommandResponseSchema = z.object({
     "Files that tools of the project's owner run by themselves and that changed while the command ran; of many in one folder the folder; at most 100: to be looked at before such a tool is used there.",
   ),
   warnings: z.array(z.string()),
+  alerts: resultAlerts,
   error: wireErrorSchema.optional(),
 });
 
@@ -74,6 +76,7 @@ export const runCommandContract = defineOperation({
         ...streamLines("stdout", response.stdout_tail, response.stdout_dropped_bytes),
         ...streamLines("stderr", response.stderr_tail, response.stderr_dropped_bytes),
         ...toolingLines(response.tooling_files),
+        ...alertLines(response.alerts),
         ...warningLines(warnings),
       ].join("\n");
     },

@@ -4,6 +4,7 @@ import { shortenTooling } from "../../policy/tooling/tooling-changes.ts";
 import { resolveLimits } from "../../policy/limits/resolve-limits.ts";
 import type { OperationCall } from "../contract/operation-call.ts";
 import { handle } from "../handling/handler.ts";
+import { resultAlertsSince } from "../handling/result-alerts.ts";
 import { readSecrets } from "../handling/read-secrets.ts";
 import { readCommand } from "./read-command.ts";
 import { runCommandContract, type RunCommandResponse } from "./run-command-contract.ts";
@@ -15,7 +16,7 @@ type Request = RequestOf<typeof runCommandContract>;
 export const runCommandHandler = handle(runCommandContract, run);
 
 async function run(platform: PlatformParts, request: Request, call: OperationCall): Promise<RunCommandResponse> {
-  const { config, environments } = platform;
+  const { config, environments, alertBook } = platform;
   const plain = readCommand(request);
   const secrets = await readSecrets(platform, request.secrets ?? [], {
     principal: call.principal,
@@ -31,6 +32,7 @@ async function run(platform: PlatformParts, request: Request, call: OperationCal
     requested: request.timeout_seconds === undefined ? {} : { timeout_seconds: request.timeout_seconds },
     fieldNames: { timeout_seconds: "timeout_seconds" },
   });
+  const { mark } = alertBook;
   const result = await environment.run(spec, {
     timeoutMs,
     signal: call.signal,
@@ -50,6 +52,7 @@ async function run(platform: PlatformParts, request: Request, call: OperationCal
     policy_digest: result.policyDigest,
     tooling_files: [...shortenTooling(result.toolingFiles, maxToolingFiles)],
     warnings: [...result.warnings],
+    ...resultAlertsSince(alertBook, mark, result.sandboxId),
     ...(result.error === null ? {} : { error: result.error.toWire() }),
   };
 }

@@ -18,6 +18,7 @@ import { handle } from "../handling/handler.ts";
 import { explicitDemands } from "../handling/explicit-demands.ts";
 import { programToWire } from "../handling/program-to-wire.ts";
 import { pullEvent } from "../handling/image-events.ts";
+import { resultAlertsSince } from "../handling/result-alerts.ts";
 import { requestedLimits } from "../handling/requested-limits.ts";
 import { readSecrets } from "../handling/read-secrets.ts";
 import { readContextFiles } from "./context-files.ts";
@@ -43,6 +44,7 @@ async function run(platform: PlatformParts, request: Request, call: OperationCal
   });
   const notes = [...notices, ...engineNotes];
   for (const note of notes) await call.onEvent?.({ type: "warning", message: note });
+  const { mark } = platform.alertBook;
   const result = await execute(
     spec,
     {
@@ -65,7 +67,7 @@ async function run(platform: PlatformParts, request: Request, call: OperationCal
       onPull: (image, progress) => void call.onEvent?.(pullEvent(image, progress)),
     },
   );
-  return toWire(result, notes);
+  return { ...toWire(result, notes), ...resultAlertsSince(platform.alertBook, mark, result.sandboxId) };
 }
 
 /** Everything is checked before anything is started. */

@@ -13,6 +13,9 @@ import type { Sandbox } from "../../sandbox/sandbox.ts";
 import type { Sandboxes } from "../../sandbox/sandboxes.ts";
 import type { Store } from "../../store/store.ts";
 import type { SandboxLogs } from "../../telemetry/logs/sandbox-logs.ts";
+import type { AlertBook } from "../../telemetry/alert-book.ts";
+import type { Sampler } from "../../telemetry/metrics/sampler.ts";
+import type { ServerMetrics } from "../../telemetry/prometheus/server-metrics.ts";
 import type { SetuidAlerts } from "../../telemetry/setuid-alerts.ts";
 import type { ToolingAlerts } from "../../telemetry/tooling-alerts.ts";
 import type { Environments } from "../../workloads/environment/environments.ts";
@@ -53,6 +56,9 @@ export interface PlatformParts extends EngineChooser {
   readonly findImports: FindImports;
   readonly packages: Packages;
   readonly environments: Environments;
+  readonly sampler: Sampler;
+  readonly alertBook: AlertBook;
+  readonly serverMetrics: ServerMetrics;
   readonly setuidAlerts: SetuidAlerts;
   readonly toolingAlerts: ToolingAlerts;
   /** Milliseconds of a clock that never goes back. */

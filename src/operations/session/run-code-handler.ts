@@ -10,6 +10,7 @@ import { explicitDemands } from "../handling/explicit-demands.ts";
 import type { OperationCall } from "../contract/operation-call.ts";
 import { handle } from "../handling/handler.ts";
 import { programToWire } from "../handling/program-to-wire.ts";
+import { resultAlertsSince } from "../handling/result-alerts.ts";
 import { readSecrets } from "../handling/read-secrets.ts";
 import { requestedLimits } from "../handling/requested-limits.ts";
 import type { RequestOf } from "../contract/operation-contract.ts";
@@ -26,6 +27,7 @@ async function run(platform: PlatformParts, request: Request, call: OperationCal
   const checked = await callOf(platform, request, call);
   const { session, notes } = await sessionOf(platform, request, call);
   for (const note of notes) await call.onEvent?.({ type: "warning", message: note });
+  const { mark } = platform.alertBook;
   const result = await runInSession(
     session,
     { ...checked, minIsolation: request.min_isolation ?? session.settings.minIsolation },
@@ -38,6 +40,7 @@ async function run(platform: PlatformParts, request: Request, call: OperationCal
     restarted: result.restarted,
     packages_installed: [...result.packages],
     ...programToWire(result, notes),
+    ...resultAlertsSince(platform.alertBook, mark, result.sandboxId),
   };
 }
 

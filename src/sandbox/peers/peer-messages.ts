@@ -12,6 +12,7 @@ const addressed = { protocol: z.literal(peerProtocol), sandbox_id: z.string().ma
 export const peerRequestSchema = z.discriminatedUnion("action", [
   z.strictObject({ ...addressed, action: z.literal("describe") }),
   z.strictObject({ ...addressed, action: z.literal("remove") }),
+  z.strictObject({ ...addressed, action: z.literal("usage") }),
   z.strictObject({
     ...addressed,
     action: z.literal("exec"),
@@ -50,6 +51,7 @@ export const peerMessageSchema = z.discriminatedUnion("type", [
       .describe("Folders of the sandbox that are on this machine, where no program of ours can run inside."),
   }),
   z.object({ type: z.literal("done") }),
+  z.object({ type: z.literal("usage"), usage: z.unknown() }),
   z.object({ type: z.literal("started") }),
   z.object({ type: z.literal("ended"), call: z.int(), error: wireError.nullable() }),
   z.object({ type: z.literal("exit"), exit_code: z.int() }),

@@ -23,6 +23,7 @@ function serverOf(owner = "own-1", expired: readonly string[] = []): PeerServer 
     platform: process.platform,
     leases: { stateOf: (name) => Promise.resolve(expired.includes(name) ? "expired" : "living") },
     find: () => undefined,
+    usageOf: () => null,
     logger: { debug: quiet, info: quiet, warn: quiet, error: quiet },
   });
 }

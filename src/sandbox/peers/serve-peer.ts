@@ -19,13 +19,15 @@ import { ownSandbox, type AddedProgram, type AddedProgramSpec } from "./added-pr
 export interface ServePeer {
   /** The live sandbox of that id. */
   readonly find: (id: string) => Sandbox | undefined;
+  /** What is known of the use of its resources, as JSON; null: nothing. */
+  readonly usageOf: (id: string) => unknown;
   readonly logger: Logger;
 }
 
 type ExecRequest = Extract<PeerRequest, { action: "exec" }>;
 
 /** Does what one connection asks for, and resolves when nothing of it is left. Never rejects. */
-export async function servePeer(socket: Socket, { find, logger }: ServePeer): Promise<void> {
+export async function servePeer(socket: Socket, { find, usageOf, logger }: ServePeer): Promise<void> {
   const gone = new AbortController();
   let answer: (message: CallerMessage) => void = () => {
     // Nothing runs yet.
@@ -58,6 +60,8 @@ export async function servePeer(socket: Socket, { find, logger }: ServePeer): Pr
       if (end === "unclean") logger.warn({ sandbox: sandbox.id }, "a peer's program may not have ended");
       await Promise.all(ends);
       tell({ type: "settled" });
+    } else if (request.action === "usage") {
+      tell({ type: "usage", usage: usageOf(sandbox.id) });
     } else {
       if (request.action === "remove") await sandbox.remove();
       tell({ type: "done" });

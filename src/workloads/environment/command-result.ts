@@ -12,6 +12,7 @@ export interface CommandResult {
   readonly durationMs: number;
   /** Names the policy that governed it. */
   readonly policyDigest: string;
+  readonly sandboxId: string;
   /** Whether the environment's container is another one than that of the command before. */
   readonly restarted: boolean;
   /** Files that tools of the project's owner run, and that changed while it ran. */

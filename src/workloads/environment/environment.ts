@@ -171,6 +171,7 @@ export class Environment {
         outcome: concluded.outcome,
         policyDigest: concluded.policyDigest,
         error: concluded.error,
+        sandboxId: sandbox.id,
         restarted,
         toolingFiles: tooling.changed,
         warnings: [

@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import pino from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { encodeFrame, frameTypes } from "../../../src/base/mux/frames.ts";
+import { Traffic } from "../../../src/egress/traffic.ts";
 import { EgressProxies } from "../../../src/egress/egress-proxies.ts";
 import type { EgressConnection } from "../../../src/egress/egress-connection.ts";
 import { DnsServer } from "../../helpers/dns-server.ts";
@@ -175,6 +176,7 @@ describe("the egress proxies of a server", () => {
     logger,
     refusalLevel: "info",
     refusals: { refused: () => undefined, ended: () => undefined },
+    traffic: new Traffic(),
   });
   afterAll(() => proxies.close());
   const open = (principal: string): Promise<EgressConnection> =>

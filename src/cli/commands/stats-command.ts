@@ -1,0 +1,49 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Command } from "commander";
+import { sandboxStatsContract } from "../../operations/metrics/sandbox-stats-contract.ts";
+import type { CommandIo, SetExitCode } from "../command-io.ts";
+import { openCalls } from "../open-calls.ts";
+import { statsTable } from "../output/stats-table.ts";
+
+interface StatsOptions {
+  readonly once?: boolean;
+  readonly json?: boolean;
+}
+
+const intervalMs = 1_000;
+/** Up to the top of what was drawn, and all below it away. */
+const upAndClear = (lines: number): string => (lines === 0 ? "" : `\u001B[${lines}A\u001B[0J`);
+
+/** `glovebox stats`: what live sandboxes use, drawn anew each second on a terminal. */
+export function addStatsCommand(program: Command, io: CommandIo, setExitCode: SetExitCode): void {
+  program
+    .command("stats")
+    .description("Show what live sandboxes use of CPU, memory, network and disk, each second until it is interrupted.")
+    .argument("[id]", "only this sandbox, as glovebox ps shows it")
+    .option("--once", "print it once")
+    .option("--json", "print one JSON object each second")
+    .action(async (id: string | undefined, { once, json }: StatsOptions) => {
+      await using calls = await openCalls();
+      const redraws = json !== true && once !== true && io.stdout.isTTY === true;
+      let lines = 0;
+      setExitCode(0);
+      for (let first = true; ; first = false) {
+        const { sandboxes } = await calls.send(sandboxStatsContract, { id }, { signal: io.signal });
+        const text = json === true ? `${JSON.stringify({ sandboxes })}\n` : statsTable(sandboxes);
+        io.stdout.write(redraws ? upAndClear(lines) + text : first || json === true ? text : `\n${text}`);
+        lines = text.split("\n").length - 1;
+        if (once === true) return;
+        // An interruption is how it ends.
+        if (!(await slept(intervalMs, io.signal))) return;
+      }
+    });
+}
+
+async function slept(milliseconds: number, signal: AbortSignal): Promise<boolean> {
+  try {
+    await sleep(milliseconds, undefined, { signal });
+    return true;
+  } catch {
+    return false;
+  }
+}

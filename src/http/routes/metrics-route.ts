@@ -1,0 +1,24 @@
+import type { FastifyInstance } from "fastify";
+import type { RouteContext } from "./route-context.ts";
+
+/** `/metrics`: the server's own, in Prometheus's text, for callers with a token. */
+export function addMetricsRoute(app: FastifyInstance, { platform }: RouteContext): void {
+  app.get("/metrics", async (_, reply) => {
+    const { contentType, text } = await platform.serverMetrics.page();
+    return reply.type(contentType).send(text);
+  });
+}
+
+/** Counts the time of every request from now on, those that are refused too. */
+export function timeRequests(app: FastifyInstance, { serverMetrics, monotonicMs }: RouteContext["platform"]): void {
+  app.addHook("onRequest", async (request, reply) => {
+    const startedMs = monotonicMs();
+    const { method } = request;
+    // As it is written in the table, so that no path which somebody asked for becomes a label.
+    const route = (request.routeOptions.url ?? "").replaceAll(/:(\w+)/g, "{$1}");
+    reply.raw.once("close", () => {
+      const durationMs = monotonicMs() - startedMs;
+      serverMetrics.httpRequestEnded({ method, route, status: reply.raw.statusCode, durationMs });
+    });
+  });
+}

@@ -1,0 +1,39 @@
+import { assertOwnPeer } from "../../sandbox/peers/own-peers.ts";
+import type { SandboxRecord } from "../../sandbox/owners/sandbox-records.ts";
+import { askRemoteUsage } from "../../sandbox/peers/remote-usage.ts";
+import { handle } from "../handling/handler.ts";
+import type { PlatformParts } from "../handling/platform-parts.ts";
+import { sandboxNotFound } from "../sandboxes/sandbox-errors.ts";
+import { sandboxStatsContract, sandboxStatsRow, type SandboxStatsRow } from "./sandbox-stats-contract.ts";
+import { usageRow } from "./usage-row.ts";
+
+/** What the sandboxes of this user use now: this process's own, and those of others that answer. */
+export const sandboxStatsHandler = handle(sandboxStatsContract, async (platform, { id }, call) => {
+  const own = platform.sampler.live.map((sampled) => usageRow(sampled));
+  const known = new Set(own.map(({ container_id }) => container_id));
+  const records = (await platform.records.list()).filter((record) => !known.has(record.id));
+  const wanted = id === undefined ? records : records.filter((record) => record.id === id);
+  const others = await Promise.all(wanted.map((record) => askOther(platform, record, call.signal)));
+  const rows = [...own, ...others.filter((row) => row !== null)].filter(
+    (row) => id === undefined || row.container_id === id,
+  );
+  if (id !== undefined && rows.length === 0)
+    throw sandboxNotFound(id, [...known, ...records.map((record) => record.id)]);
+  return { sandboxes: rows.toSorted((a, b) => a.container_id.localeCompare(b.container_id)) };
+});
+
+/** Null for a sandbox whose process is gone, is not this user's or does not answer in time. */
+async function askOther(
+  platform: PlatformParts,
+  { id, owner, peerAddress: address = null }: SandboxRecord,
+  signal: AbortSignal | undefined,
+): Promise<SandboxStatsRow | null> {
+  if (address === null || (await platform.leases.stateOf(owner)) !== "living") return null;
+  try {
+    await assertOwnPeer(address, platform.host);
+    return sandboxStatsRow.safeParse(await askRemoteUsage({ id, address }, signal)).data ?? null;
+  } catch (error) {
+    platform.logger.debug({ sandbox: id, err: error }, "the owner of a sandbox did not tell its use");
+    return null;
+  }
+}

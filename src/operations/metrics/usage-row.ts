@@ -1,0 +1,13 @@
+import type { SampledSandbox } from "../../telemetry/metrics/sampler.ts";
+import { sampledToWire, sampleToWire } from "./sample-to-wire.ts";
+import type { SandboxStatsRow } from "./sandbox-stats-contract.ts";
+
+/** A sandbox with its newest sample, on the wire and for other processes of this user. */
+export function usageRow(sampled: SampledSandbox): SandboxStatsRow {
+  const { last } = sampled.ring;
+  return {
+    container_id: sampled.observed.sandbox.id,
+    ...sampledToWire(sampled),
+    sample: last === undefined ? null : sampleToWire(last),
+  };
+}

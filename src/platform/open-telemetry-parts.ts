@@ -1,0 +1,84 @@
+import type { Logger } from "../base/logger.ts";
+import { Traffic } from "../egress/traffic.ts";
+import { usageRow } from "../operations/metrics/usage-row.ts";
+import type { SandboxObserver } from "../sandbox/sandbox-observer.ts";
+import { AlertBook } from "../telemetry/alert-book.ts";
+import type { Alert, AlertListener } from "../telemetry/alert.ts";
+import { Sampler } from "../telemetry/metrics/sampler.ts";
+import { NetworkAlerts } from "../telemetry/network-alerts.ts";
+import { ServerMetrics } from "../telemetry/prometheus/server-metrics.ts";
+import { SetuidAlerts } from "../telemetry/setuid-alerts.ts";
+import { ToolingAlerts } from "../telemetry/tooling-alerts.ts";
+import { UsageAlerts } from "../telemetry/usage-alerts.ts";
+
+/** What is told of sandboxes while they live. */
+export interface TelemetryParts {
+  readonly networkAlerts: NetworkAlerts;
+  readonly setuidAlerts: SetuidAlerts;
+  readonly toolingAlerts: ToolingAlerts;
+  readonly alertBook: AlertBook;
+  readonly sampler: Sampler;
+  readonly serverMetrics: ServerMetrics;
+  readonly traffic: Traffic;
+  /** Of a live sandbox, for other processes of this user. */
+  readonly usageOf: (sandbox: string) => unknown;
+  /** To be told of every sandbox, and of those of installers. */
+  readonly observers: readonly SandboxObserver[];
+  readonly installerObservers: readonly SandboxObserver[];
+}
+
+export interface TelemetryOptions {
+  readonly logger: Logger;
+  readonly now: () => number;
+  /** Milliseconds of a clock that never goes back. */
+  readonly monotonicMs: () => number;
+  /** Requests that wait for a place. */
+  readonly waiting: () => number;
+  /** Receives every alert of every sandbox; one that throws is logged, and holds nothing up. */
+  readonly onAlert: AlertListener | undefined;
+}
+
+/** Samples, metrics and alerts: every alert is logged, kept for its sandbox's principal and handed to the listener. */
+export function openTelemetryParts({ logger, now, monotonicMs, waiting, onAlert }: TelemetryOptions): TelemetryParts {
+  const alertBook = new AlertBook();
+  const traffic = new Traffic();
+  const serverMetrics = new ServerMetrics({ waiting, samples: () => ({ ...sampler.counts }) });
+  const tellAlert = (alert: Alert): void => {
+    logger.info({ alert }, "alert");
+    alertBook.add(alert);
+    serverMetrics.alertTold(alert);
+    try {
+      onAlert?.(alert);
+    } catch (error) {
+      logger.warn({ err: error }, "the listener of alerts failed");
+    }
+  };
+  const usageAlerts = new UsageAlerts(tellAlert, now);
+  const sampler = new Sampler({
+    trafficOf: (sandbox) => traffic.find(sandbox),
+    onSample: (sandbox, sample, stats) => {
+      usageAlerts.sampled(sandbox, sample);
+      usageAlerts.statsRead(sandbox, stats);
+    },
+    logger,
+    now,
+    monotonicMs,
+  });
+  const trafficEnd: SandboxObserver = { sandboxRemoved: (id) => traffic.forget(id) };
+  const installerObservers = [alertBook, trafficEnd];
+  return {
+    networkAlerts: new NetworkAlerts(tellAlert, now),
+    setuidAlerts: new SetuidAlerts(tellAlert, now),
+    toolingAlerts: new ToolingAlerts(tellAlert, now),
+    alertBook,
+    sampler,
+    serverMetrics,
+    traffic,
+    usageOf: (id) => {
+      const sampled = sampler.find(id);
+      return sampled === undefined ? null : usageRow(sampled);
+    },
+    observers: [...installerObservers, sampler, usageAlerts, serverMetrics],
+    installerObservers,
+  };
+}

@@ -1,0 +1,98 @@
+import type { SandboxObserver, ObservedSandbox } from "../sandbox/sandbox-observer.ts";
+import type { Alert } from "./alert.ts";
+
+/** What is asked for; what is left out matches everything. */
+export interface AlertFilter {
+  readonly sandbox?: string | undefined;
+  readonly kind?: Alert["kind"] | undefined;
+  readonly state?: Alert["state"] | undefined;
+  /** RFC 3339; none before it. */
+  readonly since?: string | undefined;
+}
+
+/** Receives the alerts of one principal; is not waited for and does not throw. */
+export type PrincipalAlertListener = (alert: Alert, principal: string) => void;
+
+/** Alerts kept of one principal, and principals of whom any are kept. */
+const max = { alerts: 500, principals: 1_000, gone: 1_000 } as const;
+
+interface Entry {
+  readonly number: number;
+  readonly alert: Alert;
+}
+
+/** The newest alerts of each principal, for those who ask later, and those who listen now. */
+export class AlertBook implements SandboxObserver {
+  /** Whose sandbox it is, also for a while after its end. */
+  readonly #owners = new Map<string, string | null>();
+  readonly #gone: string[] = [];
+  /** By principal; whose last alert is the oldest comes first. */
+  readonly #alerts = new Map<string, Entry[]>();
+  readonly #listeners = new Set<PrincipalAlertListener>();
+  #number = 0;
+
+  sandboxOpened({
+    sandbox,
+    principal,
+  }: Pick<ObservedSandbox, "principal"> & { readonly sandbox: { readonly id: string } }): void {
+    this.#owners.set(sandbox.id, principal);
+  }
+
+  sandboxAssigned(id: string, principal: string): void {
+    this.#owners.set(id, principal);
+  }
+
+  sandboxRemoved(id: string): void {
+    this.#gone.push(id);
+    const [forgotten] = this.#gone.length > max.gone ? this.#gone.splice(0, 1) : [];
+    if (forgotten !== undefined) this.#owners.delete(forgotten);
+  }
+
+  /** Of a sandbox that is nobody's, none is kept. */
+  add(alert: Alert): void {
+    const principal = this.#owners.get(alert.container_id) ?? null;
+    if (principal === null) return;
+    const entries = this.#alerts.get(principal) ?? [];
+    entries.push({ number: ++this.#number, alert });
+    if (entries.length > max.alerts) entries.shift();
+    this.#alerts.delete(principal);
+    this.#alerts.set(principal, entries);
+    const [oldest] = this.#alerts.keys();
+    if (this.#alerts.size > max.principals && oldest !== undefined) this.#alerts.delete(oldest);
+    for (const listener of this.#listeners) listener(alert, principal);
+  }
+
+  /** A principal's, oldest first. */
+  list(principal: string, { sandbox, kind, state, since }: AlertFilter = {}): readonly Alert[] {
+    const sinceMs = since === undefined ? Number.NEGATIVE_INFINITY : Date.parse(since);
+    return (this.#alerts.get(principal) ?? [])
+      .map(({ alert }) => alert)
+      .filter(
+        (alert) =>
+          (sandbox === undefined || alert.container_id === sandbox) &&
+          (kind === undefined || alert.kind === kind) &&
+          (state === undefined || alert.state === state) &&
+          Date.parse(alert.timestamp) >= sinceMs,
+      );
+  }
+
+  /** Names this moment, for `since`. */
+  get mark(): number {
+    return this.#number;
+  }
+
+  /** Alerts of a sandbox that came after a moment, oldest first. */
+  since(mark: number, sandbox: string): readonly Alert[] {
+    const principal = this.#owners.get(sandbox) ?? null;
+    const entries = principal === null ? [] : (this.#alerts.get(principal) ?? []);
+    return entries
+      .filter(({ number, alert }) => number > mark && alert.container_id === sandbox)
+      .map(({ alert }) => alert);
+  }
+
+  /** Every alert of a principal's from now on, until the function that it returns is called. */
+  listen(listener: PrincipalAlertListener): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+}

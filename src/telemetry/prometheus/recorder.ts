@@ -1,0 +1,124 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+
+/** What is asked at each reading. */
+export interface MetricSources {
+  /** Requests that wait for a place. */
+  readonly waiting: () => number;
+  /** Samples of sandboxes by what became of them: taken, skipped, failed. */
+  readonly samples: () => Readonly<Record<string, number>>;
+}
+
+/** Seconds: a warm start takes some milliseconds, a pull minutes. */
+const startBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+const runBuckets = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 3600];
+/** As OpenTelemetry advises for `http.server.request.duration` and `mcp.server.operation.duration`. */
+const httpBuckets = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
+const mcpBuckets = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300];
+
+/**
+ * The server's own metrics in a registry of its own. Labels are words of ours (engines, kinds, outcomes, operations,
+ * routes as they are written in the table): never a name of a host, an id or anything else that a request chose.
+ */
+export class PrometheusRecorder {
+  readonly registry: Registry = new Registry();
+  readonly sandboxes: Gauge<"engine" | "kind">;
+  readonly started: Counter<"engine" | "kind">;
+  readonly removed: Counter<"engine" | "kind">;
+  readonly startSeconds: Histogram<"engine" | "kind">;
+  readonly runs: Counter<"engine" | "kind" | "outcome">;
+  readonly runSeconds: Histogram<"engine" | "kind">;
+  readonly operationSeconds: Histogram<"operation" | "error_type">;
+  readonly httpSeconds: Histogram<"http_request_method" | "http_route" | "http_response_status_code">;
+  readonly mcpSeconds: Histogram<"mcp_method_name" | "gen_ai_tool_name" | "error_type">;
+  readonly alerts: Counter<"kind">;
+  readonly waiting: Gauge;
+  readonly samples: Counter<"result">;
+
+  constructor({ waiting, samples }: MetricSources) {
+    const registers = [this.registry];
+    collectDefaultMetrics({ register: this.registry });
+    this.sandboxes = new Gauge({
+      name: "glovebox_sandboxes",
+      help: "Sandboxes that live now.",
+      labelNames: ["engine", "kind"],
+      registers,
+    });
+    this.started = new Counter({
+      name: "glovebox_sandboxes_started_total",
+      help: "Sandboxes that have been started.",
+      labelNames: ["engine", "kind"],
+      registers,
+    });
+    this.removed = new Counter({
+      name: "glovebox_sandboxes_removed_total",
+      help: "Sandboxes that have ended.",
+      labelNames: ["engine", "kind"],
+      registers,
+    });
+    this.startSeconds = new Histogram({
+      name: "glovebox_sandbox_start_duration_seconds",
+      help: "Time from a sandbox's place to its being ready.",
+      labelNames: ["engine", "kind"],
+      buckets: startBuckets,
+      registers,
+    });
+    this.runs = new Counter({
+      name: "glovebox_runs_total",
+      help: "Programs that have ended, by their outcome.",
+      labelNames: ["engine", "kind", "outcome"],
+      registers,
+    });
+    this.runSeconds = new Histogram({
+      name: "glovebox_run_duration_seconds",
+      help: "Time of the programs themselves.",
+      labelNames: ["engine", "kind"],
+      buckets: runBuckets,
+      registers,
+    });
+    this.operationSeconds = new Histogram({
+      name: "glovebox_operation_duration_seconds",
+      help: "Time of operations at every door, waiting included; error_type is empty for those that were answered.",
+      labelNames: ["operation", "error_type"],
+      buckets: runBuckets,
+      registers,
+    });
+    this.httpSeconds = new Histogram({
+      name: "http_server_request_duration_seconds",
+      help: "Time of HTTP requests.",
+      labelNames: ["http_request_method", "http_route", "http_response_status_code"],
+      buckets: httpBuckets,
+      registers,
+    });
+    this.mcpSeconds = new Histogram({
+      name: "mcp_server_operation_duration_seconds",
+      help: "Time of MCP requests.",
+      labelNames: ["mcp_method_name", "gen_ai_tool_name", "error_type"],
+      buckets: mcpBuckets,
+      registers,
+    });
+    this.alerts = new Counter({
+      name: "glovebox_alerts_total",
+      help: "Alerts that have started.",
+      labelNames: ["kind"],
+      registers,
+    });
+    this.waiting = new Gauge({
+      name: "glovebox_requests_waiting",
+      help: "Requests that wait for a place for their sandbox.",
+      registers,
+      collect() {
+        this.set(waiting());
+      },
+    });
+    this.samples = new Counter({
+      name: "glovebox_samples_total",
+      help: "Samples of sandboxes: taken, failed by the engine, and skipped because it was late.",
+      labelNames: ["result"],
+      registers,
+      collect() {
+        this.reset();
+        for (const [result, count] of Object.entries(samples())) this.inc({ result }, count);
+      },
+    });
+  }
+}

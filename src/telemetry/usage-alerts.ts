@@ -1,0 +1,146 @@
+import { formatBytes } from "../base/bytes.ts";
+import type { ContainerStats } from "../engines/container-stats.ts";
+import type { ObservedSandbox, SandboxObserver } from "../sandbox/sandbox-observer.ts";
+import { initialRuleState, stepRule, type AlertRule, type RuleState } from "./alert-rule.ts";
+import type { Alert, AlertListener } from "./alert.ts";
+import { addShare, meanShare, type CpuShare } from "./cpu-window.ts";
+import type { MetricsSample } from "./metrics/sample.ts";
+
+/** Percent of a limit above which an alert starts (SPEC ME2). */
+const thresholdPercent = 90;
+
+/** What is above its threshold for a moment only is over soon; it is said to be over when it stays there. */
+const rule: AlertRule = { startAfterMs: 0, endAfterMs: 3_000 };
+
+const suggestions = {
+  cpu: "Simplify the work, split it, or ask for more (`limits.cpus`); if nothing should compute now, end the program.",
+  memory: "Use less memory (smaller batches, streams instead of whole files), or ask for more (`limits.memory_mb`).",
+  oom: "Use less memory, or ask for more (`limits.memory_mb`): the kernel ends programs that go beyond the limit.",
+} as const;
+
+type Kind = keyof typeof suggestions;
+
+/** A percentage of a limit, and when. */
+interface Reached {
+  readonly percent: number;
+  /** Milliseconds since the sandbox's start. */
+  readonly atMs: number;
+}
+
+interface Watched {
+  readonly limits: ObservedSandbox["limits"];
+  readonly states: Record<"cpu" | "memory", RuleState>;
+  /** The last values, for alerts that end with the sandbox. */
+  readonly percents: Record<"cpu" | "memory", number>;
+  shares: readonly CpuShare[];
+  lastUptimeMs: number;
+  oomKills: number;
+}
+
+/** Makes alerts of sandboxes that use nearly all of their CPUs or memory, or go beyond it; they end with the sandbox. */
+export class UsageAlerts implements SandboxObserver {
+  readonly #watched = new Map<string, Watched>();
+  readonly #tell: AlertListener;
+  readonly #now: () => number;
+
+  /** `now` is in milliseconds since the epoch. */
+  constructor(tell: AlertListener, now: () => number) {
+    this.#tell = tell;
+    this.#now = now;
+  }
+
+  sandboxOpened({
+    sandbox,
+    limits,
+  }: Pick<ObservedSandbox, "limits"> & { readonly sandbox: { readonly id: string } }): void {
+    this.#watched.set(sandbox.id, {
+      limits,
+      states: { cpu: initialRuleState, memory: initialRuleState },
+      percents: { cpu: 0, memory: 0 },
+      shares: [],
+      lastUptimeMs: 0,
+      oomKills: 0,
+    });
+  }
+
+  /** One more sample of a sandbox. */
+  sampled(id: string, sample: Pick<MetricsSample, "cpuPercent" | "memoryBytes" | "uptimeMs">): void {
+    const watched = this.#watched.get(id);
+    if (watched === undefined) return;
+    const { cpus, memoryBytes } = watched.limits;
+    const { uptimeMs } = sample;
+    if (sample.cpuPercent !== null) {
+      const share = { percent: sample.cpuPercent / cpus, fromMs: watched.lastUptimeMs, toMs: uptimeMs };
+      watched.shares = addShare(watched.shares, share);
+      const mean = meanShare(watched.shares);
+      if (mean !== null) this.#step(id, watched, "cpu", { percent: mean, atMs: uptimeMs });
+    }
+    if (sample.memoryBytes !== null) {
+      this.#step(id, watched, "memory", { percent: (sample.memoryBytes / memoryBytes) * 100, atMs: uptimeMs });
+    }
+    watched.lastUptimeMs = uptimeMs;
+  }
+
+  /** Whoever read them: kills for want of memory are told once. */
+  statsRead(id: string, { oomKills }: Pick<ContainerStats, "oomKills">): void {
+    const watched = this.#watched.get(id);
+    if (watched === undefined || oomKills === null || oomKills <= watched.oomKills) return;
+    watched.oomKills = oomKills;
+    this.#tell(this.#alert(id, "oom", "start", oomKills, oomMessage(oomKills, watched)));
+  }
+
+  sandboxRemoved(id: string): void {
+    const watched = this.#watched.get(id);
+    if (watched === undefined) return;
+    this.#watched.delete(id);
+    for (const kind of ["cpu", "memory"] as const) {
+      const { states, percents } = watched;
+      if (states[kind].isOn)
+        this.#tell(this.#alert(id, kind, "end", percents[kind], `${subjects[kind]}: the sandbox has ended.`));
+    }
+    if (watched.oomKills > 0)
+      this.#tell(this.#alert(id, "oom", "end", watched.oomKills, oomMessage(watched.oomKills, watched)));
+  }
+
+  #step(id: string, watched: Watched, kind: "cpu" | "memory", { percent, atMs }: Reached): void {
+    const isOver = percent > thresholdPercent;
+    const { state, change } = stepRule(rule, watched.states[kind], { isOver, atMs });
+    watched.states[kind] = state;
+    watched.percents[kind] = percent;
+    if (change === null) return;
+    this.#tell(
+      this.#alert(
+        id,
+        kind,
+        change,
+        percent,
+        `${subjects[kind]}: ${Math.round(percent)} % of the limit (${limitOf(kind, watched)}).`,
+      ),
+    );
+  }
+
+  #alert(id: string, kind: Kind, state: Alert["state"], value: number, message: string): Alert {
+    return {
+      container_id: id,
+      timestamp: new Date(this.#now()).toISOString(),
+      kind,
+      value: kind === "oom" ? value : Math.round(value * 10) / 10,
+      threshold: kind === "oom" ? 0 : thresholdPercent,
+      state,
+      message,
+      suggestion: suggestions[kind],
+    };
+  }
+}
+
+const subjects = { cpu: "CPU in use for the last ten seconds", memory: "Memory in use" } as const;
+
+function limitOf(kind: "cpu" | "memory", { limits }: Watched): string {
+  if (kind === "memory") return formatBytes(limits.memoryBytes);
+  return `${limits.cpus} ${limits.cpus === 1 ? "CPU" : "CPUs"}`;
+}
+
+function oomMessage(kills: number, { limits }: Watched): string {
+  const subject = kills === 1 ? "1 process was" : `${kills} processes were`;
+  return `${subject} ended for want of memory: the limit is ${formatBytes(limits.memoryBytes)}.`;
+}
