@@ -55,9 +55,9 @@ export const readsSabotages: readonly Sabotage[] = [
   },
   {
     id: "headers of an archive without an entry are read on",
-    file: "src/sandbox/files/tar/tar-decoder.ts",
-    find: "|| ++extended > maxExtended",
-    replace: "|| ++extended > 1000",
+    file: "src/sandbox/files/tar/tar-words.ts",
+    find: "|| extended > maxExtended",
+    replace: "|| extended > 1000",
     test: tar,
     name: "headers that no entry follows",
   },

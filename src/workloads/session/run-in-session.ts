@@ -93,13 +93,8 @@ async function runAs(
   // Where nothing can be installed the program has what its image or the host has.
   const place = { capabilities, image: session.settings.image, runNetwork: call.network };
   const packages = call.packages === "auto" && !dependencies.packages.installsFor(place) ? [] : call.packages;
-  const needs = needsOfCall({
-    ...dependencies,
-    listener,
-    settings: session.settings,
-    call: { ...call, packages },
-    runNetwork: call.network,
-  });
+  const wanted = { settings: session.settings, call: { ...call, packages }, runNetwork: call.network };
+  const needs = needsOfCall({ ...dependencies, listener, ...wanted });
   return session.use(caller, needs, async (opened, { signal }) => {
     const { live, before, restarted } = opened;
     ids.sandbox = live.id;
