@@ -16,6 +16,7 @@ import { fixtureHandlers } from "../helpers/conformance/fixture-handlers.ts";
 const passing = [
   "dns-rebinding-protection",
   "json-schema-2020-12",
+  "logging-set-level",
   "ping",
   "resources-list",
   "server-initialize",
