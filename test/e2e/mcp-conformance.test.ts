@@ -45,7 +45,7 @@ const notOffered: Readonly<Record<string, readonly string[]>> = {
     "resources-templates-read",
   ],
   "no resource ever changes": ["resources-subscribe", "resources-unsubscribe"],
-  "logs go to stderr; the protocol's own are deprecated": ["logging-set-level", "tools-call-with-logging"],
+  "logs go to stderr; the only log messages are alerts": ["tools-call-with-logging"],
   "no tool asks the client's model or its user": [
     "tools-call-sampling",
     "tools-call-elicitation",
