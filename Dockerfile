@@ -14,6 +14,9 @@ COPY tsconfig.json tsconfig.build.json ./
 COPY scripts/ scripts/
 COPY src/ src/
 RUN npm run build && npm prune --omit=dev --ignore-scripts
+# Loaded only where the configuration names a store or a Redis; in the versions that are tested.
+RUN npm install --no-save --ignore-scripts \
+  $(node -p "const { pg, redis } = require('./package.json').devDependencies; 'pg@' + pg + ' redis@' + redis")
 
 FROM ${NODE_IMAGE}
 COPY --from=build /ca.pem /etc/glovebox/ca.pem

@@ -18,6 +18,7 @@ export const rareFiles: readonly string[] = [
   "test/e2e/clock-jump.test.ts",
   "test/e2e/corpus.test.ts",
   "test/e2e/crash.test.ts",
+  "test/e2e/deployment.test.ts",
   "test/e2e/engine-dies.test.ts",
   "test/e2e/exec-command.test.ts",
   "test/e2e/installed-package.test.ts",

@@ -8,6 +8,8 @@ packages_docker() {
   have ssh || echo openssh-client
   [ -x /usr/sbin/sshd ] || echo openssh-server
   have openssl || echo openssl
+  # For the test of the deployment.
+  have docker-compose || echo docker-compose
 }
 
 docker_answers() { timeout 10 docker version -f '{{.Server.Version}}' >/dev/null 2>&1; }
