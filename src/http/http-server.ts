@@ -1,4 +1,5 @@
 import type { AddressInfo } from "node:net";
+import { fastifyWebsocket } from "@fastify/websocket";
 import { fastify, type FastifyInstance } from "fastify";
 import { settlesWithin } from "../base/abort.ts";
 import { isEnding } from "../calls/running-calls.ts";
@@ -15,6 +16,8 @@ import { addOperationRoutes } from "./routes/operation-routes.ts";
 import type { AddRoutes, RouteContext } from "./routes/route-context.ts";
 import { addSandboxRoutes } from "./routes/sandbox-routes.ts";
 import { answerUnknownRoutes } from "./routes/unknown-routes.ts";
+import { addTicketRoute, ticketPaths } from "./logs/log-routes.ts";
+import { Tickets } from "./logs/tickets.ts";
 import { HttpRuns } from "./runs/http-runs.ts";
 import { ofEveryAnswer } from "./server/answer-headers.ts";
 import { answerBrokenRequest } from "./server/broken-request.ts";
@@ -52,6 +55,8 @@ export interface HttpServer {
 
 /** What strangers hold open must leave descriptors for sandboxes, and soon end. */
 const maxConnections = 1024;
+/** Readers of a WebSocket have nothing to say. */
+const maxMessageBytes = 1024;
 const headersWithinMs = 10_000;
 const requestWithinMs = 60_000;
 const checkConnectionsEachMs = 2_000;
@@ -68,7 +73,7 @@ export async function openHttpServer(
   await options.platform.serverMetrics.open();
   const runs = new HttpRuns(options.platform);
   const state = { isDraining: false };
-  const app = createApp(options, runs, () => state.isDraining);
+  const app = await createApp(options, runs, () => state.isDraining);
   try {
     await app.listen({ host, port });
   } catch (error) {
@@ -88,7 +93,11 @@ export async function openHttpServer(
   };
 }
 
-function createApp(options: HttpServerOptions, runs: HttpRuns, isDraining: () => boolean): FastifyInstance {
+async function createApp(
+  options: HttpServerOptions,
+  runs: HttpRuns,
+  isDraining: () => boolean,
+): Promise<FastifyInstance> {
   const { platform, operations, version, mcp, readiness = [], extraRoutes = [], extraPaths } = options;
   const { logger } = platform;
   const app = fastify({
@@ -109,14 +118,17 @@ function createApp(options: HttpServerOptions, runs: HttpRuns, isDraining: () =>
   const context: RouteContext = { platform, logger, version, operations, runs, isDraining, assertTakesWork };
   readJsonBodies(app);
   timeRequests(app, platform);
-  guardRequests(app, options);
+  const tickets = new Tickets(platform.monotonicMs);
+  await app.register(fastifyWebsocket, { options: { maxPayload: maxMessageBytes, perMessageDeflate: false } });
+  guardRequests(app, options, (ticket) => tickets.take(ticket));
   answerUnknownRoutes(app);
   app.addHook("onSend", async (_, reply) => void reply.headers(ofEveryAnswer));
   app.setErrorHandler((error, _, reply) => sendError(reply, error, logger));
   addHealthRoutes(app, context, [engineAnswers(platform), ...storeAnswers(platform), ...readiness]);
   addOperationRoutes(app, context);
   addSandboxRoutes(app, context);
-  addDocumentRoutes(app, context, extraPaths);
+  addTicketRoute(app, tickets);
+  addDocumentRoutes(app, context, { ...ticketPaths, ...extraPaths });
   addMetricsRoute(app, context);
   if (mcp !== undefined) addMcpRoute(app, context, mcp);
   for (const addRoutes of extraRoutes) addRoutes(app, context);

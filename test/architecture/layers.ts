@@ -87,7 +87,7 @@ export const layers: Readonly<Record<string, LayerRule>> = {
   client: { layers: ["errors", "contracts", "objects"], packages: ["zod"], builtins: [] },
   http: {
     layers: ["errors", "contracts", "base", "config", "platform", "calls"],
-    packages: ["fastify", "zod"],
+    packages: ["fastify", "@fastify/websocket", "zod"],
     builtins: "any",
   },
   mcp: {

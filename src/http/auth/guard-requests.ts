@@ -1,13 +1,16 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { bearerOf, judgeRequest, type GuardRules } from "../../base/http/judge-request.ts";
 import { HttpRefusal } from "../server/http-refusal.ts";
-import type { Authenticate } from "./caller.ts";
+import type { Authenticate, Caller } from "./caller.ts";
 import { endWhenRevoked } from "./end-when-revoked.ts";
 
 export interface GuardOptions {
   readonly rules: GuardRules;
   readonly authenticate: Authenticate;
 }
+
+/** Whose ticket that is, which opens one WebSocket; null: no one's. */
+type TakeTicket = (ticket: string) => Caller | null;
 
 /** What a page of an allowed origin may send. */
 const forPages = {
@@ -20,18 +23,24 @@ const forPages = {
 const readableByPages = "location, retry-after, glovebox-run-id, preference-applied, mcp-session-id, www-authenticate";
 
 /** Before anything of a request is read: whose page sent it, whose token it shows, and whether it may be done now. */
-export function guardRequests(app: FastifyInstance, options: GuardOptions): void {
+export function guardRequests(app: FastifyInstance, options: GuardOptions, takeTicket: TakeTicket): void {
   app.decorateRequest("caller", null);
   app.addHook("onRequest", async (request, reply) => {
     const refusal = judgeRequest(request.headers, options.rules);
     if (refusal !== null) throw new HttpRefusal(refusal.status, "PERMISSION_DENIED", refusal.message, refusal);
     if (isAnswered(request, reply) || request.routeOptions.config.isOpen === true) return;
-    const caller = await options.authenticate(bearerOf(request.headers));
+    const caller = ticketCaller(request, takeTicket) ?? (await options.authenticate(bearerOf(request.headers)));
     if (caller === null) throw noToken(reply);
     request.caller = caller;
     caller.countRequest?.();
     if (caller.revoked !== undefined) endWhenRevoked(caller.revoked, reply.raw);
   });
+}
+
+/** Pages cannot send a token with a WebSocket; a ticket opens nothing else. */
+function ticketCaller({ ws, query }: FastifyRequest, takeTicket: TakeTicket): Caller | null {
+  const { ticket } = query as { readonly ticket?: unknown };
+  return ws && typeof ticket === "string" ? takeTicket(ticket) : null;
 }
 
 /** The part that pages of allowed origins need; their browsers ask first, without the token. */

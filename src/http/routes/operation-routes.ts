@@ -1,13 +1,17 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { OperationContract, Route } from "../../operations/contract/operation-contract.ts";
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from "fastify";
+import type { OperationContract, RequestOf, Route } from "../../operations/contract/operation-contract.ts";
 import { parseRequest } from "../../operations/contract/parse-request.ts";
+import { readLogsContract } from "../../operations/logs/read-logs-contract.ts";
 import { callerOf } from "../auth/caller.ts";
+import { followLogs } from "../logs/follow-logs.ts";
 import { answerRun } from "../runs/answer-run.ts";
 import { sendAnswer } from "../server/send-answer.ts";
 import { untilClosed } from "../server/until-closed.ts";
 import { answerOf } from "../server/wire-answer.ts";
 import { assembleRequest, fieldTypes, type RequestParts } from "./read-request.ts";
 import type { RouteContext } from "./route-context.ts";
+
+type LogsRequest = RequestOf<typeof readLogsContract>;
 
 /** A route for each one that an operation for everyone has. */
 export function addOperationRoutes(app: FastifyInstance, context: RouteContext): void {
@@ -26,7 +30,28 @@ function addRoute(app: FastifyInstance, context: RouteContext, contract: Operati
     method,
     url: path.replaceAll(/\{(\w+)\}/g, ":$1"),
     handler: (request, reply) => answer(context, { contract, request: read(request) }, { request, reply }),
+    ...(contract.name === readLogsContract.name ? followed(context, read) : {}),
   });
+}
+
+/** The same route as a WebSocket, which goes on as the log does; what is wrong is answered before it opens. */
+function followed(
+  context: RouteContext,
+  read: (request: FastifyRequest) => Record<string, unknown>,
+): Pick<RouteOptions, "preValidation" | "wsHandler"> {
+  const readFollowed = (request: FastifyRequest): LogsRequest => {
+    const { ticket: _, ...query } = request.query as Record<string, unknown>;
+    const { params, body } = request;
+    return read({ params, body, query } as FastifyRequest) as LogsRequest;
+  };
+  return {
+    preValidation: async (request) => {
+      if (!request.ws) return;
+      const { principal } = callerOf(request);
+      await context.platform.call(readLogsContract, { ...readFollowed(request), limit: 1 }, { principal });
+    },
+    wsHandler: (socket, request) => followLogs(context, readFollowed(request), { socket, caller: callerOf(request) }),
+  };
 }
 
 /** Does what reads, or may be done again: it ends when its client goes away. */

@@ -17,8 +17,7 @@ export class LogRing {
   #bytes = 0;
   #nextOffset = 0;
   #hasEnded = false;
-  #changed = Promise.withResolvers<void>();
-  #isAwaited = false;
+  readonly #waiting = new Set<() => void>();
 
   constructor(source: LogSource, { maxBytes, now }: { readonly maxBytes: number; readonly now: () => number }) {
     this.source = source;
@@ -76,11 +75,16 @@ export class LogRing {
     return { entries: [gap, ...(first.offset > offset ? held : held.slice(1))], nextOffset };
   }
 
-  /** Resolves when there is an entry at the offset, or none will come. */
-  async until(offset: number): Promise<void> {
-    while (this.#nextOffset <= offset && !this.#hasEnded) {
-      this.#isAwaited = true;
-      await this.#changed.promise;
+  /** Resolves when there is an entry at the offset, or none will come, or the reader has given up. */
+  async until(offset: number, signal: AbortSignal): Promise<void> {
+    while (this.#nextOffset <= offset && !this.#hasEnded && !signal.aborted) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const wake = (): void => resolve();
+      this.#waiting.add(wake);
+      signal.addEventListener("abort", wake, { once: true });
+      await promise;
+      this.#waiting.delete(wake);
+      signal.removeEventListener("abort", wake);
     }
   }
 
@@ -107,9 +111,8 @@ export class LogRing {
   }
 
   #tell(): void {
-    if (!this.#isAwaited) return;
-    this.#isAwaited = false;
-    this.#changed.resolve();
-    this.#changed = Promise.withResolvers<void>();
+    if (this.#waiting.size === 0) return;
+    for (const wake of this.#waiting) wake();
+    this.#waiting.clear();
   }
 }

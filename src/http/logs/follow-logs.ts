@@ -1,0 +1,73 @@
+import type { WebSocket } from "@fastify/websocket";
+import { settlesWithin } from "../../base/abort.ts";
+import { toGloveboxError } from "../../errors/glovebox-error.ts";
+import { readLogsContract } from "../../operations/logs/read-logs-contract.ts";
+import type { RequestOf } from "../../operations/contract/operation-contract.ts";
+import type { Caller } from "../auth/caller.ts";
+import type { RouteContext } from "../routes/route-context.ts";
+
+/** Entries and characters that are on their way to a reader at most: more is read when it has taken them. */
+const onTheWay = { entries: 500, characters: 262_144 } as const;
+/** A reader that takes nothing for so long is gone. */
+const patienceMs = 60_000;
+/** How often a connection that says nothing is asked for a sign of life. */
+const pingMs = 30_000;
+
+/** Codes of WebSocket. */
+const closed = { normal: 1000, refused: 1008, failed: 1011, slow: 1013 } as const;
+
+/**
+ * Sends the log of a sandbox from an offset on, one entry a message, and goes on as it grows, until it ends or its reader
+ * goes. A slow reader slows nothing but itself: what is gone from memory and store by then is counted by an entry.
+ */
+export async function followLogs(
+  { platform, logger }: Pick<RouteContext, "platform" | "logger">,
+  request: RequestOf<typeof readLogsContract>,
+  { socket, caller }: { readonly socket: WebSocket; readonly caller: Caller },
+): Promise<void> {
+  const gone = new AbortController();
+  socket.on("close", () => gone.abort());
+  caller.revoked?.addEventListener("abort", () => socket.close(closed.refused, "the key was revoked"), {
+    once: true,
+    signal: gone.signal,
+  });
+  const ping = setInterval(() => socket.ping(), pingMs);
+  gone.signal.addEventListener("abort", () => clearInterval(ping), { once: true });
+  const { principal } = caller;
+  let { id, offset = 0 } = request;
+  try {
+    while (!gone.signal.aborted) {
+      const wanted = { ...request, id, offset, limit: onTheWay.entries };
+      const page = await platform.call(readLogsContract, wanted, { principal, signal: gone.signal });
+      if (!(await send(socket, page.entries))) return socket.terminate();
+      const isNews = page.next_offset > offset;
+      ({ container_id: id, next_offset: offset } = page);
+      if (page.is_over) return socket.close(closed.normal, "the log has ended");
+      if (!isNews) await platform.logs.find(id)?.until(offset, gone.signal);
+    }
+  } catch (error) {
+    const { errorType, message } = toGloveboxError(error);
+    if (errorType === "INTERNAL") logger.error({ err: error }, "a log could not be followed");
+    socket.close(errorType === "INTERNAL" ? closed.failed : closed.refused, message.slice(0, 100));
+  }
+}
+
+/** False when the reader does not take them. */
+async function send(socket: WebSocket, entries: readonly unknown[]): Promise<boolean> {
+  let characters = 0;
+  for (const [index, entry] of entries.entries()) {
+    const text = JSON.stringify(entry);
+    characters += text.length;
+    const isLast = index === entries.length - 1;
+    if (!isLast && characters < onTheWay.characters) {
+      socket.send(text);
+      continue;
+    }
+    characters = 0;
+    const { promise: taken, resolve } = Promise.withResolvers<void>();
+    // Also called when the connection has ended.
+    socket.send(text, () => resolve());
+    if (!(await settlesWithin(taken, patienceMs))) return false;
+  }
+  return true;
+}
