@@ -4,7 +4,7 @@ import type { RunningCall } from "../../calls/running-call.ts";
 /** How often a client receives word of work that has nothing new to report. */
 const quietMs = 3000;
 /** News within this time of the last notice waits for the next; new output is told within a second (SPEC EX3). */
-const busyMs = 500;
+const busyMs = 250;
 
 /** Tells the client, if it asked for it, how a call gets on; the function that it returns ends that. */
 export function tellProgress(call: RunningCall, { mcpReq }: ServerContext): () => void {
