@@ -9,6 +9,7 @@ import { isAlive, type ProcessIdentity } from "../sandbox/owners/process-identit
 import type { SandboxObserver } from "../sandbox/sandbox-observer.ts";
 import type { StorePlace } from "../store/database.ts";
 import { RunRecorder } from "../store/run-recorder.ts";
+import { UsageRecorder } from "../store/usage-recorder.ts";
 import { Store } from "../store/store.ts";
 import { LogSink } from "../telemetry/logs/log-sink.ts";
 import { RedisPublisher } from "../telemetry/logs/redis/redis-publisher.ts";
@@ -34,6 +35,8 @@ export interface OpenedLogs {
   /** Null: nothing is stored. */
   readonly store: Store | null;
   readonly observers: readonly SandboxObserver[];
+  /** Where samples and alerts are stored; null: nowhere. */
+  readonly usage: UsageRecorder | null;
   /** Writes what waits, within the time. */
   close(withinMs: number): Promise<void>;
 }
@@ -61,6 +64,7 @@ export function openLogs(options: OpenLogsOptions): OpenedLogs {
     logs,
     store,
     observers: [recorder ?? [], logs].flat(),
+    usage: store && new UsageRecorder(store),
     close: async (withinMs) => {
       await Promise.all([store?.close(withinMs), redis?.close(withinMs)]);
       publisher?.close();

@@ -4,6 +4,7 @@ import { usageRow } from "../operations/metrics/usage-row.ts";
 import type { SandboxObserver } from "../sandbox/sandbox-observer.ts";
 import { AlertBook } from "../telemetry/alert-book.ts";
 import type { Alert, AlertListener } from "../telemetry/alert.ts";
+import type { MetricsSample } from "../telemetry/metrics/sample.ts";
 import { Sampler } from "../telemetry/metrics/sampler.ts";
 import { NetworkAlerts } from "../telemetry/network-alerts.ts";
 import { ServerMetrics } from "../telemetry/prometheus/server-metrics.ts";
@@ -36,10 +37,19 @@ export interface TelemetryOptions {
   readonly waiting: () => number;
   /** Receives every alert of every sandbox; one that throws is logged, and holds nothing up. */
   readonly onAlert: AlertListener | undefined;
+  /** Receives the samples of each principal's sandboxes; does not throw. */
+  readonly onSample: (sandbox: string, principal: string, sample: MetricsSample) => void;
 }
 
 /** Samples, metrics and alerts: every alert is logged, kept for its sandbox's principal and handed to the listener. */
-export function openTelemetryParts({ logger, now, monotonicMs, waiting, onAlert }: TelemetryOptions): TelemetryParts {
+export function openTelemetryParts({
+  logger,
+  now,
+  monotonicMs,
+  waiting,
+  onAlert,
+  onSample,
+}: TelemetryOptions): TelemetryParts {
   const alertBook = new AlertBook();
   const traffic = new Traffic();
   const serverMetrics = new ServerMetrics({ waiting, samples: () => ({ ...sampler.counts }) });
@@ -58,6 +68,8 @@ export function openTelemetryParts({ logger, now, monotonicMs, waiting, onAlert 
     trafficOf: (sandbox) => traffic.find(sandbox),
     onSample: (sandbox, sample, stats) => {
       usageAlerts.sampled(sandbox, sample);
+      const principal = sampler.find(sandbox)?.principal ?? null;
+      if (principal !== null) onSample(sandbox, principal, sample);
       usageAlerts.statsRead(sandbox, stats);
     },
     logger,

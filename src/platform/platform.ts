@@ -105,7 +105,14 @@ function openParts(options: PlatformOptions): OpenedParts {
   const { owner, archives, leases, records, reaper, peerServer, identity } = owners;
   const recorded = openLogs({ config, host, owner, identity, storeByDefault, logger, now, monotonicMs });
   const { logs, store } = recorded;
-  const telemetry = openTelemetryParts({ logger, now, monotonicMs, waiting: () => admission.waiting, onAlert });
+  const telemetry = openTelemetryParts({
+    ...{ logger, now, monotonicMs, waiting: () => admission.waiting, onAlert },
+    onSample: (...sampled) => recorded.usage?.sampled(...sampled),
+  });
+  telemetry.alertBook.listen((alert, principal) => {
+    logs.alertTold(alert);
+    recorded.usage?.alertTold(alert, principal);
+  });
   const observers = [...recorded.observers, ...telemetry.observers];
   const { installerObservers } = telemetry;
   const onWaiting = (): void => sessions.makeRoom();

@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import path from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ExecuteResponse } from "../helpers/wire-glovebox.ts";
 import { connectMcp, gloveboxEnvironment, revisions } from "../helpers/mcp-client.ts";
@@ -69,6 +70,35 @@ describe("metrics and alerts at the doors", () => {
     }
     expect(text).toMatch(/^glovebox_samples_total\{result="taken"\} \d+$/m);
     for (const secret of ["made-up", "sbx-", "127.0.0.1"]) expect(text).not.toContain(secret);
+  });
+
+  it("alerts are entries of the log, and the store keeps them and samples", async () => {
+    const result = (await (await ask("/api/sandbox/execute", greedy)).json()) as ExecuteResponse;
+    const { entries } = (await (await ask(`/api/sandbox/${result.sandbox_id}/logs?stream=system`)).json()) as {
+      readonly entries: readonly object[];
+    };
+    expect(entries).toContainEqual(
+      expect.objectContaining({
+        container_id: result.sandbox_id,
+        stream: "system",
+        alert: expect.objectContaining({ kind: "oom", state: "start", suggestion: expect.stringMatching(/memory/) }),
+      }),
+    );
+    const lasting = "import time; time.sleep(2.5)";
+    const { sandbox_id: sampled } = (await (
+      await ask("/api/sandbox/execute", { language: "python", code: lasting })
+    ).json()) as ExecuteResponse;
+    const file = path.join(sandboxes.environment()["XDG_STATE_HOME"] ?? "", "glovebox/store.db");
+    const database = new DatabaseSync(file, { readOnly: true });
+    const rows = (table: string, sandbox: string): readonly object[] =>
+      database.prepare(`select * from ${table} where sandbox = ?`).all(sandbox);
+    await until(() => rows("metrics_samples", sampled).length > 0 && rows("alerts", result.sandbox_id).length > 1);
+    expect(rows("alerts", result.sandbox_id)).toMatchObject([
+      { principal: "local", kind: "oom", state: "start" },
+      { principal: "local", kind: "oom", state: "end" },
+    ]);
+    expect(rows("metrics_samples", sampled)).toMatchObject([{ principal: "local", network_rx_bytes: 0 }]);
+    database.close();
   });
 
   it("`glovebox stats` shows what another process of the user runs", async () => {

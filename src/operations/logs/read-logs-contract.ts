@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { defineOperation } from "../contract/operation-contract.ts";
+import { alertSchema } from "../contract/alert-schema.ts";
 import { logStreams } from "../contract/wire-values.ts";
 
 /** Most entries of one answer, and how many there are unless the request says. */
@@ -13,6 +14,7 @@ const logEntrySchema = z.object({
   stream: z.enum(logStreams).describe("`system`: what Glovebox says of the sandbox and its runs."),
   message: z.string().describe("One line, without its end."),
   partial: z.boolean().optional().describe("The line was cut at 16 KiB and goes on in the stream's next entry."),
+  alert: alertSchema.optional().describe("The alert that this entry tells of, while it is in memory."),
   dropped: z.number().optional().describe("This entry stands for so many that are missing, from its offset on."),
 });
 

@@ -1,3 +1,5 @@
+import type { Alert } from "../alert.ts";
+
 /** `system`: what Glovebox itself says of the sandbox and its runs. */
 export const logStreams = ["stdout", "stderr", "system"] as const;
 export type LogStream = (typeof logStreams)[number];
@@ -24,6 +26,8 @@ export interface LogEntry {
   readonly partial: boolean;
   /** For an entry that stands for missing ones: how many, from `offset` on; else 0. */
   readonly dropped: number;
+  /** Of an entry that tells of one. */
+  readonly alert?: Alert | undefined;
 }
 
 /** An entry as clients and subscribers get it. */
@@ -36,10 +40,11 @@ export interface WireLogEntry {
   readonly message: string;
   readonly partial?: true;
   readonly dropped?: number;
+  readonly alert?: Alert;
 }
 
 export function entryToWire(entry: LogEntry): WireLogEntry {
-  const { source, offset, stampMs, stream, message, partial, dropped } = entry;
+  const { source, offset, stampMs, stream, message, partial, dropped, alert } = entry;
   return {
     container_id: source.sandbox,
     offset,
@@ -48,6 +53,7 @@ export function entryToWire(entry: LogEntry): WireLogEntry {
     message,
     ...(partial ? { partial } : {}),
     ...(dropped === 0 ? {} : { dropped }),
+    ...(alert === undefined ? {} : { alert }),
   };
 }
 
@@ -68,8 +74,9 @@ export function offsetsOf({ dropped }: Pick<LogEntry, "dropped">): number {
 }
 
 /** What an entry is counted for wherever memory is bounded: its text, and what an object takes beside it. */
-export function entryBytes({ message }: Pick<LogEntry, "message">): number {
-  return entryOverhead + message.length * 2;
+export function entryBytes({ message, alert }: Pick<LogEntry, "message" | "alert">): number {
+  const ofAlert = alert === undefined ? 0 : entryOverhead + (alert.message.length + alert.suggestion.length) * 2;
+  return entryOverhead + message.length * 2 + ofAlert;
 }
 
 const entryOverhead = 160;

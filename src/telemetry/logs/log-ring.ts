@@ -44,7 +44,7 @@ export class LogRing {
   }
 
   /** Takes the next entry; `dropped`: it stands for so many that are missing. */
-  push(part: Pick<LogEntry, "stampMs" | "stream" | "message" | "partial">, dropped = 0): LogEntry {
+  push(part: Pick<LogEntry, "stampMs" | "stream" | "message" | "partial" | "alert">, dropped = 0): LogEntry {
     const entry: LogEntry = { source: this.source, offset: this.#nextOffset, dropped, ...part };
     this.#nextOffset += offsetsOf(entry);
     this.#entries.push(entry);

@@ -3,6 +3,7 @@ import type { OutputChunk } from "../../engines/engine.ts";
 import type { SandboxObserver, ObservedSandbox } from "../../sandbox/sandbox-observer.ts";
 import type { RunEnding, StartedRun } from "../../sandbox/run-record.ts";
 import { LineSplitter } from "./line-splitter.ts";
+import type { Alert } from "../alert.ts";
 import { Allowance } from "./allowance.ts";
 import type { LogEntry, LogSource, LogStream } from "./log-entry.ts";
 import { LogRing } from "./log-ring.ts";
@@ -98,6 +99,12 @@ export class SandboxLogs implements SandboxObserver {
     this.#system(ring, `run ${id} ended: ${[outcome, ...facts].join(", ")}`);
   }
 
+  /** An alert is an entry of its sandbox's log, too (SPEC ME2). */
+  alertTold(alert: Alert): void {
+    const ring = this.#living.get(alert.container_id)?.ring;
+    if (ring !== undefined) this.#add(ring, { stream: "system", message: alert.message, partial: false, alert });
+  }
+
   #write({ ring, allowance, splitters }: Log, { stream, bytes }: OutputChunk, program: object): void {
     let pair = splitters.get(program);
     if (pair === undefined) {
@@ -129,7 +136,7 @@ export class SandboxLogs implements SandboxObserver {
     this.#add(ring, { stream: "system", message, partial: false });
   }
 
-  #add(ring: LogRing, part: Pick<LogEntry, "stream" | "message" | "partial">, dropped = 0): void {
+  #add(ring: LogRing, part: Pick<LogEntry, "stream" | "message" | "partial" | "alert">, dropped = 0): void {
     // What a sandbox that was ended by force still had to say.
     if (ring.hasEnded) return;
     const entry: LogEntry = ring.push({ stampMs: this.#options.now(), ...part }, dropped);
