@@ -212,7 +212,8 @@ printf 2 >"$(printf 'bad\\377')"; printf 3 >.hidden; printf 4 >-rf; chmod 750 a`
         const seen = async (folder: string): Promise<string> => sh(`set -- ${folder}; ${look}; readlink link`);
         expect(await seen("/work/to")).toBe(await seen("/work/from"));
         await files.unpack("/work/none", files.pack("/work/none", { maxBytes }));
-        expect(await sh("ls -A /work/none")).toBe("");
+        // Not `ls`, which gVisor refuses what it asks for.
+        expect(await sh("cd /work/none; echo * .[!.]*")).toBe("* .[!.]*\n");
         await failureOf(bytesOf(files.pack("/work/from", { maxBytes: 1000 })), "POLICY_DENIED");
         await failureOf(bytesOf(files.pack("/work/absent", { maxBytes })), "NOT_FOUND");
         await sh("chmod 0 /work/from/a/b/c");
