@@ -24,7 +24,7 @@ afterAll(() => scene[Symbol.dispose]());
 const fixture = (name: string): string =>
   readFileSync(path.join(projectFolder, "test/fixtures/programs", name), "utf8");
 /** Uses little of the machine's time, and all of its own. */
-const busy = (seconds: string) => ({ code: fixture("burns-cpu.py"), args: ["1", seconds], limits: { cpus: 0.2 } });
+const busy = (seconds: string) => ({ code: fixture("burns-cpu.py"), args: ["1", seconds], limits: { cpus: 0.1 } });
 const full = { code: "b = b'x' * (236 * 1024 * 1024)\nimport time; time.sleep(2.5)", limits: { memory_mb: 256 } };
 const greedy = { code: "b = b'x' * (512 * 1024 * 1024)", limits: { memory_mb: 64 } };
 
@@ -55,10 +55,10 @@ describe.each(cases)("metrics and alerts on $engine", ({ engine, seconds }) => {
     const { sandbox_id: id, alerts = [], outcome } = await run(busy(seconds));
     expect(outcome).toBe("completed");
     const metrics = await embedded.call(getMetricsContract, { sandbox_id: id, samples: 600 }, { principal });
-    expect(metrics).toMatchObject({ container_id: id, engine, kind: "execute", limits: { cpus: 0.2, memory_mb: 512 } });
+    expect(metrics).toMatchObject({ container_id: id, engine, kind: "execute", limits: { cpus: 0.1, memory_mb: 512 } });
     const shares = metrics.samples.flatMap(({ cpu_percent: share }) => share ?? []);
     expect(shares.length).toBeGreaterThan(0);
-    expect(Math.max(...shares), "of one CPU").toBeGreaterThan(10);
+    expect(Math.max(...shares), "of one CPU").toBeGreaterThan(5);
     const stamps = metrics.samples.map(({ timestamp }) => Date.parse(timestamp));
     expect(stamps.every((stamp, index) => index === 0 || stamp - (stamps[index - 1] ?? 0) > 500)).toBe(true);
     expect(metrics.samples.at(-1)).toMatchObject({ container_id: id, network_rx_bytes: 0, network_tx_bytes: 0 });
