@@ -144,7 +144,7 @@ const otherUsers: readonly Sabotage[] = [
     find: "if (!(await isPrivateFolder(this.#folder, this.#uid))) return [];",
     replace: "",
     test: hostileUser,
-    name: "cannot have root's command visit a door of theirs",
+    name: "cannot have root's command visit a socket of theirs",
   },
   {
     id: "state: a folder above may be anybody's",

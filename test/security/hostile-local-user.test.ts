@@ -98,7 +98,7 @@ while True:
     ["a pipe", "os.mkfifo(sys.argv[1])"],
     ["a file", "open(sys.argv[1], 'w').close()"],
   ])("who made %s in place of ours gets nothing, and we are told", async (_, make) => {
-    for (const name of ["glovebox", "doors", "preload"]) {
+    for (const name of ["glovebox", "peers", "preload"]) {
       const helper = asStranger(`import os, sys\n${make}`, path.join(folder, name));
       await once(helper, "exit");
     }
@@ -119,17 +119,17 @@ while True:
     await expect(engine.create(container)).rejects.toMatchObject(refusal);
     await engine.close();
 
-    const door = new PeerServer({
-      ...{ folder: path.join(folder, "doors"), owner: "own-1", uid: 0, platform: "linux" },
+    const server = new PeerServer({
+      ...{ folder: path.join(folder, "peers"), owner: "own-1", uid: 0, platform: "linux" },
       leases: { stateOf: async () => "expired" },
       find: () => undefined,
       usageOf: () => null,
       logger: pino({ level: "silent" }),
     });
-    await expect(door.open()).rejects.toMatchObject(refusal);
-    await door.forgetLeft();
+    await expect(server.open()).rejects.toMatchObject(refusal);
+    await server.forgetLeft();
     await expect(
-      assertOwnPeer(path.join(folder, "doors", "own-1"), { uid: 0, platform: "linux" }),
+      assertOwnPeer(path.join(folder, "peers", "own-1"), { uid: 0, platform: "linux" }),
     ).rejects.toMatchObject(refusal);
     expect(readdirSync("/root").toSorted()).toEqual(before);
     expect(isWhole()).toBe(true);
@@ -165,14 +165,14 @@ print(tried(lambda: os.listdir(sys.argv[1])), tried(lambda: os.listdir(sys.argv[
     await engine.close();
   });
 
-  it("hears nothing at a door of theirs that stands where ours should", async () => {
-    const doors = path.join(folder, "doors");
-    mkdirSync(doors);
+  it("hears nothing at a socket of theirs that stands where ours should", async () => {
+    const peers = path.join(folder, "peers");
+    mkdirSync(peers);
     const heard: string[] = [];
     const server = createServer((socket) => void socket.on("data", (data) => heard.push(data.toString())));
-    await new Promise<void>((resolve) => void server.listen(path.join(doors, "own-1"), resolve));
-    execFileSync("chown", ["-R", String(stranger), doors]);
-    await expect(assertOwnPeer(path.join(doors, "own-1"), { uid: 0, platform: "linux" })).rejects.toMatchObject(
+    await new Promise<void>((resolve) => void server.listen(path.join(peers, "own-1"), resolve));
+    execFileSync("chown", ["-R", String(stranger), peers]);
+    await expect(assertOwnPeer(path.join(peers, "own-1"), { uid: 0, platform: "linux" })).rejects.toMatchObject(
       refusal,
     );
     expect(heard).toEqual([]);

@@ -37,7 +37,7 @@ const asHostile = (code: string): string => {
 };
 
 describe.skipIf(!isRoot)("another user of this machine", () => {
-  it("gets at nothing of a live server's: its door, its lease, its records", async () => {
+  it("gets at nothing of a live server's: its socket for peers, its lease, its records", async () => {
     const environment = { ...noEngines, XDG_STATE_HOME: at("state") };
     const server = spawn(process.execPath, [path.join(projectFolder, "test/fixtures/idle-session.ts"), "local"], {
       env: { ...process.env, ...environment },
@@ -47,7 +47,7 @@ describe.skipIf(!isRoot)("another user of this machine", () => {
       await once(server.stdout, "data");
       // The folder above is the test's own, and open: each of ours must close itself.
       execFileSync("chmod", ["755", base, at("state")]);
-      const paths = ["doors", "leases", "sandboxes"].flatMap((name) => {
+      const paths = ["peers", "leases", "sandboxes"].flatMap((name) => {
         const folder = at("state", "glovebox", name);
         return [folder, ...readdirSync(folder).map((file) => path.join(folder, file))];
       });
@@ -74,7 +74,7 @@ describe.skipIf(!isRoot)("another user of this machine", () => {
     mkdirSync(at("victim", "kept"), { recursive: true });
     writeFileSync(at("victim", "file"), "kept");
     mkdirSync(at("theirs", "glovebox"), { recursive: true });
-    for (const name of ["sessions", "doors", "leases", "sandboxes"]) {
+    for (const name of ["sessions", "peers", "leases", "sandboxes"]) {
       symlinkSync(at("victim"), at("theirs", "glovebox", name));
     }
     execFileSync("chown", ["-hR", `${hostile.uid}:${hostile.gid}`, at("theirs")]);
@@ -85,7 +85,7 @@ describe.skipIf(!isRoot)("another user of this machine", () => {
     expect(readdirSync(at("victim")).toSorted()).toEqual(["file", "kept"]);
   });
 
-  it("cannot have root's command visit a door of theirs by a record of theirs", async () => {
+  it("cannot have root's command visit a socket of theirs by a record of theirs", async () => {
     const sandbox = createId("sbx");
     const folder = at("theirs", "glovebox");
     for (const name of ["sandboxes", "leases"]) mkdirSync(path.join(folder, name), { recursive: true });
@@ -103,7 +103,7 @@ describe.skipIf(!isRoot)("another user of this machine", () => {
     };
     writeFileSync(path.join(folder, "leases", `${owner}.json`), JSON.stringify(lease));
     const record = { id: sandbox, engine: "local", kind: "session", principal: "local", owner, createdAtMs: 0 };
-    const text = JSON.stringify({ ...record, door: at("trap") });
+    const text = JSON.stringify({ ...record, peerAddress: at("trap") });
     writeFileSync(path.join(folder, "sandboxes", `${sandbox}.json`), text);
     execFileSync("chown", ["-hR", `${hostile.uid}:${hostile.gid}`, at("theirs")]);
     chownSync(at("trap"), hostile.uid, hostile.gid);
