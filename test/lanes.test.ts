@@ -44,8 +44,10 @@ describe("lanes of tests", () => {
     ["sessions on docker > a", true, "docker-rare"],
     ["sessions > a", false, "local"],
     ["sessions on podman > as on docker", true, "podman"],
+    ["engine contract: docker > limits > limits.cpu: a share", false, "alone"],
+    ["engine contract: docker > limits > limits.cpus: another", false, "docker"],
   ])("%s (rare: %s) is in %s", (fullName, rare, project) => {
-    const projects: EngineProject[] = ["docker", "podman", "runsc", "local", "docker-rare"];
+    const projects: EngineProject[] = ["docker", "podman", "runsc", "local", "docker-rare", "alone"];
     expect(projectOf({ fullName, rare }, projects)).toBe(project);
   });
 });

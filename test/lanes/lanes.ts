@@ -19,6 +19,9 @@ const loop =
 /** gVisor is Docker's, in the names of tests too. */
 const engineWord = /docker with runsc|runsc|gVisor|docker|podman/;
 
+/** A behaviour of the contract that others' use of the processors would hide. */
+const aloneBehaviour = /(?:^|[ >])limits\.cpu:/;
+
 /** Vitest's projects are the lanes, `alone`, and the same once more for what is rare: `docker`, `docker-rare`. */
 export type EngineProject = `${Lane | "alone"}${"" | "-rare"}`;
 
@@ -47,7 +50,8 @@ export function projectsOf(path: string): readonly EngineProject[] {
   if (rareFiles.includes(path)) return own.map((lane) => `${lane}-rare` as const);
   // Behaviours that are rare on gVisor are marked where they stand.
   const mixed = text.includes("rareTag") || own[0] === "runsc";
-  return mixed ? own.flatMap((lane) => [lane, `${lane}-rare` as const]) : own;
+  const projects = mixed ? own.flatMap((lane) => [lane, `${lane}-rare` as const]) : own;
+  return path.includes("engine-contract/contract.") ? [...projects, "alone"] : projects;
 }
 
 /** The one project of a file's projects that runs a test of it. */
@@ -55,6 +59,7 @@ export function projectOf(
   test: { readonly fullName: string; readonly rare: boolean },
   projects: readonly EngineProject[],
 ): EngineProject {
+  if (aloneBehaviour.test(test.fullName) && projects.includes("alone")) return "alone";
   const word = engineWord.exec(test.fullName)?.[0] ?? "local";
   const named = word === "docker" || word === "podman" || word === "local" ? word : "runsc";
   const of = (lane: string): EngineProject | undefined =>
