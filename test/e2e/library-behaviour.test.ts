@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connect, createGlovebox, ProgramError, type Alert, type Glovebox, type OutputChunk } from "../../src/index.ts";
 import { startHttpServer } from "../helpers/http-server.ts";
 import { sleepersFor, uniqueSeconds } from "../helpers/processes.ts";
+import { isRequired } from "../helpers/require.ts";
 import { useGlovebox } from "../helpers/open-glovebox.ts";
 import { sessionImages } from "../helpers/test-images.ts";
 
@@ -164,7 +165,9 @@ describe.each(subjects)("%s", (_, open) => {
     const row = (await sandboxes.list({ engine: "local" })).find((each) => each.sandboxId === sandboxId);
     expect(row).toMatchObject({ engine: "local", kind: "session", running: true, owner: "living" });
     expect(Math.abs(Date.parse(row?.createdAt ?? "") - Date.now())).toBeLessThan(60_000);
-    expect((await sandboxes.list({ engine: "docker" })).map((each) => each.sandboxId)).not.toContain(sandboxId);
+    // An engine that is named must answer.
+    const onDocker = isRequired("docker") ? await sandboxes.list({ engine: "docker" }) : [];
+    expect(onDocker.map((each) => each.sandboxId)).not.toContain(sandboxId);
     await sandboxes.get(sandboxId).close();
     const left = async () => (await sandboxes.list({ engine: "local" })).map((each) => each.sandboxId);
     await expect.poll(left, { timeout: 10_000 }).not.toContain(sandboxId);
