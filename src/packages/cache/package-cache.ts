@@ -152,15 +152,19 @@ export class PackageCache {
     }
   }
 
-  /** Marks first and looks then, while `#remove` announces first and looks for marks then: one of them sees the other. */
+  /**
+   * Marks first and looks then, while `#remove` announces first and looks for marks then: one of them sees the other.
+   * The announcement is looked for before the set: in the other order a whole removal fits between the two.
+   */
   async #use(id: string): Promise<PackageSetLease | null> {
     const root = await this.#open();
     const mark = path.join(root, "uses", `${id}.${createId("use")}`);
     await writeFile(mark, JSON.stringify(this.#options.identity));
     const release = (): Promise<void> => rm(mark, { force: true });
     const folder = path.join(root, "sets", id);
-    const set = await this.#read(root, id);
-    if (set === null || (await exists(path.join(root, "old", id)))) {
+    const goes = await exists(path.join(root, "old", id));
+    const set = goes ? null : await this.#read(root, id);
+    if (set === null) {
       await release();
       return null;
     }
