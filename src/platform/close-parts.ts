@@ -1,7 +1,7 @@
 import { settlesWithin } from "../base/abort.ts";
 import type { Logger } from "../base/logger.ts";
 import type { EgressProxies } from "../egress/egress-proxies.ts";
-import type { Engines } from "../engines/discover.ts";
+import type { Engines } from "../engines/choice/discover.ts";
 import type { PeerServer } from "../sandbox/peers/peer-server.ts";
 import type { Leases } from "../sandbox/owners/leases.ts";
 import type { Reaper } from "../sandbox/owners/reaper.ts";

@@ -1,7 +1,7 @@
 import type { Logger } from "../base/logger.ts";
 import type { Config } from "../config/config.ts";
 import type { Host } from "../config/host/host.ts";
-import { Admission } from "../sandbox/admission.ts";
+import { Admission } from "../sandbox/admission/admission.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { SandboxObserver } from "../sandbox/sandbox-observer.ts";
 import { Sandboxes } from "../sandbox/sandboxes.ts";

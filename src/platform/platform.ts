@@ -3,7 +3,7 @@ import type { Logger } from "../base/logger.ts";
 import type { Config, LoadedConfig } from "../config/config.ts";
 import type { Host } from "../config/host/host.ts";
 import { loadMountPolicy } from "../config/mounts/load-mount-policy.ts";
-import { Engines } from "../engines/discover.ts";
+import { Engines } from "../engines/choice/discover.ts";
 import { engineTable } from "../engines/engine-table.ts";
 import type { CallOperation } from "../operations/contract/operation-call.ts";
 import type { GrantOf } from "../operations/contract/grant.ts";
@@ -22,12 +22,12 @@ import { closeParts, type ClosingParts } from "./close-parts.ts";
 import { createEngineChooser, type Door } from "./engine-chooser.ts";
 import { engineSurroundings } from "./engine-surroundings.ts";
 import { openImages } from "./open-images.ts";
-import { openLogs } from "./open-logs.ts";
+import { openLogs, type OpenedLogs } from "./open-logs.ts";
 import { openNetwork } from "./open-network.ts";
 import { openOwners } from "./open-owners.ts";
 import { openPackages } from "./open-packages.ts";
 import { openSandboxes } from "./open-sandboxes.ts";
-import { openTelemetryParts } from "./open-telemetry-parts.ts";
+import { openTelemetryParts, type TelemetryParts } from "./open-telemetry-parts.ts";
 
 export interface PlatformOptions {
   readonly config: Config;
@@ -87,6 +87,9 @@ function logToStderr(level: string): Logger {
   return pino({ name: "glovebox", level }, pino.destination({ dest: 2, sync: true }));
 }
 
+const now = (): number => Date.now();
+const monotonicMs = (): number => performance.now();
+
 /** The parts for handlers, and those that have an end. */
 interface OpenedParts {
   readonly parts: PlatformParts;
@@ -96,8 +99,6 @@ interface OpenedParts {
 function openParts(options: PlatformOptions): OpenedParts {
   const { config, loaded, host, door, defaultEngine, storeByDefault = false, onAlert } = options;
   const logger = options.logger ?? logToStderr(config.logLevel);
-  const now = (): number => Date.now();
-  const monotonicMs = (): number => performance.now();
   const engines = new Engines(engineTable, engineSurroundings(config, host));
   const findLive = (id: string): Sandbox | undefined => opened.findLive(id);
   const usageOf = (id: string): unknown => telemetry.usageOf(id);
@@ -109,10 +110,7 @@ function openParts(options: PlatformOptions): OpenedParts {
     ...{ logger, now, monotonicMs, waiting: () => admission.waiting, onAlert },
     onSample: (...sampled) => recorded.usage?.sampled(...sampled),
   });
-  telemetry.alertBook.listen((alert, principal) => {
-    logs.alertTold(alert);
-    recorded.usage?.alertTold(alert, principal);
-  });
+  recordAlerts(telemetry, recorded);
   const observers = [...recorded.observers, ...telemetry.observers];
   const { installerObservers } = telemetry;
   const onWaiting = (): void => sessions.makeRoom();
@@ -155,4 +153,12 @@ function openParts(options: PlatformOptions): OpenedParts {
     parts,
     closing: { ...kept, peerServer, installers, archives, egressProxies, hostInstaller, logs: recorded },
   };
+}
+
+/** Alerts stand in the log of their sandbox and in the store. */
+function recordAlerts({ alertBook }: TelemetryParts, { logs, usage }: OpenedLogs): void {
+  alertBook.listen((alert, principal) => {
+    logs.alertTold(alert);
+    usage?.alertTold(alert, principal);
+  });
 }

@@ -1,6 +1,6 @@
 import { loadHostConfig } from "../../src/config/host-config.ts";
 import type { Settings } from "../../src/config/settings-overrides.ts";
-import type { ChosenEngine } from "../../src/engines/discover.ts";
+import type { ChosenEngine } from "../../src/engines/choice/discover.ts";
 import {
   executeCodeContract,
   type ExecuteRequest,

@@ -35,10 +35,10 @@ export const doorsSabotages: readonly Sabotage[] = [
   },
   {
     id: "doors: auto takes level preload unasked",
-    file: "src/engines/discover.ts",
+    file: "src/engines/choice/discover.ts",
     find: "embedded ? heldTo(options.minIsolation, answer, name) : answer;",
     replace: "embedded ? answer : heldTo(options.minIsolation, answer, name);",
-    test: "src/engines/discover.test.ts",
+    test: "src/engines/choice/discover.test.ts",
     name: "falls back to local at level preload only when",
   },
   {

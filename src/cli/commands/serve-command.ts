@@ -55,15 +55,7 @@ export function addServeCommand(program: Command, io: CommandIo, setExitCode: Se
 async function serve(options: ServeOptions, io: CommandIo): Promise<number> {
   const { host, token: asksForToken } = options;
   const port = parsePort(options.port);
-  // Loaded on use: the other commands start faster without a server.
-  const [{ openServerPlatform }, { openHttpServer }, { decideAuthentication }, { McpDoor }, { createHttpHandler }] =
-    await Promise.all([
-      import("../../http/open-server-platform.ts"),
-      import("../../http/http-server.ts"),
-      import("../../http/auth/authentication.ts"),
-      import("../../mcp/mcp-door.ts"),
-      import("../../mcp/http/http-handler.ts"),
-    ]);
+  const { openServerPlatform, openHttpServer, decideAuthentication, McpDoor, createHttpHandler } = await loadServer();
   // What is refused at once is refused before anything is opened.
   using keys = await openKeys(options.config);
   // On loopback keys may come later.
@@ -116,6 +108,18 @@ async function serve(options: ServeOptions, io: CommandIo): Promise<number> {
     left = await door.close();
   }
   return left.length === 0 ? 0 : exitCodes.leftBehind;
+}
+
+/** Loaded on use: the other commands start faster without a server. */
+async function loadServer() {
+  const [platform, server, authentication, door, handler] = await Promise.all([
+    import("../../http/open-server-platform.ts"),
+    import("../../http/http-server.ts"),
+    import("../../http/auth/authentication.ts"),
+    import("../../mcp/mcp-door.ts"),
+    import("../../mcp/http/http-handler.ts"),
+  ]);
+  return { ...platform, ...server, ...authentication, ...door, ...handler };
 }
 
 /** @throws what is wrong with their file */

@@ -1,7 +1,7 @@
 import { readNodeVersion } from "../../config/host/node-version.ts";
 import { readPackageVersion } from "../../config/host/package-version.ts";
 import { effectiveSettings } from "../../config/describe-config.ts";
-import type { ChooseOptions, EngineChoice, Engines } from "../../engines/discover.ts";
+import type { ChooseOptions, EngineChoice, Engines } from "../../engines/choice/discover.ts";
 import { productEngines } from "../../engines/engine-table.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { readKernelSettings } from "./kernel-settings.ts";

@@ -1,6 +1,6 @@
 import { hintsOf } from "../../engines/engine-table.ts";
 import type { Engine, EngineName, EngineProbe } from "../../engines/engine.ts";
-import { probeEngine } from "../../engines/probe-engine.ts";
+import { probeEngine } from "../../engines/choice/probe-engine.ts";
 import type { KernelSettings } from "./kernel-settings.ts";
 import type { Isolation } from "../../policy/isolation.ts";
 import { demandReport } from "./demand-findings.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { ChosenEngine } from "../../engines/discover.ts";
+import type { ChosenEngine } from "../../engines/choice/discover.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { grantedEngines } from "./granted-engines.ts";
 

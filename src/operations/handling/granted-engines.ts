@@ -1,4 +1,4 @@
-import type { ChosenEngine } from "../../engines/discover.ts";
+import type { ChosenEngine } from "../../engines/choice/discover.ts";
 import type { GloveboxError } from "../../errors/glovebox-error.ts";
 import { grantRefused } from "../../policy/grants/grant-refused.ts";
 import type { EngineChooser, EngineNeeds } from "./engine-chooser.ts";

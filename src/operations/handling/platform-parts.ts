@@ -3,7 +3,7 @@ import type { Config, LoadedConfig } from "../../config/config.ts";
 import type { Host } from "../../config/host/host.ts";
 import type { LoadedMountPolicy } from "../../config/mounts/load-mount-policy.ts";
 import type { NetworkAccess } from "../../egress/network-access.ts";
-import type { Engines } from "../../engines/discover.ts";
+import type { Engines } from "../../engines/choice/discover.ts";
 import type { Packages } from "../../packages/packages.ts";
 import type { Leases } from "../../sandbox/owners/leases.ts";
 import type { NetworkPolicy } from "../../policy/network/network.ts";

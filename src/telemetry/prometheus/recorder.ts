@@ -21,87 +21,77 @@ const mcpBuckets = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 3
  */
 export class PrometheusRecorder {
   readonly registry: Registry = new Registry();
-  readonly sandboxes: Gauge<"engine" | "kind">;
-  readonly started: Counter<"engine" | "kind">;
-  readonly removed: Counter<"engine" | "kind">;
-  readonly startSeconds: Histogram<"engine" | "kind">;
-  readonly runs: Counter<"engine" | "kind" | "outcome">;
-  readonly runSeconds: Histogram<"engine" | "kind">;
-  readonly operationSeconds: Histogram<"operation" | "error_type">;
-  readonly httpSeconds: Histogram<"http_request_method" | "http_route" | "http_response_status_code">;
-  readonly mcpSeconds: Histogram<"mcp_method_name" | "gen_ai_tool_name" | "error_type">;
-  readonly alerts: Counter<"kind">;
+  readonly sandboxes: Gauge<"engine" | "kind"> = new Gauge({
+    name: "glovebox_sandboxes",
+    help: "Sandboxes that live now.",
+    labelNames: ["engine", "kind"],
+    registers: [this.registry],
+  });
+  readonly started: Counter<"engine" | "kind"> = new Counter({
+    name: "glovebox_sandboxes_started_total",
+    help: "Sandboxes that have been started.",
+    labelNames: ["engine", "kind"],
+    registers: [this.registry],
+  });
+  readonly removed: Counter<"engine" | "kind"> = new Counter({
+    name: "glovebox_sandboxes_removed_total",
+    help: "Sandboxes that have ended.",
+    labelNames: ["engine", "kind"],
+    registers: [this.registry],
+  });
+  readonly startSeconds: Histogram<"engine" | "kind"> = new Histogram({
+    name: "glovebox_sandbox_start_duration_seconds",
+    help: "Time from a sandbox's place to its being ready.",
+    labelNames: ["engine", "kind"],
+    buckets: startBuckets,
+    registers: [this.registry],
+  });
+  readonly runs: Counter<"engine" | "kind" | "outcome"> = new Counter({
+    name: "glovebox_runs_total",
+    help: "Programs that have ended, by their outcome.",
+    labelNames: ["engine", "kind", "outcome"],
+    registers: [this.registry],
+  });
+  readonly runSeconds: Histogram<"engine" | "kind"> = new Histogram({
+    name: "glovebox_run_duration_seconds",
+    help: "Time of the programs themselves.",
+    labelNames: ["engine", "kind"],
+    buckets: runBuckets,
+    registers: [this.registry],
+  });
+  readonly operationSeconds: Histogram<"operation" | "error_type"> = new Histogram({
+    name: "glovebox_operation_duration_seconds",
+    help: "Time of operations at every door, waiting included; error_type is empty for those that were answered.",
+    labelNames: ["operation", "error_type"],
+    buckets: runBuckets,
+    registers: [this.registry],
+  });
+  readonly httpSeconds: Histogram<"http_request_method" | "http_route" | "http_response_status_code"> = new Histogram({
+    name: "http_server_request_duration_seconds",
+    help: "Time of HTTP requests.",
+    labelNames: ["http_request_method", "http_route", "http_response_status_code"],
+    buckets: httpBuckets,
+    registers: [this.registry],
+  });
+  readonly mcpSeconds: Histogram<"mcp_method_name" | "gen_ai_tool_name" | "error_type"> = new Histogram({
+    name: "mcp_server_operation_duration_seconds",
+    help: "Time of MCP requests.",
+    labelNames: ["mcp_method_name", "gen_ai_tool_name", "error_type"],
+    buckets: mcpBuckets,
+    registers: [this.registry],
+  });
+  readonly alerts: Counter<"kind"> = new Counter({
+    name: "glovebox_alerts_total",
+    help: "Alerts that have started.",
+    labelNames: ["kind"],
+    registers: [this.registry],
+  });
   readonly waiting: Gauge;
   readonly samples: Counter<"result">;
 
   constructor({ waiting, samples }: MetricSources) {
     const registers = [this.registry];
     collectDefaultMetrics({ register: this.registry });
-    this.sandboxes = new Gauge({
-      name: "glovebox_sandboxes",
-      help: "Sandboxes that live now.",
-      labelNames: ["engine", "kind"],
-      registers,
-    });
-    this.started = new Counter({
-      name: "glovebox_sandboxes_started_total",
-      help: "Sandboxes that have been started.",
-      labelNames: ["engine", "kind"],
-      registers,
-    });
-    this.removed = new Counter({
-      name: "glovebox_sandboxes_removed_total",
-      help: "Sandboxes that have ended.",
-      labelNames: ["engine", "kind"],
-      registers,
-    });
-    this.startSeconds = new Histogram({
-      name: "glovebox_sandbox_start_duration_seconds",
-      help: "Time from a sandbox's place to its being ready.",
-      labelNames: ["engine", "kind"],
-      buckets: startBuckets,
-      registers,
-    });
-    this.runs = new Counter({
-      name: "glovebox_runs_total",
-      help: "Programs that have ended, by their outcome.",
-      labelNames: ["engine", "kind", "outcome"],
-      registers,
-    });
-    this.runSeconds = new Histogram({
-      name: "glovebox_run_duration_seconds",
-      help: "Time of the programs themselves.",
-      labelNames: ["engine", "kind"],
-      buckets: runBuckets,
-      registers,
-    });
-    this.operationSeconds = new Histogram({
-      name: "glovebox_operation_duration_seconds",
-      help: "Time of operations at every door, waiting included; error_type is empty for those that were answered.",
-      labelNames: ["operation", "error_type"],
-      buckets: runBuckets,
-      registers,
-    });
-    this.httpSeconds = new Histogram({
-      name: "http_server_request_duration_seconds",
-      help: "Time of HTTP requests.",
-      labelNames: ["http_request_method", "http_route", "http_response_status_code"],
-      buckets: httpBuckets,
-      registers,
-    });
-    this.mcpSeconds = new Histogram({
-      name: "mcp_server_operation_duration_seconds",
-      help: "Time of MCP requests.",
-      labelNames: ["mcp_method_name", "gen_ai_tool_name", "error_type"],
-      buckets: mcpBuckets,
-      registers,
-    });
-    this.alerts = new Counter({
-      name: "glovebox_alerts_total",
-      help: "Alerts that have started.",
-      labelNames: ["kind"],
-      registers,
-    });
     this.waiting = new Gauge({
       name: "glovebox_requests_waiting",
       help: "Requests that wait for a place for their sandbox.",

@@ -1,10 +1,10 @@
-import { GloveboxError } from "../errors/glovebox-error.ts";
-import { isAtLeast, type Isolation } from "../policy/isolation.ts";
-import type { EngineSurroundings } from "./engine-surroundings.ts";
-import type { EngineRow } from "./engine-table.ts";
-import type { CallOptions, Engine, EngineName, EngineProbe } from "./engine.ts";
-import { guardEngine } from "./guarded-engine.ts";
-import { isolationRefusal } from "./enforcement/isolation-refusal.ts";
+import { GloveboxError } from "../../errors/glovebox-error.ts";
+import { isAtLeast, type Isolation } from "../../policy/isolation.ts";
+import type { EngineSurroundings } from "../engine-surroundings.ts";
+import type { EngineRow } from "../engine-table.ts";
+import type { CallOptions, Engine, EngineName, EngineProbe } from "../engine.ts";
+import { guardEngine } from "../guarded-engine.ts";
+import { isolationRefusal } from "../enforcement/isolation-refusal.ts";
 import { probeEngine } from "./probe-engine.ts";
 
 /** What a caller may ask for: one engine by its name, or with `auto` the first that answers. */

@@ -1,5 +1,5 @@
-import { throwIfCancelled } from "../base/abort.ts";
-import { GloveboxError } from "../errors/glovebox-error.ts";
+import { throwIfCancelled } from "../../base/abort.ts";
+import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { WaitingRoom, type Waiter } from "./waiting-room.ts";
 
 /** Sizes of the waiting room in front of the sandboxes (SPEC LI4). */

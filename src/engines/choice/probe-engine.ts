@@ -1,5 +1,5 @@
-import { GloveboxError } from "../errors/glovebox-error.ts";
-import type { Engine, EngineProbe } from "./engine.ts";
+import { GloveboxError } from "../../errors/glovebox-error.ts";
+import type { Engine, EngineProbe } from "../engine.ts";
 
 /** The engine's own answer; one that fails, or does not answer in time, cannot be used. @throws CANCELLED */
 export async function probeEngine(engine: Engine, signal?: AbortSignal): Promise<EngineProbe> {

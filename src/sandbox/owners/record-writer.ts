@@ -1,6 +1,6 @@
-import type { Logger } from "../base/logger.ts";
-import type { PeerServer } from "./peers/peer-server.ts";
-import type { SandboxRecord, SandboxRecords } from "./owners/sandbox-records.ts";
+import type { Logger } from "../../base/logger.ts";
+import type { PeerServer } from "../peers/peer-server.ts";
+import type { SandboxRecord, SandboxRecords } from "./sandbox-records.ts";
 
 export interface RecordWriterOptions {
   readonly records: Pick<SandboxRecords, "add" | "delete">;

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { GloveboxError } from "../errors/glovebox-error.ts";
-import type { Capabilities } from "./capabilities.ts";
+import { GloveboxError } from "../../errors/glovebox-error.ts";
+import type { Capabilities } from "../capabilities.ts";
 import { Engines } from "./discover.ts";
-import type { EngineSurroundings } from "./engine-surroundings.ts";
-import { engineTable, type EngineRow } from "./engine-table.ts";
-import type { Engine, EngineName, EngineProbe } from "./engine.ts";
+import type { EngineSurroundings } from "../engine-surroundings.ts";
+import { engineTable, type EngineRow } from "../engine-table.ts";
+import type { Engine, EngineName, EngineProbe } from "../engine.ts";
 
 const capabilities = { isolation: "container" } as Capabilities;
 const minIsolation = "namespaces";
