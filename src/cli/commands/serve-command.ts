@@ -1,14 +1,17 @@
 import { once } from "node:events";
 import type { Command } from "commander";
+import type { Logger } from "../../base/logger.ts";
 import { isLoopback } from "../../base/http/judge-request.ts";
 import { readPackageVersion } from "../../config/host/package-version.ts";
 import { accessTokenFile, openAccessToken } from "../../config/secrets/access-token.ts";
 import { engineChoices } from "../../config/engine-words.ts";
 import { loadHostConfig } from "../../config/host-config.ts";
 import type { Authenticate } from "../../http/auth/caller.ts";
+import type { HttpServer } from "../../http/http-server.ts";
 import type { KeyRing } from "../../keys/key-ring.ts";
 import { keysPlace } from "../../keys/keys-place.ts";
 import { invalidField } from "../../errors/glovebox-error.ts";
+import type { McpDoor } from "../../mcp/mcp-door.ts";
 import { operationTable } from "../../operations/table.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
 import { exitCodes } from "../exit-code.ts";
@@ -22,6 +25,13 @@ interface ServeOptions {
   readonly drainTimeout?: string;
   readonly prebuiltOnly?: true;
   readonly token: boolean;
+}
+
+/** What serves, once it is open. */
+interface Served {
+  readonly platform: { readonly logger: Logger; endPrincipal(principal: string): Promise<void> };
+  readonly server: HttpServer;
+  readonly door: McpDoor;
 }
 
 const openToAll =
@@ -55,7 +65,20 @@ export function addServeCommand(program: Command, io: CommandIo, setExitCode: Se
 async function serve(options: ServeOptions, io: CommandIo): Promise<number> {
   const { host, token: asksForToken } = options;
   const port = parsePort(options.port);
-  const { openServerPlatform, openHttpServer, decideAuthentication, McpDoor, createHttpHandler } = await loadServer();
+  // Loaded on use: the other commands start faster without a server.
+  const [
+    { openServerPlatform },
+    { openHttpServer },
+    { decideAuthentication },
+    { McpDoor: Door },
+    { createHttpHandler },
+  ] = await Promise.all([
+    import("../../http/open-server-platform.ts"),
+    import("../../http/http-server.ts"),
+    import("../../http/auth/authentication.ts"),
+    import("../../mcp/mcp-door.ts"),
+    import("../../mcp/http/http-handler.ts"),
+  ]);
   // What is refused at once is refused before anything is opened.
   using keys = await openKeys(options.config);
   // On loopback keys may come later.
@@ -74,9 +97,9 @@ async function serve(options: ServeOptions, io: CommandIo): Promise<number> {
     grantOf: (principal) => keys.grantOf(principal),
     signal: io.signal,
   });
-  const { config, logger } = platform;
+  const { config } = platform;
   const version = readPackageVersion();
-  const door = new McpDoor({ platform, operations: operationTable, version, answerWithinMs });
+  const door = new Door({ platform, operations: operationTable, version, answerWithinMs });
   let left: readonly string[];
   try {
     const token = asksForToken && isLoopback(host) ? await openAccessToken(platform.host) : null;
@@ -88,14 +111,7 @@ async function serve(options: ServeOptions, io: CommandIo): Promise<number> {
       authenticate: authenticate(token),
       mcp: (request, response, principal) => mcp.handle(request, response, principal),
     });
-    keys.follow({
-      logger,
-      onRevoked: (principal) => {
-        server.cancelRuns(principal);
-        door.cancelCalls(principal);
-        void platform.endPrincipal(principal);
-      },
-    });
+    followKeys(keys, { platform, server, door });
     const ofUser = token === null ? openToAll : `it asks for the token in ${accessTokenFile(platform.host)}`;
     const access = isLoopback(host) ? ofUser : `it asks for an API key (${keys.size} in force)`;
     io.stderr.write(`glovebox: serving at ${server.url} (MCP at ${server.url}/mcp)\nglovebox: ${access}\n`);
@@ -110,16 +126,16 @@ async function serve(options: ServeOptions, io: CommandIo): Promise<number> {
   return left.length === 0 ? 0 : exitCodes.leftBehind;
 }
 
-/** Loaded on use: the other commands start faster without a server. */
-async function loadServer() {
-  const [platform, server, authentication, door, handler] = await Promise.all([
-    import("../../http/open-server-platform.ts"),
-    import("../../http/http-server.ts"),
-    import("../../http/auth/authentication.ts"),
-    import("../../mcp/mcp-door.ts"),
-    import("../../mcp/http/http-handler.ts"),
-  ]);
-  return { ...platform, ...server, ...authentication, ...door, ...handler };
+/** A key that is no more takes what its principal has running with it. */
+function followKeys(keys: KeyRing, { platform, server, door }: Served): void {
+  keys.follow({
+    logger: platform.logger,
+    onRevoked: (principal) => {
+      server.cancelRuns(principal);
+      door.cancelCalls(principal);
+      void platform.endPrincipal(principal);
+    },
+  });
 }
 
 /** @throws what is wrong with their file */
