@@ -33,7 +33,7 @@ const engineProject = (name: EngineProject): object => {
     hookTimeout: 120_000,
     // A file that loops over engines may have no test of its own.
     passWithNoTests: true,
-    // Real engines on a shared machine: one more try in CI, which the report shows.
+    // Real engines on a shared machine: one more try in CI, and a last one alone (scripts/failed-again.ts); the report shows them.
     retry: process.env["CI"] === "true" ? 1 : 0,
   };
 };

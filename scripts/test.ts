@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { countReport } from "./count-report.ts";
+import { mergeAgain, testsAgain } from "./failed-again.ts";
 import { failureReport } from "./failure-report.ts";
 import { retryReport } from "./retry-report.ts";
 import { runTool } from "./run-tool.ts";
@@ -28,8 +29,9 @@ try {
   ];
   const projects = full ? "--project=*-rare" : "--project=!*-rare";
   const exitCode = runTool("vitest", ["run", projects, ...reporters, ...given], boundMs);
-  const report = existsSync(file) ? readFileSync(file, "utf8") : null;
-  const summary = summarize(report, exitCode);
+  const first = existsSync(file) ? readFileSync(file, "utf8") : null;
+  const report = first !== null && process.env["CI"] === "true" ? tryAgain(first, projects) : first;
+  const summary = summarize(report, report === first ? exitCode : 0);
   if (report !== null) for (const line of slowFiles(report, process.cwd())) console.log(line);
   if (failedChecks.length > 0) console.log(`Static checks that failed, each counted below: ${failedChecks.join(", ")}`);
   for (const line of summaryLines(summary)) console.log(line);
@@ -38,6 +40,22 @@ try {
   process.exitCode = summary.failed > 0 ? 1 : 0;
 } finally {
   rmSync(folder, { recursive: true, force: true });
+}
+
+/** Runs a few failed tests once more when nothing else runs any more; gives the report with what that came to. */
+function tryAgain(first: string, projects: string): string {
+  const again = testsAgain(first, process.cwd());
+  if (again === null) return first;
+  console.log(`Of the tests that failed, ${again.count} are tried once more, one at a time:`);
+  const file = join(folder, "again.json");
+  const { files, pattern } = again;
+  const alone = ["--retry=0", "--maxWorkers=1", "--no-file-parallelism", "--reporter=default", "--reporter=json"];
+  const exitCode = runTool(
+    "vitest",
+    ["run", projects, ...alone, `--outputFile.json=${file}`, "-t", pattern, ...files],
+    boundMs,
+  );
+  return exitCode === 0 ? mergeAgain(first, readFileSync(file, "utf8")) : first;
 }
 
 function summarize(report: string | null, exitCode: number): RunSummary {

@@ -66,6 +66,20 @@ describe.skipIf(process.platform !== "linux")("GrowthWatch", { timeout }, () => 
     expect(await megabytes()).toBeLessThan(45);
   });
 
+  it("does not take what ended work has left for the doing of what comes after it", async () => {
+    await watch.note(false);
+    put("a", 30);
+    expect(await look()).toMatchObject({ grows: true });
+    put("last", 20);
+    await watch.note(true);
+    await watch.settle(new AbortController().signal);
+    await watch.note(false);
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    const { bytes, grows } = await look();
+    expect(grows).toBe(false);
+    expect(Math.round(bytes / mb)).toBe(50);
+  });
+
   it("sees files of any name, in paths of any length, and does not follow links", async () => {
     await watch.note(false);
     put(Buffer.concat([Buffer.from(`${project}/`), Buffer.from([0xff, 0xfe])]), 8);

@@ -1,4 +1,5 @@
 import { stat, statfs } from "node:fs/promises";
+import { throwIfCancelled } from "../../base/abort.ts";
 import { ProjectGrowth, type FreeSpace, type GrowthLimits } from "../../policy/project-growth.ts";
 import type { OpenPlace } from "../mounts/open-place.ts";
 import { measureTree } from "./measure-tree.ts";
@@ -50,6 +51,23 @@ export class GrowthWatch {
   async note(worked: boolean): Promise<void> {
     // A project that is gone has nothing free; the next look tells.
     await this.#observe({ worked }).catch(() => undefined);
+  }
+
+  /**
+   * Takes in what work that has ended left behind, before other work begins: what that finds is not its doing.
+   * @throws CANCELLED
+   */
+  async settle(signal: AbortSignal): Promise<void> {
+    if (!this.#growth.needsWalk || this.#walks) return;
+    this.#walks = true;
+    try {
+      await this.#walk(signal);
+    } catch {
+      // The next look tells what is wrong with the project.
+      throwIfCancelled(signal);
+    } finally {
+      this.#walks = false;
+    }
   }
 
   /** Notes what is free, and walks through the project where that has become necessary. @throws CANCELLED */

@@ -3,6 +3,7 @@ import { cancelled } from "../../../base/abort.ts";
 import { GloveboxError } from "../../../errors/glovebox-error.ts";
 import type { CallOptions } from "../../engine.ts";
 import type { Api } from "../http/api.ts";
+import type { ApiAnswer } from "../http/api-request.ts";
 import { refusalReason } from "../http/api-error.ts";
 import { inspectContainer } from "./inspect-container.ts";
 
@@ -10,6 +11,9 @@ const firstLookMs = 5;
 const maxMs = 200;
 /** How long a removal that someone else has begun may take. */
 const maxLooks = 100;
+/** How often a removal that the engine has failed is asked for, and how long it is left alone before. */
+const maxTries = 5;
+const againMs = 200;
 
 export interface RemoveOptions extends CallOptions {
   /** Whether its nameless volumes stay, for another container that has them. Default false. */
@@ -24,17 +28,31 @@ export async function removeContainer(
 ): Promise<void> {
   const query = { force: "1", v: keepVolumes ? "0" : "1" };
   const request = { method: "DELETE", path: `/containers/${idOrName}`, query, signal } as const;
-  const answer = await api.call("remove the container", request, [404, 409, 500]);
-  if (answer.status !== 409 && answer.status !== 500) return;
-  // It may be being removed already, by itself after its end or by another call.
-  if (answer.status === 500 && !/container state improper|being removed|stopping/.test(refusalReason(answer))) {
-    throw api.refusal("remove the container", answer);
+  for (let tries = 1; ; tries += 1) {
+    const answer = await api.call("remove the container", request, [404, 409, 500]);
+    if (answer.status !== 409 && answer.status !== 500) return;
+    if (isBeingRemoved(answer)) return untilGone(api, idOrName, signal);
+    if (tries === maxTries) throw api.refusal("remove the container", answer);
+    // Podman gives up on programs that were killed and have not died at once, as on a busy machine; later they have.
+    await rest(againMs, signal);
   }
+}
+
+/** By itself after its end, or by another call. */
+function isBeingRemoved(answer: ApiAnswer): boolean {
+  return answer.status === 409 || /container state improper|being removed|stopping/.test(refusalReason(answer));
+}
+
+async function untilGone(api: Api, idOrName: string, signal: AbortSignal | undefined): Promise<void> {
   for (let look = 0, delayMs = firstLookMs; look < maxLooks; look += 1, delayMs = Math.min(delayMs * 2, maxMs)) {
     if ((await inspectContainer({ id: idOrName, api }, { signal })) === null) return;
-    await sleep(delayMs, undefined, signal === undefined ? {} : { signal }).catch((error: unknown) => {
-      throw cancelled(error);
-    });
+    await rest(delayMs, signal);
   }
   throw new GloveboxError("INTERNAL", "The engine began to remove the container and does not come to an end.");
+}
+
+async function rest(delayMs: number, signal: AbortSignal | undefined): Promise<void> {
+  await sleep(delayMs, undefined, signal === undefined ? {} : { signal }).catch((error: unknown) => {
+    throw cancelled(error);
+  });
 }

@@ -61,6 +61,7 @@ export class EnvironmentContainer {
   /** @throws what `Sandboxes.open` throws, POLICY_DENIED when the project was or may have been exchanged, NETWORK_ERROR */
   static async open(parts: EnvironmentContainerParts, caller: Caller): Promise<EnvironmentContainer> {
     await assertInPlace(parts.project);
+    await parts.growth?.settle(caller.signal ?? new AbortController().signal);
     const locks = (await parts.lockTooling?.()) ?? [];
     const plan = { ...parts.plan, mounts: [...(parts.plan.mounts ?? []), ...locks] };
     const container = new EnvironmentContainer(
