@@ -5,8 +5,8 @@ import { operationTable } from "./table.ts";
 const names = operationTable.map(({ name }) => name);
 const routes = operationTable.flatMap((contract) => contract.routes.map((route) => ({ contract, route })));
 
-/** Agents open a session by their first call. */
-const overHttpOnly = ["open_session", "list_sessions", "get_session"];
+/** Agents open a session by their first call, and have the ids of what they made. */
+const overHttpOnly = ["open_session", "list_sessions", "get_session", "find_sandbox_place"];
 
 describe("the operations table", () => {
   it("has each name once, in snake_case, with words for agents", () => {
@@ -61,6 +61,9 @@ describe("routes", () => {
     ["end_session", "DELETE /api/sessions/{session_id}"],
     ["list_files", "GET /api/sessions/{session_id}/files"],
     ["write_file", "PUT /api/sessions/{session_id}/files"],
+    ["list_files", "GET /api/environments/{env_id}/files"],
+    ["read_file", "GET /api/environments/{env_id}/files/{path}"],
+    ["write_file", "PUT /api/environments/{env_id}/files"],
     ["start_process", "POST /api/sessions/{session_id}/processes"],
     ["start_process", "POST /api/environments/{env_id}/processes"],
     ["list_processes", "GET /api/environments/{env_id}/processes"],

@@ -1,6 +1,6 @@
 import { runCodeHandler } from "./session/run-code-handler.ts";
 import { endSessionHandler } from "./session/end-session-handler.ts";
-import { listFilesHandler, readFileHandler, writeFileHandler } from "./session/session-files-handler.ts";
+import { listFilesHandler, readFileHandler, writeFileHandler } from "./files/files-handler.ts";
 import { getSessionHandler, listSessionsHandler, openSessionHandler } from "./session/sessions-handler.ts";
 import { executeCodeHandler } from "./execute/execute-handler.ts";
 import { createEnvironmentHandler } from "./environments/create-environment-handler.ts";
@@ -13,6 +13,7 @@ import { listPackagesHandler, prunePackagesHandler } from "./packages/packages-h
 import { listSandboxesHandler, removeSandboxesHandler, pruneSandboxesHandler } from "./sandboxes/sandboxes-handler.ts";
 import { execInSandboxHandler } from "./sandboxes/exec-handler.ts";
 import { openTerminalHandler } from "./sandboxes/terminal-handler.ts";
+import { findSandboxPlaceHandler } from "./sandboxes/sandbox-place-handler.ts";
 import { copyIntoSandboxHandler, copyOutOfSandboxHandler } from "./sandboxes/copy-handler.ts";
 import { readLogsHandler } from "./logs/read-logs-handler.ts";
 import { getMetricsHandler } from "./metrics/get-metrics-handler.ts";
@@ -41,6 +42,7 @@ export const handlers: readonly Handler[] = [
   listProcessesHandler,
   writeStdinHandler,
   stopProcessHandler,
+  findSandboxPlaceHandler,
   readLogsHandler,
   getMetricsHandler,
   listAlertsHandler,

@@ -1,6 +1,6 @@
 import { runCodeContract } from "./session/run-code-contract.ts";
 import { endSessionContract } from "./session/end-session-contract.ts";
-import { listFilesContract, readFileContract, writeFileContract } from "./session/session-files-contract.ts";
+import { listFilesContract, readFileContract, writeFileContract } from "./files/files-contract.ts";
 import { getSessionContract, listSessionsContract, openSessionContract } from "./session/sessions-contract.ts";
 import { executeCodeContract } from "./execute/execute-contract.ts";
 import { createEnvironmentContract } from "./environments/create-environment-contract.ts";
@@ -16,6 +16,7 @@ import {
   pruneSandboxesContract,
 } from "./sandboxes/sandboxes-contract.ts";
 import { execInSandboxContract, openTerminalContract } from "./sandboxes/exec-contract.ts";
+import { findSandboxPlaceContract } from "./sandboxes/sandbox-place-contract.ts";
 import { copyIntoSandboxContract, copyOutOfSandboxContract } from "./sandboxes/copy-contract.ts";
 import { readLogsContract } from "./logs/read-logs-contract.ts";
 import { getMetricsContract } from "./metrics/get-metrics-contract.ts";
@@ -44,6 +45,7 @@ export const operationTable: readonly OperationContract[] = [
   listProcessesContract,
   writeStdinContract,
   stopProcessContract,
+  findSandboxPlaceContract,
   readLogsContract,
   getMetricsContract,
   listAlertsContract,

@@ -168,10 +168,48 @@ describe.each(subjects)("%s", (_, open) => {
     // An engine that is named must answer.
     const onDocker = isRequired("docker") ? await sandboxes.list({ engine: "docker" }) : [];
     expect(onDocker.map((each) => each.sandboxId)).not.toContain(sandboxId);
-    await sandboxes.get(sandboxId).close();
+    const sandbox = sandboxes.get(sandboxId);
+    await sandbox.files.write("a", "☃");
+    expect(await session.files.readText("a")).toBe("☃");
+    const sleeper = await sandbox.processes.start(["sleep", "1000"]);
+    expect(await session.processes.list()).toMatchObject([{ processId: sleeper.id, state: "running" }]);
+    expect((await sandbox.processes.get(sleeper.id).stop()).state).toBe("exited");
+    await sandbox.close();
     const left = async () => (await sandboxes.list({ engine: "local" })).map((each) => each.sandboxId);
     await expect.poll(left, { timeout: 10_000 }).not.toContain(sandboxId);
+    for (const none of [
+      sandbox,
+      sandboxes.get("sbx-none"),
+      sandboxes.get("../sessions"),
+      sandboxes.get("x".repeat(500)),
+    ]) {
+      await expect(none.files.list()).rejects.toMatchObject({ errorType: "NOT_FOUND" });
+      await expect(none.processes.get("proc-1").stop()).rejects.toMatchObject({ errorType: "NOT_FOUND" });
+    }
     await expect(sandboxes.get("sbx-none").close()).rejects.toMatchObject({ errorType: "NOT_FOUND" });
+  });
+
+  it("has no files and processes of its own in the sandbox of a single program", async () => {
+    const giveUp = new AbortController();
+    let own = "";
+    const onEvent = (event: { readonly type: string; readonly sandboxId?: string }): void => {
+      own = event.sandboxId ?? own;
+    };
+    const code = "print('up', flush=True)\nwhile True: pass";
+    const run = subject.glovebox.execute(python(code), { onEvent, signal: giveUp.signal });
+    const refusals: unknown[] = [];
+    const read = async (): Promise<void> => {
+      for await (const { text } of run) {
+        if (!text.includes("up")) continue;
+        const { files, processes } = subject.glovebox.sandboxes.get(own);
+        refusals.push(await files.read("x").catch((error: unknown) => error));
+        refusals.push(await processes.list().catch((error: unknown) => error));
+        giveUp.abort();
+      }
+    };
+    // A client has no answer any more.
+    await Promise.allSettled([read(), run]);
+    expect(refusals).toMatchObject([{ errorType: "UNSUPPORTED" }, { errorType: "UNSUPPORTED" }]);
   });
 
   it("ends a session, which is then known no more", async () => {

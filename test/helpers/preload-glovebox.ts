@@ -25,12 +25,8 @@ import {
   type ReadFileResponse,
   type WriteFileRequest,
   type WriteFileResponse,
-} from "../../src/operations/session/session-files-contract.ts";
-import {
-  listFilesHandler,
-  readFileHandler,
-  writeFileHandler,
-} from "../../src/operations/session/session-files-handler.ts";
+} from "../../src/operations/files/files-contract.ts";
+import { listFilesHandler, readFileHandler, writeFileHandler } from "../../src/operations/files/files-handler.ts";
 import type { Door } from "../../src/platform/engine-chooser.ts";
 import { createPlatform } from "../../src/platform/platform.ts";
 import { preloadEngine } from "./preload-engine.ts";

@@ -14,11 +14,7 @@ import {
   listImagesContract,
   pullImagesContract,
 } from "../../src/operations/images/images-contract.ts";
-import {
-  listFilesContract,
-  readFileContract,
-  writeFileContract,
-} from "../../src/operations/session/session-files-contract.ts";
+import { listFilesContract, readFileContract, writeFileContract } from "../../src/operations/files/files-contract.ts";
 import { listPackagesContract, prunePackagesContract } from "../../src/operations/packages/packages-contract.ts";
 import {
   listProcessesContract,

@@ -207,7 +207,7 @@ export const readsSabotages: readonly Sabotage[] = [
   },
   {
     id: "a listing shows a secret in a name",
-    file: "src/operations/session/session-files-handler.ts",
+    file: "src/operations/files/files-handler.ts",
     find: "path: redaction.text(name),",
     replace: "path: name,",
     test: "test/e2e/session-secrets.test.ts",

@@ -12,6 +12,7 @@ import { withCommand } from "./with-command.ts";
 import type { Calls, CallOptions, RunOptions } from "./calls.ts";
 import type { Camel } from "./camel.ts";
 import type { Execution } from "./execution.ts";
+import { Files } from "./files.ts";
 import type { CommandOptions, EnvironmentOptions } from "./options.ts";
 import { Processes } from "./processes.ts";
 import type { Result } from "./result.ts";
@@ -45,6 +46,7 @@ export class Environment implements AsyncDisposable {
   readonly id: string;
   /** What the call that created it told; null for one that was got by its id. */
   readonly details: Camel<CreateEnvironmentResponse> | null;
+  readonly files: Files;
   readonly processes: Processes;
   readonly #calls: Calls;
 
@@ -52,6 +54,7 @@ export class Environment implements AsyncDisposable {
     this.#calls = calls;
     this.id = id;
     this.details = details;
+    this.files = new Files(calls, { envId: id });
     this.processes = new Processes(calls, { envId: id });
   }
 

@@ -7,32 +7,32 @@ import {
   type ReadFileRequest,
   type ReadFileResponse,
   type WriteFileResponse,
-} from "../../operations/session/session-files-contract.ts";
+} from "../../operations/files/files-contract.ts";
 import { fromBase64, toBase64 } from "./base64.ts";
 import type { Calls, CallOptions } from "./calls.ts";
 import type { Camel } from "./camel.ts";
-import type { Place } from "./places.ts";
+import { placeOf, type PlaceSource } from "./places.ts";
 
 type ReadOptions = Pick<Camel<ReadFileRequest>, "encoding" | "offset" | "limit">;
 
 /** Files of a place; relative paths are below the folder that its programs start in. All throw NOT_FOUND. */
 export class Files {
   readonly #calls: Calls;
-  readonly #place: Place;
+  readonly #place: PlaceSource;
 
-  constructor(calls: Calls, place: Place) {
+  constructor(calls: Calls, place: PlaceSource) {
     this.#calls = calls;
     this.#place = place;
   }
 
   /** A folder's entries, by default of the one that programs start in; no link is followed. */
-  list(path?: string, call?: CallOptions): Promise<Camel<ListFilesResponse>> {
-    return this.#calls.send(listFilesContract, { ...this.#place, path }, call);
+  async list(path?: string, call?: CallOptions): Promise<Camel<ListFilesResponse>> {
+    return this.#calls.send(listFilesContract, { ...(await placeOf(this.#place, call)), path }, call);
   }
 
   /** A file, or a piece of a large one: at most 10 MiB at a time, as text or base64 as `encoding` of the answer says. */
-  read(path: string, options: ReadOptions = {}, call?: CallOptions): Promise<Camel<ReadFileResponse>> {
-    return this.#calls.send(readFileContract, { ...options, ...this.#place, path }, call);
+  async read(path: string, options: ReadOptions = {}, call?: CallOptions): Promise<Camel<ReadFileResponse>> {
+    return this.#calls.send(readFileContract, { ...options, ...(await placeOf(this.#place, call)), path }, call);
   }
 
   /** A whole file as text. @throws UNSUPPORTED for one of more than 10 MiB */
@@ -50,11 +50,11 @@ export class Files {
   }
 
   /** Writes a whole file of at most 10 MiB; folders on the way are made, a file that is there is replaced. */
-  write(path: string, content: string | Uint8Array, call?: CallOptions): Promise<Camel<WriteFileResponse>> {
+  async write(path: string, content: string | Uint8Array, call?: CallOptions): Promise<Camel<WriteFileResponse>> {
     const body =
       typeof content === "string"
         ? ({ content, encoding: "utf8" } as const)
         : ({ content: toBase64(content), encoding: "base64" } as const);
-    return this.#calls.send(writeFileContract, { ...this.#place, path, ...body }, call);
+    return this.#calls.send(writeFileContract, { ...(await placeOf(this.#place, call)), path, ...body }, call);
   }
 }

@@ -13,7 +13,7 @@ import { withCommand } from "./with-command.ts";
 import type { Calls, CallOptions } from "./calls.ts";
 import type { Camel } from "./camel.ts";
 import { followProcess, type ProcessChunk, type ProcessDetails } from "./follow-process.ts";
-import type { Place } from "./places.ts";
+import { placeOf, type PlaceSource } from "./places.ts";
 
 type OutputOptions = Pick<Camel<ListProcessesRequest>, "stdoutOffset" | "stderrOffset" | "maxBytes">;
 type StopOptions = Pick<Camel<StopProcessRequest>, "signal">;
@@ -21,9 +21,9 @@ type StopOptions = Pick<Camel<StopProcessRequest>, "signal">;
 /** Background processes of a session or an environment: they go on when the call that started them is over. */
 export class Processes {
   readonly #calls: Calls;
-  readonly #place: Place;
+  readonly #place: PlaceSource;
 
-  constructor(calls: Calls, place: Place) {
+  constructor(calls: Calls, place: PlaceSource) {
     this.#calls = calls;
     this.#place = place;
   }
@@ -33,13 +33,14 @@ export class Processes {
    * @throws NOT_FOUND, and what starting a sandbox throws
    */
   async start(options: readonly string[] | ProcessOptions, call?: CallOptions): Promise<Process> {
-    const details = await this.#calls.send(startProcessContract, { ...withCommand(options), ...this.#place }, call);
-    return new Process(this.#calls, this.#place, details.processId, details);
+    const place = await placeOf(this.#place, call);
+    const details = await this.#calls.send(startProcessContract, { ...withCommand(options), ...place }, call);
+    return new Process(this.#calls, place, details.processId, details);
   }
 
   /** Those of this place, each with its state and ports. */
   async list(call?: CallOptions): Promise<readonly ProcessDetails[]> {
-    return (await this.#calls.send(listProcessesContract, this.#place, call)).processes;
+    return (await this.#calls.send(listProcessesContract, await placeOf(this.#place, call), call)).processes;
   }
 
   /** One of them by its id; nothing is asked yet. */
@@ -54,9 +55,9 @@ export class Process implements AsyncDisposable {
   /** What the call that started it told; null for one that was got by its id. */
   readonly details: Camel<StartProcessResponse> | null;
   readonly #calls: Calls;
-  readonly #place: Place;
+  readonly #place: PlaceSource;
 
-  constructor(calls: Calls, place: Place, id: string, details: Camel<StartProcessResponse> | null) {
+  constructor(calls: Calls, place: PlaceSource, id: string, details: Camel<StartProcessResponse> | null) {
     this.#calls = calls;
     this.#place = place;
     this.id = id;
@@ -65,7 +66,7 @@ export class Process implements AsyncDisposable {
 
   /** Its state, and a part of its output: from the offsets on, which `nextOffset` of the last answer continues. */
   async read(options: OutputOptions = {}, call?: CallOptions): Promise<ProcessDetails> {
-    const request = { ...options, ...this.#place, processId: this.id };
+    const request = { ...options, ...(await placeOf(this.#place, call)), processId: this.id };
     const { processes } = await this.#calls.send(listProcessesContract, request, call);
     return processes[0] as ProcessDetails;
   }
@@ -79,17 +80,18 @@ export class Process implements AsyncDisposable {
   }
 
   /** Writes text to its standard input, at most 1 MiB, and ends that input when asked. */
-  write(
+  async write(
     text: string,
     { close, ...call }: CallOptions & { readonly close?: boolean } = {},
   ): Promise<Camel<WriteStdinResponse>> {
-    const request = { ...this.#place, processId: this.id, text, close };
+    const request = { ...(await placeOf(this.#place, call)), processId: this.id, text, close };
     return this.#calls.send(writeStdinContract, request, call);
   }
 
   /** Ends it with all that it started, or sends it a signal. */
-  stop(options: StopOptions = {}, call?: CallOptions): Promise<Camel<StopProcessResponse>> {
-    return this.#calls.send(stopProcessContract, { ...options, ...this.#place, processId: this.id }, call);
+  async stop(options: StopOptions = {}, call?: CallOptions): Promise<Camel<StopProcessResponse>> {
+    const request = { ...options, ...(await placeOf(this.#place, call)), processId: this.id };
+    return this.#calls.send(stopProcessContract, request, call);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

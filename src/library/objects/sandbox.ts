@@ -29,6 +29,11 @@ import {
   type GetMetricsResponse,
 } from "../../operations/metrics/get-metrics-contract.ts";
 import { listAlertsContract, type ListAlertsRequest } from "../../operations/metrics/list-alerts-contract.ts";
+import { findSandboxPlaceContract } from "../../operations/sandboxes/sandbox-place-contract.ts";
+import { GloveboxError } from "../../errors/glovebox-error.ts";
+import { Files } from "./files.ts";
+import type { Place, PlaceSource } from "./places.ts";
+import { Processes } from "./processes.ts";
 import { withCommand } from "./with-command.ts";
 import type { Calls, CallOptions, RunOptions } from "./calls.ts";
 import type { Camel } from "./camel.ts";
@@ -76,11 +81,21 @@ export class Sandboxes {
  */
 export class Sandbox {
   readonly id: string;
+  /**
+   * The files of the session or the environment that lives in it: NOT_FOUND when none of this Glovebox's own does any more,
+   * UNSUPPORTED for a single program's sandbox, whose files go by `copyIn` and `copyOut`.
+   */
+  readonly files: Files;
+  /** The background processes of the session or the environment that lives in it. @throws as `files` */
+  readonly processes: Processes;
   readonly #calls: Calls;
 
   constructor(calls: Calls, id: string) {
     this.#calls = calls;
     this.id = id;
+    const place: PlaceSource = (call) => this.#findPlace(call);
+    this.files = new Files(calls, place);
+    this.processes = new Processes(calls, place);
   }
 
   /** Runs a program beside those that are there: `run(["ls", "-l"])`. An abort ends it with all that it started. */
@@ -122,5 +137,13 @@ export class Sandbox {
   /** Ends and removes it, whatever runs there. */
   async close(call?: CallOptions): Promise<void> {
     await this.#calls.send(removeSandboxesContract, { ids: [this.id] }, call);
+  }
+
+  /** Each time anew: what lived in it may live in another one by now. */
+  async #findPlace(call?: Pick<CallOptions, "signal">): Promise<Place> {
+    const { envId, sessionId } = await this.#calls.send(findSandboxPlaceContract, { sandboxId: this.id }, call);
+    if (envId !== undefined) return { envId };
+    if (sessionId !== undefined) return { sessionId };
+    throw new GloveboxError("INTERNAL", `Nothing is known of the place of ${this.id}.`);
   }
 }

@@ -1,4 +1,4 @@
-import { GloveboxError, invalidField } from "../../errors/glovebox-error.ts";
+import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { PlatformParts } from "../handling/platform-parts.ts";
 import { shortenTooling } from "../../policy/tooling/tooling-changes.ts";
 import type { Environment } from "../../workloads/environment/environment.ts";
@@ -6,26 +6,15 @@ import type { Session } from "../../workloads/session/session.ts";
 import type { BackgroundProcess } from "../../workloads/place/background/background-process.ts";
 import { maxToolingFiles } from "../environments/tooling-schema.ts";
 import type { OperationCall } from "../contract/operation-call.ts";
+import { assertOnePlace, type AboutPlace, type PlaceFields } from "../handling/one-place.ts";
 import { processRow } from "./process-row.ts";
 import type { ProcessRow } from "./process-schema.ts";
-
-/** Which place a request means, and in the same words which one an answer is about. */
-export interface PlaceFields {
-  readonly env_id?: string | undefined;
-  readonly session_id?: string | undefined;
-}
 
 /** Where background processes run. */
 export interface ProcessPlace extends Pick<Environment | Session, "processes" | "stopProcess"> {
   /** Its row with what it has changed of the project's tooling files. */
   readonly rowOf: (process: BackgroundProcess) => Promise<ProcessRow>;
-  readonly about: { readonly env_id: string } | { readonly session_id: string };
-}
-
-/** @throws INVALID_REQUEST when a request names two places */
-export function assertOnePlace({ env_id: environment, session_id: session }: PlaceFields): void {
-  if (environment === undefined || session === undefined) return;
-  throw invalidField("session_id", "to be left out beside env_id", session);
+  readonly about: AboutPlace;
 }
 
 /** The place that a request means, which must be there already. @throws INVALID_REQUEST, NOT_FOUND */

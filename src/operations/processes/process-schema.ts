@@ -1,18 +1,6 @@
 import { z } from "zod";
 import { toolingFilesSchema } from "../environments/tooling-schema.ts";
 
-/** Which place a request means. */
-export const place = {
-  env_id: z.string().optional().describe("The environment it is in, as create_environment gave it."),
-  session_id: z
-    .string()
-    .optional()
-    .describe("Or the session; with neither: the session of this connection, the one that run_code uses."),
-} as const;
-
-/** In each answer, whichever of them it is. */
-export const about = { env_id: z.string().optional(), session_id: z.string().optional() } as const;
-
 /** The field `process_id` of requests about one process. */
 export const processId = z.string().describe("The process's id, as start_process gave it.");
 

@@ -1,9 +1,10 @@
 import { z } from "zod";
 import { defineOperation } from "../contract/operation-contract.ts";
+import { about, place } from "../contract/place-schema.ts";
 import { warningLines } from "../contract/program-text.ts";
 import { processSignals } from "../contract/wire-values.ts";
 import { toolingLines } from "../environments/tooling-schema.ts";
-import { about, place, portLine, processId, processSchema, stateLine } from "./process-schema.ts";
+import { portLine, processId, processSchema, stateLine } from "./process-schema.ts";
 
 const plain = {
   readOnly: false,

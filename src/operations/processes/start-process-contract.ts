@@ -1,21 +1,16 @@
 import { z } from "zod";
 import { defineOperation } from "../contract/operation-contract.ts";
+import { about, placeOrNewSession } from "../contract/place-schema.ts";
 import { warningLines } from "../contract/program-text.ts";
 import { runSettings } from "../contract/run-settings-schema.ts";
-import { about, place, portLine, processSchema } from "./process-schema.ts";
+import { portLine, processSchema } from "./process-schema.ts";
 
 /** A process that serves has one or two. */
 const maxPorts = 8;
 
 /** Request of `start_process` (SPEC EV6). */
 const startProcessRequestSchema = z.strictObject({
-  ...place,
-  session_id: z
-    .string()
-    .optional()
-    .describe(
-      "Or the session; with neither: the session of this connection, the one that run_code uses, or a new one.",
-    ),
+  ...placeOrNewSession,
   command: z
     .array(z.string())
     .min(1, 'expected a program and its arguments, such as ["npm", "start"]')

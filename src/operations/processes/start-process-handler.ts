@@ -10,7 +10,7 @@ import type { OperationCall } from "../contract/operation-call.ts";
 import { handle } from "../handling/handler.ts";
 import { sessionListener } from "../session/session-listener.ts";
 import { sessionOf } from "../session/session-of.ts";
-import { assertOnePlace } from "./process-place.ts";
+import { assertOnePlace } from "../handling/one-place.ts";
 import { processRow } from "./process-row.ts";
 import { startProcessContract, type StartProcessResponse } from "./start-process-contract.ts";
 

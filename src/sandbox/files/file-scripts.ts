@@ -44,7 +44,8 @@ fi
 
 /**
  * $1 path, $2 size, $3 mode or nothing. Says \`ready\`, then takes the content. The file takes its place when all of it
- * is there, and not before; a link is followed. What nobody may write stays as it is.
+ * is there, and not before; a link is followed. What nobody may write stays as it is. As with every write, setuid and setgid
+ * bits of what was there do not stay.
  */
 export const writeScript = `${start}
 path=$1
@@ -64,6 +65,7 @@ done
 [ ! -e "$path" ] || [ -w "$path" ] || fail "Permission denied"
 mode=$3
 [ -n "$mode" ] || mode=$(find "$path" -prune -printf %m 2>/dev/null || stat -c %a "$path" 2>/dev/null) || mode=644
+case $mode in ????) mode=\${mode#?} ;; esac
 folder=\${path%/*}
 [ -d "\${folder:-/}" ] || mkdir -p "$folder" || exit 1
 temporary=$(mktemp "$folder/.glovebox-XXXXXX") || exit 1

@@ -4,35 +4,31 @@ import type { EngineName } from "../../engines/engine.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Denial } from "../../policy/network/denial.ts";
 import type { Caller } from "../../sandbox/sandboxes.ts";
-import { assertPortsFree } from "../place/background/assert-ports-free.ts";
+import type { Redaction } from "../../policy/redaction/redaction.ts";
 import type { BackgroundProcess, StopOptions } from "../place/background/background-process.ts";
 import type { BackgroundProcesses } from "../place/background/background-processes.ts";
 import type { CommandSpec, ProcessSpec } from "../program/command-spec.ts";
 import { concludeRun, judgeRun } from "../run/conclude-run.ts";
 import { DenialLog } from "../run/denial-log.ts";
-import { networkWarnings } from "../run/explain-network.ts";
-import { secretWarnings } from "../run/explain-secrets.ts";
 import { loggingFailure, type RunIds } from "../run/log-ending.ts";
 import type { ProcessEnd } from "../run/watch-process.ts";
 import { ToolingTraces } from "./project/tooling-traces.ts";
-import { toolingWarnings } from "./project/tooling-warnings.ts";
 import type { EnvironmentParts, RunOptions, Started } from "./environment-parts.ts";
 import type { CommandResult } from "./command-result.ts";
 import { EnvironmentSecrets } from "./environment-secrets.ts";
 import type { EnvironmentSpec } from "./environment-spec.ts";
-import { explainCommand, setuidWarnings } from "./explain-command.ts";
-import { lockedPaths, lockWarnings } from "./project/explain-locks.ts";
+import { commandWarnings, replacedWarning } from "./command-warnings.ts";
+import { explainCommand } from "./explain-command.ts";
 import { CurrentContainer } from "../place/current-container.ts";
 import { Place } from "../place/place.ts";
+import type { FileOptions, FileUse, FileWork } from "../place/place-files.ts";
 import { EnvironmentContainer } from "./container/environment-container.ts";
-import { withSecrets } from "./secret-shell.ts";
+import { startInContainer } from "./start-in-container.ts";
+import { isToldInside, useEnvironmentFiles, type FileUseParts } from "./use-environment-files.ts";
 import { watchCommand } from "./watch-command.ts";
 
 /** How long the end of processes that were ended may take to arrive. */
 const endedMs = 2_000;
-
-const replacedWarning =
-  "The environment has a new container: files outside /workdir are as they were at the start, and its background processes have ended.";
 
 /** A container that runs commands, several at once, until it is destroyed; it is replaced when it goes away before. */
 export class Environment {
@@ -82,6 +78,11 @@ export class Environment {
     return this.#commands.size;
   }
 
+  /** The sandbox it lives in now; null: none. */
+  get sandboxId(): string | null {
+    return this.#container.live?.sandbox.id ?? null;
+  }
+
   /** Ids of its present container and sandbox. @throws when that could not be replaced, or has ended */
   async currentIds(): Promise<{ readonly containerId: string; readonly sandboxId: string }> {
     const container = await this.#container.current;
@@ -127,6 +128,29 @@ export class Environment {
     }
   }
 
+  /** Takes the secrets that its programs have been given out of files and names that they may have written. */
+  redaction(): Redaction {
+    return this.#place.secrets.redaction();
+  }
+
+  /**
+   * Works with the files inside, beside whatever runs there and with no more rights.
+   * @throws CANCELLED, what opening a container and `SandboxFiles` throw
+   */
+  useFiles<T>(work: FileWork<T>, { writes, signal }: FileOptions): Promise<FileUse<T>> {
+    const parts: FileUseParts = {
+      spec: this.spec,
+      tooling: this.tooling,
+      isWorking: () => this.#worked(1),
+      inContainer: (begun) => this.#inContainer(signal, begun),
+      tellOf: (container) => this.#tellOf(container),
+      // The next call tells what hinders a new one.
+      giveUp: async (gone, reason) =>
+        void (this.#place.isEnding || (await this.#replace(gone, reason).catch(() => null))),
+    };
+    return this.#place.whileActive(() => useEnvironmentFiles(parts, work, writes));
+  }
+
   /** Ends what runs, then removes the container; calling it again waits for the same end. */
   end(): Promise<void> {
     return this.#place.end((stopped) => this.#end(stopped));
@@ -140,11 +164,10 @@ export class Environment {
       const started = await this.#start(spec, this.#place.signalOf(options.signal));
       const { process, container } = started;
       const { sandbox } = container;
-      const restarted = this.#known !== container;
-      this.#known = container;
+      const restarted = this.#tellOf(container);
       ids.sandbox = sandbox.id;
-      const { network } = this.spec;
-      const record = (ids.record = sandbox.beginRun({ ...ids, timeoutMs: options.timeoutMs, network }));
+      const facts = { ...ids, timeoutMs: options.timeoutMs, network: this.spec.network };
+      const record = (ids.record = sandbox.beginRun(facts));
       const setuidBefore = container.setuidCount;
       const { end, isReplaced } = await this.#watch(started, options);
       const judged = await judgeRun({
@@ -174,14 +197,10 @@ export class Environment {
         sandboxId: sandbox.id,
         restarted,
         toolingFiles: tooling.changed,
-        warnings: [
-          ...(restarted || isReplaced ? [replacedWarning] : []),
-          ...(judged.outcome === "policy_denied" ? [] : networkWarnings(judged.networkReport)),
-          ...toolingWarnings(tooling),
-          ...lockWarnings(lockedPaths(container.locks), `${end.stdout.text()}\n${end.stderr.text()}`),
-          ...setuidWarnings(setuidCount),
-          ...secretWarnings(started.redaction),
-        ],
+        warnings: commandWarnings({
+          ...{ judged, tooling, setuidCount, locks: container.locks, redaction: started.redaction },
+          isElsewhere: restarted || isReplaced,
+        }),
       };
     } finally {
       this.#denialLogs.delete(denials);
@@ -210,35 +229,33 @@ export class Environment {
     return { end, isReplaced };
   }
 
-  /** Starts a process, in a new container when the present one turns out to be gone. */
-  async #start(spec: CommandSpec | ProcessSpec, caller: AbortSignal | undefined): Promise<Started> {
+  #start(spec: CommandSpec | ProcessSpec, caller: AbortSignal | undefined): Promise<Started> {
+    const { variables } = this.#parts;
+    return this.#inContainer(caller, (container, signal) =>
+      startInContainer(container, spec, { secrets: this.#secrets, variables, signal }),
+    );
+  }
+
+  /** Does work that begins in its container, in a new one when the present one turns out to be gone. */
+  async #inContainer<T>(
+    caller: AbortSignal | undefined,
+    work: (container: EnvironmentContainer, signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
     const signal = this.#place.signalOf(caller);
     const container = await this.#container.present(() => this.#open(signal));
     try {
-      return await this.#exec(container, spec, signal);
+      return await work(container, signal);
     } catch (error) {
-      if (signal.aborted || (await container.sandbox.check()) !== null) throw error;
-      return this.#exec(await this.#replace(container, error), spec, signal);
+      if (signal.aborted || isToldInside(error) || (await container.sandbox.check()) !== null) throw error;
+      return work(await this.#replace(container, error), signal);
     }
   }
 
-  async #exec(container: EnvironmentContainer, spec: CommandSpec | ProcessSpec, signal: AbortSignal): Promise<Started> {
-    await container.ensureNetwork(signal);
-    if ("ports" in spec) await assertPortsFree(container.sandbox, spec.ports, { signal });
-    const { oomKills } = await container.sandbox.stats();
-    const { secrets, redaction } = await this.#secrets.giveTo(spec);
-    const { command, preamble } = withSecrets(spec.command, secrets);
-    const process = await container.sandbox.exec(
-      {
-        command,
-        environment: { ...this.#parts.variables, ...spec.environment },
-        workingDirectory: spec.workingDirectory,
-        concurrent: true,
-      },
-      { signal },
-    );
-    if (preamble.length > 0) process.stdin.write(preamble);
-    return { process, redaction, container, oomKillsBefore: oomKills };
+  /** The container in which something is told to the caller now, and whether that is another one than it knew. */
+  #tellOf(container: EnvironmentContainer): boolean {
+    const restarted = this.#known !== container;
+    this.#known = container;
+    return restarted;
   }
 
   #open(signal: AbortSignal | undefined): Promise<EnvironmentContainer> {

@@ -15,6 +15,8 @@ export interface EnvironmentsOptions {
 interface ComingUp {
   readonly giveUp: AbortController;
   readonly environment: Promise<Environment>;
+  /** The same once it is up. */
+  up: Environment | null;
 }
 
 /** Makes what an environment is made of. */
@@ -47,12 +49,13 @@ export class Environments implements AsyncDisposable {
     environment.catch(() => {
       // Told to the caller, and to those that wait for it.
     });
-    const entry = this.#places.enter(id, principal, { giveUp, environment });
+    const entry = this.#places.enter(id, principal, { giveUp, environment, up: null });
     const signal = AbortSignal.any([giveUp.signal, ...(caller.signal ? [caller.signal] : [])]);
     const onActivity = (isBusy: boolean): void => this.#places.setBusy(entry, isBusy);
     try {
       const made = await make(prepare, onActivity, { principal, signal });
       onActivity(false);
+      entry.content.up = made;
       resolve(made);
       return made;
     } catch (error) {
@@ -69,7 +72,12 @@ export class Environments implements AsyncDisposable {
     });
   }
 
-  /** The principal's environments that are up, in the order of their creation. */
+  /** The principal's environments that are up at this moment. */
+  up(principal: string): readonly Environment[] {
+    return this.#places.of(principal).flatMap(({ content }) => content.up ?? []);
+  }
+
+  /** The same with those that are coming up, which it waits for, in the order of their creation. */
   async list(principal: string): Promise<readonly Environment[]> {
     const settled = await Promise.allSettled(this.#places.of(principal).map(({ content }) => content.environment));
     return settled.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));

@@ -37,6 +37,9 @@ export interface FollowedProgram {
   readonly process: Pick<Process, "isGone" | "exit">;
 }
 
+/** The same when its end is near, or has come. */
+type EndedProgram = Pick<FollowedProgram, "sandbox"> & { readonly process: Pick<Process, "isGone"> };
+
 const nothing: ToolingReport = { changed: [], isWhole: true };
 
 /**
@@ -68,7 +71,7 @@ export class ToolingTraces {
   }
 
   /** Looks when a program has ended. */
-  async end(trace: ToolingTrace, { sandbox, process }: FollowedProgram): Promise<ToolingReport> {
+  async end(trace: ToolingTrace, { sandbox, process }: EndedProgram): Promise<ToolingReport> {
     const ending = this.#end(trace, { sandbox, process });
     this.#ending.add(ending);
     try {
@@ -78,7 +81,12 @@ export class ToolingTraces {
     }
   }
 
-  async #end(trace: ToolingTrace, { sandbox, process }: FollowedProgram): Promise<ToolingReport> {
+  /** The same for a change that none of its programs has made: what they left running goes on. */
+  endChange(trace: ToolingTrace, sandbox: string): Promise<ToolingReport> {
+    return this.end(trace, { sandbox, process: { isGone: () => Promise.resolve(!this.#hasLeft) } });
+  }
+
+  async #end(trace: ToolingTrace, { sandbox, process }: EndedProgram): Promise<ToolingReport> {
     const { look, onEdge } = this.#options;
     if (look === undefined) return nothing;
     // Asked before the look: what is gone by then changes nothing after it.
@@ -131,6 +139,6 @@ export class ToolingTraces {
 }
 
 /** Whether something of an ended program may still run. */
-async function mayRun(process: FollowedProgram["process"]): Promise<boolean> {
+async function mayRun(process: EndedProgram["process"]): Promise<boolean> {
   return (await process.isGone?.().catch(() => true)) !== true;
 }

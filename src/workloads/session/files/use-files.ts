@@ -1,19 +1,13 @@
 import type { ErrorType } from "../../../errors/catalogue.ts";
 import { GloveboxError } from "../../../errors/glovebox-error.ts";
-import type { SandboxFiles } from "../../../sandbox/files/sandbox-files.ts";
 import type { Caller } from "../../../sandbox/sandboxes.ts";
+import type { FileUse, FileWork } from "../../place/place-files.ts";
 import type { OpenSessionOptions } from "../open-session-sandbox.ts";
 import { noExtraNeeds } from "../no-extra-needs.ts";
-import type { OpenedSession, Session } from "../session.ts";
+import type { Session } from "../session.ts";
 
 /** What ends its sandbox: also an engine may wait for a program that another one holds up. */
 const unanswered: ReadonlySet<ErrorType> = new Set(["SANDBOX_LOST", "ENGINE_UNAVAILABLE"]);
-
-/** How the files of a session were used. */
-export interface FileUse<T> {
-  readonly result: T;
-  readonly opened: Pick<OpenedSession, "restarted" | "warnings">;
-}
 
 /** No program runs. */
 const noNetwork = { kind: "none" } as const;
@@ -26,14 +20,15 @@ export async function useFiles<T>(
   session: Session,
   options: Omit<OpenSessionOptions, "runNetwork">,
   caller: Caller,
-  work: (files: SandboxFiles, caller: Caller) => Promise<T>,
+  work: FileWork<T>,
 ): Promise<FileUse<T>> {
   return session.use(
     caller,
     noExtraNeeds(session.settings, { ...options, runNetwork: noNetwork }),
     async (opened, user) => {
       try {
-        return { result: await work(opened.live.sandbox.files, user), opened };
+        const { restarted, warnings } = opened;
+        return { result: await work(opened.live.sandbox.files, user), restarted, warnings, toolingFiles: null };
       } catch (error) {
         if (error instanceof GloveboxError && unanswered.has(error.errorType)) opened.live.markUnusable();
         throw error;

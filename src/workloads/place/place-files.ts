@@ -1,12 +1,31 @@
-import { formatBytes, mebibyte } from "../../../base/bytes.ts";
-import type { CallOptions } from "../../../engines/engine.ts";
-import { GloveboxError } from "../../../errors/glovebox-error.ts";
-import { workFolder } from "../../../policy/scratch.ts";
-import type { FileKind } from "../../../sandbox/files/file-facts.ts";
-import type { SandboxFiles } from "../../../sandbox/files/sandbox-files.ts";
+import { formatBytes, mebibyte } from "../../base/bytes.ts";
+import type { CallOptions } from "../../engines/engine.ts";
+import { GloveboxError } from "../../errors/glovebox-error.ts";
+import type { ChangedToolingFile } from "../../policy/tooling/tooling-changes.ts";
+import type { FileKind } from "../../sandbox/files/file-facts.ts";
+import type { SandboxFiles } from "../../sandbox/files/sandbox-files.ts";
 
-/** A file or folder in a session. */
-export interface SessionFile {
+/** What is done with the files of a place, by absolute paths inside. */
+export type FileWork<T> = (files: SandboxFiles, call: CallOptions) => Promise<T>;
+
+export interface FileOptions extends CallOptions {
+  /** Whether the work changes files. */
+  readonly writes: boolean;
+}
+
+/** How the files of a place were used. */
+export interface FileUse<T> {
+  readonly result: T;
+  /** Whether its sandbox is another one than the call before had. */
+  readonly restarted: boolean;
+  /** What the caller should know of that, one sentence each. */
+  readonly warnings: readonly string[];
+  /** Null where there is no project that could have any. */
+  readonly toolingFiles: readonly ChangedToolingFile[] | null;
+}
+
+/** A file or folder in a place. */
+export interface PlaceFile {
   /** Relative to the folder that was listed. */
   readonly path: string;
   readonly type: FileKind;
@@ -23,8 +42,8 @@ export async function listFiles(
   files: SandboxFiles,
   path: string,
   { signal }: CallOptions,
-): Promise<{ readonly files: readonly SessionFile[]; readonly truncated: boolean }> {
-  const { entries, isTruncated } = await files.list(absolute(path), { maxEntries: maxListed, signal });
+): Promise<{ readonly files: readonly PlaceFile[]; readonly truncated: boolean }> {
+  const { entries, isTruncated } = await files.list(path, { maxEntries: maxListed, signal });
   const found = entries.map(({ path: name, kind, sizeBytes }) => ({ path: name, type: kind, sizeBytes }));
   return { files: found, truncated: isTruncated };
 }
@@ -36,7 +55,7 @@ export async function readFile(
   { signal }: CallOptions,
 ): Promise<{ readonly content: Uint8Array; readonly sizeBytes: number }> {
   const maxBytes = Math.min(limit, maxFileBytes);
-  const { sizeBytes, chunks } = await files.read(absolute(path), { offsetBytes: offset, maxBytes, signal });
+  const { sizeBytes, chunks } = await files.read(path, { offsetBytes: offset, maxBytes, signal });
   const pieces: Uint8Array[] = [];
   for await (const piece of chunks) pieces.push(piece);
   return { content: Buffer.concat(pieces), sizeBytes };
@@ -53,10 +72,5 @@ export async function writeFile(
       context: { field: "content" },
     });
   }
-  await files.write(absolute(path), content, { signal });
-}
-
-/** Paths are the sandbox's own affair: whatever they lead to is in it. */
-function absolute(path: string): string {
-  return path.startsWith("/") ? path : `${workFolder}/${path}`;
+  await files.write(path, content, { signal });
 }

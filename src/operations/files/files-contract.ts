@@ -1,23 +1,28 @@
 import { z } from "zod";
 import { defineOperation } from "../contract/operation-contract.ts";
+import { about as aboutPlace, place, placeOrNewSession } from "../contract/place-schema.ts";
 import { warningLines } from "../contract/program-text.ts";
-import { sessionId } from "./session-id-schema.ts";
+import { toolingFilesSchema, toolingLines } from "../environments/tooling-schema.ts";
 
-const path = z.string().min(1).max(4096).describe("Path in the session's sandbox; relative ones are below /work.");
+const path = z
+  .string()
+  .min(1)
+  .max(4096)
+  .describe("Path inside; relative ones are below the folder that programs start in: /workdir, in a session /work.");
 
 const encoding = z.enum(["utf8", "base64"]);
 
 const about = {
-  session_id: z.string(),
-  restarted: z.boolean().describe("Whether the session's sandbox is a new one."),
+  ...aboutPlace,
+  restarted: z.boolean().describe("Whether its sandbox is a new one, without files that only the last one had."),
   warnings: z.array(z.string()),
 } as const;
 
 const reading = { readOnly: true, destructive: false, idempotent: true, openWorld: false, mayTakeLong: false } as const;
 
 const listFilesRequestSchema = z.strictObject({
-  session_id: sessionId,
-  path: path.optional().describe("The folder; default /work."),
+  ...place,
+  path: path.optional().describe("The folder; default: the one that programs start in."),
 });
 
 const listFilesResponseSchema = z.object({
@@ -28,16 +33,20 @@ const listFilesResponseSchema = z.object({
   truncated: z.boolean().describe("Whether there are more than are listed."),
 });
 
-/** `list_files`: what is in a folder of a session. */
+/** `list_files`: what is in a folder of an environment or a session. */
 export const listFilesContract = defineOperation({
   name: "list_files",
   audience: "everyone",
-  description: "Lists a folder of a session of run_code, by default /work, where its programs run. Follows no link.",
+  description:
+    "Lists a folder of an environment (env_id) or a session of run_code, by default the one where programs start. Follows no link.",
   request: listFilesRequestSchema,
   response: listFilesResponseSchema,
-  routes: [{ method: "GET", path: "/api/sessions/{session_id}/files" }],
+  routes: [
+    { method: "GET", path: "/api/sessions/{session_id}/files" },
+    { method: "GET", path: "/api/environments/{env_id}/files" },
+  ],
   tool: {
-    title: "List files of a session",
+    title: "List files",
     ...reading,
     text: ({ files, truncated, warnings }) =>
       [
@@ -52,7 +61,7 @@ export const listFilesContract = defineOperation({
 });
 
 const readFileRequestSchema = z.strictObject({
-  session_id: sessionId,
+  ...place,
   path,
   encoding: encoding.optional().describe("How the content is written; default utf8, and base64 for what is no text."),
   offset: z.int().min(0).optional().describe("First byte; default 0."),
@@ -68,16 +77,20 @@ const readFileResponseSchema = z.object({
   truncated: z.boolean().describe("Whether the file goes on behind what was read."),
 });
 
-/** `read_file`: a file of a session, or a piece of it. */
+/** `read_file`: a file of an environment or a session, or a piece of it. */
 export const readFileContract = defineOperation({
   name: "read_file",
   audience: "everyone",
-  description: "Reads a file of a session of run_code, or a piece of a large one: as text, or in base64.",
+  description:
+    "Reads a file of an environment (env_id) or a session of run_code, or a piece of a large one: as text, or in base64.",
   request: readFileRequestSchema,
   response: readFileResponseSchema,
-  routes: [{ method: "GET", path: "/api/sessions/{session_id}/files/{path}" }],
+  routes: [
+    { method: "GET", path: "/api/sessions/{session_id}/files/{path}" },
+    { method: "GET", path: "/api/environments/{env_id}/files/{path}" },
+  ],
   tool: {
-    title: "Read a file of a session",
+    title: "Read a file",
     ...reading,
     text: ({ path, content, encoding, size_bytes: size, truncated, warnings }) =>
       [
@@ -89,32 +102,47 @@ export const readFileContract = defineOperation({
 });
 
 const writeFileRequestSchema = z.strictObject({
-  session_id: sessionId,
+  ...placeOrNewSession,
   path,
   content: z.string().describe("The whole file, at most 10 MiB."),
   encoding: encoding.optional().describe("How the content is written; default utf8."),
 });
 
-const writeFileResponseSchema = z.object({ ...about, path: z.string(), size_bytes: z.number() });
+const writeFileResponseSchema = z.object({
+  ...about,
+  path: z.string(),
+  size_bytes: z.number(),
+  tooling_files: toolingFilesSchema
+    .optional()
+    .describe("In an environment: files that tools of the project's owner run by themselves and that have changed."),
+});
 
-/** `write_file`: a file into a session. */
+/** `write_file`: a file into an environment or a session. */
 export const writeFileContract = defineOperation({
   name: "write_file",
   audience: "everyone",
   description:
-    "Writes a file into a session of run_code, for its programs to read; folders on the way are made, a file that is there is replaced. Begins a session where there is none.",
+    "Writes a file into an environment (env_id) or a session of run_code; folders on the way are made, a file that is there is replaced. Begins a session where neither is named and there is none.",
   request: writeFileRequestSchema,
   response: writeFileResponseSchema,
-  routes: [{ method: "PUT", path: "/api/sessions/{session_id}/files" }],
+  routes: [
+    { method: "PUT", path: "/api/sessions/{session_id}/files" },
+    { method: "PUT", path: "/api/environments/{env_id}/files" },
+  ],
   tool: {
-    title: "Write a file into a session",
+    title: "Write a file",
     readOnly: false,
     destructive: true,
     idempotent: true,
     openWorld: false,
     mayTakeLong: false,
-    text: ({ path, size_bytes: size, session_id: id, warnings }) =>
-      [`Wrote ${size} bytes to ${path}.`, `session_id ${id}`, ...warningLines(warnings)].join("\n"),
+    text: ({ path, size_bytes: size, session_id: id, tooling_files: tooling, warnings }) =>
+      [
+        `Wrote ${size} bytes to ${path}.`,
+        ...(id === undefined ? [] : [`session_id ${id}`]),
+        ...toolingLines(tooling),
+        ...warningLines(warnings),
+      ].join("\n"),
   },
 });
 

@@ -1,0 +1,34 @@
+import { GloveboxError } from "../../errors/glovebox-error.ts";
+import { handle } from "../handling/handler.ts";
+import { findSandboxPlaceContract } from "./sandbox-place-contract.ts";
+
+/** `find_sandbox_place`: another principal's sandbox is as unknown as one that never was. */
+export const findSandboxPlaceHandler = handle(
+  findSandboxPlaceContract,
+  async ({ sessions, environments, sandboxes }, { sandbox_id: id }, { principal }) => {
+    const isLive = sandboxes.recordsOf(principal).some((each) => each.id === id);
+    // What lived in one that is gone has another one by now, or will at its next call.
+    if (!isLive || sandboxes.find(id)?.state !== "running") throw notFound(id);
+    const session = sessions.list(principal).find(({ sandboxId }) => sandboxId === id);
+    if (session !== undefined) return { session_id: session.id };
+    const environment = environments.up(principal).find(({ sandboxId }) => sandboxId === id);
+    if (environment !== undefined) return { env_id: environment.spec.id };
+    throw noPlace(id);
+  },
+);
+
+function noPlace(id: string): GloveboxError {
+  return new GloveboxError("UNSUPPORTED", `${id} belongs to no session and no environment.`, {
+    suggestion: "A program's own sandbox goes with it: use a session or an environment where files and processes last.",
+    context: { sandbox_id: id },
+  });
+}
+
+function notFound(id: string): GloveboxError {
+  const shown = id.slice(0, 80);
+  return new GloveboxError("NOT_FOUND", `You have no live sandbox ${JSON.stringify(shown)} here.`, {
+    suggestion:
+      "Take the sandbox_id of a result; the files and processes of a session or an environment are reached by its own id, too.",
+    context: { sandbox_id: shown },
+  });
+}

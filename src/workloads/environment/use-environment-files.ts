@@ -1,0 +1,77 @@
+import { GloveboxError } from "../../errors/glovebox-error.ts";
+import type { ErrorType } from "../../errors/catalogue.ts";
+import type { FileUse, FileWork } from "../place/place-files.ts";
+import { replacedWarning } from "./command-warnings.ts";
+import type { EnvironmentContainer } from "./container/environment-container.ts";
+import type { EnvironmentSpec } from "./environment-spec.ts";
+import { explainRefusedWrite, type WriteRules } from "./explain-files.ts";
+import { lockedPaths } from "./project/explain-locks.ts";
+import type { ToolingReport, ToolingTraces } from "./project/tooling-traces.ts";
+import { toolingWarnings } from "./project/tooling-warnings.ts";
+
+/** What of an environment the use of its files needs. */
+export interface FileUseParts {
+  readonly spec: Pick<EnvironmentSpec, "project" | "readOnlyRoot">;
+  readonly tooling: ToolingTraces;
+  /** Whether anything else runs there. */
+  readonly isWorking: () => boolean;
+  /** Begins the work again in a new container when the present one turns out to be gone. */
+  inContainer<T>(work: (container: EnvironmentContainer, signal: AbortSignal) => Promise<T>): Promise<T>;
+  /** Whether the container, of which the caller is told now, is another one than it knew. */
+  tellOf(container: EnvironmentContainer): boolean;
+  /** Replaces a container that must not be used again. */
+  giveUp(container: EnvironmentContainer, reason: unknown): Promise<void>;
+}
+
+/** What programs of ours have told from inside, so that the container lives. */
+const toldInside: ReadonlySet<ErrorType> = new Set(["NOT_FOUND", "PERMISSION_DENIED", "INVALID_REQUEST"]);
+
+/** Whether an error of work with files is the answer of a container that lives. */
+export function isToldInside(error: unknown): boolean {
+  return error instanceof GloveboxError && toldInside.has(error.errorType);
+}
+
+/**
+ * Works with the files of an environment. Where it `writes`, what it changes of the files that tools of the project's owner
+ * run is told as a command's changes are, by an alert when the work fails. @throws what the work throws
+ */
+export async function useEnvironmentFiles<T>(
+  parts: FileUseParts,
+  work: FileWork<T>,
+  writes: boolean,
+): Promise<FileUse<T>> {
+  const { spec, tooling } = parts;
+  const trace = writes ? await tooling.begin(parts.isWorking()) : null;
+  const used: { container: EnvironmentContainer | null } = { container: null };
+  const changes = (): Promise<ToolingReport> | ToolingReport =>
+    trace === null || used.container === null
+      ? { changed: [], isWhole: true }
+      : tooling.endChange(trace, used.container.sandbox.id);
+  try {
+    const { result, container } = await parts.inContainer(async (present, signal) => {
+      used.container = present;
+      return { result: await work(present.sandbox.files, { signal }), container: present };
+    });
+    const report = await changes();
+    const restarted = parts.tellOf(container);
+    const warnings = [...(restarted ? [replacedWarning] : []), ...toolingWarnings(report)];
+    return { result, restarted, warnings, toolingFiles: report.changed };
+  } catch (error) {
+    const { container } = used;
+    await changes();
+    const isLost = error instanceof GloveboxError && error.errorType === "SANDBOX_LOST";
+    if (isLost && container !== null) await parts.giveUp(container, error);
+    throw writes ? explainRefusedWrite(error, rulesOf(spec, container)) : error;
+  }
+}
+
+function rulesOf(
+  { project, readOnlyRoot }: FileUseParts["spec"],
+  container: Pick<EnvironmentContainer, "locks"> | null,
+): WriteRules {
+  return {
+    isProjectReadOnly: project?.readOnly ?? false,
+    isRootReadOnly: readOnlyRoot,
+    locked: lockedPaths(container?.locks ?? []),
+  };
+}
