@@ -36,7 +36,11 @@ const asHostile = (code: string): string => {
   return execFileSync("setpriv", [...options, process.execPath, "-e", code], { cwd: "/", encoding: "utf8" });
 };
 
-describe.skipIf(!isRoot)("another user of this machine", () => {
+describe("another user of this machine", () => {
+  beforeEach((context) => {
+    if (!isRoot) context.skip("only root can become another user");
+  });
+
   it("gets at nothing of a live server's: its socket for peers, its lease, its records", async () => {
     const environment = { ...noEngines, XDG_STATE_HOME: at("state") };
     const server = spawn(process.execPath, [path.join(projectFolder, "test/fixtures/idle-session.ts"), "local"], {
