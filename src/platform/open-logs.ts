@@ -59,7 +59,7 @@ export function openLogs(options: OpenLogsOptions): OpenedLogs {
     });
   const sinks = [store?.entries ?? [], redis ?? []].flat();
   const logs = new SandboxLogs({ sinks, now, monotonicMs });
-  const recorder = store && new RunRecorder(store, options.owner);
+  const recorder = store && new RunRecorder(store, options.owner, (sandbox) => logs.find(sandbox)?.nextOffset ?? null);
   return {
     logs,
     store,

@@ -5,6 +5,8 @@ import type { Outcome } from "./outcome.ts";
 
 /** What is known of a run before its program starts. */
 export interface RunFacts {
+  /** Its id where who asked for it knows that already; default: a new one. */
+  readonly id?: string | undefined;
   readonly principal: string;
   readonly session?: string | undefined;
   readonly environment?: string | undefined;
@@ -21,6 +23,8 @@ export interface StartedRun {
   readonly principal: string;
   readonly session: string | null;
   readonly environment: string | null;
+  /** What its caller has marked its sandbox with. */
+  readonly labels: Readonly<Record<string, string>>;
   /** Milliseconds since the epoch. */
   readonly startedAtMs: number;
   readonly policy: RunPolicy;

@@ -20,6 +20,8 @@ export interface SandboxParts {
   readonly capabilities: Capabilities;
   readonly container: Container;
   readonly kind: string;
+  /** What its caller has marked it with. */
+  readonly labels: Readonly<Record<string, string>>;
   /** What its programs may do, but for what each run has of its own. */
   readonly policy: Readonly<Record<string, unknown>>;
   /** Told of its runs. */
@@ -122,16 +124,17 @@ export class Sandbox implements AsyncDisposable {
 
   /** A run begins here, which is recorded with the policy that governs it. */
   beginRun(facts: RunFacts): OpenRun {
-    const { observers, now, kind, policy } = this.#parts;
-    const { principal, session, environment, network, timeoutMs } = facts;
+    const { observers, now, kind, labels, policy } = this.#parts;
+    const { id = createId("run"), principal, session, environment, network, timeoutMs } = facts;
     const run: StartedRun = {
-      id: createId("run"),
+      id,
       sandbox: this.id,
       engine: this.engineName,
       kind,
       principal,
       session: session ?? null,
       environment: environment ?? null,
+      labels,
       startedAtMs: now(),
       policy: runPolicy({ ...policy, network, timeout_seconds: timeoutMs / 1_000 }),
     };

@@ -19,6 +19,8 @@ import { Sandbox, type SandboxParts } from "./sandbox.ts";
 /** Who asks, and the signal that gives the request up. */
 export interface Caller {
   readonly principal: string;
+  /** Id of the run that is asked for, where the caller knows it already; default: a new one. */
+  readonly runId?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -206,6 +208,7 @@ export class Sandboxes implements AsyncDisposable {
       capabilities,
       container,
       kind: plan.kind,
+      labels: plan.labels ?? {},
       policy: sandboxPolicy(engine.name, plan),
       observers,
       now,

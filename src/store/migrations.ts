@@ -4,6 +4,7 @@ import type { Migration } from "kysely/migration";
 /** The steps from an empty database to today's tables, in the order of their names; one that was released never changes. */
 export const migrations: Readonly<Record<string, Migration>> = {
   "001-first-tables": { up: firstTables },
+  "002-labels-and-results": { up: labelsAndResults },
 };
 
 async function firstTables(database: Kysely<unknown>): Promise<void> {
@@ -91,4 +92,23 @@ async function createMeasures({ schema }: Kysely<unknown>): Promise<void> {
     .addColumn("suggestion", "text", (column) => column.notNull())
     .execute();
   await schema.createIndex("alerts_age").on("alerts").column("stamp_ms").execute();
+}
+
+async function labelsAndResults({ schema }: Kysely<unknown>): Promise<void> {
+  await schema.alterTable("runs").addColumn("log_from", "bigint").execute();
+  await schema.alterTable("runs").addColumn("log_to", "bigint").execute();
+  await schema
+    .alterTable("runs")
+    .addColumn("forgotten", "integer", (column) => column.notNull().defaultTo(0))
+    .execute();
+  await schema.createIndex("runs_of_sandbox").on("runs").column("sandbox").execute();
+  await schema.createIndex("runs_of_principal").on("runs").columns(["principal", "started_ms"]).execute();
+  await schema
+    .createTable("run_labels")
+    .addColumn("run", "text", (column) => column.notNull())
+    .addColumn("name", "text", (column) => column.notNull())
+    .addColumn("value", "text", (column) => column.notNull())
+    .addPrimaryKeyConstraint("run_labels_key", ["run", "name"])
+    .execute();
+  await schema.createIndex("run_labels_value").on("run_labels").columns(["name", "value"]).execute();
 }

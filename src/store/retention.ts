@@ -26,6 +26,10 @@ async function removeOlderThan({ tables }: Database, oldestMs: number): Promise<
     await tables.deleteFrom("metrics_samples").where("stamp_ms", "<", oldestMs).executeTakeFirst(),
     await tables.deleteFrom("alerts").where("stamp_ms", "<", oldestMs).executeTakeFirst(),
     await tables.deleteFrom("log_entries").where("stamp_ms", "<", oldestMs).executeTakeFirst(),
+    await tables
+      .deleteFrom("run_labels")
+      .where("run", "in", (query) => query.selectFrom("runs").select("id").where("ended_ms", "<", oldestMs))
+      .executeTakeFirst(),
     await tables.deleteFrom("runs").where("ended_ms", "<", oldestMs).executeTakeFirst(),
     await tables
       .deleteFrom("policies")

@@ -1,16 +1,31 @@
 import type { Kysely } from "kysely";
 import type { AlertRow, MetricsSampleRow, RunRow, Tables } from "./tables.ts";
 import type { Database } from "./database.ts";
+import { forgetRun, type RunName } from "./read-runs.ts";
 
 /** How a run ended, for its row. */
-export type RunEndRow = Pick<RunRow, "id" | "ended_ms" | "outcome" | "exit_code" | "duration_ms" | "error_type">;
+export type RunEndRow = Pick<
+  RunRow,
+  "id" | "ended_ms" | "outcome" | "exit_code" | "duration_ms" | "error_type" | "log_to"
+>;
 
 /** One thing to be written down, other than an entry of a log. */
 export type StoreRecord =
-  | { readonly kind: "run"; readonly row: RunRow; readonly policy: string }
+  | {
+      readonly kind: "run";
+      readonly row: RunRow;
+      readonly policy: string;
+      readonly labels: Readonly<Record<string, string>>;
+    }
   | { readonly kind: "run_end"; readonly row: RunEndRow }
+  | { readonly kind: "run_forgotten"; readonly run: RunName }
   | { readonly kind: "sample"; readonly row: MetricsSampleRow }
   | { readonly kind: "alert"; readonly row: AlertRow };
+
+/** About what a record takes in memory, in bytes. */
+export function recordBytes(record: StoreRecord): number {
+  return 600 + (record.kind === "run" ? 2 * JSON.stringify(record.labels).length : 0);
+}
 
 /** Writes records in their order, all or none; those that are there already stay as they are. */
 export async function writeRecords({ tables }: Database, records: readonly StoreRecord[]): Promise<void> {
@@ -24,7 +39,11 @@ async function writeRecord(tables: Kysely<Tables>, record: StoreRecord): Promise
     case "run": {
       const { policy_digest: digest } = record.row;
       await insert(tables, "policies", { digest, policy: record.policy });
-      return insert(tables, "runs", record.row);
+      await insert(tables, "runs", record.row);
+      for (const [name, value] of Object.entries(record.labels)) {
+        await insert(tables, "run_labels", { run: record.row.id, name, value });
+      }
+      return undefined;
     }
     case "run_end": {
       const { id, ...end } = record.row;
@@ -35,6 +54,9 @@ async function writeRecord(tables: Kysely<Tables>, record: StoreRecord): Promise
         .execute();
       return undefined;
     }
+    case "run_forgotten":
+      await forgetRun(tables, record.run);
+      return undefined;
     case "sample":
       return insert(tables, "metrics_samples", record.row);
     case "alert":

@@ -2,6 +2,7 @@ import { settlesWithin } from "../base/abort.ts";
 import { BatchPump, type PumpState } from "../base/batch-pump.ts";
 import { mebibyte } from "../base/bytes.ts";
 import type { Logger } from "../base/logger.ts";
+import { GloveboxError } from "../errors/glovebox-error.ts";
 import { LogSink } from "../telemetry/logs/log-sink.ts";
 import type { LogEntry } from "../telemetry/logs/log-entry.ts";
 import { makeDatabase, migrate, ping, refusesRow, type Database, type StorePlace } from "./database.ts";
@@ -9,7 +10,8 @@ import { insertEntries } from "./insert-entries.ts";
 import { hasEntries, readEntries, type EntriesQuery } from "./read-entries.ts";
 import { applyRetention, type RetentionLimits } from "./retention.ts";
 import { Servers, type ServersOptions } from "./servers.ts";
-import { writeRecords, type StoreRecord } from "./store-record.ts";
+import { recordBytes, writeRecords, type StoreRecord } from "./store-record.ts";
+import { StoredRuns } from "./stored-runs.ts";
 
 export interface StoreOptions {
   readonly place: StorePlace;
@@ -36,9 +38,6 @@ export interface StoreState {
 /** What waits to be written, at most: log entries, and everything else, which a flood of entries cannot displace. */
 const queueBytes = { entries: 8 * mebibyte, records: 4 * mebibyte } as const;
 const batch = { entries: 1_000, records: 200 } as const;
-/** About what one record takes in memory. */
-const recordBytes = 600;
-
 /** How often this server gives a sign of life, and looks for servers that are gone. */
 const beatEveryMs = 60_000;
 /** How often what is too old or too much is removed: each so many beats. */
@@ -58,6 +57,8 @@ export class Store {
   readonly #records: BatchPump<StoreRecord>;
   /** Where log entries go in. */
   readonly entries: LogSink;
+  /** The recorded runs. */
+  readonly runs: StoredRuns = new StoredRuns(this);
   #opening: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #beats = 0;
@@ -103,20 +104,38 @@ export class Store {
 
   /** Writes a record down, soon; one that finds no room is counted. */
   add(record: StoreRecord): void {
-    this.#records.push(record, recordBytes);
+    this.#records.push(record, recordBytes(record));
   }
 
-  /** @throws what the database says */
-  async readEntries(query: EntriesQuery): Promise<readonly LogEntry[]> {
-    const database = await this.#open();
-    // What is on its way would look as if it were missing.
-    await settlesWithin(this.entries.idle(), onItsWayMs);
-    return readEntries(database, query);
+  /** @throws INTERNAL when the database does not answer */
+  readEntries(query: EntriesQuery): Promise<readonly LogEntry[]> {
+    return this.read((database) => readEntries(database, query), [this.entries]);
   }
 
-  /** Whether the principal has entries of that sandbox here. @throws what the database says */
-  async hasEntries(query: Pick<EntriesQuery, "sandbox" | "principal">): Promise<boolean> {
-    return hasEntries(await this.#open(), query);
+  /** Whether the principal has entries of that sandbox here. @throws INTERNAL when the database does not answer */
+  hasEntries(query: Pick<EntriesQuery, "sandbox" | "principal">): Promise<boolean> {
+    return this.read((database) => hasEntries(database, query), []);
+  }
+
+  /**
+   * Reads when what is on its way has arrived, for which it waits a second at most; default: runs, samples and alerts.
+   * @throws INTERNAL when the database does not answer
+   */
+  async read<Result>(
+    work: (database: Database) => Promise<Result>,
+    queues: readonly { idle(): Promise<void> }[] = [this.#records],
+  ): Promise<Result> {
+    try {
+      const database = await this.#open();
+      // What is on its way would look as if it were missing.
+      await settlesWithin(Promise.all(queues.map((queue) => queue.idle())), onItsWayMs);
+      return await work(database);
+    } catch (error) {
+      throw new GloveboxError("INTERNAL", "The store of this server does not answer.", {
+        suggestion: "Send the request again later; /readyz says when the store answers.",
+        cause: error,
+      });
+    }
   }
 
   /** The database for those that read tables of their own. @throws what the database says when it cannot be opened */

@@ -3,6 +3,7 @@ export interface Tables {
   servers: ServerRow;
   policies: PolicyRow;
   runs: RunRow;
+  run_labels: RunLabelRow;
   log_entries: LogEntryRow;
   metrics_samples: MetricsSampleRow;
   alerts: AlertRow;
@@ -45,6 +46,18 @@ export interface RunRow {
   readonly error_type: string | null;
   /** 1: its server was gone before it ended; `ended_ms` is when that was found. */
   readonly interrupted: number;
+  /** Positions of its sandbox's log entries, the second not included; null where there is none. */
+  readonly log_from: number | null;
+  readonly log_to: number | null;
+  /** 1: its principal has removed its result; the record stays. */
+  readonly forgotten: number;
+}
+
+/** One of the labels with which its caller has marked a run's sandbox. */
+export interface RunLabelRow {
+  readonly run: string;
+  readonly name: string;
+  readonly value: string;
 }
 
 export interface LogEntryRow {

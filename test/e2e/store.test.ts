@@ -1,50 +1,34 @@
-import { mkdirSync, mkdtempSync, rmdirSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, rmSync, statSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { sql } from "kysely";
-import { makeDatabase, type StorePlace } from "../../src/store/database.ts";
+import { afterAll, describe, expect, it } from "vitest";
 import { applyRetention } from "../../src/store/retention.ts";
 import type { LogEntry } from "../../src/telemetry/logs/log-entry.ts";
-import { PostgresServer, postgresProblem } from "../helpers/postgres-server.ts";
-import { skipOrFail } from "../helpers/require.ts";
+import { storeKinds, useStorePlaces } from "../helpers/store-places.ts";
 import { entriesOf, openStore, runRow } from "../helpers/store-scene.ts";
 import { until } from "../helpers/until.ts";
 
 const folder = mkdtempSync(path.join(os.tmpdir(), "glovebox-test-store-"));
 const source = { sandbox: "sbx-1", principal: "ann" };
 const query = { sandbox: "sbx-1", principal: "ann", offset: 0, limit: 10_000 };
-let postgres: PostgresServer | undefined;
-let count = 0;
 
-beforeAll(async () => {
-  if (postgresProblem() === null) postgres = await PostgresServer.start();
-});
-afterAll(async () => {
-  await postgres?.[Symbol.asyncDispose]();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => rmSync(folder, { recursive: true }));
 
-describe.each(["sqlite", "postgres"] as const)("the store in %s", (kind) => {
-  let place: StorePlace;
-  beforeEach(async (context) => {
-    count += 1;
-    if (kind === "sqlite") {
-      place = { kind, file: path.join(folder, `${count}.db`) };
-      return;
-    }
-    if (postgres === undefined) return skipOrFail(context, "postgres", postgresProblem() ?? "");
-    const { tables } = makeDatabase({ kind, url: postgres.url }, () => undefined);
-    await sql.raw(`create database store${count}`).execute(tables);
-    await tables.destroy();
-    place = { kind, url: postgres.url.replace(/postgres$/, `store${count}`) };
-  });
+describe.each(storeKinds)("the store in %s", (kind) => {
+  const { place, away, back } = useStorePlaces(kind);
 
   it("keeps runs from their start on, their policies, entries, samples and alerts", async () => {
-    const store = openStore(place);
-    store.add({ kind: "run", row: runRow("run-1", "own-1"), policy: '{"engine":"local"}' });
-    store.add({ kind: "run", row: runRow("run-2", "own-1"), policy: '{"engine":"local"}' });
-    const end = { ended_ms: 5_000_000_000_000, outcome: "completed", exit_code: 0, duration_ms: 12, error_type: null };
+    const store = openStore(place());
+    store.add({ kind: "run", row: runRow("run-1", "own-1"), policy: '{"engine":"local"}', labels: {} });
+    store.add({ kind: "run", row: runRow("run-2", "own-1"), policy: '{"engine":"local"}', labels: {} });
+    const end = {
+      ended_ms: 5_000_000_000_000,
+      outcome: "completed",
+      exit_code: 0,
+      duration_ms: 12,
+      error_type: null,
+      log_to: null,
+    };
     store.add({ kind: "run_end", row: { id: "run-1", ...end } });
     const sample = {
       cpu_percent: 12.5,
@@ -74,7 +58,7 @@ describe.each(["sqlite", "postgres"] as const)("the store in %s", (kind) => {
   });
 
   it("gives entries back in their order, to their principal only, after it was closed and opened again", async () => {
-    const first = openStore(place);
+    const first = openStore(place());
     const odd: LogEntry = {
       ...entriesOf(source, 1, 3)[0]!,
       stream: "stderr",
@@ -83,7 +67,7 @@ describe.each(["sqlite", "postgres"] as const)("the store in %s", (kind) => {
     };
     for (const entry of [...entriesOf(source, 3), odd]) first.entries.offer(entry);
     await first.close(5_000);
-    const again = openStore(place);
+    const again = openStore(place());
     again.entries.offer(entriesOf(source, 1)[0]!);
     await again.idle();
     expect(await again.readEntries(query)).toEqual([...entriesOf(source, 3), odd]);
@@ -96,7 +80,7 @@ describe.each(["sqlite", "postgres"] as const)("the store in %s", (kind) => {
   });
 
   it("goes on behind a row that the database refuses", async () => {
-    const store = openStore(place);
+    const store = openStore(place());
     await store.database();
     const [one, two, three] = entriesOf(source, 3);
     // No JSON text of PostgreSQL's holds half a pair; SQLite writes what stands in for it.
@@ -110,7 +94,7 @@ describe.each(["sqlite", "postgres"] as const)("the store in %s", (kind) => {
   });
 
   it("counts what finds no room while the database is away, at its place, and writes the rest in order when it is back", async () => {
-    const store = openStore(place);
+    const store = openStore(place());
     await away();
     const total = 60_000;
     for (const entry of entriesOf(source, total)) store.entries.offer(entry);
@@ -137,7 +121,7 @@ describe.each(["sqlite", "postgres"] as const)("the store in %s", (kind) => {
   it("marks the runs of a server that is gone, and of no other", async () => {
     const isAlive = (identity: unknown): boolean | null => (identity as { readonly alive: boolean | null }).alive;
     const openAs = (id: string, alive: boolean | null) =>
-      openStore(place, { server: { id, identity: { alive }, isAlive } });
+      openStore(place(), { server: { id, identity: { alive }, isAlive } });
     const servers = [];
     for (const [id, alive] of [
       ["own-gone", false],
@@ -145,7 +129,7 @@ describe.each(["sqlite", "postgres"] as const)("the store in %s", (kind) => {
       ["own-elsewhere", null],
     ] as const) {
       const server = openAs(id, alive);
-      server.add({ kind: "run", row: runRow(`run-of-${id}`, id), policy: "{}" });
+      server.add({ kind: "run", row: runRow(`run-of-${id}`, id), policy: "{}", labels: {} });
       await server.idle();
       servers.push(server);
     }
@@ -160,10 +144,10 @@ describe.each(["sqlite", "postgres"] as const)("the store in %s", (kind) => {
   });
 
   it("removes what is too old, and the oldest entries beyond its size", async () => {
-    const store = openStore(place);
+    const store = openStore(place());
     for (const entry of entriesOf(source, 1_000)) store.entries.offer(entry);
-    store.add({ kind: "run", row: { ...runRow("run-old", "own-1"), ended_ms: 10 }, policy: "{}" });
-    store.add({ kind: "run", row: runRow("run-open", "own-1"), policy: "{}" });
+    store.add({ kind: "run", row: { ...runRow("run-old", "own-1"), ended_ms: 10 }, policy: "{}", labels: {} });
+    store.add({ kind: "run", row: runRow("run-open", "own-1"), policy: "{}", labels: {} });
     await store.idle();
     const database = await store.database();
     const [{ bytes } = { bytes: 0 }] = await database.tables
@@ -184,7 +168,7 @@ describe.each(["sqlite", "postgres"] as const)("the store in %s", (kind) => {
   });
 
   it("holds one run's output to its cap and counts the rest", async () => {
-    const store = openStore(place, { maxRunBytes: 20_000 });
+    const store = openStore(place(), { maxRunBytes: 20_000 });
     const entries = entriesOf(source, 500);
     for (const entry of entries) store.entries.offer(entry);
     store.entries.beginRun(source);
@@ -197,16 +181,6 @@ describe.each(["sqlite", "postgres"] as const)("the store in %s", (kind) => {
     expect(rows.slice(-2).map(({ offset }) => offset)).toEqual([500, 501]);
     await store.close(2_000);
   });
-
-  async function away(): Promise<void> {
-    if (place.kind === "sqlite") mkdirSync(place.file);
-    else await postgres?.down();
-  }
-
-  async function back(): Promise<void> {
-    if (place.kind === "sqlite") rmdirSync(place.file);
-    else await postgres?.up();
-  }
 });
 
 it("keeps the file of SQLite, and those beside it, to this user", async () => {

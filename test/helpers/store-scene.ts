@@ -51,5 +51,8 @@ export function runRow(id: string, server: string): RunRow {
     duration_ms: null,
     error_type: null,
     interrupted: 0,
+    log_from: 0,
+    log_to: null,
+    forgotten: 0,
   };
 }

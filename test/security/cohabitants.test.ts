@@ -68,23 +68,19 @@ describe.each(engines)("beside hostile programs on %s", (engine) => {
     },
   );
 
-  it.for(hostiles)(
-    "so does an environment with one that %s",
-    longer,
-    async ([, command], context) => {
-      if (engine === "local") context.skip("the local engine has no environments");
-      const { environments, processes } = glovebox();
-      const { env_id } = await environments.create({ image: testImages.python });
-      const say = (word: string) => environments.runCommand({ env_id, command: ["echo", word], timeout_seconds: 3 });
-      const { process_id } = await processes.start({ env_id, command: [...command] });
-      const ends = await Promise.all(
-        [say("beside"), expectOthersUnharmed(glovebox())].map((call) => settled(call, withinMs)),
-      );
-      expect(spoilt).toContain(ends[0]);
-      expect(ends[1]).toBe("done");
-      expect(spoilt).toContain(await settled(processes.stop({ process_id, env_id }), withinMs));
-      expect(await say("after")).toMatchObject({ outcome: "completed", stdout_tail: "after\n" });
-      expect(await settled(environments.destroy({ env_id }), withinMs)).toBe("done");
-    },
-  );
+  it.for(hostiles)("so does an environment with one that %s", longer, async ([, command], context) => {
+    if (engine === "local") context.skip("the local engine has no environments");
+    const { environments, processes } = glovebox();
+    const { env_id } = await environments.create({ image: testImages.python });
+    const say = (word: string) => environments.runCommand({ env_id, command: ["echo", word], timeout_seconds: 3 });
+    const { process_id } = await processes.start({ env_id, command: [...command] });
+    const ends = await Promise.all(
+      [say("beside"), expectOthersUnharmed(glovebox())].map((call) => settled(call, withinMs)),
+    );
+    expect(spoilt).toContain(ends[0]);
+    expect(ends[1]).toBe("done");
+    expect(spoilt).toContain(await settled(processes.stop({ process_id, env_id }), withinMs));
+    expect(await say("after")).toMatchObject({ outcome: "completed", stdout_tail: "after\n" });
+    expect(await settled(environments.destroy({ env_id }), withinMs)).toBe("done");
+  });
 });

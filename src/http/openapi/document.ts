@@ -111,8 +111,9 @@ function sandboxPaths(): ApiPaths {
     "/api/sandbox": {
       get: {
         operationId: "list_own_sandboxes",
-        summary: "What runs now.",
-        description: "Your runs at work, and the sandboxes that your sessions and environments live in.",
+        summary: "What runs now, or has ended.",
+        description:
+          "Your runs at work, and the sandboxes that your sessions and environments live in; or your ended runs as the server's store has them.",
         parameters: Object.entries(fields).map(([name, { description, ...schema }]) => ({
           name,
           in: "query",
@@ -126,7 +127,8 @@ function sandboxPaths(): ApiPaths {
       get: {
         operationId: "get_sandbox",
         summary: "The state of a run or sandbox, or its result.",
-        description: "Results are kept for 15 minutes after the end, within bounds.",
+        description:
+          "Whole results are kept for 15 minutes after the end, within bounds; the server's store has how a run ended for longer.",
         parameters: [id],
         responses: answered(sandboxStateSchema),
       },

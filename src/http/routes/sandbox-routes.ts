@@ -11,6 +11,7 @@ import {
 import { callerOf } from "../auth/caller.ts";
 import type { HttpRun } from "../runs/http-run.ts";
 import { isOfOwnSandbox } from "../runs/own-sandbox.ts";
+import { storedRows, storedState } from "../runs/stored-run.ts";
 import { jsonType } from "../server/wire-answer.ts";
 import { assembleRequest, fieldTypes, type RequestParts } from "./read-request.ts";
 import type { RouteContext } from "./route-context.ts";
@@ -23,14 +24,20 @@ const listTypes = fieldTypes(listForm);
 
 /** What the caller runs now, one of it with its result, and its end (SPEC API table). */
 export function addSandboxRoutes(app: FastifyInstance, { platform, runs }: RouteContext): void {
-  const { sandboxes, now } = platform;
+  const { sandboxes, store, now } = platform;
   app.get("/api/sandbox", async (request, reply) => {
     const { principal } = callerOf(request);
     const query = request.query as RequestParts["query"];
-    const { label } = parseRequest(
+    const { label, state, limit } = parseRequest(
       listForm,
       assembleRequest({ path: {}, query, body: request.body }, { takesBody: false, types: listTypes }),
-    ) as { readonly label?: string[] };
+    );
+    if (state === "ended") {
+      if (store === null) throw storesNothing();
+      return reply.send({
+        sandboxes: await storedRows(store.runs, { principal, label, limit }),
+      } satisfies OwnSandboxes);
+    }
     const working = runs.working(principal);
     const own = new Set(working.map(({ id }) => id));
     const records = sandboxes.recordsOf(principal);
@@ -48,7 +55,11 @@ export function addSandboxRoutes(app: FastifyInstance, { platform, runs }: Route
     const run = runs.find(id, principal);
     if (run !== null) return reply.type(jsonType).send(await stateOfRun(run));
     const record = sandboxes.recordsOf(principal).find((each) => each.id === id);
-    if (record === undefined) throw unknownSandbox(id);
+    if (record === undefined) {
+      const stored = await store?.runs.find({ id, principal });
+      if (store === null || stored === null || stored === undefined) throw unknownSandbox(id);
+      return reply.send(await storedState(store.runs, stored, now()));
+    }
     const { kind: _, engine: __, ...row } = rowOfPlace(record, now());
     return reply.send({ ...row, progress: null, stdout_tail: "", stderr_tail: "" } satisfies SandboxStateAnswer);
   });
@@ -58,9 +69,11 @@ export function addSandboxRoutes(app: FastifyInstance, { platform, runs }: Route
     const { id } = request.params;
     const run = runs.find(id, principal);
     const sandbox = sandboxes.recordsOf(principal).some((each) => each.id === id) ? sandboxes.find(id) : undefined;
-    if (run === null && sandbox === undefined) throw unknownSandbox(id);
-    if (run === null) await sandbox?.remove();
-    else await runs.remove(run);
+    if (run !== null) await runs.remove(run);
+    else if (sandbox !== undefined) await sandbox.remove();
+    // One that another server has at work is that server's to end.
+    else if (((await store?.runs.find({ id, principal }))?.ended_ms ?? null) === null) throw unknownSandbox(id);
+    store?.runs.forget({ id, principal });
     return reply.send({ id, removed: true });
   });
 }
@@ -111,7 +124,14 @@ function rowOfPlace(
 
 function unknownSandbox(id: string): GloveboxError {
   return new GloveboxError("NOT_FOUND", `You have no sandbox or run ${JSON.stringify(id.slice(0, 80))}.`, {
-    suggestion: "GET /api/sandbox lists those at work; results are kept for 15 minutes after their end.",
+    suggestion: "GET /api/sandbox lists those at work, with state=ended those that have ended.",
     context: { id: id.slice(0, 80) },
+  });
+}
+
+function storesNothing(): GloveboxError {
+  return new GloveboxError("UNSUPPORTED", "state: this server stores no runs, so it can list only live ones.", {
+    suggestion: "Ask without state, or have the operator turn the store on (store.kind).",
+    context: { field: "state" },
   });
 }

@@ -92,7 +92,8 @@ export class HttpRuns {
           await own.onEvent(event);
           await onEvent?.(event);
         };
-        return callOperation(contract, request, { ...caller, signal: own.signal, sandboxId, onEvent: tell });
+        const ids = { sandboxId, runId: sandboxId === undefined ? call.id : undefined };
+        return callOperation(contract, request, { ...caller, ...ids, signal: own.signal, onEvent: tell });
       },
       conclude: (end) => {
         if (!("error" in end)) return answerOf(end.response);

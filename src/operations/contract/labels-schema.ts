@@ -1,19 +1,31 @@
 import { z } from "zod";
 
 const maxLabels = 16;
+/** Of a name and a value, and what stands between them. */
+const maxLabelCharacters = 63 + 1 + 256;
+
+/** PostgreSQL stores none. */
+const noNul = "expected no NUL";
+const hasNoNul = (value: string): boolean => !value.includes("\0");
 
 /** The field `labels` of requests that create something. */
 export const labelsSchema: z.ZodType<Record<string, string>, Record<string, string>> = z
   .record(
     z.string().regex(/^[A-Za-z0-9]([A-Za-z0-9._/-]{0,61}[A-Za-z0-9])?$/, "expected 1 to 63 letters, digits and ._/-"),
-    z.string().max(256),
+    z.string().max(256).refine(hasNoNul, noNul),
   )
   .refine((labels) => Object.keys(labels).length <= maxLabels, `expected at most ${maxLabels} labels`)
   .describe('Your own marks, at most 16, by which lists can be filtered: {"job": "1234"}.');
 
 /** The field `label` of requests that list something. */
 export const labelFilterSchema: z.ZodType<string[], string[]> = z
-  .array(z.string().regex(/^[^=]{1,63}=/, "expected KEY=VALUE"))
+  .array(
+    z
+      .string()
+      .regex(/^[^=]{1,63}=/, "expected KEY=VALUE")
+      .max(maxLabelCharacters)
+      .refine(hasNoNul, noNul),
+  )
   .max(maxLabels)
   .describe("Only what has this label, written KEY=VALUE; several: all of them.");
 
@@ -23,8 +35,13 @@ export const labelsShown: z.ZodType<Record<string, string>> = z.record(z.string(
 /** Whether something has every label of a filter. */
 export function hasLabels(labels: Readonly<Record<string, string>>, filter: readonly string[] = []): boolean {
   return filter.every((each) => {
-    const at = each.indexOf("=");
-    const key = each.slice(0, at);
-    return Object.hasOwn(labels, key) && labels[key] === each.slice(at + 1);
+    const [name, value] = splitLabel(each);
+    return Object.hasOwn(labels, name) && labels[name] === value;
   });
+}
+
+/** The name and the value of one label of a filter. */
+export function splitLabel(label: string): readonly [name: string, value: string] {
+  const at = label.indexOf("=");
+  return [label.slice(0, at), label.slice(at + 1)];
 }

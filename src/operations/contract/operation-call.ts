@@ -46,6 +46,8 @@ export interface OperationCall {
    * is a place for it; default: a new one.
    */
   readonly sandboxId?: string | undefined;
+  /** Id of the run that an operation begins, by which its record is found again; default: a new one. */
+  readonly runId?: string | undefined;
   /** Calls over one connection share the session that they do not name; undefined for single requests. */
   readonly connection?: string | undefined;
   /** Standard input of the program as a stream; instead of the request's `stdin`. */

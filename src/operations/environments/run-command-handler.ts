@@ -36,6 +36,7 @@ async function run(platform: PlatformParts, request: Request, call: OperationCal
   const result = await environment.run(spec, {
     timeoutMs,
     signal: call.signal,
+    runId: call.runId,
     onOutput: ({ stream, bytes }) => call.onEvent?.({ type: "output", stream, bytes }),
     onDenied: (denial) => void call.onEvent?.({ type: "denied", denial }),
   });

@@ -84,6 +84,7 @@ function specOf(
   const image = request.image ?? config.images[request.language];
   return {
     sandboxId: call.sandboxId,
+    labels: request.labels ?? {},
     language: request.language,
     code: checkCode(request.code),
     mainFile,

@@ -5,22 +5,55 @@ import { wireErrorSchema } from "../contract/wire-error-schema.ts";
 const about = {
   id: z.string().describe("Names it in paths: a sandbox's id, or a run's (run-...) where the sandbox is not its own."),
   sandbox_id: z.string().nullable().describe("The sandbox that does it; null while it is not known."),
-  operation: z.string().nullable().describe("What was asked for; null for the sandbox of a session or an environment."),
+  operation: z
+    .string()
+    .nullable()
+    .describe("What was asked for; null for the sandbox of a session or an environment, and for what is stored."),
   labels: labelsShown,
   elapsed_ms: z.number().describe("Since it began."),
 } as const;
 
+/** Runs that one list shows unless it is asked for another number, and at most. */
+const listedRuns = { default: 100, max: 1_000 } as const;
+
 /** Query of `GET /api/sandbox`. */
-export const listOwnSandboxesRequestSchema: z.ZodObject = z.strictObject({ label: labelFilterSchema.optional() });
+export const listOwnSandboxesRequestSchema = z.strictObject({
+  label: labelFilterSchema.optional(),
+  state: z
+    .enum(["live", "ended"])
+    .default("live")
+    .describe("`ended`: instead of what lives, the runs in the server's store that have ended, the newest first."),
+  limit: z.number().int().min(1).max(listedRuns.max).default(listedRuns.default).describe("Most ended runs."),
+});
+
+/** What the server's store keeps of a run. */
+const runRecordSchema = z.object({
+  run_id: z.string(),
+  kind: z.string().describe("What its sandbox was for."),
+  engine: z.string(),
+  session_id: z.string().nullable(),
+  env_id: z.string().nullable(),
+  policy_digest: z.string().describe("Names the policy that governed it in the store."),
+  started_at: z.string().describe("RFC 3339."),
+  ended_at: z.string().nullable().describe("Null while it goes on; of an interrupted run, when that was found."),
+  outcome: z.string().nullable(),
+  exit_code: z.number().nullable(),
+  duration_ms: z.number().nullable().describe("Of its program; null when that never started or was interrupted."),
+  error_type: z.string().nullable(),
+  interrupted: z.boolean().describe("Its server ended before it did."),
+});
 
 /** Answer of `GET /api/sandbox`: the caller's own, those at work and those that sessions and environments live in. */
 export const ownSandboxesSchema = z.object({
   sandboxes: z.array(
     z.object({
       ...about,
-      state: z.enum(["starting", "running"]).describe("Starting: it has no sandbox yet, and may wait for a place."),
+      state: z
+        .enum(["starting", "running", "ended"])
+        .describe("Starting: it has no sandbox yet, and may wait for a place."),
       kind: z.string().nullable().describe("What the sandbox is for; null while there is none."),
       engine: z.string().nullable(),
+      stored: runRecordSchema.optional().describe("Of an ended run."),
     }),
   ),
 });
@@ -32,7 +65,8 @@ export const sandboxStateSchema = z.object({
   progress: z.string().nullable().describe("What it said last of its progress."),
   stdout_tail: z.string().describe("The newest output so far, at most 4096 bytes."),
   stderr_tail: z.string(),
-  result: z.unknown().optional().describe("The operation's response, once it has ended."),
+  result: z.unknown().optional().describe("The operation's response, once it has ended; while it is in memory."),
+  stored: runRecordSchema.optional().describe("Instead of a result that is not in memory any more."),
   error: wireErrorSchema.optional().describe("Instead of a result: why the platform failed or refused."),
 });
 
@@ -46,5 +80,6 @@ export const acceptedSchema = z.object({
   status_url: z.string().describe("Path at which to ask for its state and result."),
 });
 
+export type StoredRunAnswer = z.output<typeof runRecordSchema>;
 export type OwnSandboxes = z.output<typeof ownSandboxesSchema>;
 export type SandboxStateAnswer = z.output<typeof sandboxStateSchema>;

@@ -15,11 +15,21 @@ import { SqliteThread } from "./sqlite-thread.ts";
 /** Kysely over `node:sqlite`: one connection, in a thread of its own, used by one transaction at a time. */
 export function sqliteDialect(file: string): Dialect {
   return {
-    createAdapter: () => new SqliteAdapter(),
+    createAdapter: () => new TransactionalAdapter(),
     createDriver: () => new SqliteDriver(file),
     createIntrospector: (database) => new SqliteIntrospector(database),
     createQueryCompiler: () => new SqliteQueryCompiler(),
   };
+}
+
+/**
+ * SQLite can change tables in a transaction: a server that dies in the middle of that leaves them as they were, and of two
+ * that begin at once one waits for the other.
+ */
+class TransactionalAdapter extends SqliteAdapter {
+  override get supportsTransactionalDdl(): boolean {
+    return true;
+  }
 }
 
 class SqliteDriver implements Driver {

@@ -27,6 +27,8 @@ export interface EnvironmentParts extends Omit<EnvironmentContainerParts, "isBus
 }
 
 export interface RunOptions {
+  /** Its id where the caller knows it already; default: a new one. */
+  readonly runId?: string | undefined;
   readonly timeoutMs: number;
   readonly onOutput: (chunk: OutputChunk) => void | Promise<void>;
   readonly onDenied: (denial: Denial) => void;

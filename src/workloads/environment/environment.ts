@@ -92,7 +92,7 @@ export class Environment {
 
   /** Runs a command to its end, which is a result also when it fails. @throws CANCELLED, CAPACITY, what the engine throws */
   run(spec: CommandSpec, options: RunOptions): Promise<CommandResult> {
-    const ids: RunIds = { principal: this.#parts.principal, environment: this.spec.id };
+    const ids: RunIds = { id: options.runId, principal: this.#parts.principal, environment: this.spec.id };
     const running = loggingFailure(this.#parts.logger, ids, () =>
       this.#place.whileActive(() => this.#run(spec, options, ids)),
     );

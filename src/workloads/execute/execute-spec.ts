@@ -11,6 +11,8 @@ import type { ProgramSecret } from "../../sandbox/secrets/program-secret.ts";
 export interface ExecuteSpec {
   /** Id of its sandbox where the caller knows it already; undefined: a new one. */
   readonly sandboxId?: string | undefined;
+  /** What its caller has marked it with. */
+  readonly labels: Readonly<Record<string, string>>;
   readonly language: Language;
   readonly code: string;
   /** Name of the code's file beside the context files. */

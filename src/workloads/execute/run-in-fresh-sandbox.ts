@@ -49,7 +49,8 @@ export async function runInFreshSandbox(
   const redaction = new Redaction(spec.secrets);
   const plan = planOf(profile, spec.limits.timeoutMs + lifetimeMarginMs);
   const mounts = packages === null ? [] : [packages.mount];
-  await using sandbox = await sandboxes.open(engine, { ...plan, mounts, id: spec.sandboxId }, caller);
+  const own = { id: spec.sandboxId, labels: spec.labels };
+  await using sandbox = await sandboxes.open(engine, { ...plan, mounts, ...own }, caller);
   ids.sandbox = sandbox.id;
   const { timeoutMs } = spec.limits;
   const record = (ids.record = sandbox.beginRun({ ...ids, timeoutMs, network: spec.network }));

@@ -8,6 +8,8 @@ import type { ProcessEnd, KeptOutput } from "./watch-process.ts";
 
 /** Whose run it is and where, as far as it has come. */
 export interface RunIds {
+  /** Of the run itself, where its caller knows it already. */
+  readonly id?: string | undefined;
   readonly principal: string;
   readonly session?: string;
   readonly environment?: string;
@@ -53,7 +55,7 @@ export async function loggingFailure<T>(logger: Logger, ids: RunIds, work: () =>
   }
 }
 
-function idsToLog({ record, ...ids }: RunIds): Readonly<Record<string, unknown>> {
+function idsToLog({ id: _, record, ...ids }: RunIds): Readonly<Record<string, unknown>> {
   return record === undefined ? ids : { ...ids, run: record.id, policy: record.policyDigest };
 }
 

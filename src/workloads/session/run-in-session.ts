@@ -55,7 +55,7 @@ export function runInSession(
   dependencies: SessionDependencies,
   follow: Follow,
 ): Promise<SessionResult> {
-  const ids: RunIds = { principal: session.principal, session: session.id };
+  const ids: RunIds = { id: follow.caller.runId, principal: session.principal, session: session.id };
   return loggingFailure(dependencies.logger, ids, () => runAs(ids, session, call, { dependencies, ...follow }));
 }
 

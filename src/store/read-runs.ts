@@ -1,0 +1,133 @@
+import type { Expression, ExpressionBuilder, Kysely, SqlBool } from "kysely";
+import type { Database } from "./database.ts";
+import type { RunRow, Tables } from "./tables.ts";
+
+/** A run as its principal names it: by its own id, or by that of the sandbox that was made for it alone. */
+export interface RunName {
+  readonly id: string;
+  /** Others' runs are not found. */
+  readonly principal: string;
+}
+
+/** Which runs are wanted. */
+export interface RunsQuery {
+  readonly principal: string;
+  /** Those that have all of these labels, as names and values. */
+  readonly labels: readonly (readonly [name: string, value: string])[];
+  readonly limit: number;
+}
+
+/** A run with what its caller had marked it with. */
+export interface StoredRun extends RunRow {
+  /** The id by which its caller knows it. */
+  readonly toldId: string;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** The kind of a run that has its sandbox for itself. */
+const ownSandboxKind = "execute";
+/** Bytes of a stream's end that are shown, and how far back it is looked for: entries of the whole log. */
+const tail = { bytes: 4_096, entries: 20_000, page: 64 } as const;
+
+/** Null: none, or one that its principal has removed. */
+export async function findRun({ tables }: Database, name: RunName): Promise<StoredRun | null> {
+  // No id of ours holds one, and PostgreSQL refuses to compare it.
+  if (name.id.includes("\0")) return null;
+  const found = await tables.selectFrom("runs").selectAll().where(isNamed(name)).where("forgotten", "=", 0).execute();
+  const [run = null] = await withLabels(tables, found);
+  return run;
+}
+
+/** Ended runs, the newest first. */
+export async function listEndedRuns({ tables }: Database, query: RunsQuery): Promise<readonly StoredRun[]> {
+  let select = tables
+    .selectFrom("runs")
+    .selectAll()
+    .where("principal", "=", query.principal)
+    .where("ended_ms", "is not", null)
+    .where("forgotten", "=", 0)
+    .orderBy("started_ms", "desc")
+    .orderBy("id")
+    .limit(query.limit);
+  for (const [name, value] of query.labels) {
+    select = select.where("id", "in", (labels) =>
+      labels.selectFrom("run_labels").select("run").where("name", "=", name).where("value", "=", value),
+    );
+  }
+  return withLabels(tables, await select.execute());
+}
+
+/** The run's result is not shown any more; its record stays. */
+export async function forgetRun(tables: Kysely<Tables>, name: RunName): Promise<void> {
+  await tables.updateTable("runs").set({ forgotten: 1 }).where(isNamed(name)).execute();
+}
+
+/** The end of what a run wrote, as far as it is stored: whole lines of its sandbox's log, at most 4096 bytes. */
+export async function readTail({ tables }: Database, run: StoredRun, stream: "stdout" | "stderr"): Promise<string> {
+  const { sandbox, principal, log_from: from, log_to: to } = run;
+  if (from === null) return "";
+  const end = to ?? (await nextPosition(tables, sandbox));
+  const first = Math.max(from, end - tail.entries);
+  let text = Buffer.alloc(0);
+  let before = end;
+  while (text.length < tail.bytes) {
+    const entries = await tables
+      .selectFrom("log_entries")
+      .select(["position", "message", "partial"])
+      .where("sandbox", "=", sandbox)
+      .where("principal", "=", principal)
+      .where("position", ">=", first)
+      .where("position", "<", before)
+      .where("stream", "=", stream)
+      .where("dropped", "=", 0)
+      .orderBy("position", "desc")
+      .limit(tail.page)
+      .execute();
+    const lines = entries.toReversed().map(({ message, partial }) => `${message}${partial === 1 ? "" : "\n"}`);
+    text = Buffer.concat([Buffer.from(lines.join("")), text]);
+    before = entries.at(-1)?.position ?? first;
+    if (entries.length < tail.page) break;
+  }
+  return lastCharacters(text);
+}
+
+function isNamed({ id, principal }: RunName): (where: ExpressionBuilder<Tables, "runs">) => Expression<SqlBool> {
+  return (where) =>
+    where.and([
+      where("principal", "=", principal),
+      where.or([where("id", "=", id), where.and([where("sandbox", "=", id), where("kind", "=", ownSandboxKind)])]),
+    ]);
+}
+
+async function withLabels(tables: Kysely<Tables>, runs: readonly RunRow[]): Promise<readonly StoredRun[]> {
+  const ids = runs.map(({ id }) => id);
+  const labels =
+    ids.length === 0 ? [] : await tables.selectFrom("run_labels").selectAll().where("run", "in", ids).execute();
+  const byRun = Map.groupBy(labels, ({ run }) => run);
+  return runs.map((run) => ({
+    ...run,
+    toldId: run.kind === ownSandboxKind ? run.sandbox : run.id,
+    labels: Object.fromEntries((byRun.get(run.id) ?? []).map(({ name, value }) => [name, value])),
+  }));
+}
+
+async function nextPosition(tables: Kysely<Tables>, sandbox: string): Promise<number> {
+  const newest = await tables
+    .selectFrom("log_entries")
+    .select("position")
+    .where("sandbox", "=", sandbox)
+    .orderBy("position", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  return (newest?.position ?? -1) + 1;
+}
+
+/** A character whose first bytes are beyond the limit is left out. */
+function lastCharacters(text: Buffer): string {
+  if (text.length <= tail.bytes) return text.toString();
+  const kept = text.subarray(-tail.bytes);
+  return kept.toString(
+    "utf8",
+    kept.findIndex((byte) => (byte & 0xc0) !== 0x80),
+  );
+}

@@ -1,0 +1,41 @@
+import { findRun, listEndedRuns, readTail, type RunName, type RunsQuery, type StoredRun } from "./read-runs.ts";
+import type { Database } from "./database.ts";
+import type { StoreRecord } from "./store-record.ts";
+
+/** What of the store they need. */
+interface Records {
+  add(record: StoreRecord): void;
+  read<Result>(work: (database: Database) => Promise<Result>): Promise<Result>;
+}
+
+/** The recorded runs, for those that ask for their results. */
+export class StoredRuns {
+  readonly #store: Records;
+
+  constructor(store: Records) {
+    this.#store = store;
+  }
+
+  /** Null: the principal has none of that id. @throws INTERNAL when the store does not answer */
+  find(name: RunName): Promise<StoredRun | null> {
+    return this.#store.read((database) => findRun(database, name));
+  }
+
+  /** Ended ones, the newest first. @throws INTERNAL when the store does not answer */
+  listEnded(query: RunsQuery): Promise<readonly StoredRun[]> {
+    return this.#store.read((database) => listEndedRuns(database, query));
+  }
+
+  /** The end of its output, at most 4096 bytes a stream. @throws INTERNAL when the store does not answer */
+  tails(run: StoredRun): Promise<Readonly<Record<"stdout" | "stderr", string>>> {
+    return this.#store.read(async (database) => ({
+      stdout: await readTail(database, run, "stdout"),
+      stderr: await readTail(database, run, "stderr"),
+    }));
+  }
+
+  /** Its result is shown no more; the record stays for those who can read the database. */
+  forget(run: RunName): void {
+    this.#store.add({ kind: "run_forgotten", run });
+  }
+}

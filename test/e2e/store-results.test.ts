@@ -1,0 +1,150 @@
+import { sql, type Kysely } from "kysely";
+import { Migrator } from "kysely/migration";
+import { describe, expect, it } from "vitest";
+import { makeDatabase } from "../../src/store/database.ts";
+import { migrations } from "../../src/store/migrations.ts";
+import { applyRetention } from "../../src/store/retention.ts";
+import type { RunRow } from "../../src/store/tables.ts";
+import { storeKinds, useStorePlaces } from "../helpers/store-places.ts";
+import { entriesOf, openStore, runRow } from "../helpers/store-scene.ts";
+
+const source = { sandbox: "sbx-1", principal: "ann" };
+const ended = { ended_ms: 9, outcome: "completed", exit_code: 0, duration_ms: 4, error_type: null } as const;
+const first = "001-first-tables";
+
+describe.each(storeKinds)("results in the store in %s", (kind) => {
+  const { place } = useStorePlaces(kind);
+
+  /** A database as the first version left it, with an ended run and an open one. */
+  async function withFirstTables(more?: (tables: Kysely<never>) => Promise<unknown>): Promise<void> {
+    const { tables } = makeDatabase(place(), () => undefined);
+    const provider = { getMigrations: async () => ({ [first]: migrations[first]! }) };
+    const { error } = await new Migrator({ db: tables, provider }).migrateToLatest();
+    expect(error).toBeUndefined();
+    for (const [id, end] of [
+      ["run-old", "7"],
+      ["run-open", "null"],
+    ] as const) {
+      await sql
+        .raw(
+          `insert into runs (id, server, principal, kind, engine, sandbox, policy_digest, started_ms, ended_ms, interrupted)
+           values ('${id}', 'own-1', 'ann', 'execute', 'local', 'sbx-of-${id}', 'd1', 5, ${end}, 0)`,
+        )
+        .execute(tables);
+    }
+    await more?.(tables as unknown as Kysely<never>);
+    await tables.destroy();
+  }
+
+  it("brings a database of the first version up to date, with the runs that are in it", async () => {
+    await withFirstTables();
+    // Two servers may begin at once.
+    const stores = [openStore(place()), openStore(place(), { server: { ...server, id: "own-2" } })] as const;
+    const [store] = stores;
+    store.add({ kind: "run", row: runRow("run-new", "own-1"), policy: "{}", labels: { job: "1" } });
+    store.add({ kind: "run_end", row: { id: "run-new", ...ended, log_to: 3 } });
+    store.add({ kind: "run_end", row: { id: "run-open", ...ended, log_to: null } });
+    await store.idle();
+    const runs = await stores[1].runs.listEnded({ principal: "ann", labels: [], limit: 10 });
+    expect(runs).toMatchObject([
+      { id: "run-new", labels: { job: "1" }, log_from: 0, log_to: 3 },
+      { id: "run-old", labels: {}, started_ms: 5, ended_ms: 7, log_from: null, forgotten: 0 },
+      { id: "run-open", outcome: "completed" },
+    ]);
+    expect(await store.runs.tails(runs[1]!)).toEqual({ stdout: "", stderr: "" });
+    expect(stores.map(({ state }) => state.records.isFailing)).toEqual([false, false]);
+    for (const each of stores) await each.close(2_000);
+  });
+
+  it("leaves the tables as they were when they cannot be brought up to date, and tries again", async () => {
+    await withFirstTables((tables) => sql.raw("create table run_labels (obstacle int)").execute(tables));
+    const store = openStore(place());
+    await expect(store.database()).rejects.toThrow(/run_labels/);
+    const { tables } = makeDatabase(place(), () => undefined);
+    expect(Object.keys((await tables.selectFrom("runs").selectAll().execute())[0] ?? {})).not.toContain("log_from");
+    await sql.raw("drop table run_labels").execute(tables);
+    await tables.destroy();
+    expect(await store.runs.listEnded({ principal: "ann", labels: [], limit: 10 })).toMatchObject([{ id: "run-old" }]);
+    await store.close(2_000);
+  });
+
+  it("lists a principal's ended runs by their labels, the newest first, and as many as were asked for", async () => {
+    const store = openStore(place());
+    const runs: readonly (readonly [id: string, labels: Record<string, string>, over?: Partial<RunRow>])[] = [
+      ["run-1", { job: "17", user: "a=b" }],
+      ["run-2", { job: "17" }],
+      ["run-3", { job: "18" }],
+      ["run-4", { job: "17" }, { principal: "bob" }],
+      ["run-5", { job: "17" }, { ended_ms: null }],
+      ["run-6", { JOB: "17", "17": "job" }],
+    ];
+    for (const [index, [id, labels, over]] of runs.entries()) {
+      const row = { ...runRow(id, "own-1"), ...ended, started_ms: index, ...over };
+      store.add({ kind: "run", row, policy: "{}", labels });
+    }
+    await store.idle();
+    const ids = async (labels: readonly (readonly [string, string])[], limit = 10): Promise<readonly string[]> =>
+      (await store.runs.listEnded({ principal: "ann", labels, limit })).map(({ id }) => id);
+    expect(await ids([])).toEqual(["run-6", "run-3", "run-2", "run-1"]);
+    expect(await ids([], 2)).toEqual(["run-6", "run-3"]);
+    expect(await ids([["job", "17"]])).toEqual(["run-2", "run-1"]);
+    expect(
+      await ids([
+        ["job", "17"],
+        ["user", "a=b"],
+      ]),
+    ).toEqual(["run-1"]);
+    expect(await ids([["job", "1"]])).toEqual([]);
+    const database = await store.database();
+    await applyRetention(database, { maxAgeMs: 1, maxBytes: 1_000_000 }, 1_000);
+    expect(await database.tables.selectFrom("run_labels").select("run").execute()).toEqual([{ run: "run-5" }]);
+    await store.close(2_000);
+  });
+
+  it("finds a run by its id or its own sandbox's, for its principal only, until it is forgotten", async () => {
+    const store = openStore(place());
+    const row = { ...runRow("run-1", "own-1"), ...ended };
+    store.add({ kind: "run", row, policy: "{}", labels: {} });
+    store.add({
+      kind: "run",
+      row: { ...row, id: "run-2", kind: "session", sandbox: "sbx-2" },
+      policy: "{}",
+      labels: {},
+    });
+    const find = async (id: string, principal = "ann") => (await store.runs.find({ id, principal }))?.toldId;
+    expect([await find("run-1"), await find("sbx-1"), await find("run-2")]).toEqual(["sbx-1", "sbx-1", "run-2"]);
+    expect([await find("sbx-2"), await find("run-1", "bob"), await find("run-\0")]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    store.runs.forget({ id: "sbx-1", principal: "bob" });
+    expect(await find("sbx-1")).toBe("sbx-1");
+    store.runs.forget({ id: "sbx-1", principal: "ann" });
+    expect([await find("sbx-1"), await find("run-1"), await find("run-2")]).toEqual([undefined, undefined, "run-2"]);
+    expect(await store.runs.listEnded({ principal: "ann", labels: [], limit: 10 })).toMatchObject([{ id: "run-2" }]);
+    await store.close(2_000);
+  });
+
+  it("has the end of a run's own output, whole characters and at most 4096 bytes", async () => {
+    const store = openStore(place());
+    const [before, line, cut, rest, after] = entriesOf(source, 5);
+    const long = `${"x".repeat(4_000)}ü${"y".repeat(4_095)}`;
+    for (const entry of [before!, line!, { ...cut!, message: long, partial: true }, rest!, after!])
+      store.entries.offer(entry);
+    const errors = entriesOf(source, 200, 5).map((entry) => ({ ...entry, stream: "stderr" as const, message: "é" }));
+    for (const entry of errors) store.entries.offer(entry);
+    const row = { ...runRow("run-1", "own-1"), ...ended };
+    store.add({ kind: "run", row: { ...row, log_from: 1, log_to: 3 }, policy: "{}", labels: {} });
+    store.add({ kind: "run", row: { ...row, id: "run-2", log_from: 3, log_to: 4 }, policy: "{}", labels: {} });
+    store.add({ kind: "run", row: { ...row, id: "run-3", log_from: 4 }, policy: "{}", labels: {} });
+    await store.idle();
+    const tails = async (id: string) => store.runs.tails((await store.runs.find({ id, principal: "ann" }))!);
+    expect((await tails("run-1")).stdout === "y".repeat(4_095)).toBe(true);
+    expect(await tails("run-2")).toEqual({ stdout: "line 3\n", stderr: "" });
+    expect(await tails("run-3")).toEqual({ stdout: "line 4\n", stderr: "é\n".repeat(200) });
+    await store.close(2_000);
+  });
+});
+
+const server = { identity: { pid: 1 }, isAlive: () => null } as const;
