@@ -14,9 +14,9 @@ COPY tsconfig.json tsconfig.build.json ./
 COPY scripts/ scripts/
 COPY src/ src/
 RUN npm run build && npm prune --omit=dev --ignore-scripts
-# Loaded only where the configuration names a store or a Redis; in the versions that are tested.
+# Loaded only where the configuration names a store, a Redis or a collector; in the versions that are tested.
 RUN npm install --no-save --ignore-scripts \
-  $(node -p "const { pg, redis } = require('./package.json').devDependencies; 'pg@' + pg + ' redis@' + redis")
+  $(node -p "const { devDependencies: tested } = require('./package.json'); ['pg', 'redis', '@opentelemetry/sdk-node'].map((name) => name + '@' + tested[name]).join(' ')")
 
 FROM ${NODE_IMAGE}
 COPY --from=build /ca.pem /etc/glovebox/ca.pem

@@ -1,3 +1,5 @@
+import type { Tracer } from "../base/tracer.ts";
+
 /** What engines are told of their machine and of the configuration; each takes what it needs. */
 export interface EngineSurroundings {
   readonly platform: NodeJS.Platform;
@@ -16,6 +18,8 @@ export interface EngineSurroundings {
   readonly passableStateDirectory: string;
   /** Whether no image may be pulled or built: what is missing is an error. */
   readonly prebuiltOnly: boolean;
+  /** Told of the calls of every engine; default: nobody is. */
+  readonly tracer?: Tracer | undefined;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   /** A random integer, `minimum` included, `maximum` excluded. */

@@ -1,4 +1,5 @@
 import { cancelled, throwIfCancelled, untilCancelled } from "../base/abort.ts";
+import { noTracer, type Tracer } from "../base/tracer.ts";
 import { GloveboxError, toGloveboxError } from "../errors/glovebox-error.ts";
 import type { Capabilities } from "./capabilities.ts";
 import { checkMounts } from "./enforcement/check-mounts.ts";
@@ -40,28 +41,36 @@ export function guardEngine(engine: Engine, rules: GuardRules = { prebuiltOnly: 
 export interface GuardRules {
   /** Whether no image may be pulled or built. */
   readonly prebuiltOnly: boolean;
+  /** Told of the calls that change something or may take long; default: nobody is. */
+  readonly tracer?: Tracer | undefined;
 }
 
 class GuardedEngine implements Engine {
   readonly #engine: Engine;
+  readonly #tracer: Tracer;
   readonly images: ImageStore;
   /** By OCI runtime; undefined: the engine's own. */
   readonly #capabilities = new Map<string | undefined, Promise<Capabilities>>();
   #closed: Promise<void> | undefined;
 
-  constructor(engine: Engine, { prebuiltOnly }: GuardRules) {
+  constructor(engine: Engine, { prebuiltOnly, tracer = noTracer }: GuardRules) {
     this.#engine = engine;
+    this.#tracer = tracer;
     this.images = {
       has: (reference, options) => this.#call("query", options, (signal) => engine.images.has(reference, { signal })),
       identity: (reference, options) =>
         this.#call("query", options, (signal) => engine.images.identity(reference, { signal })),
       pull: (reference, options) =>
-        this.#call(null, options, (signal) =>
-          prebuiltOnly ? refuseImage(engine, reference) : engine.images.pull(reference, { ...options, signal }),
+        this.#step("pull", () =>
+          this.#call(null, options, (signal) =>
+            prebuiltOnly ? refuseImage(engine, reference) : engine.images.pull(reference, { ...options, signal }),
+          ),
         ),
       build: (build, options) =>
-        this.#call(null, options, (signal) =>
-          prebuiltOnly ? refuseImage(engine, build.reference) : engine.images.build(build, { ...options, signal }),
+        this.#step("build", () =>
+          this.#call(null, options, (signal) =>
+            prebuiltOnly ? refuseImage(engine, build.reference) : engine.images.build(build, { ...options, signal }),
+          ),
         ),
       labels: (reference, options) =>
         this.#call("query", options, (signal) => engine.images.labels(reference, { signal })),
@@ -103,7 +112,9 @@ class GuardedEngine implements Engine {
       await checkMounts(spec, { engine: this.name, capabilities });
       if (spec.mounts.length > 0 && !capabilities.hostPaths) deadline = "createWithCopies";
     }
-    const container = await this.#call(deadline, options, (signal) => this.#engine.create(spec, { signal }));
+    const container = await this.#step("create", () =>
+      this.#call(deadline, options, (signal) => this.#engine.create(spec, { signal })),
+    );
     return this.#guardContainer(container);
   }
 
@@ -131,19 +142,27 @@ class GuardedEngine implements Engine {
       get mountsVerified() {
         return container.mountsVerified ?? false;
       },
-      attach: (options) => this.#call("start", options, (signal) => container.attach({ signal })),
-      start: (options) => this.#call("start", options, (signal) => container.start({ signal })),
-      exec: (spec, options) => this.#call("exec", options, (signal) => container.exec(spec, { signal })),
-      connect: (port, options) => this.#call("connect", options, (signal) => container.connect(port, { signal })),
+      attach: (options) =>
+        this.#step("attach", () => this.#call("start", options, (signal) => container.attach({ signal }))),
+      start: (options) =>
+        this.#step("start", () => this.#call("start", options, (signal) => container.start({ signal }))),
+      exec: (spec, options) =>
+        this.#step("exec", () => this.#call("exec", options, (signal) => container.exec(spec, { signal }))),
+      connect: (port, options) =>
+        this.#step("connect", () => this.#call("connect", options, (signal) => container.connect(port, { signal }))),
       inspect: (options) => this.#call("query", options, (signal) => container.inspect({ signal })),
       stats: (options) => this.#call("query", options, (signal) => container.stats({ signal })),
       writtenBytes: (options) => this.#call("query", options, (signal) => container.writtenBytes({ signal })),
       writtenFolder: (options) => this.#call("query", options, (signal) => container.writtenFolder({ signal })),
       wait: (options) => this.#call(null, options, (signal) => container.wait({ signal })),
-      stop: (graceMs, options) => this.#call(null, options, (signal) => container.stop(graceMs, { signal })),
-      kill: (options) => this.#call("remove", options, (signal) => container.kill({ signal })),
-      commit: (labels, options) => this.#call(null, options, (signal) => container.commit(labels, { signal })),
-      remove: (options) => this.#call("remove", options, (signal) => container.remove({ signal })),
+      stop: (graceMs, options) =>
+        this.#step("stop", () => this.#call(null, options, (signal) => container.stop(graceMs, { signal }))),
+      kill: (options) =>
+        this.#step("kill", () => this.#call("remove", options, (signal) => container.kill({ signal }))),
+      commit: (labels, options) =>
+        this.#step("commit", () => this.#call(null, options, (signal) => container.commit(labels, { signal }))),
+      remove: (options) =>
+        this.#step("remove", () => this.#call("remove", options, (signal) => container.remove({ signal }))),
     };
   }
 
@@ -154,6 +173,12 @@ class GuardedEngine implements Engine {
       suggestion: "Leave oci_runtime out, or choose an engine that runs containers.",
       context: { field: "oci_runtime", engine: this.name },
     });
+  }
+
+  /** What is asked again and again while a program runs is no step: it would fill traces. */
+  #step<T>(call: string, work: () => Promise<T>): Promise<T> {
+    const attributes = { "glovebox.engine.name": this.name, "glovebox.engine.call": call };
+    return this.#tracer.step(`${this.name} ${call}`, attributes, work);
   }
 
   async #call<T>(

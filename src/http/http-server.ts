@@ -14,6 +14,7 @@ import { addMcpRoute, type ServeMcp } from "./routes/mcp-route.ts";
 import { addMetricsRoute, timeRequests } from "./routes/metrics-route.ts";
 import { addOperationRoutes } from "./routes/operation-routes.ts";
 import type { AddRoutes, RouteContext } from "./routes/route-context.ts";
+import { traceRequests } from "./routes/trace-requests.ts";
 import { addSandboxRoutes } from "./routes/sandbox-routes.ts";
 import { answerUnknownRoutes } from "./routes/unknown-routes.ts";
 import { addTicketRoute, ticketPaths } from "./logs/log-routes.ts";
@@ -121,6 +122,7 @@ async function createApp(
   const tickets = new Tickets(platform.monotonicMs);
   await app.register(fastifyWebsocket, { options: { maxPayload: maxMessageBytes, perMessageDeflate: false } });
   guardRequests(app, options, (ticket) => tickets.take(ticket));
+  traceRequests(app, platform);
   answerUnknownRoutes(app);
   app.addHook("onSend", async (_, reply) => void reply.headers(ofEveryAnswer));
   app.setErrorHandler((error, _, reply) => sendError(reply, error, logger));

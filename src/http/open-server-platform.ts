@@ -28,6 +28,7 @@ export async function openServerPlatform(options: OpenServerPlatformOptions): Pr
     defaultEngine: engine,
     storeByDefault: true,
   });
+  await platform.tracing.open(platform.logger);
   try {
     await platform.assertEngineAnswers(signal);
   } catch (error) {

@@ -35,6 +35,7 @@ export async function openEmbeddedCaller(options: EmbeddedOptions = {}): Promise
     onAlert,
     logger,
   });
+  await platform.tracing.open(platform.logger);
   return {
     call: platform.call,
     principal,

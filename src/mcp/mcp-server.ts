@@ -32,19 +32,19 @@ export function createMcpServer(setup: McpServerSetup): McpServer {
   );
   const { server } = mcp;
   const list = toolList(tools.offered, deployment);
-  server.setRequestHandler("tools/list", ({ method }) =>
-    timedRequest(timing, { method, tool: null }, () => ({ tools: list })),
+  server.setRequestHandler("tools/list", ({ method }, { mcpReq: message }) =>
+    timedRequest(timing, { method, tool: null, message }, () => ({ tools: list })),
   );
   server.setRequestHandler("tools/call", ({ method, params }, context) => {
     const tool = tools.offered.find(({ name }) => name === params.name)?.name ?? null;
-    return timedRequest(timing, { method, tool }, () =>
+    return timedRequest(timing, { method, tool, message: context.mcpReq }, () =>
       callTool(tools, params, { principal, connection, server: context }),
     );
   });
   server.setRequestHandler("resources/list", () => listResources(tools.texts, principal));
   server.setRequestHandler("resources/templates/list", () => listResourceTemplates());
-  server.setRequestHandler("resources/read", ({ method, params }) =>
-    timedRequest(timing, { method, tool: null }, () => readResource(tools.texts, principal, params.uri)),
+  server.setRequestHandler("resources/read", ({ method, params }, { mcpReq: message }) =>
+    timedRequest(timing, { method, tool: null, message }, () => readResource(tools.texts, principal, params.uri)),
   );
   server.fallbackRequestHandler = ({ method }) => Promise.reject(unknownMethod(method));
   return mcp;

@@ -26,6 +26,7 @@ export async function openMcpDoor(options: OpenMcpDoorOptions): Promise<McpDoor>
   const settings = minIsolation === undefined ? {} : { min_isolation: minIsolation };
   const { config, loaded, host } = await loadHostConfig({ settings });
   const platform = createPlatform({ config, loaded, host, door, defaultEngine: engine });
+  await platform.tracing.open(platform.logger);
   try {
     await platform.assertEngineAnswers(signal);
   } catch (error) {

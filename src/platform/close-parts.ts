@@ -9,6 +9,7 @@ import type { Sandboxes } from "../sandbox/sandboxes.ts";
 import type { WorkArchives } from "../sandbox/work-archives.ts";
 import type { Sampler } from "../telemetry/metrics/sampler.ts";
 import type { ServerMetrics } from "../telemetry/prometheus/server-metrics.ts";
+import type { Tracing } from "../telemetry/traces/tracing.ts";
 import type { Environments } from "../workloads/environment/environments.ts";
 import type { Sessions } from "../workloads/session/sessions.ts";
 import type { OpenedLogs } from "./open-logs.ts";
@@ -31,6 +32,7 @@ export interface ClosingParts {
   readonly engines: Pick<Engines, "close">;
   /** Logs and the store. */
   readonly logs: Pick<OpenedLogs, "close">;
+  readonly tracing: Pick<Tracing, "close">;
   readonly leases: Pick<Leases, "release">;
   readonly logger: Logger;
   /** Milliseconds of a clock that never goes back. */
@@ -41,7 +43,7 @@ export interface ClosingParts {
 const workMs = 4_000;
 /** How long what is not on an engine may take, and then the engines' own ends. */
 const restMs = 500;
-/** How long the store and Redis may take to get what waits for them. */
+/** How long the store, Redis and the collector of traces may take to get what waits for them. */
 const logsMs = 1_500;
 
 /**
@@ -63,7 +65,8 @@ export async function closeParts(parts: ClosingParts, withinMs: number): Promise
   await settlesWithin(Promise.allSettled([parts.archives.close(), parts.egressProxies.close()]), restMs);
   parts.serverMetrics.close();
   await settlesWithin(Promise.allSettled([parts.hostInstaller?.close(), parts.engines.close()]), restMs);
-  await settlesWithin(parts.logs.close(logsMs), logsMs + restMs);
+  const sent = Promise.all([parts.logs.close(logsMs), parts.tracing.close(logsMs)]);
+  await settlesWithin(sent, logsMs + restMs);
   if (left.length === 0) await parts.leases.release();
   else parts.logger.error({ left }, "not everything could be removed: the next start of Glovebox removes it");
   return left;

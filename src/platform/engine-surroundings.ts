@@ -1,10 +1,11 @@
 import { randomInt } from "node:crypto";
 import type { Config } from "../config/config.ts";
+import { noTracer, type Tracer } from "../base/tracer.ts";
 import { passableStateFolder, type Host } from "../config/host/host.ts";
 import type { EngineSurroundings } from "../engines/engine-surroundings.ts";
 
 /** What engines are told of this machine. */
-export function engineSurroundings(config: Config, host: Host): EngineSurroundings {
+export function engineSurroundings(config: Config, host: Host, tracer: Tracer = noTracer): EngineSurroundings {
   const { platform, architecture, uid, pid, executable, stateDirectory } = host;
   return {
     platform,
@@ -16,6 +17,7 @@ export function engineSurroundings(config: Config, host: Host): EngineSurroundin
     stateDirectory,
     passableStateDirectory: passableStateFolder,
     prebuiltOnly: config.prebuiltOnly,
+    tracer,
     now: () => Date.now(),
     randomInteger: randomInt,
   };

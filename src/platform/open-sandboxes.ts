@@ -1,4 +1,5 @@
 import type { Logger } from "../base/logger.ts";
+import type { Tracer } from "../base/tracer.ts";
 import type { Config } from "../config/config.ts";
 import type { Host } from "../config/host/host.ts";
 import { Admission } from "../sandbox/admission/admission.ts";
@@ -23,6 +24,7 @@ export interface SandboxesOptions {
   /** Told of sandboxes of runs, and of those of installers. */
   readonly observers: readonly SandboxObserver[];
   readonly installerObservers: readonly SandboxObserver[];
+  readonly tracer: Tracer;
   readonly logger: Logger;
   readonly now: () => number;
   /** Called when a run begins to wait for its place. */
@@ -33,12 +35,12 @@ export interface SandboxesOptions {
 const maxInstallers = 4;
 
 export function openSandboxes(options: SandboxesOptions): OpenedSandboxes {
-  const { config, host, owners, observers, logger, now, onWaiting } = options;
+  const { config, host, owners, observers, tracer, logger, now, onWaiting } = options;
   const { owner, leases, records, peerServer } = owners;
   const { queue, maxContainers } = config;
   const openAdmission = (maxSandboxes: number, onWait?: () => void): Admission =>
     new Admission({ maxSandboxes, queueLimit: queue.limit, queueTimeoutMs: queue.timeoutMs, onWaiting: onWait });
-  const shared = { leases, records, peerServer, platform: host.platform, owner, logger, now };
+  const shared = { leases, records, peerServer, platform: host.platform, owner, tracer, logger, now };
   const admission = openAdmission(maxContainers, onWaiting);
   const sandboxes = new Sandboxes({ ...shared, admission, observers });
   const installers = new Sandboxes({

@@ -10,6 +10,8 @@ import { NetworkAlerts } from "../telemetry/network-alerts.ts";
 import { ServerMetrics } from "../telemetry/prometheus/server-metrics.ts";
 import { SetuidAlerts } from "../telemetry/setuid-alerts.ts";
 import { ToolingAlerts } from "../telemetry/tooling-alerts.ts";
+import { RunSpans } from "../telemetry/traces/run-spans.ts";
+import type { Tracing } from "../telemetry/traces/tracing.ts";
 import { UsageAlerts } from "../telemetry/usage-alerts.ts";
 
 /** What is told of sandboxes while they live. */
@@ -20,6 +22,7 @@ export interface TelemetryParts {
   readonly alertBook: AlertBook;
   readonly sampler: Sampler;
   readonly serverMetrics: ServerMetrics;
+  readonly tracing: Tracing;
   readonly traffic: Traffic;
   /** Of a live sandbox, for other processes of this user. */
   readonly usageOf: (sandbox: string) => unknown;
@@ -30,6 +33,7 @@ export interface TelemetryParts {
 
 export interface TelemetryOptions {
   readonly logger: Logger;
+  readonly tracing: Tracing;
   readonly now: () => number;
   /** Milliseconds of a clock that never goes back. */
   readonly monotonicMs: () => number;
@@ -46,6 +50,7 @@ export function openTelemetryParts({
   logger,
   now,
   monotonicMs,
+  tracing,
   waiting,
   onAlert,
   onSample,
@@ -85,12 +90,13 @@ export function openTelemetryParts({
     alertBook,
     sampler,
     serverMetrics,
+    tracing,
     traffic,
     usageOf: (id) => {
       const sampled = sampler.find(id);
       return sampled === undefined ? null : usageRow(sampled);
     },
-    observers: [...installerObservers, sampler, usageAlerts, serverMetrics],
+    observers: [...installerObservers, sampler, usageAlerts, serverMetrics, new RunSpans(tracing)],
     installerObservers,
   };
 }

@@ -15,6 +15,7 @@ import { findImports } from "../packages/imports/find-imports.ts";
 import { assertNetworkAllowed } from "../policy/network/network.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { AlertListener } from "../telemetry/alert.ts";
+import type { Tracing } from "../telemetry/traces/tracing.ts";
 import { Environments } from "../workloads/environment/environments.ts";
 import { createTypeScriptCompiler } from "../workloads/program/compile/typescript-compiler.ts";
 import { Sessions } from "../workloads/session/sessions.ts";
@@ -27,6 +28,7 @@ import { openNetwork } from "./open-network.ts";
 import { openOwners } from "./open-owners.ts";
 import { openPackages } from "./open-packages.ts";
 import { openSandboxes } from "./open-sandboxes.ts";
+import { openTracing } from "./open-tracing.ts";
 import { openTelemetryParts, type TelemetryParts } from "./open-telemetry-parts.ts";
 
 export interface PlatformOptions {
@@ -83,8 +85,8 @@ export function createPlatform(options: PlatformOptions): Platform {
 }
 
 /** stdout belongs to programs and protocols. */
-function logToStderr(level: string): Logger {
-  return pino({ name: "glovebox", level }, pino.destination({ dest: 2, sync: true }));
+function logToStderr(level: string, tracing: Tracing): Logger {
+  return pino({ name: "glovebox", level, mixin: () => tracing.logFields() }, pino.destination({ dest: 2, sync: true }));
 }
 
 const now = (): number => Date.now();
@@ -98,8 +100,9 @@ interface OpenedParts {
 
 function openParts(options: PlatformOptions): OpenedParts {
   const { config, loaded, host, door, defaultEngine, storeByDefault = false, onAlert } = options;
-  const logger = options.logger ?? logToStderr(config.logLevel);
-  const engines = new Engines(engineTable, engineSurroundings(config, host));
+  const tracing = openTracing(host, door, monotonicMs);
+  const logger = options.logger ?? logToStderr(config.logLevel, tracing);
+  const engines = new Engines(engineTable, engineSurroundings(config, host, tracing));
   const findLive = (id: string): Sandbox | undefined => opened.findLive(id);
   const usageOf = (id: string): unknown => telemetry.usageOf(id);
   const owners = openOwners({ host, logger, now, findLive, usageOf });
@@ -107,14 +110,14 @@ function openParts(options: PlatformOptions): OpenedParts {
   const recorded = openLogs({ config, host, owner, identity, storeByDefault, logger, now, monotonicMs });
   const { logs, store } = recorded;
   const telemetry = openTelemetryParts({
-    ...{ logger, now, monotonicMs, waiting: () => admission.waiting, onAlert },
+    ...{ logger, now, monotonicMs, tracing, waiting: () => admission.waiting, onAlert },
     onSample: (...sampled) => recorded.usage?.sampled(...sampled),
   });
   recordAlerts(telemetry, recorded);
-  const observers = [...recorded.observers, ...telemetry.observers];
-  const { installerObservers } = telemetry;
   const onWaiting = (): void => sessions.makeRoom();
-  const opened = openSandboxes({ config, host, owners, observers, installerObservers, logger, now, onWaiting });
+  const observers = [...recorded.observers, ...telemetry.observers];
+  const watching = { observers, installerObservers: telemetry.installerObservers, tracer: tracing, onWaiting };
+  const opened = openSandboxes({ config, host, owners, ...watching, logger, now });
   const { admission, sandboxes, installers } = opened;
   const idleMs = config.session.idleTimeoutMs;
   const sessions = new Sessions({

@@ -1,5 +1,6 @@
 import { createId } from "../base/id.ts";
 import type { Logger } from "../base/logger.ts";
+import { noTracer, type Tracer } from "../base/tracer.ts";
 import type { Capabilities } from "../engines/capabilities.ts";
 import type { CallOptions, Engine } from "../engines/engine.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
@@ -36,6 +37,8 @@ export interface SandboxesOptions {
   readonly logger: Logger;
   /** Told of every sandbox and its runs; default: none. */
   readonly observers?: readonly SandboxObserver[] | undefined;
+  /** Told what takes the time of a start; default: nobody is. */
+  readonly tracer?: Tracer | undefined;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
 }
@@ -121,7 +124,8 @@ export class Sandboxes implements AsyncDisposable {
 
   /** Waits for a place among those that may live at once. @throws CAPACITY, CANCELLED */
   admit({ principal, signal }: Caller): Promise<Place> {
-    return this.#options.admission.acquire(principal, this.#untilClosed(signal));
+    const { admission, tracer = noTracer } = this.#options;
+    return tracer.step("wait for a place", {}, () => admission.acquire(principal, this.#untilClosed(signal)));
   }
 
   /**
@@ -185,12 +189,19 @@ export class Sandboxes implements AsyncDisposable {
   }
 
   async #start(engine: Engine, plan: SandboxPlan, options: StartOptions): Promise<Sandbox> {
-    const { logger, owner, now, observers = [] } = this.#options;
+    const { logger, owner, now, observers = [], tracer = noTracer } = this.#options;
     const { capabilities, principal, signal } = options;
     const { id = createId("sbx") } = plan;
     if (this.#held.has(id)) throw new GloveboxError("ALREADY_EXISTS", `There is a sandbox ${id} already.`);
     const begunMs = now();
-    const container = await this.#containers.start(id, engine, plan, signal);
+    const traced = {
+      "glovebox.sandbox.id": id,
+      "glovebox.sandbox.kind": plan.kind,
+      "glovebox.engine.name": engine.name,
+    };
+    const container = await tracer.step("start sandbox", traced, () =>
+      this.#containers.start(id, engine, plan, signal),
+    );
     logger.info({ sandbox: id, kind: plan.kind, engine: engine.name, principal }, "sandbox started");
     const record = {
       id,

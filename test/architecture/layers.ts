@@ -59,7 +59,7 @@ export const layers: Readonly<Record<string, LayerRule>> = {
   },
   telemetry: {
     layers: ["errors", "base", "policy", "engines", "sandbox"],
-    packages: ["prom-client", "redis"],
+    packages: ["@opentelemetry/api", "@opentelemetry/sdk-node", "prom-client", "redis"],
     builtins: "any",
   },
   store: { layers: ["errors", "base", "engines", "sandbox", "telemetry"], packages: ["kysely", "pg"], builtins: "any" },

@@ -8,6 +8,7 @@ import { preloadSabotages } from "./preload.ts";
 import { projectsSabotages } from "./projects.ts";
 import { readsSabotages } from "./reads.ts";
 import { runsSabotages } from "./runs.ts";
+import { tracesSabotages } from "./traces.ts";
 import type { Sabotage } from "./sabotage.ts";
 
 /** Every sabotage, by area. */
@@ -22,4 +23,5 @@ export const sabotages: readonly Sabotage[] = [
   ...projectsSabotages,
   ...readsSabotages,
   ...runsSabotages,
+  ...tracesSabotages,
 ];

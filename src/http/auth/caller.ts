@@ -1,10 +1,13 @@
 import type { FastifyRequest } from "fastify";
+import type { OperationCall } from "../../operations/contract/operation-call.ts";
 
 /** Who makes a request; everything that it does is the principal's. */
 export interface Caller {
   readonly principal: string;
   /** Aborts when the caller's key is revoked or expires: what is answered to it then ends. */
   readonly revoked?: AbortSignal | undefined;
+  /** As in `OperationCall`, for this one request. */
+  readonly within?: OperationCall["within"];
   /** Counts one request. @throws CAPACITY for one too many */
   readonly countRequest?: (() => void) | undefined;
 }

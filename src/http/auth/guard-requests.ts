@@ -16,7 +16,7 @@ type TakeTicket = (ticket: string) => Caller | null;
 const forPages = {
   "access-control-allow-methods": "GET, POST, PUT, DELETE, OPTIONS",
   "access-control-allow-headers":
-    "authorization, content-type, accept, prefer, idempotency-key, last-event-id, traceparent, mcp-session-id, mcp-protocol-version, mcp-method, mcp-name",
+    "authorization, content-type, accept, prefer, idempotency-key, last-event-id, traceparent, tracestate, mcp-session-id, mcp-protocol-version, mcp-method, mcp-name",
   "access-control-max-age": "600",
 } as const;
 /** What it may read beside the usual. */

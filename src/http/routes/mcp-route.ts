@@ -13,13 +13,13 @@ export function addMcpRoute(app: FastifyInstance, { assertTakesWork, logger }: R
     url: "/mcp",
     onRequest: async (request, reply) => {
       if (request.method === "POST") assertTakesWork();
-      const { principal } = callerOf(request);
+      const { principal, within = asItIs } = callerOf(request);
       reply.hijack();
       for (const [name, value] of Object.entries(reply.getHeaders())) {
         if (value !== undefined) reply.raw.setHeader(name, value);
       }
       try {
-        await serve(request.raw, reply.raw, principal);
+        await within(() => serve(request.raw, reply.raw, principal));
       } catch (error) {
         logger.error({ err: error }, "an MCP request failed");
         reply.raw.destroy();
@@ -30,3 +30,5 @@ export function addMcpRoute(app: FastifyInstance, { assertTakesWork, logger }: R
     },
   });
 }
+
+const asItIs = <Result>(work: () => Result): Result => work();

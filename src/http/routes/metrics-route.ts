@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { RouteContext } from "./route-context.ts";
+import { routeOf } from "./route-of.ts";
 
 /** `/metrics`: the server's own, in Prometheus's text, for callers with a token. */
 export function addMetricsRoute(app: FastifyInstance, { platform }: RouteContext): void {
@@ -14,8 +15,7 @@ export function timeRequests(app: FastifyInstance, { serverMetrics, monotonicMs 
   app.addHook("onRequest", async (request, reply) => {
     const startedMs = monotonicMs();
     const { method } = request;
-    // As it is written in the table, so that no path which somebody asked for becomes a label.
-    const route = (request.routeOptions.url ?? "").replaceAll(/:(\w+)/g, "{$1}");
+    const route = routeOf(request);
     reply.raw.once("close", () => {
       const durationMs = monotonicMs() - startedMs;
       serverMetrics.httpRequestEnded({ method, route, status: reply.raw.statusCode, durationMs });

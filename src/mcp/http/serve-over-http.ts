@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { isLoopback } from "../../base/http/judge-request.ts";
+import { beginRequestSpan, endRequestSpan } from "../../base/http/request-span.ts";
 import { settlesWithin } from "../../base/abort.ts";
 import { GloveboxError, invalidField } from "../../errors/glovebox-error.ts";
 import { createHttpGuard, type HttpGuardOptions } from "./http-guard.ts";
@@ -47,7 +48,12 @@ export async function serveOverHttp(door: McpDoor, options: HttpOptions): Promis
   const server = createServer((request, response) => {
     if (request.url?.split("?", 1)[0] === servedPath) {
       if (!guard(request, response)) return;
-      const answered = mcp.handle(request, response, options.principal).finally(() => answering.delete(answered));
+      const { method = "", headers } = request;
+      const span = beginRequestSpan(door.platform.tracing, { method, route: servedPath, url: servedPath, headers });
+      response.once("close", () => endRequestSpan(span, response.statusCode));
+      const answered = span
+        .run(() => mcp.handle(request, response, options.principal))
+        .finally(() => answering.delete(answered));
       answering.add(answered);
     } else response.writeHead(404, { "content-type": "text/plain" }).end(`MCP is served at ${servedPath}.\n`);
   });

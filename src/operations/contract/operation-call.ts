@@ -50,6 +50,8 @@ export interface OperationCall {
   readonly runId?: string | undefined;
   /** Calls over one connection share the session that they do not name; undefined for single requests. */
   readonly connection?: string | undefined;
+  /** Does the work as a part of the request that asks for it, for those who trace it; default: as it is. */
+  readonly within?: (<Result>(work: () => Result) => Result) | undefined;
   /** Standard input of the program as a stream; instead of the request's `stdin`. */
   readonly stdin?: AsyncIterable<Uint8Array> | undefined;
   /** Sizes of the caller's terminal in characters, each time it changes; for operations that hold one. */

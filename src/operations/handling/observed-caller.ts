@@ -1,27 +1,47 @@
 import { toGloveboxError } from "../../errors/glovebox-error.ts";
 import type { ServerMetrics } from "../../telemetry/prometheus/server-metrics.ts";
+import type { SpanStart } from "../../base/span.ts";
+import type { Tracing } from "../../telemetry/traces/tracing.ts";
 import type { CallOperation } from "../contract/operation-call.ts";
+import type { OperationContract } from "../contract/operation-contract.ts";
 
 /** What is measured of calls, and by which clock. */
 export interface CallObservation {
   readonly serverMetrics: ServerMetrics;
+  readonly tracing: Tracing;
   readonly monotonicMs: () => number;
 }
 
-/** The same way to the handlers; the time and the end of each call are counted. */
-export function observedCaller(call: CallOperation, { serverMetrics, monotonicMs }: CallObservation): CallOperation {
+/** The same way to the handlers; the time and the end of each call are counted, and it is traced as part of its request. */
+export function observedCaller(
+  call: CallOperation,
+  { serverMetrics, tracing, monotonicMs }: CallObservation,
+): CallOperation {
   return async (contract, request, options) => {
     const startedMs = monotonicMs();
     const operation = contract.name;
     const end = (errorType: string | null): void =>
       serverMetrics.operationEnded({ operation, errorType, durationMs: monotonicMs() - startedMs });
+    const traced = (): ReturnType<typeof work> => tracing.inSpan(spanOf(contract), work);
+    const work = (): ReturnType<typeof call<typeof contract>> => call(contract, request, options);
     try {
-      const response = await call(contract, request, options);
+      const response = await (options.within?.(traced) ?? traced());
       end(null);
       return response;
     } catch (error) {
       end(toGloveboxError(error).errorType);
       throw error;
     }
+  };
+}
+
+/** What agents have as a tool goes by the conventions for tools, at whichever door. */
+function spanOf({ name, tool }: OperationContract): SpanStart {
+  const attributes = { "glovebox.operation.name": name };
+  if (tool === undefined) return { name, kind: "internal", attributes };
+  return {
+    name: `execute_tool ${name}`,
+    kind: "internal",
+    attributes: { ...attributes, "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": name },
   };
 }

@@ -18,6 +18,7 @@ import type { Sampler } from "../../telemetry/metrics/sampler.ts";
 import type { ServerMetrics } from "../../telemetry/prometheus/server-metrics.ts";
 import type { SetuidAlerts } from "../../telemetry/setuid-alerts.ts";
 import type { ToolingAlerts } from "../../telemetry/tooling-alerts.ts";
+import type { Tracing } from "../../telemetry/traces/tracing.ts";
 import type { Environments } from "../../workloads/environment/environments.ts";
 import type { CompileTypeScript } from "../../workloads/program/compile/typescript-compiler.ts";
 import type { FindImports } from "../../workloads/program/find-imports.ts";
@@ -59,6 +60,7 @@ export interface PlatformParts extends EngineChooser {
   readonly sampler: Sampler;
   readonly alertBook: AlertBook;
   readonly serverMetrics: ServerMetrics;
+  readonly tracing: Tracing;
   readonly setuidAlerts: SetuidAlerts;
   readonly toolingAlerts: ToolingAlerts;
   /** Milliseconds of a clock that never goes back. */

@@ -1,3 +1,4 @@
+import { knownMethods } from "../../base/http/request-span.ts";
 import type { RunEnding, StartedRun } from "../../sandbox/run-record.ts";
 import type { ObservedSandbox, SandboxObserver } from "../../sandbox/sandbox-observer.ts";
 import type { Alert } from "../alert.ts";
@@ -114,6 +115,3 @@ export class ServerMetrics implements SandboxObserver {
     this.#recorder?.mcpSeconds.observe(labels, durationMs / 1_000);
   }
 }
-
-/** Others are one, as OpenTelemetry has it: whoever asks can make them up. */
-const knownMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
