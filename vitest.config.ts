@@ -1,7 +1,8 @@
 import { globSync } from "node:fs";
 import { join } from "node:path";
 import { defineConfig, type ViteUserConfig } from "vitest/config";
-import { engineProjects, projectsOf, rareTag, type EngineProject } from "./test/lanes/lanes.ts";
+import { absentLaneFile, readAbsentLanes, type AbsentLane } from "./test/lanes/absent-lanes.ts";
+import { engineProjects, lanes, projectsOf, rareTag, type EngineProject } from "./test/lanes/lanes.ts";
 import LongestFirst from "./test/lanes/longest-first.ts";
 
 // Half of the time of a command that a test starts is the reading of its sources.
@@ -19,11 +20,27 @@ const engineFiles = globSync("test/{engine-contract,e2e,security}/**/*.test.ts")
   .map((path) => path.replaceAll("\\", "/"))
   .map((path) => ({ path, projects: projectsOf(path) }));
 
+const absentLanes = readAbsentLanes(process.env);
+
+/** The contract's files say of their engine themselves what it has not. */
+const isOfContract = (path: string): boolean => path.startsWith("test/engine-contract/contract.");
+
+/** What a project runs: of a lane whose engine does not answer nothing but one file, which skips the others by name. */
+const filesOf = (name: EngineProject): { readonly include: readonly string[]; readonly provide?: object } => {
+  const files = engineFiles.filter(({ projects }) => projects.includes(name)).map(({ path }) => path);
+  const lane = lanes.find((each) => each === name.replace("-rare", ""));
+  const reason = lane && absentLanes[lane];
+  if (lane === undefined || reason === undefined) return { include: files };
+  const rest = files.filter((path) => !isOfContract(path));
+  const absentLane: AbsentLane = { lane, reason, rare: name.endsWith("-rare"), files: rest };
+  return { include: [absentLaneFile, ...files.filter(isOfContract)], provide: { absentLane } };
+};
+
 const engineProject = (name: EngineProject): object => {
   const group = name.startsWith("alone") ? "alone" : "lanes";
   return {
     name,
-    include: engineFiles.filter(({ projects }) => projects.includes(name)).map(({ path }) => path),
+    ...filesOf(name),
     runner: "./test/lanes/lane-runner.ts",
     setupFiles: ["./test/lanes/file-bound.ts"],
     tags,

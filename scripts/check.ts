@@ -1,3 +1,3 @@
 import { runChecks } from "./run-checks.ts";
 
-process.exitCode = runChecks().length > 0 ? 1 : 0;
+process.exitCode = (await runChecks()).length > 0 ? 1 : 0;

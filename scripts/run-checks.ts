@@ -1,4 +1,4 @@
-import { runTool } from "./run-tool.ts";
+import { startTool } from "./run-tool.ts";
 
 const checks: readonly (readonly [name: string, command: string, args: readonly string[]])[] = [
   ["types", "tsc", ["-p", "tsconfig.json"]],
@@ -7,11 +7,11 @@ const checks: readonly (readonly [name: string, command: string, args: readonly 
   ["unused code and dependencies", "knip", ["--no-progress", "--treat-config-hints-as-errors"]],
 ];
 
-/** Runs every static check, also after one has failed; gives the names of those that failed. */
-export function runChecks(): readonly string[] {
+/** Runs every static check, one after another, also after one has failed; gives the names of those that failed. */
+export async function runChecks(): Promise<readonly string[]> {
   const failed: string[] = [];
   for (const [name, command, args] of checks) {
-    const passed = runTool(command, args) === 0;
+    const passed = (await startTool(command, args)) === 0;
     console.log(`${passed ? "ok  " : "FAIL"} ${name} (${[command, ...args].join(" ")})`);
     if (!passed) failed.push(name);
   }

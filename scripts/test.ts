@@ -1,5 +1,5 @@
-// Static checks, then vitest with the arguments given. With `--full` instead what `npm test` leaves out because it is slow
-// and rare. The last line counts: `N passed, N failed, N skipped`.
+// Static checks, and beside them vitest with the arguments given. With `--full` instead what `npm test` leaves out because
+// it is slow and rare. The last line counts: `N passed, N failed, N skipped`.
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,9 +7,10 @@ import { countReport } from "./count-report.ts";
 import { mergeAgain, testsAgain } from "./failed-again.ts";
 import { failureReport } from "./failure-report.ts";
 import { retryReport } from "./retry-report.ts";
-import { runTool } from "./run-tool.ts";
+import { startTool } from "./run-tool.ts";
 import { runChecks } from "./run-checks.ts";
 import { slowFiles } from "./slow-files.ts";
+import { absentLanesEnvironment, findAbsentLanes } from "../test/lanes/absent-engines.ts";
 import { keepSummary, summaryLines, type RunSummary } from "./run-summary.ts";
 
 /** Far more than it takes. A file that hangs is ended before, see test/lanes/file-bound.ts. */
@@ -17,7 +18,8 @@ const boundMs = 50 * 60_000;
 
 const full = process.argv.includes("--full");
 const given = process.argv.slice(2).filter((argument) => argument !== "--full");
-const failedChecks = full ? [] : runChecks();
+// Nothing that they tell is needed by the tests, whose engines leave processors to spare.
+const checking = full ? Promise.resolve([]) : runChecks();
 const folder = mkdtempSync(join(tmpdir(), "glovebox-test-"));
 try {
   const file = join(folder, "report.json");
@@ -28,10 +30,13 @@ try {
     `--outputFile.json=${file}`,
   ];
   const projects = full ? "--project=*-rare" : "--project=!*-rare";
-  const exitCode = runTool("vitest", ["run", projects, ...reporters, ...given], boundMs);
+  // Who names files hears of each of their tests.
+  const variables = given.length > 0 ? {} : absentLanesEnvironment(await findAbsentLanes());
+  const exitCode = await startTool("vitest", ["run", projects, ...reporters, ...given], { boundMs, variables });
+  const failedChecks = await checking;
   const first = existsSync(file) ? readFileSync(file, "utf8") : null;
-  const report = first !== null && process.env["CI"] === "true" ? tryAgain(first, projects) : first;
-  const summary = summarize(report, report === first ? exitCode : 0);
+  const report = first !== null && process.env["CI"] === "true" ? await tryAgain(first, projects) : first;
+  const summary = summarize(report, report === first ? exitCode : 0, failedChecks);
   if (report !== null) for (const line of slowFiles(report, process.cwd())) console.log(line);
   if (failedChecks.length > 0) console.log(`Static checks that failed, each counted below: ${failedChecks.join(", ")}`);
   for (const line of summaryLines(summary)) console.log(line);
@@ -43,22 +48,19 @@ try {
 }
 
 /** Runs a few failed tests once more when nothing else runs any more; gives the report with what that came to. */
-function tryAgain(first: string, projects: string): string {
+async function tryAgain(first: string, projects: string): Promise<string> {
   const again = testsAgain(first, process.cwd());
   if (again === null) return first;
   console.log(`Of the tests that failed, ${again.count} are tried once more, one at a time:`);
   const file = join(folder, "again.json");
   const { files, pattern } = again;
   const alone = ["--retry=0", "--maxWorkers=1", "--no-file-parallelism", "--reporter=default", "--reporter=json"];
-  const exitCode = runTool(
-    "vitest",
-    ["run", projects, ...alone, `--outputFile.json=${file}`, "-t", pattern, ...files],
-    boundMs,
-  );
+  const args = ["run", projects, ...alone, `--outputFile.json=${file}`, "-t", pattern, ...files];
+  const exitCode = await startTool("vitest", args, { boundMs });
   return exitCode === 0 ? mergeAgain(first, readFileSync(file, "utf8")) : first;
 }
 
-function summarize(report: string | null, exitCode: number): RunSummary {
+function summarize(report: string | null, exitCode: number, failedChecks: readonly string[]): RunSummary {
   const { passed, failed, skipped } = countReport(report, exitCode);
   return {
     passed,

@@ -1,7 +1,9 @@
 import { globSync } from "node:fs";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { runtimeIndependent } from "./engine-contract/runtime-independent.ts";
 import { topics } from "./engine-contract/topics.ts";
+import { findAbsentLanes } from "./lanes/absent-engines.ts";
+import { absentLaneFile, absentLanesVariable, readAbsentLanes } from "./lanes/absent-lanes.ts";
 import { aloneFiles, longFiles, rareFiles } from "./lanes/files.ts";
 import { engineProjects, projectOf, projectsOf, type EngineProject } from "./lanes/lanes.ts";
 
@@ -49,5 +51,24 @@ describe("lanes of tests", () => {
   ])("%s (rare: %s) is in %s", (fullName, rare, project) => {
     const projects: EngineProject[] = ["docker", "podman", "runsc", "local", "docker-rare", "alone"];
     expect(projectOf({ fullName, rare }, projects)).toBe(project);
+  });
+
+  it("a lane whose engine does not answer is told by the engine itself, and leaves one skip a file", async () => {
+    vi.stubEnv("GLOVEBOX_TEST_REQUIRE", "podman");
+    vi.stubEnv("DOCKER_HOST", "unix:///nonexistent/docker.sock");
+    vi.stubEnv("CONTAINER_HOST", "unix:///nonexistent/podman.sock");
+    const absent = await findAbsentLanes();
+    vi.unstubAllEnvs();
+    // Whoever requires an engine wants its tests to fail.
+    expect(Object.keys(absent).toSorted()).toEqual(["docker", "runsc"]);
+    expect(absent.docker).toContain("DOCKER_HOST");
+    expect(readAbsentLanes({ [absentLanesVariable]: JSON.stringify(absent) })).toEqual(absent);
+    expect(readAbsentLanes({})).toEqual({});
+    const projects = projectsOf(absentLaneFile);
+    for (const lane of ["docker", "podman", "runsc"]) {
+      const fullName = `${lane}: test/e2e/rootless-podman.test.ts`;
+      expect(projectOf({ fullName, rare: false }, projects)).toBe(lane);
+      expect(projectOf({ fullName, rare: true }, projects)).toBe(`${lane}-rare`);
+    }
   });
 });

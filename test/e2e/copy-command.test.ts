@@ -48,7 +48,7 @@ describe.each(testedOwners)("glovebox cp with $name", (owner) => {
     expect(readlinkSync(at("back/link"))).toBe("sub/data");
   });
 
-  it("puts things where docker cp does", async () => {
+  it("puts things where the engines' own cp does", async () => {
     mkdirSync(at("tree"));
     writeFileSync(at("tree/f"), "f");
     writeFileSync(at("file"), "file");

@@ -27,7 +27,11 @@ export function useOwnedSandbox(owner: TestedOwner): {
   let problem: string | null = null;
   const renew = async (): Promise<void> => {
     const environment = { ...own.environment(), GLOVEBOX_IMAGE_SESSION: sessionImages.session };
-    const connection = await connectMcp({ mode: "legacy" }, ["--engine", owner.engine], environment);
+    const connection = await connectMcp({ mode: "legacy" }, ["--engine", owner.engine], environment).catch(failureText);
+    if (typeof connection === "string") {
+      problem = connection;
+      return;
+    }
     const made = await connection.call(...owner.make);
     if (made.isError === true) {
       await connection.client.close();
@@ -57,4 +61,8 @@ export function useOwnedSandbox(owner: TestedOwner): {
     },
     renew,
   };
+}
+
+function failureText(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

@@ -12,7 +12,8 @@ export const aloneFiles: readonly string[] = [
 
 /**
  * What takes long and seldom breaks alone: `npm run test:full` runs it. Other versions and frameworks, whole corpora, crashes,
- * hostile neighbours, exchanges that are tried until they would have succeeded, and packages from elsewhere.
+ * hostile neighbours, exchanges that are tried until they would have succeeded, packages from elsewhere or at places that an
+ * operator must open, machines where neither namespaces nor root are to be had, and other people's programs.
  */
 export const rareFiles: readonly string[] = [
   "test/e2e/clock-jump.test.ts",
@@ -23,11 +24,16 @@ export const rareFiles: readonly string[] = [
   "test/e2e/exec-command.test.ts",
   "test/e2e/installed-package.test.ts",
   "test/e2e/library-in-test-runners.test.ts",
+  "test/e2e/mcp-inspector.test.ts",
   "test/e2e/node-versions.test.ts",
+  "test/e2e/ordinary-user.test.ts",
   "test/e2e/package-cache-crash.test.ts",
   "test/e2e/package-origins.test.ts",
+  "test/e2e/package-paths.test.ts",
   "test/e2e/packages-elsewhere.test.ts",
+  "test/e2e/packages-preload.test.ts",
   "test/e2e/packages-public.test.ts",
+  "test/e2e/preload-command.test.ts",
   "test/e2e/project-growth.test.ts",
   "test/e2e/registries.test.ts",
   "test/e2e/session-crash.test.ts",

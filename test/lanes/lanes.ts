@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
+import { absentLaneFile } from "./absent-lanes.ts";
 import { aloneFiles, rareFiles } from "./files.ts";
 
 /** What tests wait for. `local` has the embedded engine at all its levels and whatever needs no engine or several. */
@@ -45,6 +46,7 @@ function lanesOf(path: string, text: string): readonly Lane[] {
 
 /** The projects that a file of tests belongs to. */
 export function projectsOf(path: string): readonly EngineProject[] {
+  if (path === absentLaneFile) return engineProjects;
   const text = readFileSync(join(root, path), "utf8");
   const own = aloneFiles.includes(path) ? (["alone"] as const) : lanesOf(path, text);
   if (rareFiles.includes(path)) return own.map((lane) => `${lane}-rare` as const);

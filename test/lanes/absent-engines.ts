@@ -1,0 +1,33 @@
+import { loadHostConfig } from "../../src/config/host-config.ts";
+import { probeEngine } from "../../src/engines/choice/probe-engine.ts";
+import { engineTable } from "../../src/engines/engine-table.ts";
+import { guardEngine } from "../../src/engines/guarded-engine.ts";
+import { engineSurroundings } from "../../src/platform/engine-surroundings.ts";
+import { isRequired } from "../helpers/require.ts";
+import { absentLanesVariable, type AbsentLanes } from "./absent-lanes.ts";
+import type { Lane } from "./lanes.ts";
+
+/** Each lane with the engine that it waits for: gVisor is tried under Docker. */
+const engineOf: Readonly<Partial<Record<Lane, string>>> = { docker: "docker", podman: "podman", runsc: "docker" };
+
+/** The lanes whose engine does not answer here, each with the reason; a lane that is required is never one of them. */
+export async function findAbsentLanes(): Promise<AbsentLanes> {
+  const { config, host } = await loadHostConfig({});
+  const reasons = new Map<string, string>();
+  for (const { name, open } of engineTable) {
+    if (open === undefined || !Object.values(engineOf).includes(name)) continue;
+    await using engine = guardEngine(await open(engineSurroundings(config, host)));
+    const answer = await probeEngine(engine);
+    if (!answer.available) reasons.set(name, answer.reason);
+  }
+  const rows = Object.entries(engineOf).flatMap(([lane, engine]) => {
+    const reason = reasons.get(engine);
+    return reason === undefined || isRequired(lane as Lane) ? [] : [[lane, reason] as const];
+  });
+  return Object.fromEntries(rows);
+}
+
+/** For vitest's own process, which the configuration runs in. */
+export function absentLanesEnvironment(lanes: AbsentLanes): Readonly<Record<string, string>> {
+  return { [absentLanesVariable]: JSON.stringify(lanes) };
+}
