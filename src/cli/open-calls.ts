@@ -6,7 +6,7 @@ import type { Caller } from "../library/objects/calls.ts";
 
 /** What a command asks for, in the wire's names, which are also those of `--json`. */
 export interface CommandCalls extends AsyncDisposable {
-  /** Whether a server does it, to which the program's input goes whole. */
+  /** Whether a server does it. */
   readonly isRemote: boolean;
   /** @throws GloveboxError */
   readonly send: <Contract extends OperationContract>(
@@ -38,5 +38,6 @@ async function openOwn(): Promise<Caller> {
 
 async function openRemote(address: { readonly url: string; readonly key: string | undefined }): Promise<Caller> {
   const { openHttpCaller } = await import("../client/http-caller.ts");
-  return openHttpCaller(address);
+  const { withCopies } = await import("../transfer/copy-with-server.ts");
+  return withCopies(openHttpCaller(address), { platform: process.platform, workingDirectory: process.cwd() });
 }

@@ -1,3 +1,4 @@
+import { z } from "zod";
 import { GloveboxError, invalidField } from "../errors/glovebox-error.ts";
 import type { OperationCall } from "../operations/contract/operation-call.ts";
 import type { OperationContract } from "../operations/contract/operation-contract.ts";
@@ -7,7 +8,8 @@ import { brokenConnection } from "./network-failure.ts";
 import { ownSandboxesOperation } from "./own-sandboxes.ts";
 import { readAnswer, readBody } from "./read-answer.ts";
 import { withGatheredStdin } from "./gather-stdin.ts";
-import { requestOfRoute, type RouteRequest } from "./request-of-route.ts";
+import { liveCall } from "./live/live-call.ts";
+import { pathOfFields, requestOfRoute, type RouteRequest } from "./request-of-route.ts";
 
 /** How a server is reached. */
 export interface HttpCallerOptions {
@@ -20,6 +22,8 @@ export interface HttpCallerOptions {
   /** How often a call that the server has no room for (CAPACITY) is sent again, after the time that it names; default 0. */
   readonly maxRetries?: number | undefined;
 }
+
+const ticketSchema = z.object({ ticket: z.string() });
 
 const json = "application/json";
 /** A stream of events shows that it lives while the program is silent: nothing on the way takes it for dead. */
@@ -56,9 +60,24 @@ export function openHttpCaller({ url, key, signal, maxRetries = 0 }: HttpCallerO
     const { signal: own } = call;
     const special = ownSandboxesOperation(contract);
     if (special !== null) return special(request, (route) => ask(route, { accept: json, signal: own }, readDated));
+    if (contract.channel !== undefined) return live(contract, contract.channel, request, call);
     const route = requestOfRoute(contract, await withGatheredStdin(contract, request, call));
     const accept = contract.tool?.mayTakeLong === true ? events : json;
     return ask(route, { accept, signal: own }, (response) => readAnswer(response, contract, call));
+  };
+  const live = async (
+    contract: OperationContract,
+    channel: string,
+    request: object,
+    call: OperationCall,
+  ): Promise<unknown> => {
+    const { path, rest } = pathOfFields(channel, new Map(Object.entries(request)));
+    const giveUp = AbortSignal.any([call.signal, signal, closing.signal].filter((each) => each !== undefined));
+    // Browsers cannot send the key with a WebSocket.
+    const asked = await ask({ method: "POST", path: "/api/tickets" }, { accept: json, signal: giveUp }, readBody);
+    const { ticket } = ticketSchema.parse(asked);
+    const url = `${base.replace(/^http/, "ws")}${path}?ticket=${encodeURIComponent(ticket)}`;
+    return liveCall(new WebSocket(url), contract, Object.fromEntries(rest), { ...call, signal: giveUp });
   };
   const patient = async (contract: OperationContract, request: object, call: OperationCall): Promise<unknown> => {
     for (let left = maxRetries; ; left -= 1) {

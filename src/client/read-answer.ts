@@ -1,12 +1,11 @@
-import { errorCatalogue, type ErrorType } from "../errors/catalogue.ts";
-import { GloveboxError } from "../errors/glovebox-error.ts";
-import type { OperationCall, OperationEvent } from "../operations/contract/operation-call.ts";
+import type { GloveboxError } from "../errors/glovebox-error.ts";
+import type { OperationCall } from "../operations/contract/operation-call.ts";
 import type { OperationContract } from "../operations/contract/operation-contract.ts";
 import { wireErrorSchema } from "../operations/contract/wire-error-schema.ts";
 import { wireEventSchema, type WireEvent } from "../operations/contract/wire-events.ts";
-import { fromBase64 } from "../library/objects/base64.ts";
 import { cutAnswer, strangeAnswer } from "./network-failure.ts";
 import { readLines } from "./read-lines.ts";
+import { checkedResponse, errorOfWire, eventOf } from "./wire-answer.ts";
 
 /**
  * The response of an operation, checked by its schema; its events go to the caller on the way, who slows the server down by
@@ -22,13 +21,13 @@ export async function readAnswer(
     for await (const line of readLines(response)) {
       const event = line.startsWith("data: ") ? readEvent(line.slice("data: ".length)) : null;
       if (event === null) continue;
-      if (event.event === "result") return checked(contract, event.result);
+      if (event.event === "result") return checkedResponse(contract, event.result);
       if (event.event === "error") throw errorOf(event.error, response);
       await onEvent?.(eventOf(event));
     }
     throw cutAnswer();
   }
-  return checked(contract, await readBody(response));
+  return checkedResponse(contract, await readBody(response));
 }
 
 /** The JSON of a good answer. @throws GloveboxError: the server's own, or NETWORK_ERROR for what is not JSON */
@@ -50,46 +49,11 @@ function readEvent(text: string): WireEvent | null {
   return null;
 }
 
-type Underway = Exclude<WireEvent, { readonly event: "result" | "error" }>;
-
-function eventOf(event: Underway): OperationEvent {
-  switch (event.event) {
-    case "sandbox":
-      return { type: "sandbox", sandboxId: event.sandbox_id };
-    case "output": {
-      const { stream, text = "", base64 } = event;
-      return {
-        type: "output",
-        stream,
-        bytes: base64 === undefined ? new TextEncoder().encode(text) : fromBase64(base64),
-      };
-    }
-    case "denied": {
-      const { event: _, ...denial } = event;
-      // A rule of a later version passes as it is.
-      return { type: "denied", denial: denial as Extract<OperationEvent, { type: "denied" }>["denial"] };
-    }
-    case "progress":
-      return { type: "progress", message: event.message, fraction: event.fraction };
-    case "warning":
-      return { type: "warning", message: event.message };
-  }
-}
-
-function checked(contract: OperationContract, body: unknown): unknown {
-  const parsed = contract.response.safeParse(body);
-  if (!parsed.success) throw strangeAnswer(`its ${contract.name} has another form`, parsed.error);
-  return parsed.data;
-}
-
 function errorOf(body: unknown, { status, headers }: Response): GloveboxError {
   const parsed = wireErrorSchema.safeParse(body);
   if (!parsed.success) throw strangeAnswer(`HTTP status ${status}`, parsed.error);
-  const { error_type: type, message, suggestion, context } = parsed.data;
   const retryAfter = Number(headers.get("retry-after") ?? Number.NaN);
-  const patience = Number.isNaN(retryAfter) ? {} : { retry_after_seconds: retryAfter };
-  const known = Object.hasOwn(errorCatalogue, type) ? (type as ErrorType) : "INTERNAL";
-  return new GloveboxError(known, message, { suggestion, context: { ...patience, ...context } });
+  return errorOfWire(parsed.data, Number.isNaN(retryAfter) ? {} : { retry_after_seconds: retryAfter });
 }
 
 function parseJson(text: string): unknown {

@@ -23,12 +23,23 @@ export function requestOfRoute({ name, routes }: OperationContract, request: obj
   const [best] = fitting;
   if (best === undefined) throw unsupported(name);
   const { method } = best.route;
-  const path = best.route.path.replaceAll(/\{(\w+)\}/g, (_, field: string) => pathSegment(field, fields.get(field)));
-  for (const field of best.named) fields.delete(field);
-  if (method === "POST" || method === "PUT") return { method, path, body: JSON.stringify(Object.fromEntries(fields)) };
+  const { path, rest } = pathOfFields(best.route.path, fields);
+  if (method === "POST" || method === "PUT") return { method, path, body: JSON.stringify(Object.fromEntries(rest)) };
   const query = new URLSearchParams();
-  for (const [field, value] of fields) for (const one of [value].flat()) query.append(field, String(one));
+  for (const [field, value] of rest) for (const one of [value].flat()) query.append(field, String(one));
   return { method, path: query.size === 0 ? path : `${path}?${query.toString()}` };
+}
+
+/** A path with its fields in it, and the fields that it does not have. */
+export function pathOfFields(
+  path: string,
+  fields: ReadonlyMap<string, unknown>,
+): { readonly path: string; readonly rest: ReadonlyMap<string, unknown> } {
+  const named = namesIn(path);
+  return {
+    path: path.replaceAll(/\{(\w+)\}/g, (_, field: string) => pathSegment(field, fields.get(field))),
+    rest: new Map([...fields].filter(([field, value]) => !named.includes(field) && value !== undefined)),
+  };
 }
 
 function namesIn(path: string): readonly string[] {

@@ -2,6 +2,7 @@ import type { AddressInfo } from "node:net";
 import { fastifyWebsocket } from "@fastify/websocket";
 import { fastify, type FastifyInstance } from "fastify";
 import { settlesWithin } from "../base/abort.ts";
+import { mebibyte } from "../base/bytes.ts";
 import { isEnding } from "../calls/running-calls.ts";
 import { invalidField } from "../errors/glovebox-error.ts";
 import type { OperationContract } from "../operations/contract/operation-contract.ts";
@@ -17,6 +18,7 @@ import type { AddRoutes, RouteContext } from "./routes/route-context.ts";
 import { traceRequests } from "./routes/trace-requests.ts";
 import { addSandboxRoutes } from "./routes/sandbox-routes.ts";
 import { answerUnknownRoutes } from "./routes/unknown-routes.ts";
+import { addLiveRoutes } from "./live/live-routes.ts";
 import { addTicketRoute, ticketPaths } from "./logs/log-routes.ts";
 import { Tickets } from "./logs/tickets.ts";
 import { HttpRuns } from "./runs/http-runs.ts";
@@ -56,8 +58,8 @@ export interface HttpServer {
 
 /** What strangers hold open must leave descriptors for sandboxes, and soon end. */
 const maxConnections = 1024;
-/** Readers of a WebSocket have nothing to say. */
-const maxMessageBytes = 1024;
+/** Of a WebSocket: above every command with its variables that can be valid. */
+const maxMessageBytes = 2 * mebibyte;
 const headersWithinMs = 10_000;
 const requestWithinMs = 60_000;
 const checkConnectionsEachMs = 2_000;
@@ -128,6 +130,7 @@ async function createApp(
   app.setErrorHandler((error, _, reply) => sendError(reply, error, logger));
   addHealthRoutes(app, context, [engineAnswers(platform), ...storeAnswers(platform), ...readiness]);
   addOperationRoutes(app, context);
+  addLiveRoutes(app, context);
   addSandboxRoutes(app, context);
   addTicketRoute(app, tickets);
   addDocumentRoutes(app, context, { ...ticketPaths, ...extraPaths });

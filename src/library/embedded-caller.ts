@@ -37,7 +37,7 @@ export async function openEmbeddedCaller(options: EmbeddedOptions = {}): Promise
   });
   await platform.tracing.open(platform.logger);
   return {
-    call: platform.call,
+    call: (contract, request, call) => platform.call(contract, request, { ...call, isOperator: true }),
     principal,
     close: async () => {
       const left = await platform.close();

@@ -6,7 +6,9 @@ const names = operationTable.map(({ name }) => name);
 const routes = operationTable.flatMap((contract) => contract.routes.map((route) => ({ contract, route })));
 
 /** Agents open a session by their first call, and have the ids of what they made. */
-const overHttpOnly = ["open_session", "list_sessions", "get_session", "find_sandbox_place"];
+const overHttpOnly = ["open_session", "list_sessions", "get_session", "find_sandbox_place", "exec_in_sandbox"];
+/** What a request alone cannot carry; agents have sessions and environments instead. */
+const overChannelsOnly = ["open_terminal", "pack_files", "unpack_files"];
 
 describe("the operations table", () => {
   it("has each name once, in snake_case, with words for agents", () => {
@@ -23,10 +25,18 @@ describe("the operations table", () => {
 
   it("offers to everyone what has a route and the form of a tool, and to the local operator what has neither", () => {
     const offered = operationTable.filter(({ routes: own, tool }) => own.length > 0 && tool !== undefined);
-    const hidden = operationTable.filter(({ routes: own, tool }) => own.length === 0 && tool === undefined);
+    const hidden = operationTable
+      .filter(({ routes: own, tool }) => own.length === 0 && tool === undefined)
+      .filter(({ channel }) => channel === undefined);
     expect(offered.map(({ audience }) => audience)).toEqual(offered.map(() => "everyone"));
     expect(hidden.map(({ audience }) => audience)).toEqual(hidden.map(() => "local"));
-    const other = operationTable.filter((contract) => !offered.includes(contract) && !hidden.includes(contract));
+    const other = operationTable.filter(
+      (contract) => !offered.includes(contract) && !hidden.includes(contract) && contract.routes.length > 0,
+    );
+    const live = operationTable.filter(({ routes: own, channel }) => own.length === 0 && channel !== undefined);
+    expect(live.map(({ name, audience, tool }) => [name, audience, tool])).toEqual(
+      overChannelsOnly.map((name) => [name, "everyone", undefined]),
+    );
     expect(other.map(({ name }) => name)).toEqual(overHttpOnly);
     expect(other.map(({ audience, routes: own }) => audience === "everyone" && own.length > 0)).not.toContain(false);
     expect(Math.min(offered.length, hidden.length)).toBeGreaterThan(10);

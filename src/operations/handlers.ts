@@ -14,6 +14,7 @@ import { listSandboxesHandler, removeSandboxesHandler, pruneSandboxesHandler } f
 import { execInSandboxHandler } from "./sandboxes/exec-handler.ts";
 import { openTerminalHandler } from "./sandboxes/terminal-handler.ts";
 import { findSandboxPlaceHandler } from "./sandboxes/sandbox-place-handler.ts";
+import { packFilesHandler, unpackFilesHandler } from "./sandboxes/archive-handler.ts";
 import { copyIntoSandboxHandler, copyOutOfSandboxHandler } from "./sandboxes/copy-handler.ts";
 import { readLogsHandler } from "./logs/read-logs-handler.ts";
 import { getMetricsHandler } from "./metrics/get-metrics-handler.ts";
@@ -59,6 +60,8 @@ export const handlers: readonly Handler[] = [
   openTerminalHandler,
   copyIntoSandboxHandler,
   copyOutOfSandboxHandler,
+  packFilesHandler,
+  unpackFilesHandler,
   checkMountHandler,
   listMountsHandler,
   doctorHandler,

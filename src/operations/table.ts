@@ -17,6 +17,7 @@ import {
 } from "./sandboxes/sandboxes-contract.ts";
 import { execInSandboxContract, openTerminalContract } from "./sandboxes/exec-contract.ts";
 import { findSandboxPlaceContract } from "./sandboxes/sandbox-place-contract.ts";
+import { packFilesContract, unpackFilesContract } from "./sandboxes/archive-contract.ts";
 import { copyIntoSandboxContract, copyOutOfSandboxContract } from "./sandboxes/copy-contract.ts";
 import { readLogsContract } from "./logs/read-logs-contract.ts";
 import { getMetricsContract } from "./metrics/get-metrics-contract.ts";
@@ -62,6 +63,8 @@ export const operationTable: readonly OperationContract[] = [
   openTerminalContract,
   copyIntoSandboxContract,
   copyOutOfSandboxContract,
+  packFilesContract,
+  unpackFilesContract,
   checkMountContract,
   listMountsContract,
   doctorContract,

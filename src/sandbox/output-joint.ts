@@ -1,4 +1,5 @@
 import type { OutputChunk } from "../engines/engine.ts";
+import type { Redaction } from "../policy/redaction/redaction.ts";
 
 /**
  * Receives a piece of output, without the values of secrets; is not waited for and does not throw. `program` is one object
@@ -13,6 +14,11 @@ export type OutputEndListener = (program: object) => void;
 export class OutputJoint {
   readonly #listeners = new Set<OutputListener>();
   readonly #endListeners = new Set<OutputEndListener>();
+  /**
+   * What takes secrets out of the newest program's output; null: none was started yet. It knows all that earlier programs were
+   * given, because a place's secrets only grow.
+   */
+  redaction: Redaction | null = null;
 
   listen(listener: OutputListener, onEnd?: OutputEndListener): void {
     this.#listeners.add(listener);

@@ -222,9 +222,15 @@ describe("a client of a server", () => {
     rmSync(folder, { recursive: true });
     const listed = await runCommand(["ps", "--json"], { environment });
     expect(listed).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('{"sandboxes":[') });
-    for (const local of [["exec", "sbx-1", "ls"], ["shell", "sbx-1"], ["cp", "a", "sbx-1:/work"], ["doctor"]]) {
-      const none = await runCommand(local, { environment });
-      expect(none).toMatchObject({ exitCode: 125, stderr: expect.stringContaining("UNSUPPORTED") });
+    const refusals: readonly (readonly [readonly string[], number, string])[] = [
+      [["exec", "sbx-1", "ls"], 125, "You have no live sandbox"],
+      [["cp", "package.json", "sbx-1:/work"], 125, "You have no live sandbox"],
+      [["shell"], 2, "no terminal"],
+      [["doctor"], 125, "UNSUPPORTED"],
+    ];
+    for (const [argv, exitCode, words] of refusals) {
+      const none = await runCommand(argv, { environment });
+      expect(none).toMatchObject({ exitCode, stderr: expect.stringContaining(words) });
     }
     const refused = await runCommand(["run", "-c", "1"], { environment: { ...environment, GLOVEBOX_KEY: "x" } });
     expect(refused.exitCode).toBe(125);

@@ -18,6 +18,8 @@ export interface TestKey {
 /** `glovebox serve --engine local` with keys of its own. */
 export interface KeyServer extends AsyncDisposable {
   readonly url: string;
+  /** Of its process. */
+  readonly pid: number;
   readonly keysFile: string;
   /** Of the user, whose token opens a server on loopback; empty beyond it. */
   readonly userToken: string;
@@ -64,6 +66,7 @@ export async function startKeyServer(
   };
   return {
     url,
+    pid: child.pid ?? 0,
     keysFile: path.join(configHome, "glovebox/keys.json"),
     userToken: existsSync(token) ? readFileSync(token, "utf8").trim() : "",
     addKey: async (name, ...rights) => {

@@ -7,6 +7,7 @@ import { packagesSabotages } from "./packages.ts";
 import { preloadSabotages } from "./preload.ts";
 import { projectsSabotages } from "./projects.ts";
 import { readsSabotages } from "./reads.ts";
+import { remoteSabotages } from "./remote.ts";
 import { runsSabotages } from "./runs.ts";
 import { tracesSabotages } from "./traces.ts";
 import type { Sabotage } from "./sabotage.ts";
@@ -22,6 +23,7 @@ export const sabotages: readonly Sabotage[] = [
   ...preloadSabotages,
   ...projectsSabotages,
   ...readsSabotages,
+  ...remoteSabotages,
   ...runsSabotages,
   ...tracesSabotages,
 ];

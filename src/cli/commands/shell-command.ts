@@ -1,7 +1,7 @@
 import { containerEngineChoices } from "../../config/engine-words.ts";
 import { Option, type Command } from "commander";
 import { openCalls, type CommandCalls } from "../open-calls.ts";
-import { GloveboxError, invalidField } from "../../errors/glovebox-error.ts";
+import { invalidField } from "../../errors/glovebox-error.ts";
 import {
   createEnvironmentContract,
   type CreateEnvironmentRequest,
@@ -40,18 +40,11 @@ export function addShellCommand(program: Command, io: CommandIo, setExitCode: Se
     )
     .action(async (id: string | undefined, options: ShellOptions) => {
       await using calls = await openCalls();
-      if (calls.isRemote) throw noTerminal();
       if (id === undefined) return setExitCode(await inFreshSandbox(calls, options, io));
       const [unwanted] = Object.keys(options);
       if (unwanted !== undefined) throw invalidField(`--${unwanted}`, "to be left out beside the id of a sandbox", id);
       setExitCode(await runTerminal(calls, { sandbox_id: id }, io));
     });
-}
-
-function noTerminal(): GloveboxError {
-  return new GloveboxError("UNSUPPORTED", "A server has no terminals for its clients.", {
-    suggestion: "Run commands with `glovebox run`, or use the shell on the server's machine, without GLOVEBOX_URL.",
-  });
 }
 
 async function inFreshSandbox(calls: CommandCalls, options: ShellOptions, io: CommandIo): Promise<number> {
@@ -88,8 +81,12 @@ async function environmentOf(
   return Object.fromEntries(given) as unknown as CreateEnvironmentRequest;
 }
 
-/** That of Python programs: small, known here, and it has what holds a terminal. */
+/**
+ * That of Python programs: small, known here, and it has what holds a terminal. A server's are its own affair.
+ * @throws INVALID_REQUEST where there is none
+ */
 async function pythonImage(calls: CommandCalls, engine: string | undefined, signal: AbortSignal): Promise<string> {
+  if (calls.isRemote) throw invalidField("--image", "an image that the server may use", "none");
   const { images } = await calls.send(listImagesContract, { engine }, { signal });
   const row = images.find(({ used_for: uses }) => uses.includes("python"));
   if (row === undefined) throw invalidField("--image", "an image", "none, and no default one is configured");

@@ -8,13 +8,15 @@ import type { RouteContext } from "../routes/route-context.ts";
 
 /** Entries and characters that are on their way to a reader at most: more is read when it has taken them. */
 const onTheWay = { entries: 500, characters: 262_144 } as const;
+/** Readers have nothing to say. */
+const maxMessageBytes = 1024;
 /** A reader that takes nothing for so long is gone. */
 const patienceMs = 60_000;
 /** How often a connection that says nothing is asked for a sign of life. */
 const pingMs = 30_000;
 
 /** Codes of WebSocket. */
-const closed = { normal: 1000, refused: 1008, failed: 1011, slow: 1013 } as const;
+const closed = { normal: 1000, refused: 1008, tooBig: 1009, failed: 1011, slow: 1013 } as const;
 
 /**
  * Sends the log of a sandbox from an offset on, one entry a message, and goes on as it grows, until it ends or its reader
@@ -27,6 +29,9 @@ export async function followLogs(
 ): Promise<void> {
   const gone = new AbortController();
   socket.on("close", () => gone.abort());
+  socket.on("message", (data) => {
+    if ((data as Buffer).length > maxMessageBytes) socket.close(closed.tooBig);
+  });
   caller.revoked?.addEventListener("abort", () => socket.close(closed.refused, "the key was revoked"), {
     once: true,
     signal: gone.signal,

@@ -22,6 +22,8 @@ export interface RunRequest {
   readonly caller: Caller;
   /** What the client calls this request; undefined: nothing. */
   readonly key: string | undefined;
+  /** What the client sends while it works. */
+  readonly streams?: Pick<OperationCall, "stdin" | "sizes" | "signals"> | undefined;
   /** Receives what is told while it works. */
   readonly onEvent?: OperationCall["onEvent"];
 }
@@ -76,7 +78,7 @@ export class HttpRuns {
     this.calls.forget(call);
   }
 
-  #start({ contract, request, caller, onEvent }: RunRequest): HttpRun {
+  #start({ contract, request, caller, streams, onEvent }: RunRequest): HttpRun {
     const { call: callOperation, logger, monotonicMs } = this.#platform;
     const sandboxId = contract.freshSandbox === true ? createSandboxId() : undefined;
     const call = this.calls.start({
@@ -93,7 +95,7 @@ export class HttpRuns {
           await onEvent?.(event);
         };
         const ids = { sandboxId, runId: sandboxId === undefined ? call.id : undefined };
-        return callOperation(contract, request, { ...caller, ...ids, signal: own.signal, onEvent: tell });
+        return callOperation(contract, request, { ...caller, ...streams, ...ids, signal: own.signal, onEvent: tell });
       },
       conclude: (end) => {
         if (!("error" in end)) return answerOf(end.response);

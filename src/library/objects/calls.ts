@@ -32,7 +32,7 @@ export interface Caller {
 }
 
 /** Further facts of a call that only some objects give. */
-type Further = Pick<OperationCall, "connection" | "sizes" | "stdin">;
+type Further = Pick<OperationCall, "connection" | "sizes" | "signals" | "stdin">;
 
 /** Calls in camelCase. */
 export class Calls {

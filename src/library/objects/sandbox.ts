@@ -47,7 +47,10 @@ type CopyLimits = Pick<Camel<CopyInRequest>, "maxBytes" | "maxEntries">;
 /** Keyboard and size of a terminal that is lent to a program. */
 export interface TerminalCall extends CallOptions, Pick<OperationCall, "stdin" | "sizes"> {}
 
-/** Sandboxes that live now, those of other processes of this user too. */
+/** How to follow a program in a live sandbox, give it up, and send it signals. */
+export interface SandboxRunCall extends RunOptions, Pick<OperationCall, "signals"> {}
+
+/** Sandboxes that live now: of this machine's user, those of other processes too; on a server the key's own. */
 export class Sandboxes {
   readonly #calls: Calls;
 
@@ -99,7 +102,7 @@ export class Sandbox {
   }
 
   /** Runs a program beside those that are there: `run(["ls", "-l"])`. An abort ends it with all that it started. */
-  run(options: readonly string[] | ExecOptions, call?: RunOptions): Execution<Result<Camel<ExecResponse>>> {
+  run(options: readonly string[] | ExecOptions, call?: SandboxRunCall): Execution<Result<Camel<ExecResponse>>> {
     return this.#calls.run(execInSandboxContract, { ...withCommand(options), sandboxId: this.id }, call);
   }
 

@@ -1,3 +1,4 @@
+import type { processSignals } from "./wire-values.ts";
 import type { OperationContract, RequestOf, ResponseOf } from "./operation-contract.ts";
 
 /** One refused connection, explained. */
@@ -36,10 +37,18 @@ export type OperationEvent =
   /** Something the caller should know, once. */
   | { readonly type: "warning"; readonly message: string };
 
+/** A signal that a program may be sent; SIGKILL ends it with all that it started, the others go to the program itself. */
+export type SignalToSend = (typeof processSignals)[number] | "SIGKILL";
+
 /** Who asks, how to give up, and who receives progress. */
 export interface OperationCall {
   /** Everything that the call makes belongs to it. */
   readonly principal: string;
+  /**
+   * Whether the operator of this machine asks, in person: every live sandbox of the machine's user is then within reach, also
+   * another principal's or process's. Default: the principal's own in this process.
+   */
+  readonly isOperator?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
   /**
    * Id of the sandbox that an operation with a fresh one starts, made by the door so that its caller knows it before there
@@ -56,6 +65,8 @@ export interface OperationCall {
   readonly stdin?: AsyncIterable<Uint8Array> | undefined;
   /** Sizes of the caller's terminal in characters, each time it changes; for operations that hold one. */
   readonly sizes?: AsyncIterable<{ readonly columns: number; readonly rows: number }> | undefined;
+  /** Signals for the program, each as it is wanted; for operations that take them. */
+  readonly signals?: AsyncIterable<SignalToSend> | undefined;
   /** Awaited for output, so that a slow listener slows the program instead of growing the memory. */
   readonly onEvent?: ((event: OperationEvent) => void | Promise<void>) | undefined;
 }

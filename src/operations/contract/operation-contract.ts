@@ -53,7 +53,12 @@ export interface OperationContract<Request extends z.ZodObject = z.ZodObject, Re
   readonly response: Response;
   /** Each call has a sandbox of its own, which `OperationCall.sandboxId` may name beforehand; default false. */
   readonly freshSandbox?: boolean;
-  /** Several where a request may name a session or an environment; none: HTTP does not offer it. */
+  /**
+   * Path of the WebSocket by which it is reached with what a request alone cannot carry: input as it comes, sizes of a terminal,
+   * signals (`live-messages.ts`). Parts in braces as in routes. Missing: it has none.
+   */
+  readonly channel?: string;
+  /** Several where a request may name a session or an environment; none: HTTP offers at most its channel. */
   readonly routes: readonly Route[];
   /** Missing: agents are not offered it. */
   readonly tool?: ToolForm<z.output<Response>>;

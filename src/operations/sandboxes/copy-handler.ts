@@ -7,24 +7,25 @@ import { reachSandbox } from "./reach-sandbox.ts";
 import { copyIntoSandboxContract, copyOutOfSandboxContract, type CopyResponse } from "./copy-contract.ts";
 
 /** A file or folder of this machine into a live sandbox. */
-export const copyIntoSandboxHandler = handle(copyIntoSandboxContract, async (platform, request, { signal }) => {
+export const copyIntoSandboxHandler = handle(copyIntoSandboxContract, async (platform, request, call) => {
   const budget = new CopyBudget({ maxBytes: request.max_bytes, maxEntries: request.max_entries });
   const source = checkPath(request.source, "source");
-  const { id, files } = await reachSandbox(platform, request.sandbox_id, signal);
-  await copyIn({ ...platform.host, files, source, target: request.target, budget }, { signal });
+  const { id, files } = await reachSandbox(platform, request.sandbox_id, call);
+  await copyIn({ ...platform.host, files, source, target: request.target, budget }, { signal: call.signal });
   return responseOf(id, budget);
 });
 
 /** A file or folder of a live sandbox onto this machine. */
-export const copyOutOfSandboxHandler = handle(copyOutOfSandboxContract, async (platform, request, { signal }) => {
+export const copyOutOfSandboxHandler = handle(copyOutOfSandboxContract, async (platform, request, call) => {
   const budget = new CopyBudget({ maxBytes: request.max_bytes, maxEntries: request.max_entries });
   const target = checkPath(request.target, "target");
-  const { id, files } = await reachSandbox(platform, request.sandbox_id, signal);
-  await copyOut({ ...platform.host, files, source: request.source, target, budget }, { signal });
+  const { id, files } = await reachSandbox(platform, request.sandbox_id, call);
+  await copyOut({ ...platform.host, files, source: request.source, target, budget }, { signal: call.signal });
   return responseOf(id, budget);
 });
 
-function responseOf(id: string, { entries, bytes, warnings }: CopyBudget): CopyResponse {
+/** What a copy came to. */
+export function responseOf(id: string, { entries, bytes, warnings }: CopyBudget): CopyResponse {
   return { sandbox_id: id, entries, bytes, warnings: [...warnings] };
 }
 

@@ -36,11 +36,13 @@ const execResponseSchema = z.object({
 /** One program in a sandbox that lives already, beside its own programs. */
 export const execInSandboxContract = defineOperation({
   name: "exec_in_sandbox",
-  audience: "local",
-  description: "Runs a program in a live sandbox of this user, whichever process has it, beside the programs there.",
+  audience: "everyone",
+  description:
+    "Runs a program in one of your live sandboxes, beside the programs there, and ends it with all that it started when you go away. As a WebSocket of the same path it is fed, read and signalled while it runs.",
   request: execRequestSchema,
   response: execResponseSchema,
-  routes: [],
+  routes: [{ method: "POST", path: "/api/sandbox/{sandbox_id}/exec" }],
+  channel: "/api/sandbox/{sandbox_id}/exec",
 });
 
 /** Request of `open_terminal`. */
@@ -70,11 +72,12 @@ const terminalResponseSchema = z.object({
 /** A program in a terminal of its own inside a live sandbox. */
 export const openTerminalContract = defineOperation({
   name: "open_terminal",
-  audience: "local",
-  description: "Runs a shell or a program in a terminal in a live sandbox of this user, whichever process has it.",
+  audience: "everyone",
+  description: "Runs a shell or a program in a terminal of its own in one of your live sandboxes.",
   request: terminalRequestSchema,
   response: terminalResponseSchema,
   routes: [],
+  channel: "/api/sandbox/{sandbox_id}/terminal",
 });
 
 export type ExecRequest = z.input<typeof execRequestSchema>;

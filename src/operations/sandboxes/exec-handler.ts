@@ -12,13 +12,14 @@ import { execInSandboxContract } from "./exec-contract.ts";
 /** One program in a sandbox that lives already, beside its own programs. */
 export const execInSandboxHandler = handle(execInSandboxContract, async (platform, request, call) => {
   const spec = { ...readProgram(request), command: readCommand(request.command), asProgram: true };
-  const sandbox = await reachSandbox(platform, request.sandbox_id, call.signal);
+  const sandbox = await reachSandbox(platform, request.sandbox_id, call);
   const program = await sandbox.exec(spec, { signal: call.signal });
   const { maxOutputBytes } = platform.config;
   const kept = { stdout: new BoundedOutput(maxOutputBytes), stderr: new BoundedOutput(maxOutputBytes) };
   const exitCode = await followProgram(program, {
     input: call.stdin,
     signal: call.signal,
+    signals: call.signals,
     onOutput: (chunk) => {
       kept[chunk.stream].append(chunk.bytes);
       return call.onEvent?.({ type: "output", ...chunk });

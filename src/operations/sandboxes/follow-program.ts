@@ -1,6 +1,7 @@
 import { untilCancelled } from "../../base/abort.ts";
 import { feedStream } from "../../base/streams/feed-stream.ts";
 import type { OutputChunk } from "../../engines/engine.ts";
+import type { SignalToSend } from "../contract/operation-call.ts";
 import type { AddedProgram } from "../../sandbox/peers/added-program.ts";
 
 export interface FollowProgram {
@@ -9,6 +10,8 @@ export interface FollowProgram {
   /** Awaited before more is read, so that a slow listener slows the program. */
   readonly onOutput: (chunk: OutputChunk) => void | Promise<void>;
   readonly signal?: AbortSignal | undefined;
+  /** Passed on to the program as they come; those that its engine cannot send are left out. */
+  readonly signals?: AsyncIterable<SignalToSend> | undefined;
 }
 
 /**
@@ -17,7 +20,7 @@ export interface FollowProgram {
  */
 export async function followProgram(
   program: AddedProgram,
-  { input, onOutput, signal }: FollowProgram,
+  { input, onOutput, signal, signals }: FollowProgram,
 ): Promise<number> {
   const read = async (): Promise<void> => {
     for await (const chunk of program.output) await onOutput(chunk);
@@ -28,6 +31,7 @@ export async function followProgram(
     // A source that fails is the end of the input; the program goes on.
     program.stdin.end();
   });
+  void passSignals(program, signals);
   try {
     await untilCancelled(read(), signal);
     const { exitCode } = await untilCancelled(program.exit, signal);
@@ -36,5 +40,14 @@ export async function followProgram(
   } catch (error) {
     await program.end();
     throw error;
+  }
+}
+
+async function passSignals(program: AddedProgram, signals: FollowProgram["signals"]): Promise<void> {
+  if (signals === undefined) return;
+  for await (const signal of signals) {
+    const sent = signal === "SIGKILL" ? program.kill(signal) : program.signal?.(signal);
+    // What cannot be sent has ended, or ends with its caller.
+    await sent?.catch(() => undefined);
   }
 }

@@ -1,17 +1,26 @@
+import type { OperationCall } from "../contract/operation-call.ts";
 import type { PlatformParts } from "../handling/platform-parts.ts";
 import { reachRemote } from "../../sandbox/peers/remote-sandbox.ts";
 import { assertOwnPeer } from "../../sandbox/peers/own-peers.ts";
 import { ownSandbox, type RemoteSandbox } from "../../sandbox/peers/added-program.ts";
 import { findSandboxes } from "./find-sandboxes.ts";
-import { noPeerServer, ownerElsewhere, ownerGone, sandboxNotFound } from "./sandbox-errors.ts";
+import { notYours, noPeerServer, ownerElsewhere, ownerGone, sandboxNotFound } from "./sandbox-errors.ts";
 
 /**
- * A live sandbox of this user on this machine, whichever process has it.
- * @throws NOT_FOUND naming those that there are, SANDBOX_LOST when its owner is gone, UNSUPPORTED when it is out of reach
+ * A live sandbox of the caller: one of the principal's own in this process, and for the operator every one of this user on
+ * this machine, whichever process has it.
+ * @throws NOT_FOUND, to the operator naming those that there are; SANDBOX_LOST when its owner is gone, UNSUPPORTED when it is
+ * out of reach
  */
-export async function reachSandbox(platform: PlatformParts, id: string, signal?: AbortSignal): Promise<RemoteSandbox> {
-  const own = platform.findLive(id);
-  if (own !== undefined) return ownSandbox(own);
+export async function reachSandbox(
+  platform: PlatformParts,
+  id: string,
+  { principal, isOperator = false, signal }: Pick<OperationCall, "principal" | "isOperator" | "signal">,
+): Promise<RemoteSandbox> {
+  const isOwn = isOperator || platform.sandboxes.recordsOf(principal).some((record) => record.id === id);
+  const own = isOwn ? platform.findLive(id) : undefined;
+  if (own !== undefined) return ownSandbox(own, { withSecrets: isOperator });
+  if (!isOperator) throw notYours(id);
   const record = await platform.records.find(id);
   if (record === null) throw await unknownSandbox(platform, id, signal);
   if ((await platform.leases.stateOf(record.owner)) === "expired") throw ownerGone(id);

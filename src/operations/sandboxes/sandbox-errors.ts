@@ -8,6 +8,15 @@ export function sandboxNotFound(id: string, known: readonly string[]): GloveboxE
   });
 }
 
+/** There is none of the caller's with that id, whether or not there is another's. */
+export function notYours(id: string): GloveboxError {
+  const shown = id.slice(0, 80);
+  return new GloveboxError("NOT_FOUND", `You have no live sandbox ${JSON.stringify(shown)}.`, {
+    suggestion: "List your sandboxes (GET /api/sandbox, `glovebox ps`): it may have ended.",
+    context: { sandbox_id: shown },
+  });
+}
+
 /** Its owner lives and lets nobody in. */
 export function noPeerServer(id: string): GloveboxError {
   return new GloveboxError("UNSUPPORTED", `The process that owns ${id} could not open a way in for others.`, {

@@ -18,7 +18,7 @@ export const openTerminalHandler = handle(openTerminalContract, async (platform,
   const { environment, workingDirectory } = readProgram(request);
   const command = request.command === undefined ? null : readCommand(request.command);
   const size = { columns: request.columns, rows: request.rows };
-  const sandbox = await reachSandbox(platform, request.sandbox_id, call.signal);
+  const sandbox = await reachSandbox(platform, request.sandbox_id, call);
   const terminal = await openTerminal(
     sandbox,
     { command, size, workingDirectory, environment: { TERM: request.term ?? "xterm", ...environment } },

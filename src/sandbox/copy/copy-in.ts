@@ -1,88 +1,53 @@
 import path from "node:path";
-import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { CallOptions } from "../../engines/engine.ts";
-import type { NewTreeEntry, TreeFolder } from "../files/file-facts.ts";
-import type { SandboxFiles } from "../files/sandbox-files.ts";
 import type { CopyBudget } from "./copy-budget.ts";
 import { onHost } from "./on-host.ts";
 import { findOnHost } from "./find-on-host.ts";
+import { placeInside, wrongPlace, type InsideFilesToPlace, type NewTop } from "./place-inside.ts";
 import { readHostFile, readHostTree } from "./read-host-tree.ts";
 
-export interface CopyIn {
-  readonly files: SandboxFiles;
+export interface HostSource {
   /**
    * Path of this machine on which no link is followed (see `findOnHost`); links below are copied as links. Ending in `/.`:
    * what is in the folder, without the folder.
    */
   readonly source: string;
-  /** Absolute path inside. */
-  readonly target: string;
   readonly budget: CopyBudget;
   readonly platform: NodeJS.Platform;
   /** Where relative paths of this machine start. */
   readonly workingDirectory: string;
 }
 
+export interface CopyIn extends HostSource {
+  readonly files: InsideFilesToPlace;
+  /** Absolute path inside. */
+  readonly target: string;
+}
+
 /**
  * Copies a file or a folder into a sandbox, to the place that `docker cp` would choose; missing folders are made. What
  * was written before a failure stays. @throws what `SandboxFiles.write` and `writeTree` throw, and for what cannot be read here
  */
-export async function copyIn(copy: CopyIn, options: CallOptions): Promise<void> {
-  const { files, source, target, budget, platform, workingDirectory } = copy;
+export async function copyIn({ files, target, ...from }: CopyIn, options: CallOptions): Promise<void> {
+  await withHostSource(from, (top) => placeInside(files, target, top, options));
+}
+
+/** Opens a file or a folder of this machine for the time of the work. @throws for what cannot be read here */
+export async function withHostSource<T>(from: HostSource, work: (top: NewTop) => Promise<T>): Promise<T> {
+  const { source, budget, platform, workingDirectory } = from;
   const given = path.resolve(workingDirectory, source);
   await using found = await findOnHost(given, platform);
   const there = found.stat;
-  const place = await placeOf(files, target, options);
   const name = path.basename(given);
   if (there.isDirectory()) {
-    if (place === "other") throw wrong(target, "is no folder in the sandbox");
     await using folder = await onHost(source, found.parent.enter(found.name));
-    const onlyContent = /(?:^|[/\\])\.$/.test(source);
-    const isMerged = place === "folder" && onlyContent;
-    const inside = place === "folder" && !onlyContent ? below(target, name) : target;
-    const top: TreeFolder = { kind: "folder", path: "", mode: there.mode & 0o777, modifiedAtMs: there.mtimeMs };
-    await files.writeTree(inside, withTop(isMerged ? null : top, readHostTree(folder, budget)), options);
-    return;
+    const facts = { kind: "folder", path: "", mode: there.mode & 0o777, modifiedAtMs: there.mtimeMs } as const;
+    const isContentOnly = /(?:^|[/\\])\.$/.test(source);
+    return await work({ name, isContentOnly, first: facts, rest: readHostTree(folder, budget) });
   }
-  if (place === "nothing" && target.endsWith("/")) throw wrong(target, "is no folder in the sandbox");
-  if (!there.isFile()) throw wrong(source, "is neither a file nor a folder");
-  for await (const file of readHostFile(found.parent.at(found.name), name, budget)) {
-    await files.write(place === "folder" ? below(target, name) : target, file, { mode: file.mode, ...options });
+  if (!there.isFile()) throw wrongPlace(source, "is neither a file nor a folder");
+  for await (const first of readHostFile(found.parent.at(found.name), name, budget)) {
+    return await work({ name, isContentOnly: false, first, rest: [] });
   }
-}
-
-/** What stands at a path inside; links there are followed. */
-async function placeOf(
-  files: SandboxFiles,
-  target: string,
-  options: CallOptions,
-): Promise<"folder" | "other" | "nothing"> {
-  try {
-    await files.list(target, { maxEntries: 1, ...options });
-    return "folder";
-  } catch (error) {
-    const type = error instanceof GloveboxError ? error.errorType : null;
-    if (type === "NOT_FOUND") return "nothing";
-    if (type === "INVALID_REQUEST" && target.startsWith("/")) return "other";
-    throw error;
-  }
-}
-
-async function* withTop(
-  top: TreeFolder | null,
-  rest: AsyncIterable<NewTreeEntry>,
-): AsyncGenerator<NewTreeEntry, void, undefined> {
-  if (top !== null) yield top;
-  yield* rest;
-}
-
-function below(folder: string, name: string): string {
-  return `${folder.replace(/\/+$/, "")}/${name}`;
-}
-
-function wrong(path: string, says: string): GloveboxError {
-  return new GloveboxError("INVALID_REQUEST", `${JSON.stringify(path)} ${says}.`, {
-    suggestion: "Name a folder that exists, or a new name in one.",
-    context: { field: "target" },
-  });
+  throw wrongPlace(source, "is neither a file nor a folder");
 }

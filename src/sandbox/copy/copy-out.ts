@@ -3,14 +3,14 @@ import path from "node:path";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { CallOptions } from "../../engines/engine.ts";
 import type { TreeEntry, TreeFile } from "../files/file-facts.ts";
-import type { SandboxFiles } from "../files/sandbox-files.ts";
 import type { CopyBudget } from "./copy-budget.ts";
 import { findOnHost } from "./find-on-host.ts";
 import { onHost } from "./on-host.ts";
+import { nothingInside, type InsideFilesToRead } from "./tree-out.ts";
 import { TreeWriter } from "./tree-writer.ts";
 
 export interface CopyOut {
-  readonly files: SandboxFiles;
+  readonly files: InsideFilesToRead;
   /** Absolute path inside; ending in `/.`: what is in the folder, without the folder. */
   readonly source: string;
   /** Path of this machine on which no link is followed (see `findOnHost`). */
@@ -35,7 +35,7 @@ export async function copyOut(copy: CopyOut, options: CallOptions): Promise<void
   const { files, source, target, budget, platform } = copy;
   const tree = files.readTree(source, options);
   const { value: first, done } = await tree.next();
-  if (done === true) throw nothing(source);
+  if (done === true) throw nothingInside(source);
   try {
     const goal = await findGoal(copy, first.path === "");
     await using found = await findOnHost(goal.folder, platform);
@@ -58,7 +58,7 @@ export async function copyOut(copy: CopyOut, options: CallOptions): Promise<void
 }
 
 /** What a link inside leads to; it is followed there. */
-async function followed(files: SandboxFiles, source: string, options: CallOptions): Promise<TreeEntry> {
+async function followed(files: InsideFilesToRead, source: string, options: CallOptions): Promise<TreeEntry> {
   const { sizeBytes, chunks } = await files.read(source, options);
   const exact: TreeFile = { kind: "file", path: "", mode: 0o644, modifiedAtMs: 0, sizeBytes, chunks };
   return exact;
@@ -90,8 +90,4 @@ function noFolder(target: string): GloveboxError {
     suggestion: "Name a folder that exists, or a new name in one.",
     context: { field: "target" },
   });
-}
-
-function nothing(source: string): GloveboxError {
-  return new GloveboxError("NOT_FOUND", `${JSON.stringify(source)} does not exist in the sandbox.`);
 }

@@ -1,5 +1,6 @@
 import type { CallOptions, ExecSpec, Process } from "../../engines/engine.ts";
 import type { SandboxFiles } from "../files/sandbox-files.ts";
+import { redactedOutput } from "../secrets/redacted-output.ts";
 import type { TreeEnd } from "../process-tree.ts";
 import { type Capabilities, assertRunsAnyProgram } from "../../engines/capabilities.ts";
 import type { Sandbox } from "../sandbox.ts";
@@ -8,6 +9,12 @@ import type { Sandbox } from "../sandbox.ts";
 export interface AddedProgramSpec extends Pick<ExecSpec, "command" | "environment" | "workingDirectory"> {
   /** Whether it gets the variables of the sandbox's own programs, below those given here; default: it does not. */
   readonly asProgram?: boolean | undefined;
+}
+
+/** How a sandbox of this process is shown. */
+export interface OwnSandboxView {
+  /** Whether output may hold the values of secrets that the sandbox's programs were given; default true. */
+  readonly withSecrets?: boolean | undefined;
 }
 
 /** A peer's program. It runs beside the owner's programs, and its end harms none of them. */
@@ -33,28 +40,35 @@ export interface RemoteSandbox {
 }
 
 /** A sandbox of this process, as peers meet it. */
-export function ownSandbox(sandbox: Sandbox): RemoteSandbox {
+export function ownSandbox(sandbox: Sandbox, view: OwnSandboxView = {}): RemoteSandbox {
   const { id, capabilities, files } = sandbox;
   return {
     id,
     capabilities,
     files,
-    exec: (spec, options) => addProgram(sandbox, spec, options),
+    exec: (spec, options) => addProgram(sandbox, view, spec, options),
     remove: () => sandbox.remove(),
   };
 }
 
-async function addProgram(sandbox: Sandbox, spec: AddedProgramSpec, options?: CallOptions): Promise<AddedProgram> {
+async function addProgram(
+  sandbox: Sandbox,
+  { withSecrets = true }: OwnSandboxView,
+  spec: AddedProgramSpec,
+  options?: CallOptions,
+): Promise<AddedProgram> {
   assertRunsAnyProgram(sandbox.capabilities, "beside the sandbox's own program");
   const { asProgram, environment, ...rest } = spec;
   const variables = { ...(asProgram === true ? sandbox.programEnvironment : {}), ...environment };
   const process = await sandbox.exec({ ...rest, environment: variables, concurrent: true }, options);
+  const redaction = withSecrets ? null : sandbox.output.redaction;
   return {
     stdin: process.stdin,
-    output: process.output,
+    output: redaction === null ? process.output : redactedOutput(process.output, redaction),
     exit: process.exit,
     kill: (signal) => process.kill(signal),
     end: () => sandbox.endProcessAlone(process),
+    ...(process.signal === undefined ? {} : { signal: process.signal.bind(process) }),
     settled: endLeftBehind(sandbox, process),
   };
 }

@@ -81,6 +81,7 @@ async function readOutput<Kept extends KeptOutput>(
   kept: Readonly<Record<OutputChunk["stream"], Kept>>,
   reading: { isHeldUp: boolean },
 ): Promise<void> {
+  sandbox.output.redaction = redaction;
   try {
     for await (const chunk of redactedOutput(process.output, redaction)) {
       kept[chunk.stream].append(chunk.bytes);

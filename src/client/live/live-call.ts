@@ -1,0 +1,190 @@
+import { GloveboxError } from "../../errors/glovebox-error.ts";
+import type { OperationCall } from "../../operations/contract/operation-call.ts";
+import type { OperationContract } from "../../operations/contract/operation-contract.ts";
+import {
+  firstLiveCredit,
+  liveEventSchema,
+  maxLiveBytes,
+  type ClientMessage,
+  type LiveEvent,
+} from "../../operations/contract/live-messages.ts";
+import { cutAnswer, strangeAnswer } from "../network-failure.ts";
+import { checkedResponse, errorOfWire, eventOf } from "../wire-answer.ts";
+import { LiveOutput } from "./live-output.ts";
+
+/** How long the server may take to end what was given up, before the connection is. */
+const endWithinMs = 10_000;
+/** Code of WebSocket: the server refuses, and says why. */
+const refused = 1008;
+
+/**
+ * One call over an operation's channel: input goes as the server takes it, output comes as the caller does. An abort ends
+ * the program, and resolves when the server says that it has, or the connection is given up.
+ * @throws GloveboxError: the server's own, CANCELLED, NETWORK_ERROR
+ */
+export async function liveCall(
+  socket: WebSocket,
+  contract: OperationContract,
+  request: object,
+  call: OperationCall,
+): Promise<unknown> {
+  return new LiveCall(socket, contract, call).run(request);
+}
+
+class LiveCall {
+  readonly #socket: WebSocket;
+  readonly #contract: OperationContract;
+  readonly #call: OperationCall;
+  readonly #over = new AbortController();
+  readonly #answer = Promise.withResolvers<unknown>();
+  readonly #output: LiveOutput;
+  readonly #isOver = Promise.withResolvers<null>();
+  #credit = firstLiveCredit;
+  #granted: PromiseWithResolvers<void> = Promise.withResolvers();
+
+  constructor(socket: WebSocket, contract: OperationContract, call: OperationCall) {
+    this.#socket = socket;
+    this.#contract = contract;
+    this.#call = call;
+    this.#output = new LiveOutput({
+      onOutput: (stream, bytes) => call.onEvent?.({ type: "output", stream, bytes }),
+      onGrant: (bytes) => this.#send({ type: "credit", bytes }),
+      onFailed: (error) => this.#answer.reject(error),
+    });
+    // What fails before it is awaited is not lost.
+    this.#answer.promise.catch(() => undefined);
+  }
+
+  async run(request: object): Promise<unknown> {
+    const { signal } = this.#call;
+    const giveUp = (): void => this.#giveUp();
+    signal?.addEventListener("abort", giveUp, { once: true });
+    this.#listen(request);
+    if (signal?.aborted === true) giveUp();
+    try {
+      return await this.#answer.promise;
+    } finally {
+      signal?.removeEventListener("abort", giveUp);
+      this.#over.abort();
+      this.#isOver.resolve(null);
+      this.#granted.resolve();
+      this.#socket.close();
+    }
+  }
+
+  #listen(request: object): void {
+    const socket = this.#socket;
+    socket.binaryType = "arraybuffer";
+    socket.addEventListener("open", () => {
+      this.#send({ type: "start", request: { ...request } });
+      const { sizes, signals } = this.#call;
+      void this.#feed();
+      void this.#pass(sizes, ({ columns, rows }) => ({ type: "resize", columns, rows }));
+      void this.#pass(signals, (wanted) => ({ type: "signal", signal: wanted }));
+    });
+    socket.addEventListener("message", ({ data }) => this.#receive(data as string | ArrayBuffer));
+    socket.addEventListener("close", ({ code, reason }) => this.#end(this.#failure(code, reason)));
+  }
+
+  #receive(data: string | ArrayBuffer): void {
+    try {
+      if (typeof data !== "string") return this.#output.receive(new Uint8Array(data));
+      const parsed = liveEventSchema.safeParse(JSON.parse(data));
+      // One that this version does not know is passed over.
+      if (parsed.success) this.#obey(parsed.data);
+    } catch (error) {
+      this.#answer.reject(error instanceof GloveboxError ? error : strangeAnswer("a message of another form", error));
+    }
+  }
+
+  #obey(event: LiveEvent): void {
+    switch (event.event) {
+      case "credit":
+        this.#credit += event.bytes;
+        return this.#granted.resolve();
+      case "result":
+        return this.#output.between(() => this.#answer.resolve(checkedResponse(this.#contract, event.result)));
+      case "error":
+        return this.#end(errorOfWire(event.error));
+      case "terminal":
+        return this.#output.between(() => this.#call.onEvent?.({ type: "terminal", isHeld: event.is_held }));
+      case "sandbox":
+      case "output":
+      case "denied":
+      case "progress":
+      case "warning":
+        return this.#output.between(() => this.#call.onEvent?.(eventOf(event)));
+    }
+  }
+
+  /** Behind the output that is still being read; a caller that gave up reads no more. */
+  #end(error: GloveboxError): void {
+    if (this.#call.signal?.aborted === true) this.#answer.reject(error);
+    else this.#output.between(() => this.#answer.reject(error));
+  }
+
+  #failure(code: number, reason: string): GloveboxError {
+    const { signal } = this.#call;
+    if (signal?.aborted === true) return givenUp(signal.reason);
+    if (code !== refused) return cutAnswer();
+    return new GloveboxError("PERMISSION_DENIED", `The server ended the call: ${reason}.`, {
+      suggestion: "Check that the key is still good, and that client and server have the same version.",
+    });
+  }
+
+  #giveUp(): void {
+    this.#output.discard();
+    this.#send({ type: "cancel" });
+    const { signal } = this.#call;
+    const timer = setTimeout(() => this.#answer.reject(givenUp(signal?.reason)), endWithinMs);
+    this.#over.signal.addEventListener("abort", () => clearTimeout(timer), { once: true });
+    // There is nothing yet that a server could end.
+    if (this.#socket.readyState === this.#socket.CONNECTING) this.#answer.reject(givenUp(signal?.reason));
+  }
+
+  async #feed(): Promise<void> {
+    const source = this.#call.stdin?.[Symbol.asyncIterator]();
+    try {
+      while (source !== undefined && !this.#over.signal.aborted) {
+        // A source that still waits for its own input is not waited for.
+        const next = await Promise.race([source.next(), this.#isOver.promise]);
+        if (next === null || next.done === true) break;
+        await this.#sendInput(next.value);
+      }
+    } catch {
+      // A source that fails is the end of the input; the program goes on.
+    }
+    void source?.return?.();
+    this.#send({ type: "input_end" });
+  }
+
+  async #sendInput(chunk: Uint8Array): Promise<void> {
+    for (let at = 0; at < chunk.length && !this.#over.signal.aborted;) {
+      if (this.#credit === 0) {
+        await this.#granted.promise;
+        this.#granted = Promise.withResolvers();
+        continue;
+      }
+      const piece = chunk.slice(at, at + Math.min(this.#credit, maxLiveBytes));
+      at += piece.length;
+      this.#credit -= piece.length;
+      if (this.#socket.readyState === this.#socket.OPEN) this.#socket.send(piece);
+    }
+  }
+
+  async #pass<T>(values: AsyncIterable<T> | undefined, messageOf: (value: T) => ClientMessage): Promise<void> {
+    try {
+      for await (const value of values ?? []) this.#send(messageOf(value));
+    } catch {
+      // Its source has failed: no more of them come.
+    }
+  }
+
+  #send(message: ClientMessage): void {
+    if (this.#socket.readyState === this.#socket.OPEN) this.#socket.send(JSON.stringify(message));
+  }
+}
+
+function givenUp(cause: unknown): GloveboxError {
+  return new GloveboxError("CANCELLED", "The call was given up.", { cause });
+}

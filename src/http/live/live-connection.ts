@@ -1,0 +1,171 @@
+import type { WebSocket } from "@fastify/websocket";
+import { settlesWithin } from "../../base/abort.ts";
+import {
+  clientMessageSchema,
+  firstLiveCredit,
+  liveStreams,
+  maxLiveBytes,
+  type ClientMessage,
+  type LiveEvent,
+} from "../../operations/contract/live-messages.ts";
+import type { OperationCall, OperationEvent, SignalToSend } from "../../operations/contract/operation-call.ts";
+import { WireEncoder } from "../streaming/wire-encoder.ts";
+import type { WireAnswer } from "../server/wire-answer.ts";
+import { LiveInput } from "./live-input.ts";
+import { NewestValues } from "./newest-values.ts";
+
+/** A client must say at once what it wants. */
+const startWithinMs = 10_000;
+/** How often a connection is asked for a sign of life; one that gives none until the next time is gone. */
+const pingMs = 30_000;
+/** A client that takes nothing for so long is gone, whatever it grants. */
+const patienceMs = 60_000;
+/** Events that a client leaves unread. */
+const maxWaitingBytes = 1_048_576;
+/** How long the last event may take to go out. */
+const lastEventMs = 10_000;
+/** Codes of WebSocket. */
+const closed = { normal: 1000, badMessage: 1008 } as const;
+
+type StartMessage = Extract<ClientMessage, { readonly type: "start" }>;
+type Size = { readonly columns: number; readonly rows: number };
+
+/** The server's end of one live call: what the client sends, in bounds, and what it is told, at its pace. */
+export class LiveConnection {
+  readonly #socket: WebSocket;
+  readonly #gone = new AbortController();
+  readonly #start = Promise.withResolvers<StartMessage | null>();
+  readonly #input: LiveInput = new LiveInput((bytes) => this.#send({ event: "credit", bytes }));
+  readonly #sizes = new NewestValues<Size>(1);
+  readonly #signals = new NewestValues<SignalToSend>(16);
+  readonly #encoder = new WireEncoder();
+  #hasStarted = false;
+  #credit = firstLiveCredit;
+  #granted: PromiseWithResolvers<void> = Promise.withResolvers();
+
+  constructor(socket: WebSocket) {
+    this.#socket = socket;
+    socket.on("message", (data, isBinary) => this.#receive(data as Buffer, isBinary));
+    socket.on("close", () => this.#leave());
+    socket.on("error", () => {
+      // Its close follows.
+    });
+    this.#watchLife();
+  }
+
+  /** Aborts when the client has gone away, broken the rules, or asks for the end. */
+  get gone(): AbortSignal {
+    return this.#gone.signal;
+  }
+
+  /** What else than the request the call gets. */
+  get streams(): Required<Pick<OperationCall, "stdin" | "sizes" | "signals">> {
+    return { stdin: this.#input, sizes: this.#sizes, signals: this.#signals };
+  }
+
+  /** The client's first message; null when it sends none in time. */
+  async started(): Promise<StartMessage | null> {
+    await settlesWithin(this.#start.promise, startWithinMs);
+    this.#start.resolve(null);
+    return this.#start.promise;
+  }
+
+  /** Resolves when the client has room for more; at once when it has gone. */
+  readonly tell = async (event: OperationEvent): Promise<void> => {
+    if (event.type === "output") return this.#output(event);
+    if (event.type === "terminal") return this.#send({ event: "terminal", is_held: event.isHeld });
+    for (const wire of this.#encoder.encode(event)) this.#send(wire);
+  };
+
+  /** The last event, behind which the connection closes. */
+  end({ body, isError }: WireAnswer): void {
+    const name = isError ? "error" : "result";
+    if (this.#socket.readyState !== this.#socket.OPEN) return;
+    this.#socket.send(`{"event":"${name}","${name}":${body}}`);
+    this.close(closed.normal, "");
+  }
+
+  /** Says why, and closes; `code`: of WebSocket's. */
+  close(code: number, why: string): void {
+    this.#socket.close(code, why.slice(0, 100));
+    const stalled = setTimeout(() => this.#socket.terminate(), lastEventMs).unref();
+    this.#socket.once("close", () => clearTimeout(stalled));
+    this.#leave();
+  }
+
+  async #output({ stream, bytes }: Extract<OperationEvent, { readonly type: "output" }>): Promise<void> {
+    for (let at = 0; at < bytes.length && !this.gone.aborted;) {
+      if (this.#credit === 0) {
+        await this.#granted.promise;
+        this.#granted = Promise.withResolvers();
+        continue;
+      }
+      const piece = bytes.subarray(at, at + Math.min(this.#credit, maxLiveBytes));
+      at += piece.length;
+      this.#credit -= piece.length;
+      const { promise: taken, resolve } = Promise.withResolvers<void>();
+      // Also called when the connection has ended.
+      this.#socket.send(Buffer.concat([Buffer.of(liveStreams[stream]), piece]), () => resolve());
+      if (!(await settlesWithin(taken, patienceMs))) this.#socket.terminate();
+    }
+  }
+
+  #receive(data: Buffer, isBinary: boolean): void {
+    if (this.gone.aborted) return;
+    try {
+      if (!isBinary) this.#obey(clientMessageSchema.parse(JSON.parse(data.toString("utf8"))));
+      else if (this.#hasStarted && data.length <= maxLiveBytes) this.#input.receive(data);
+      else throw new RangeError(`input comes after start, in messages of at most ${maxLiveBytes} bytes`);
+    } catch (error) {
+      const why = error instanceof RangeError ? error.message : "a message is none of those that /docs describes";
+      this.close(closed.badMessage, why);
+    }
+  }
+
+  #obey(message: ClientMessage): void {
+    if ((message.type === "start") === this.#hasStarted) throw new RangeError("start comes first, and once");
+    switch (message.type) {
+      case "start":
+        this.#hasStarted = true;
+        return this.#start.resolve(message);
+      case "input_end":
+        return this.#input.end();
+      case "resize":
+        return this.#sizes.push({ columns: message.columns, rows: message.rows });
+      case "signal":
+        return this.#signals.push(message.signal);
+      case "credit":
+        // Never more than was there at first: what a client grants beyond that it has not taken.
+        this.#credit = Math.min(this.#credit + message.bytes, firstLiveCredit);
+        return this.#granted.resolve();
+      case "cancel":
+        return this.#leave();
+    }
+  }
+
+  #send(event: LiveEvent): void {
+    if (this.#socket.readyState !== this.#socket.OPEN) return;
+    if (this.#socket.bufferedAmount > maxWaitingBytes) return this.#socket.terminate();
+    this.#socket.send(JSON.stringify(event));
+  }
+
+  #leave(): void {
+    this.#gone.abort();
+    this.#start.resolve(null);
+    this.#granted.resolve();
+    this.#input.end();
+    this.#sizes.end();
+    this.#signals.end();
+  }
+
+  #watchLife(): void {
+    let isAlive = true;
+    this.#socket.on("pong", () => (isAlive = true));
+    const timer = setInterval(() => {
+      if (!isAlive) return this.#socket.terminate();
+      isAlive = false;
+      this.#socket.ping();
+    }, pingMs);
+    this.#socket.once("close", () => clearInterval(timer));
+  }
+}

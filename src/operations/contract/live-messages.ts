@@ -1,0 +1,39 @@
+import { z } from "zod";
+import { processSignals } from "./wire-values.ts";
+import { wireEventSchema } from "./wire-events.ts";
+
+/**
+ * What goes over the WebSocket of an operation's `channel`. Texts are JSON: the client's messages, of which `start` is the
+ * first, and the server's events, of which `result` or `error` is the last. Binary messages are input, and output with the
+ * number of its stream before it. Either end sends at most as many bytes of those as the other has granted it.
+ */
+export const clientMessageSchema = z.discriminatedUnion("type", [
+  z.strictObject({
+    type: z.literal("start"),
+    request: z.record(z.string(), z.unknown()).describe("The operation's request, but for what the path says."),
+  }),
+  z.strictObject({ type: z.literal("input_end") }),
+  z.strictObject({ type: z.literal("resize"), columns: z.number(), rows: z.number() }),
+  z.strictObject({ type: z.literal("signal"), signal: z.enum([...processSignals, "SIGKILL"]) }),
+  z.strictObject({ type: z.literal("credit"), bytes: z.int().positive().describe("Of output, beyond those granted.") }),
+  z.strictObject({ type: z.literal("cancel") }),
+]);
+
+/** What the server tells: the events of streams, and what only a channel has. */
+export const liveEventSchema = z.union([
+  wireEventSchema,
+  z.object({ event: z.literal("terminal"), is_held: z.boolean() }),
+  z.object({ event: z.literal("credit"), bytes: z.int().positive().describe("Of input, beyond those granted.") }),
+]);
+
+/** Bytes that either end may send before the other grants more. */
+export const firstLiveCredit = 262_144;
+/** Bytes of input or output in one message. */
+export const maxLiveBytes = 65_536;
+/** A grant is at least of so many, so that there are few of them. */
+export const liveCreditPortion = 65_536;
+/** The first byte of a message of output. */
+export const liveStreams = { stdout: 1, stderr: 2 } as const;
+
+export type ClientMessage = z.output<typeof clientMessageSchema>;
+export type LiveEvent = z.output<typeof liveEventSchema>;
