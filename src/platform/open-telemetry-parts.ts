@@ -58,6 +58,7 @@ export function openTelemetryParts({
   const alertBook = new AlertBook();
   const traffic = new Traffic();
   const serverMetrics = new ServerMetrics({ waiting, samples: () => ({ ...sampler.counts }) });
+  tracing.onMeters = (meters) => serverMetrics.sendTo(meters);
   const tellAlert = (alert: Alert): void => {
     logger.info({ alert }, "alert");
     alertBook.add(alert);

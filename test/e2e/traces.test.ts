@@ -111,6 +111,27 @@ describe("traces", () => {
     expect(lost.attributes["error.type"]).toBeUndefined();
     expect([...ofTrace("3"), ...ofTrace("4")]).toEqual([]);
     expect(spans.some(({ name }) => /healthz|sbx-/.test(name))).toBe(false);
+    const counted = collector.metrics();
+    expect([...new Set(counted.map(({ name }) => name))].toSorted()).toEqual([
+      "gen_ai.execute_tool.duration",
+      "glovebox.operation.duration",
+      "glovebox.run.duration",
+      "glovebox.sandbox.start.duration",
+      "glovebox.sandboxes",
+      "http.server.request.duration",
+      "mcp.server.operation.duration",
+    ]);
+    const execution = { "http.route": "/api/sandbox/execute", "http.response.status_code": 200 };
+    const toolCall = { "mcp.method.name": "tools/call", "gen_ai.tool.name": "execute_code" };
+    const places = { "glovebox.engine.name": "local", "glovebox.sandbox.kind": "execute" };
+    expect(counted).toEqual(
+      expect.arrayContaining([
+        { name: "http.server.request.duration", count: 1, attributes: expect.objectContaining(execution) },
+        { name: "mcp.server.operation.duration", count: 1, attributes: expect.objectContaining(toolCall) },
+        { name: "gen_ai.execute_tool.duration", count: 2, attributes: { "gen_ai.tool.name": "execute_code" } },
+        { name: "glovebox.sandboxes", count: 0, attributes: places },
+      ]),
+    );
     const sent = collector.bodies.map(({ bytes }) => bytes.toString()).join("");
     for (const hidden of [secret, server.headers["authorization"]?.slice(7), "host.name", "command"]) {
       expect(sent).not.toContain(hidden);

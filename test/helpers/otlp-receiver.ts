@@ -15,18 +15,45 @@ export interface SentSpan {
   readonly links: readonly { readonly spanId: string }[];
 }
 
+/** A point of a metric as it was sent. */
+export interface SentMetric {
+  readonly name: string;
+  readonly count: number;
+  readonly attributes: Readonly<Record<string, unknown>>;
+}
+
 /** What a collector of OpenTelemetry was sent, in JSON unless it says otherwise. */
 export interface OtlpReceiver extends AsyncDisposable {
   readonly url: string;
   readonly bodies: readonly { readonly path: string; readonly type: string; readonly bytes: Buffer }[];
+  /** Every point of every metric; `count`: how many it was made of, or its sum where it is no histogram. */
+  metrics(): readonly SentMetric[];
   /** The spans in the order of their ends. */
   spans(): readonly SentSpan[];
 }
 
+type Attributes = readonly { readonly key: string; readonly value: Readonly<Record<string, unknown>> }[];
 type Sent = Omit<SentSpan, "attributes" | "links"> & {
-  readonly attributes: readonly { readonly key: string; readonly value: Readonly<Record<string, unknown>> }[];
+  readonly attributes: Attributes;
   readonly links?: SentSpan["links"];
 };
+interface Point {
+  readonly attributes: Attributes;
+  readonly count?: number;
+  readonly asDouble?: number;
+  readonly asInt?: number | string;
+}
+interface Points {
+  readonly dataPoints: readonly Point[];
+}
+interface Metric {
+  readonly name: string;
+  readonly histogram?: Points;
+  readonly sum?: Points;
+}
+interface Metrics {
+  readonly resourceMetrics: readonly { readonly scopeMetrics: readonly { readonly metrics: readonly Metric[] }[] }[];
+}
 interface Traces {
   readonly resourceSpans: readonly { readonly scopeSpans: readonly { readonly spans: readonly Sent[] }[] }[];
 }
@@ -36,10 +63,12 @@ export async function receiveOtlp({ silent = false } = {}): Promise<OtlpReceiver
   const bodies: { path: string; type: string; bytes: Buffer }[] = [];
   const server = createServer((request, response) => {
     const { url: path = "", headers } = request;
-    void buffer(request).then((bytes) => {
+    const take = (bytes: Buffer): void => {
       bodies.push({ path, type: headers["content-type"] ?? "", bytes });
       if (!silent) response.writeHead(200, { "content-type": "application/json" }).end("{}");
-    });
+    };
+    // What its sender breaks off has not been sent.
+    void buffer(request).then(take, () => undefined);
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -54,12 +83,28 @@ export async function receiveOtlp({ silent = false } = {}): Promise<OtlpReceiver
         .map(({ attributes, links = [], ...span }) => ({
           ...span,
           links,
-          attributes: Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]])),
+          attributes: plain(attributes),
         })),
+    metrics: () =>
+      bodies
+        .filter(({ path }) => path === "/v1/metrics")
+        .flatMap(({ bytes }) => (JSON.parse(bytes.toString()) as Metrics).resourceMetrics)
+        .flatMap(({ scopeMetrics }) => scopeMetrics.flatMap(({ metrics }) => metrics))
+        .flatMap(({ name, histogram, sum }) =>
+          (histogram ?? sum ?? { dataPoints: [] }).dataPoints.map(({ attributes, count, asDouble, asInt }) => ({
+            name,
+            count: Number(count ?? asDouble ?? asInt),
+            attributes: plain(attributes),
+          })),
+        ),
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections();
       server.close();
       await once(server, "close");
     },
   };
+}
+
+function plain(attributes: Attributes): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
 }

@@ -69,6 +69,14 @@ export const tracesSabotages: readonly Sabotage[] = [
     name: "lead from a request to the calls of the engine",
   },
   {
+    id: "metrics over OpenTelemetry: sandboxes that have ended are counted as live",
+    file: "src/telemetry/prometheus/server-metrics.ts",
+    find: "this.#meters?.sandboxes.add(-1, meterLabels(labels));",
+    replace: "",
+    test: "test/e2e/traces.test.ts",
+    name: "lead from a request to the calls of the engine",
+  },
+  {
     id: "traces: a warning for every batch that a collector does not take",
     file: "src/telemetry/traces/diagnostics.ts",
     find: "if (monotonicMs() < quietUntilMs) return debug(message);",

@@ -21,7 +21,12 @@ export function observedCaller(
     const startedMs = monotonicMs();
     const operation = contract.name;
     const end = (errorType: string | null): void =>
-      serverMetrics.operationEnded({ operation, errorType, durationMs: monotonicMs() - startedMs });
+      serverMetrics.operationEnded({
+        operation,
+        isTool: contract.tool !== undefined,
+        errorType,
+        durationMs: monotonicMs() - startedMs,
+      });
     const traced = (): ReturnType<typeof work> => tracing.inSpan(spanOf(contract), work);
     const work = (): ReturnType<typeof call<typeof contract>> => call(contract, request, options);
     try {

@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+import { httpBuckets, mcpBuckets, runBuckets, startBuckets } from "./buckets.ts";
 
 /** What is asked at each reading. */
 export interface MetricSources {
@@ -7,13 +8,6 @@ export interface MetricSources {
   /** Samples of sandboxes by what became of them: taken, skipped, failed. */
   readonly samples: () => Readonly<Record<string, number>>;
 }
-
-/** Seconds: a warm start takes some milliseconds, a pull minutes. */
-const startBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
-const runBuckets = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 3600];
-/** As OpenTelemetry advises for `http.server.request.duration` and `mcp.server.operation.duration`. */
-const httpBuckets = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
-const mcpBuckets = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300];
 
 /**
  * The server's own metrics in a registry of its own. Labels are words of ours (engines, kinds, outcomes, operations,

@@ -2,11 +2,14 @@ import { knownMethods } from "../../base/http/request-span.ts";
 import type { RunEnding, StartedRun } from "../../sandbox/run-record.ts";
 import type { ObservedSandbox, SandboxObserver } from "../../sandbox/sandbox-observer.ts";
 import type { Alert } from "../alert.ts";
+import type { MeterRecorder } from "../traces/meter-recorder.ts";
 import type { MetricSources, PrometheusRecorder } from "./recorder.ts";
 
 /** An operation that has been answered or refused. */
 export interface EndedOperation {
   readonly operation: string;
+  /** Whether agents have it as a tool. */
+  readonly isTool: boolean;
   /** Null: answered. */
   readonly errorType: string | null;
   readonly durationMs: number;
@@ -46,6 +49,7 @@ export class ServerMetrics implements SandboxObserver {
   readonly #live = new Map<string, Pick<ObservedSandbox, "engine" | "kind">>();
   #opening: Promise<void> | undefined;
   #recorder: PrometheusRecorder | undefined;
+  #meters: MeterRecorder | undefined;
 
   constructor(sources: MetricSources) {
     this.#sources = sources;
@@ -57,6 +61,11 @@ export class ServerMetrics implements SandboxObserver {
       this.#recorder = new Recorder(this.#sources);
     });
     await this.#opening;
+  }
+
+  /** Sends the same to OpenTelemetry from now on. */
+  sendTo(meters: MeterRecorder): void {
+    this.#meters = meters;
   }
 
   /** Opens what has not been. */
@@ -73,12 +82,14 @@ export class ServerMetrics implements SandboxObserver {
   }
 
   sandboxOpened({ sandbox, engine, kind, startMs }: ObservedSandbox): void {
-    if (this.#recorder === undefined) return;
+    if ((this.#recorder ?? this.#meters) === undefined) return;
     const labels = { engine, kind };
     this.#live.set(sandbox.id, labels);
-    this.#recorder.sandboxes.inc(labels);
-    this.#recorder.started.inc(labels);
-    this.#recorder.startSeconds.observe(labels, startMs / 1_000);
+    this.#recorder?.sandboxes.inc(labels);
+    this.#recorder?.started.inc(labels);
+    this.#recorder?.startSeconds.observe(labels, startMs / 1_000);
+    this.#meters?.sandboxes.add(1, meterLabels(labels));
+    this.#meters?.startSeconds.record(startMs / 1_000, meterLabels(labels));
   }
 
   sandboxRemoved(id: string): void {
@@ -86,19 +97,28 @@ export class ServerMetrics implements SandboxObserver {
     if (labels === undefined || !this.#live.delete(id)) return;
     this.#recorder?.sandboxes.dec(labels);
     this.#recorder?.removed.inc(labels);
+    this.#meters?.sandboxes.add(-1, meterLabels(labels));
   }
 
   alertTold({ kind, state }: Alert): void {
-    if (state === "start") this.#recorder?.alerts.inc({ kind });
+    if (state !== "start") return;
+    this.#recorder?.alerts.inc({ kind });
+    this.#meters?.alerts.add(1, { "glovebox.alert.kind": kind });
   }
 
   runEnded({ engine, kind }: StartedRun, { outcome, durationMs }: RunEnding): void {
     this.#recorder?.runs.inc({ engine, kind, outcome });
-    if (durationMs !== null) this.#recorder?.runSeconds.observe({ engine, kind }, durationMs / 1_000);
+    if (durationMs === null) return;
+    this.#recorder?.runSeconds.observe({ engine, kind }, durationMs / 1_000);
+    const labels = { ...meterLabels({ engine, kind }), "glovebox.run.outcome": outcome };
+    this.#meters?.runSeconds.record(durationMs / 1_000, labels);
   }
 
-  operationEnded({ operation, errorType, durationMs }: EndedOperation): void {
+  operationEnded({ operation, isTool, errorType, durationMs }: EndedOperation): void {
     this.#recorder?.operationSeconds.observe({ operation, error_type: errorType ?? "" }, durationMs / 1_000);
+    const failed = failureLabel(errorType);
+    this.#meters?.operationSeconds.record(durationMs / 1_000, { "glovebox.operation.name": operation, ...failed });
+    if (isTool) this.#meters?.toolSeconds.record(durationMs / 1_000, { "gen_ai.tool.name": operation, ...failed });
   }
 
   httpRequestEnded({ method, route, status, durationMs }: EndedHttpRequest): void {
@@ -108,10 +128,31 @@ export class ServerMetrics implements SandboxObserver {
       http_response_status_code: String(status),
     };
     this.#recorder?.httpSeconds.observe(labels, durationMs / 1_000);
+    this.#meters?.httpSeconds.record(durationMs / 1_000, {
+      "http.request.method": labels.http_request_method,
+      "url.scheme": "http",
+      ...(route === "" ? {} : { "http.route": route }),
+      "http.response.status_code": status,
+      ...failureLabel(status >= 500 ? String(status) : null),
+    });
   }
 
   mcpRequestEnded({ method, tool, errorType, durationMs }: EndedMcpRequest): void {
     const labels = { mcp_method_name: method, gen_ai_tool_name: tool ?? "", error_type: errorType ?? "" };
     this.#recorder?.mcpSeconds.observe(labels, durationMs / 1_000);
+    this.#meters?.mcpSeconds.record(durationMs / 1_000, {
+      "mcp.method.name": method,
+      ...(tool === null ? {} : { "gen_ai.tool.name": tool, "gen_ai.operation.name": "execute_tool" }),
+      ...failureLabel(errorType),
+    });
   }
+}
+
+/** A label by OpenTelemetry's conventions: none where nothing went wrong. */
+function failureLabel(errorType: string | null): { readonly "error.type"?: string } {
+  return errorType === null ? {} : { "error.type": errorType };
+}
+
+function meterLabels({ engine, kind }: Pick<ObservedSandbox, "engine" | "kind">): Readonly<Record<string, string>> {
+  return { "glovebox.engine.name": engine, "glovebox.sandbox.kind": kind };
 }

@@ -6,6 +6,7 @@ import { errorCode } from "../../errors/error-code.ts";
 import { toGloveboxError } from "../../errors/glovebox-error.ts";
 import { askedSignals, wantsStdout } from "./asked-signals.ts";
 import { noSpan, type OpenSpan, type SpanMaker, type SpanStart } from "../../base/span.ts";
+import type { MeterRecorder } from "./meter-recorder.ts";
 import type { Spans } from "./spans.ts";
 import type { StartedSdk } from "./start-sdk.ts";
 
@@ -32,6 +33,8 @@ export class Tracing implements Tracer, SpanMaker {
   readonly #options: TracingOptions;
   #spans: Spans | undefined;
   #sdk: StartedSdk | undefined;
+  /** Is given what takes metrics, once there is one. */
+  onMeters: ((meters: MeterRecorder) => void) | null = null;
 
   constructor(options: TracingOptions) {
     this.#options = options;
@@ -59,8 +62,9 @@ export class Tracing implements Tracer, SpanMaker {
         return;
       }
     }
-    const { Spans: OpenTelemetrySpans } = await import("./spans.ts");
-    this.#spans = new OpenTelemetrySpans(this.#options.version());
+    const [spans, meters] = await Promise.all([import("./spans.ts"), import("./meter-recorder.ts")]);
+    this.#spans = new spans.Spans(this.#options.version());
+    this.onMeters?.(new meters.MeterRecorder(this.#options.version()));
   }
 
   /** Whether anything is traced. */
