@@ -1,5 +1,6 @@
 import { containerEngines } from "../engines/engine-table.ts";
 import type { HostAndPort } from "../policy/network/host-and-port.ts";
+import type { UpstreamFault, UpstreamProxy } from "../policy/network/upstream-proxy.ts";
 import type { Isolation } from "../policy/isolation.ts";
 import type { Language } from "../policy/language.ts";
 import type { LimitKind, Limits } from "../policy/limits/limits.ts";
@@ -54,6 +55,8 @@ export interface Config {
     readonly dnsServers: readonly string[];
     /** Addresses and ranges at which this machine is reached, besides those of its interfaces. */
     readonly hostAddresses: readonly string[];
+    /** Whether the upstream proxy is handed names that cannot be looked up here. */
+    readonly upstreamResolves: boolean;
     /** Bytes that one sandbox may send and receive. */
     readonly maxBytes: number;
   };
@@ -106,6 +109,8 @@ export interface Config {
   readonly drainTimeoutMs: number;
   /** Key paths that somebody set, such as `limits.execute.cpus`: demands, where a default is only a wish (SPEC RT5). */
   readonly explicitSettings: readonly string[];
+  /** The proxy of `HTTPS_PROXY` or `HTTP_PROXY`, with its password, or what is wrong with it; null: none is set. */
+  readonly upstreamProxy: UpstreamProxy | UpstreamFault | null;
   /** The engines' own variables (`DOCKER_HOST` and the like) as the host has them, not checked. */
   readonly engineEnvironment: Readonly<Record<string, string>>;
 }

@@ -1,4 +1,5 @@
 import { GloveboxError } from "../errors/glovebox-error.ts";
+import { readUpstreamProxy, variablesWithPasswords } from "../policy/network/upstream-proxy.ts";
 import { checkEnvironment } from "../policy/request/environment.ts";
 import { boundByCeilings } from "./ceiling-problems.ts";
 import type { ConfigSource, LoadedConfig } from "./config.ts";
@@ -40,13 +41,18 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
   refuse(problems);
 
   const values = parseSettings(nest(settings));
+  const hostEnvironment = pickVariables(environment, values.environmentAllowlist);
+  refuse(
+    variablesWithPasswords(hostEnvironment).map(
+      (name) =>
+        `environment_allowlist: ${name} holds the user or password of a proxy, which no sandbox may have; sandboxes need no such variable, Glovebox itself goes through that proxy`,
+    ),
+  );
   return deepFreeze({
     values: {
       ...values,
-      hostEnvironment: checkEnvironment(
-        pickVariables(environment, values.environmentAllowlist),
-        "environment_allowlist",
-      ),
+      hostEnvironment: checkEnvironment(hostEnvironment, "environment_allowlist"),
+      upstreamProxy: readUpstreamProxy(environment, values.network.upstreamResolves),
       explicitSettings: [...layerOf].flatMap(([key, layer]) => (layer === undefined ? [] : [key])),
       engineEnvironment: pickVariables(environment, engineVariables),
     },

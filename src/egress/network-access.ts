@@ -1,7 +1,9 @@
+import { GloveboxError } from "../errors/glovebox-error.ts";
 import type { NetworkPolicy } from "../policy/network/network.ts";
 import { defaultPorts, type DomainPattern } from "../policy/network/domain-pattern.ts";
 import type { EgressPolicy } from "../policy/network/egress-policy.ts";
 import type { HostAndPort } from "../policy/network/host-and-port.ts";
+import type { UpstreamFault } from "../policy/network/upstream-proxy.ts";
 import { hostOf } from "./proxy/ask-file-hosts.ts";
 import type { EgressConnection } from "./egress-connection.ts";
 import type { EgressProxies } from "./egress-proxies.ts";
@@ -19,6 +21,8 @@ export interface NetworkAccessOptions {
   readonly privateHosts: readonly HostAndPort[];
   /** Bytes that one sandbox may send and receive. */
   readonly maxBytes: number;
+  /** Why the operator's upstream proxy cannot be used: then there is no network rather than one beside it. */
+  readonly upstreamFault: UpstreamFault | null;
 }
 
 /** The network that one run may have, before its sandbox exists. */
@@ -52,6 +56,8 @@ export class NetworkAccess {
   /** What the principal's run may have; null for `none`. @throws NETWORK_ERROR */
   async grant(policy: NetworkPolicy, principal: string): Promise<NetworkGrant | null> {
     if (policy.kind === "none") return null;
+    const { upstreamFault } = this.#options;
+    if (upstreamFault !== null) throw unusableProxy(upstreamFault);
     const proxy = this.#options.proxies.of(principal);
     proxy.warmUp();
     const known = policy.kind === "registries" ? await this.#registries() : null;
@@ -94,6 +100,13 @@ export class NetworkAccess {
     const asked = await Promise.all(settings.registries.map((registry: Registry) => proxy.fileHosts(registry)));
     return { ...settings, own: settings.registries.flatMap(({ url }) => hostOf(url) ?? []), files: asked.flat() };
   }
+}
+
+function unusableProxy({ variable, fault }: UpstreamFault): GloveboxError {
+  return new GloveboxError("NETWORK_ERROR", `There is no network: the variable ${variable} ${fault}.`, {
+    suggestion: `Correct ${variable} where Glovebox is started, or unset it for connections without a proxy.`,
+    context: { reason: "upstream_proxy_invalid", variable, retryable: false },
+  });
 }
 
 /** Who asks for what Glovebox itself needs to know. */

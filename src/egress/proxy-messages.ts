@@ -1,6 +1,7 @@
 import type { Denial } from "../policy/network/denial.ts";
 import type { EgressPolicy } from "../policy/network/egress-policy.ts";
 import type { HostAndPort } from "../policy/network/host-and-port.ts";
+import type { UpstreamProxy } from "../policy/network/upstream-proxy.ts";
 
 /** A package registry that the host is configured for. */
 export interface Registry {
@@ -11,14 +12,15 @@ export interface Registry {
 /** What the server tells the proxy's process. */
 export type ToProxy =
   /**
-   * First of all: where to listen for channels, the DNS servers, if not the host's own, and addresses of this machine
-   * besides those of its interfaces.
+   * First of all: where to listen for channels, the DNS servers, if not the host's own, addresses of this machine
+   * besides those of its interfaces, and the proxy through which connections go out, with its password.
    */
   | {
       readonly type: "start";
       readonly path: string;
       readonly dnsServers: readonly string[];
       readonly hostAddresses: readonly string[];
+      readonly upstream: UpstreamProxy | null;
     }
   /** A sandbox may connect this channel, once, with this token; a sandbox may have several. */
   | { readonly type: "open"; readonly channel: string; readonly token: string; readonly policy: EgressPolicy }
@@ -40,6 +42,8 @@ export type FromProxy =
   /** The channel's forwarder listens. */
   | { readonly type: "ready"; readonly channel: string }
   | { readonly type: "denied"; readonly channel: string; readonly denial: Denial }
+  /** The upstream proxy failed; words to follow "the upstream proxy". */
+  | { readonly type: "trouble"; readonly reason: string }
   /** To `ask`: hosts that the registry serves its files from; to other questions none. */
   | { readonly type: "answer"; readonly number: number; readonly hosts: readonly HostAndPort[] };
 

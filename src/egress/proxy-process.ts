@@ -6,6 +6,7 @@ import type { Logger } from "../base/logger.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import type { EgressPolicy } from "../policy/network/egress-policy.ts";
 import type { HostAndPort } from "../policy/network/host-and-port.ts";
+import type { UpstreamProxy } from "../policy/network/upstream-proxy.ts";
 import { startProxyChild, type ProxyChildOptions } from "./proxy/proxy-child.ts";
 import type { FromProxy, Registry, ToProxy } from "./proxy-messages.ts";
 
@@ -16,6 +17,8 @@ export interface ProxyProcessOptions extends ProxyChildOptions {
   readonly dnsServers: readonly string[];
   /** Addresses and ranges of this machine besides those of its interfaces. */
   readonly hostAddresses: readonly string[];
+  /** The proxy through which connections go out; null: directly. */
+  readonly upstream: UpstreamProxy | null;
   readonly logger: Logger;
 }
 
@@ -33,6 +36,8 @@ const changeMs = 5_000;
 const watchEveryMs = 5_000;
 const aliveMs = 20_000;
 const maxLogged = 2_000;
+/** Of a reason why the upstream proxy failed. */
+const maxReason = 400;
 const tokenCharacters = 64;
 
 type Answer = readonly HostAndPort[];
@@ -46,6 +51,9 @@ export class ProxyProcess {
   readonly #answers = new Map<number, (hosts: Answer) => void>();
   #asked = 0;
   #isAsked = false;
+  /** Whether there was trouble with the upstream proxy since the last look after the process. */
+  #isTroubled = false;
+  readonly #logger: Logger;
   /** PEM of the certificates that the host trusts. */
   readonly certificates: string;
   /** Resolves when the process has ended, for whatever reason. */
@@ -63,7 +71,8 @@ export class ProxyProcess {
     const { promise: started, resolve } = Promise.withResolvers<FromProxy>();
     child.once("message", (message) => resolve(message as FromProxy));
     child.once("error", (error) => options.logger.error({ err: error }, "egress proxy could not be started"));
-    tell(child, { type: "start", path, dnsServers: options.dnsServers, hostAddresses: options.hostAddresses });
+    const { dnsServers, hostAddresses, upstream } = options;
+    tell(child, { type: "start", path, dnsServers, hostAddresses, upstream });
     const timer = setTimeout(() => child.kill("SIGKILL"), startMs);
     const message = await Promise.race([started, ended]);
     clearTimeout(timer);
@@ -80,10 +89,14 @@ export class ProxyProcess {
   }) {
     this.#child = parts.child;
     this.#path = parts.path;
+    this.#logger = parts.logger;
     this.ended = parts.ended;
     this.certificates = parts.certificates;
     this.#child.on("message", (message) => this.#hear(message as FromProxy));
-    this.#watch = setInterval(() => void this.#endWhenStuck(parts.logger), watchEveryMs).unref();
+    this.#watch = setInterval(() => {
+      this.#isTroubled = false;
+      void this.#endWhenStuck();
+    }, watchEveryMs).unref();
     void this.ended.then(() => clearInterval(this.#watch));
   }
 
@@ -137,13 +150,13 @@ export class ProxyProcess {
   }
 
   /** One that hangs is one that has ended: its runs fail now, and the next ones get another. */
-  async #endWhenStuck(logger: Logger): Promise<void> {
+  async #endWhenStuck(): Promise<void> {
     if (this.#listeners.size === 0 || this.#isAsked) return;
     this.#isAsked = true;
     const answer = await this.#ask((number) => ({ type: "flush", number }), aliveMs);
     this.#isAsked = false;
     if (answer !== null || this.#child.exitCode !== null || this.#child.signalCode !== null) return;
-    logger.error({ withinMs: aliveMs }, "egress proxy does not answer and is ended");
+    this.#logger.error({ withinMs: aliveMs }, "egress proxy does not answer and is ended");
     this.#child.kill("SIGKILL");
   }
 
@@ -165,6 +178,10 @@ export class ProxyProcess {
   #hear(message: FromProxy): void {
     if (message.type === "ready") this.#listeners.get(message.channel)?.onReady();
     if (message.type === "denied") this.#listeners.get(message.channel)?.onDenied(message.denial);
+    if (message.type === "trouble" && !this.#isTroubled) {
+      this.#isTroubled = true;
+      this.#logger.warn({ reason: message.reason.slice(0, maxReason) }, "upstream proxy failed");
+    }
     if (message.type === "answer") this.#answers.get(message.number)?.(message.hosts);
   }
 }

@@ -8,8 +8,9 @@ import { openInstaller } from "../engines/engine-table.ts";
 import { guardEngine } from "../engines/guarded-engine.ts";
 import { engineSurroundings } from "./engine-surroundings.ts";
 
-/** By which the tools find the certificates that this machine trusts. */
-const certificateVariables = [
+/** By which the tools find the way out of this machine, and the certificates that it trusts. */
+const networkVariables = [
+  ...["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "no_proxy", "NO_PROXY"],
   "NODE_EXTRA_CA_CERTS",
   "SSL_CERT_FILE",
   "SSL_CERT_DIR",
@@ -36,11 +37,11 @@ export class HostInstaller implements HostInstalling {
 
   async registries(): ReturnType<HostInstalling["registries"]> {
     const { registries, problems } = await readRegistrySettings(this.#host);
-    const certificates = certificateVariables.flatMap((name) => {
+    const own = networkVariables.flatMap((name) => {
       const value = this.#host.environment[name];
       return value === undefined ? [] : [[name, value] as const];
     });
-    return { environment: { ...Object.fromEntries(certificates), ...registryVariables(registries) }, problems };
+    return { environment: { ...Object.fromEntries(own), ...registryVariables(registries) }, problems };
   }
 
   async close(): Promise<void> {

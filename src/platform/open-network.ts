@@ -27,6 +27,8 @@ const proxyIdleMs = 300_000;
 
 /** No proxy runs before a sandbox needs one. */
 export function openNetwork({ config, host, door, networkAlerts, traffic, logger }: NetworkOptions): OpenedNetwork {
+  const { upstreamProxy } = config;
+  const isFaulty = upstreamProxy !== null && "fault" in upstreamProxy;
   const egressProxies = new EgressProxies({
     idleMs: proxyIdleMs,
     platform: host.platform,
@@ -35,6 +37,7 @@ export function openNetwork({ config, host, door, networkAlerts, traffic, logger
     environment: host.environment,
     dnsServers: config.network.dnsServers,
     hostAddresses: config.network.hostAddresses,
+    upstream: isFaulty ? null : upstreamProxy,
     logger,
     // Who sits before the command line is told by it.
     refusalLevel: door === "server" ? "warn" : "info",
@@ -46,6 +49,7 @@ export function openNetwork({ config, host, door, networkAlerts, traffic, logger
     readRegistries: () => readRegistrySettings(host),
     privateHosts: config.network.privateHosts,
     maxBytes: config.network.maxBytes,
+    upstreamFault: isFaulty ? upstreamProxy : null,
   });
   return { egressProxies, network };
 }

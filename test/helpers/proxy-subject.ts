@@ -4,6 +4,8 @@ import { tmpdir } from "node:os";
 import pino from "pino";
 import { createId } from "../../src/base/id.ts";
 import { ProxyProcess, type ProxyProcessOptions } from "../../src/egress/proxy-process.ts";
+import type { Logger } from "../../src/base/logger.ts";
+import { readUpstreamProxy } from "../../src/policy/network/upstream-proxy.ts";
 import type { Denial } from "../../src/policy/network/denial.ts";
 import { parseDomainPattern } from "../../src/policy/network/domain-pattern.ts";
 import type { EgressPolicy } from "../../src/policy/network/egress-policy.ts";
@@ -13,6 +15,11 @@ import { ProxyClient } from "./proxy-client.ts";
 export interface ProxySubjectOptions {
   readonly dnsServer: string;
   readonly hostAddresses?: readonly string[];
+  /** Environment of the server that names an upstream proxy. */
+  readonly upstream?: Readonly<Record<string, string>>;
+  readonly upstreamResolves?: boolean;
+  /** Receives the log; default: nobody. */
+  readonly logger?: Logger;
 }
 
 export interface OpenedChannel {
@@ -30,6 +37,7 @@ export function proxyOptions(dnsServer: string): Omit<ProxyProcessOptions, "logg
     temporaryDirectory: tmpdir(),
     dnsServers: [dnsServer],
     hostAddresses: [],
+    upstream: null,
   };
 }
 
@@ -47,10 +55,15 @@ export class ProxySubject implements AsyncDisposable {
   readonly pid: number;
   hasEnded = false;
 
-  static async start({ dnsServer, hostAddresses = [] }: ProxySubjectOptions): Promise<ProxySubject> {
+  static async start(options: ProxySubjectOptions): Promise<ProxySubject> {
+    const { dnsServer, hostAddresses = [], upstream = {}, upstreamResolves = false } = options;
     const before = new Set(proxyPids());
-    const logger = pino({ level: "fatal" });
-    const started = await ProxyProcess.start({ ...proxyOptions(dnsServer), hostAddresses, logger });
+    const { logger = pino({ level: "fatal" }) } = options;
+    const read = readUpstreamProxy(upstream, upstreamResolves);
+    if (read !== null && "fault" in read) throw new Error(read.fault);
+    const environment = pickCertificates(upstream);
+    const own = { ...proxyOptions(dnsServer), environment, hostAddresses, upstream: read, logger };
+    const started = await ProxyProcess.start(own);
     return new ProxySubject(started, proxyPids().find((pid) => !before.has(pid)) ?? 0);
   }
 
@@ -80,6 +93,10 @@ export class ProxySubject implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.process.close();
   }
+}
+
+function pickCertificates({ NODE_EXTRA_CA_CERTS: file }: Readonly<Record<string, string>>): Record<string, string> {
+  return file === undefined ? {} : { NODE_EXTRA_CA_CERTS: file };
 }
 
 /** A policy that allows the domains; names at a port of their own may have private addresses. */

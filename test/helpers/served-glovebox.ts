@@ -51,13 +51,19 @@ export async function serveGlovebox(
   };
 }
 
+/** Its standard error is read until its end, by others as well, so that it never waits for a reader. */
 async function addressOf(child: ChildProcess): Promise<string> {
   let text = "";
-  for await (const chunk of child.stderr ?? []) {
-    text += String(chunk);
-    const url = /serving at (http:\S+)/.exec(text)?.[1];
-    // What it writes from now on is read away, so that it never waits for a reader.
-    if (url !== undefined) return (child.stderr?.on("data", () => undefined), url);
-  }
-  throw new Error(`glovebox serve ended: ${text}`);
+  let isFound = false;
+  return new Promise((resolve, reject) => {
+    child.stderr?.on("data", (chunk) => {
+      if (isFound) return;
+      text += String(chunk);
+      const url = /serving at (http:\S+)\s/.exec(text)?.[1];
+      if (url === undefined) return;
+      isFound = true;
+      resolve(url);
+    });
+    child.once("close", () => reject(new Error(`glovebox serve ended: ${text}`)));
+  });
 }

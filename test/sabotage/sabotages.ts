@@ -11,6 +11,7 @@ import { remoteSabotages } from "./remote.ts";
 import { runsSabotages } from "./runs.ts";
 import { tracesSabotages } from "./traces.ts";
 import type { Sabotage } from "./sabotage.ts";
+import { upstreamSabotages } from "./upstream.ts";
 
 /** Every sabotage, by area. */
 export const sabotages: readonly Sabotage[] = [
@@ -26,4 +27,5 @@ export const sabotages: readonly Sabotage[] = [
   ...remoteSabotages,
   ...runsSabotages,
   ...tracesSabotages,
+  ...upstreamSabotages,
 ];

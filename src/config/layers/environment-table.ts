@@ -41,6 +41,7 @@ export const environmentTable: Readonly<Record<string, EnvironmentRow>> = {
   GLOVEBOX_NETWORK_PRIVATE_HOSTS: { key: "network.private_hosts", form: "list" },
   GLOVEBOX_NETWORK_DNS_SERVERS: { key: "network.dns_servers", form: "list" },
   GLOVEBOX_NETWORK_HOST_ADDRESSES: { key: "network.host_addresses", form: "list" },
+  GLOVEBOX_NETWORK_UPSTREAM_RESOLVES: { key: "network.upstream_resolves", form: "flag" },
   GLOVEBOX_NETWORK_MAX_BYTES: { key: "network.max_bytes", form: "number" },
   // Names only; secret because somebody may put a value there.
   GLOVEBOX_SECRETS: { key: "secrets", form: "list", secret: true },

@@ -31,6 +31,12 @@ export function networkSection(): z.ZodPrefault<z.ZodObject<NetworkShape, z.core
           .describe(
             "Addresses at which this machine is reached besides those of its own interfaces, such as the one of a NAT before it: refused to sandboxes as the machine itself.",
           ),
+        upstream_resolves: z
+          .boolean("true or false")
+          .default(false)
+          .describe(
+            "Whether names that cannot be looked up here are handed to the upstream proxy of `HTTPS_PROXY`, which then decides where they lead: weaker, and without network `open`.",
+          ),
         max_bytes: wholeNumber("bytes", 1024, maxBytes)
           .default(1024 * mebibyte)
           .describe("Most bytes that one sandbox may send and receive over the network."),
@@ -45,6 +51,7 @@ type NetworkShape = {
   private_hosts: z.ZodDefault<z.ZodArray<z.ZodString>>;
   dns_servers: z.ZodDefault<z.ZodArray<z.ZodString>>;
   host_addresses: z.ZodDefault<z.ZodArray<z.ZodString>>;
+  upstream_resolves: z.ZodDefault<z.ZodBoolean>;
   max_bytes: z.ZodDefault<z.ZodNumber>;
 };
 
@@ -58,6 +65,7 @@ export function toNetwork(section: z.output<z.ZodObject<NetworkShape>>): Config[
     }),
     dnsServers: section.dns_servers,
     hostAddresses: section.host_addresses,
+    upstreamResolves: section.upstream_resolves,
     maxBytes: section.max_bytes,
   };
 }

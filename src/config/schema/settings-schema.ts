@@ -180,7 +180,10 @@ const schema = z.strictObject(
 export const settingsSchema: z.ZodObject = schema;
 
 /** The part of the configuration that has keys of its own. */
-export type ParsedSettings = Omit<Config, "hostEnvironment" | "engineEnvironment" | "explicitSettings">;
+export type ParsedSettings = Omit<
+  Config,
+  "hostEnvironment" | "engineEnvironment" | "explicitSettings" | "upstreamProxy"
+>;
 
 /**
  * The settings for the keys given, defaults for the rest, which come down to a lower ceiling.

@@ -1,10 +1,13 @@
 import { get as httpGet, type IncomingMessage } from "node:http";
 import { get as httpsGet } from "node:https";
-import type { LookupFunction } from "node:net";
+import type { Socket } from "node:net";
+import { connect as connectSecurely } from "node:tls";
+import { untilCancelled } from "../../base/abort.ts";
 import { canonicalName } from "../../policy/network/domain-name.ts";
 import type { HostAndPort } from "../../policy/network/host-and-port.ts";
 import type { Registry } from "../proxy-messages.ts";
 import type { Resolve } from "./resolver.ts";
+import type { WayOut } from "./way-out.ts";
 
 const answerMs = 3_000;
 const maxBytes = 4 * 1024 * 1024;
@@ -19,12 +22,18 @@ const pages = {
 /** Addresses of files on such a page: an npm tarball, or a link of a Python index in JSON or HTML. */
 const fileUrls = /(?:"tarball"\s*:\s*|"url"\s*:\s*|href\s*=\s*)"(https?:\/\/[^"\s]+)"/g;
 
+/** How a registry is reached: it is the operator's, wherever it is, so that its addresses are not checked. */
+export interface AskOptions {
+  readonly resolve: Resolve;
+  readonly wayOut: WayOut;
+}
+
 /** Hosts other than its own that a registry sends its clients to; none when it does not answer or does not tell. */
-export async function askFileHosts({ kind, url }: Registry, resolve: Resolve): Promise<readonly HostAndPort[]> {
+export async function askFileHosts({ kind, url }: Registry, options: AskOptions): Promise<readonly HostAndPort[]> {
   const found: string[] = [];
   try {
     const base = url.endsWith("/") ? url : `${url}/`;
-    const { text, urls } = await read(new URL(pages[kind].path, base), pages[kind].accept, resolve);
+    const { text, urls } = await read(new URL(pages[kind].path, base), pages[kind].accept, options);
     found.push(...urls, ...[...text.matchAll(fileUrls)].map(([, file = ""]) => file));
   } catch {
     // A registry that does not answer now is still allowed itself.
@@ -49,13 +58,13 @@ function isSame(one: HostAndPort, other: HostAndPort): boolean {
 async function read(
   url: URL,
   accept: string,
-  resolve: Resolve,
+  options: AskOptions,
 ): Promise<{ readonly text: string; readonly urls: readonly string[] }> {
   const urls: string[] = [];
   const signal = AbortSignal.timeout(answerMs);
   let next = url;
   for (let tries = 0; tries <= maxRedirects; tries++) {
-    const answer = await request(next, accept, { resolve, signal });
+    const answer = await request(next, accept, { ...options, signal });
     const { location } = answer.headers;
     if (location === undefined) return { text: await textOf(answer), urls };
     answer.destroy();
@@ -65,26 +74,34 @@ async function read(
   return { text: "", urls };
 }
 
-function request(
+async function request(
   url: URL,
   accept: string,
-  { resolve, signal }: { readonly resolve: Resolve; readonly signal: AbortSignal },
+  { signal, ...options }: AskOptions & { readonly signal: AbortSignal },
 ): Promise<IncomingMessage> {
-  const lookup: LookupFunction = (name, _options, done) => {
-    resolve(name).then(
-      (found) =>
-        done(
-          found.length === 0 ? new Error("no address") : null,
-          found.map((address) => ({ address, family: address.includes(":") ? 6 : 4 })),
-        ),
-      (error: unknown) => done(error as NodeJS.ErrnoException, []),
-    );
-  };
-  const get = url.protocol === "https:" ? httpsGet : httpGet;
+  const target = hostOf(url.href);
+  if (target === null) throw new Error("no name");
+  const reached = await untilCancelled(reach(target, options, signal), signal);
+  const isSecure = url.protocol === "https:";
+  const socket = isSecure ? connectSecurely({ socket: reached, servername: target.name }) : reached;
   return new Promise((done, reject) => {
-    const options = { headers: { accept, "user-agent": "glovebox" }, agent: false, lookup, signal };
-    get(url, options, done).on("error", reject);
+    const headers = { accept, "user-agent": "glovebox" };
+    (isSecure ? httpsGet : httpGet)(url, { headers, createConnection: () => socket, signal }, done).on("error", reject);
   });
+}
+
+async function reach(target: HostAndPort, { resolve, wayOut }: AskOptions, signal: AbortSignal): Promise<Socket> {
+  const trouble = await wayOut.prepare();
+  if (trouble !== null) throw new Error(trouble);
+  const addresses = await resolve(target.name).catch(() => []);
+  const byName = addresses.length === 0 && wayOut.takesName(target);
+  const reached = byName ? await wayOut.connectByName(target) : await wayOut.connect(target, addresses);
+  if ("failed" in reached) throw new Error(reached.failed);
+  const { socket } = reached;
+  const end = (): void => void socket.destroy();
+  signal.addEventListener("abort", end, { once: true });
+  if (signal.aborted) end();
+  return socket;
 }
 
 async function textOf(answer: IncomingMessage): Promise<string> {

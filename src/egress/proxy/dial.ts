@@ -1,62 +1,93 @@
-import { connect, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import type { AddressRange } from "../../policy/network/address-range.ts";
-import type { Denial } from "../../policy/network/denial.ts";
+import { denial, type Denial } from "../../policy/network/denial.ts";
 import { allowAddresses, denyTarget, type EgressPolicy } from "../../policy/network/egress-policy.ts";
 import { formatHostAndPort, type HostAndPort } from "../../policy/network/host-and-port.ts";
+import { isSpecialName } from "../../policy/network/special-name.ts";
 import type { Resolve } from "./resolver.ts";
+import type { Reached, WayOut } from "./way-out.ts";
 
 /** What came of asking for a connection: it, a denial by the policy, or the reason why the far side was not reached. */
 export type Dialled = { readonly socket: Socket } | { readonly denied: Denial } | { readonly failed: string };
+
+/** A connection with what is known of its far side. */
+export type Connected = Exclude<Reached, { readonly failed: string }>;
 
 export interface DialOptions {
   readonly policy: EgressPolicy;
   readonly resolve: Resolve;
   /** The addresses of this machine. */
   readonly own: readonly AddressRange[];
+  readonly wayOut: WayOut;
   readonly idleMs: number;
 }
 
-const connectMs = 10_000;
-/** Addresses of one name that are tried. */
-const maxTries = 4;
+/** How long a look-up may take where the upstream proxy makes one as well. */
+const seatBeltMs = 3_000;
 
-/** Connects to a target that the policy allows, at the very address that was checked. */
-export async function dial(target: HostAndPort, { policy, resolve, own, idleMs }: DialOptions): Promise<Dialled> {
+/**
+ * Connects to a target that the policy allows, at the very address that was checked: directly, or by asking the upstream
+ * proxy for that address. Only where the operator has said so, and the name is not known here, is the proxy asked for the
+ * name (docs/network.md).
+ */
+export async function dial(
+  target: HostAndPort,
+  options: DialOptions,
+): Promise<Connected | Exclude<Dialled, { readonly socket: Socket }>> {
+  const { policy, own, wayOut, idleMs } = options;
   const denied = denyTarget(policy, target);
   if (denied !== null) return { denied };
-  let addresses: readonly string[];
-  try {
-    addresses = await resolve(target.name);
-  } catch {
-    return { failed: `The name ${target.name} could not be looked up.` };
-  }
-  const checked = allowAddresses(policy, target, addresses, own);
-  if ("rule" in checked) return { denied: checked };
-  if (checked.length === 0) return { failed: `The name ${target.name} has no address.` };
-  let reason = "";
-  for (const address of checked.slice(0, maxTries)) {
-    const connected = await connectTo(address, target.port);
-    if (typeof connected !== "string") {
-      connected.setTimeout(idleMs, () => connected.destroy());
-      return { socket: connected };
-    }
-    reason = connected;
-  }
-  return { failed: `${formatHostAndPort(target)} could not be reached (${reason}).` };
+  const [trouble, addresses] = await Promise.all([wayOut.prepare(), lookUp(target.name, options)]);
+  const shown = formatHostAndPort(target);
+  if (trouble !== null) return { failed: `${shown} could not be reached: ${trouble}.` };
+  if (wayOut.isUpstreamItself(target, addresses ?? [])) return { denied: upstreamItself(target) };
+  const isUnknown = addresses === null || addresses.length === 0;
+  if (isUnknown && !wayOut.takesName(target)) return { failed: unknownName(target.name, addresses, wayOut) };
+  const checked = isUnknown
+    ? denyUnchecked(policy, target)
+    : allowAddresses(policy, target, addresses, [...own, ...wayOut.upstreamRanges]);
+  if (checked !== null && "rule" in checked) return { denied: checked };
+  const reached = checked === null ? await wayOut.connectByName(target) : await wayOut.connect(target, checked);
+  if ("failed" in reached) return { failed: `${shown} could not be reached (${reached.failed}).` };
+  const { socket } = reached;
+  socket.setTimeout(idleMs, () => socket.destroy());
+  return reached;
 }
 
-/** The connection, or the code of what went wrong. */
-function connectTo(host: string, port: number): Promise<Socket | string> {
-  const { promise, resolve } = Promise.withResolvers<Socket | string>();
-  const socket = connect({ host, port, noDelay: true });
-  const timer = setTimeout(() => socket.destroy(Object.assign(new Error(), { code: "ETIMEDOUT" })), connectMs);
-  socket.once("connect", () => {
-    clearTimeout(timer);
-    resolve(socket);
-  });
-  socket.on("error", (error: NodeJS.ErrnoException) => {
-    clearTimeout(timer);
-    resolve(error.code ?? "an unknown error");
-  });
-  return promise;
+/** Null when nobody answered. */
+async function lookUp(name: string, { resolve, wayOut }: DialOptions): Promise<readonly string[] | null> {
+  const asked = resolve(name).catch(() => null);
+  if (wayOut.upstream?.resolvesNames !== true) return asked;
+  const { promise: late, resolve: giveUp } = Promise.withResolvers<null>();
+  const timer = setTimeout(giveUp, seatBeltMs, null);
+  return Promise.race([asked, late]).finally(() => clearTimeout(timer));
+}
+
+function unknownName(name: string, addresses: readonly string[] | null, { upstream }: WayOut): string {
+  const fault = addresses === null ? "could not be looked up" : "has no address";
+  if (upstream === null) return `The name ${name} ${fault}.`;
+  return `The name ${name} ${fault} on Glovebox' machine, and the upstream proxy is handed addresses that were checked, no names. Where only the proxy can look names up, the operator sets network.upstream_resolves.`;
+}
+
+/** What the upstream proxy looks up cannot be checked; what is never public is not asked of it, save for trusted hosts. */
+function denyUnchecked({ trusted }: EgressPolicy, target: HostAndPort): Denial | null {
+  if (trusted.some(({ name, port }) => name === target.name && port === target.port)) return null;
+  if (!isSpecialName(target.name)) return null;
+  const shown = formatHostAndPort(target);
+  return denial(
+    "private_address",
+    shown,
+    `${target.name} is no public name.`,
+    `The operator can trust it: network.private_hosts with "${shown}".`,
+  );
+}
+
+/** Programs that spoke to it would be free of the policy. */
+function upstreamItself(target: HostAndPort): Denial {
+  return denial(
+    "private_address",
+    formatHostAndPort(target),
+    `${target.name} is the proxy through which Glovebox itself goes out.`,
+    "Nothing allows such an address.",
+  );
 }

@@ -5,10 +5,11 @@ import { denial, type Denial } from "../../policy/network/denial.ts";
 import { allowAddresses, denyTarget, type EgressPolicy } from "../../policy/network/egress-policy.ts";
 import type { HostAndPort } from "../../policy/network/host-and-port.ts";
 import { ChannelMux } from "./channel-mux.ts";
-import { dial, type Dialled } from "./dial.ts";
+import { dial, type Connected, type Dialled } from "./dial.ts";
 import { createGateway } from "../http/http-gateway.ts";
 import { maxDenialsTold } from "../proxy-messages.ts";
 import type { Resolve } from "./resolver.ts";
+import type { WayOut } from "./way-out.ts";
 
 export interface ProxyChannelOptions {
   readonly socket: Socket;
@@ -16,6 +17,7 @@ export interface ProxyChannelOptions {
   readonly resolve: Resolve;
   /** Reads the addresses that this machine has now. */
   readonly ownAddresses: () => readonly AddressRange[];
+  readonly wayOut: WayOut;
   readonly onReady: () => void;
   readonly onDenied: (denial: Denial) => void;
 }
@@ -34,7 +36,7 @@ export class ProxyChannel {
   readonly #mux: ChannelMux;
   readonly #gateway: Server;
   /** Connections to far sides. */
-  readonly #dialled = new Set<{ readonly target: HostAndPort; readonly socket: Socket }>();
+  readonly #dialled = new Set<{ readonly target: HostAndPort; readonly connected: Connected }>();
   readonly #lookups: (() => void)[] = [];
   #policy: EgressPolicy;
   #lookingUp = 0;
@@ -67,7 +69,9 @@ export class ProxyChannel {
   /** Takes effect at once: connections that the new policy does not allow are cut. The bytes stay those of the first. */
   change(policy: EgressPolicy): void {
     this.#policy = policy;
-    for (const { target, socket } of this.#dialled) if (this.#denies(target, socket) !== null) socket.destroy();
+    for (const { target, connected } of this.#dialled) {
+      if (this.#denies(target, connected) !== null) connected.socket.destroy();
+    }
   }
 
   get #isSpent(): boolean {
@@ -82,31 +86,35 @@ export class ProxyChannel {
     const dialled = await dial(target, {
       policy: this.#policy,
       own: this.#options.ownAddresses(),
+      wayOut: this.#options.wayOut,
       idleMs,
       resolve: (name) => this.#resolve(name),
     }).finally(() => this.#dialling--);
     if (!("socket" in dialled)) return dialled;
     const { socket } = dialled;
     // The policy may have changed meanwhile, and the addresses of this machine.
-    const denied = this.#denies(target, socket);
+    const denied = this.#denies(target, dialled);
     if (denied !== null) {
       socket.destroy();
       return { denied };
     }
-    const entry = { target, socket };
+    const entry = { target, connected: dialled };
     this.#dialled.add(entry);
     socket.once("close", () => this.#dialled.delete(entry));
     return dialled;
   }
 
   /** What the policy of now says of a connection, to which far side and at which address it is. */
-  #denies(target: HostAndPort, { localAddress, remoteAddress }: Socket): Denial | null {
+  #denies(target: HostAndPort, { socket, address, isDirect }: Connected): Denial | null {
     const denied = denyTarget(this.#policy, target);
-    if (denied !== null || remoteAddress === undefined) return denied;
+    const { ownAddresses, wayOut } = this.#options;
+    // The other end of a tunnel's socket is the upstream proxy; the far side is where that one was asked to connect to.
+    const far = isDirect ? socket.remoteAddress : (address ?? undefined);
+    if (denied !== null || far === undefined) return denied;
     // Who has the address that it reached is this machine, whatever its interfaces say.
-    const here = localAddress === remoteAddress ? parseAddressRange(remoteAddress) : null;
-    const own = [...this.#options.ownAddresses(), ...(here === null ? [] : [here])];
-    const checked = allowAddresses(this.#policy, target, [remoteAddress], own);
+    const here = isDirect && socket.localAddress === far ? parseAddressRange(far) : null;
+    const own = [...ownAddresses(), ...wayOut.upstreamRanges, ...(here === null ? [] : [here])];
+    const checked = allowAddresses(this.#policy, target, [far], own);
     return "rule" in checked ? checked : null;
   }
 

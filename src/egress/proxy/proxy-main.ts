@@ -8,10 +8,12 @@ import { networkInterfaces } from "node:os";
 import { getCACertificates } from "node:tls";
 import { parseAddressRange, type AddressRange } from "../../policy/network/address-range.ts";
 import type { EgressPolicy } from "../../policy/network/egress-policy.ts";
+import type { UpstreamProxy } from "../../policy/network/upstream-proxy.ts";
 import { askFileHosts } from "./ask-file-hosts.ts";
 import { ProxyChannel } from "./proxy-channel.ts";
 import type { FromProxy, ToProxy } from "../proxy-messages.ts";
 import { createResolver, type Resolve } from "./resolver.ts";
+import { WayOut } from "./way-out.ts";
 
 interface Part {
   policy: EgressPolicy;
@@ -31,6 +33,7 @@ const expected = new Map<string, string>();
 const parts = new Map<string, Part>();
 let resolve: Resolve = createResolver([]);
 let hostAddresses: readonly AddressRange[] = [];
+let wayOut = wayOutThrough(null);
 /** Channels that have not said their token yet, the oldest first. */
 const strangers = new Set<Socket>();
 
@@ -43,6 +46,7 @@ function hear(message: ToProxy): void {
     case "start":
       resolve = createResolver(message.dnsServers);
       hostAddresses = rangesOf(message.hostAddresses);
+      wayOut = wayOutThrough(message.upstream);
       return listen(message.path);
     case "open":
       expected.set(message.token, message.channel);
@@ -58,7 +62,7 @@ function hear(message: ToProxy): void {
       return tell({ type: "answer", number: message.number, hosts: [] });
     case "ask": {
       const { number, registry } = message;
-      return void askFileHosts(registry, resolve).then((hosts) => tell({ type: "answer", number, hosts }));
+      return void askFileHosts(registry, { resolve, wayOut }).then((hosts) => tell({ type: "answer", number, hosts }));
     }
   }
 }
@@ -89,6 +93,15 @@ function ownAddresses(): readonly AddressRange[] {
   return [...hostAddresses, ...rangesOf(rows.map(({ address }) => address))];
 }
 
+function wayOutThrough(upstream: UpstreamProxy | null): WayOut {
+  return new WayOut({
+    upstream,
+    resolve: createResolver([]),
+    ownAddresses,
+    onTrouble: (reason) => tell({ type: "trouble", reason }),
+  });
+}
+
 function changePolicy(name: string, policy: EgressPolicy): void {
   const part = parts.get(name);
   if (part === undefined) return;
@@ -104,6 +117,7 @@ function openChannel(name: string, socket: Socket): void {
     policy: part.policy,
     resolve: (host) => resolve(host),
     ownAddresses,
+    wayOut,
     onReady: () => tell({ type: "ready", channel: name }),
     onDenied: (denial) => tell({ type: "denied", channel: name, denial }),
   });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { addressKind } from "./address-kind.ts";
+import { addressKind, isOfThisMachine } from "./address-kind.ts";
+import { parseAddressRange } from "./address-range.ts";
 import { parseAddress } from "./ip-address.ts";
 
 describe("parseAddress", () => {
@@ -116,5 +117,25 @@ describe("addressKind", () => {
     "not an address",
   ])("%s is for nobody", (address) => {
     expect(addressKind(address).reach).toBe("never");
+  });
+});
+
+describe("isOfThisMachine", () => {
+  const own = [parseAddressRange("9.9.9.9"), parseAddressRange("2620:fe::fe")].filter((range) => range !== null);
+  it.each([
+    ["127.0.0.1", true],
+    ["127.200.0.9", true],
+    ["::1", true],
+    ["::ffff:127.0.0.1", true],
+    ["64:ff9b::7f00:1", true],
+    ["9.9.9.9", true],
+    ["::ffff:9.9.9.9", true],
+    ["2620:fe::fe", true],
+    ["10.0.0.1", false],
+    ["9.9.9.8", false],
+    ["2620:fe::ff", false],
+    ["nonsense", false],
+  ])("%s: %j", (address, expected) => {
+    expect(isOfThisMachine(address, own)).toBe(expected);
   });
 });

@@ -67,6 +67,21 @@ export function addressKind(text: string, own: readonly AddressRange[] = []): Ad
   return bytes.length === 4 ? kindOf4(bytes, own) : kindOf6(bytes, own);
 }
 
+const loopback = ["127.0.0.0/8", "::1"].flatMap((text) => parseAddressRange(text) ?? []);
+
+/** Whether an address, or the IPv4 one that it carries, lies within one of the ranges. */
+export function isAmong(text: string, ranges: readonly AddressRange[]): boolean {
+  const bytes = parseAddress(text) ?? [];
+  const carrier = embedding.find(([prefix, bits]) => isWithin(bytes, prefix, bits));
+  const forms = [bytes, ...(carrier === undefined ? [] : [bytes.slice(carrier[2], carrier[2] + 4)])];
+  return forms.some((form) => ranges.some((range) => isWithinRange(form, range)));
+}
+
+/** Whether an address leads to this machine itself; `own` are its addresses besides loopback. */
+export function isOfThisMachine(text: string, own: readonly AddressRange[]): boolean {
+  return isAmong(text, [...loopback, ...own]);
+}
+
 function kindOf4(bytes: AddressBytes, own: readonly AddressRange[]): AddressKind {
   return find(special4, bytes) ?? ownKind(bytes, own) ?? { reach: "public", words: "public" };
 }

@@ -42,13 +42,16 @@ describe("parseNetwork", () => {
 
 describe("assertNetworkAllowed", () => {
   it.each(["none", "registries", ["a.example"]])("accepts %j", (value) => {
-    expect(() => assertNetworkAllowed(parseNetwork(value), { allowOpen: false })).not.toThrow();
+    expect(() => assertNetworkAllowed(parseNetwork(value), { allowOpen: false, upstreamResolves: true })).not.toThrow();
   });
 
   it("refuses open unless the deployment allows it, and names the setting", () => {
     const open = parseNetwork("open");
-    expect(() => assertNetworkAllowed(open, { allowOpen: true })).not.toThrow();
-    expect(() => assertNetworkAllowed(open, { allowOpen: false })).toThrow(
+    expect(() => assertNetworkAllowed(open, { allowOpen: true, upstreamResolves: false })).not.toThrow();
+    expect(() => assertNetworkAllowed(open, { allowOpen: true, upstreamResolves: true })).toThrow(
+      expect.objectContaining({ context: expect.objectContaining({ setting: "network.upstream_resolves" }) }),
+    );
+    expect(() => assertNetworkAllowed(open, { allowOpen: false, upstreamResolves: false })).toThrow(
       expect.objectContaining({
         errorType: "POLICY_DENIED",
         suggestion: expect.stringContaining("GLOVEBOX_ALLOW_OPEN_NETWORK"),

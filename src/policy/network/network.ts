@@ -31,15 +31,28 @@ export function parseNetwork(value: unknown, field = "network"): NetworkPolicy {
 }
 
 /**
- * Refuses `open` where the deployment has not enabled it.
+ * Refuses `open` where the deployment has not enabled it, and where the upstream proxy looks names up: which of them are
+ * public cannot be seen here then.
  * @throws POLICY_DENIED naming the setting
  */
 export function assertNetworkAllowed(
   policy: NetworkPolicy,
-  { allowOpen }: { readonly allowOpen: boolean },
+  { allowOpen, upstreamResolves }: { readonly allowOpen: boolean; readonly upstreamResolves: boolean },
   field = "network",
 ): void {
-  if (policy.kind !== "open" || allowOpen) return;
+  if (policy.kind !== "open") return;
+  if (upstreamResolves) {
+    throw new GloveboxError(
+      "POLICY_DENIED",
+      `${field}: "open" is not served where the upstream proxy looks names up.`,
+      {
+        suggestion:
+          "List the domains that the code needs; the operator can do without network.upstream_resolves where this machine looks public names up itself.",
+        context: { field, network: "open", setting: "network.upstream_resolves" },
+      },
+    );
+  }
+  if (allowOpen) return;
   throw new GloveboxError("POLICY_DENIED", `${field}: "open" is not enabled in this deployment.`, {
     suggestion:
       'List the domains that the code needs, or use "registries"; the operator enables "open" with network.allow_open (GLOVEBOX_ALLOW_OPEN_NETWORK=true).',

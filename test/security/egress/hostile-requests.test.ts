@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { DnsServer } from "../../helpers/dns-server.ts";
 import { ProxySubject, type OpenedChannel } from "../../helpers/proxy-subject.ts";
+import { clientHello } from "./client-hello.ts";
 import { hostileRequests, type HostileRequest } from "./hostile-requests.ts";
 import { RawServer, sendPieces } from "./raw-server.ts";
 import { readStrictly } from "./strict-http.ts";
@@ -94,9 +95,9 @@ describe("a program that sends", () => {
 
   it("a TLS hello that names a NUL is refused without it being shown", async () => {
     const { client, denials } = await proxy.open(at);
-    const tls = await client.ask([`CONNECT ${at} HTTP/1.1\r\nHost: x\r\n\r\n`, hello(`web.test\0.evil.test`)]);
+    const tls = await client.ask([`CONNECT ${at} HTTP/1.1\r\nHost: x\r\n\r\n`, clientHello(`web.test\0.evil.test`)]);
     expect(tls.bytes.subarray(-7)).toEqual(Buffer.from([21, 3, 3, 0, 2, 2, 112]));
-    const escape = await client.ask([`CONNECT ${at} HTTP/1.1\r\nHost: x\r\n\r\n`, hello("\u001b[2Jweb.test")]);
+    const escape = await client.ask([`CONNECT ${at} HTTP/1.1\r\nHost: x\r\n\r\n`, clientHello("\u001b[2Jweb.test")]);
     expect(escape.bytes.subarray(-7)).toEqual(Buffer.from([21, 3, 3, 0, 2, 2, 112]));
     await proxy.process.flush();
     expect(denials).toHaveLength(2);
@@ -109,19 +110,3 @@ describe("a program that sends", () => {
     expect(Buffer.concat(server.received).toString()).toBe("");
   });
 });
-
-/** A TLS client's first message with the server name. */
-function hello(serverName: string): Buffer {
-  const sized = (bytes: Buffer, width: number): Buffer => {
-    const size = Buffer.alloc(width);
-    size.writeUIntBE(bytes.length, 0, width);
-    return Buffer.concat([size, bytes]);
-  };
-  const name = Buffer.concat([Buffer.from([0]), sized(Buffer.from(serverName, "latin1"), 2)]);
-  const extension = Buffer.concat([Buffer.from([0, 0]), sized(sized(name, 2), 2)]);
-  const body = Buffer.concat([
-    ...[Buffer.from([3, 3]), Buffer.alloc(32), sized(Buffer.alloc(0), 1)],
-    ...[sized(Buffer.from([0x13, 0x01]), 2), sized(Buffer.from([0]), 1), sized(extension, 2)],
-  ]);
-  return Buffer.concat([Buffer.from([22, 3, 1]), sized(Buffer.concat([Buffer.from([1]), sized(body, 3)]), 2)]);
-}
