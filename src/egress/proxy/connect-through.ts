@@ -87,9 +87,10 @@ function headersOf({ authorization }: UpstreamProxy, authority: string): Outgoin
 }
 
 function refusal(status: number, { variable, authorization, resolvesNames }: UpstreamProxy): [string, boolean] {
-  if (status === 407) {
+  // tinyproxy says 401 of a wrong password.
+  if (status === 407 || status === 401) {
     const other = authorization === null ? "a user and a password" : "another user or password";
-    return [`demands ${other} (407): set them in ${variable}, as http://USER:PASSWORD@HOST:PORT`, false];
+    return [`demands ${other} (${status}): set them in ${variable}, as http://USER:PASSWORD@HOST:PORT`, false];
   }
   if (status >= 502 && status <= 504) return [`could not reach it (${status})`, true];
   const asked = resolvesNames

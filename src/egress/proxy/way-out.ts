@@ -72,7 +72,7 @@ export class WayOut {
   isUpstreamItself({ name, port }: HostAndPort, addresses: readonly string[]): boolean {
     const { upstream } = this.#options;
     if (upstream === null || port !== upstream.port) return false;
-    if (name === upstream.host.toLowerCase() || addresses.some((address) => isAmong(address, this.upstreamRanges)))
+    if (name === upstream.host.replace(/\.$/, "") || addresses.some((address) => isAmong(address, this.upstreamRanges)))
       return true;
     const own = this.#options.ownAddresses();
     const isHere = this.#addresses.some((address) => isOfThisMachine(address, own));

@@ -24,6 +24,11 @@ const refused: readonly Row[] = [
     says: /demands another user or password \(407\): set them in HTTPS_PROXY/,
   },
   {
+    name: "401, as some do",
+    pieces: ["HTTP/1.1 401 Unauthorized\r\n\r\n"],
+    says: /demands another user or password \(401\): set them in HTTPS_PROXY/,
+  },
+  {
     name: "403",
     pieces: ["HTTP/1.1 403 No\r\n\r\n"],
     says: /refuses the connection \(403\).*network\.upstream_resolves/,

@@ -81,8 +81,8 @@ describe("with an upstream proxy, a program", () => {
   afterAll(() => proxy[Symbol.asyncDispose]());
 
   it("reaches an allowed name by the address that was checked, under its own name, and says nothing to the proxy", async () => {
-    const { client } = await proxy.open("web.test:80", "six.test:80");
-    expect((await client.ask(get("web.test:80", "/page"))).text).toMatch(/^HTTP\/1\.1 200 OK.*well$/s);
+    const { client } = await proxy.open("private.web.test:80", "six.test:80");
+    expect((await client.ask(get("private.web.test:80", "/page"))).text).toMatch(/^HTTP\/1\.1 200 OK.*well$/s);
     expect((await client.ask(get("six.test:80"))).text).toMatch(/well$/);
     const expected = ["93.184.216.34:80", "[2606:2800:220:1::1]:80"].map((authority) => ({
       authority,
@@ -90,7 +90,7 @@ describe("with an upstream proxy, a program", () => {
     }));
     expect(upstream.asked).toEqual(expected);
     const received = web.received.map(String);
-    expect(received[0]).toMatch(/^GET \/page HTTP\/1\.1\r\nHost: web\.test\r\nX-Mine: 1\r\n/);
+    expect(received[0]).toMatch(/^GET \/page HTTP\/1\.1\r\nHost: private\.web\.test\r\nX-Mine: 1\r\n/);
     expect(received.join()).not.toMatch(/authorization/i);
   });
 
