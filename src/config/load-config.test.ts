@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { defaultCeilings, defaultLimits } from "../policy/limits/limits.ts";
 import type { LoadedConfig } from "./config.ts";
-import { effectiveSettings } from "./describe-config.ts";
 import { loadConfig, type LoadConfigOptions } from "./load-config.ts";
 
 const defaultPath = "/home/ann/.config/glovebox/config.json";
@@ -129,32 +128,6 @@ describe("precedence", () => {
   it("reads text of flags as it reads variables", async () => {
     const { values } = await load({ flags: { max_containers: "4", environment_allowlist: "A,B" } });
     expect(values).toMatchObject({ maxContainers: 4, environmentAllowlist: ["A", "B"] });
-  });
-});
-
-describe("the upstream proxy", () => {
-  const environment = { HTTPS_PROXY: "http://ann:hush@proxy.test:3128", NO_PROXY: "corp.test" };
-
-  it("is the environment's, and no setting that is shown", async () => {
-    const loaded = await load({ environment: { ...environment, GLOVEBOX_NETWORK_UPSTREAM_RESOLVES: "true" } });
-    expect(loaded.values.upstreamProxy).toMatchObject({ host: "proxy.test", port: 3128, resolvesNames: true });
-    expect(JSON.stringify(effectiveSettings(loaded))).not.toContain("hush");
-  });
-
-  it("is no reason not to start when it cannot be used", async () => {
-    const { values } = await load({ environment: { HTTPS_PROXY: "socks5://ann:hush@proxy.test" } });
-    expect(values.upstreamProxy).toMatchObject({ variable: "HTTPS_PROXY", fault: expect.any(String) });
-    expect(JSON.stringify(values)).not.toContain("hush");
-  });
-
-  it("gives no sandbox its password by the list of variables", async () => {
-    const listed = { GLOVEBOX_ENV_ALLOWLIST: "HTTPS_PROXY,NO_PROXY" };
-    const refused = load({ environment: { ...environment, ...listed } });
-    await expect(refused).rejects.toMatchObject({
-      errorType: "INVALID_REQUEST",
-      message: expect.stringMatching(/^(?!.*hush).*environment_allowlist: HTTPS_PROXY holds the user or password/),
-    });
-    await load({ environment: { ...listed, HTTPS_PROXY: "http://proxy.test:3128" } });
   });
 });
 

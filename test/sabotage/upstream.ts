@@ -99,7 +99,7 @@ export const upstreamSabotages: readonly Sabotage[] = [
     file: "src/config/load-config.ts",
     find: "variablesWithPasswords(hostEnvironment).map(",
     replace: "variablesWithPasswords({}).map(",
-    test: "src/config/load-config.test.ts",
+    test: "src/config/load-upstream-proxy.test.ts",
     name: "gives no sandbox its password by the list of variables",
   },
   {

@@ -85,7 +85,7 @@ const taken: readonly Omit<Row, "says">[] = [
   { name: "HTTP/1.0", pieces: ["HTTP/1.0 200 Connection established\r\n\r\n"] },
   { name: "a length that counts for nothing", pieces: ["HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"] },
   { name: "a coding that counts for nothing", pieces: ["HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"] },
-  { name: "its head in pieces", pieces: [..."HTTP/1.1 200 OK\r\n\r\n"] },
+  { name: "its head in pieces", pieces: "HTTP/1.1 200 OK\r\n\r\n".split("") },
 ];
 const rows = [...refused, ...taken];
 const firstPort = 20_000;
