@@ -120,6 +120,11 @@ print(os.environ["LINES"], file=sys.stderr)`;
     await env.sh('printf %s "$KEY" >/tmp/kept', { secrets: ["KEY"] });
     expect((await env.sh("cat /tmp/kept; echo; env")).stdout_tail).toMatch(/^\[redacted:KEY\]\n/);
     expectNoValue(JSON.stringify(await env.sh("cat /tmp/kept | base64; env")));
+    const read = await glovebox().readFile({ env_id: env.id, path: "/tmp/kept" });
+    expect(read).toMatchObject({ content: "[redacted:KEY]", warnings: [expect.stringContaining("KEY")] });
+    await env.sh('mkdir /tmp/names; touch "/tmp/names/$LOWER"', { secrets: ["LOWER"] });
+    const { files } = await glovebox().listFiles({ env_id: env.id, path: "/tmp/names" });
+    expect(files.map(({ path: name }) => name)).toEqual(["[redacted:LOWER]"]);
   });
 
   it("are taken out of a background process's output, from whatever offset it is read", async () => {

@@ -68,6 +68,26 @@ describe.each(["docker", "podman"] as const)("environments over MCP on %s", (eng
     expect(ran.structuredContent?.["stderr_tail"]).toContain("FAIL: test_wrong");
     expect(readFileSync(path.join(folder, "report.txt"), "utf8")).toBe("seen\n");
 
+    const place = { env_id: "suite", path: "sub/notes.txt" };
+    expect(await call("write_file", { ...place, content: "☃" })).toMatchObject({
+      content: [{ type: "text", text: "Wrote 3 bytes to sub/notes.txt." }],
+      structuredContent: { env_id: "suite", size_bytes: 3 },
+    });
+    expect(readFileSync(path.join(folder, "sub/notes.txt"), "utf8")).toBe("☃");
+    expect(await call("read_file", place)).toMatchObject({ structuredContent: { env_id: "suite", content: "☃" } });
+    expect(await call("list_files", { env_id: "suite", path: "sub" })).toMatchObject({
+      structuredContent: { files: [{ path: "notes.txt", type: "file", size_bytes: 3 }] },
+    });
+    for (const [more, type] of [
+      [{ session_id: "ses-1" }, "INVALID_REQUEST"],
+      [{ env_id: null }, "INVALID_REQUEST"],
+      [{ env_id: "other" }, "NOT_FOUND"],
+      [{ env_id: undefined }, "NOT_FOUND"],
+    ] as const) {
+      const refused = await call("read_file", { ...place, ...more });
+      expect(refused).toMatchObject({ isError: true, structuredContent: { error: { error_type: type } } });
+    }
+
     const unknown = await call("run_command", { env_id: "other", command: ["true"] });
     expect(unknown).toMatchObject({
       isError: true,

@@ -2,10 +2,59 @@ import type { Sabotage } from "./sabotage.ts";
 
 const look = "src/sandbox/tooling/look-at-tooling.test.ts";
 const growth = "src/sandbox/growth/growth-watch.test.ts";
+const files = "test/e2e/environment-files.test.ts";
 const startFiles = "test/e2e/session-start-files.test.ts";
 const tooling = "test/e2e/tooling-files.test.ts";
 
 export const projectsSabotages: readonly Sabotage[] = [
+  {
+    id: "files: what a write changes of the tooling files is not named",
+    file: "src/workloads/environment/use-environment-files.ts",
+    find: "const trace = writes ? await tooling.begin(parts.isWorking()) : null;",
+    replace: "const trace = null;",
+    test: files,
+    name: "that the owner's tools run are named",
+  },
+  {
+    id: "files: a file that is written keeps its setuid bit",
+    file: "src/sandbox/files/file-scripts.ts",
+    find: "case $mode in ????) mode=\\${mode#?} ;; esac",
+    replace: ":",
+    test: files,
+    name: "go in and come out beside commands",
+  },
+  {
+    id: "files: a container that is gone is not replaced",
+    file: "src/workloads/environment/use-environment-files.ts",
+    find: 'new Set(["NOT_FOUND", ',
+    replace: 'new Set(["SANDBOX_LOST", "NOT_FOUND", ',
+    test: files,
+    name: "are at hand in a new container",
+  },
+  {
+    id: "files: a request may name two places",
+    file: "src/operations/handling/one-place.ts",
+    find: "if (environment === undefined || session === undefined) return;",
+    replace: 'if (session !== "") return;',
+    test: "test/e2e/http-environments.test.ts",
+    name: "refuse what is no file's field",
+  },
+  {
+    id: "files: another principal is told of a sandbox that lives",
+    file: "src/operations/sandboxes/sandbox-place-handler.ts",
+    find: "if (!isLive || ",
+    replace: "if (",
+    test: "test/e2e/http-environments.test.ts",
+    name: "which another key never sees",
+  },
+  {
+    id: "files: what is read shows a secret",
+    file: "src/operations/files/files-handler.ts",
+    find: "redaction.bytes(used.result.content)",
+    replace: "used.result.content",
+    test: "test/e2e/environment-secrets.test.ts",
+    name: "what another command finds of them",
+  },
   {
     id: "tooling: git's configuration is not compared",
     file: "src/sandbox/tooling/look-at-git.ts",
