@@ -41,7 +41,7 @@ describe.each(["docker", "podman"] as const)("environments over HTTP with keys o
     ann = await server.addKey("ann", "--mount-roots", path.join(folder, "project"));
     bob = await server.addKey("bob");
     const body = { env_id: "mine", image, project_root: path.join(folder, "project") };
-    expect((await ann.ask(create, body)).status).toBe(200);
+    await ann.ask(create, body);
   });
   beforeEach((context) => {
     if (!isRequired(engine)) context.skip(`GLOVEBOX_TEST_REQUIRE does not list ${engine}`);
@@ -179,8 +179,8 @@ describe.each(["docker", "podman"] as const)("environments over HTTP with keys o
       });
       expect(JSON.stringify(answer["context"])).toContain(`"${field}"`);
     }
-    for (const path_ of ["a%00b", "%ED%A0%80"]) {
-      expect((await answerOf(await ann.ask(`GET ${at}/${path_}`))).status, path_).toBe(400);
+    for (const name of ["a%00b", "%ED%A0%80"]) {
+      expect((await answerOf(await ann.ask(`GET ${at}/${name}`))).status, name).toBe(400);
     }
     for (const id of ["none", "x".repeat(3000), "ses-1", "..%2Fmine", "mine%00"]) {
       const answer = await answerOf(await ann.ask(`GET /api/environments/${id}/files`));
