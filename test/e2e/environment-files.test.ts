@@ -50,7 +50,7 @@ describe.each(["docker", "podman"] as const)("files of environments on %s", (eng
     // What a file could do as root, or another's, a new one cannot.
     await write(env, "in/tool", "x");
     execFileSync("chmod", ["6755", at("project/in/tool")]);
-    await write(env, "in/tool", "y");
+    await expect(write(env, "in/tool", "y")).resolves.toMatchObject({ size_bytes: 1 });
     expect(statSync(at("project/in/tool")).mode & 0o7777).toBe(0o755);
   });
 
@@ -145,7 +145,7 @@ describe.each(["docker", "podman"] as const)("files of environments on %s", (eng
     await write(env, "stays", "x");
     await write(env, "/tmp/goes", "x");
     execFileSync(engine, ["rm", "-f", env.container_id], { stdio: "ignore" });
-    expect(await read(env, "stays")).toMatchObject({
+    await expect(read(env, "stays")).resolves.toMatchObject({
       ...{ content: "x", restarted: true, warnings: [expect.stringContaining("new container")] },
     });
     expect(await refusal(read(env, "/tmp/goes"))).toMatchObject({ errorType: "NOT_FOUND" });
