@@ -56,7 +56,7 @@ async function start(code: string): Promise<string> {
     "content-type": "application/json",
     prefer: "respond-async",
   };
-  const body = JSON.stringify({ language: "python", code });
+  const body = JSON.stringify({ language: "python", code, timeout_seconds: 100 });
   const answer = await fetch(`${served.url}/api/sandbox/execute`, { method: "POST", headers, body });
   expect(answer.status).toBe(202);
   const { sandbox_id: id } = (await answer.json()) as { readonly sandbox_id: string };

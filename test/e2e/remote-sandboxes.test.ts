@@ -140,6 +140,23 @@ describe.each(["docker", "podman", "local"] as const)("a client in a sandbox of 
   });
 });
 
+it("the end of the server is the end of a program in a sandbox of it", async () => {
+  const seconds = uniqueSeconds();
+  const scene = await openRemoteScene("local");
+  const ended = scene.glovebox.sandboxes.get(scene.id).run(["sleep", seconds]);
+  const failure = ended.then(
+    () => null,
+    (error: unknown) => error,
+  );
+  await until(() => sleepersFor(seconds).length > 0);
+  await scene.server[Symbol.asyncDispose]();
+  expect(await failure).toMatchObject({
+    errorType: expect.stringMatching(/^(?:CANCELLED|SANDBOX_LOST|NETWORK_ERROR)$/),
+  });
+  await until(() => sleepersFor(seconds).length === 0);
+  await scene.glovebox.close();
+});
+
 describe("what is wrong with a copy", () => {
   let scene: RemoteScene;
   const folder = mkdtempSync(path.join(os.tmpdir(), "glovebox-test-"));

@@ -117,7 +117,8 @@ export class LiveConnection {
       else if (this.#hasStarted && data.length <= maxLiveBytes) this.#input.receive(data);
       else throw new RangeError(`input comes after start, in messages of at most ${maxLiveBytes} bytes`);
     } catch (error) {
-      const why = error instanceof RangeError ? error.message : "a message is none of those that /docs describes";
+      const why =
+        error instanceof RangeError ? error.message : "a message is none of those that docs/http.md describes";
       this.close(closed.badMessage, why);
     }
   }
