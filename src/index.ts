@@ -12,11 +12,13 @@ export type { CallOptions, RunOptions } from "./library/objects/calls.ts";
 export type { Camel } from "./library/objects/camel.ts";
 export type { Execution } from "./library/objects/execution.ts";
 export type { OutputChunk } from "./library/objects/output-reader.ts";
+export type { Tests } from "./library/objects/tests.ts";
 export type { Environment, Environments } from "./library/objects/environment.ts";
 export type {
   CommandOptions,
   EnvironmentOptions,
   ExecuteOptions,
+  TestsOptions,
   ProcessOptions,
   SessionOptions,
   SessionRunOptions,

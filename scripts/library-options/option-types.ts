@@ -5,12 +5,14 @@ import { executeCodeContract } from "../../src/operations/execute/execute-contra
 import { openSessionContract } from "../../src/operations/session/sessions-contract.ts";
 import { runCodeContract } from "../../src/operations/session/run-code-contract.ts";
 import { runCommandContract } from "../../src/operations/environments/run-command-contract.ts";
+import { runTestsContract } from "../../src/operations/tests/run-tests-contract.ts";
 import { startProcessContract } from "../../src/operations/processes/start-process-contract.ts";
 import type { OperationContract } from "../../src/operations/contract/operation-contract.ts";
 
 /** What options are written for, the fields that an object knows by itself, and a sentence about them. */
 const optionTypes: readonly (readonly [string, OperationContract, readonly string[], string])[] = [
   ["ExecuteOptions", executeCodeContract, [], "A program for a fresh sandbox."],
+  ["TestsOptions", runTestsContract, [], "A project's tests in a fresh sandbox."],
   ["SessionOptions", openSessionContract, [], "What a session is opened with, and keeps."],
   ["SessionRunOptions", runCodeContract, ["session_id"], "A program in a session."],
   ["EnvironmentOptions", createEnvironmentContract, [], "What an environment is made of."],

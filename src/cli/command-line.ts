@@ -16,6 +16,7 @@ import { addRunCommand } from "./run/run-command.ts";
 import { addSandboxesCommands } from "./commands/sandboxes-commands.ts";
 import { addServeCommand } from "./commands/serve-command.ts";
 import { addStatsCommand } from "./commands/stats-command.ts";
+import { addTestCommand } from "./test/test-command.ts";
 import { addShellCommand } from "./commands/shell-command.ts";
 
 /** Runs one command line and resolves to its exit code; never rejects. */
@@ -52,6 +53,7 @@ function buildProgram(io: CommandIo, setExitCode: SetExitCode): Command {
     })
     .showHelpAfterError("(glovebox --help lists the commands, glovebox COMMAND --help their options)");
   addRunCommand(program, io, setExitCode);
+  addTestCommand(program, io, setExitCode);
   addImagesCommand(program, io, setExitCode);
   addSandboxesCommands(program, io, setExitCode);
   addStatsCommand(program, io, setExitCode);

@@ -22,6 +22,7 @@ import { listAlertsHandler } from "./metrics/list-alerts-handler.ts";
 import { sandboxStatsHandler } from "./metrics/sandbox-stats-handler.ts";
 import { checkMountHandler, listMountsHandler } from "./mounts/mounts-handler.ts";
 import { doctorHandler } from "./doctor/doctor-handler.ts";
+import { runTestsHandler } from "./tests/run-tests-handler.ts";
 import type { Handler } from "./handling/handler.ts";
 
 /** What does each operation of the table; only the platform knows it. */
@@ -35,6 +36,7 @@ export const handlers: readonly Handler[] = [
   readFileHandler,
   writeFileHandler,
   executeCodeHandler,
+  runTestsHandler,
   createEnvironmentHandler,
   runCommandHandler,
   listEnvironmentsHandler,

@@ -3,6 +3,7 @@ import { endSessionContract } from "./session/end-session-contract.ts";
 import { listFilesContract, readFileContract, writeFileContract } from "./files/files-contract.ts";
 import { getSessionContract, listSessionsContract, openSessionContract } from "./session/sessions-contract.ts";
 import { executeCodeContract } from "./execute/execute-contract.ts";
+import { runTestsContract } from "./tests/run-tests-contract.ts";
 import { createEnvironmentContract } from "./environments/create-environment-contract.ts";
 import { runCommandContract } from "./environments/run-command-contract.ts";
 import { listEnvironmentsContract, destroyEnvironmentContract } from "./environments/environments-contract.ts";
@@ -38,6 +39,7 @@ export const operationTable: readonly OperationContract[] = [
   readFileContract,
   writeFileContract,
   executeCodeContract,
+  runTestsContract,
   createEnvironmentContract,
   runCommandContract,
   listEnvironmentsContract,

@@ -55,7 +55,7 @@ export const layers: Readonly<Record<string, LayerRule>> = {
   },
   workloads: {
     layers: ["errors", "base", "policy", "engines", "egress", "sandbox", "packages"],
-    packages: ["esbuild"],
+    packages: ["esbuild", "ignore", "@rgrove/parse-xml"],
     builtins: "any",
   },
   telemetry: {

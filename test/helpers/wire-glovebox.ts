@@ -32,6 +32,7 @@ import { parseRequest } from "../../src/operations/contract/parse-request.ts";
 import { openEmbeddedCaller, type EmbeddedOptions } from "../../src/library/embedded-caller.ts";
 import { runCodeContract } from "../../src/operations/session/run-code-contract.ts";
 import { runCommandContract } from "../../src/operations/environments/run-command-contract.ts";
+import { runTestsContract } from "../../src/operations/tests/run-tests-contract.ts";
 import { startProcessContract } from "../../src/operations/processes/start-process-contract.ts";
 import type { z } from "zod";
 
@@ -74,6 +75,7 @@ export async function createGlovebox(options: EmbeddedOptions = {}) {
       on(contract)(request, how);
   return {
     execute: on(executeCodeContract),
+    test: on(runTestsContract),
     runCode: on(runCodeContract),
     listFiles: plain(listFilesContract),
     readFile: on(readFileContract),

@@ -46,13 +46,7 @@ export function requestOfOptions(
     secrets: options.secret.length > 0 ? secretsOf(options.secret) : undefined,
     args: source.args.length > 0 ? source.args : undefined,
     artifacts: options.artifact.length > 0 ? options.artifact : undefined,
-    limits: definedOnly({
-      cpus: parseNumber(options.cpus, "--cpus"),
-      memory_mb: options.memory === undefined ? undefined : parseBytes(options.memory, "--memory") / mebibyte,
-      timeout_seconds: options.timeout === undefined ? undefined : parseDuration(options.timeout, "--timeout") / 1000,
-      pids: parseNumber(options.pids, "--pids"),
-      disk_mb: options.disk === undefined ? undefined : parseBytes(options.disk, "--disk") / mebibyte,
-    }),
+    limits: limitsOfOptions(options),
     engine: options.engine,
     image: options.image,
     network: parseNetworkOption(options.network),
@@ -61,6 +55,19 @@ export function requestOfOptions(
     min_isolation: options.minIsolation,
   };
   return definedOnly(request);
+}
+
+/** The limits that options name. @throws INVALID_REQUEST naming the option */
+export function limitsOfOptions(
+  options: Pick<RunOptions, "cpus" | "memory" | "timeout" | "pids" | "disk">,
+): Record<string, unknown> {
+  return definedOnly({
+    cpus: parseNumber(options.cpus, "--cpus"),
+    memory_mb: options.memory === undefined ? undefined : parseBytes(options.memory, "--memory") / mebibyte,
+    timeout_seconds: options.timeout === undefined ? undefined : parseDuration(options.timeout, "--timeout") / 1000,
+    pids: parseNumber(options.pids, "--pids"),
+    disk_mb: options.disk === undefined ? undefined : parseBytes(options.disk, "--disk") / mebibyte,
+  });
 }
 
 /** @throws INVALID_REQUEST */
@@ -105,6 +112,7 @@ function parseNumber(text: string | undefined, option: string): number | undefin
   return value;
 }
 
-function definedOnly(record: Readonly<Record<string, unknown>>): Record<string, unknown> {
+/** The fields that have a value. */
+export function definedOnly(record: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined));
 }

@@ -9,6 +9,7 @@ import type { Result } from "./result.ts";
 import type { ExecuteOptions } from "./options.ts";
 import { Sandboxes } from "./sandbox.ts";
 import { Sessions } from "./session.ts";
+import { Tests } from "./tests.ts";
 
 /**
  * Glovebox: in this process (`createGlovebox`) or on a server (`connect`), with the same objects.
@@ -21,6 +22,8 @@ export class Glovebox implements AsyncDisposable {
   readonly sessions: Sessions;
   /** Containers that run commands until they are closed. */
   readonly environments: Environments;
+  /** Test runs of projects. */
+  readonly tests: Tests;
   /** Sandboxes that live now; in this process those of other processes of this user too. */
   readonly sandboxes: Sandboxes;
   /** Default images; of this machine only. */
@@ -35,6 +38,7 @@ export class Glovebox implements AsyncDisposable {
     this.#calls = new Calls(caller);
     this.sessions = new Sessions(this.#calls);
     this.environments = new Environments(this.#calls);
+    this.tests = new Tests(this.#calls);
     this.sandboxes = new Sandboxes(this.#calls);
     this.images = new Images(this.#calls);
     this.packages = new PackageCache(this.#calls);

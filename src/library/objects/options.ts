@@ -64,6 +64,62 @@ export interface ExecuteOptions {
   readonly minIsolation?: "preload" | "namespaces" | "container" | "vm" | undefined;
 }
 
+/** A project's tests in a fresh sandbox. */
+export interface TestsOptions {
+  /** The project's folder on the host. It is copied into the sandbox, without node_modules, caches, .git and what .gitignore names, and never written. */
+  readonly projectPath: string;
+  /** Shell line that runs the tests, as you would type it: npm test, python -m pytest -q. */
+  readonly testCommand: string;
+  /** Shell line that installs what the tests need, with the package registries as its network; default: the install of the project's lockfile. "": nothing is installed. */
+  readonly setupCommand?: string | undefined;
+  /** Environment variables of the installation and the tests. */
+  readonly environment?: Readonly<Record<string, string>> | undefined;
+  /** Time for the tests; default 300. The installation has as much. */
+  readonly timeoutSeconds?: number | undefined;
+  /** Files that are laid over the copy right before the tests run, such as tests that the code under test must not change; configuration of test runners beside them is removed. */
+  readonly trustedFiles?:
+    | readonly (
+        | string
+        | {
+            /** Relative path beside the code. */
+            readonly path: string;
+            readonly content: string;
+            /** How `content` is written; default utf8. */
+            readonly encoding?: "utf8" | "base64" | undefined;
+          }
+      )[]
+    | undefined;
+  /** Copy node_modules and whatever else is left out otherwise; default false. */
+  readonly includeIgnored?: boolean | undefined;
+  /** Formats in which the whole report is returned. */
+  readonly reports?: readonly ("ctrf" | "junit")[] | undefined;
+  /** Limits; each defaults to the deployment's for this kind of work. */
+  readonly limits?:
+    | {
+        /** CPUs' worth of time, fractions allowed. */
+        readonly cpus?: number | undefined;
+        /** Memory in MiB, without swap. */
+        readonly memoryMb?: number | undefined;
+        /** Time for the program itself, in seconds. */
+        readonly timeoutSeconds?: number | undefined;
+        /** Processes and threads together. */
+        readonly pids?: number | undefined;
+        /** Writable space in MiB. */
+        readonly diskMb?: number | undefined;
+      }
+    | undefined;
+  /** What the code may reach: "none" (the default), "registries" (the package registries that the host is configured for), "open" (every public name, if the deployment allows it), or a list of domains such as ["example.com", "*.example.org", "example.net:8443"]. */
+  readonly network?: string | readonly string[] | undefined;
+  /** Container image; default: the deployment's for the language of the command, the lockfile or the files. */
+  readonly image?: string | undefined;
+  /** Engine by its name, or auto; default: the deployment's. */
+  readonly engine?: string | undefined;
+  /** OCI runtime by the name that the engine has for it; default: the engine's own. */
+  readonly ociRuntime?: string | undefined;
+  /** Refuse engines that seal less than this. */
+  readonly minIsolation?: "preload" | "namespaces" | "container" | "vm" | undefined;
+}
+
 /** What a session is opened with, and keeps. */
 export interface SessionOptions {
   /** Limits; each defaults to the deployment's for this kind of work. */

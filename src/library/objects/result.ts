@@ -1,6 +1,6 @@
 /** What came of a program. */
 export type Result<Response> = Response & {
-  /** Whether it ended by itself with exit code 0. */
+  /** Whether it ended by itself with exit code 0; of a test run: whether its verdict is `passed`. */
   readonly ok: boolean;
 };
 
@@ -8,6 +8,8 @@ export type Result<Response> = Response & {
 interface Ending {
   readonly outcome?: string;
   readonly exitCode?: number | null;
+  readonly verdict?: string;
+  readonly reason?: string;
   readonly error?: { readonly message: string; readonly suggestion: string } | undefined;
 }
 
@@ -25,16 +27,18 @@ export class ProgramError<Response = unknown> extends Error {
 
 /** @throws ProgramError when asked to, for a program that did not end well */
 export function resultOf<Response>(response: Response, throwOnError: boolean): Result<Response> {
-  const { outcome, exitCode } = response as Ending;
-  const ok = outcome === undefined ? exitCode === 0 : outcome === "completed";
+  const { outcome, exitCode, verdict } = response as Ending;
+  const hasEnded = outcome === undefined ? exitCode === 0 : outcome === "completed";
+  const ok = verdict === undefined ? hasEnded : verdict === "passed";
   const result = { ...response, ok };
   if (throwOnError && !ok) throw new ProgramError(result);
   return result;
 }
 
 function describeEnd(result: object): string {
-  const { outcome = "failed", exitCode, error } = result as Ending;
+  const { outcome = "failed", exitCode, error, verdict, reason } = result as Ending;
   if (error !== undefined) return `${error.message} ${error.suggestion}`;
+  if (verdict !== undefined) return `The tests ended: ${verdict}. ${reason ?? ""}`.trim();
   return exitCode === null || exitCode === undefined
     ? `The program ended: ${outcome}.`
     : `The program ended with exit code ${exitCode}.`;

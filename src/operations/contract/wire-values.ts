@@ -20,6 +20,9 @@ export const outcomes = [
   "sandbox_lost",
 ] as const;
 
+/** What a test run comes to. */
+export const testVerdicts = ["passed", "failed", "nothing_ran", "could_not_run", "timed_out", "oom_killed"] as const;
+
 /** Signals that a background process can be sent and survive. */
 export const processSignals = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"] as const;
 

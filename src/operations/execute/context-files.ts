@@ -8,6 +8,7 @@ import type { ExecuteRequest } from "./execute-contract.ts";
 export async function readContextFiles(
   platform: PlatformParts,
   files: NonNullable<ExecuteRequest["context_files"]>,
+  field = "context_files",
 ): Promise<{ readonly contextFiles: readonly ContextFile[]; readonly notices: readonly string[] }> {
   const isNamed = files.some((file) => typeof file === "string");
   const { gate, notices } = isNamed ? await openMountGate(platform) : { gate: null, notices: [] };
@@ -19,7 +20,7 @@ export async function readContextFiles(
       };
     }
     if (gate === null) throw new TypeError("A file given by path needs the gate.");
-    return readContextFile(file, gate, `context_files[${index}]`);
+    return readContextFile(file, gate, `${field}[${index}]`);
   });
   return { contextFiles: await Promise.all(contextFiles), notices };
 }

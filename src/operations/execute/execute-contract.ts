@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { contextFileSchema } from "../contract/context-file-schema.ts";
 import { labelsSchema } from "../contract/labels-schema.ts";
 import { defineOperation, type ToolImage } from "../contract/operation-contract.ts";
 import { programResponse } from "../contract/program-schema.ts";
@@ -6,15 +7,6 @@ import { programText } from "../contract/program-text.ts";
 import { runSettings } from "../contract/run-settings-schema.ts";
 import { secretsSchema } from "../contract/secrets-schema.ts";
 import { languages } from "../contract/wire-values.ts";
-
-const contextFile = z.union([
-  z.string().describe("Path of a file below the working directory; it keeps its relative path."),
-  z.strictObject({
-    path: z.string().describe("Relative path beside the code."),
-    content: z.string(),
-    encoding: z.enum(["utf8", "base64"]).optional().describe("How `content` is written; default utf8."),
-  }),
-]);
 
 /** Request of a one-shot execution (SPEC EX1). */
 const executeRequestSchema = z.strictObject({
@@ -24,7 +16,7 @@ const executeRequestSchema = z.strictObject({
     .string()
     .optional()
     .describe("Name of the program's file, as tracebacks show it; default main.py, main.js or main.ts."),
-  context_files: z.array(contextFile).optional().describe("Read-only files beside the code, importable from it."),
+  context_files: z.array(contextFileSchema).optional().describe("Read-only files beside the code, importable from it."),
   environment: z.record(z.string(), z.string()).optional().describe("Environment variables of the program."),
   secrets: secretsSchema.optional(),
   timeout_seconds: z.number().optional().describe("Time for the program; short for limits.timeout_seconds."),

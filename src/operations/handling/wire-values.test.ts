@@ -7,6 +7,7 @@ import { toolingChanges } from "../../policy/tooling/tooling-changes.ts";
 import { toolingFilesModes } from "../../policy/tooling/tooling-files.ts";
 import { outcomes } from "../../sandbox/outcome.ts";
 import { logStreams } from "../../telemetry/logs/log-entry.ts";
+import { verdicts } from "../../workloads/tests/verdict.ts";
 import * as wire from "../contract/wire-values.ts";
 
 it("the words of the wire are those of the layers that act on them", () => {
@@ -15,6 +16,7 @@ it("the words of the wire are those of the layers that act on them", () => {
     isolationLevels,
     logStreams,
     outcomes,
+    testVerdicts: verdicts,
     processSignals,
     toolingChanges,
     toolingFilesModes,

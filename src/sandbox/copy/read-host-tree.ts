@@ -6,23 +6,42 @@ import type { CopyBudget } from "./copy-budget.ts";
 import { onHost } from "./on-host.ts";
 import type { HostFolder } from "./host-folder.ts";
 
-/** All below a folder of this machine. Links are links, never what they lead to; what is no file is left out. */
+/** Says what of a tree is read. */
+export interface TreeFilter {
+  /** Asked for each folder, which is open; `prefix` is its path with a slash, empty for the outermost. */
+  enter(
+    folder: HostFolder,
+    prefix: string,
+  ): Promise<{
+    /** Whether an entry of the folder is read, and for a folder all below it; `path` is relative to the outermost. */
+    readonly takes: (path: string, name: string, isFolder: boolean) => boolean;
+    /** The filter of the folders in it. */
+    readonly below: TreeFilter;
+  }>;
+}
+
+/**
+ * All below a folder of this machine, or what the filter takes of it. Links are links, never what they lead to; what is no
+ * file is left out.
+ */
 export async function* readHostTree(
   folder: HostFolder,
   budget: CopyBudget,
-  prefix = "",
+  { prefix = "", filter }: { readonly prefix?: string; readonly filter?: TreeFilter | undefined } = {},
 ): AsyncGenerator<NewTreeEntry, void, undefined> {
   const names = await onHost(prefix || ".", readdir(folder.self));
+  const rules = await filter?.enter(folder, prefix);
   for (const name of names.toSorted()) {
     const path = `${prefix}${name}`;
     if (name.includes("\ufffd")) throw unnamed(path);
     const stat = await onHost(path, lstat(folder.at(name)));
+    if (rules?.takes(path, name, stat.isDirectory()) === false) continue;
     const facts = { path, mode: stat.mode & 0o777, modifiedAtMs: Math.floor(stat.mtimeMs) };
     if (stat.isDirectory()) {
       budget.take(0);
       yield { ...facts, kind: "folder" };
       await using child = await onHost(path, folder.enter(name));
-      yield* readHostTree(child, budget, `${path}/`);
+      yield* readHostTree(child, budget, { prefix: `${path}/`, filter: rules?.below });
     } else if (stat.isSymbolicLink()) {
       budget.take(0);
       yield { ...facts, kind: "link", target: await readlink(folder.at(name)) };

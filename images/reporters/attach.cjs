@@ -1,0 +1,89 @@
+"use strict";
+// Loaded into every Node process of a test run. In a test runner's own process it adds our reporter beside the human one,
+// and lets the processes that it starts have their variables as they were.
+const { realpathSync } = require("node:fs");
+const { createRequire } = require("node:module");
+const path = require("node:path");
+
+const mains = [
+  { runner: "jest", words: /[/\\]jest(-cli)?[/\\]bin[/\\]jest\.js$/, attach: attachJest },
+  { runner: "vitest", words: /[/\\]vitest[/\\](vitest\.mjs|dist[/\\]cli\.js)$/, attach: attachVitest },
+  {
+    runner: "mocha",
+    words: /[/\\]mocha[/\\](bin[/\\]_?mocha(\.c?js)?|lib[/\\]cli[/\\]cli\.c?js)$/,
+    attach: attachMocha,
+  },
+];
+
+attach();
+
+function attach() {
+  const { isMainThread } = require("node:worker_threads");
+  if (!isMainThread || process.env.GLOVEBOX_TEST_REPORTS === undefined) return;
+  if (process.env.NODE_TEST_CONTEXT !== undefined) return restore();
+  const main = realMain();
+  const known = mains.find(({ words }) => words.test(main));
+  if (known === undefined) return;
+  const { openReport } = require("./report-writer.cjs");
+  if (openReport(known.runner) === null) return;
+  known.attach(main);
+  restore();
+}
+
+function realMain() {
+  try {
+    return realpathSync(process.argv[1] ?? "");
+  } catch {
+    return "";
+  }
+}
+
+/** Options of a runner stand before what is no option any more. */
+function addArguments(added) {
+  const end = process.argv.indexOf("--");
+  process.argv.splice(end < 0 ? process.argv.length : end, 0, ...added);
+}
+
+function has(option) {
+  return process.argv.some((argument) => argument === option || argument.startsWith(`${option}=`));
+}
+
+function attachJest() {
+  const ours = `--reporters=${path.join(__dirname, "jest-reporter.cjs")}`;
+  addArguments(has("--reporters") ? [ours] : ["--reporters=default", ours]);
+}
+
+function attachVitest() {
+  const ours = `--reporter=${path.join(__dirname, "vitest-reporter.mjs")}`;
+  addArguments(has("--reporter") ? [ours] : ["--reporter=default", ours]);
+}
+
+/** Mocha has one reporter only, so ours listens to the runner itself. */
+function attachMocha(main) {
+  const { listenToMocha } = require("./mocha-listener.cjs");
+  const found = createRequire(main);
+  for (const name of [
+    "../lib/runner",
+    "../lib/nodejs/parallel-buffered-runner",
+    "../runner",
+    "../nodejs/parallel-buffered-runner",
+  ]) {
+    for (const ending of [".js", ".cjs", ".mjs"]) {
+      try {
+        const loaded = found(`${name}${ending}`);
+        listenToMocha(loaded.Runner ?? loaded.default ?? loaded);
+        break;
+      } catch (error) {
+        if (error?.code !== "MODULE_NOT_FOUND") throw error;
+      }
+    }
+  }
+}
+
+/** What a test starts is no part of this run. */
+function restore() {
+  const { GLOVEBOX_NODE_OPTIONS: own } = process.env;
+  delete process.env.GLOVEBOX_NODE_OPTIONS;
+  if (own === undefined) delete process.env.NODE_OPTIONS;
+  else process.env.NODE_OPTIONS = own;
+}

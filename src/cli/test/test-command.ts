@@ -1,0 +1,121 @@
+import { writeFile } from "node:fs/promises";
+import type { Command } from "commander";
+import { engineChoices } from "../../config/engine-words.ts";
+import { errorCode } from "../../errors/error-code.ts";
+import { invalidField } from "../../errors/glovebox-error.ts";
+import type { OperationEvent } from "../../operations/contract/operation-call.ts";
+import { countsLine, runTestsContract, type RunTestsResponse } from "../../operations/tests/run-tests-contract.ts";
+import type { CommandIo, SetExitCode } from "../command-io.ts";
+import { exitCodes } from "../exit-code.ts";
+import { openCalls } from "../open-calls.ts";
+import { describeDenial, describeError } from "../output/error-report.ts";
+import { ProgramOutput } from "../output/program-output.ts";
+import { ProgressLine } from "../output/progress-line.ts";
+import { escapeLine } from "../output/terminal-escape.ts";
+import { inlineFiles } from "../run/inline-files.ts";
+import { runWarnings } from "../run/run-warnings.ts";
+import { requestOfTest, type TestOptions } from "./test-options.ts";
+
+const repeated = (value: string, before: readonly string[]): readonly string[] => [...before, value];
+
+/** `glovebox test`: a project's tests in a fresh sandbox. */
+export function addTestCommand(program: Command, io: CommandIo, setExitCode: SetExitCode): void {
+  program
+    .command("test")
+    .description("Run a project's tests in a fresh sandbox, on a copy of the project, and count them.")
+    .argument("[path]", "the project's folder (default: the current one)")
+    .argument("[command...]", "what runs the tests, after --; one argument is a shell line")
+    .option("--engine <engine>", `${engineChoices} (default: auto)`)
+    .option("--image <reference>", "container image (default: by the command, the lockfile or the files)")
+    .option("--setup <line>", 'shell line that installs first (default: by the lockfile; "": nothing)')
+    .option("--timeout <duration>", "time for the tests, such as 30s or 10m (default: 5m)")
+    .option("--memory <size>", "memory, such as 512m or 4g (default: 2g)")
+    .option("--cpus <number>", "CPUs' worth of time (default: 1)")
+    .option("--disk <size>", "writable space (default: 1g)")
+    .option("--env <name=value>", "environment variable; may be repeated", repeated, [])
+    .option("--trusted <path>", "file laid over the copy right before the tests run; may be repeated", repeated, [])
+    .option("--include-ignored", "copy node_modules and what .gitignore names, too")
+    .option("--network <policy>", "none, registries, open, or domains with commas between them (default: none)")
+    .option("--min-isolation <level>", "namespaces, container or vm: refuse engines that seal less")
+    .option("--junit <file>", "write the whole report as JUnit XML")
+    .option("--ctrf <file>", "write the whole report in the Common Test Report Format")
+    .option("--json", "print exactly one JSON object, the response, instead of the tests' output")
+    .addHelpText(
+      "after",
+      "\nExample: glovebox test . -- npm test" +
+        "\nExit code: 0 for the verdict passed alone; else the command's own where it is not 0, 1 failed or nothing ran, 124 timed out, 137 out of memory, 125 could not run, 2 wrong usage.",
+    )
+    .action(async (path: string | undefined, command: readonly string[], options: TestOptions) => {
+      setExitCode(await test({ path, command, options }, io));
+    });
+}
+
+interface Wanted {
+  readonly path: string | undefined;
+  readonly command: readonly string[];
+  readonly options: TestOptions;
+}
+
+async function test({ path, command, options }: Wanted, io: CommandIo): Promise<number> {
+  const request = requestOfTest(path, command, options);
+  const outputs = { stdout: new ProgramOutput(io.stdout), stderr: new ProgramOutput(io.stderr) };
+  const progress = new ProgressLine(io.stderr);
+  const told = new Set<string>();
+  const onEvent = async (event: OperationEvent): Promise<void> => {
+    if (event.type === "progress") return progress.show(event.message, event.fraction);
+    progress.clear();
+    if (event.type === "denied") io.stderr.write(describeDenial(event.denial));
+    if (event.type === "warning") {
+      told.add(event.message);
+      io.stderr.write(`glovebox: ${escapeLine(event.message)}\n`);
+    }
+    if (event.type === "output" && options.json !== true) await outputs[event.stream].write(event.bytes);
+  };
+  let response: RunTestsResponse;
+  {
+    await using calls = await openCalls();
+    if (calls.isRemote && options.trusted.length > 0) request["trusted_files"] = await inlineFiles(options.trusted);
+    try {
+      response = await calls.send(runTestsContract, request, { onEvent, signal: io.signal });
+    } finally {
+      progress.clear();
+    }
+  }
+  await writeReport("--junit", options.junit, response.report?.junit);
+  await writeReport("--ctrf", options.ctrf, response.report?.ctrf);
+  if (options.json === true) io.stdout.write(`${JSON.stringify(response)}\n`);
+  else io.stderr.write(describe(response, runWarnings(response, { told, namesDisk: options.disk !== undefined })));
+  return typeof io.signal.reason === "number" ? io.signal.reason : exitCodeOfTests(response);
+}
+
+async function writeReport(option: string, file: string | undefined, text: string | undefined): Promise<void> {
+  if (file === undefined || text === undefined) return;
+  try {
+    await writeFile(file, text);
+  } catch (error) {
+    throw invalidField(option, "a file that can be written", `${file} (${errorCode(error)})`, error);
+  }
+}
+
+/** The verdict last: it is what a person looks for. */
+function describe(response: RunTestsResponse, warnings: string): string {
+  const { error, verdict, reason, outcome } = response;
+  const explained = error === undefined || outcome === "cancelled" ? "" : describeError(error);
+  return `${warnings}${explained}${escapeLine(`glovebox: ${verdict}: ${reason} (${countsLine(response)})`)}\n`;
+}
+
+function exitCodeOfTests({ verdict, exit_code: exitCode }: RunTestsResponse): number {
+  switch (verdict) {
+    case "passed":
+      return 0;
+    case "failed":
+    case "nothing_ran":
+      return exitCode === null || exitCode === 0 ? 1 : exitCode;
+    case "timed_out":
+      return exitCodes.timedOut;
+    case "oom_killed":
+      return exitCodes.outOfMemory;
+    case "could_not_run":
+      return exitCodes.platformFailed;
+  }
+}

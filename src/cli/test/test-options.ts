@@ -1,0 +1,51 @@
+import { invalidField } from "../../errors/glovebox-error.ts";
+import { definedOnly, limitsOfOptions, parseNetworkOption, parseVariable } from "../run/run-options.ts";
+
+/** Options of `glovebox test` as the parser leaves them. */
+export interface TestOptions {
+  readonly engine?: string;
+  readonly image?: string;
+  readonly setup?: string;
+  readonly timeout?: string;
+  readonly memory?: string;
+  readonly cpus?: string;
+  readonly disk?: string;
+  readonly env: readonly string[];
+  readonly trusted: readonly string[];
+  readonly includeIgnored?: boolean;
+  readonly network?: string;
+  readonly minIsolation?: string;
+  readonly junit?: string;
+  readonly ctrf?: string;
+  readonly json?: boolean;
+}
+
+/** The request that the options ask for; values are checked by the operation. @throws INVALID_REQUEST naming the option */
+export function requestOfTest(
+  path: string | undefined,
+  command: readonly string[],
+  options: TestOptions,
+): Record<string, unknown> {
+  if (command.length === 0) throw invalidField("COMMAND", "what runs the tests, after --: -- npm test", "nothing");
+  const reports = [options.ctrf === undefined ? [] : "ctrf", options.junit === undefined ? [] : "junit"].flat();
+  return definedOnly({
+    project_path: path ?? ".",
+    test_command: toShellLine(command),
+    setup_command: options.setup,
+    environment: options.env.length > 0 ? Object.fromEntries(options.env.map(parseVariable)) : undefined,
+    trusted_files: options.trusted.length > 0 ? options.trusted : undefined,
+    include_ignored: options.includeIgnored,
+    reports: reports.length > 0 ? reports : undefined,
+    limits: limitsOfOptions(options),
+    network: parseNetworkOption(options.network),
+    image: options.image,
+    engine: options.engine,
+    min_isolation: options.minIsolation,
+  });
+}
+
+/** One argument is a shell line already; several are a program and its arguments, as they stand. */
+function toShellLine(command: readonly string[]): string {
+  if (command.length === 1) return command[0] ?? "";
+  return command.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(" ");
+}

@@ -1,0 +1,145 @@
+import { invalidField } from "../../errors/glovebox-error.ts";
+import { checkContextFiles } from "../../policy/request/context-files.ts";
+import { checkEnvironment } from "../../policy/request/environment.ts";
+import { checkImageReference } from "../../policy/image-reference.ts";
+import { parseNetwork } from "../../policy/network/network.ts";
+import type { CheckedContextFile } from "../../policy/request/context-files.ts";
+import { runTests } from "../../workloads/tests/run-tests.ts";
+import type { TestsResult } from "../../workloads/tests/tests-result.ts";
+import type { TestsSpec } from "../../workloads/tests/tests-spec.ts";
+import type { OperationCall } from "../contract/operation-call.ts";
+import type { RequestOf } from "../contract/operation-contract.ts";
+import { openProject } from "../environments/open-project.ts";
+import { readContextFiles } from "../execute/context-files.ts";
+import { explicitDemands } from "../handling/explicit-demands.ts";
+import { handle } from "../handling/handler.ts";
+import { buildEvent, pullEvent } from "../handling/image-events.ts";
+import type { PlatformParts } from "../handling/platform-parts.ts";
+import { requestedLimits } from "../handling/requested-limits.ts";
+import { resultAlertsSince } from "../handling/result-alerts.ts";
+import { runTestsContract, type RunTestsResponse } from "./run-tests-contract.ts";
+
+type Request = RequestOf<typeof runTestsContract>;
+
+/** Longest shell line. */
+const maxLine = 65_536;
+
+/** `run_tests`: a project's tests in a fresh sandbox. */
+export const runTestsHandler = handle(runTestsContract, run);
+
+async function run(platform: PlatformParts, request: Request, call: OperationCall): Promise<RunTestsResponse> {
+  const { contextFiles, notices } = await readContextFiles(platform, request.trusted_files ?? [], "trusted_files");
+  const trustedFiles = checkContextFiles(contextFiles, { reservedPaths: [], field: "trusted_files" });
+  const spec = specOf(platform, request, call, trustedFiles);
+  const opened = await openProject(platform, request.project_path, { readOnly: true, field: "project_path" });
+  await using place = opened.project.place;
+  const { engine, notes: engineNotes } = await platform.chooseEngine(request.engine, {
+    minIsolation: spec.minIsolation,
+    signal: call.signal,
+  });
+  const notes = [...new Set([...notices, ...opened.notices, ...engineNotes])];
+  for (const note of notes) await call.onEvent?.({ type: "warning", message: note });
+  const { mark } = platform.alertBook;
+  const { config, host, signal } = { ...platform, signal: call.signal };
+  const onProgress = (message: string): void => void call.onEvent?.({ type: "progress", message, fraction: null });
+  const result = await runTests(
+    { ...spec, project: place },
+    {
+      ...platform,
+      engine,
+      maxOutputBytes: config.maxOutputBytes,
+      platform: host.platform,
+      executable: host.executable,
+      provideImage: (image, imageDemanded) =>
+        platform.provideImage({ image, imageDemanded }, engine, {
+          signal,
+          onPull: (name, progress) => void call.onEvent?.(pullEvent(name, progress)),
+          onBuild: (name, line) => void call.onEvent?.(buildEvent(name, line)),
+        }),
+    },
+    call,
+    {
+      onSandbox: (sandboxId) => void call.onEvent?.({ type: "sandbox", sandboxId }),
+      onOutput: (stream, bytes) => call.onEvent?.({ type: "output", stream, bytes }),
+      onDenied: (denial) => void call.onEvent?.({ type: "denied", denial }),
+      onProgress,
+    },
+  );
+  return { ...toWire(result, notes), ...resultAlertsSince(platform.alertBook, mark, result.sandboxId) };
+}
+
+/** Everything but the project is checked before anything is started. */
+function specOf(
+  platform: PlatformParts,
+  request: Request,
+  call: OperationCall,
+  trustedFiles: readonly CheckedContextFile[],
+): Omit<TestsSpec, "project"> {
+  const { config } = platform;
+  const network = parseNetwork(request.network);
+  platform.assertNetworkAllowed(network);
+  const limits = requestedLimits("test", request, config);
+  const { python, javascript, session } = config.images;
+  return {
+    sandboxId: call.sandboxId,
+    testCommand: checkLine(request.test_command, "test_command", 1),
+    setupCommand:
+      request.setup_command === undefined ? undefined : checkLine(request.setup_command, "setup_command", 0),
+    includeIgnored: request.include_ignored ?? false,
+    trustedFiles,
+    environment: checkEnvironment(request.environment ?? {}),
+    hostEnvironment: config.hostEnvironment,
+    wanted: { ctrf: request.reports?.includes("ctrf") ?? false, junit: request.reports?.includes("junit") ?? false },
+    limits,
+    setupTimeoutMs: limits.timeoutMs,
+    network,
+    image: request.image === undefined ? undefined : checkImageReference(request.image),
+    defaultImages: { python, javascript, bun: session },
+    ociRuntime: request.oci_runtime,
+    explicitDemands: explicitDemands("test", request, config.explicitSettings),
+    minIsolation: platform.minIsolation("other", request.min_isolation),
+  };
+}
+
+function checkLine(line: string, field: string, minLength: number): string {
+  if (line.trim().length >= minLength && line.length <= maxLine && !line.includes("\0")) return line;
+  const shown = line.length > 100 ? `${line.length} characters` : line;
+  throw invalidField(field, `a shell line of at most ${maxLine} characters without NUL`, shown);
+}
+
+function toWire(result: TestsResult, notes: readonly string[]): RunTestsResponse {
+  const { counts, ctrf, junit, memoryPeakBytes: peak } = result;
+  const report = { ...(ctrf === null ? {} : { ctrf }), ...(junit === null ? {} : { junit }) };
+  return {
+    verdict: result.verdict,
+    reason: result.reason,
+    passed: counts.passed,
+    failed: counts.failed,
+    skipped: counts.skipped,
+    todo: counts.todo,
+    other: counts.other,
+    errors: counts.error,
+    counted: result.from !== null,
+    ...(result.from === null ? {} : { counted_from: result.from }),
+    runners: [...result.runners],
+    failures: result.failures.map((failure) => ({ ...failure })),
+    ...(result.coverage === null ? {} : { coverage: result.coverage }),
+    outcome: result.outcome,
+    exit_code: result.exitCode,
+    output: result.output,
+    truncated: result.truncated,
+    duration_ms: result.durationMs,
+    memory_used_mb: peak === null ? null : Math.round((peak / 1024 / 1024) * 10) / 10,
+    timed_out: result.outcome === "timed_out",
+    ...(Object.keys(report).length === 0 ? {} : { report }),
+    ...(result.image === null ? {} : { image: result.image }),
+    ...(result.setupCommand === null ? {} : { setup_command: result.setupCommand }),
+    sandbox_id: result.sandboxId,
+    engine: result.engine,
+    isolation: result.isolation,
+    ...(result.ociRuntime === null ? {} : { oci_runtime: result.ociRuntime }),
+    ...(result.policyDigest === null ? {} : { policy_digest: result.policyDigest }),
+    warnings: [...notes, ...result.warnings],
+    ...(result.error === null ? {} : { error: result.error.toWire() }),
+  };
+}

@@ -1,0 +1,29 @@
+import { describe, expect, it } from "vitest";
+import { choosesNodeReporter, reporterVariables } from "./command-variables.ts";
+
+const all = { nodeTest: true, bun: true };
+
+describe("reporters that are added by variables", () => {
+  it("stand before what the caller has set, which a reporter gives back to what its tests start", () => {
+    const variables = reporterVariables(
+      { NODE_OPTIONS: "--no-warnings", PYTHONPATH: "src", PYTEST_PLUGINS: "mine" },
+      all,
+    );
+    expect(variables["NODE_OPTIONS"]).toMatch(/^--require=.+ --no-warnings$/);
+    expect(variables["GLOVEBOX_NODE_OPTIONS"]).toBe("--no-warnings");
+    expect(variables["PYTHONPATH"]).toMatch(/^\/work\/.+:src$/);
+    expect(variables["PYTEST_PLUGINS"]).toBe("glovebox_report,mine");
+    expect(reporterVariables({}, all)["GLOVEBOX_PYTHONPATH"]).toBeUndefined();
+  });
+
+  it("leave out Node's where the command brings its own, and Bun's where none is expected", () => {
+    expect(reporterVariables({}, all)["NODE_OPTIONS"]).toContain("--test-reporter=spec");
+    expect(reporterVariables({}, { ...all, nodeTest: false })["NODE_OPTIONS"]).not.toContain("--test-reporter");
+    expect(reporterVariables({}, { ...all, bun: false })["BUN_OPTIONS"]).toBeUndefined();
+  });
+
+  it("know a command that brings its own", () => {
+    expect(choosesNodeReporter("node --test --test-reporter=tap")).toBe(true);
+    expect(choosesNodeReporter("node --test")).toBe(false);
+  });
+});

@@ -1,0 +1,62 @@
+import { bunReport, pythonFolder, reportsFolder, toolsFolder } from "./folders.ts";
+
+type Variables = Readonly<Record<string, string>>;
+
+/** Which reporters a command gets. */
+export interface WantedReporters {
+  /** False where a command brings reporters of its own, beside which Node takes no further ones by a variable. */
+  readonly nodeTest: boolean;
+  readonly bun: boolean;
+}
+
+/** Variables by which what is installed in the sandbox is found. */
+export const toolVariables: Variables = {
+  PYTHONUSERBASE: pythonFolder,
+  PIP_BREAK_SYSTEM_PACKAGES: "1",
+  PIP_DISABLE_PIP_VERSION_CHECK: "1",
+  npm_config_prefix: toolsFolder,
+  npm_config_update_notifier: "false",
+};
+
+/** A shell line as a command that finds what was installed. It begins when a line comes on its standard input. */
+export function shellLine(line: string): readonly string[] {
+  const begin = "read -r _ || exit 125";
+  const path = `PATH="${toolsFolder}/bin:${pythonFolder}/bin:$PATH"; export PATH`;
+  return ["sh", "-c", `${begin}; ${path}; exec sh -c "$1" </dev/null`, "sh", line];
+}
+
+/**
+ * Variables that add a machine-readable reporter beside the human output, whatever starts the runner; those of the caller
+ * stay in force, and a reporter gives them back to what its tests start.
+ */
+export function reporterVariables(given: Variables, wanted: WantedReporters): Variables {
+  const nodeTest = [
+    "--test-reporter=spec --test-reporter-destination=stdout",
+    `--test-reporter=${reportsFolder}/node-test-reporter.mjs --test-reporter-destination=${reportsFolder}/nothing`,
+  ].join(" ");
+  return {
+    GLOVEBOX_TEST_REPORTS: reportsFolder,
+    ...added(
+      given,
+      "NODE_OPTIONS",
+      `--require=${reportsFolder}/attach.cjs${wanted.nodeTest ? ` ${nodeTest}` : ""}`,
+      " ",
+    ),
+    ...added(given, "PYTHONPATH", `${reportsFolder}/python`, ":"),
+    ...added(given, "PYTEST_PLUGINS", "glovebox_report", ","),
+    ...(wanted.bun
+      ? added(given, "BUN_OPTIONS", `--reporter=junit --reporter-outfile=${reportsFolder}/${bunReport}`, " ")
+      : {}),
+  };
+}
+
+function added(given: Variables, name: string, ours: string, separator: string): Variables {
+  const own = given[name];
+  if (own === undefined) return { [name]: ours };
+  return { [name]: `${ours}${separator}${own}`, [`GLOVEBOX_${name}`]: own };
+}
+
+/** Whether a line of a shell or of `package.json` chooses reporters of Node's test runner by itself. */
+export function choosesNodeReporter(text: string): boolean {
+  return /--test-reporter\b/.test(text);
+}

@@ -1,0 +1,55 @@
+/** A default image by what it is for. */
+export type ImageName = "python" | "javascript" | "bun";
+
+/** How a project's tests get what they need. */
+export interface ProjectTools {
+  readonly image: ImageName;
+  /** A shell line; null: there is nothing to install. */
+  readonly install: string | null;
+}
+
+/** One row a file that tells how a project's dependencies are installed; the first that is there decides. */
+const lockfiles: readonly { readonly name: RegExp; readonly image: ImageName; readonly install: string }[] = [
+  { name: /^bun\.lockb?$/, image: "bun", install: "bun install --frozen-lockfile" },
+  {
+    name: /^pnpm-lock\.yaml$/,
+    image: "javascript",
+    install: "npm install --global pnpm && pnpm install --frozen-lockfile",
+  },
+  { name: /^yarn\.lock$/, image: "javascript", install: "npm install --global yarn && yarn install --frozen-lockfile" },
+  { name: /^(?:package-lock|npm-shrinkwrap)\.json$/, image: "javascript", install: "npm ci --no-audit --no-fund" },
+  { name: /^uv\.lock$/, image: "python", install: "python3 -m pip install uv && uv sync --frozen" },
+  { name: /^poetry\.lock$/, image: "python", install: "python3 -m pip install poetry && poetry install" },
+  { name: /^requirements\.txt$/, image: "python", install: "python3 -m pip install --requirement requirements.txt" },
+];
+
+const languages: readonly { readonly name: RegExp; readonly image: ImageName }[] = [
+  { name: /^package\.json$/, image: "javascript" },
+  { name: /^(?:pyproject\.toml|setup\.(?:py|cfg)|tox\.ini|pytest\.ini|.+\.py)$/, image: "python" },
+  { name: /\.[cm]?[jt]sx?$/, image: "javascript" },
+];
+
+/** Programs that only one of the images has. */
+const programs: readonly { readonly words: RegExp; readonly image: ImageName }[] = [
+  { words: /\b(?:python3?|pytest|py\.test|uv|poetry|tox)\b/, image: "python" },
+  { words: /\bbunx?\b/, image: "bun" },
+  { words: /\b(?:node|npm|npx|pnpm|yarn|jest|vitest|mocha)\b/, image: "javascript" },
+];
+
+/**
+ * The image and the installation for a project, by its command, its lockfile and its language (SPEC TE4).
+ * @param names of what stands in the project's folder
+ */
+export function projectTools(command: string, names: readonly string[]): ProjectTools {
+  const byCommand = programs.find(({ words }) => words.test(command))?.image;
+  const locks = lockfiles.filter(({ name }) => names.some((each) => name.test(each)));
+  const lock = locks.find(({ image }) => byCommand === undefined || image === byCommand);
+  const language = languages.find(({ name }) => names.some((each) => name.test(each)));
+  const image = byCommand ?? lock?.image ?? language?.image ?? "python";
+  return { image, install: lock?.install ?? null };
+}
+
+/** Whether `bun test` may run: its reports are not signed, so that they are taken only where they are expected. */
+export function expectsBun(command: string, names: readonly string[]): boolean {
+  return /\bbun\b/.test(command) || names.some((name) => /^bun\.lockb?$|^bunfig\.toml$/.test(name));
+}

@@ -1,0 +1,78 @@
+import { parseBunReport } from "./parse-bun-report.ts";
+import { parseReport } from "./parse-report.ts";
+import { countTests, fullName, type TestCounts, type TestEntry, type TestReport } from "./test-report.ts";
+import { toCtrf } from "./to-ctrf.ts";
+import { toJunit } from "./to-junit.ts";
+
+/** What the child gets before the reports' bytes. */
+export interface ReportsHeader {
+  /** In the order in which the runners started. */
+  readonly reports: readonly { readonly format: "glovebox" | "bun"; readonly sizeBytes: number }[];
+  /** The project's folder inside. */
+  readonly folder: string;
+  readonly wanted: { readonly ctrf: boolean; readonly junit: boolean };
+  readonly startMs: number;
+  readonly stopMs: number;
+}
+
+/** A test that failed or could not be tried. */
+export interface TestFailure {
+  readonly name: string;
+  readonly file: string | null;
+  readonly line: number | null;
+  readonly message: string;
+  readonly details: string;
+}
+
+/** What the child answers before the texts that were wanted. */
+export interface ReportsSummary {
+  readonly runs: readonly { readonly runner: string; readonly counts: TestCounts }[];
+  /** The first ones. */
+  readonly failures: readonly TestFailure[];
+  readonly coverage: number | null;
+  /** Bytes of each text, which follow in this order; null: not wanted. */
+  readonly ctrfBytes: number | null;
+  readonly junitBytes: number | null;
+}
+
+/** Most failures that an answer holds; the whole report has all. */
+export const maxFailures = 100;
+
+/** Characters of one failure; our reporters keep to them, others need not. */
+const maxText = { name: 4_096, message: 4_096, details: 16_384 };
+
+/** Reads all reports of a run and says what they come to: pure, for a process that hostile input may end. */
+export function summariseReports(
+  header: ReportsHeader,
+  texts: readonly string[],
+): { readonly summary: ReportsSummary; readonly ctrf: string; readonly junit: string } {
+  const reports = header.reports.map(({ format }, index): TestReport => {
+    const text = texts[index] ?? "";
+    return format === "bun" ? parseBunReport(text) : parseReport(text, header.folder);
+  });
+  const { wanted } = header;
+  const ctrf = wanted.ctrf ? toCtrf(reports, header) : "";
+  const junit = wanted.junit ? toJunit(reports) : "";
+  const failed = reports.flatMap(({ tests }) =>
+    tests.filter(({ status }) => status === "failed" || status === "error"),
+  );
+  const summary = {
+    runs: reports.map(({ runner, tests }) => ({ runner, counts: countTests(tests) })),
+    failures: failed.slice(0, maxFailures).map(toFailure),
+    coverage: reports.find(({ coverage }) => coverage !== null)?.coverage ?? null,
+    ctrfBytes: wanted.ctrf ? Buffer.byteLength(ctrf) : null,
+    junitBytes: wanted.junit ? Buffer.byteLength(junit) : null,
+  };
+  return { summary, ctrf, junit };
+}
+
+function toFailure(test: TestEntry): TestFailure {
+  const { file, line, message, details } = test;
+  return {
+    name: fullName(test).slice(0, maxText.name),
+    file: file === null ? null : file.slice(0, maxText.name),
+    line,
+    message: (message ?? "").slice(0, maxText.message),
+    details: (details ?? "").slice(0, maxText.details),
+  };
+}

@@ -1,0 +1,41 @@
+/** How one test ended. `error`: it could not be tried (its file, or its set-up); `other`: neither good nor bad, as pytest's xfail. */
+export const testStatuses = ["passed", "failed", "skipped", "todo", "other", "error"] as const;
+export type TestStatus = (typeof testStatuses)[number];
+
+/** One test as its runner names it; or, as an `error`, what kept tests from being tried. */
+export interface TestEntry {
+  readonly name: string;
+  /** Titles of the groups that it stands in, the outermost first. */
+  readonly suite: readonly string[];
+  readonly status: TestStatus;
+  /** As the runner gives it, below the project's folder relative to that. */
+  readonly file: string | null;
+  readonly line: number | null;
+  readonly durationMs: number | null;
+  /** Of a failure, else null. */
+  readonly message: string | null;
+  /** The same with what was expected and what came, and the stack. */
+  readonly details: string | null;
+}
+
+/** What one start of a test runner reports. */
+export interface TestReport {
+  readonly runner: string;
+  readonly tests: readonly TestEntry[];
+  /** Percent of lines, null where it was not measured. */
+  readonly coverage: number | null;
+}
+
+export type TestCounts = Readonly<Record<TestStatus, number>>;
+
+/** How many tests ended in which way. */
+export function countTests(tests: readonly TestEntry[]): TestCounts {
+  const counts = { passed: 0, failed: 0, skipped: 0, todo: 0, other: 0, error: 0 };
+  for (const { status } of tests) counts[status] += 1;
+  return counts;
+}
+
+/** The test's name with those of its groups. */
+export function fullName({ suite, name }: Pick<TestEntry, "suite" | "name">): string {
+  return [...suite, name].join(" > ");
+}

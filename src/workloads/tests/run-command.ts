@@ -1,0 +1,84 @@
+import { BoundedOutput } from "../../base/streams/bounded-output.ts";
+import type { NetworkGrant } from "../../egress/network-access.ts";
+import type { OutputChunk } from "../../engines/engine.ts";
+import type { Denial } from "../../policy/network/denial.ts";
+import { Redaction } from "../../policy/redaction/redaction.ts";
+import { findInterpreter } from "../../sandbox/find-interpreter.ts";
+import type { Sandbox } from "../../sandbox/sandbox.ts";
+import type { NetworkReport } from "../run/explain-network.ts";
+import { startProgram } from "../run/start-program.ts";
+import { watchProcess, type ProcessEnd } from "../run/watch-process.ts";
+import { shellLine } from "./inside/command-variables.ts";
+import { copyFolder } from "./inside/folders.ts";
+
+/** A shell line to run in the project's copy. */
+export interface TestsCommand {
+  readonly line: string;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly image: string;
+  readonly timeoutMs: number;
+  /** Null: no network. */
+  readonly grant: NetworkGrant | null;
+  readonly maxOutputBytes: number;
+  readonly onOutput: (chunk: OutputChunk) => void | Promise<void>;
+  readonly onDenied: (denial: Denial) => void;
+  readonly signal?: AbortSignal | undefined;
+  readonly monotonicMs: () => number;
+}
+
+/** A line that has ended. */
+export interface EndedCommand {
+  readonly end: ProcessEnd<BoundedOutput>;
+  /** Both streams as they came. */
+  readonly output: BoundedOutput;
+  readonly networkReport: NetworkReport;
+  /** Whether nothing that it started is alive. */
+  readonly isGone: boolean;
+}
+
+/** How long the next output of an ended command may still take: what it left behind may hold its streams open. */
+const drainMs = 1_000;
+
+/** Runs a line to its end, and ends all that it left. @throws what starting it throws */
+export async function runCommand(sandbox: Sandbox, command: TestsCommand): Promise<EndedCommand> {
+  const { grant, signal } = command;
+  const toolchain = grant === null ? "node" : await findInterpreter(sandbox, command.image, { signal });
+  using program = await startProgram({
+    sandbox,
+    runner: (companion) =>
+      sandbox.exec(
+        {
+          command: shellLine(command.line),
+          environment: command.environment,
+          workingDirectory: copyFolder,
+          concurrent: true,
+          companion,
+        },
+        { signal },
+      ),
+    toolchain,
+    grant,
+    onDenied: command.onDenied,
+    redact: (text) => text,
+    signal,
+  });
+  const { process } = program;
+  // Its network is there by now.
+  process.stdin.end("begin\n");
+  const output = new BoundedOutput(command.maxOutputBytes);
+  const watched = watchProcess({
+    process,
+    sandbox,
+    redaction: new Redaction([]),
+    // Only the two together are kept.
+    keep: () => new BoundedOutput(0),
+    onOutput: (chunk) => {
+      output.append(chunk.bytes);
+      return command.onOutput(chunk);
+    },
+  });
+  const end = await watched.untilEnd({ ...command, drainMs, end: () => sandbox.endProcess(process) });
+  // After a forced end the sandbox has gone with everything in it.
+  const isGone = end.interruption !== null || (await sandbox.endLeftBehind(process)) === "clean";
+  return { end, output, isGone, networkReport: await program.networkReport() };
+}

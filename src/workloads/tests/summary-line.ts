@@ -1,0 +1,67 @@
+/** Counts of a runner's own summary, as it prints it for people: anything can print such lines. */
+export interface SummaryCounts {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+}
+
+/** Patterns of the lines that hold the numbers; with `last` only the last line that it describes counts. */
+interface Summary extends Readonly<Record<keyof SummaryCounts, RegExp>> {
+  readonly last?: RegExp;
+}
+
+/** How much of the end of an output is looked at. */
+const maxTail = 16_384;
+const maxLine = 1_000;
+/** Escape sequences of colours. */
+// oxlint-disable-next-line no-control-regex
+const colours = /\u001b\[[0-9;]*m/g;
+
+const words = { passed: /(\d+) passed/, failed: /(\d+) failed/, skipped: /(\d+) skipped/ };
+const summaries: Readonly<Record<string, Summary>> = {
+  pytest: { ...words, last: /^=* ?\d+ (?:passed|failed|skipped|errors?|xfailed|xpassed|deselected)\b.* in \d/ },
+  jest: { ...words, last: /^Tests: +\d/ },
+  vitest: { ...words, last: /^ *Tests +\d/ },
+  mocha: { passed: /^ +(\d+) passing\b/, failed: /^ +(\d+) failing\b/, skipped: /^ +(\d+) pending\b/ },
+  "node:test": { passed: /^[#ℹ] pass (\d+)$/, failed: /^[#ℹ] fail (\d+)$/, skipped: /^[#ℹ] skipped (\d+)$/ },
+  bun: { passed: /^ +(\d+) pass$/, failed: /^ +(\d+) fail$/, skipped: /^ +(\d+) skip$/ },
+};
+
+const commands: readonly (readonly [RegExp, string])[] = [
+  [/\bpytest\b|\bpy\.test\b/, "pytest"],
+  [/\bvitest\b/, "vitest"],
+  [/\bjest\b/, "jest"],
+  [/\bmocha\b/, "mocha"],
+  [/\bbun\s+test\b/, "bun"],
+  [/\bnode\b.*\s--test\b/, "node:test"],
+];
+
+/** The runner that a command names, null when it names none that is known. */
+export function runnerNamedIn(command: string): string | null {
+  return commands.find(([pattern]) => pattern.test(command))?.[1] ?? null;
+}
+
+/** The last summary of this runner at the end of an output, null when there is none. */
+export function findSummary(runner: string, output: string): SummaryCounts | null {
+  const summary = summaries[runner];
+  if (summary === undefined) return null;
+  const lines = output
+    .slice(-maxTail)
+    .replaceAll(colours, "")
+    .split(/\r?\n/)
+    .filter((line) => line.length < maxLine);
+  const { last } = summary;
+  const searched = last === undefined ? lines : lines.filter((line) => last.test(line)).slice(-1);
+  const numberOf = (pattern: RegExp): number | null => {
+    const line = searched.findLast((each) => pattern.test(each));
+    return line === undefined ? null : Number(pattern.exec(line)?.[1]);
+  };
+  const [passed, failed, skipped] = [numberOf(summary.passed), numberOf(summary.failed), numberOf(summary.skipped)];
+  if (passed === null && failed === null && skipped === null) return null;
+  return { passed: passed ?? 0, failed: failed ?? 0, skipped: skipped ?? 0 };
+}
+
+/** How often `bun test` ends in an output: its one report tells of the last time only. */
+export function countBunSummaries(output: string): number {
+  return output.replaceAll(colours, "").match(/^Ran \d+ tests? across \d+ files?\./gm)?.length ?? 0;
+}

@@ -1,0 +1,73 @@
+import { concludeRun, judgeRun } from "../run/conclude-run.ts";
+import { explainEnding, type RunWords } from "../run/explain-ending.ts";
+import { networkWarnings } from "../run/explain-network.ts";
+import { countReports } from "./count-reports.ts";
+import { collectReports } from "./inside/collect-reports.ts";
+import { reporterVariables } from "./inside/command-variables.ts";
+import { layTrustedFiles } from "./inside/lay-trusted-files.ts";
+import { placeReporters } from "./inside/place-reporters.ts";
+import { runCommand } from "./run-command.ts";
+import type { PhaseResult, ReadyTests, TestRun, TestsPlace } from "./test-run.ts";
+import { judgeTests } from "./verdict.ts";
+
+const words: RunWords = {
+  subject: "command",
+  sandbox: "The sandbox",
+  suggestions: {},
+  outOfMemory: (limit) => `The tests ran out of their ${limit} of memory.`,
+};
+
+/** Runs the tests, reads their reports when nothing of them lives any more, and judges them. @throws as `runTests` */
+export async function runTestPhase(run: TestRun, ready: ReadyTests, at: TestsPlace): Promise<PhaseResult> {
+  const { spec, dependencies, caller, listener } = run;
+  const { signal } = caller;
+  const { ids, sandbox, record, profile } = at;
+  const { reporters } = ready.project;
+  await layTrustedFiles(sandbox, spec.trustedFiles, { signal });
+  const seed = await placeReporters(sandbox.files, { signal });
+  const { oomKills: oomKillsBefore } = await sandbox.stats();
+  const startMs = dependencies.now();
+  const ended = await runCommand(sandbox, {
+    ...dependencies,
+    ...ready,
+    line: spec.testCommand,
+    environment: { ...profile.environment, ...reporterVariables(profile.environment, reporters) },
+    timeoutMs: spec.limits.timeoutMs,
+    signal,
+    onOutput: ({ stream, bytes }) => listener.onOutput(stream, bytes),
+    onDenied: listener.onDenied,
+  });
+  const judged = await judgeRun({
+    sandbox,
+    record,
+    end: ended.end,
+    isLost: () => sandbox.state !== "running",
+    oomKillsBefore,
+    networkReport: () => Promise.resolve(ended.networkReport),
+  });
+  const isReadable = ended.isGone && ended.end.interruption === null && judged.end.exitCode !== null;
+  const collect = { seed, expectsBun: reporters.bun, signal };
+  const collected = isReadable ? await collectReports(sandbox.files, collect) : null;
+  await sandbox.remove();
+  const output = ended.output.text();
+  const counting = { ...dependencies, output, startMs, signal };
+  const { counted, state, runs } = await countReports(spec, collected, counting);
+  const concluded = concludeRun(judged, {
+    ids,
+    logger: dependencies.logger,
+    explain: (each) => explainEnding({ ...each, words, ...spec.limits }),
+  });
+  const { end, outcome, memoryPeakBytes, error } = concluded;
+  return {
+    ...counted,
+    ...judgeTests({ outcome, exitCode: end.exitCode, isGone: ended.isGone, state, runs }),
+    outcome,
+    exitCode: end.exitCode,
+    output,
+    truncated: ended.output.truncated,
+    durationMs: end.durationMs,
+    memoryPeakBytes,
+    warnings: networkWarnings(ended.networkReport),
+    error,
+  };
+}

@@ -1,0 +1,67 @@
+import type { Outcome } from "../../sandbox/outcome.ts";
+import type { TestCounts } from "./report/test-report.ts";
+
+/** What a test run comes to (SPEC TE3). */
+export const verdicts = ["passed", "failed", "nothing_ran", "could_not_run", "timed_out", "oom_killed"] as const;
+export type Verdict = (typeof verdicts)[number];
+
+/** What is known of the reports of a run: `missing` of a runner that started and left none, `none` where no runner did. */
+export type ReportState = "read" | "missing" | "unreadable" | "none";
+
+export interface EndedTests {
+  readonly outcome: Outcome;
+  readonly exitCode: number | null;
+  /** Whether nothing of the program was alive when the reports were read. */
+  readonly isGone: boolean;
+  readonly state: ReportState;
+  /** What those that were read count, one for each start of a runner. */
+  readonly runs: readonly { readonly runner: string; readonly counts: TestCounts }[];
+}
+
+export interface Judgement {
+  readonly verdict: Verdict;
+  /** One sentence, or two. */
+  readonly reason: string;
+}
+
+/** Passed is only what a report shows and the exit code confirms. */
+export function judgeTests(tests: EndedTests): Judgement {
+  const { outcome, exitCode, isGone, state } = tests;
+  if (outcome === "timed_out") return { verdict: "timed_out", reason: "The time ran out before the tests had ended." };
+  if (outcome === "oom_killed") return { verdict: "oom_killed", reason: "The tests ran out of memory." };
+  if (outcome === "cancelled") return couldNotRun("The run was cancelled.");
+  if (outcome === "sandbox_lost" || exitCode === null) return couldNotRun("The sandbox went away while the tests ran.");
+  if (!isGone)
+    return couldNotRun("Something that the tests started may be alive still, so their report does not count.");
+  if (state === "unreadable") return couldNotRun("The report is not what its runner wrote, or too large.");
+  if (state === "read") return judgeReports(tests.runs, exitCode);
+  if (exitCode === 126 || exitCode === 127)
+    return couldNotRun("The command was not found in the sandbox, or cannot be run.");
+  const why =
+    state === "none" ? "No test runner that Glovebox knows told of its tests" : "The test runner left no report";
+  if (exitCode === 0) return couldNotRun(`${why}, so the exit code 0 proves nothing.`);
+  return { verdict: "failed", reason: `${why}, and the command ended with exit code ${exitCode}.` };
+}
+
+function judgeReports(runs: EndedTests["runs"], exitCode: number): Judgement {
+  const bad = runs.reduce((sum, { counts }) => sum + counts.failed + counts.error, 0);
+  if (bad > 0) {
+    const says = `${bad} ${bad === 1 ? "test" : "tests"} failed or could not be tried`;
+    const despite = exitCode === 0 ? ", although the command ended with exit code 0" : "";
+    return { verdict: "failed", reason: `${says}${despite}.` };
+  }
+  const idle = runs.find(({ counts }) => counts.passed + counts.other === 0);
+  if (idle !== undefined) {
+    return { verdict: "nothing_ran", reason: `${idle.runner} ran no test${skippedNote(idle.counts.skipped)}.` };
+  }
+  if (exitCode === 0) return { verdict: "passed", reason: "All tests that ran passed." };
+  return { verdict: "failed", reason: `No test failed, but the command ended with exit code ${exitCode}.` };
+}
+
+function skippedNote(skipped: number): string {
+  return skipped === 0 ? "" : ` (${skipped} skipped)`;
+}
+
+function couldNotRun(reason: string): Judgement {
+  return { verdict: "could_not_run", reason };
+}

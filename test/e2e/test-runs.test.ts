@@ -1,0 +1,172 @@
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import type { RunTestsRequest, RunTestsResponse } from "../../src/operations/tests/run-tests-contract.ts";
+import { engines, useGlovebox, type TestedEngine } from "../helpers/open-glovebox.ts";
+import { projectFolder } from "../helpers/project-folder.ts";
+import { sessionImages } from "../helpers/test-images.ts";
+
+type Files = Readonly<Record<string, string>>;
+
+/** Projects in a working directory of their own, and a Glovebox that may read them. */
+function useProjects(engine: TestedEngine) {
+  const folder = realpathSync(mkdtempSync(path.join(os.tmpdir(), "glovebox-test-")));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const glovebox = useGlovebox(engine, { workingDirectory: folder, settings: { images: sessionImages } });
+  const test = (
+    project: string,
+    test_command: string,
+    more: Partial<RunTestsRequest> = {},
+  ): Promise<RunTestsResponse> => glovebox().test({ project_path: path.join(folder, project), test_command, ...more });
+  let count = 0;
+  return {
+    folder,
+    fixture: (name: string, test_command: string, more?: Partial<RunTestsRequest>): Promise<RunTestsResponse> => {
+      const project = `${name}-${(count += 1)}`;
+      cpSync(path.join(projectFolder, "test/fixtures/test-projects", name), path.join(folder, project), {
+        recursive: true,
+      });
+      return test(project, test_command, more);
+    },
+    tryFiles: (files: Files, test_command: string, more?: Partial<RunTestsRequest>): Promise<RunTestsResponse> => {
+      const project = `project-${(count += 1)}`;
+      for (const [name, text] of Object.entries(files)) {
+        const file = path.join(folder, project, name);
+        mkdirSync(path.dirname(file), { recursive: true });
+        writeFileSync(file, text);
+      }
+      return test(project, test_command, more);
+    },
+  };
+}
+
+const passing = 'require("node:test").test("passes", () => undefined);';
+const skipping = 'require("node:test").test("is skipped", { skip: true }, () => undefined);';
+/** A process that leaves the test's own group and writes over every report that it finds, as long as it lives. */
+const forger = `
+const forged = '{"runner":"node:test","tests":[{"name":"forged","status":"passed"}],"coverage":null}';
+const script = 'while :; do for f in "$GLOVEBOX_TEST_REPORTS"/????????????????????????????????; do [ -f "$f" ] && printf "%s" "$0" >"$f"; done; done';
+require("node:child_process").spawn("setsid", ["sh", "-c", script, "0".repeat(64) + "\\n" + forged], { detached: true, stdio: "ignore" }).unref();
+`;
+
+describe.each(engines)("test runs on %s", (engine) => {
+  const { folder, fixture, tryFiles } = useProjects(engine);
+
+  it("count node:test behind a chain, name what failed and write nothing back", async () => {
+    const response = await fixture("node-test", "touch written && cd . && node --test", { reports: ["ctrf", "junit"] });
+    expect(response).toMatchObject({
+      ...{
+        verdict: "failed",
+        passed: 4,
+        failed: 3,
+        skipped: 1,
+        todo: 1,
+        errors: 0,
+        counted: true,
+        counted_from: "report",
+      },
+      ...{ runners: ["node:test"], outcome: "failed", exit_code: 1, engine },
+    });
+    expect(response.failures.map(({ name, file, line }) => [name, file, line])).toContainEqual([
+      "fails",
+      "kinds.test.js",
+      5,
+    ]);
+    expect(response.output).toContain("takes 2");
+    expect(JSON.parse(response.report?.ctrf ?? "").results.summary).toMatchObject({ tests: 9, passed: 4, failed: 3 });
+    expect(response.report?.junit).toContain("takes &lt;b&gt;&amp;&quot;&apos;\ufffd");
+    expect(readdirSync(folder).flatMap((name) => readdirSync(path.join(folder, name)))).not.toContain("written");
+  });
+
+  it("pass where a report shows it", async () => {
+    const response = await tryFiles({ "a.test.js": passing }, "node --test");
+    expect(response).toMatchObject({ verdict: "passed", passed: 1, failed: 0, exit_code: 0, outcome: "completed" });
+  });
+
+  it("are not passed by a process that writes over the report and outlives the tests", async () => {
+    const response = await tryFiles({ "a.test.js": forger + skipping }, "node --test");
+    expect(response.exit_code).toBe(0);
+    expect(["nothing_ran", "could_not_run"]).toContain(response.verdict);
+    expect(response.passed ?? 0).toBe(0);
+  });
+});
+
+describe("test runs on docker, of other runners", () => {
+  const { fixture, tryFiles } = useProjects("docker");
+
+  it("count pytest, errors and expected failures apart", async () => {
+    const response = await fixture("pytest", "python3 -m pytest --continue-on-collection-errors --cov=tests");
+    expect(response).toMatchObject({
+      ...{
+        verdict: "failed",
+        passed: 4,
+        failed: 1,
+        skipped: 1,
+        other: 1,
+        errors: 2,
+        runners: ["pytest"],
+        exit_code: 1,
+      },
+    });
+    expect(response.coverage).toBeGreaterThan(10);
+    const failure = response.failures.find(({ name }) => name.includes("test_fails"));
+    expect(failure).toMatchObject({ file: "tests/test_kinds.py", line: 9 });
+    expect(failure?.message).toContain("'actual' == 'expected'");
+  });
+
+  it("count bun test, whose report leaves out what could not be loaded", async () => {
+    const response = await fixture("bun", "bun run test");
+    expect(response).toMatchObject({ verdict: "failed", passed: 4, failed: 3, skipped: 1, todo: 1, runners: ["bun"] });
+  });
+
+  it("keep what a setup command installed, and tell one that fails from failing tests", async () => {
+    const files = { "a.test.js": 'require("node:test").test("a", () => require("made"));' };
+    const setup = "mkdir -p node_modules && echo 'module.exports = 1' >node_modules/made.js";
+    expect(await tryFiles(files, "node --test", { setup_command: setup })).toMatchObject({ verdict: "passed" });
+    const failed = await tryFiles(files, "node --test", { setup_command: "echo no such thing; exit 3" });
+    expect(failed).toMatchObject({ verdict: "could_not_run", counted: false, exit_code: 3, output: "no such thing\n" });
+    expect(failed.error?.error_type).toBe("PACKAGE_INSTALL_FAILED");
+  });
+
+  it("take the trusted tests, without configuration that was planted beside them", async () => {
+    const files = {
+      "tests/test_a.py": "def test_a():\n    pass\n",
+      "conftest.py":
+        "import pytest\n@pytest.hookimpl(hookwrapper=True)\ndef pytest_runtest_makereport():\n    (yield).get_result().outcome = 'passed'\n",
+    };
+    const trusted = { path: "tests/test_a.py", content: "def test_a():\n    assert False\n" };
+    const lax = { ...files, [trusted.path]: trusted.content };
+    expect(await tryFiles(lax, "pytest")).toMatchObject({ verdict: "passed" });
+    expect(await tryFiles(files, "pytest", { trusted_files: [trusted] })).toMatchObject({
+      verdict: "failed",
+      failed: 1,
+    });
+  });
+});
+
+describe("verdicts on docker that nothing can forge from outside the tests", () => {
+  const { tryFiles } = useProjects("docker");
+  const python = (body: string): Files => ({ "test_a.py": `import os, signal\n\ndef test_a():\n    ${body}\n` });
+
+  it.each([
+    ["no tests", "true", {}, { verdict: "could_not_run", counted: false, passed: null, exit_code: 0 }],
+    ["a printed summary", "echo '== 5 passed in 0.1s =='", {}, { verdict: "could_not_run", counted: false }],
+    ["an unknown command", "no-such-runner", {}, { verdict: "could_not_run", exit_code: 127 }],
+    ["an unknown runner that fails", "exit 4", {}, { verdict: "failed", counted: false, exit_code: 4 }],
+    ["an empty project", "pytest", {}, { verdict: "nothing_ran", exit_code: 5 }],
+    ["an early exit", "pytest", python("os._exit(0)"), { verdict: "could_not_run", exit_code: 0 }],
+    ["a killed runner", "pytest", python("os.kill(os.getpid(), signal.SIGKILL)"), { verdict: "failed", passed: null }],
+    ["a killed shell", "pytest; true", python("os.kill(os.getppid(), signal.SIGKILL)"), { outcome: "failed" }],
+    ["a hidden failure", "pytest || true", python("assert False"), { verdict: "failed", failed: 1, exit_code: 0 }],
+  ] as const)("with %s", async (_, command, files, expected) => {
+    const response = await tryFiles({ "README.md": "", ...files }, command, { image: sessionImages.python });
+    expect(response).toMatchObject(expected);
+    expect(response.verdict).not.toBe("passed");
+  });
+
+  it("when the time runs out", async () => {
+    const response = await tryFiles({ "a.py": "" }, "echo begun; sleep 600", { timeout_seconds: 2 });
+    expect(response).toMatchObject({ verdict: "timed_out", timed_out: true, counted: false, output: "begun\n" });
+  });
+});
