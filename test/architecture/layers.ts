@@ -155,7 +155,12 @@ export const onePlacePackages: readonly string[] = ["oxc-parser", "@lezer/python
 /** Where the environment (`process.*`, `node:os`) may be read. */
 export const environmentReaders: readonly string[] = [
   ...["src/config/", "src/cli/"],
-  ...["src/egress/proxy/proxy-main.ts", "src/packages/imports/scan-main.ts", "src/sandbox/growth/walk-main.ts"],
+  ...[
+    "src/egress/proxy/proxy-main.ts",
+    "src/packages/imports/scan-main.ts",
+    "src/sandbox/growth/walk-main.ts",
+    "src/workloads/tests/report/read-main.ts",
+  ],
 ];
 
 /** Where the clock and randomness may be read: where the platform is put together; elsewhere they are parameters. */

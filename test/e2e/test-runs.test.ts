@@ -74,7 +74,7 @@ describe.each(engines)("test runs on %s", (engine) => {
       5,
     ]);
     expect(response.output).toContain("takes 2");
-    expect(JSON.parse(response.report?.ctrf ?? "").results.summary).toMatchObject({ tests: 9, passed: 4, failed: 3 });
+    expect(response.report?.ctrf).toMatch(/"summary":\{"tests":9,"passed":4,"failed":3,/);
     expect(response.report?.junit).toContain("takes &lt;b&gt;&amp;&quot;&apos;\ufffd");
     expect(readdirSync(folder).flatMap((name) => readdirSync(path.join(folder, name)))).not.toContain("written");
   });

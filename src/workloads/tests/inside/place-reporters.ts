@@ -1,5 +1,5 @@
-import { randomBytes } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
+import { createId } from "../../../base/id.ts";
 import type { CallOptions } from "../../../engines/engine.ts";
 import type { NewTreeEntry } from "../../../sandbox/files/file-facts.ts";
 import type { SandboxFiles } from "../../../sandbox/files/sandbox-files.ts";
@@ -9,7 +9,7 @@ const source = new URL("../../../../images/reporters/", import.meta.url);
 
 /** Puts our reporters and a fresh seed into the sandbox; resolves to the seed (see `reportKeys`). */
 export async function placeReporters(files: SandboxFiles, options: CallOptions): Promise<string> {
-  const seed = randomBytes(32).toString("hex");
+  const seed = `${createId("seed")}-${createId("seed")}`;
   const names = (await readdir(source, { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile() && /\.(?:[cm]js|py)$/.test(entry.name))
     .map((entry) => (entry.name.endsWith(".py") ? `python/${entry.name}` : entry.name));

@@ -27,7 +27,7 @@ describe("reading reports in a process of its own", () => {
       ["bun", 4],
     ]);
     expect(found?.failures).toHaveLength(5);
-    expect(JSON.parse(found?.ctrf ?? "").results.tests).toHaveLength(17);
+    expect(found?.ctrf).toContain('"summary":{"tests":17,');
     expect(found?.junit?.match(/<testcase /g)).toHaveLength(17);
   });
 
