@@ -8,6 +8,8 @@ export interface BatchPumpOptions<Item> {
   readonly maxBytes: number;
   /** Most items that one call of `write` is given. */
   readonly batchItems: number;
+  /** Most bytes of them, by what `push` was told, unless one alone has more. Default: any number. */
+  readonly batchBytes?: number | undefined;
   /** Writes them in order, all or none; tried again with the same ones when it rejects. */
   readonly write: (items: readonly Item[]) => Promise<void>;
   /** Whether the very item is what cannot be written, so that trying again is of no use. Default: never. */
@@ -114,7 +116,7 @@ export class BatchPump<Item> {
     await new Promise((resolve) => setImmediate(resolve));
     let most = this.#options.batchItems;
     while (this.#queue.length > 0 && !this.#isClosed) {
-      const batch = this.#queue.slice(0, most);
+      const batch = this.#next(most);
       try {
         await this.#options.write(batch.map(({ item }) => item));
         this.#leave(batch.length, true);
@@ -125,6 +127,18 @@ export class BatchPump<Item> {
       }
     }
     this.#running = undefined;
+  }
+
+  /** The first items of the queue, as many as go together. */
+  #next(most: number): readonly Queued<Item>[] {
+    const batch: Queued<Item>[] = [];
+    let left = this.#options.batchBytes ?? Infinity;
+    for (const queued of this.#queue) {
+      left -= queued.bytes;
+      if (batch.length === most || (left < 0 && batch.length > 0)) break;
+      batch.push(queued);
+    }
+    return batch;
   }
 
   /** How many items the next attempt is to have. */

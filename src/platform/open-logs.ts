@@ -1,7 +1,7 @@
 import path from "node:path";
 import { expandHome } from "../config/mounts/expand-home.ts";
 import type { Logger } from "../base/logger.ts";
-import { mebibyte } from "../base/bytes.ts";
+import { kibibyte, mebibyte } from "../base/bytes.ts";
 import type { Config } from "../config/config.ts";
 import type { Host } from "../config/host/host.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
@@ -41,7 +41,7 @@ export interface OpenedLogs {
   close(withinMs: number): Promise<void>;
 }
 
-const redisQueue = { maxBytes: 8 * mebibyte, batchItems: 500 } as const;
+const redisQueue = { maxBytes: 8 * mebibyte, batchItems: 500, batchBytes: 128 * kibibyte } as const;
 
 /** Opens the log of every sandbox with its sinks; a store is opened in the background. @throws INVALID_REQUEST */
 export function openLogs(options: OpenLogsOptions): OpenedLogs {
@@ -53,7 +53,7 @@ export function openLogs(options: OpenLogsOptions): OpenedLogs {
     new LogSink({
       ...redisQueue,
       name: "log entries for Redis",
-      write: (entries) => publisher.publish(entries),
+      write: (blocks) => publisher.publish(blocks),
       logger,
       now,
     });

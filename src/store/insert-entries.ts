@@ -1,11 +1,12 @@
 import { sql } from "kysely";
+import { entriesOf, type LogBlock } from "../telemetry/logs/log-block.ts";
 import { entryBytes, type LogEntry } from "../telemetry/logs/log-entry.ts";
 import type { Database } from "./database.ts";
 
 /** Writes log entries, all or none; those that are there already stay as they are. */
-export async function insertEntries({ kind, tables }: Database, entries: readonly LogEntry[]): Promise<void> {
+export async function insertEntries({ kind, tables }: Database, blocks: readonly LogBlock[]): Promise<void> {
   // One parameter and one text of a statement: building thousands of parameters would cost more than the writing.
-  const rows = JSON.stringify(entries.map(rowOf));
+  const rows = JSON.stringify(blocks.flatMap((block) => entriesOf(block).map(rowOf)));
   const columns = sql`insert into log_entries (sandbox, position, principal, stamp_ms, stream, message, partial, dropped, bytes)`;
   const statement =
     kind === "sqlite"

@@ -1,6 +1,6 @@
 import { settlesWithin } from "../base/abort.ts";
 import { BatchPump, type PumpState } from "../base/batch-pump.ts";
-import { mebibyte } from "../base/bytes.ts";
+import { kibibyte, mebibyte } from "../base/bytes.ts";
 import type { Logger } from "../base/logger.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import { LogSink } from "../telemetry/logs/log-sink.ts";
@@ -37,7 +37,7 @@ export interface StoreState {
 
 /** What waits to be written, at most: log entries, and everything else, which a flood of entries cannot displace. */
 const queueBytes = { entries: 8 * mebibyte, records: 4 * mebibyte } as const;
-const batch = { entries: 1_000, records: 200 } as const;
+const batch = { blocks: 1_000, blockBytes: 256 * kibibyte, records: 200 } as const;
 /** How often this server gives a sign of life, and looks for servers that are gone. */
 const beatEveryMs = 60_000;
 /** How often what is too old or too much is removed: each so many beats. */
@@ -76,10 +76,11 @@ export class Store {
       ...shared,
       name: "the store's log entries",
       maxBytes: queueBytes.entries,
-      batchItems: batch.entries,
+      batchItems: batch.blocks,
+      batchBytes: batch.blockBytes,
       maxRunBytes,
       now,
-      write: async (entries) => insertEntries(await this.#open(), entries),
+      write: async (blocks) => insertEntries(await this.#open(), blocks),
     });
     this.#records = new BatchPump({
       ...shared,

@@ -1,12 +1,13 @@
 import pino from "pino";
 import { createClient } from "redis";
 import { afterAll, beforeEach, expect, it } from "vitest";
-import type { LogEntry, WireLogEntry } from "../../src/telemetry/logs/log-entry.ts";
+import type { LogBlock } from "../../src/telemetry/logs/log-block.ts";
+import type { WireLogEntry } from "../../src/telemetry/logs/log-entry.ts";
 import { LogSink } from "../../src/telemetry/logs/log-sink.ts";
 import { RedisPublisher } from "../../src/telemetry/logs/redis/redis-publisher.ts";
 import { RedisServer, redisProblem } from "../helpers/redis-server.ts";
 import { skipOrFail } from "../helpers/require.ts";
-import { entriesOf } from "../helpers/store-scene.ts";
+import { blocksOf, entriesOf } from "../helpers/store-scene.ts";
 import { until } from "../helpers/until.ts";
 
 const source = { sandbox: "sbx-1", principal: "ann" };
@@ -35,19 +36,19 @@ async function subscribe(): Promise<{ readonly heard: WireLogEntry[]; end(): voi
 
 it("waits while Redis is away, publishes in order when it is back, and counts what found no room", async () => {
   const publisher = new RedisPublisher(redis?.url ?? "", logger);
-  const write = (entries: readonly LogEntry[]): Promise<void> => publisher.publish(entries);
+  const write = (blocks: readonly LogBlock[]): Promise<void> => publisher.publish(blocks);
   const sink = new LogSink({ name: "Redis", maxBytes: 400_000, batchItems: 100, write, logger, now: () => 0 });
   const before = await subscribe();
-  for (const entry of entriesOf(source, 50)) sink.offer(entry);
+  for (const block of blocksOf(entriesOf(source, 50))) sink.offer(block);
   await sink.idle();
   await until(() => before.heard.length === 50);
   before.end();
 
   await redis?.down();
-  for (const entry of entriesOf(source, 5_000, 50)) sink.offer(entry);
+  for (const block of blocksOf(entriesOf(source, 5_000, 50))) sink.offer(block);
   await until(() => sink.state.isFailing);
   const other = { sandbox: "sbx-2", principal: "bob" };
-  for (const entry of entriesOf(other, 10)) sink.offer(entry);
+  for (const block of blocksOf(entriesOf(other, 10))) sink.offer(block);
   sink.end(source);
   await redis?.up();
   const after = await subscribe();

@@ -6,7 +6,7 @@ import { migrations } from "../../src/store/migrations.ts";
 import { applyRetention } from "../../src/store/retention.ts";
 import type { RunRow } from "../../src/store/tables.ts";
 import { storeKinds, useStorePlaces } from "../helpers/store-places.ts";
-import { entriesOf, openStore, runRow } from "../helpers/store-scene.ts";
+import { blocksOf, entriesOf, openStore, runRow } from "../helpers/store-scene.ts";
 
 const source = { sandbox: "sbx-1", principal: "ann" };
 const ended = { ended_ms: 9, outcome: "completed", exit_code: 0, duration_ms: 4, error_type: null } as const;
@@ -130,10 +130,10 @@ describe.each(storeKinds)("results in the store in %s", (kind) => {
     const store = openStore(place());
     const [before, line, cut, rest, after] = entriesOf(source, 5);
     const long = `${"x".repeat(4_000)}ü${"y".repeat(4_095)}`;
-    for (const entry of [before!, line!, { ...cut!, message: long, partial: true }, rest!, after!])
-      store.entries.offer(entry);
+    const output = [before!, line!, { ...cut!, message: long, partial: true }, rest!, after!];
+    for (const block of blocksOf(output)) store.entries.offer(block);
     const errors = entriesOf(source, 200, 5).map((entry) => ({ ...entry, stream: "stderr" as const, message: "é" }));
-    for (const entry of errors) store.entries.offer(entry);
+    for (const block of blocksOf(errors)) store.entries.offer(block);
     const row = { ...runRow("run-1", "own-1"), ...ended };
     store.add({ kind: "run", row: { ...row, log_from: 1, log_to: 3 }, policy: "{}", labels: {} });
     store.add({ kind: "run", row: { ...row, id: "run-2", log_from: 3, log_to: 4 }, policy: "{}", labels: {} });

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { applyRetention } from "../../src/store/retention.ts";
 import type { LogEntry } from "../../src/telemetry/logs/log-entry.ts";
 import { storeKinds, useStorePlaces } from "../helpers/store-places.ts";
-import { entriesOf, openStore, runRow } from "../helpers/store-scene.ts";
+import { blocksOf, entriesOf, openStore, runRow } from "../helpers/store-scene.ts";
 import { until } from "../helpers/until.ts";
 
 const folder = mkdtempSync(path.join(os.tmpdir(), "glovebox-test-store-"));
@@ -65,10 +65,10 @@ describe.each(storeKinds)("the store in %s", (kind) => {
       message: 'ü "\\ 🧤\t\u2400',
       partial: true,
     };
-    for (const entry of [...entriesOf(source, 3), odd]) first.entries.offer(entry);
+    for (const block of blocksOf([...entriesOf(source, 3), odd])) first.entries.offer(block);
     await first.close(5_000);
     const again = openStore(place());
-    again.entries.offer(entriesOf(source, 1)[0]!);
+    again.entries.offer(blocksOf(entriesOf(source, 1))[0]!);
     await again.idle();
     expect(await again.readEntries(query)).toEqual([...entriesOf(source, 3), odd]);
     expect(await again.readEntries({ ...query, stream: "stderr" })).toEqual([odd]);
@@ -84,7 +84,7 @@ describe.each(storeKinds)("the store in %s", (kind) => {
     await store.database();
     const [one, two, three] = entriesOf(source, 3);
     // No JSON text of PostgreSQL's holds half a pair; SQLite writes what stands in for it.
-    for (const entry of [one!, { ...two!, message: "\ud800" }, three!]) store.entries.offer(entry);
+    for (const block of blocksOf([one!, { ...two!, message: "\ud800" }, three!])) store.entries.offer(block);
     await store.idle();
     expect((await store.readEntries(query)).map(({ offset }) => offset)).toEqual(
       kind === "sqlite" ? [0, 1, 2] : [0, 2],
@@ -97,12 +97,12 @@ describe.each(storeKinds)("the store in %s", (kind) => {
     const store = openStore(place());
     await away();
     const total = 60_000;
-    for (const entry of entriesOf(source, total)) store.entries.offer(entry);
+    for (const block of blocksOf(entriesOf(source, total))) store.entries.offer(block);
     await until(() => store.state.entries.isFailing);
     expect(await store.answers()).toBe(false);
     await back();
     await store.idle();
-    for (const entry of entriesOf(source, 1, total)) store.entries.offer(entry);
+    for (const block of blocksOf(entriesOf(source, 1, total))) store.entries.offer(block);
     await store.idle();
     expect(await store.answers()).toBe(true);
     const rows = await store.readEntries({ ...query, limit: 100_000 });
@@ -145,7 +145,7 @@ describe.each(storeKinds)("the store in %s", (kind) => {
 
   it("removes what is too old, and the oldest entries beyond its size", async () => {
     const store = openStore(place());
-    for (const entry of entriesOf(source, 1_000)) store.entries.offer(entry);
+    for (const block of blocksOf(entriesOf(source, 1_000))) store.entries.offer(block);
     store.add({ kind: "run", row: { ...runRow("run-old", "own-1"), ended_ms: 10 }, policy: "{}", labels: {} });
     store.add({ kind: "run", row: runRow("run-open", "own-1"), policy: "{}", labels: {} });
     await store.idle();
@@ -170,9 +170,9 @@ describe.each(storeKinds)("the store in %s", (kind) => {
   it("holds one run's output to its cap and counts the rest", async () => {
     const store = openStore(place(), { maxRunBytes: 20_000 });
     const entries = entriesOf(source, 500);
-    for (const entry of entries) store.entries.offer(entry);
+    for (const block of blocksOf(entries)) store.entries.offer(block);
     store.entries.beginRun(source);
-    for (const entry of entriesOf(source, 2, 500)) store.entries.offer(entry);
+    for (const block of blocksOf(entriesOf(source, 2, 500))) store.entries.offer(block);
     await store.idle();
     const rows = await store.readEntries(query);
     const gap = rows.find(({ dropped }) => dropped > 0);

@@ -1,4 +1,5 @@
 import pino from "pino";
+import type { LogBlock } from "../../src/telemetry/logs/log-block.ts";
 import type { LogEntry, LogSource } from "../../src/telemetry/logs/log-entry.ts";
 import type { StorePlace } from "../../src/store/database.ts";
 import { Store, type StoreOptions } from "../../src/store/store.ts";
@@ -31,6 +32,11 @@ export function entriesOf(source: LogSource, count: number, from = 0): LogEntry[
     partial: false,
     dropped: 0,
   }));
+}
+
+/** Each as it goes to a sink. */
+export function blocksOf(entries: readonly LogEntry[]): LogBlock[] {
+  return entries.map(({ message, ...entry }) => ({ ...entry, text: message, count: 1 }));
 }
 
 export function runRow(id: string, server: string): RunRow {

@@ -1,3 +1,4 @@
+import type { Socket } from "node:net";
 import type { WebSocket } from "@fastify/websocket";
 import { settlesWithin } from "../../base/abort.ts";
 import { toGloveboxError } from "../../errors/glovebox-error.ts";
@@ -18,6 +19,14 @@ const pingMs = 30_000;
 /** Codes of WebSocket. */
 const closed = { normal: 1000, refused: 1008, tooBig: 1009, failed: 1011, slow: 1013 } as const;
 
+/** Who follows a log. */
+interface FollowingReader {
+  readonly socket: WebSocket;
+  /** Under the WebSocket: what is sent together leaves together. */
+  readonly connection: Pick<Socket, "cork" | "uncork">;
+  readonly caller: Caller;
+}
+
 /**
  * Sends the log of a sandbox from an offset on, one entry a message, and goes on as it grows, until it ends or its reader
  * goes. A slow reader slows nothing but itself: what is gone from memory and store by then is counted by an entry.
@@ -25,7 +34,7 @@ const closed = { normal: 1000, refused: 1008, tooBig: 1009, failed: 1011, slow: 
 export async function followLogs(
   { platform, logger }: Pick<RouteContext, "platform" | "logger">,
   request: RequestOf<typeof readLogsContract>,
-  { socket, caller }: { readonly socket: WebSocket; readonly caller: Caller },
+  { socket, connection, caller }: FollowingReader,
 ): Promise<void> {
   const gone = new AbortController();
   socket.on("close", () => gone.abort());
@@ -44,7 +53,7 @@ export async function followLogs(
     while (!gone.signal.aborted) {
       const wanted = { ...request, id, offset, limit: onTheWay.entries };
       const page = await platform.call(readLogsContract, wanted, { principal, signal: gone.signal });
-      if (!(await send(socket, page.entries))) return socket.terminate();
+      if (!(await send({ socket, connection }, page.entries))) return socket.terminate();
       const isNews = page.next_offset > offset;
       ({ container_id: id, next_offset: offset } = page);
       if (page.is_over) return socket.close(closed.normal, "the log has ended");
@@ -58,21 +67,31 @@ export async function followLogs(
 }
 
 /** False when the reader does not take them. */
-async function send(socket: WebSocket, entries: readonly unknown[]): Promise<boolean> {
+async function send(
+  { socket, connection }: Pick<FollowingReader, "socket" | "connection">,
+  entries: readonly unknown[],
+): Promise<boolean> {
   let characters = 0;
-  for (const [index, entry] of entries.entries()) {
-    const text = JSON.stringify(entry);
-    characters += text.length;
-    const isLast = index === entries.length - 1;
-    if (!isLast && characters < onTheWay.characters) {
-      socket.send(text);
-      continue;
+  connection.cork();
+  try {
+    for (const [index, entry] of entries.entries()) {
+      const text = JSON.stringify(entry);
+      characters += text.length;
+      const isLast = index === entries.length - 1;
+      if (!isLast && characters < onTheWay.characters) {
+        socket.send(text);
+        continue;
+      }
+      characters = 0;
+      const { promise: taken, resolve } = Promise.withResolvers<void>();
+      // Also called when the connection has ended.
+      socket.send(text, () => resolve());
+      connection.uncork();
+      if (!(await settlesWithin(taken, patienceMs))) return false;
+      connection.cork();
     }
-    characters = 0;
-    const { promise: taken, resolve } = Promise.withResolvers<void>();
-    // Also called when the connection has ended.
-    socket.send(text, () => resolve());
-    if (!(await settlesWithin(taken, patienceMs))) return false;
+  } finally {
+    connection.uncork();
   }
   return true;
 }

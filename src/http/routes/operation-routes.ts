@@ -50,7 +50,12 @@ function followed(
       const { principal } = callerOf(request);
       await context.platform.call(readLogsContract, { ...readFollowed(request), limit: 1 }, { principal });
     },
-    wsHandler: (socket, request) => followLogs(context, readFollowed(request), { socket, caller: callerOf(request) }),
+    wsHandler: (socket, request) =>
+      followLogs(context, readFollowed(request), {
+        socket,
+        connection: request.raw.socket,
+        caller: callerOf(request),
+      }),
   };
 }
 

@@ -21,8 +21,8 @@ export class Allowance {
     return this.#left > 0;
   }
 
-  /** Uses one of it, which may be more than is left. */
-  use(): void {
-    this.#left -= 1;
+  /** Uses so much of it, which may be more than is left. */
+  use(count: number): void {
+    this.#left -= count;
   }
 }

@@ -1,17 +1,23 @@
 import { expect, it } from "vitest";
-import { LineSplitter } from "./line-splitter.ts";
+import { LineSplitter, type SplitLines } from "./line-splitter.ts";
 
-function split(...chunks: readonly Uint8Array[]): readonly (readonly [string, boolean])[] {
-  const lines: [string, boolean][] = [];
-  const splitter = new LineSplitter((text, partial) => lines.push([text, partial]));
+function split(...chunks: readonly Uint8Array[]): readonly SplitLines[] {
+  const given: SplitLines[] = [];
+  const splitter = new LineSplitter((lines) => given.push(lines));
   for (const chunk of chunks) splitter.write(chunk);
   splitter.end();
-  return lines;
+  for (const { text, count } of given) expect(text.split("\n")).toHaveLength(count);
+  return given;
+}
+
+/** Each line with whether it goes on. */
+function linesOf(given: readonly SplitLines[]): readonly (readonly [string, boolean])[] {
+  return given.flatMap(({ text, partial }) => text.split("\n").map((line) => [line, partial] as const));
 }
 
 it("gives the same lines however their bytes come", () => {
-  const text = Buffer.from(`one\r\n\ntwö 🧤\n${"é".repeat(20_000)}\nend`);
-  const whole = split(text);
+  const text = Buffer.from(`one\r\n\ntwö 🧤\n${"é".repeat(20_000)}\nraw \r\r\nend`);
+  const whole = linesOf(split(text));
   expect(whole.map(([line, partial]) => [line.length, partial])).toEqual([
     ...[
       [3, false],
@@ -23,19 +29,29 @@ it("gives the same lines however their bytes come", () => {
       [8_192, true],
       [3_616, false],
     ],
+    [5, false],
     [3, false],
   ]);
   for (const size of [1, 2, 3, 7, 16_384, 16_385]) {
     const pieces = Array.from({ length: Math.ceil(text.length / size) }, (_, index) =>
       text.subarray(index * size, (index + 1) * size),
     );
-    expect(split(...pieces), `pieces of ${size}`).toEqual(whole);
+    expect(linesOf(split(...pieces)), `pieces of ${size}`).toEqual(whole);
   }
+});
+
+it("gives out many lines together, within bounds of bytes and lines", () => {
+  const short = split(Buffer.from("\n".repeat(2_500)));
+  expect(short.map(({ count }) => count)).toEqual([1_000, 1_000, 500]);
+  const long = split(Buffer.from(`${"x".repeat(999)}\n`.repeat(200)));
+  expect(long.reduce((sum, { count }) => sum + count, 0)).toBe(200);
+  expect(long.length).toBeLessThan(5);
+  expect(Math.max(...long.map(({ text }) => text.length))).toBeLessThan(65_537);
 });
 
 it("counts the lines that it skips, and begins anew behind the last of them", () => {
   const lines: string[] = [];
-  const splitter = new LineSplitter((text) => lines.push(text));
+  const splitter = new LineSplitter(({ text }) => lines.push(text));
   splitter.write(Buffer.from("begun "));
   expect(splitter.skip(Buffer.from("and ended\ntwo\nthr"))).toBe(2);
   splitter.write(Buffer.from("ee\n"));

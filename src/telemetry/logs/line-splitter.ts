@@ -1,34 +1,49 @@
 import { trailingPart } from "../../base/streams/utf8.ts";
 import { kibibyte } from "../../base/bytes.ts";
 
-/** Receives a line, or a part of one that goes on in the next call. */
-export type OnLine = (text: string, partial: boolean) => void;
+/** Lines that were read at once. */
+export interface SplitLines {
+  /** With a line feed between two. */
+  readonly text: string;
+  readonly count: number;
+  /** It is a part of one line, which goes on in the next call. */
+  readonly partial: boolean;
+}
 
 /** Most bytes of one entry: a longer line is cut into several (SPEC LG1). */
 const maxLineBytes: number = 16 * kibibyte;
 
+/** Most of what is given out at once. */
+const together = { bytes: 64 * kibibyte, lines: 1_000 } as const;
+
 const lineFeed = 0x0a;
-const carriageReturn = 0x0d;
 
 /** Cuts the bytes of one stream into lines, never in the middle of a character, and holds no more than one line's part. */
 export class LineSplitter {
-  readonly #onLine: OnLine;
+  readonly #onLines: (lines: SplitLines) => void;
   #rest: Buffer = Buffer.alloc(0);
 
-  constructor(onLine: OnLine) {
-    this.#onLine = onLine;
+  constructor(onLines: (lines: SplitLines) => void) {
+    this.#onLines = onLines;
   }
 
   write(bytes: Uint8Array): void {
     const chunk = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const given = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
-    let start = 0;
+    // Lines from `begin` to `start` wait to be given out together.
+    let [begin, start, count] = [0, 0, 0];
     for (;;) {
-      const end = given.indexOf(lineFeed, start);
-      start = this.#cut(given, start, end < 0 ? given.length : end);
-      if (end < 0) break;
-      this.#line(given, start, end);
+      const found = given.indexOf(lineFeed, start);
+      const end = found < 0 ? given.length : found;
+      const isTooMuch = end - begin > together.bytes || count === together.lines || end - start > maxLineBytes;
+      if (found < 0 || isTooMuch) {
+        if (count > 0) this.#give(given.subarray(begin, start - 1), count);
+        start = this.#cut(given, start, end);
+        [begin, count] = [start, 0];
+      }
+      if (found < 0) break;
       start = end + 1;
+      count += 1;
     }
     // A copy: the chunk is the engine's.
     this.#rest = Buffer.from(given.subarray(start));
@@ -46,7 +61,7 @@ export class LineSplitter {
 
   /** The stream has ended: what has no line end is a line too. */
   end(): void {
-    if (this.#rest.length > 0) this.#onLine(textOf(this.#rest), false);
+    if (this.#rest.length > 0) this.#onLines({ text: textOf(this.#rest), count: 1, partial: false });
     this.#rest = Buffer.alloc(0);
   }
 
@@ -56,15 +71,16 @@ export class LineSplitter {
     while (end - start > maxLineBytes) {
       const part = given.subarray(start, start + maxLineBytes);
       const length = part.length - trailingPart(part);
-      this.#onLine(textOf(part.subarray(0, length)), true);
+      this.#onLines({ text: textOf(part.subarray(0, length)), count: 1, partial: true });
       start += length;
     }
     return start;
   }
 
-  #line(given: Buffer, start: number, end: number): void {
-    const last = end > start && given[end - 1] === carriageReturn ? end - 1 : end;
-    this.#onLine(textOf(given.subarray(start, last)), false);
+  /** Gives out whole lines; the end of the last is not among the bytes. */
+  #give(lines: Buffer, count: number): void {
+    const text = textOf(lines).replaceAll("\r\n", "\n");
+    this.#onLines({ text: text.endsWith("\r") ? text.slice(0, -1) : text, count, partial: false });
   }
 }
 

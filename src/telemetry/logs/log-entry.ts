@@ -45,12 +45,11 @@ export interface WireLogEntry {
 
 export function entryToWire(entry: LogEntry): WireLogEntry {
   const { source, offset, stampMs, stream, message, partial, dropped, alert } = entry;
+  const timestamp = new Date(stampMs).toISOString();
+  const line = { container_id: source.sandbox, offset, timestamp, stream, message };
+  if (!partial && dropped === 0 && alert === undefined) return line;
   return {
-    container_id: source.sandbox,
-    offset,
-    timestamp: new Date(stampMs).toISOString(),
-    stream,
-    message,
+    ...line,
     ...(partial ? { partial } : {}),
     ...(dropped === 0 ? {} : { dropped }),
     ...(alert === undefined ? {} : { alert }),
@@ -79,4 +78,5 @@ export function entryBytes({ message, alert }: Pick<LogEntry, "message" | "alert
   return entryOverhead + message.length * 2 + ofAlert;
 }
 
-const entryOverhead = 160;
+/** What an entry counts for beside its text. */
+export const entryOverhead = 160;

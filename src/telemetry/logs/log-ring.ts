@@ -1,4 +1,5 @@
-import { droppedEntry, entryBytes, offsetsOf, type LogEntry, type LogSource } from "./log-entry.ts";
+import { blockBytes, blockOffsets, entriesOf, type LogBlock } from "./log-block.ts";
+import { droppedEntry, offsetsOf, type LogEntry, type LogSource } from "./log-entry.ts";
 
 /** Entries one after another, and where the next reading begins. */
 export interface LogPage {
@@ -11,9 +12,8 @@ export class LogRing {
   readonly source: LogSource;
   readonly #maxBytes: number;
   readonly #now: () => number;
-  /** Entries from `#head` on, by offset. */
-  #entries: LogEntry[] = [];
-  #head = 0;
+  /** In their order; what is forgotten leaves at once. */
+  readonly #blocks: LogBlock[] = [];
   #bytes = 0;
   #nextOffset = 0;
   #hasEnded = false;
@@ -27,7 +27,7 @@ export class LogRing {
 
   /** The oldest that is still held. */
   get firstOffset(): number {
-    return this.#entries[this.#head]?.offset ?? this.#nextOffset;
+    return this.#blocks[0]?.offset ?? this.#nextOffset;
   }
 
   get nextOffset(): number {
@@ -43,15 +43,15 @@ export class LogRing {
     return this.#hasEnded;
   }
 
-  /** Takes the next entry; `dropped`: it stands for so many that are missing. */
-  push(part: Pick<LogEntry, "stampMs" | "stream" | "message" | "partial" | "alert">, dropped = 0): LogEntry {
-    const entry: LogEntry = { source: this.source, offset: this.#nextOffset, dropped, ...part };
-    this.#nextOffset += offsetsOf(entry);
-    this.#entries.push(entry);
-    this.#bytes += entryBytes(entry);
-    while (this.#bytes > this.#maxBytes && this.#entries.length - this.#head > 1) this.#forgetOldest();
+  /** Takes the next entries. */
+  push(part: Omit<LogBlock, "source" | "offset">): LogBlock {
+    const block: LogBlock = { source: this.source, offset: this.#nextOffset, ...part };
+    this.#nextOffset += blockOffsets(block);
+    this.#blocks.push(block);
+    this.#bytes += blockBytes(block);
+    while (this.#bytes > this.#maxBytes && this.#blocks.length > 1) this.#forgetOldest();
     this.#tell();
-    return entry;
+    return block;
   }
 
   end(): void {
@@ -61,8 +61,7 @@ export class LogRing {
 
   /** Entries from an offset on; those before that are not held any more are one entry that counts them. */
   read(offset: number, limit: number): LogPage {
-    const begin = this.#indexOf(offset);
-    const held = this.#entries.slice(begin, begin + limit);
+    const held = this.#heldFrom(offset, limit);
     const [first] = held;
     const last = held.at(-1);
     if (first === undefined || last === undefined)
@@ -88,26 +87,34 @@ export class LogRing {
     }
   }
 
-  /** Where the first entry is held that reaches beyond the offset. */
+  /** So many entries that are held, from the first on that reaches beyond the offset. */
+  #heldFrom(offset: number, limit: number): readonly LogEntry[] {
+    const held: LogEntry[] = [];
+    for (let index = this.#indexOf(offset); held.length < limit; index += 1) {
+      const block = this.#blocks[index];
+      if (block === undefined) break;
+      const skipped = block.count > 1 ? Math.max(0, offset - block.offset) : 0;
+      held.push(...entriesOf(block).slice(skipped, skipped + limit - held.length));
+    }
+    return held;
+  }
+
+  /** Where the first block is held that reaches beyond the offset. */
   #indexOf(offset: number): number {
-    let low = this.#head;
-    let high = this.#entries.length;
+    let low = 0;
+    let high = this.#blocks.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      const entry = this.#entries[middle];
-      if (entry !== undefined && entry.offset + offsetsOf(entry) <= offset) low = middle + 1;
+      const block = this.#blocks[middle];
+      if (block !== undefined && block.offset + blockOffsets(block) <= offset) low = middle + 1;
       else high = middle;
     }
     return low;
   }
 
   #forgetOldest(): void {
-    const oldest = this.#entries[this.#head];
-    if (oldest !== undefined) this.#bytes -= entryBytes(oldest);
-    this.#head += 1;
-    if (this.#head < 1_024 || this.#head * 2 < this.#entries.length) return;
-    this.#entries = this.#entries.slice(this.#head);
-    this.#head = 0;
+    const oldest = this.#blocks.shift();
+    if (oldest !== undefined) this.#bytes -= blockBytes(oldest);
   }
 
   #tell(): void {

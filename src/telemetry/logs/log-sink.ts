@@ -1,8 +1,9 @@
 import { BatchPump, type BatchPumpOptions, type PumpState } from "../../base/batch-pump.ts";
-import { droppedEntry, entryBytes, offsetsOf, type LogEntry, type LogSource, type LogStream } from "./log-entry.ts";
+import { blockBytes, blockOffsets, droppedBlock, rowBytes, type LogBlock } from "./log-block.ts";
+import type { LogSource, LogStream } from "./log-entry.ts";
 
-export interface LogSinkOptions extends Omit<BatchPumpOptions<LogEntry>, "onLeft"> {
-  /** Most bytes of stdout and of stderr that a run may write to it, by `entryBytes` of them; default: any number. */
+export interface LogSinkOptions extends Omit<BatchPumpOptions<LogBlock>, "onLeft"> {
+  /** Most bytes of stdout and of stderr that a run may write to it, by `rowBytes` of them; default: any number. */
   readonly maxRunBytes?: number | undefined;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -22,36 +23,34 @@ interface Share {
  */
 export class LogSink {
   readonly #options: LogSinkOptions;
-  readonly #pump: BatchPump<LogEntry>;
+  readonly #pump: BatchPump<LogBlock>;
   readonly #shares = new Map<LogSource, Share>();
-  /** Entries that stand for others, by how many they stand for. */
-  #missing = 0;
+  /** Entries, not blocks of them. */
+  readonly #entries = { queued: 0, written: 0, dropped: 0 };
 
   constructor(options: LogSinkOptions) {
     this.#options = options;
-    this.#pump = new BatchPump({ ...options, onLeft: (entries) => this.#left(entries) });
+    this.#pump = new BatchPump({ ...options, onLeft: (blocks, isWritten) => this.#left(blocks, isWritten) });
   }
 
+  /** In entries. */
   get state(): PumpState {
-    const state = this.#pump.state;
-    return { ...state, dropped: state.dropped + this.#missing };
+    return { ...this.#pump.state, ...this.#entries };
   }
 
-  /** Takes an entry, or counts it as dropped; never waits and never throws. */
-  offer(entry: LogEntry): void {
-    const share = this.#shareOf(entry.source);
-    const bytes = entryBytes(entry);
+  /** Takes entries, or counts them as dropped; never waits and never throws. */
+  offer(block: LogBlock): void {
+    const share = this.#shareOf(block.source);
+    const bytes = blockBytes(block);
     // A sandbox gets no more than is left for others: one that floods takes at most half of the room.
-    const isOver =
-      this.#isOverCap(share, entry.stream, bytes) || share.queuedBytes + bytes > this.#pump.freeBytes - bytes;
+    const isOver = this.#isOverCap(share, block) || share.queuedBytes + bytes > this.#pump.freeBytes - bytes;
     if (isOver) {
-      this.#miss(share, entry);
+      this.#miss(share, block);
       return;
     }
-    this.#tellMissing(entry.source, share);
-    this.#pump.push(entry, bytes, true);
-    share.queuedBytes += bytes;
-    share.runBytes[entry.stream] += bytes;
+    this.#tellMissing(block.source, share);
+    this.#push(share, block);
+    share.runBytes[block.stream] += rowBytes(block);
   }
 
   /** A run begins in the sandbox, with a new allowance. */
@@ -86,30 +85,41 @@ export class LogSink {
     return share;
   }
 
-  #isOverCap({ runBytes }: Share, stream: LogStream, bytes: number): boolean {
+  #isOverCap({ runBytes }: Share, block: LogBlock): boolean {
     const { maxRunBytes } = this.#options;
-    return maxRunBytes !== undefined && stream !== "system" && runBytes[stream] + bytes > maxRunBytes;
+    const { stream } = block;
+    return maxRunBytes !== undefined && stream !== "system" && runBytes[stream] + rowBytes(block) > maxRunBytes;
   }
 
-  #miss(share: Share, entry: LogEntry): void {
-    share.missing ??= { offset: entry.offset, count: 0 };
-    share.missing.count += offsetsOf(entry);
-    this.#missing += offsetsOf(entry);
+  #miss(share: Share, block: LogBlock): void {
+    share.missing ??= { offset: block.offset, count: 0 };
+    share.missing.count += blockOffsets(block);
+    this.#entries.dropped += blockOffsets(block);
+  }
+
+  #push(share: Share, block: LogBlock): void {
+    const bytes = blockBytes(block);
+    if (!this.#pump.push(block, bytes, true)) return;
+    share.queuedBytes += bytes;
+    this.#entries.queued += block.count;
   }
 
   /** One entry for all that are missing, whatever the room: there is at most one between two that got in. */
   #tellMissing(source: LogSource, share: Share): void {
     if (share.missing === null) return;
-    const entry = droppedEntry(source, share.missing, this.#options.now());
+    const block = droppedBlock(source, share.missing, this.#options.now());
     share.missing = null;
-    const bytes = entryBytes(entry);
-    if (this.#pump.push(entry, bytes, true)) share.queuedBytes += bytes;
+    this.#push(share, block);
   }
 
-  #left(entries: readonly LogEntry[]): void {
-    for (const entry of entries) {
-      const share = this.#shares.get(entry.source);
-      if (share !== undefined) share.queuedBytes -= entryBytes(entry);
+  #left(blocks: readonly LogBlock[], isWritten: boolean): void {
+    for (const block of blocks) {
+      const share = this.#shares.get(block.source);
+      if (share !== undefined) share.queuedBytes -= blockBytes(block);
+      this.#entries.queued -= block.count;
+      // What a block stands for has been counted already.
+      if (isWritten) this.#entries.written += block.count;
+      else if (block.dropped === 0) this.#entries.dropped += block.count;
     }
   }
 }

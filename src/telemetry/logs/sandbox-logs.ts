@@ -5,7 +5,8 @@ import type { RunEnding, StartedRun } from "../../sandbox/run-record.ts";
 import { LineSplitter } from "./line-splitter.ts";
 import type { Alert } from "../alert.ts";
 import { Allowance } from "./allowance.ts";
-import type { LogEntry, LogSource, LogStream } from "./log-entry.ts";
+import type { LogBlock } from "./log-block.ts";
+import type { LogSource, LogStream } from "./log-entry.ts";
 import { LogRing } from "./log-ring.ts";
 import type { LogSink } from "./log-sink.ts";
 
@@ -102,16 +103,16 @@ export class SandboxLogs implements SandboxObserver {
   /** An alert is an entry of its sandbox's log, too (SPEC ME2). */
   alertTold(alert: Alert): void {
     const ring = this.#living.get(alert.container_id)?.ring;
-    if (ring !== undefined) this.#add(ring, { stream: "system", message: alert.message, partial: false, alert });
+    if (ring !== undefined) this.#system(ring, alert.message, alert);
   }
 
   #write({ ring, allowance, splitters }: Log, { stream, bytes }: OutputChunk, program: object): void {
     let pair = splitters.get(program);
     if (pair === undefined) {
       const splitter = (stream: LogStream): LineSplitter =>
-        new LineSplitter((message, partial) => {
-          allowance.use();
-          this.#add(ring, { stream, message, partial });
+        new LineSplitter((lines) => {
+          allowance.use(lines.count);
+          this.#add(ring, { stream, ...lines, dropped: 0 });
         });
       pair = { stdout: splitter("stdout"), stderr: splitter("stderr") };
       splitters.set(program, pair);
@@ -121,8 +122,8 @@ export class SandboxLogs implements SandboxObserver {
       return;
     }
     const count = pair[stream].skip(bytes);
-    if (count > 0)
-      this.#add(ring, { stream, message: `${count} lines came too fast and are missing here`, partial: false }, count);
+    const text = `${count} lines came too fast and are missing here`;
+    if (count > 0) this.#add(ring, { stream, text, count: 1, partial: false, dropped: count });
   }
 
   #endProgram({ splitters }: Log, program: object): void {
@@ -132,15 +133,15 @@ export class SandboxLogs implements SandboxObserver {
     pair?.stderr.end();
   }
 
-  #system(ring: LogRing, message: string): void {
-    this.#add(ring, { stream: "system", message, partial: false });
+  #system(ring: LogRing, text: string, alert?: Alert): void {
+    this.#add(ring, { stream: "system", text, count: 1, partial: false, dropped: 0, alert });
   }
 
-  #add(ring: LogRing, part: Pick<LogEntry, "stream" | "message" | "partial" | "alert">, dropped = 0): void {
+  #add(ring: LogRing, part: Omit<LogBlock, "source" | "offset" | "stampMs">): void {
     // What a sandbox that was ended by force still had to say.
     if (ring.hasEnded) return;
-    const entry: LogEntry = ring.push({ stampMs: this.#options.now(), ...part }, dropped);
-    for (const sink of this.#options.sinks) sink.offer(entry);
+    const block = ring.push({ stampMs: this.#options.now(), ...part });
+    for (const sink of this.#options.sinks) sink.offer(block);
   }
 
   #forgetOldest(): void {

@@ -3,11 +3,14 @@ import { PartlyWritten } from "../../../base/batch-pump.ts";
 import { settlesWithin } from "../../../base/abort.ts";
 import type { Logger } from "../../../base/logger.ts";
 import { GloveboxError } from "../../../errors/glovebox-error.ts";
+import { entriesOf, type LogBlock } from "../log-block.ts";
 import { entryToWire, type LogEntry } from "../log-entry.ts";
 
 /** How long connecting, and an answer to what was published, may take. */
 const connectMs = 5_000;
 const answerMs = 10_000;
+/** Entries that are published at once. */
+const onTheWay = 200;
 
 /** The little of a client that is used. */
 interface Client {
@@ -27,27 +30,33 @@ export class RedisPublisher {
     this.#logger = logger;
   }
 
-  /** Publishes entries in their order. @throws PartlyWritten with how many Redis has acknowledged, and its reason */
-  async publish(entries: readonly LogEntry[]): Promise<void> {
-    const client = await this.#connected();
-    const sent = entries.map((entry) =>
-      client.publish(`glovebox:logs:${entry.source.sandbox}`, JSON.stringify(entryToWire(entry))),
-    );
-    const all = Promise.allSettled(sent);
-    if (!(await settlesWithin(all, answerMs))) {
-      this.#drop();
-      throw new Error("Redis does not answer.");
+  /** Publishes entries in their order. @throws PartlyWritten with how many blocks Redis has acknowledged, and its reason */
+  async publish(blocks: readonly LogBlock[]): Promise<void> {
+    const entries = blocks.flatMap((block, index) => entriesOf(block).map((entry) => ({ entry, index })));
+    // What is on its way is bounded: the client makes several objects of each.
+    for (let start = 0; start < entries.length; start += onTheWay) {
+      const part = entries.slice(start, start + onTheWay);
+      try {
+        await this.#publish(part.map(({ entry }) => entry));
+      } catch (error) {
+        this.#drop();
+        throw new PartlyWritten(part[0]?.index ?? 0, error);
+      }
     }
-    const results = await all;
-    const failed = results.findIndex(({ status }) => status === "rejected");
-    if (failed < 0) return;
-    this.#drop();
-    const [reason] = results.flatMap((result) => (result.status === "rejected" ? [result.reason as unknown] : []));
-    throw new PartlyWritten(failed, reason);
   }
 
   close(): void {
     this.#drop();
+  }
+
+  async #publish(entries: readonly LogEntry[]): Promise<void> {
+    const client = await this.#connected();
+    const sent = entries.map((entry) =>
+      client.publish(`glovebox:logs:${entry.source.sandbox}`, JSON.stringify(entryToWire(entry))),
+    );
+    const all = Promise.all(sent);
+    if (!(await settlesWithin(all, answerMs))) throw new Error("Redis does not answer.");
+    await all;
   }
 
   /** One connection after another: a new one when the last has failed. */
@@ -65,6 +74,8 @@ export class RedisPublisher {
       url: this.#url,
       // What is to be said waits in a queue of ours, which is bounded and keeps its order.
       disableOfflineQueue: true,
+      // A limit of the client's own would be a timer for each entry, kept for as long as it is.
+      commandOptions: { timeout: 0 },
       socket: { connectTimeout: connectMs, reconnectStrategy: false },
     });
     client.on("error", (error: unknown) => this.#logger.debug({ err: error }, "the connection to Redis has failed"));
