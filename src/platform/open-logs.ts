@@ -37,6 +37,8 @@ export interface OpenedLogs {
   readonly observers: readonly SandboxObserver[];
   /** Where samples and alerts are stored; null: nowhere. */
   readonly usage: UsageRecorder | null;
+  /** Log entries that were dropped, by where. */
+  readonly droppedEntries: () => Readonly<Record<string, number>>;
   /** Writes what waits, within the time. */
   close(withinMs: number): Promise<void>;
 }
@@ -65,6 +67,11 @@ export function openLogs(options: OpenLogsOptions): OpenedLogs {
     store,
     observers: [recorder ?? [], logs].flat(),
     usage: store && new UsageRecorder(store),
+    droppedEntries: () => ({
+      pace: logs.tooFast,
+      ...(store === null ? {} : { store: store.state.entries.dropped }),
+      ...(redis === null ? {} : { redis: redis.state.dropped }),
+    }),
     close: async (withinMs) => {
       await Promise.all([store?.close(withinMs), redis?.close(withinMs)]);
       publisher?.close();

@@ -39,6 +39,8 @@ export interface TelemetryOptions {
   readonly monotonicMs: () => number;
   /** Requests that wait for a place. */
   readonly waiting: () => number;
+  /** Log entries that were dropped, by where. */
+  readonly droppedEntries: () => Readonly<Record<string, number>>;
   /** Receives every alert of every sandbox; one that throws is logged, and holds nothing up. */
   readonly onAlert: AlertListener | undefined;
   /** Receives the samples of each principal's sandboxes; does not throw. */
@@ -52,12 +54,13 @@ export function openTelemetryParts({
   monotonicMs,
   tracing,
   waiting,
+  droppedEntries,
   onAlert,
   onSample,
 }: TelemetryOptions): TelemetryParts {
   const alertBook = new AlertBook();
   const traffic = new Traffic();
-  const serverMetrics = new ServerMetrics({ waiting, samples: () => ({ ...sampler.counts }) });
+  const serverMetrics = new ServerMetrics({ waiting, droppedEntries, samples: () => ({ ...sampler.counts }) });
   tracing.onMeters = (meters) => serverMetrics.sendTo(meters);
   const tellAlert = (alert: Alert): void => {
     logger.info({ alert }, "alert");

@@ -111,6 +111,7 @@ function openParts(options: PlatformOptions): OpenedParts {
   const { logs, store } = recorded;
   const telemetry = openTelemetryParts({
     ...{ logger, now, monotonicMs, tracing, waiting: () => admission.waiting, onAlert },
+    droppedEntries: recorded.droppedEntries,
     onSample: (...sampled) => recorded.usage?.sampled(...sampled),
   });
   recordAlerts(telemetry, recorded);

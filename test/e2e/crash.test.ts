@@ -3,12 +3,15 @@ import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { SandboxRow } from "../helpers/wire-glovebox.ts";
 import { engines, useGlovebox } from "../helpers/open-glovebox.ts";
 import { sleepersFor, uniqueSeconds } from "../helpers/processes.ts";
 import { projectFolder } from "../helpers/project-folder.ts";
 import { runCommand } from "../helpers/run-command.ts";
+import { serveGlovebox } from "../helpers/served-glovebox.ts";
+import { until } from "../helpers/until.ts";
 
 /** A state folder of the test's own, so that only its own sandboxes have owners that it knows. */
 let stateHome = "";
@@ -85,7 +88,45 @@ describe.each(engines)("a server with ten runs on %s", (engine) => {
       expect(readdirSync(path.join(stateHome, "glovebox/sandboxes"))).toHaveLength(10);
     },
   );
+
+  it("leaves nothing after SIGKILL of glovebox serve, whose next start marks the runs in the store", async () => {
+    const seconds = uniqueSeconds();
+    const environment = { XDG_STATE_HOME: stateHome, MAX_CONTAINERS: "10" };
+    const first = await serveGlovebox(environment, undefined, engine);
+    const code = `import subprocess\nsubprocess.run(['sleep', '${seconds}'])`;
+    const started = Array.from({ length: 10 }, () => {
+      const headers = { authorization: `Bearer ${first.token}`, "content-type": "application/json" };
+      const body = JSON.stringify({ language: "python", code, timeout_seconds: 600 });
+      const init = { method: "POST", headers: { ...headers, prefer: "respond-async" }, body };
+      return fetch(`${first.url}/api/sandbox/execute`, init);
+    });
+    expect((await Promise.all(started)).map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 202));
+    await until(() => sleepersFor(seconds).length === 10 && runsIn(stateHome).length === 10);
+    expect(runsIn(stateHome).every((run) => run.ended_ms === null)).toBe(true);
+    first.child.kill("SIGKILL");
+    await first.ended;
+
+    await using _ = await serveGlovebox(environment, first.home, engine);
+    const marked = { ended_ms: expect.any(Number) as number, outcome: "sandbox_lost", interrupted: 1 };
+    await until(() => runsIn(stateHome).every(({ interrupted }) => interrupted === 1));
+    expect(runsIn(stateHome)).toEqual(Array.from({ length: 10 }, () => marked));
+    await until(async () => (await listed(engine)).length === 0);
+    expect(sleepersFor(seconds)).toEqual([]);
+    expect(readdirSync(path.join(stateHome, "glovebox/sandboxes"))).toEqual([]);
+  });
 });
+
+interface StoredRun {
+  readonly ended_ms: number | null;
+  readonly outcome: string | null;
+  readonly interrupted: number;
+}
+
+function runsIn(stateHome: string): StoredRun[] {
+  using database = new DatabaseSync(path.join(stateHome, "glovebox/store.db"), { readOnly: true });
+  const rows = database.prepare("select ended_ms, outcome, interrupted from runs").all();
+  return rows.map((row) => ({ ...row }) as unknown as StoredRun);
+}
 
 /** Control groups that carry the sandbox's id, in any hierarchy. */
 function groupsOf(sandboxId: string): string {

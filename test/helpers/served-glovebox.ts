@@ -6,7 +6,7 @@ import path from "node:path";
 import { gloveboxEnvironment } from "./mcp-client.ts";
 import { projectFolder } from "./project-folder.ts";
 
-/** `glovebox serve` at work on the embedded engine, with state and configuration folders of its own. */
+/** `glovebox serve` at work, with state and configuration folders of its own. */
 export interface ServedGlovebox extends AsyncDisposable {
   readonly url: string;
   readonly token: string;
@@ -19,13 +19,14 @@ export interface ServedGlovebox extends AsyncDisposable {
   call(method: string, path: string, body?: unknown): Promise<{ readonly status: number; readonly body: unknown }>;
 }
 
-/** Starts it and resolves when it listens; `home`: of one before it. */
+/** Starts it and resolves when it listens; `home`: of one before it; `engine`: default the embedded one. */
 export async function serveGlovebox(
   environment: Readonly<Record<string, string>> = {},
   home: string = mkdtempSync(path.join(os.tmpdir(), "glovebox-test-served-")),
+  engine = "local",
 ): Promise<ServedGlovebox> {
   const own = { XDG_CONFIG_HOME: path.join(home, "config"), XDG_STATE_HOME: path.join(home, "state") };
-  const child = spawn(path.join(projectFolder, "bin/glovebox"), ["serve", "--port", "0", "--engine", "local"], {
+  const child = spawn(path.join(projectFolder, "bin/glovebox"), ["serve", "--port", "0", "--engine", engine], {
     env: gloveboxEnvironment({ ...own, ...environment }),
     stdio: ["ignore", "inherit", "pipe"],
   });

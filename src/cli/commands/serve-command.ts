@@ -15,6 +15,7 @@ import type { McpDoor } from "../../mcp/mcp-door.ts";
 import { operationTable } from "../../operations/table.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
 import { exitCodes } from "../exit-code.ts";
+import { keepHeapSmall } from "../small-heap.ts";
 
 interface ServeOptions {
   readonly port: string;
@@ -65,6 +66,7 @@ export function addServeCommand(program: Command, io: CommandIo, setExitCode: Se
 async function serve(options: ServeOptions, io: CommandIo): Promise<number> {
   const { host, token: asksForToken } = options;
   const port = parsePort(options.port);
+  keepHeapSmall();
   // Loaded on use: the other commands start faster without a server.
   const [
     { openServerPlatform },

@@ -42,9 +42,15 @@ export class SandboxLogs implements SandboxObserver {
   /** Those that have ended last, oldest first. */
   readonly #ended = new Map<string, LogRing>();
   #endedBytes = 0;
+  #tooFast = 0;
 
   constructor(options: SandboxLogsOptions) {
     this.#options = options;
+  }
+
+  /** Lines that came too fast to become entries. */
+  get tooFast(): number {
+    return this.#tooFast;
   }
 
   /** The newest entries of a sandbox that lives or has ended not long ago. */
@@ -122,6 +128,7 @@ export class SandboxLogs implements SandboxObserver {
       return;
     }
     const count = pair[stream].skip(bytes);
+    this.#tooFast += count;
     const text = `${count} lines came too fast and are missing here`;
     if (count > 0) this.#add(ring, { stream, text, count: 1, partial: false, dropped: count });
   }

@@ -7,6 +7,8 @@ export interface MetricSources {
   readonly waiting: () => number;
   /** Samples of sandboxes by what became of them: taken, skipped, failed. */
   readonly samples: () => Readonly<Record<string, number>>;
+  /** Log entries that were dropped, by where: `store`, `redis`, and `pace` for lines that came too fast. */
+  readonly droppedEntries: () => Readonly<Record<string, number>>;
 }
 
 /**
@@ -82,8 +84,9 @@ export class PrometheusRecorder {
   });
   readonly waiting: Gauge;
   readonly samples: Counter<"result">;
+  readonly droppedEntries: Counter<"at">;
 
-  constructor({ waiting, samples }: MetricSources) {
+  constructor({ waiting, samples, droppedEntries }: MetricSources) {
     const registers = [this.registry];
     collectDefaultMetrics({ register: this.registry });
     this.waiting = new Gauge({
@@ -102,6 +105,16 @@ export class PrometheusRecorder {
       collect() {
         this.reset();
         for (const [result, count] of Object.entries(samples())) this.inc({ result }, count);
+      },
+    });
+    this.droppedEntries = new Counter({
+      name: "glovebox_log_entries_dropped_total",
+      help: "Log entries that were dropped: for want of room on the way to the store or Redis, or at their source (pace).",
+      labelNames: ["at"],
+      registers,
+      collect() {
+        this.reset();
+        for (const [at, count] of Object.entries(droppedEntries())) this.inc({ at }, count);
       },
     });
   }
