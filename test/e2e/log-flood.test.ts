@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import pg from "pg";
+import { Client } from "pg";
 import { createClient } from "redis";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
@@ -126,7 +126,7 @@ function askSqlite({ home }: ServedGlovebox): Ask {
 }
 
 async function askPostgres(sql: string): Promise<number> {
-  const client = new pg.Client({ connectionString: postgres?.url ?? "" });
+  const client = new Client({ connectionString: postgres?.url ?? "" });
   await client.connect();
   try {
     const { rows } = await client.query<{ readonly result: unknown }>(sql);

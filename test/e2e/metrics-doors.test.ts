@@ -64,6 +64,8 @@ describe("metrics and alerts at the doors", () => {
       'glovebox_operation_duration_seconds_count{operation="get_metrics",error_type="NOT_FOUND"} 1',
       'glovebox_alerts_total{kind="oom"} 1',
       "glovebox_requests_waiting 0",
+      'glovebox_log_entries_dropped_total{at="pace"} 0',
+      'glovebox_log_entries_dropped_total{at="store"} 0',
       'http_server_request_duration_seconds_count{http_request_method="GET",http_route="/api/sandbox/{sandbox_id}/metrics",http_response_status_code="404"} 1',
     ]) {
       expect(text).toContain(line);
