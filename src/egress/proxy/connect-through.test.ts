@@ -13,7 +13,7 @@ afterEach(() => {
 
 async function connectTo(
   serve: (socket: Socket) => void,
-  more: Partial<UpstreamProxy> = {},
+  { withinMs = 15_000, ...more }: Partial<UpstreamProxy> & { readonly withinMs?: number } = {},
 ): Promise<Socket | TunnelFault> {
   server = createServer((socket) => {
     sockets.add(socket);
@@ -25,17 +25,18 @@ async function connectTo(
   const { port } = server.address() as AddressInfo;
   const plain = { variable: "HTTPS_PROXY", isSecure: false, host: "proxy.test", authorization: null, direct: [] };
   const proxy = { ...plain, port, resolvesNames: false, ...more };
-  const tunnel = connectThrough(proxy, { addresses: ["127.0.0.1"], authority: "web.test:443", withinMs: 500 });
+  const tunnel = connectThrough(proxy, { addresses: ["127.0.0.1"], authority: "web.test:443", withinMs });
   const { promise, resolve } = Promise.withResolvers<TunnelFault>();
   const timer = setTimeout(resolve, 20_000, { reason: "nothing came of it", isOfFarSide: false });
   return Promise.race([tunnel, promise]).finally(() => clearTimeout(timer));
 }
 
+const soon = { withinMs: 500 };
 const late = { reason: expect.stringContaining("did not answer within 0.5 s"), isOfFarSide: false };
 
 it("gives a proxy up that says nothing, and closes its connection", async () => {
   const closed = Promise.withResolvers<void>();
-  expect(await connectTo((socket) => socket.once("close", closed.resolve).resume())).toEqual(late);
+  expect(await connectTo((socket) => socket.once("close", closed.resolve).resume(), soon)).toEqual(late);
   await closed.promise;
 });
 
@@ -44,12 +45,12 @@ it("gives a proxy up that sends a byte from time to time", async () => {
     socket.write("HTTP/1.1 200 OK\r\nX: ");
     const more = setInterval(() => socket.write("x"), 50);
     socket.once("close", () => clearInterval(more));
-  });
+  }, soon);
   expect(fault).toEqual(late);
 });
 
 it("gives a proxy up that never finishes TLS", async () => {
-  expect(await connectTo((socket) => socket.resume(), { isSecure: true })).toEqual(late);
+  expect(await connectTo((socket) => socket.resume(), { isSecure: true, ...soon })).toEqual(late);
 });
 
 it("takes nothing that speaks no TLS for a proxy that does", async () => {

@@ -65,6 +65,8 @@ const url = `http://${credentials}@127.0.0.1:${upstream.port}`;
 const get = (at: string, target = "/"): string =>
   `GET http://${at}${target} HTTP/1.1\r\nHost: other.test\r\nProxy-Authorization: Basic bWluZQ==\r\nX-Mine: 1\r\nConnection: close\r\n\r\n`;
 
+const patient = { withinMs: 60_000 };
+
 afterEach(() => {
   upstream.forget();
   web.forget();
@@ -82,8 +84,8 @@ describe("with an upstream proxy, a program", () => {
 
   it("reaches an allowed name by the address that was checked, under its own name, and says nothing to the proxy", async () => {
     const { client } = await proxy.open("private.web.test:80", "six.test:80");
-    expect((await client.ask(get("private.web.test:80", "/page"))).text).toMatch(/^HTTP\/1\.1 200 OK.*well$/s);
-    expect((await client.ask(get("six.test:80"))).text).toMatch(/well$/);
+    expect((await client.ask(get("private.web.test:80", "/page"), patient)).text).toMatch(/^HTTP\/1\.1 200 OK.*well$/s);
+    expect((await client.ask(get("six.test:80"), patient)).text).toMatch(/well$/);
     const expected = ["93.184.216.34:80", "[2606:2800:220:1::1]:80"].map((authority) => ({
       authority,
       fields: ["Host", authority, "Proxy-Authorization", authorization],
@@ -101,7 +103,7 @@ describe("with an upstream proxy, a program", () => {
     void client.ask([connect, hello], { withinMs: 60_000 });
     await until(() => web.received.some((bytes) => bytes.equals(hello)));
     expect(upstream.asked.map(({ authority }) => authority)).toEqual(["93.184.216.34:443"]);
-    const other = await client.ask([connect, clientHello("other.test")]);
+    const other = await client.ask([connect, clientHello("other.test")], patient);
     expect(other.bytes.subarray(-7)).toEqual(Buffer.from([21, 3, 3, 0, 2, 2, 112]));
     await proxy.process.flush();
     expect(denials).toMatchObject([{ rule: "server_name" }]);
@@ -112,7 +114,7 @@ describe("with an upstream proxy, a program", () => {
     "is refused private.%s.test before the proxy hears of it",
     async (name) => {
       const { client, denials } = await proxy.open(`private.${name}.test:80`);
-      expect((await client.ask(get(`private.${name}.test:80`))).text).toMatch(/^HTTP\/1\.1 403 /);
+      expect((await client.ask(get(`private.${name}.test:80`), patient)).text).toMatch(/^HTTP\/1\.1 403 /);
       await proxy.process.flush();
       expect(denials).toMatchObject([{ rule: "private_address" }]);
       expect(upstream.connections).toBe(0);
@@ -121,9 +123,9 @@ describe("with an upstream proxy, a program", () => {
 
   it("cannot have the proxy look a name up again that has changed meanwhile", async () => {
     const { client, denials } = await proxy.open("private.rebind.test:80", "private.mixed.test:80");
-    expect((await client.ask(get("private.rebind.test:80"))).text).toMatch(/well$/);
-    expect((await client.ask(get("private.rebind.test:80"))).text).toMatch(/^HTTP\/1\.1 403 /);
-    expect((await client.ask(get("private.mixed.test:80"))).text).toMatch(/well$/);
+    expect((await client.ask(get("private.rebind.test:80"), patient)).text).toMatch(/well$/);
+    expect((await client.ask(get("private.rebind.test:80"), patient)).text).toMatch(/^HTTP\/1\.1 403 /);
+    expect((await client.ask(get("private.mixed.test:80"), patient)).text).toMatch(/well$/);
     expect(new Set(upstream.asked.map(({ authority }) => authority))).toEqual(new Set(["93.184.216.34:80"]));
     await proxy.process.flush();
     expect(denials).toMatchObject([{ rule: "private_address" }]);
@@ -134,8 +136,13 @@ describe("with an upstream proxy, a program", () => {
     // The operator trusts these hosts; that the upstream proxy is one of them lifts nothing.
     const { client, denials } = await proxy.open(...names);
     for (const name of names) {
-      expect((await client.ask(get(name))).text).toMatch(/^HTTP\/1\.1 403 .*through which Glovebox itself goes out/s);
-      const tunnel = await client.ask([`CONNECT ${name} HTTP/1.1\r\nHost: x\r\n\r\n`, "GET / HTTP/1.1\r\n\r\n"]);
+      expect((await client.ask(get(name), patient)).text).toMatch(
+        /^HTTP\/1\.1 403 .*through which Glovebox itself goes out/s,
+      );
+      const tunnel = await client.ask(
+        [`CONNECT ${name} HTTP/1.1\r\nHost: x\r\n\r\n`, "GET / HTTP/1.1\r\n\r\n"],
+        patient,
+      );
       expect(tunnel.text).toMatch(/^HTTP\/1\.1 403 /);
     }
     await proxy.process.flush();
@@ -145,7 +152,7 @@ describe("with an upstream proxy, a program", () => {
 
   it("reaches a trusted host of this machine directly, at another port than the proxy's", async () => {
     const { client } = await proxy.open(`near.test:${web.port}`);
-    expect((await client.ask(get(`near.test:${web.port}`))).text).toMatch(/well$/);
+    expect((await client.ask(get(`near.test:${web.port}`), patient)).text).toMatch(/well$/);
     expect(upstream.connections).toBe(0);
   });
 
@@ -179,14 +186,16 @@ describe("with an upstream proxy, a program", () => {
 
   it("is told when the far side is out of the proxy's reach, and the next address is tried", async () => {
     const { client } = await proxy.open("far.test:80", "several.test:80");
-    const answer = await client.ask(get("far.test:80"));
+    const answer = await client.ask(get("far.test:80"), patient);
     expect(answer.text).toMatch(/^HTTP\/1\.1 502 .*far\.test:80 could not be reached \(the upstream proxy could not/s);
-    expect((await client.ask(get("several.test:80"))).text).toMatch(/well$/);
+    expect((await client.ask(get("several.test:80"), patient)).text).toMatch(/well$/);
   });
 
   it("is told what to set when the name cannot be looked up here, and the proxy does not hear of it", async () => {
     const { client } = await proxy.open("unknown.test:80");
-    expect((await client.ask(get("unknown.test:80"))).text).toMatch(/^HTTP\/1\.1 502 .*network\.upstream_resolves/s);
+    expect((await client.ask(get("unknown.test:80"), patient)).text).toMatch(
+      /^HTTP\/1\.1 502 .*network\.upstream_resolves/s,
+    );
     expect(upstream.connections).toBe(0);
   });
 
@@ -204,11 +213,11 @@ describe("NO_PROXY", () => {
       upstream: { HTTPS_PROXY: url, NO_PROXY: "web.test:81 private.inside.test, 100::/64" },
     });
     const { client } = await proxy.open("private.inside.test:80", "discard.test:80", "web.test:80");
-    expect((await client.ask(get("private.inside.test:80"))).text).toMatch(/^HTTP\/1\.1 403 /);
+    expect((await client.ask(get("private.inside.test:80"), patient)).text).toMatch(/^HTTP\/1\.1 403 /);
     const nowhere = await client.ask(get("discard.test:80"), { withinMs: 30_000 });
     expect(nowhere.text).toMatch(/^HTTP\/1\.1 502 .*could not be reached \(E/s);
     expect(upstream.connections).toBe(0);
-    expect((await client.ask(get("web.test:80"))).text).toMatch(/well$/);
+    expect((await client.ask(get("web.test:80"), patient)).text).toMatch(/well$/);
     expect(upstream.asked.map(({ authority }) => authority)).toEqual(["93.184.216.34:80"]);
   });
 });
@@ -220,13 +229,15 @@ describe("a proxy that speaks TLS with a private certificate", () => {
     const extra = { NODE_EXTRA_CA_CERTS: path.join(folder, "ca.pem") };
     await using knows = await ProxySubject.start({ dnsServer: dns.address, upstream: { ...own, ...extra } });
     const { client } = await knows.open("web.test:80");
-    expect((await client.ask(get("web.test:80"))).text).toMatch(/well$/);
+    expect((await client.ask(get("web.test:80"), patient)).text).toMatch(/well$/);
     const asked = { kind: "npm", url: "https://secure.test:4874/" } as const;
     expect(await knows.process.fileHosts(asked)).toEqual([{ name: "files.test", port: 443 }]);
     await using doubts = await ProxySubject.start({ dnsServer: dns.address, upstream: own });
     secure.forget();
     const other = await doubts.open("web.test:80");
-    expect((await other.client.ask(get("web.test:80"))).text).toMatch(/^HTTP\/1\.1 502 .*NODE_EXTRA_CA_CERTS/s);
+    expect((await other.client.ask(get("web.test:80"), patient)).text).toMatch(
+      /^HTTP\/1\.1 502 .*NODE_EXTRA_CA_CERTS/s,
+    );
     expect(secure.asked).toEqual([]);
   });
 });
@@ -241,8 +252,8 @@ describe("a proxy that looks names up itself", () => {
 
   it("is asked for a name only when it cannot be looked up here", async () => {
     const { client } = await proxy.open("unknown.test:80", "web.test:80");
-    expect((await client.ask(get("unknown.test:80"))).text).toMatch(/well$/);
-    expect((await client.ask(get("web.test:80"))).text).toMatch(/well$/);
+    expect((await client.ask(get("unknown.test:80"), patient)).text).toMatch(/well$/);
+    expect((await client.ask(get("web.test:80"), patient)).text).toMatch(/well$/);
     expect(upstream.asked.map(({ authority }) => authority)).toEqual(["unknown.test:80", "93.184.216.34:80"]);
   });
 
@@ -250,7 +261,7 @@ describe("a proxy that looks names up itself", () => {
     "never hears of %s",
     async (name) => {
       const { client, denials } = await proxy.open(name);
-      expect((await client.ask(get(`${name}:80`))).text).toMatch(/^HTTP\/1\.1 403 /);
+      expect((await client.ask(get(`${name}:80`), patient)).text).toMatch(/^HTTP\/1\.1 403 /);
       await proxy.process.flush();
       expect(denials).toMatchObject([{ rule: "private_address" }]);
       expect(upstream.connections).toBe(0);
@@ -259,7 +270,7 @@ describe("a proxy that looks names up itself", () => {
 
   it("is not asked for names that NO_PROXY keeps from it", async () => {
     const { client } = await proxy.open("direct.test:80");
-    expect((await client.ask(get("direct.test:80"))).text).toMatch(/^HTTP\/1\.1 502 /);
+    expect((await client.ask(get("direct.test:80"), patient)).text).toMatch(/^HTTP\/1\.1 502 /);
     expect(upstream.connections).toBe(0);
   });
 });
