@@ -11,7 +11,7 @@ export type { Glovebox } from "./library/objects/glovebox.ts";
 export type { CallOptions, RunOptions } from "./library/objects/calls.ts";
 export type { Camel } from "./library/objects/camel.ts";
 export type { Execution } from "./library/objects/execution.ts";
-export type { OutputChunk } from "./library/objects/output-reader.ts";
+export type { OutputChunk } from "./library/objects/programs/output-reader.ts";
 export type { Tests } from "./library/objects/tests.ts";
 export type { Environment, Environments } from "./library/objects/environment.ts";
 export type {
@@ -26,7 +26,7 @@ export type {
 export type { Session, Sessions } from "./library/objects/session.ts";
 export type { Sandbox, Sandboxes, TerminalCall } from "./library/objects/sandbox.ts";
 export type { Files } from "./library/objects/files.ts";
-export type { Process, Processes } from "./library/objects/processes.ts";
-export type { ProcessChunk, ProcessDetails } from "./library/objects/follow-process.ts";
+export type { Process, Processes } from "./library/objects/programs/processes.ts";
+export type { ProcessChunk, ProcessDetails } from "./library/objects/programs/follow-process.ts";
 export type { Images, Mounts, PackageCache } from "./library/objects/machine.ts";
 export type { OperationEvent } from "./operations/contract/operation-call.ts";

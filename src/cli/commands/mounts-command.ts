@@ -11,7 +11,7 @@ import { mountUses, type MountUse } from "../../policy/mounts/mount-policy.ts";
 import { checkChoice } from "../../policy/choice.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
 import { exitCodes } from "../exit-code.ts";
-import { mountCheckReport, mountsReport } from "./mounts-report.ts";
+import { mountCheckReport, mountsReport } from "../output/mounts-report.ts";
 
 interface CheckOptions {
   readonly as?: string;

@@ -33,8 +33,8 @@ import { findSandboxPlaceContract } from "../../operations/sandboxes/sandbox-pla
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { Files } from "./files.ts";
 import type { Place, PlaceSource } from "./places.ts";
-import { Processes } from "./processes.ts";
-import { withCommand } from "./with-command.ts";
+import { Processes } from "./programs/processes.ts";
+import { withCommand } from "./programs/with-command.ts";
 import type { Calls, CallOptions, RunOptions } from "./calls.ts";
 import type { Camel } from "./camel.ts";
 import type { Execution } from "./execution.ts";

@@ -11,7 +11,7 @@ import type { Camel } from "./camel.ts";
 import type { Execution } from "./execution.ts";
 import { Files } from "./files.ts";
 import type { SessionOptions, SessionRunOptions } from "./options.ts";
-import { Processes } from "./processes.ts";
+import { Processes } from "./programs/processes.ts";
 import type { Result } from "./result.ts";
 
 /** Places whose files last from run to run. */

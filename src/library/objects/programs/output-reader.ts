@@ -1,4 +1,4 @@
-import { GloveboxError } from "../../errors/glovebox-error.ts";
+import { GloveboxError } from "../../../errors/glovebox-error.ts";
 
 /** A piece of what a program writes, as it comes. */
 export interface OutputChunk {

@@ -6,14 +6,17 @@ import {
   type StopProcessRequest,
   type StopProcessResponse,
   type WriteStdinResponse,
-} from "../../operations/processes/processes-contract.ts";
-import { startProcessContract, type StartProcessResponse } from "../../operations/processes/start-process-contract.ts";
-import type { ProcessOptions } from "./options.ts";
+} from "../../../operations/processes/processes-contract.ts";
+import {
+  startProcessContract,
+  type StartProcessResponse,
+} from "../../../operations/processes/start-process-contract.ts";
+import type { ProcessOptions } from "../options.ts";
 import { withCommand } from "./with-command.ts";
-import type { Calls, CallOptions } from "./calls.ts";
-import type { Camel } from "./camel.ts";
+import type { Calls, CallOptions } from "../calls.ts";
+import type { Camel } from "../camel.ts";
 import { followProcess, type ProcessChunk, type ProcessDetails } from "./follow-process.ts";
-import { placeOf, type PlaceSource } from "./places.ts";
+import { placeOf, type PlaceSource } from "../places.ts";
 
 type OutputOptions = Pick<Camel<ListProcessesRequest>, "stdoutOffset" | "stderrOffset" | "maxBytes">;
 type StopOptions = Pick<Camel<StopProcessRequest>, "signal">;

@@ -1,7 +1,7 @@
 import type { CheckMountResponse, ListMountsResponse } from "../../operations/mounts/mounts-contract.ts";
-import { escapeLine } from "../output/terminal-escape.ts";
-import { formatTable } from "../output/format-table.ts";
-import { indented } from "../output/wrap-text.ts";
+import { escapeLine } from "./terminal-escape.ts";
+import { formatTable } from "./format-table.ts";
+import { indented } from "./wrap-text.ts";
 
 type Verdict = CheckMountResponse["verdicts"][number];
 

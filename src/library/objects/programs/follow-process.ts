@@ -1,6 +1,6 @@
-import type { ListProcessesResponse } from "../../operations/processes/processes-contract.ts";
-import type { Camel } from "./camel.ts";
-import { pause } from "./pause.ts";
+import type { ListProcessesResponse } from "../../../operations/processes/processes-contract.ts";
+import type { Camel } from "../camel.ts";
+import { pause } from "../pause.ts";
 
 /** One background process as a list shows it. */
 export type ProcessDetails = Camel<ListProcessesResponse>["processes"][number];
