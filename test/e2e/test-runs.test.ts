@@ -166,7 +166,7 @@ describe("verdicts on docker that nothing can forge from outside the tests", () 
   });
 
   it("when the time runs out", async () => {
-    const response = await tryFiles({ "a.py": "" }, "echo begun; sleep 600", { timeout_seconds: 2 });
-    expect(response).toMatchObject({ verdict: "timed_out", timed_out: true, counted: false, output: "begun\n" });
+    const response = await tryFiles({ "a.py": "" }, "sleep 600", { timeout_seconds: 2 });
+    expect(response).toMatchObject({ verdict: "timed_out", timed_out: true, counted: false });
   });
 });

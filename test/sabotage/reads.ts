@@ -229,4 +229,20 @@ export const readsSabotages: readonly Sabotage[] = [
     test: "test/engine-contract/contract.podman.test.ts",
     name: "stopped-helpers.tree-end",
   },
+  {
+    id: "a report of tests counts whoever signed it",
+    file: "src/workloads/tests/report/signed-report.ts",
+    find: "timingSafeEqual(given, expected)",
+    replace: "given.length > 0",
+    test: "src/workloads/tests/report/signed-report.test.ts",
+    name: "a report counts only as it was signed",
+  },
+  {
+    id: "tests pass by their report, whatever the exit code",
+    file: "src/workloads/tests/verdict.ts",
+    find: 'if (exitCode === 0) return { verdict: "passed"',
+    replace: 'if (exitCode >= 0) return { verdict: "passed"',
+    test: "src/workloads/tests/verdict.test.ts",
+    name: "is failed when all passed and the exit code says no",
+  },
 ];
