@@ -7,15 +7,15 @@ export const tracesSabotages: readonly Sabotage[] = [
   {
     id: "traces: what an operation leaves behind goes on being traced",
     file: spans,
-    find: "if (steps === undefined || trace.getSpan(ambient)?.isRecording() !== true) return null;",
-    replace: "if (steps === undefined) return null;",
+    find: "if (trace.getSpan(within)?.isRecording() !== true) return false;",
+    replace: "if (within === undefined) return false;",
     test: spansTest,
     name: "are spans of the operation at work",
   },
   {
     id: "traces: steps without number",
     file: spans,
-    find: "steps.left -= 1;",
+    find: "else steps.left -= 1;",
     replace: "",
     test: spansTest,
     name: "are bounded",
@@ -35,6 +35,14 @@ export const tracesSabotages: readonly Sabotage[] = [
     replace: 'parent = "ambient" }',
     test: spansTest,
     name: "is a message's own",
+  },
+  {
+    id: "traces: each page of a log that is followed is a trace",
+    file: spans,
+    find: "const steps = shared ?? { left: maxSteps, beyond: 0 };",
+    replace: "const steps = { left: maxSteps, beyond: 0 };",
+    test: spansTest,
+    name: "operations of a request are bounded",
   },
   {
     id: "traces: attributes of any length",

@@ -47,12 +47,12 @@ export async function followLogs(
   });
   const ping = setInterval(() => socket.ping(), pingMs);
   gone.signal.addEventListener("abort", () => clearInterval(ping), { once: true });
-  const { principal } = caller;
+  const { principal, within } = caller;
   let { id, offset = 0 } = request;
   try {
     while (!gone.signal.aborted) {
       const wanted = { ...request, id, offset, limit: onTheWay.entries };
-      const page = await platform.call(readLogsContract, wanted, { principal, signal: gone.signal });
+      const page = await platform.call(readLogsContract, wanted, { principal, within, signal: gone.signal });
       if (!(await send({ socket, connection }, page.entries))) return socket.terminate();
       const isNews = page.next_offset > offset;
       ({ container_id: id, next_offset: offset } = page);

@@ -47,8 +47,8 @@ function followed(
   return {
     preValidation: async (request) => {
       if (!request.ws) return;
-      const { principal } = callerOf(request);
-      await context.platform.call(readLogsContract, { ...readFollowed(request), limit: 1 }, { principal });
+      const { principal, within } = callerOf(request);
+      await context.platform.call(readLogsContract, { ...readFollowed(request), limit: 1 }, { principal, within });
     },
     wsHandler: (socket, request) =>
       followLogs(context, readFollowed(request), {

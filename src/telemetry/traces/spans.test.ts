@@ -95,6 +95,22 @@ describe("the trace that a request continues", () => {
   });
 });
 
+it("operations of a request that has been answered are not traced", async () => {
+  const request = tracing.begin({ name: "request", kind: "server", attributes: {} });
+  await request.run(() => tracing.inSpan(operation, () => step("inner")));
+  request.end(null);
+  await request.run(() => tracing.inSpan(operation, () => step("inner")));
+  expect(ended.map(({ name }) => name)).toEqual(["inner", operation.name, "request"]);
+});
+
+it("operations of a request are bounded with all their steps, however long it goes on", async () => {
+  await tracing.inSpan({ name: "request", kind: "server", attributes: {} }, async () => {
+    for (let page = 0; page < maxSteps; page += 1) await tracing.inSpan(operation, () => step("inner"));
+  });
+  expect(ended).toHaveLength(maxSteps + 1);
+  expect(find("request").attributes).toEqual({ "glovebox.untraced_steps": maxSteps });
+});
+
 describe("steps", () => {
   it("are spans of the operation at work, and of nothing else", async () => {
     await step("of nothing");

@@ -12,14 +12,14 @@ import {
 } from "@opentelemetry/api";
 import type { SpanAttributes } from "../../base/tracer.ts";
 import { carrierFields } from "./carrier-fields.ts";
-import type { OpenSpan, SpanStart } from "../../base/span.ts";
+import { noSpan, type OpenSpan, type SpanStart } from "../../base/span.ts";
 
-/** Steps of one operation that become spans; a program that makes it take many more is not to fill the collector. */
+/** Steps of one request, or of an operation by itself, that become spans; a program that makes it take many more is not to fill the collector. */
 export const maxSteps = 128;
 /** Characters of one attribute. */
 const maxValueLength = 256;
 
-/** How many steps an operation still may have, and how many it had beyond that. */
+/** How many steps there still may be, and how many there were beyond that. */
 interface StepsLeft {
   left: number;
   beyond: number;
@@ -35,8 +35,14 @@ export class Spans {
     this.#tracer = trace.getTracer("glovebox", version);
   }
 
+  /**
+   * What a request leads to has its steps in common with it: each page of a log that a WebSocket follows for hours is one
+   * more. Once it has been answered, nothing of it is traced any more.
+   */
   begin({ name, kind, attributes, carrier, parent = "carrier" }: SpanStart): OpenSpan {
     const ambient = context.active();
+    const shared = kind === "internal" ? (ambient.getValue(stepsKey) as StepsLeft | undefined) : undefined;
+    if (shared !== undefined && !takeStep(shared, ambient)) return noSpan;
     const remote = propagation.extract(ROOT_CONTEXT, carrierFields(carrier, propagation.fields()));
     const [remoteSpan, ambientSpan] = [trace.getSpanContext(remote), trace.getSpanContext(ambient)];
     const isRemote = remoteSpan !== undefined && (parent === "carrier" || ambientSpan === undefined);
@@ -50,7 +56,7 @@ export class Spans {
       },
       parentContext,
     );
-    const steps: StepsLeft = { left: maxSteps, beyond: 0 };
+    const steps = shared ?? { left: maxSteps, beyond: 0 };
     return openSpan(span, trace.setSpan(parentContext, span).setValue(stepsKey, steps), steps);
   }
 
@@ -61,12 +67,7 @@ export class Spans {
   beginStep(name: string, attributes: SpanAttributes): OpenSpan | null {
     const ambient = context.active();
     const steps = ambient.getValue(stepsKey) as StepsLeft | undefined;
-    if (steps === undefined || trace.getSpan(ambient)?.isRecording() !== true) return null;
-    if (steps.left === 0) {
-      steps.beyond += 1;
-      return null;
-    }
-    steps.left -= 1;
+    if (steps === undefined || !takeStep(steps, ambient)) return null;
     const span = this.#tracer.startSpan(name, { attributes: bounded(attributes) }, ambient);
     return openSpan(span, trace.setSpan(ambient, span), null);
   }
@@ -76,6 +77,14 @@ export class Spans {
     const active = trace.getSpanContext(context.active());
     return active === undefined ? {} : { trace_id: active.traceId, span_id: active.spanId };
   }
+}
+
+/** Whether there is one more, of a span that has not ended. */
+function takeStep(steps: StepsLeft, within: Context): boolean {
+  if (trace.getSpan(within)?.isRecording() !== true) return false;
+  if (steps.left === 0) steps.beyond += 1;
+  else steps.left -= 1;
+  return steps.beyond === 0;
 }
 
 function openSpan(span: Span, within: Context, steps: StepsLeft | null): OpenSpan {
