@@ -1,3 +1,4 @@
+import { probeEngine } from "../../engines/choice/probe-engine.ts";
 import type { ContainerSummary, Engine } from "../../engines/engine.ts";
 import { labels, managed } from "../../engines/labels.ts";
 import type { PlatformParts } from "../handling/platform-parts.ts";
@@ -29,7 +30,7 @@ export async function findSandboxes(
   return [...found, ...(await Promise.all(embedded.map((record) => inAnotherProcess(platform, record))))];
 }
 
-/** Engines that can be asked now; one that was named must answer. */
+/** Engines that answer in time; one that was named must. */
 export async function answeringEngines(
   platform: PlatformParts,
   name?: string,
@@ -37,7 +38,7 @@ export async function answeringEngines(
 ): Promise<Engine[]> {
   if (name !== undefined) return [(await platform.chooseEngine(name, { signal })).engine];
   const engines = await Promise.all(platform.engines.names.map((each) => platform.engines.get(each)));
-  const probes = await Promise.all(engines.map((engine) => engine.probe({ signal })));
+  const probes = await Promise.all(engines.map((engine) => probeEngine(engine, signal)));
   return engines.filter((_, index) => probes[index]?.available === true);
 }
 
