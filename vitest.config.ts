@@ -73,8 +73,9 @@ const config: ViteUserConfig = defineConfig({
         test: {
           name: "repository",
           include: ["test/*.test.ts"],
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
+          // A tool that reads everything takes its time beside engines.
+          testTimeout: 300_000,
+          hookTimeout: 300_000,
           sequence: { groupOrder: groups.lanes },
           maxWorkers: workers.lanes,
         },

@@ -46,7 +46,7 @@ export function runTool(folder: string, command: string, args: readonly string[]
     env: { ...process.env, PATH: path, NO_COLOR: "1" },
     encoding: "utf8",
     maxBuffer: 16 * 1024 * 1024,
-    timeout: 60_000,
+    timeout: 280_000,
   });
   return { exitCode: status, stdout, stderr };
 }
