@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { useGlovebox } from "../helpers/open-glovebox.ts";
 import { expectedAt, places, type Control } from "./attacks/attack.ts";
 import { openHostScene } from "./attacks/host-scene.ts";
@@ -26,15 +26,19 @@ describe.each(places)("a program in a sandbox of %s", (place) => {
 describe("without our policy", () => {
   useGlovebox("docker");
   const shown = programAttacks.filter(({ unshown }) => unshown === undefined);
-  const verdicts = new Map<string, string>();
-  beforeAll(async () => {
+  let verdicts: Map<string, string> | undefined;
+  // By the first test, not before them all: where there is no Docker, each is skipped.
+  const attackAll = async (): Promise<Map<string, string>> => {
+    const all = new Map<string, string>();
     for (const [control, attack] of Object.entries(scene.controls)) {
       const own = shown.filter((each) => each.control === (control as Control));
-      for (const [id, said] of await attack(own)) verdicts.set(id, said);
+      for (const [id, said] of await attack(own)) all.set(id, said);
     }
-  });
+    return all;
+  };
 
-  it.each(shown)("$id ($tries): gets through", ({ id }) => {
+  it.each(shown)("$id ($tries): gets through", async ({ id }) => {
+    verdicts ??= await attackAll();
     expect(verdicts.get(id)).toMatch(/^ESCAPED/);
   });
 });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { useGlovebox } from "../helpers/open-glovebox.ts";
 import { expectedAt, places } from "./attacks/attack.ts";
 import { directAttacks } from "./attacks/direct-attacks.ts";
@@ -38,16 +38,19 @@ describe.each(places)("a program with a network policy in a sandbox of %s", (pla
 describe("without our policy", () => {
   useGlovebox("docker");
   let verdicts: Verdicts | undefined;
-  beforeAll(async () => {
+  // By the first test, not before them all: where there is no Docker, each is skipped.
+  const verdictOf = async (id: string): Promise<string | undefined> => {
     const parameters = { ...scene.parameters, proxyPort: scene.naiveProxyPort };
-    verdicts = await attackFromContainer(unsealed, runs, parameters);
+    verdicts ??= await attackFromContainer(unsealed, runs, parameters);
+    return verdicts.get(id);
+  };
+
+  it.each(attacks)("$id ($tries): gets through", async ({ id }) => {
+    expect(await verdictOf(id)).toMatch(/^ESCAPED/);
   });
 
-  it.each(attacks)("$id ($tries): gets through", ({ id }) => {
-    expect(verdicts?.get(id)).toMatch(/^ESCAPED/);
-  });
-
-  it("carries data out in names", () => {
+  it("carries data out in names", async () => {
+    await verdictOf("");
     expect(scene.namesAsked).toContain("c3rvbgvu.tunnel.test");
   });
 });

@@ -78,8 +78,10 @@ export interface SharingContainers extends Disposable {
 export function openSharingContainers(): SharingContainers {
   const folder = mkdtempSync(path.join(tmpdir(), "glovebox-neighbours-"));
   const sharing = [...unsealed, "--volume", `${folder}:/tmp`];
+  let hasShared = false;
   return {
     beside: async (victim, runs, options = sharing) => {
+      hasShared = true;
       const program = ["python3", "-c", soloProgram(victim), JSON.stringify(parameters)];
       const child = spawn("docker", ["run", "--rm", "--init", ...options, testImages.python, ...program], {
         stdio: ["ignore", "pipe", "inherit"],
@@ -97,6 +99,7 @@ export function openSharingContainers(): SharingContainers {
     [Symbol.dispose]: () => {
       rmSync(folder, { recursive: true });
       rmSync(`/dev/shm/${parameters.neighbourName}`, { force: true });
+      if (!hasShared) return;
       const key = String(parameters.neighbourKey);
       execFileSync("ipcrm", ["--shmem-key", key, "--queue-key", key], { stdio: "ignore" });
     },
