@@ -9,6 +9,7 @@ import { addDoctorCommand } from "./commands/doctor-command.ts";
 import { addExecCommand } from "./commands/exec-command.ts";
 import { addImagesCommand } from "./commands/images-command.ts";
 import { addKeysCommand } from "./commands/keys-command.ts";
+import { addLogsCommand } from "./logs/logs-command.ts";
 import { addMcpCommand } from "./commands/mcp-command.ts";
 import { addMountsCommand } from "./commands/mounts-command.ts";
 import { addPackagesCommand } from "./commands/packages-command.ts";
@@ -57,6 +58,7 @@ function buildProgram(io: CommandIo, setExitCode: SetExitCode): Command {
   addImagesCommand(program, io, setExitCode);
   addSandboxesCommands(program, io, setExitCode);
   addStatsCommand(program, io, setExitCode);
+  addLogsCommand(program, io, setExitCode);
   addExecCommand(program, io, setExitCode);
   addShellCommand(program, io, setExitCode);
   addCopyCommand(program, io, setExitCode);

@@ -158,6 +158,28 @@ describe.each(subjects)("%s", (_, open) => {
     expect(await session.processes.list()).toMatchObject([{ processId: echo.id, state: "exited", exitCode: 0 }]);
   });
 
+  it("gives a sandbox's log, entry by entry, as it grows and until it ends", async () => {
+    const { sandboxes, sessions } = subject.glovebox;
+    const session = await sessions.open();
+    const { sandboxId } = await session.run("console.log('one')");
+    const there: string[] = [];
+    for await (const { stream, message } of sandboxes.get(sandboxId).logs({ from: 1 }))
+      there.push(`${stream}: ${message}`);
+    expect(there).toEqual([
+      expect.stringMatching(/^system: run \S+ started/),
+      "stdout: one",
+      expect.stringMatching(/^system: run \S+ ended/),
+    ]);
+    const followed: string[] = [];
+    for await (const { message, containerId } of sandboxes.get(sandboxId).logs({ follow: true, stream: "stdout" })) {
+      expect(containerId).toBe(sandboxId);
+      followed.push(message);
+      if (message === "one") await session.run("console.log('two')");
+      if (message === "two") await session.close();
+    }
+    expect(followed).toEqual(["one", "two"]);
+  });
+
   it("lists what lives and ends it", async () => {
     const { sandboxes, sessions } = subject.glovebox;
     await using session = await sessions.open();

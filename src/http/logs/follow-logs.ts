@@ -51,7 +51,7 @@ export async function followLogs(
   let { id, offset = 0 } = request;
   try {
     while (!gone.signal.aborted) {
-      const wanted = { ...request, id, offset, limit: onTheWay.entries };
+      const wanted = { ...request, id, offset, limit: onTheWay.entries, wait_seconds: 0 };
       const page = await platform.call(readLogsContract, wanted, { principal, within, signal: gone.signal });
       if (!(await send({ socket, connection }, page.entries))) return socket.terminate();
       const isNews = page.next_offset > offset;

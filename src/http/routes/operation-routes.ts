@@ -48,7 +48,8 @@ function followed(
     preValidation: async (request) => {
       if (!request.ws) return;
       const { principal, within } = callerOf(request);
-      await context.platform.call(readLogsContract, { ...readFollowed(request), limit: 1 }, { principal, within });
+      const first = { ...readFollowed(request), limit: 1, wait_seconds: 0 };
+      await context.platform.call(readLogsContract, first, { principal, within });
     },
     wsHandler: (socket, request) =>
       followLogs(context, readFollowed(request), {

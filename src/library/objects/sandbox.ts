@@ -33,6 +33,7 @@ import { findSandboxPlaceContract } from "../../operations/sandboxes/sandbox-pla
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { Files } from "./files.ts";
 import type { Place, PlaceSource } from "./places.ts";
+import { followSandboxLog, type LogEntry, type LogOptions } from "./programs/follow-log.ts";
 import { Processes } from "./programs/processes.ts";
 import { withCommand } from "./programs/with-command.ts";
 import type { Calls, CallOptions, RunOptions } from "./calls.ts";
@@ -135,6 +136,16 @@ export class Sandbox {
     call?: CallOptions,
   ): Promise<Camel<GetMetricsResponse>> {
     return this.#calls.send(getMetricsContract, { ...options, sandboxId: this.id }, call);
+  }
+
+  /**
+   * Its log, entry by entry: what its programs wrote, line by line, and what Glovebox says of it, also for a while after its
+   * end. With `follow` it goes on until the log ends, and after a broken connection behind the last entry that came. Only of
+   * one that this Glovebox has made.
+   * @throws NOT_FOUND; NETWORK_ERROR when a server stays out of reach for about a minute; CANCELLED
+   */
+  logs(options: LogOptions = {}): AsyncGenerator<LogEntry, undefined> {
+    return followSandboxLog(this.#calls, this.id, options);
   }
 
   /** Ends and removes it, whatever runs there. */

@@ -6,6 +6,8 @@ import { logStreams } from "../contract/wire-values.ts";
 /** Most entries of one answer, and how many there are unless the request says. */
 const maxEntries = 10_000;
 const defaultEntries = 1_000;
+/** How long an answer may wait for its first entry, in seconds. */
+const maxWaitSeconds = 30;
 
 const logEntrySchema = z.object({
   container_id: z.string().describe("The sandbox."),
@@ -24,6 +26,13 @@ const readLogsRequestSchema = z.strictObject({
   stream: z.enum(logStreams).optional().describe("Only this one; default: all."),
   offset: z.number().int().min(0).optional().describe("The first entry that is wanted; default 0."),
   limit: z.number().int().min(1).max(maxEntries).optional().describe(`Most entries; default ${defaultEntries}.`),
+  wait_seconds: z
+    .number()
+    .int()
+    .min(0)
+    .max(maxWaitSeconds)
+    .optional()
+    .describe("How long to wait for an entry while there is none at the offset and the log goes on; default 0."),
 });
 
 const readLogsResponseSchema = z.object({
@@ -33,6 +42,7 @@ const readLogsResponseSchema = z.object({
   is_over: z.boolean().describe("Whether nothing follows."),
 });
 
+export type ReadLogsRequest = z.input<typeof readLogsRequestSchema>;
 export type ReadLogsResponse = z.output<typeof readLogsResponseSchema>;
 
 /** How many entries an answer has at most, by what was asked. */

@@ -12,17 +12,45 @@ export const readLogsHandler = handle(readLogsContract, read);
 
 async function read(
   platform: PlatformParts,
-  { id, stream, offset = 0, limit }: RequestOf<typeof readLogsContract>,
-  { principal }: OperationCall,
+  { id, stream, offset = 0, limit, wait_seconds: waitSeconds = 0 }: RequestOf<typeof readLogsContract>,
+  { principal, signal }: OperationCall,
 ): Promise<ReadLogsResponse> {
   const log = await findLog(platform, id, principal);
-  const { entries, nextOffset, isOver } = await readPage(platform, log, { stream, offset, limit: entryLimit(limit) });
+  const query = { stream, offset, limit: entryLimit(limit) };
+  const page = await readPage(platform, log, query);
+  const { entries, nextOffset, isOver } = await withNews(platform, log, { query, page, waitSeconds, signal });
   return {
     container_id: log.sandbox,
     entries: entries.map((entry) => entryToWire(entry)),
     next_offset: nextOffset,
     is_over: isOver,
   };
+}
+
+interface Waiting {
+  readonly query: PageQuery;
+  /** What was there at once. */
+  readonly page: Page;
+  readonly waitSeconds: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** A page that has entries, or the last one before the time is over. */
+async function withNews(
+  platform: PlatformParts,
+  log: FoundLog,
+  { query, page: first, waitSeconds, signal }: Waiting,
+): Promise<Page> {
+  const { ring } = log;
+  if (waitSeconds === 0 || ring === undefined) return first;
+  const late = AbortSignal.timeout(waitSeconds * 1_000);
+  const over = signal === undefined ? late : AbortSignal.any([late, signal]);
+  let page = first;
+  while (page.entries.length === 0 && !page.isOver && !over.aborted) {
+    await ring.until(page.nextOffset, over);
+    page = await readPage(platform, log, { ...query, offset: page.nextOffset });
+  }
+  return page;
 }
 
 interface PageQuery {

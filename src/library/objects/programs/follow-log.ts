@@ -1,0 +1,91 @@
+import { GloveboxError } from "../../../errors/glovebox-error.ts";
+import {
+  readLogsContract,
+  type ReadLogsRequest,
+  type ReadLogsResponse,
+} from "../../../operations/logs/read-logs-contract.ts";
+import type { Calls } from "../calls.ts";
+import type { Camel } from "../camel.ts";
+import { pause } from "../pause.ts";
+
+/** One line of output, or one thing that Glovebox says. */
+export type LogEntry = Camel<ReadLogsResponse>["entries"][number];
+
+/** A part of a log. */
+interface LogPart<Entry> {
+  readonly entries: readonly Entry[];
+  /** Where what follows begins. */
+  readonly nextOffset: number;
+  /** Whether nothing follows. */
+  readonly isOver: boolean;
+}
+
+/** Which part of a log is wanted, and for how long. */
+export interface FollowLogOptions {
+  /** Offset of the first entry; default 0. */
+  readonly from?: number | undefined;
+  /** Goes on as the log grows, until it ends; default: what is there now. */
+  readonly follow?: boolean | undefined;
+  /** Ends the reading, which then throws CANCELLED. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Which entries of a sandbox's log are wanted. */
+export interface LogOptions extends FollowLogOptions {
+  /** Only this stream's; default: all. */
+  readonly stream?: ReadLogsRequest["stream"];
+}
+
+/** How long one question waits for news, in seconds. */
+const waitSeconds = 20;
+/** A server that cannot be reached is asked again after these times, and given up after so many in a row: about a minute. */
+const retries = { firstMs: 250, longestMs: 5_000, max: 15 } as const;
+
+/**
+ * The entries of a log from an offset on, each once and in order: after a broken connection it goes on behind the last one.
+ * A reader that takes long slows nothing; what is gone by then is one entry with `dropped`.
+ * @throws what `read` throws; NETWORK_ERROR and CAPACITY only when they go on
+ */
+export async function* followLog<Entry>(
+  read: (offset: number, waitSeconds: number) => Promise<LogPart<Entry>>,
+  { from = 0, follow = false, signal }: FollowLogOptions,
+): AsyncGenerator<Entry, undefined> {
+  let offset = from;
+  let failures = 0;
+  for (;;) {
+    let part: LogPart<Entry>;
+    try {
+      part = await read(offset, follow ? waitSeconds : 0);
+      failures = 0;
+    } catch (error) {
+      if (!isPassing(error) || failures >= retries.max) throw error;
+      await pause(Math.min(retries.firstMs * 2 ** failures, retries.longestMs), signal);
+      failures += 1;
+      continue;
+    }
+    yield* part.entries;
+    const isNews = part.nextOffset > offset;
+    offset = part.nextOffset;
+    if (part.isOver || (!isNews && !follow)) return;
+  }
+}
+
+/** The log of a sandbox, or of the present one of an environment. */
+export function followSandboxLog(
+  calls: Pick<Calls, "send">,
+  sandboxId: string,
+  { stream, ...options }: LogOptions,
+): AsyncGenerator<LogEntry, undefined> {
+  let id = sandboxId;
+  return followLog<LogEntry>(async (offset, waitSeconds) => {
+    const request = { id, stream, offset, waitSeconds };
+    const { containerId, ...part } = await calls.send(readLogsContract, request, { signal: options.signal });
+    // An environment's next sandbox has a log of its own.
+    id = containerId;
+    return part;
+  }, options);
+}
+
+function isPassing(error: unknown): boolean {
+  return error instanceof GloveboxError && (error.errorType === "NETWORK_ERROR" || error.errorType === "CAPACITY");
+}
