@@ -15,7 +15,7 @@ const lines = 1_000_000;
 /** Before the first line and after the last: the sandbox's and the run's start and end. */
 const told = { before: 2, after: 2 } as const;
 const total = lines + told.before + told.after;
-/** It grew by 15 to 25 MB, and by 260 and more when each line was an object; the room is for busy machines. */
+/** It grew by 10 to 40 MB, and by 260 and more when each line was an object; the room is for busy machines. */
 const maxGrowthMb = 100;
 
 interface Entry {
