@@ -47,6 +47,8 @@ export const engineWordExceptions: Readonly<Record<string, string>> = {
   "src/library/objects/options.ts": "written from the contracts: the levels of isolation",
   "src/operations/contract/wire-values.ts":
     "names the levels of isolation for the wire, as src/policy/isolation.ts does",
+  "src/policy/network/special-name.ts":
+    "names labels that are no part of public names, one of which is local (RFC 6762)",
   "src/policy/isolation.ts": "names the levels of isolation, the weakest of which is called preload (SPEC RT5)",
   "src/config/config.ts": "names the execution modes, one of which is called preload (SPEC RT4)",
   "src/config/mounts/protected-places.ts": "places of this machine that products keep, whatever engine is used",
