@@ -1,6 +1,7 @@
 import path from "node:path";
 import { expandHome } from "../config/mounts/expand-home.ts";
 import type { Logger } from "../base/logger.ts";
+import type { PumpState } from "../base/batch-pump.ts";
 import { kibibyte, mebibyte } from "../base/bytes.ts";
 import type { Config } from "../config/config.ts";
 import type { Host } from "../config/host/host.ts";
@@ -39,6 +40,8 @@ export interface OpenedLogs {
   readonly usage: UsageRecorder | null;
   /** Log entries that were dropped, by where. */
   readonly droppedEntries: () => Readonly<Record<string, number>>;
+  /** How the queues to the store and to Redis fare. */
+  sinkStates(): Readonly<Record<string, PumpState>>;
   /** Writes what waits, within the time. */
   close(withinMs: number): Promise<void>;
 }
@@ -71,6 +74,10 @@ export function openLogs(options: OpenLogsOptions): OpenedLogs {
       pace: logs.tooFast,
       ...(store === null ? {} : { store: store.state.entries.dropped }),
       ...(redis === null ? {} : { redis: redis.state.dropped }),
+    }),
+    sinkStates: () => ({
+      ...(store && { store_entries: store.state.entries, store_records: store.state.records }),
+      ...(redis && { redis: redis.state }),
     }),
     close: async (withinMs) => {
       await Promise.all([store?.close(withinMs), redis?.close(withinMs)]);

@@ -7,6 +7,7 @@ import type { Alert, AlertListener } from "../telemetry/alert.ts";
 import type { MetricsSample } from "../telemetry/metrics/sample.ts";
 import { Sampler } from "../telemetry/metrics/sampler.ts";
 import { NetworkAlerts } from "../telemetry/network-alerts.ts";
+import type { MetricSources } from "../telemetry/prometheus/recorder.ts";
 import { ServerMetrics } from "../telemetry/prometheus/server-metrics.ts";
 import { SetuidAlerts } from "../telemetry/setuid-alerts.ts";
 import { ToolingAlerts } from "../telemetry/tooling-alerts.ts";
@@ -41,6 +42,8 @@ export interface TelemetryOptions {
   readonly waiting: () => number;
   /** Log entries that were dropped, by where. */
   readonly droppedEntries: () => Readonly<Record<string, number>>;
+  /** The queues to the store and to Redis, by their names. */
+  readonly sinks: MetricSources["sinks"];
   /** Receives every alert of every sandbox; one that throws is logged, and holds nothing up. */
   readonly onAlert: AlertListener | undefined;
   /** Receives the samples of each principal's sandboxes; does not throw. */
@@ -55,12 +58,14 @@ export function openTelemetryParts({
   tracing,
   waiting,
   droppedEntries,
+  sinks,
   onAlert,
   onSample,
 }: TelemetryOptions): TelemetryParts {
   const alertBook = new AlertBook();
   const traffic = new Traffic();
-  const serverMetrics = new ServerMetrics({ waiting, droppedEntries, samples: () => ({ ...sampler.counts }) });
+  const samples = (): Readonly<Record<string, number>> => ({ ...sampler.counts });
+  const serverMetrics = new ServerMetrics({ waiting, droppedEntries, sinks, samples });
   tracing.onMeters = (meters) => serverMetrics.sendTo(meters);
   const tellAlert = (alert: Alert): void => {
     logger.info({ alert }, "alert");

@@ -112,6 +112,7 @@ function openParts(options: PlatformOptions): OpenedParts {
   const telemetry = openTelemetryParts({
     ...{ logger, now, monotonicMs, tracing, waiting: () => admission.waiting, onAlert },
     droppedEntries: recorded.droppedEntries,
+    sinks: () => recorded.sinkStates(),
     onSample: (...sampled) => recorded.usage?.sampled(...sampled),
   });
   recordAlerts(telemetry, recorded);

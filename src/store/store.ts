@@ -144,8 +144,9 @@ export class Store {
     return this.#open();
   }
 
-  /** Whether the database answers, within 5 s. */
+  /** Whether the database answers, within 5 s, and takes what it is given, which a full disk does not. */
   async answers(): Promise<boolean> {
+    if (this.entries.state.isFailing || this.#records.state.isFailing) return false;
     let isAnswered = false;
     const asked = this.#open().then(async (database) => {
       await ping(database);

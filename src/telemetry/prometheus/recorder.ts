@@ -1,5 +1,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { PumpState } from "../../base/batch-pump.ts";
 import { httpBuckets, mcpBuckets, runBuckets, startBuckets } from "./buckets.ts";
+import { sinkCounters, sinkGauges } from "./sink-metrics.ts";
 
 /** What is asked at each reading. */
 export interface MetricSources {
@@ -9,6 +11,8 @@ export interface MetricSources {
   readonly samples: () => Readonly<Record<string, number>>;
   /** Log entries that were dropped, by where: `store`, `redis`, and `pace` for lines that came too fast. */
   readonly droppedEntries: () => Readonly<Record<string, number>>;
+  /** The queues to the store and to Redis, by their names. */
+  readonly sinks: () => Readonly<Record<string, PumpState>>;
 }
 
 /**
@@ -86,7 +90,7 @@ export class PrometheusRecorder {
   readonly samples: Counter<"result">;
   readonly droppedEntries: Counter<"at">;
 
-  constructor({ waiting, samples, droppedEntries }: MetricSources) {
+  constructor({ waiting, samples, droppedEntries, sinks }: MetricSources) {
     const registers = [this.registry];
     collectDefaultMetrics({ register: this.registry });
     this.waiting = new Gauge({
@@ -117,5 +121,27 @@ export class PrometheusRecorder {
         for (const [at, count] of Object.entries(droppedEntries())) this.inc({ at }, count);
       },
     });
+    this.#followSinks(sinks);
+  }
+
+  #followSinks(sinks: MetricSources["sinks"]): void {
+    const shared = { labelNames: ["sink" as const], registers: [this.registry] };
+    for (const { value, ...about } of sinkGauges) {
+      new Gauge({
+        ...{ ...about, ...shared },
+        collect() {
+          for (const [sink, state] of Object.entries(sinks())) this.set({ sink }, value(state));
+        },
+      });
+    }
+    for (const { value, ...about } of sinkCounters) {
+      new Counter({
+        ...{ ...about, ...shared },
+        collect() {
+          this.reset();
+          for (const [sink, state] of Object.entries(sinks())) this.inc({ sink }, value(state));
+        },
+      });
+    }
   }
 }
