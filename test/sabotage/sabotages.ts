@@ -12,6 +12,7 @@ import { runsSabotages } from "./runs.ts";
 import { tracesSabotages } from "./traces.ts";
 import type { Sabotage } from "./sabotage.ts";
 import { upstreamSabotages } from "./upstream.ts";
+import { telemetrySabotages } from "./telemetry.ts";
 
 /** Every sabotage, by area. */
 export const sabotages: readonly Sabotage[] = [
@@ -28,4 +29,5 @@ export const sabotages: readonly Sabotage[] = [
   ...runsSabotages,
   ...tracesSabotages,
   ...upstreamSabotages,
+  ...telemetrySabotages,
 ];

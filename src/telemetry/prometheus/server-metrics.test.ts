@@ -1,0 +1,91 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { RunEnding, StartedRun } from "../../sandbox/run-record.ts";
+import type { ObservedSandbox } from "../../sandbox/sandbox-observer.ts";
+import type { Alert } from "../alert.ts";
+import { ServerMetrics } from "./server-metrics.ts";
+
+let metrics: ServerMetrics;
+let waiting = 3;
+beforeEach(() => {
+  metrics = new ServerMetrics({
+    waiting: () => waiting,
+    samples: () => ({ taken: 5, skipped: 1 }),
+    sinks: () => ({ redis: { queued: 4, written: 6, dropped: 2, isFailing: true } }),
+  });
+});
+afterEach(() => metrics.close());
+
+const opened = {
+  sandbox: { id: "sbx-1" },
+  engine: "local",
+  kind: "execute",
+  startMs: 20,
+} as unknown as ObservedSandbox;
+const run = { engine: "local", kind: "execute" } as StartedRun;
+const end = { outcome: "completed", durationMs: 1_500 } as RunEnding;
+const page = async (): Promise<string> => (await metrics.page()).text;
+
+describe("the server's own metrics", () => {
+  it("count nothing before they are opened", async () => {
+    metrics.sandboxOpened(opened);
+    metrics.sandboxRemoved("sbx-1");
+    metrics.runEnded(run, end);
+    expect(await page()).not.toMatch(/glovebox_(sandboxes|runs)\w*\{/);
+  });
+
+  it("count sandboxes by their lives, each end once", async () => {
+    await metrics.open();
+    metrics.sandboxOpened(opened);
+    expect(await page()).toContain('glovebox_sandboxes{engine="local",kind="execute"} 1');
+    metrics.sandboxRemoved("sbx-1");
+    metrics.sandboxRemoved("sbx-1");
+    metrics.sandboxRemoved("sbx-unknown");
+    const text = await page();
+    expect(text).toContain('glovebox_sandboxes{engine="local",kind="execute"} 0');
+    expect(text).toContain('glovebox_sandboxes_removed_total{engine="local",kind="execute"} 1');
+    expect(text).toContain('glovebox_sandbox_start_duration_seconds_sum{engine="local",kind="execute"} 0.02');
+  });
+
+  it("count runs by outcome, and their time where they had one", async () => {
+    await metrics.open();
+    metrics.runEnded(run, end);
+    metrics.runEnded(run, { ...end, outcome: "failed", durationMs: null });
+    const text = await page();
+    expect(text).toContain('glovebox_runs_total{engine="local",kind="execute",outcome="completed"} 1');
+    expect(text).toContain('glovebox_runs_total{engine="local",kind="execute",outcome="failed"} 1');
+    expect(text).toContain('glovebox_run_duration_seconds_sum{engine="local",kind="execute"} 1.5');
+    expect(text).toContain('glovebox_run_duration_seconds_count{engine="local",kind="execute"} 1');
+  });
+
+  it("count alerts that start, and not their ends", async () => {
+    await metrics.open();
+    for (const state of ["start", "end"] as const) metrics.alertTold({ kind: "cpu", state } as Alert);
+    expect(await page()).toContain('glovebox_alerts_total{kind="cpu"} 1');
+  });
+
+  it("have no label that a request chose", async () => {
+    await metrics.open();
+    metrics.httpRequestEnded({ method: "INVENTED", route: "/api/sandbox/{id}", status: 200, durationMs: 100 });
+    const text = await page();
+    expect(text).toContain('http_request_method="_OTHER",http_route="/api/sandbox/{id}"');
+    expect(text).not.toContain("INVENTED");
+  });
+
+  it("ask for what waits, samples and queues at each reading", async () => {
+    expect(await page()).toContain("glovebox_requests_waiting 3");
+    waiting = 1;
+    for (let reading = 0; reading < 2; reading++) {
+      const text = await page();
+      for (const line of [
+        "glovebox_requests_waiting 1",
+        'glovebox_samples_total{result="taken"} 5',
+        'glovebox_sink_queued{sink="redis"} 4',
+        'glovebox_sink_failing{sink="redis"} 1',
+        'glovebox_sink_written_total{sink="redis"} 6',
+        'glovebox_sink_dropped_total{sink="redis"} 2',
+      ]) {
+        expect(text).toContain(line);
+      }
+    }
+  });
+});
