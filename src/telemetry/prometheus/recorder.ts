@@ -125,23 +125,25 @@ export class PrometheusRecorder {
   }
 
   #followSinks(sinks: MetricSources["sinks"]): void {
-    const shared = { labelNames: ["sink" as const], registers: [this.registry] };
+    const shared = { labelNames: ["sink" as const], registers: [] };
     for (const { value, ...about } of sinkGauges) {
-      new Gauge({
+      const gauge = new Gauge({
         ...{ ...about, ...shared },
         collect() {
           for (const [sink, state] of Object.entries(sinks())) this.set({ sink }, value(state));
         },
       });
+      this.registry.registerMetric(gauge);
     }
     for (const { value, ...about } of sinkCounters) {
-      new Counter({
+      const counter = new Counter({
         ...{ ...about, ...shared },
         collect() {
           this.reset();
           for (const [sink, state] of Object.entries(sinks())) this.inc({ sink }, value(state));
         },
       });
+      this.registry.registerMetric(counter);
     }
   }
 }
