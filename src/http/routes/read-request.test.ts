@@ -24,6 +24,11 @@ describe("a request of the parts that HTTP has", () => {
     expect(get({ label: ["a", "b"] })).toEqual({ label: ["a", "b"] });
   });
 
+  it("reads every whole number that a schema may allow", () => {
+    const limit = Number.MAX_SAFE_INTEGER;
+    expect(get({ limit: String(limit) })).toEqual({ limit });
+  });
+
   it.each([{ limit: "1e3" }, { limit: "" }, { limit: " 1" }, { limit: "0x10" }, { limit: "Infinity" }, { all: "1" }])(
     "refuses %j, by its name",
     (query) => expect(() => get(query)).toThrow(`${Object.keys(query)[0]}: expected`),

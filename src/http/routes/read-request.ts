@@ -56,7 +56,7 @@ function readText(name: string, value: string | readonly string[], types: Readon
   if (types.has("array")) return typeof value === "string" ? [value] : value;
   if (typeof value !== "string") throw invalidField(name, "it once", value);
   if (types.has("number") || types.has("integer")) {
-    if (!/^-?\d{1,15}(\.\d{1,15})?$/.test(value)) throw invalidField(name, "a number", value);
+    if (!/^-?\d{1,16}(\.\d{1,15})?$/.test(value)) throw invalidField(name, "a number", value);
     return Number(value);
   }
   if (!types.has("boolean")) return value;
