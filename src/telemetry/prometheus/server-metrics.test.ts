@@ -10,6 +10,7 @@ beforeEach(() => {
   metrics = new ServerMetrics({
     waiting: () => waiting,
     samples: () => ({ taken: 5, skipped: 1 }),
+    droppedEntries: () => ({ pace: 7 }),
     sinks: () => ({ redis: { queued: 4, written: 6, dropped: 2, isFailing: true } }),
   });
 });
@@ -79,6 +80,7 @@ describe("the server's own metrics", () => {
       for (const line of [
         "glovebox_requests_waiting 1",
         'glovebox_samples_total{result="taken"} 5',
+        'glovebox_log_entries_dropped_total{at="pace"} 7',
         'glovebox_sink_queued{sink="redis"} 4',
         'glovebox_sink_failing{sink="redis"} 1',
         'glovebox_sink_written_total{sink="redis"} 6',
