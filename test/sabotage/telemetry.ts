@@ -168,7 +168,7 @@ const prometheus: readonly Sabotage[] = [
   {
     ...page,
     id: "/metrics: the end of an alert is one more",
-    find: 'if (state === "start") ',
+    find: 'if (state !== "start") return;',
     replace: "",
     name: "count alerts that start",
   },
@@ -189,8 +189,8 @@ const prometheus: readonly Sabotage[] = [
   {
     id: "/metrics: routes as they were asked for",
     file: "src/http/routes/metrics-route.ts",
-    find: 'request.routeOptions.url ?? ""',
-    replace: "request.url",
+    find: "const route = routeOf(request);",
+    replace: "const route = request.url;",
     test: doors,
     name: "HTTP has the alerts in the result",
   },

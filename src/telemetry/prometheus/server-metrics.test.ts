@@ -18,11 +18,11 @@ afterEach(() => metrics.close());
 
 const opened = {
   sandbox: { id: "sbx-1" },
-  engine: "local",
+  engine: "one",
   kind: "execute",
   startMs: 20,
 } as unknown as ObservedSandbox;
-const run = { engine: "local", kind: "execute" } as StartedRun;
+const run = { engine: "one", kind: "execute" } as StartedRun;
 const end = { outcome: "completed", durationMs: 1_500 } as RunEnding;
 const page = async (): Promise<string> => (await metrics.page()).text;
 
@@ -37,14 +37,14 @@ describe("the server's own metrics", () => {
   it("count sandboxes by their lives, each end once", async () => {
     await metrics.open();
     metrics.sandboxOpened(opened);
-    expect(await page()).toContain('glovebox_sandboxes{engine="local",kind="execute"} 1');
+    expect(await page()).toContain('glovebox_sandboxes{engine="one",kind="execute"} 1');
     metrics.sandboxRemoved("sbx-1");
     metrics.sandboxRemoved("sbx-1");
     metrics.sandboxRemoved("sbx-unknown");
     const text = await page();
-    expect(text).toContain('glovebox_sandboxes{engine="local",kind="execute"} 0');
-    expect(text).toContain('glovebox_sandboxes_removed_total{engine="local",kind="execute"} 1');
-    expect(text).toContain('glovebox_sandbox_start_duration_seconds_sum{engine="local",kind="execute"} 0.02');
+    expect(text).toContain('glovebox_sandboxes{engine="one",kind="execute"} 0');
+    expect(text).toContain('glovebox_sandboxes_removed_total{engine="one",kind="execute"} 1');
+    expect(text).toContain('glovebox_sandbox_start_duration_seconds_sum{engine="one",kind="execute"} 0.02');
   });
 
   it("count runs by outcome, and their time where they had one", async () => {
@@ -52,10 +52,10 @@ describe("the server's own metrics", () => {
     metrics.runEnded(run, end);
     metrics.runEnded(run, { ...end, outcome: "failed", durationMs: null });
     const text = await page();
-    expect(text).toContain('glovebox_runs_total{engine="local",kind="execute",outcome="completed"} 1');
-    expect(text).toContain('glovebox_runs_total{engine="local",kind="execute",outcome="failed"} 1');
-    expect(text).toContain('glovebox_run_duration_seconds_sum{engine="local",kind="execute"} 1.5');
-    expect(text).toContain('glovebox_run_duration_seconds_count{engine="local",kind="execute"} 1');
+    expect(text).toContain('glovebox_runs_total{engine="one",kind="execute",outcome="completed"} 1');
+    expect(text).toContain('glovebox_runs_total{engine="one",kind="execute",outcome="failed"} 1');
+    expect(text).toContain('glovebox_run_duration_seconds_sum{engine="one",kind="execute"} 1.5');
+    expect(text).toContain('glovebox_run_duration_seconds_count{engine="one",kind="execute"} 1');
   });
 
   it("count alerts that start, and not their ends", async () => {
