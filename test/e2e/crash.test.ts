@@ -1,4 +1,4 @@
-import { execFileSync, spawn, type ChildProcess } from "node:child_process";
+import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import os from "node:os";
@@ -130,5 +130,6 @@ function runsIn(stateHome: string): StoredRun[] {
 
 /** Control groups that carry the sandbox's id, in any hierarchy. */
 function groupsOf(sandboxId: string): string {
-  return execFileSync("find", ["/sys/fs/cgroup", "-name", `*${sandboxId}*`], { encoding: "utf8" });
+  // Groups of others go while it looks, of which it complains.
+  return spawnSync("find", ["/sys/fs/cgroup", "-name", `*${sandboxId}*`], { encoding: "utf8" }).stdout;
 }
