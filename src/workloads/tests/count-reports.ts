@@ -1,6 +1,6 @@
 import type { CallOptions } from "../../engines/engine.ts";
 import type { CollectedReports } from "./inside/collect-reports.ts";
-import { copyFolder } from "./inside/folders.ts";
+import { copyFolder } from "../project/copy-project.ts";
 import { readReports, type ReadReports } from "./report/read-reports.ts";
 import { testStatuses, type TestCounts, type TestStatus } from "./report/test-report.ts";
 import { countBunSummaries, findSummary, runnerNamedIn } from "./summary-line.ts";

@@ -9,7 +9,7 @@ import type { NetworkReport } from "../run/explain-network.ts";
 import { startProgram } from "../run/start-program.ts";
 import { watchProcess, type ProcessEnd } from "../run/watch-process.ts";
 import { shellLine } from "./inside/command-variables.ts";
-import { copyFolder } from "./inside/folders.ts";
+import { copyFolder } from "../project/copy-project.ts";
 
 /** A shell line to run in the project's copy. */
 export interface TestsCommand {

@@ -1,7 +1,7 @@
 import { executeProfile, type Profile } from "../../policy/profile.ts";
 import { planOf } from "../program/plan-of.ts";
 import type { RunIds } from "../run/log-ending.ts";
-import { copyProject } from "./copy-project.ts";
+import { copyProject } from "../project/copy-project.ts";
 import { toolVariables } from "./inside/command-variables.ts";
 import { install } from "./install-phase.ts";
 import { runTestPhase } from "./test-phase.ts";
@@ -23,7 +23,8 @@ export async function runInSandbox(ids: RunIds, run: TestRun, ready: ReadyTests)
   const record = (ids.record = sandbox.beginRun({ ...ids, timeoutMs: spec.limits.timeoutMs, network: spec.network }));
   listener.onSandbox(sandbox.id);
   listener.onProgress("Copying the project");
-  const leftOut = await copyProject(spec, sandbox, { signal, platform: dependencies.platform });
+  const source = { ...spec, maxBytes: spec.limits.diskBytes };
+  const leftOut = await copyProject(source, sandbox, { signal, platform: dependencies.platform });
   const at = { ids, sandbox, record, profile };
   const result = (await install(run, ready, at)) ?? (await runTestPhase(run, ready, at));
   return {

@@ -3,7 +3,8 @@ import { assertRunsAnyProgram } from "../../engines/capabilities.ts";
 import type { Caller } from "../../sandbox/sandboxes.ts";
 import { checkEngine } from "../program/check-engine.ts";
 import { loggingFailure, type RunIds } from "../run/log-ending.ts";
-import { readProject } from "./project/read-project.ts";
+import { readProject } from "../project/read-project.ts";
+import { planProject } from "./project-plan.ts";
 import { runInSandbox } from "./run-in-sandbox.ts";
 import type { TestsDependencies, TestsListener } from "./test-run.ts";
 import type { TestsResult } from "./tests-result.ts";
@@ -26,7 +27,7 @@ export function runTests(
     const { engine } = dependencies;
     const { capabilities, warnings } = await checkEngine({ ...spec, engine }, spec, caller);
     assertRunsAnyProgram(capabilities, "that tests a project");
-    const project = await readProject(spec, dependencies.platform);
+    const project = planProject(spec, await readProject(spec.project, dependencies.platform));
     const image = spec.image ?? spec.defaultImages[project.tools.image];
     await dependencies.provideImage(image, spec.image !== undefined);
     const grant = await untilCancelled(dependencies.network.grant(spec.network, caller.principal), caller.signal);

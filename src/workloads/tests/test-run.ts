@@ -9,7 +9,7 @@ import type { Sandbox } from "../../sandbox/sandbox.ts";
 import type { Caller, Sandboxes } from "../../sandbox/sandboxes.ts";
 import type { RunIds } from "../run/log-ending.ts";
 import type { GrantNetwork } from "../run/start-program.ts";
-import type { ReadProject } from "./project/read-project.ts";
+import type { ProjectPlan } from "./project-plan.ts";
 import type { TestsResult } from "./tests-result.ts";
 import type { TestsSpec } from "./tests-spec.ts";
 
@@ -51,7 +51,7 @@ export interface TestRun {
 
 /** What a test run needs beside its sandbox, all of it there. */
 export interface ReadyTests {
-  readonly project: ReadProject;
+  readonly project: ProjectPlan;
   readonly image: string;
   /** Null: no network. */
   readonly grant: NetworkGrant | null;

@@ -1,7 +1,5 @@
 import { workFolder } from "../../../policy/scratch.ts";
 
-/** The project's copy. */
-export const copyFolder: string = `${workFolder}/project`;
 /** What is ours: reporters and reports. */
 export const reportsFolder: string = `${workFolder}/.glovebox`;
 /** What Python packages are installed into, and programs that npm installs. */

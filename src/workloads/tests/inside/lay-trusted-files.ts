@@ -3,7 +3,7 @@ import { GloveboxError, invalidField } from "../../../errors/glovebox-error.ts";
 import type { CheckedContextFile } from "../../../policy/request/context-files.ts";
 import { runSandboxCommand } from "../../../sandbox/sandbox-command.ts";
 import type { Sandbox } from "../../../sandbox/sandbox.ts";
-import { copyFolder } from "./folders.ts";
+import { copyFolder } from "../../project/copy-project.ts";
 
 /** What runners and interpreters load by themselves, or take for themselves, from a folder of tests or one above it. */
 const planted: readonly string[] = [

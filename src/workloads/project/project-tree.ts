@@ -1,10 +1,10 @@
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import ignore, { type Ignore } from "ignore";
-import { errorCode } from "../../../errors/error-code.ts";
-import type { TreeFilter } from "../../../sandbox/copy/read-host-tree.ts";
-import type { HostFolder } from "../../../sandbox/copy/host-folder.ts";
-import { readBounded } from "../../../sandbox/mounts/read-bounded.ts";
+import { errorCode } from "../../errors/error-code.ts";
+import type { TreeFilter } from "../../sandbox/copy/read-host-tree.ts";
+import type { HostFolder } from "../../sandbox/copy/host-folder.ts";
+import { readBounded } from "../../sandbox/mounts/read-bounded.ts";
 
 /** Folders that tools make anew: dependencies, caches, virtual environments; and Git's own, which may hold credentials. */
 const madeAnew = new Set([

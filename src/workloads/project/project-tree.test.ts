@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import os from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { CopyBudget } from "../../../sandbox/copy/copy-budget.ts";
-import { HostFolder } from "../../../sandbox/copy/host-folder.ts";
-import { readHostTree } from "../../../sandbox/copy/read-host-tree.ts";
+import { CopyBudget } from "../../sandbox/copy/copy-budget.ts";
+import { HostFolder } from "../../sandbox/copy/host-folder.ts";
+import { readHostTree } from "../../sandbox/copy/read-host-tree.ts";
 import { ignoringFilter } from "./project-tree.ts";
 
 const folder = mkdtempSync(path.join(os.tmpdir(), "glovebox-test-"));
