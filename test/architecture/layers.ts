@@ -140,7 +140,7 @@ export const siblings: Readonly<
   Record<string, { readonly shared: readonly string[]; readonly wiring: readonly string[] }>
 > = {
   engines: { shared: ["enforcement", "inside", "docker-api"], wiring: ["src/engines/engine-table.ts"] },
-  workloads: { shared: ["program", "run", "place", "project"], wiring: [] },
+  workloads: { shared: ["program", "run", "place", "project", "dependencies"], wiring: [] },
 };
 
 /** Modules that one folder of a layer does without, though its layer has them. */

@@ -1,6 +1,6 @@
 import type { ReadProject } from "../project/read-project.ts";
 import { choosesNodeReporter, type WantedReporters } from "./inside/command-variables.ts";
-import { expectsBun, projectTools, type ProjectTools } from "./project/project-tools.ts";
+import { expectsBun, projectTools, type ProjectTools } from "../dependencies/project-tools.ts";
 import type { TestsSpec } from "./tests-spec.ts";
 
 /** What a project's own files say about its tests. */

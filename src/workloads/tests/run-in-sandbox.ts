@@ -1,8 +1,8 @@
 import { executeProfile, type Profile } from "../../policy/profile.ts";
+import { toolVariables } from "../dependencies/tool-variables.ts";
 import { planOf } from "../program/plan-of.ts";
 import type { RunIds } from "../run/log-ending.ts";
 import { copyProject } from "../project/copy-project.ts";
-import { toolVariables } from "./inside/command-variables.ts";
 import { install } from "./install-phase.ts";
 import { runTestPhase } from "./test-phase.ts";
 import type { ReadyTests, TestRun } from "./test-run.ts";

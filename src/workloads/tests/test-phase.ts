@@ -1,3 +1,4 @@
+import { runLine } from "../dependencies/run-line.ts";
 import { concludeRun, judgeRun } from "../run/conclude-run.ts";
 import { explainEnding, type RunWords } from "../run/explain-ending.ts";
 import { networkWarnings } from "../run/explain-network.ts";
@@ -6,7 +7,6 @@ import { collectReports } from "./inside/collect-reports.ts";
 import { reporterVariables } from "./inside/command-variables.ts";
 import { layTrustedFiles } from "./inside/lay-trusted-files.ts";
 import { placeReporters } from "./inside/place-reporters.ts";
-import { runCommand } from "./run-command.ts";
 import type { PhaseResult, ReadyTests, TestRun, TestsPlace } from "./test-run.ts";
 import { judgeTests } from "./verdict.ts";
 
@@ -27,7 +27,7 @@ export async function runTestPhase(run: TestRun, ready: ReadyTests, at: TestsPla
   const seed = await placeReporters(sandbox.files, { signal });
   const { oomKills: oomKillsBefore } = await sandbox.stats();
   const startMs = dependencies.now();
-  const ended = await runCommand(sandbox, {
+  const ended = await runLine(sandbox, {
     ...dependencies,
     ...ready,
     line: spec.testCommand,

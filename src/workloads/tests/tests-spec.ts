@@ -4,7 +4,7 @@ import type { Limits } from "../../policy/limits/limits.ts";
 import type { NetworkPolicy } from "../../policy/network/network.ts";
 import type { CheckedContextFile } from "../../policy/request/context-files.ts";
 import type { OpenPlace } from "../../sandbox/mounts/open-place.ts";
-import type { ImageName } from "./project/project-tools.ts";
+import type { ImageName } from "../dependencies/project-tools.ts";
 
 /** A checked test run (SPEC TE1); every value is within the policy already. */
 export interface TestsSpec {

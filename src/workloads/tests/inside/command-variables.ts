@@ -1,4 +1,4 @@
-import { bunReport, pythonFolder, reportsFolder, toolsFolder } from "./folders.ts";
+import { bunReport, reportsFolder } from "./folders.ts";
 
 type Variables = Readonly<Record<string, string>>;
 
@@ -7,22 +7,6 @@ export interface WantedReporters {
   /** False where a command brings reporters of its own, beside which Node takes no further ones by a variable. */
   readonly nodeTest: boolean;
   readonly bun: boolean;
-}
-
-/** Variables by which what is installed in the sandbox is found. */
-export const toolVariables: Variables = {
-  PYTHONUSERBASE: pythonFolder,
-  PIP_BREAK_SYSTEM_PACKAGES: "1",
-  PIP_DISABLE_PIP_VERSION_CHECK: "1",
-  npm_config_prefix: toolsFolder,
-  npm_config_update_notifier: "false",
-};
-
-/** A shell line as a command that finds what was installed. It begins when a line comes on its standard input. */
-export function shellLine(line: string): readonly string[] {
-  const begin = "read -r _ || exit 125";
-  const path = `PATH="${toolsFolder}/bin:${pythonFolder}/bin:$PATH"; export PATH`;
-  return ["sh", "-c", `${begin}; ${path}; exec sh -c "$1" </dev/null`, "sh", line];
 }
 
 /**

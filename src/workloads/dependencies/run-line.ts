@@ -6,13 +6,13 @@ import { Redaction } from "../../policy/redaction/redaction.ts";
 import { findInterpreter } from "../../sandbox/find-interpreter.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import type { NetworkReport } from "../run/explain-network.ts";
+import { copyFolder } from "../project/copy-project.ts";
 import { startProgram } from "../run/start-program.ts";
 import { watchProcess, type ProcessEnd } from "../run/watch-process.ts";
-import { shellLine } from "./inside/command-variables.ts";
-import { copyFolder } from "../project/copy-project.ts";
+import { shellLine } from "./tool-variables.ts";
 
-/** A shell line to run in the project's copy. */
-export interface TestsCommand {
+/** A shell line to run in a project's copy. */
+export interface RunLine {
   readonly line: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly image: string;
@@ -27,7 +27,7 @@ export interface TestsCommand {
 }
 
 /** A line that has ended. */
-export interface EndedCommand {
+export interface EndedLine {
   readonly end: ProcessEnd<BoundedOutput>;
   /** Both streams as they came. */
   readonly output: BoundedOutput;
@@ -40,7 +40,7 @@ export interface EndedCommand {
 const drainMs = 1_000;
 
 /** Runs a line to its end, and ends all that it left. @throws what starting it throws */
-export async function runCommand(sandbox: Sandbox, command: TestsCommand): Promise<EndedCommand> {
+export async function runLine(sandbox: Sandbox, command: RunLine): Promise<EndedLine> {
   const { grant, signal } = command;
   const toolchain = grant === null ? "node" : await findInterpreter(sandbox, command.image, { signal });
   using program = await startProgram({
