@@ -129,6 +129,14 @@ describe("test runs on docker, of other runners", () => {
     expect(failed.error?.error_type).toBe("PACKAGE_INSTALL_FAILED");
   });
 
+  it("cannot run without their image, which says nothing about the tests", async () => {
+    const response = await tryFiles({ "a.test.js": passing }, "node --test", { image: "127.0.0.1:1/no-such-image:1" });
+    expect(response).toMatchObject({ verdict: "could_not_run", counted: false, passed: null, exit_code: null });
+    expect(response).toMatchObject({ error: { error_type: "IMAGE_UNAVAILABLE" } });
+    expect(response.reason).toContain("127.0.0.1:1/no-such-image:1");
+    expect(response.sandbox_id).toBeUndefined();
+  });
+
   it("take the trusted tests, without configuration that was planted beside them", async () => {
     const files = {
       "tests/test_a.py": "def test_a():\n    pass\n",

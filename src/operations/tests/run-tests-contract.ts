@@ -89,7 +89,7 @@ const runTestsResponseSchema = z.object({
     .describe("The whole report in the formats that were asked for."),
   image: z.string().optional().describe("Left out where the engine has no images."),
   setup_command: z.string().optional().describe("What was run to install."),
-  sandbox_id: z.string(),
+  sandbox_id: z.string().optional().describe("Left out where none was started."),
   engine: z.string(),
   isolation: z.enum(isolationLevels),
   oci_runtime: z.string().optional(),

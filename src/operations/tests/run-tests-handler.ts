@@ -65,7 +65,9 @@ async function run(platform: PlatformParts, request: Request, call: OperationCal
       onProgress,
     },
   );
-  return { ...toWire(result, notes), ...resultAlertsSince(platform.alertBook, mark, result.sandboxId) };
+  const { sandboxId } = result;
+  const alerts = sandboxId === null ? {} : resultAlertsSince(platform.alertBook, mark, sandboxId);
+  return { ...toWire(result, notes), ...alerts };
 }
 
 /** Everything but the project is checked before anything is started. */
@@ -134,7 +136,7 @@ function toWire(result: TestsResult, notes: readonly string[]): RunTestsResponse
     ...(Object.keys(report).length === 0 ? {} : { report }),
     ...(result.image === null ? {} : { image: result.image }),
     ...(result.setupCommand === null ? {} : { setup_command: result.setupCommand }),
-    sandbox_id: result.sandboxId,
+    ...(result.sandboxId === null ? {} : { sandbox_id: result.sandboxId }),
     engine: result.engine,
     isolation: result.isolation,
     ...(result.ociRuntime === null ? {} : { oci_runtime: result.ociRuntime }),

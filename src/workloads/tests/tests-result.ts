@@ -33,7 +33,8 @@ export interface TestsResult extends Judgement, CountedTests {
   readonly image: string | null;
   /** What was run to install; null: nothing. */
   readonly setupCommand: string | null;
-  readonly sandboxId: string;
+  /** Null where none was started. */
+  readonly sandboxId: string | null;
   readonly engine: EngineName;
   readonly isolation: Isolation;
   readonly ociRuntime: string | null;
