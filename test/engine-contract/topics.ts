@@ -16,6 +16,7 @@ import { filesystem } from "./filesystem.ts";
 import { hostileAnswers } from "./hostile-answers.ts";
 import { images } from "./images.ts";
 import { keptStreams } from "./kept-streams.ts";
+import { liveCopies } from "./live-copy.ts";
 import { lifecycle } from "./lifecycle.ts";
 import { limits } from "./limits.ts";
 import { listing } from "./listing.ts";
@@ -31,6 +32,7 @@ import { stoppedHelpers } from "./stopped-helpers.ts";
 import { streams } from "./streams.ts";
 import { variables } from "./variables.ts";
 import { writableRoot } from "./writable-root.ts";
+import { treeUpdates } from "./tree-updates.ts";
 import { usage } from "./usage.ts";
 import { unavailable } from "./unavailable.ts";
 
@@ -54,6 +56,8 @@ export const topics: Readonly<Record<string, Topic>> = {
   files,
   "refusals of files": fileRefusals,
   "file trees": fileTrees,
+  "updates of trees": treeUpdates,
+  "live copies": liveCopies,
   "hostile answers": hostileAnswers,
   network,
   connect,

@@ -1,3 +1,4 @@
+import { copiesSabotages } from "./copies.ts";
 import { doorsSabotages } from "./doors.ts";
 import { egressSabotages } from "./egress.ts";
 import { lifetimesSabotages } from "./lifetimes.ts";
@@ -16,6 +17,7 @@ import { telemetrySabotages } from "./telemetry.ts";
 
 /** Every sabotage, by area. */
 export const sabotages: readonly Sabotage[] = [
+  ...copiesSabotages,
   ...doorsSabotages,
   ...egressSabotages,
   ...lifetimesSabotages,

@@ -68,16 +68,19 @@ export class FileProcess {
     }
   }
 
-  /** Gives it input, until it does not want any more, and waits for its end. @throws the script's failure */
-  async feed(chunks: AsyncIterable<Uint8Array>): Promise<void> {
-    this.#conclude(await this.#answer.feed(chunks, (words) => failureWords(words) !== null));
+  /**
+   * Gives it input, until it does not want any more, and waits for its end. `isWhole`: as for `end`.
+   * @throws the script's failure
+   */
+  async feed(chunks: AsyncIterable<Uint8Array>, { isWhole = false } = {}): Promise<void> {
+    const exitCode = await this.#answer.feed(chunks, (words) => failureWords(words) !== null);
+    this.#conclude(exitCode, isWhole);
   }
 
   /** Waits for its end. `isWhole`: nothing may be missing, whatever the reason. @throws the script's failure */
   async end({ isWhole = false } = {}): Promise<void> {
     const exitCode = await this.#answer.end();
-    this.#conclude(exitCode);
-    if (isWhole && exitCode !== 0) throw fileError(this.#path, this.#answer.words);
+    this.#conclude(exitCode, isWhole);
   }
 
   /** @throws POLICY_DENIED always */
@@ -90,10 +93,11 @@ export class FileProcess {
     return this.#answer.giveUp();
   }
 
-  #conclude(exitCode: number): void {
+  #conclude(exitCode: number, isWhole: boolean): void {
     if (exitCode === 0) return;
     if (exitCode > 128) throw badAnswer(this.#path, `signal ${exitCode - 128} ended what was to give it`);
     const words = failureWords(this.#answer.words);
     if (words !== null || this.#answer.words === "") throw fileError(this.#path, words ?? `exit code ${exitCode}`);
+    if (isWhole) throw fileError(this.#path, this.#answer.words);
   }
 }

@@ -1,5 +1,6 @@
 import type { CallOptions } from "../../engines/engine.ts";
 import type { FileListing, NewTreeEntry, SizedContent, TreeEntry } from "./file-facts.ts";
+import type { TreeChanges } from "./update/tree-changes.ts";
 
 export interface ListOptions extends CallOptions {
   /** Levels of folders below; default 1: the folder's own entries. */
@@ -83,6 +84,8 @@ export interface FileWay {
     entries: AsyncIterable<NewTreeEntry> | Iterable<NewTreeEntry>,
     options: CallOptions,
   ): Promise<void>;
+  /** Brings a tree up to date; each file takes its place whole. */
+  update(folder: string, changes: TreeChanges, options: CallOptions): Promise<void>;
   /** Everything in a folder, as an archive that only `unpack` knows to read. */
   pack(folder: string, request: PackRequest): AsyncGenerator<Uint8Array, void, undefined>;
   /** Puts into a folder what `pack` has read. */

@@ -30,6 +30,8 @@ import { namesNotUtf8 } from "./file-error.ts";
 import { MoveBounds, treeLimits, type MoveLimits } from "./move-bounds.ts";
 import { decodeTar } from "./tar/tar-decoder.ts";
 import { encodeTar } from "./tar/tar-stream.ts";
+import { updateTree, type TreeChanges } from "./update/tree-changes.ts";
+import { placeScript, removeScript, updateScript } from "./update/update-scripts.ts";
 
 /** Room for an entry of a listing: most names are far shorter than a path may be. */
 const entryBytes = 512;
@@ -118,6 +120,14 @@ export class InsideFiles implements FileWay {
     await orGiveUp(process, async () => {
       await process.line(ready);
       await process.feed(encodeTar(entries));
+    });
+  }
+
+  async update(folder: string, changes: TreeChanges, { signal }: CallOptions): Promise<void> {
+    const process = await this.#start(updateScript, [folder, placeScript, removeScript], signal);
+    await orGiveUp(process, async () => {
+      await process.line(ready);
+      await process.feed(encodeTar(updateTree(changes)), { isWhole: true });
     });
   }
 

@@ -15,6 +15,7 @@ import type {
 import { HostFiles } from "./host/host-files.ts";
 import type { HostPlaces } from "./host/host-place.ts";
 import { InsideFiles } from "./inside-files.ts";
+import type { TreeChanges } from "./update/tree-changes.ts";
 
 const defaultEntries = 10_000;
 
@@ -93,6 +94,15 @@ export class SandboxFiles {
     options: CallOptions = {},
   ): Promise<void> {
     await this.#way.writeTree(path, entries, options);
+  }
+
+  /**
+   * Brings a tree up to date, also where programs work on it: each file is renamed into its place, as one change for those
+   * who watch it. A failure leaves what was done before it. @throws POLICY_DENIED when it does not fit, UNSUPPORTED where
+   * no program of ours can run
+   */
+  async update(folder: string, changes: TreeChanges, options: CallOptions = {}): Promise<void> {
+    await this.#way.update(folder, changes, options);
   }
 
   /**

@@ -11,7 +11,7 @@ import { ignoringFilter } from "./project-tree.ts";
 export const copyFolder: string = `${workFolder}/project`;
 
 /** Files, folders and links of a project. */
-const maxEntries = 100_000;
+export const maxEntries = 100_000;
 
 /** A project, and how much of it is copied. */
 export interface ProjectSource {

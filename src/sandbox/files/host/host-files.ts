@@ -3,6 +3,7 @@ import { lstat, open, rename, rm, type FileHandle } from "node:fs/promises";
 import { createId } from "../../../base/id.ts";
 import { GloveboxError } from "../../../errors/glovebox-error.ts";
 import type { CallOptions } from "../../../engines/engine.ts";
+import { weakestIsolation } from "../../../policy/isolation.ts";
 import type { HostFolder } from "../../copy/host-folder.ts";
 import { fileError } from "../file-error.ts";
 import type { FileFacts, FileListing, NewTreeEntry, SizedContent, TreeEntry } from "../file-facts.ts";
@@ -132,6 +133,14 @@ export class HostFiles implements FileWay {
     { signal }: CallOptions,
   ): Promise<void> {
     await writeHostPlace(this.#places, path, entries, { limits: treeLimits, signal });
+  }
+
+  /** Taking away what hostile programs may exchange meanwhile would need more than names. */
+  async update(folder: string): Promise<void> {
+    throw new GloveboxError("UNSUPPORTED", "At isolation preload no tree is kept up to date.", {
+      suggestion: "Choose an engine with a higher isolation (`glovebox doctor` lists them).",
+      context: { path: folder, isolation: weakestIsolation },
+    });
   }
 
   async *pack(folder: string, request: PackRequest): AsyncGenerator<Uint8Array, void, undefined> {
