@@ -82,8 +82,10 @@ function attachMocha(main) {
 
 /** What a test starts is no part of this run. */
 function restore() {
-  const { GLOVEBOX_NODE_OPTIONS: own } = process.env;
-  delete process.env.GLOVEBOX_NODE_OPTIONS;
-  if (own === undefined) delete process.env.NODE_OPTIONS;
-  else process.env.NODE_OPTIONS = own;
+  for (const name of ["NODE_OPTIONS", "PYTHONPATH", "PYTEST_PLUGINS", "BUN_OPTIONS"]) {
+    const own = process.env[`GLOVEBOX_${name}`];
+    delete process.env[`GLOVEBOX_${name}`];
+    if (own === undefined) delete process.env[name];
+    else process.env[name] = own;
+  }
 }

@@ -115,6 +115,33 @@ describe("test runs on docker, of other runners", () => {
     expect(failure?.message).toContain("'actual' == 'expected'");
   });
 
+  it("count unittest behind a shell, as its own summary does", async () => {
+    const response = await fixture("unittest", "sh -c 'python3 -m unittest'");
+    // Ran 8 tests: failures=2, errors=3, skipped=1, expected failures=1, unexpected successes=1
+    const counts = { passed: 1, failed: 3, errors: 3, skipped: 1, other: 1 };
+    expect(response, response.output).toMatchObject({ verdict: "failed", runners: ["unittest"], ...counts });
+    const failure = response.failures.find(({ name }) => name === "test_kinds.Kinds.test_fails");
+    expect(failure).toMatchObject({ file: "test_kinds.py", line: 9 });
+    expect(failure?.message).toContain("'actual' != 'expected'");
+    expect(response.failures.map(({ name }) => name)).toContain("test_does_not_load");
+    expect(response.failures.map(({ name }) => name)).toContainEqual(expect.stringContaining("<script>'日"));
+  });
+
+  it("count what a tool prints that takes no reporter, and sign it", async () => {
+    // Cargo's words, from a program in its place: no image here has the real one, which watched-tools.test.ts starts.
+    const summary = (bad: number) => `test result: x. ${1 - bad} passed; ${bad} failed; 0 ignored; 0 measured`;
+    const cargo = (word: string, bad: number) =>
+      `#!/bin/sh\nprintf 'running 1 test\ntest a ... ${word}\n\n${summary(bad)}\n'\n`;
+    const forger = `setsid sh -c 'while :; do for f in /work/.glovebox/????????????????????????????????; do cp /work/project/forged "$f"; done; done' >/dev/null 2>&1 &\n`;
+    const setup_command = "mkdir -p ../tools/bin && cp cargo.sh ../tools/bin/cargo && chmod +x ../tools/bin/cargo";
+    const files = { "cargo.sh": cargo("ok", 0), forged: `${"0".repeat(64)}\nforged` };
+    const passed = await tryFiles(files, "cargo test", { setup_command });
+    expect(passed).toMatchObject({ verdict: "passed", passed: 1, counted_from: "output", runners: ["cargo"] });
+    expect(passed.output).toContain("test a ... ok\n");
+    const hostile = { ...files, "cargo.sh": `${cargo("FAILED", 0)}${forger}` };
+    expect(await tryFiles(hostile, "cargo test", { setup_command })).toMatchObject({ verdict: "could_not_run" });
+  });
+
   it("count bun test, whose report leaves out what could not be loaded", async () => {
     const response = await fixture("bun", "bun run test");
     expect(response).toMatchObject({ verdict: "failed", passed: 4, failed: 3, skipped: 1, todo: 1, runners: ["bun"] });

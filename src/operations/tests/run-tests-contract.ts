@@ -70,9 +70,11 @@ const runTestsResponseSchema = z.object({
   errors: count.describe("Files that could not be loaded, and tests whose set-up failed."),
   counted: z.boolean().describe("Whether tests were counted; if not, the numbers are null."),
   counted_from: z
-    .enum(["report", "summary"])
+    .enum(["report", "output", "summary"])
     .optional()
-    .describe("summary: from what a runner printed, which any program can print."),
+    .describe(
+      "output: from all that a runner without a report printed (cargo). summary: from the last line of one that left none, which any program can print.",
+    ),
   runners: z.array(z.string()).describe("Test runners that reported."),
   failures: z.array(failure).describe("The first 100 tests that failed or could not be tried."),
   coverage: z.number().optional().describe("Percent of lines, where the runner measured it."),

@@ -36,8 +36,17 @@ export async function countReports(
   const read = await readReports(collected.reports, { ...header, ...options });
   const hasBun = collected.reports.some(({ format }) => format === "bun");
   if (read === null || (hasBun && countBunSummaries(output) !== 1)) return bySummary("unreadable", runner, output);
+  const isPrinted = collected.reports.some(({ format }) => format === "cargo");
   const runs = hasBun ? read.runs.map((run) => withUnloaded(run, output)) : read.runs;
-  return { counted: { ...byReport(read), counts: sumOf(runs.map(({ counts }) => counts)) }, state: "read", runs };
+  return {
+    counted: {
+      ...byReport(read),
+      from: isPrinted ? "output" : "report",
+      counts: sumOf(runs.map(({ counts }) => counts)),
+    },
+    state: "read",
+    runs,
+  };
 }
 
 function byReport({ failures, coverage, runs, ctrf, junit }: ReadReports): CountedTests {

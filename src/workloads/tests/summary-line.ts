@@ -33,6 +33,7 @@ const commands: readonly (readonly [RegExp, string])[] = [
   [/\bjest\b/, "jest"],
   [/\bmocha\b/, "mocha"],
   [/\bbun\s+test\b/, "bun"],
+  [/\bunittest\b/, "unittest"],
   [/\bnode\b.*\s--test\b/, "node:test"],
 ];
 

@@ -4,7 +4,7 @@ import { explainEnding, type RunWords } from "../run/explain-ending.ts";
 import { networkWarnings } from "../run/explain-network.ts";
 import { countReports } from "./count-reports.ts";
 import { collectReports } from "./inside/collect-reports.ts";
-import { reporterVariables } from "./inside/command-variables.ts";
+import { beginReporting, reporterVariables } from "./inside/command-variables.ts";
 import { layTrustedFiles } from "./inside/lay-trusted-files.ts";
 import { placeReporters } from "./inside/place-reporters.ts";
 import type { PhaseResult, ReadyTests, TestRun, TestsPlace } from "./test-run.ts";
@@ -24,13 +24,13 @@ export async function runTestPhase(run: TestRun, ready: ReadyTests, at: TestsPla
   const { ids, sandbox, record, profile } = at;
   const { reporters } = ready.project;
   await layTrustedFiles(sandbox, spec.trustedFiles, { signal });
-  const seed = await placeReporters(sandbox.files, { signal });
+  const seeds = await placeReporters(sandbox.files, { signal });
   const { oomKills: oomKillsBefore } = await sandbox.stats();
   const startMs = dependencies.now();
   const ended = await runLine(sandbox, {
     ...dependencies,
     ...ready,
-    line: spec.testCommand,
+    line: `${beginReporting}${spec.testCommand}`,
     environment: { ...profile.environment, ...reporterVariables(profile.environment, reporters) },
     timeoutMs: spec.limits.timeoutMs,
     signal,
@@ -46,7 +46,7 @@ export async function runTestPhase(run: TestRun, ready: ReadyTests, at: TestsPla
     networkReport: () => Promise.resolve(ended.networkReport),
   });
   const isReadable = ended.isGone && ended.end.interruption === null && judged.end.exitCode !== null;
-  const collect = { seed, expectsBun: reporters.bun, signal };
+  const collect = { seeds, expectsBun: reporters.bun, signal };
   const collected = isReadable ? await collectReports(sandbox.files, collect) : null;
   await sandbox.remove();
   const output = ended.output.text();

@@ -8,8 +8,11 @@ import type { Judgement } from "./verdict.ts";
 
 /** Numbers of a run, and where they come from. */
 export interface CountedTests {
-  /** `report`: the runners' reports; `summary`: what a runner printed, which anything can print; null: nothing was counted. */
-  readonly from: "report" | "summary" | null;
+  /**
+   * `report`: the runners' reports; `output`: every test as its runner printed it, confirmed by the runner's own sums and
+   * exit code; `summary`: the last line of a runner without a report, which anything can print; null: nothing was counted.
+   */
+  readonly from: "report" | "output" | "summary" | null;
   /** Null where nothing was counted, and where a summary does not tell. */
   readonly counts: { readonly [Status in keyof TestCounts]: number | null };
   readonly failures: readonly TestFailure[];

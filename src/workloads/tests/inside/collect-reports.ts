@@ -3,8 +3,10 @@ import { GloveboxError } from "../../../errors/glovebox-error.ts";
 import type { SandboxFiles } from "../../../sandbox/files/sandbox-files.ts";
 import { maxReportBytes, type RawReport } from "../report/read-reports.ts";
 import { reportKeys, verifiedReport } from "../report/signed-report.ts";
+import { textKeys, verifiedText } from "../report/signed-text.ts";
 import type { ReportState } from "../verdict.ts";
 import { bunReport, reportsFolder } from "./folders.ts";
+import type { ReporterSeeds } from "./place-reporters.ts";
 
 /** What the runners of a command left. */
 export interface CollectedReports {
@@ -21,21 +23,21 @@ const maxStartedBytes = 1_000;
 /** Reads the reports out of a sandbox in which nothing of the program lives any more. Whatever lies there is untrusted. */
 export async function collectReports(
   files: Pick<SandboxFiles, "list" | "read">,
-  { seed, expectsBun, signal }: CallOptions & { readonly seed: string; readonly expectsBun: boolean },
+  { seeds, expectsBun, signal }: CallOptions & { readonly seeds: ReporterSeeds; readonly expectsBun: boolean },
 ): Promise<CollectedReports> {
   const found = await listed(files, signal);
   if (found === null) return { state: "unreadable", reports: [], started: null };
   const reports: RawReport[] = [];
   let started: string | null = null;
   let room = maxReportBytes;
-  for (const { file, key } of reportKeys(seed)) {
+  for (const { file, format, verified } of expectedReports(seeds)) {
     if (found.has(`${file}.started`) && !found.has(file)) started = await startedRunner(files, file, signal);
     if (!found.has(file)) continue;
     const bytes = await readWhole(files, file, { room, signal });
-    const body = bytes === null ? null : verifiedReport(bytes, key);
+    const body = bytes === null ? null : verified(bytes);
     if (body === null) return { state: "unreadable", reports: [], started };
     room -= body.length;
-    reports.push({ format: "glovebox", bytes: body });
+    reports.push({ format, bytes: body });
   }
   if (expectsBun && found.has(bunReport)) {
     const bytes = await readWhole(files, bunReport, { room, signal });
@@ -44,6 +46,24 @@ export async function collectReports(
   }
   if (started !== null) return { state: "missing", reports: [], started };
   return { state: reports.length > 0 ? "read" : "none", reports, started };
+}
+
+interface ExpectedReport {
+  readonly file: string;
+  readonly format: RawReport["format"];
+  readonly verified: (bytes: Uint8Array) => Uint8Array | null;
+}
+
+/** Of our reporters in the order in which they started, then of the shell that stands before tools in the same. */
+function expectedReports({ reporters, shell }: ReporterSeeds): readonly ExpectedReport[] {
+  return [
+    ...reportKeys(reporters).map(({ file, key }): ExpectedReport => {
+      return { file, format: "glovebox", verified: (bytes) => verifiedReport(bytes, key) };
+    }),
+    ...textKeys(shell).map(({ tool, file, key }): ExpectedReport => {
+      return { file, format: tool, verified: (bytes) => verifiedText(bytes, key) };
+    }),
+  ];
 }
 
 async function listed(files: Pick<SandboxFiles, "list">, signal: AbortSignal | undefined): Promise<Set<string> | null> {

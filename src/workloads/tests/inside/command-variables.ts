@@ -9,6 +9,9 @@ export interface WantedReporters {
   readonly bun: boolean;
 }
 
+/** Begins a shell line: Go and Cargo, which take no reporters, are found behind a program of ours. */
+export const beginReporting: string = `. ${reportsFolder}/shell/begin.sh; `;
+
 /**
  * Variables that add a machine-readable reporter beside the human output, whatever starts the runner; those of the caller
  * stay in force, and a reporter gives them back to what its tests start.

@@ -8,7 +8,8 @@ import { copyFolder } from "../../project/copy-project.ts";
 /** What runners and interpreters load by themselves, or take for themselves, from a folder of tests or one above it. */
 const planted: readonly string[] = [
   ...["conftest.py", "pytest.ini", ".pytest.ini", "sitecustomize.py", "usercustomize.py"],
-  ...["pytest.py", "pytest", "_pytest", "pluggy", "glovebox_report.py", "bunfig.toml"],
+  ...["pytest.py", "pytest", "_pytest", "pluggy", "bunfig.toml"],
+  ...["glovebox_report.py", "glovebox_unittest.py", "glovebox_writer.py"],
   ...["js", "cjs", "mjs", "json", "jsonc", "yaml", "yml"].map((ending) => `.mocharc.${ending}`),
   ...["jest", "vitest", "vite"].flatMap((name) =>
     ["js", "cjs", "mjs", "ts", "cts", "mts", "json"].map((ending) => `${name}.config.${ending}`),

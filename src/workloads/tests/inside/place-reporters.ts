@@ -1,4 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
+import { join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
 import { createId } from "../../../base/id.ts";
 import type { CallOptions } from "../../../engines/engine.ts";
 import type { NewTreeEntry } from "../../../sandbox/files/file-facts.ts";
@@ -7,24 +9,45 @@ import { reportsFolder } from "./folders.ts";
 
 const source = new URL("../../../../images/reporters/", import.meta.url);
 
-/** Puts our reporters and a fresh seed into the sandbox; resolves to the seed (see `reportKeys`). */
-export async function placeReporters(files: SandboxFiles, options: CallOptions): Promise<string> {
-  const seed = `${createId("seed")}-${createId("seed")}`;
-  const names = (await readdir(source, { recursive: true, withFileTypes: true }))
-    .filter((entry) => entry.isFile() && /\.(?:[cm]js|py)$/.test(entry.name))
-    .map((entry) => (entry.name.endsWith(".py") ? `python/${entry.name}` : entry.name));
-  const contents = await Promise.all(names.map(async (name) => [name, await readFile(new URL(name, source))] as const));
+/** What the keys of reports grow from (see `reportKeys` and `textKeys`). */
+export interface ReporterSeeds {
+  readonly reporters: string;
+  readonly shell: string;
+}
+
+/** Puts our reporters and fresh seeds into the sandbox; resolves to the seeds. */
+export async function placeReporters(files: SandboxFiles, options: CallOptions): Promise<ReporterSeeds> {
+  const seeds = { reporters: newSeed(), shell: newSeed() };
+  const found = (await readdir(source, { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile() && /\.(?:[cm]js|py|sh)$/.test(entry.name))
+    .map(({ parentPath, name }) => join(parentPath, name));
+  const contents = await Promise.all(
+    found.map(async (path) => [relative(fileURLToPath(source), path), await readFile(path)] as const),
+  );
   const entries: NewTreeEntry[] = [
-    { kind: "folder", path: "python", mode: 0o755, modifiedAtMs: 0 },
-    ...[...contents, ["seed", Buffer.from(seed)] as const].map(([path, content]) => fileOf(path, content)),
+    ...["python", "shell"].map((path) => ({ kind: "folder", path, mode: 0o755, modifiedAtMs: 0 }) as const),
+    ...contents.map(([path, content]) => fileOf(path.replaceAll("\\", "/"), content)),
+    fileOf("seed", Buffer.from(seeds.reporters)),
+    fileOf("shell-seed", Buffer.from(seeds.shell)),
   ];
   await files.writeTree(reportsFolder, entries, options);
-  return seed;
+  return seeds;
+}
+
+function newSeed(): string {
+  return `${createId("seed")}-${createId("seed")}`;
 }
 
 function fileOf(path: string, content: Uint8Array): NewTreeEntry {
   const chunks = async function* (): AsyncGenerator<Uint8Array, void, undefined> {
     yield content;
   };
-  return { kind: "file", path, mode: 0o644, modifiedAtMs: 0, sizeBytes: content.length, chunks: chunks() };
+  return {
+    kind: "file",
+    path,
+    mode: path.endsWith(".sh") ? 0o755 : 0o644,
+    modifiedAtMs: 0,
+    sizeBytes: content.length,
+    chunks: chunks(),
+  };
 }

@@ -2,11 +2,11 @@ import { fileURLToPath } from "node:url";
 import { mebibyte } from "../../../base/bytes.ts";
 import { runLimitedChild } from "../../../base/processes/limited-child.ts";
 import { testStatuses, type TestCounts, type TestStatus } from "./test-report.ts";
-import type { ReportsHeader, ReportsSummary, TestFailure } from "./summarise-reports.ts";
+import type { ReportFormat, ReportsHeader, ReportsSummary, TestFailure } from "./summarise-reports.ts";
 
 /** A report as it came out of the sandbox. */
 export interface RawReport {
-  readonly format: "glovebox" | "bun";
+  readonly format: ReportFormat;
   readonly bytes: Uint8Array;
 }
 

@@ -1,13 +1,18 @@
 import { parseBunReport } from "./parse-bun-report.ts";
+import { parseCargoReport } from "./parse-cargo-report.ts";
+import { parseGoReport } from "./parse-go-report.ts";
 import { parseReport } from "./parse-report.ts";
 import { countTests, fullName, type TestCounts, type TestEntry, type TestReport } from "./test-report.ts";
 import { toCtrf } from "./to-ctrf.ts";
 import { toJunit } from "./to-junit.ts";
 
+/** What wrote a report: our reporters, Bun, or a shell that took down what Go or Cargo printed. */
+export type ReportFormat = "glovebox" | "bun" | "go" | "cargo";
+
 /** What the child gets before the reports' bytes. */
 export interface ReportsHeader {
   /** In the order in which the runners started. */
-  readonly reports: readonly { readonly format: "glovebox" | "bun"; readonly sizeBytes: number }[];
+  readonly reports: readonly { readonly format: ReportFormat; readonly sizeBytes: number }[];
   /** The project's folder inside. */
   readonly folder: string;
   readonly wanted: { readonly ctrf: boolean; readonly junit: boolean };
@@ -41,15 +46,19 @@ export const maxFailures = 100;
 /** Characters of one failure; our reporters keep to them, others need not. */
 const maxText = { name: 4_096, message: 4_096, details: 16_384 };
 
+const parsers: Readonly<Record<ReportFormat, (text: string, folder: string) => TestReport>> = {
+  glovebox: parseReport,
+  bun: parseBunReport,
+  go: parseGoReport,
+  cargo: parseCargoReport,
+};
+
 /** Reads all reports of a run and says what they come to: pure, for a process that hostile input may end. */
 export function summariseReports(
   header: ReportsHeader,
   texts: readonly string[],
 ): { readonly summary: ReportsSummary; readonly ctrf: string; readonly junit: string } {
-  const reports = header.reports.map(({ format }, index): TestReport => {
-    const text = texts[index] ?? "";
-    return format === "bun" ? parseBunReport(text) : parseReport(text, header.folder);
-  });
+  const reports = header.reports.map(({ format }, index) => parsers[format](texts[index] ?? "", header.folder));
   const { wanted } = header;
   const ctrf = wanted.ctrf ? toCtrf(reports, header) : "";
   const junit = wanted.junit ? toJunit(reports) : "";

@@ -1,0 +1,115 @@
+"""Listens to `unittest`, however it is started."""
+
+import inspect
+import os
+import sys
+import time
+import traceback
+
+from glovebox_writer import last_line, open_report
+
+LOADING = "unittest.loader._FailedTest."
+
+
+def attach(main):
+    """Has every program and every text runner of `unittest` take its tests down; `main` is the module `unittest.main`."""
+    program, runner = main.TestProgram, sys.modules["unittest.runner"].TextTestRunner
+    start, run = program.__init__, runner.run
+
+    def started(self, *given, **named):
+        # Before a test's module is loaded.
+        open_report("unittest")
+        return start(self, *given, **named)
+
+    def reported(self, test):
+        report = open_report("unittest")
+        if report is None:
+            return run(self, test)
+        report.discard()
+        make = self._makeResult
+        self._makeResult = lambda: listen(make(), report)
+        try:
+            result = run(self, test)
+        finally:
+            del self._makeResult
+        report.save()
+        return result
+
+    program.__init__, runner.run = started, reported
+
+
+def listen(result, report):
+    """Has a result tell the report what it is told; what it counts stays its own."""
+    begun = {}
+    start = result.startTest
+
+    def started(test):
+        begun[id(test)] = time.monotonic()
+        return start(test)
+
+    result.startTest = started
+
+    def told(method, status_of):
+        own = getattr(result, method, None)
+        if own is None:
+            return
+
+        def add(test, *given, **named):
+            status, error, subject = status_of(test, *given, **named)
+            if status is not None:
+                begin = begun.get(id(test))
+                duration = None if begin is None else time.monotonic() - begin
+                report.add(name_of(subject), status, place_of(test, error), duration, *words_of(result, test, status, error))
+            return own(test, *given, **named)
+
+        setattr(result, method, add)
+
+    told("addSuccess", lambda test: ("passed", None, test))
+    told("addFailure", lambda test, err: ("failed", err, test))
+    # As unittest counts: anything else than an assertion, wherever it was raised.
+    told("addError", lambda test, err: ("error", err, test))
+    told("addSkip", lambda test, reason: ("skipped", None, test))
+    told("addExpectedFailure", lambda test, err: ("other", None, test))
+    told("addUnexpectedSuccess", lambda test: ("failed", None, test))
+    told("addSubTest", lambda test, subtest, err: (status_of_part(test, err), err, subtest))
+    return result
+
+
+def status_of_part(test, err):
+    if err is None:
+        return None
+    return "failed" if issubclass(err[0], test.failureException) else "error"
+
+
+def name_of(test):
+    name = str(test.id())
+    return name[len(LOADING) :] if name.startswith(LOADING) else name
+
+
+def place_of(test, error):
+    """The test's file, and its line there: where it failed, else where it begins."""
+    if str(test.id()).startswith(LOADING):
+        return name_of(test).replace(".", "/") + ".py", None
+    module = sys.modules.get(type(test).__module__)
+    file = getattr(module, "__file__", None)
+    if file is None or type(test).__module__.startswith("unittest."):
+        return None, None
+    line = None
+    if error is not None:
+        lines = [number for frame, number in traceback.walk_tb(error[2]) if frame.f_code.co_filename == file]
+        line = lines[-1] if lines else None
+    if line is None:
+        method = getattr(test, getattr(test, "_testMethodName", ""), None)
+        line = getattr(getattr(inspect.unwrap(method), "__code__", None), "co_firstlineno", None) if method else None
+    return os.path.abspath(file), line
+
+
+def words_of(result, test, status, error):
+    if error is None:
+        return ("It succeeded, which was not expected.", None) if status == "failed" else (None, None)
+    try:
+        details = result._exc_info_to_string(error, test)
+    except Exception:
+        details = "".join(traceback.format_exception(*error))
+    message = last_line(details) if str(test.id()).startswith(LOADING) else str(error[1])
+    return message or error[0].__name__, details

@@ -1,0 +1,91 @@
+"""Takes down what a test runner tells of its tests, and leaves it as one signed file at the end."""
+
+import hashlib
+import hmac
+import json
+import os
+
+MAX_TEXT = 16_384
+MAX_MESSAGE = 4_096
+
+VARIABLES = ("NODE_OPTIONS", "PYTHONPATH", "PYTEST_PLUGINS", "BUN_OPTIONS")
+
+_opened = None
+
+
+def open_report(runner):
+    """The report of this process, if it is this runner's: one process has one. None outside a test run."""
+    global _opened
+    folder = os.environ.get("GLOVEBOX_TEST_REPORTS")
+    if _opened is None and folder is not None:
+        for name in VARIABLES:
+            _restore(name)
+        try:
+            _opened = Report(folder, runner)
+        except OSError:
+            return None
+    # A fork of the runner is a part of its tests.
+    own = _opened is not None and _opened.runner == runner and _opened.process == os.getpid()
+    return _opened if own else None
+
+
+def last_line(text):
+    lines = [line for line in (text or "").splitlines() if line.strip()]
+    return lines[-1] if lines else None
+
+
+class Report:
+    def __init__(self, folder, runner):
+        path = os.path.join(folder, "seed")
+        with open(path, encoding="ascii") as file:
+            seed = file.read().strip()
+        # Before any test runs: what a test starts can read the next runner's seed only.
+        with open(path, "w", encoding="ascii") as file:
+            file.write(_derive(seed, "next"))
+        self.path = os.path.join(folder, _derive(seed, "name")[:32])
+        self.key = _derive(seed, "key")
+        self.runner = runner
+        self.process = os.getpid()
+        self.tests = []
+        with open(self.path + ".started", "w", encoding="ascii") as file:
+            file.write(json.dumps({"runner": runner}))
+
+    def add(self, name, status, location, duration, message=None, details=None):
+        file, line = location
+        self.tests.append(
+            {
+                "name": name[:MAX_MESSAGE],
+                "suite": [],
+                "status": status,
+                "file": file,
+                "line": line,
+                "durationMs": None if duration is None else duration * 1000,
+                "message": None if message is None else message[:MAX_MESSAGE],
+                "details": None if details is None else details[:MAX_TEXT],
+            }
+        )
+
+    def save(self, coverage=None):
+        body = json.dumps({"runner": self.runner, "version": None, "tests": self.tests, "coverage": coverage})
+        signature = hmac.new(self.key.encode(), body.encode(), hashlib.sha256).hexdigest()
+        with open(self.path + ".part", "w", encoding="utf-8") as file:
+            file.write(signature + "\n" + body)
+        os.replace(self.path + ".part", self.path)
+
+    def discard(self):
+        """More tests begin: what was saved is not the whole any more."""
+        if os.path.exists(self.path):
+            os.remove(self.path)
+
+
+def _derive(seed, purpose):
+    return hmac.new(seed.encode(), purpose.encode(), hashlib.sha256).hexdigest()
+
+
+def _restore(name):
+    """What a test starts is no part of this run."""
+    own = os.environ.pop("GLOVEBOX_" + name, None)
+    if own is None:
+        os.environ.pop(name, None)
+    else:
+        os.environ[name] = own

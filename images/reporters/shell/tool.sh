@@ -1,0 +1,116 @@
+#!/bin/sh
+# Stands before `go` and `cargo` on the PATH of a test command. A test run of theirs is shown as it comes, and a copy of its
+# standard output is signed: with a key of this shell, over what came through its own pipe and not over the file.
+tool=${0##*/}
+folder=$GLOVEBOX_TEST_REPORTS
+PATH=$(printf %s ":$PATH:" | sed "s#:$folder/bin:#:#g; s/^://; s/:\$//")
+real=$(command -v "$tool") || exit 127
+
+# The word that is the subcommand: the first that is no option, toolchain (`+nightly`) or folder (`-C`).
+subcommand() {
+  while [ $# -gt 0 ]; do
+    case $1 in
+      -C) [ $# -gt 1 ] && shift ;;
+      -* | +*) ;;
+      *) printf %s "$1"; return ;;
+    esac
+    shift
+  done
+}
+hash() {
+  set -- $(printf %s "$1" | sha256sum)
+  printf %s "$1"
+}
+
+case "$tool $(subcommand "$@")" in
+  "go test" | "cargo test" | "cargo t") ;;
+  *) exec "$real" "$@" ;;
+esac
+for name in NODE_OPTIONS PYTHONPATH PYTEST_PLUGINS BUN_OPTIONS; do
+  eval "own=\${GLOVEBOX_$name-}"
+  if [ -n "$own" ]; then export "$name=$own"; else unset "$name"; fi
+  unset "GLOVEBOX_$name"
+done
+unset GLOVEBOX_TEST_REPORTS
+seed=$(cat "$folder/shell-seed" 2>/dev/null)
+[ -n "$seed" ] && [ -n "$(hash x)" ] || exec "$real" "$@"
+hash "next $seed" >"$folder/shell-seed"
+key=$(hash "key $tool $seed")
+mark=$(hash "mark $seed")
+name=$(hash "name $tool $seed")
+report=$folder/$(printf %.32s "$name")
+printf '{"runner":"%s"}' "$tool" >"$report.started"
+
+run() {
+  if [ "$tool" = go ]; then
+    module=$("$real" list -m 2>/dev/null | head -n 1)
+    printf '%s\t%s\n' "$module" "$PWD"
+    # Go takes this option right behind its subcommand, and the folder before it.
+    if [ "$1" = -C ]; then
+      folder=$2
+      shift 3
+      set -- -C "$folder" test -json "$@"
+    else
+      shift
+      set -- test -json "$@"
+    fi
+  fi
+  "$real" "$@" 3>&- 4>&- 5>&-
+}
+
+# What people see of Go's events: what `go test` prints, without the lines that frame each test unless they are asked for.
+as_text() {
+  verbose=0
+  for word in "$@"; do
+    case $word in
+      -json | --json) exec sed '1d' ;;
+      -v | --v | -v=* | -test.v | -test.v=*) verbose=1 ;;
+      -args | --args) break ;;
+    esac
+  done
+  exec awk -v verbose=$verbose '
+    NR == 1 { next }
+    match($0, /"Output":"([^"\\]|\\.)*"/) {
+      text = substr($0, RSTART + 10, RLENGTH - 11)
+      if (!verbose && text ~ /^(=== (RUN|PAUSE|CONT|NAME)|( )*--- (PASS|SKIP))/) next
+      gsub(/\\\\/, "\001", text)
+      gsub(/\\n/, "\n", text); gsub(/\\t/, "\t", text); gsub(/\\r/, "\r", text); gsub(/\\"/, "\"", text)
+      gsub(/\\u003c/, "<", text); gsub(/\\u003e/, ">", text); gsub(/\\u0026/, "\\&", text); gsub(/\\u001b/, "\033", text)
+      gsub(/\001/, "\\\\", text)
+      printf "%s", text; fflush()
+      next
+    }
+    !/^\{/ { print; fflush() }'
+}
+
+show() {
+  if [ "$tool" = go ]; then as_text "$@"; else exec cat; fi
+}
+
+# Descriptors: 3 is the standard output, 4 goes to people, 5 takes the exit code. The mark ends the pipe although something
+# that the tests left may hold it open.
+exec 3>&1
+status=$(
+  exec 5>&1
+  {
+    inner=$(
+      {
+        run "$@"
+        code=$?
+        echo "$code" >&5
+        printf '%s %s\n' "$mark" "$code"
+      } | sed -u "/$mark [0-9]*\$/q" | tee "$report.body" /dev/fd/4 | {
+        printf %s "$key"
+        cat
+      } | sha256sum
+    )
+    signature=$(hash "$key${inner%% *}")
+    {
+      printf '%s\n' "$signature"
+      cat "$report.body"
+    } >"$report.part"
+    rm -f "$report.body"
+    mv "$report.part" "$report"
+  } 4>&1 >/dev/null | sed -u "/^$mark [0-9]*\$/d; s/$mark [0-9]*\$//" | show "$@" >&3
+)
+exit "${status:-1}"
