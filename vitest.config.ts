@@ -13,6 +13,12 @@ const tags = [{ name: rareTag, description: "Run by `npm run test:full` only." }
 /** Groups run one after another, the files of all projects of one at as many a time. */
 const groups = { unit: 0, lanes: 1, alone: 2 };
 
+/**
+ * Files that share a process read the sources once: half of the CPU time of the unit tests and a seventh of that of the
+ * embedded engine's, which wait for nothing. Nothing in the sources has state of its own that could be shared with them.
+ */
+const sharesProcess = (project: string): boolean => project === "unit" || project === "local";
+
 /** Engines let their tests wait most of the time: two cores have enough to do with four files. */
 const workers = { unit: 2, lanes: 4, alone: 1 };
 
@@ -44,6 +50,7 @@ const engineProject = (name: EngineProject): object => {
     runner: "./test/lanes/lane-runner.ts",
     setupFiles: ["./test/lanes/file-bound.ts"],
     tags,
+    isolate: !sharesProcess(name),
     sequence: { groupOrder: groups[group] },
     maxWorkers: workers[group],
     testTimeout: 120_000,
@@ -64,6 +71,7 @@ const config: ViteUserConfig = defineConfig({
         test: {
           name: "unit",
           include: ["src/**/*.test.ts"],
+          isolate: !sharesProcess("unit"),
           testTimeout: 30_000,
           sequence: { groupOrder: groups.unit },
           maxWorkers: workers.unit,

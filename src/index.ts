@@ -1,4 +1,4 @@
-export { connect } from "./client/connect.ts";
+export { connect } from "./transfer/connect-here.ts";
 export type { ConnectOptions } from "./client/connect.ts";
 export { createGlovebox } from "./library/create-glovebox.ts";
 export type { Alert, GloveboxOptions } from "./library/create-glovebox.ts";

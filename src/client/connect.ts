@@ -11,8 +11,8 @@ export interface ConnectOptions extends HttpCallerOptions {
  * Glovebox on a server (`glovebox serve`), with the objects of the library. Nothing is sent before the first call; `close()`
  * gives up the calls that are on their way, and leaves the server's sessions and environments as they are.
  *
- * Works in Node, Bun and browsers. What has no route (images, mounts, `doctor`, copies of paths) throws UNSUPPORTED, a
- * connection that fails or breaks NETWORK_ERROR.
+ * Works in Node, Bun and browsers. What has no route (images, mounts, `doctor`) throws UNSUPPORTED, and so do copies of
+ * paths, which `connect` of `glovebox` has; a connection that fails or breaks NETWORK_ERROR.
  * @throws INVALID_REQUEST for a URL that is none
  */
 export function connect({ throwOnError, ...options }: ConnectOptions): Glovebox {

@@ -86,7 +86,7 @@ export const layers: Readonly<Record<string, LayerRule>> = {
   objects: { layers: ["errors", "contracts"], packages: ["zod"], builtins: [] },
   library: { layers: ["errors", "contracts", "base", "config", "platform", "objects"], packages: [], builtins: [] },
   client: { layers: ["errors", "contracts", "objects"], packages: ["zod"], builtins: [] },
-  transfer: { layers: ["errors", "contracts", "sandbox", "objects"], packages: [], builtins: [] },
+  transfer: { layers: ["errors", "contracts", "sandbox", "config", "objects", "client"], packages: [], builtins: [] },
   http: {
     layers: ["errors", "contracts", "base", "config", "platform", "calls"],
     packages: ["fastify", "@fastify/websocket", "zod"],
@@ -131,7 +131,11 @@ export const splitFolders: Readonly<Record<string, { readonly [Layer: string]: R
 
 /** Files directly under `src`. */
 export const rootFiles: Readonly<Record<string, LayerRule>> = {
-  "src/index.ts": { layers: ["errors", "contracts", "objects", "library", "client"], packages: [], builtins: [] },
+  "src/index.ts": {
+    layers: ["errors", "contracts", "objects", "library", "client", "transfer"],
+    packages: [],
+    builtins: [],
+  },
   "src/client.ts": { layers: ["errors", "objects", "client"], packages: [], builtins: [] },
 };
 

@@ -138,6 +138,18 @@ describe.each(["docker", "podman", "local"] as const)("a client in a sandbox of 
     expect(await scene.command(["cp", at("one"), inside("")])).toMatchObject(ok);
     expect((await sandbox.run(["cmp", "/work/one", "/work/there/sub/data"])).exitCode).toBe(0);
   });
+
+  it("copyIn and copyOut copy between it and the client's machine, as far as the limits allow", async () => {
+    const at = (...names: string[]): string => path.join(folder, "library", ...names);
+    mkdirSync(at("sub"), { recursive: true });
+    writeFileSync(at("sub/text"), "kept");
+    const into = await sandbox.copyIn(at(), "/work/library");
+    expect(into).toMatchObject({ sandboxId: scene.id, warnings: [] });
+    expect(await sandbox.copyOut("/work/library/sub", at("back"))).toMatchObject({ bytes: 4, warnings: [] });
+    expect(readFileSync(at("back/text"), "utf8")).toBe("kept");
+    const refused = await failureOf(sandbox.copyOut("/work/library", at("none"), { maxBytes: 2 }), "POLICY_DENIED");
+    expect(refused.message).toContain("2 bytes");
+  });
 });
 
 it("the end of the server is the end of a program in a sandbox of it", async () => {

@@ -1,7 +1,12 @@
+import { afterAll } from "vitest";
+
 /** Time for all tests of one file in one lane: what hangs beyond its own time limits must not hold up the rest. */
 const boundMs = 25 * 60_000;
 
-setTimeout(() => {
+const bound = setTimeout(() => {
   process.stderr.write(`This file has taken ${boundMs / 60_000} minutes and is ended.\n`);
   process.kill(process.pid, "SIGKILL");
 }, boundMs).unref();
+
+// Its process may go on with the next file.
+afterAll(() => clearTimeout(bound));
