@@ -24,7 +24,7 @@ function environmentOf({ stdout }: FinishedProcess): Readonly<Record<string, str
 /** Arguments and environment reach a program as they were given, and nothing else does. */
 export const programArguments: Topic = (behaviour) => {
   behaviour("arguments.literal", "arguments arrive literally, no shell sees them", async (scene) => {
-    const container = await scene.idle();
+    const container = await scene.shared();
     const parameters = [...Object.values(odd), "-n", "--", "-", "*", "~", ";exit 1", "&", "|", ">x", "#", "!"];
     const { stdout } = await scene.run(container, fixtureProgram("prints-arguments.sh", ...parameters));
     expect(stdout.toString().split("\0").slice(0, -1)).toEqual(parameters);

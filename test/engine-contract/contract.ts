@@ -8,6 +8,7 @@ import { isRequired, skipOrFail, type Requirement } from "../helpers/require.ts"
 import { testRegistryAddress, testRegistryFault } from "../helpers/test-registry.ts";
 import type { BehaviourNeeds, DefineBehaviour } from "./behaviour.ts";
 import { Scene } from "./scene.ts";
+import { SharedContainer } from "./shared-container.ts";
 import type { Subject } from "./subject.ts";
 import { runtimeIndependent } from "./runtime-independent.ts";
 import { topics } from "./topics.ts";
@@ -16,6 +17,7 @@ import { topics } from "./topics.ts";
 export function engineContract(subject: Subject): void {
   const owner = createId(`contract-${subject.name}`);
   const ids = new Set<string>();
+  const shared = new SharedContainer();
   let engine: Engine;
   let probe: EngineProbe;
 
@@ -30,9 +32,10 @@ export function engineContract(subject: Subject): void {
       context.skip(needs.subject !== undefined && subject[needs.subject] === undefined, `it has no ${needs.subject}`);
       if (!probe.available) skipOrFail(context, subject.requirement, probe.reason);
       await skipWithout(needs, probe, context);
-      const scene = new Scene({ engine, subject, capabilities: probe.capabilities, owner });
+      const scene = new Scene({ engine, subject, capabilities: probe.capabilities, owner, shared });
       // Runs after a time-out too, when the test's own function may never return.
       context.onTestFinished(() => scene[Symbol.asyncDispose]());
+      context.onTestFailed(() => shared.renew());
       if (exception === undefined) await test(scene);
       else await expectFailure(test(scene));
     });
@@ -63,6 +66,7 @@ export function engineContract(subject: Subject): void {
     });
 
     afterAll(async () => {
+      await shared[Symbol.asyncDispose]();
       if (probe.available) {
         const left = await engine.list({ [labels.owner]: owner });
         await Promise.all(left.map((summary) => summary.remove()));

@@ -5,14 +5,14 @@ import type { Topic } from "./behaviour.ts";
 /** Programs in a running container end with the code that a shell would show. */
 export const exec: Topic = (behaviour) => {
   behaviour("exec.exit-codes", "exit codes arrive as they are", async (scene) => {
-    const container = await scene.idle();
+    const container = await scene.shared();
     for (const code of [0, 3, 255]) {
       expect(await scene.run(container, ["sh", "-c", `exit ${code}`])).toMatchObject({ exitCode: code });
     }
   });
 
   behaviour("exec.signals", "death by signal N is 128 + N", async (scene) => {
-    const container = await scene.idle();
+    const container = await scene.shared();
     const deaths = { KILL: 137, SEGV: 139, TERM: 143 };
     for (const [signal, exitCode] of Object.entries(deaths)) {
       expect(await scene.run(container, fixtureProgram("ends-by-signal.sh", signal)), signal).toMatchObject({
@@ -22,7 +22,7 @@ export const exec: Topic = (behaviour) => {
   });
 
   behaviour("exec.quiet-signals", "a program that a signal ends has written nothing", async (scene) => {
-    const container = await scene.idle();
+    const container = await scene.shared();
     const { stdout, stderr } = await scene.run(container, fixtureProgram("ends-by-signal.sh", "KILL"));
     expect({ stdout: stdout.toString(), stderr: stderr.toString() }).toEqual({ stdout: "", stderr: "" });
   });
@@ -50,7 +50,7 @@ export const exec: Topic = (behaviour) => {
   );
 
   behaviour("exec.missing-program", "a missing program is 127 and is named on stderr", async (scene) => {
-    const container = await scene.idle();
+    const container = await scene.shared();
     for (const program of ["no-such-program", "/work/no-such-program"]) {
       const { exitCode, stdout, stderr } = await scene.run(container, [program, "argument"]);
       expect({ program, exitCode, stdout: stdout.toString() }).toEqual({ program, exitCode: 127, stdout: "" });
@@ -59,7 +59,7 @@ export const exec: Topic = (behaviour) => {
   });
 
   behaviour("exec.not-executable", "a file that is no program is 126 and is named on stderr", async (scene) => {
-    const container = await scene.idle();
+    const container = await scene.shared();
     await scene.run(container, ["sh", "-c", "echo text >/work/plain-file; chmod 644 /work/plain-file"]);
     const { exitCode, stdout, stderr } = await scene.run(container, ["/work/plain-file"]);
     expect({ exitCode, stdout: stdout.toString() }).toEqual({ exitCode: 126, stdout: "" });
@@ -67,7 +67,7 @@ export const exec: Topic = (behaviour) => {
   });
 
   behaviour("exec.own-exit-127", "a program's own exit code 127 or 126 is left as it is", async (scene) => {
-    const container = await scene.idle();
+    const container = await scene.shared();
     for (const code of [126, 127]) {
       const { exitCode, stdout, stderr } = await scene.run(container, [
         "sh",
@@ -83,7 +83,7 @@ export const exec: Topic = (behaviour) => {
   });
 
   behaviour("exec.concurrent", "programs in one container run at the same time and do not mix", async (scene) => {
-    const container = await scene.idle();
+    const container = await scene.shared();
     const waiting = await scene.exec(container, fixtureProgram("waits-for-a-line.sh"));
     await waiting.until("stdout", "first\n");
     const numbers = ["1", "2", "3", "4"];
@@ -93,7 +93,7 @@ export const exec: Topic = (behaviour) => {
   });
 
   behaviour("exec.shares-files", "programs of one container see each other's files", async (scene) => {
-    const container = await scene.idle();
+    const container = await scene.shared();
     await scene.run(container, ["sh", "-c", "echo kept >/work/file"]);
     expect((await scene.run(container, ["cat", "/work/file"])).stdout.toString()).toBe("kept\n");
   });

@@ -59,7 +59,7 @@ function ids(id: number): string {
 /** Programs are nobody in particular and can become nobody else. */
 export const privileges: Topic = (behaviour) => {
   behaviour("privileges.user", "programs run as uid 1000 and gid 1000, in no other group", async (scene) => {
-    const status = await statusIn(scene, await scene.idle());
+    const status = await statusIn(scene, await scene.shared());
     expect(status).toMatchObject({ Uid: ids(1000), Gid: ids(1000) });
     expect(
       (status["Groups"] ?? "")
@@ -136,21 +136,21 @@ export const privileges: Topic = (behaviour) => {
     "privileges.root",
     "root inside has no capability either",
     async (scene) => {
-      const status = await statusIn(scene, await scene.idle(), "0:0");
+      const status = await statusIn(scene, await scene.shared(), "0:0");
       expect(status).toMatchObject({ Uid: ids(0), Gid: ids(0), ...noCapabilities(scene), ...noNewPrivileges(scene) });
     },
     { capability: "execUser" },
   );
 
   behaviour("privileges.capabilities", "programs have no capability and cannot get one", async (scene) => {
-    expect(await statusIn(scene, await scene.idle())).toMatchObject(noCapabilities(scene));
+    expect(await statusIn(scene, await scene.shared())).toMatchObject(noCapabilities(scene));
   });
 
   behaviour(
     "privileges.no-new-privileges",
     "programs cannot gain privileges",
     async (scene) => {
-      expect(await statusIn(scene, await scene.idle())).toMatchObject({ NoNewPrivs: "1" });
+      expect(await statusIn(scene, await scene.shared())).toMatchObject({ NoNewPrivs: "1" });
     },
     { capability: "noNewPrivileges" },
   );
@@ -159,7 +159,7 @@ export const privileges: Topic = (behaviour) => {
     "privileges.seccomp",
     "programs are under a seccomp filter",
     async (scene) => {
-      expect(await statusIn(scene, await scene.idle())).toMatchObject({ Seccomp: "2" });
+      expect(await statusIn(scene, await scene.shared())).toMatchObject({ Seccomp: "2" });
     },
     { capability: "seccomp" },
   );

@@ -5,6 +5,7 @@ import type { Capabilities } from "../../src/engines/capabilities.ts";
 import type { ContainerLimits, ContainerSpec } from "../../src/engines/container-spec.ts";
 import type { Container, ContainerSummary, Engine, ExecSpec } from "../../src/engines/engine.ts";
 import { RunningProcess, type FinishedProcess } from "../helpers/running-process.ts";
+import type { SharedContainer } from "./shared-container.ts";
 import type { Subject } from "./subject.ts";
 
 /** What a test changes of the container that it would get. */
@@ -15,6 +16,7 @@ export interface SceneParts {
   readonly subject: Subject;
   readonly capabilities: Capabilities;
   readonly owner: string;
+  readonly shared: SharedContainer;
 }
 
 /** What one test works with; its end removes every container of the test, whatever became of the test. */
@@ -27,12 +29,14 @@ export class Scene implements AsyncDisposable {
   /** Labels of each container of this test, and of none other. */
   readonly labels: Readonly<Record<string, string>>;
   readonly #created: Container[] = [];
+  readonly #shared: SharedContainer;
 
-  constructor({ engine, subject, capabilities, owner }: SceneParts) {
+  constructor({ engine, subject, capabilities, owner, shared }: SceneParts) {
     this.engine = engine;
     this.subject = subject;
     this.capabilities = capabilities;
     this.owner = owner;
+    this.#shared = shared;
     this.labels = {
       [labels.owner]: owner,
       [labels.kind]: "execute",
@@ -69,6 +73,14 @@ export class Scene implements AsyncDisposable {
     const container = await this.create(changes);
     await container.start();
     return container;
+  }
+
+  /**
+   * As `idle()`, and one for all behaviours that ask for it, one after another: for programs that neither leave anything
+   * behind nor mind what others have left.
+   */
+  shared(): Promise<Container> {
+    return this.#shared.get(() => this.engine.create(this.spec({ labels: this.#shared.labels(this.labels) })));
   }
 
   /** A started container with a command of its own, attached to. */

@@ -11,18 +11,18 @@ function sha256(bytes: Uint8Array): string {
 /** What goes in and comes out are bytes, each stream by itself, while the program runs. */
 export const streams: Topic = (behaviour) => {
   behaviour("streams.echo", "input comes back, and what is written after its end arrives too", async (scene) => {
-    const container = await scene.idle();
+    const container = await scene.shared();
     const running = await scene.exec(container, fixtureProgram("answers-after-eof.sh"));
     expect((await running.finish("some input\n")).stdout.toString()).toBe("some input\nend of input\n");
   });
 
   behaviour("streams.no-input", "input that ends at once is an empty input", async (scene) => {
-    const container = await scene.idle();
+    const container = await scene.shared();
     expect(await scene.run(container, ["cat"])).toMatchObject({ exitCode: 0, stdout: Buffer.alloc(0) });
   });
 
   behaviour("streams.apart", "stdout and stderr are apart, each in order", async (scene) => {
-    const container = await scene.idle();
+    const container = await scene.shared();
     const { stdout, stderr } = await scene.run(container, fixtureProgram("writes-both-streams.sh", "500"));
     const numbered = (word: string): string => Array.from({ length: 500 }, (_, index) => `${word} ${index}\n`).join("");
     expect(stdout.toString()).toBe(numbered("out"));
@@ -30,7 +30,7 @@ export const streams: Topic = (behaviour) => {
   });
 
   behaviour("streams.every-byte", "every value of a byte arrives as it is", async (scene) => {
-    const container = await scene.idle();
+    const container = await scene.shared();
     const { stdout } = await scene.run(container, fixtureProgram("prints-every-byte.sh"));
     expect(stdout).toEqual(Buffer.from(Array.from({ length: 256 }, (_, value) => value)));
   });
@@ -39,7 +39,7 @@ export const streams: Topic = (behaviour) => {
     "streams.split-character",
     "a character that is written in two pieces arrives byte by byte",
     async (scene) => {
-      const container = await scene.idle();
+      const container = await scene.shared();
       const running = await scene.exec(container, fixtureProgram("splits-a-character.sh"));
       await running.until("stdout", Buffer.from([0xf0, 0x9f]));
       expect((await running.finish("on\n")).stdout).toEqual(Buffer.from([0xf0, 0x9f, 0x98, 0x80]));
@@ -50,7 +50,7 @@ export const streams: Topic = (behaviour) => {
     "streams.live",
     "output arrives while the program runs, and input that is written then reaches it",
     async (scene) => {
-      const container = await scene.idle();
+      const container = await scene.shared();
       const running = await scene.exec(container, fixtureProgram("waits-for-a-line.sh"));
       // The program writes no more, and does not end, before its line comes.
       await running.until("stdout", "first\n");
@@ -65,7 +65,7 @@ export const streams: Topic = (behaviour) => {
   });
 
   behaviour("streams.round-trip", "20 MiB of random bytes go in and come back unchanged", async (scene) => {
-    const container = await scene.idle();
+    const container = await scene.shared();
     const sent = randomBytes(20 * mebibyte);
     const running = await scene.exec(container, ["cat"]);
     const { exitCode, stdout } = await running.finish(sent);
@@ -88,7 +88,7 @@ export const streams: Topic = (behaviour) => {
   );
 
   behaviour("streams.input-after-the-end", "input for a program that has ended does no harm", async (scene) => {
-    const container = await scene.idle();
+    const container = await scene.shared();
     const { process } = await scene.exec(container, ["true"]);
     expect(await process.exit).toEqual({ exitCode: 0 });
     process.stdin.write(randomBytes(mebibyte));
@@ -97,7 +97,7 @@ export const streams: Topic = (behaviour) => {
   });
 
   behaviour("streams.input-not-read", "a program that ends without reading its input ends well", async (scene) => {
-    const container = await scene.idle();
+    const container = await scene.shared();
     const running = await scene.exec(container, ["sh", "-c", "echo enough"]);
     const { exitCode, stdout } = await running.finish(randomBytes(4 * mebibyte));
     expect({ exitCode, stdout: stdout.toString() }).toEqual({ exitCode: 0, stdout: "enough\n" });
