@@ -2,7 +2,7 @@ import { settlesWithin } from "../base/abort.ts";
 import type { Logger } from "../base/logger.ts";
 import type { EgressProxies } from "../egress/egress-proxies.ts";
 import type { Engines } from "../engines/choice/discover.ts";
-import type { PeerServer } from "../sandbox/peers/peer-server.ts";
+import type { PeerServer } from "../peers/peer-server.ts";
 import type { Leases } from "../sandbox/owners/leases.ts";
 import type { Reaper } from "../sandbox/owners/reaper.ts";
 import type { Sandboxes } from "../sandbox/sandboxes.ts";
@@ -17,7 +17,7 @@ import type { HostInstaller } from "./host-installer.ts";
 
 export interface ClosingParts {
   /** Lets other commands of this user in. */
-  readonly peerServer: Pick<PeerServer, "close">;
+  readonly peerServer: Pick<PeerServer, "endCalls" | "close">;
   readonly environments: Pick<Environments, "close" | "left">;
   readonly sessions: Pick<Sessions, "close">;
   readonly sandboxes: Pick<Sandboxes, "close" | "left">;
@@ -54,7 +54,7 @@ const logsMs = 1_500;
 export async function closeParts(parts: ClosingParts, withinMs: number): Promise<readonly string[]> {
   const { environments, sessions, sandboxes, installers, monotonicMs } = parts;
   const removedByMs = monotonicMs() + Math.max(0, withinMs - 2 * restMs - logsMs);
-  await settlesWithin(parts.peerServer.close(), restMs);
+  await settlesWithin(parts.peerServer.endCalls(), restMs);
   parts.sampler.close();
   // Programs end first, each with its result.
   const ended = Promise.allSettled([environments.close(), sessions.close()]);
@@ -62,7 +62,9 @@ export async function closeParts(parts: ClosingParts, withinMs: number): Promise
   const removed = Promise.allSettled([sandboxes.close(), installers.close(), ended, parts.reaper.close()]);
   await settlesWithin(removed, Math.max(0, removedByMs - monotonicMs()));
   const left = [...sandboxes.left, ...installers.left, ...environments.left];
-  await settlesWithin(Promise.allSettled([parts.archives.close(), parts.egressProxies.close()]), restMs);
+  // Logs end with their sandboxes.
+  const rest = [parts.peerServer.close(), parts.archives.close(), parts.egressProxies.close()];
+  await settlesWithin(Promise.allSettled(rest), restMs);
   parts.serverMetrics.close();
   await settlesWithin(Promise.allSettled([parts.hostInstaller?.close(), parts.engines.close()]), restMs);
   const sent = Promise.all([parts.logs.close(logsMs), parts.tracing.close(logsMs)]);

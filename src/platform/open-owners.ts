@@ -3,12 +3,14 @@ import { createId } from "../base/id.ts";
 import type { Logger } from "../base/logger.ts";
 import { peerFolder } from "../config/host/peer-folder.ts";
 import type { Host } from "../config/host/host.ts";
+import type { CallOperation } from "../operations/contract/operation-call.ts";
+import { PeerFolder } from "../peers/peer-folder.ts";
+import { PeerServer } from "../peers/peer-server.ts";
+import { Peers } from "../peers/peers.ts";
 import { Leases } from "../sandbox/owners/leases.ts";
 import { identityOf, type ProcessIdentity } from "../sandbox/owners/process-identity.ts";
 import { Reaper } from "../sandbox/owners/reaper.ts";
 import { SandboxRecords } from "../sandbox/owners/sandbox-records.ts";
-import { PeerServer } from "../sandbox/peers/peer-server.ts";
-import type { Sandbox } from "../sandbox/sandbox.ts";
 import { WorkArchives } from "../sandbox/work-archives.ts";
 
 /** Whose sandboxes they are, and what other processes of this user can see of it. */
@@ -20,6 +22,7 @@ export interface Owners {
   readonly records: SandboxRecords;
   readonly archives: WorkArchives;
   readonly peerServer: PeerServer;
+  readonly peers: Peers;
   readonly reaper: Reaper;
 }
 
@@ -27,14 +30,12 @@ export interface OwnersOptions {
   readonly host: Host;
   readonly logger: Logger;
   readonly now: () => number;
-  /** A live sandbox of this process. */
-  readonly findLive: (id: string) => Sandbox | undefined;
-  /** As `ServePeer.usageOf`. */
-  readonly usageOf: (id: string) => unknown;
+  /** What the user's other processes ask of this one. */
+  readonly callHere: CallOperation;
 }
 
 /** Nothing is written or removed yet. */
-export function openOwners({ host, logger, now, findLive, usageOf }: OwnersOptions): Owners {
+export function openOwners({ host, logger, now, callHere }: OwnersOptions): Owners {
   const { uid, platform, stateDirectory, uptimeMs } = host;
   const owner = createId("own");
   const identity = identityOf(host.pid, host.hostName);
@@ -49,16 +50,8 @@ export function openOwners({ host, logger, now, findLive, usageOf }: OwnersOptio
   });
   const records = new SandboxRecords(path.join(stateDirectory, "sandboxes"), uid);
   const archives = new WorkArchives({ folder: path.join(stateDirectory, "sessions"), uid, owner, leases });
-  const peerServer = new PeerServer({
-    folder: peerFolder(host),
-    owner,
-    uid,
-    platform,
-    leases,
-    find: findLive,
-    usageOf,
-    logger,
-  });
-  const reaper = new Reaper({ leases, records, archives, peerServer, logger, now });
-  return { owner, identity, leases, records, archives, peerServer, reaper };
+  const folder = new PeerFolder({ folder: peerFolder(host), owner, uid, platform, leases });
+  const peerServer = new PeerServer({ folder, platform, call: callHere, logger });
+  const reaper = new Reaper({ leases, records, archives, peerFolder: folder, logger, now });
+  return { owner, identity, leases, records, archives, peerServer, peers: new Peers(folder), reaper };
 }

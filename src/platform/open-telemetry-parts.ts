@@ -1,6 +1,5 @@
 import type { Logger } from "../base/logger.ts";
 import { Traffic } from "../egress/traffic.ts";
-import { usageRow } from "../operations/metrics/usage-row.ts";
 import type { SandboxObserver } from "../sandbox/sandbox-observer.ts";
 import { AlertBook } from "../telemetry/alert-book.ts";
 import type { Alert, AlertListener } from "../telemetry/alert.ts";
@@ -25,8 +24,6 @@ export interface TelemetryParts {
   readonly serverMetrics: ServerMetrics;
   readonly tracing: Tracing;
   readonly traffic: Traffic;
-  /** Of a live sandbox, for other processes of this user. */
-  readonly usageOf: (sandbox: string) => unknown;
   /** To be told of every sandbox, and of those of installers. */
   readonly observers: readonly SandboxObserver[];
   readonly installerObservers: readonly SandboxObserver[];
@@ -101,10 +98,6 @@ export function openTelemetryParts({
     serverMetrics,
     tracing,
     traffic,
-    usageOf: (id) => {
-      const sampled = sampler.find(id);
-      return sampled === undefined ? null : usageRow(sampled);
-    },
     observers: [...installerObservers, sampler, usageAlerts, serverMetrics, new RunSpans(tracing)],
     installerObservers,
   };

@@ -104,9 +104,11 @@ function openParts(options: PlatformOptions): OpenedParts {
   const logger = options.logger ?? logToStderr(config.logLevel, tracing);
   const engines = new Engines(engineTable, engineSurroundings(config, host, tracing));
   const findLive = (id: string): Sandbox | undefined => opened.findLive(id);
-  const usageOf = (id: string): unknown => telemetry.usageOf(id);
-  const owners = openOwners({ host, logger, now, findLive, usageOf });
-  const { owner, archives, leases, records, reaper, peerServer, identity } = owners;
+  // The user is the operator here, whatever keys there are; and what is asked of this process is not asked of another.
+  const callHere: CallOperation = (...call) =>
+    operationCaller(handlers, { ...parts, peers: null }, () => null)(...call);
+  const owners = openOwners({ host, logger, now, callHere });
+  const { owner, archives, leases, records, reaper, peerServer, peers, identity } = owners;
   const recorded = openLogs({ config, host, owner, identity, storeByDefault, logger, now, monotonicMs });
   const { logs, store } = recorded;
   const telemetry = openTelemetryParts({
@@ -145,6 +147,7 @@ function openParts(options: PlatformOptions): OpenedParts {
     logs,
     store,
     records,
+    peers,
     compileTypeScript: createTypeScriptCompiler(host),
     network,
     assertNetworkAllowed: (policy, field) => assertNetworkAllowed(policy, config.network, field),

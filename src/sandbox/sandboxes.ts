@@ -5,13 +5,12 @@ import type { Capabilities } from "../engines/capabilities.ts";
 import type { CallOptions, Engine } from "../engines/engine.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import type { Admission, Place } from "./admission/admission.ts";
-import type { PeerServer } from "./peers/peer-server.ts";
 import { ContainerStarter } from "./container-starter.ts";
 import { ownershipLabels } from "./labelled-spec.ts";
 import { writablePaths } from "./mounts/writable-paths.ts";
 import type { Leases } from "./owners/leases.ts";
 import type { SandboxRecord, SandboxRecords } from "./owners/sandbox-records.ts";
-import { RecordWriter } from "./owners/record-writer.ts";
+import { RecordWriter, type WayIn } from "./owners/record-writer.ts";
 import type { SandboxPlan } from "./sandbox-plan.ts";
 import type { SandboxObserver } from "./sandbox-observer.ts";
 import { sandboxPolicy } from "./sandbox-policy.ts";
@@ -29,8 +28,8 @@ export interface SandboxesOptions {
   readonly admission: Admission;
   readonly leases: Leases;
   readonly records: SandboxRecords;
-  /** Lets other processes of this user in; opened with the first sandbox. */
-  readonly peerServer: Pick<PeerServer, "open">;
+  /** Opened with the first sandbox. */
+  readonly peerServer: WayIn;
   readonly platform: NodeJS.Platform;
   /** Identity of this server, for the owner label. */
   readonly owner: string;

@@ -1,4 +1,4 @@
-import type { OperationCall } from "../operations/contract/operation-call.ts";
+import type { CallOperation, OperationCall } from "../operations/contract/operation-call.ts";
 import type { OperationContract, RequestOf, ResponseOf } from "../operations/contract/operation-contract.ts";
 import { packFilesContract, unpackFilesContract } from "../operations/sandboxes/archive-contract.ts";
 import { copyIntoSandboxContract, copyOutOfSandboxContract } from "../operations/sandboxes/copy-contract.ts";
@@ -26,14 +26,20 @@ type Copied = ResponseOf<typeof copyIntoSandboxContract>;
  */
 export function withCopies(caller: Caller, machine: OwnMachine): Caller {
   const call = async (contract: OperationContract, request: object, how: OperationCall): Promise<unknown> => {
-    if (contract === copyIntoSandboxContract) return copyInto(caller, machine, request as CopyIn, how);
-    if (contract === copyOutOfSandboxContract) return copyOutOf(caller, machine, request as CopyOut, how);
+    if (contract === copyIntoSandboxContract) return copyIntoServer(caller.call, machine, request as CopyIn, how);
+    if (contract === copyOutOfSandboxContract) return copyOutOfServer(caller.call, machine, request as CopyOut, how);
     return caller.call(contract, request as never, how);
   };
   return { ...caller, call: call as Caller["call"] };
 }
 
-async function copyInto(caller: Caller, machine: OwnMachine, request: CopyIn, how: OperationCall): Promise<Copied> {
+/** Copies a file or folder of this machine into a sandbox by the calls of what has it. @throws as `copyIn`, and what the calls throw */
+export async function copyIntoServer(
+  ask: CallOperation,
+  machine: OwnMachine,
+  request: CopyIn,
+  how: OperationCall,
+): Promise<Copied> {
   const { source, sandbox_id, target, max_bytes: maxBytes, max_entries: maxEntries } = request;
   const budget = new CopyBudget({ maxBytes, maxEntries });
   return withHostSource({ ...machine, source, budget }, async (top) => {
@@ -42,21 +48,24 @@ async function copyInto(caller: Caller, machine: OwnMachine, request: CopyIn, ho
     const failed = Promise.withResolvers<never>();
     const stdin = failing(archiveOfTop(top), failed.reject);
     const wanted = { sandbox_id, target, name, content_only, ...limits };
-    const placed = caller.call(unpackFilesContract, wanted, { ...how, stdin });
+    const placed = ask(unpackFilesContract, wanted, { ...how, stdin });
     // What cannot be read here is the reason, whatever the server makes of an archive that was cut off.
     const { warnings } = await Promise.race([failed.promise, placed]);
     return { sandbox_id, entries: budget.entries, bytes: budget.bytes, warnings: [...budget.warnings, ...warnings] };
   });
 }
 
-async function copyOutOf(caller: Caller, machine: OwnMachine, request: CopyOut, how: OperationCall): Promise<Copied> {
+/** Copies a file or folder of such a sandbox onto this machine. @throws as `copyOut`, and what the calls throw */
+export async function copyOutOfServer(
+  ask: CallOperation,
+  machine: OwnMachine,
+  request: CopyOut,
+  how: OperationCall,
+): Promise<Copied> {
   const { sandbox_id, source, target, max_bytes, max_entries } = request;
   const budget = new CopyBudget({ maxBytes: max_bytes, maxEntries: max_entries });
   const wanted = { sandbox_id, source, max_bytes, max_entries };
-  await using files = new ArchiveInside(
-    (more) => caller.call(packFilesContract, wanted, { ...how, ...more }),
-    how.signal,
-  );
+  await using files = new ArchiveInside((more) => ask(packFilesContract, wanted, { ...how, ...more }), how.signal);
   await copyOut({ ...machine, files, source, target, budget }, { signal: how.signal });
   const { warnings } = await files.answer;
   return { sandbox_id, entries: budget.entries, bytes: budget.bytes, warnings: [...warnings, ...budget.warnings] };

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import net, { type AddressInfo, type Socket } from "node:net";
+import path from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { connect } from "../../src/index.ts";
 import { runCommand, type CommandOptions, type CommandResult } from "../helpers/run-command.ts";
@@ -21,6 +22,12 @@ const logs = (argv: readonly string[], options: CommandOptions = {}): Promise<Co
     ...options,
     environment: { GLOVEBOX_URL: served.url, GLOVEBOX_KEY: served.token },
   });
+
+const ownState = (): Record<string, string> => ({ XDG_STATE_HOME: path.join(served.home, "state") });
+
+/** As another process of the server's user on its machine. */
+const ownLogs = (argv: readonly string[], options: CommandOptions = {}): Promise<CommandResult> =>
+  runCommand(["logs", ...argv], { ...options, environment: ownState() });
 
 /** A program that prints a line of each kind, and then goes on until its sandbox is removed. */
 async function startProgram(): Promise<string> {
@@ -71,9 +78,36 @@ it("says what is wrong by the option's name, and that there is no such log", asy
   const none = await logs(["sbx-none"]);
   expect(none).toMatchObject({ exitCode: 125, stdout: "" });
   expect(none.stderr).toContain("There is no log of a sandbox sbx-none");
-  const own = await runCommand(["logs", "sbx-1"]);
-  expect(own).toMatchObject({ exitCode: 125, stdout: "" });
-  expect(own.stderr).toContain("GLOVEBOX_URL");
+  expect((await ownLogs(["sbx-none"])).stderr).toContain("There is no log of a sandbox sbx-none");
+});
+
+it("reads and follows the log of another process of the user, without its server", async () => {
+  const id = await startProgram();
+  // The only one there is.
+  const there = await ownLogs([]);
+  expect(there).toMatchObject({ exitCode: 0, stdout: "one \u001b[31m\ntwo\n" });
+  const second = await startProgram();
+  const unsure = await ownLogs([]);
+  expect(unsure).toMatchObject({ exitCode: 2, stdout: "" });
+  expect([unsure.stderr.includes(id), unsure.stderr.includes(second)]).toEqual([true, true]);
+
+  let isRemoved = false;
+  const removed: Promise<unknown>[] = [];
+  const followed = await ownLogs([id, "-f", "--stream", "stdout"], {
+    onOutput: (_, soFar) => {
+      if (isRemoved || !soFar.includes("two")) return;
+      isRemoved = true;
+      removed.push(runCommand(["rm", id, second], { environment: ownState() }));
+    },
+  });
+  expect(followed).toMatchObject({ exitCode: 0, stdout: "one \u001b[31m\ntwo\n", stderr: "" });
+  expect(await Promise.all(removed)).toMatchObject([{ exitCode: 0, stdout: `${id}\n${second}\n` }]);
+  // Also after the sandbox's end.
+  expect((await ownLogs([id, "--json"])).stdout).toContain(`sandbox ${id} removed`);
+  expect(await ownLogs([])).toMatchObject({
+    exitCode: 125,
+    stderr: expect.stringContaining("There is no sandbox now"),
+  });
 });
 
 it("a client goes on behind the last entry when its connection breaks", async () => {

@@ -19,7 +19,7 @@ export const remoteSabotages: readonly Sabotage[] = [
   },
   {
     id: "remote: output does not wait for its reader",
-    file: "src/http/live/live-connection.ts",
+    file: "src/live/live-connection.ts",
     find: "this.#credit -= piece.length;",
     replace: "this.#credit -= 0;",
     test: "test/security/remote-attacks.test.ts",

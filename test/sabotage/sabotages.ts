@@ -8,6 +8,7 @@ import { packagesSabotages } from "./packages.ts";
 import { preloadSabotages } from "./preload.ts";
 import { projectsSabotages } from "./projects.ts";
 import { readsSabotages } from "./reads.ts";
+import { peerSabotages } from "./peers.ts";
 import { remoteSabotages } from "./remote.ts";
 import { runsSabotages } from "./runs.ts";
 import { tracesSabotages } from "./traces.ts";
@@ -27,6 +28,7 @@ export const sabotages: readonly Sabotage[] = [
   ...preloadSabotages,
   ...projectsSabotages,
   ...readsSabotages,
+  ...peerSabotages,
   ...remoteSabotages,
   ...runsSabotages,
   ...tracesSabotages,

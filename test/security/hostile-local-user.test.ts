@@ -7,8 +7,10 @@ import path from "node:path";
 import pino from "pino";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createGlovebox } from "../helpers/wire-glovebox.ts";
-import { PeerServer } from "../../src/sandbox/peers/peer-server.ts";
-import { assertOwnPeer } from "../../src/sandbox/peers/own-peers.ts";
+import { PeerFolder } from "../../src/peers/peer-folder.ts";
+import { PeerServer } from "../../src/peers/peer-server.ts";
+import { Peers } from "../../src/peers/peers.ts";
+import { readLogsContract } from "../../src/operations/logs/read-logs-contract.ts";
 import { preloadEngine } from "../helpers/preload-engine.ts";
 
 /** Somebody else on the same machine, whom the test bed has. */
@@ -119,18 +121,15 @@ while True:
     await expect(engine.create(container)).rejects.toMatchObject(refusal);
     await engine.close();
 
+    const own = peerFolder(path.join(folder, "peers"));
     const server = new PeerServer({
-      ...{ folder: path.join(folder, "peers"), owner: "own-1", uid: 0, platform: "linux" },
-      leases: { stateOf: async () => "expired" },
-      find: () => undefined,
-      usageOf: () => null,
-      logger: pino({ level: "silent" }),
+      ...{ folder: own, platform: "linux", logger: pino({ level: "silent" }) },
+      call: () => Promise.reject(new Error("Nobody is let in.")),
     });
     await expect(server.open()).rejects.toMatchObject(refusal);
-    await server.forgetLeft();
-    await expect(
-      assertOwnPeer(path.join(folder, "peers", "own-1"), { uid: 0, platform: "linux" }),
-    ).rejects.toMatchObject(refusal);
+    await own.forgetLeft();
+    expect(await own.others()).toEqual([]);
+    await expect(askAt(own, own.ownAddress)).rejects.toMatchObject(refusal);
     expect(readdirSync("/root").toSorted()).toEqual(before);
     expect(isWhole()).toBe(true);
   });
@@ -172,10 +171,53 @@ print(tried(lambda: os.listdir(sys.argv[1])), tried(lambda: os.listdir(sys.argv[
     const server = createServer((socket) => void socket.on("data", (data) => heard.push(data.toString())));
     await new Promise<void>((resolve) => void server.listen(path.join(peers, "own-1"), resolve));
     execFileSync("chown", ["-R", String(stranger), peers]);
-    await expect(assertOwnPeer(path.join(peers, "own-1"), { uid: 0, platform: "linux" })).rejects.toMatchObject(
-      refusal,
-    );
+    await expect(askAt(peerFolder(peers), path.join(peers, "own-1"))).rejects.toMatchObject(refusal);
+    // Nor at one that they could give into a folder of ours.
+    execFileSync("chown", ["0", peers]);
+    chmodSync(peers, 0o700);
+    const failure = await askAt(peerFolder(peers), path.join(peers, "own-1")).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ errorType: "PERMISSION_DENIED", message: expect.stringContaining("another user") });
     expect(heard).toEqual([]);
     server.close();
   });
+
+  it("cannot connect to the socket of ours, nor see its name", async () => {
+    const own = peerFolder(path.join(folder, "peers"));
+    const asked: string[] = [];
+    const server = new PeerServer({
+      ...{ folder: own, platform: "linux", logger: pino({ level: "silent" }) },
+      call: ({ name }) => {
+        asked.push(name);
+        return Promise.reject(new Error("Nobody is let in."));
+      },
+    });
+    const address = await server.open();
+    // Even with the folder open, the socket itself is its user's alone.
+    const connects = `
+import os, socket, sys
+def tried(work):
+    try: return work()
+    except OSError as error: return error.strerror
+print(tried(lambda: socket.socket(socket.AF_UNIX).connect(sys.argv[1])), tried(lambda: os.listdir(os.path.dirname(sys.argv[1]))))
+`;
+    const said: string[] = [];
+    for (const mode of [0o700, 0o711]) {
+      chmodSync(path.dirname(address), mode);
+      const helper = asStranger(connects, address);
+      helper.stdout?.on("data", (data: Buffer) => said.push(data.toString()));
+      await once(helper, "close");
+    }
+    expect(said.join("")).toBe("Permission denied Permission denied\n".repeat(2));
+    expect(asked).toEqual([]);
+    await server.close();
+  });
+
+  function peerFolder(place: string): PeerFolder {
+    const leases = { stateOf: () => Promise.resolve("expired" as const) };
+    return new PeerFolder({ folder: place, owner: "own-1", uid: 0, platform: "linux", leases });
+  }
+
+  function askAt(own: PeerFolder, address: string): Promise<unknown> {
+    return new Peers(own).at(address)(readLogsContract, { id: "sbx-1" }, { principal: "local" });
+  }
 });

@@ -81,6 +81,7 @@ describe("who may reach into a sandbox of a key", () => {
       [foreign, nothing].map((each) => failureOf(each.run(["id"]), "NOT_FOUND")),
     );
     expect(refused?.message.replace(scene.id, "X")).toBe(unknown?.message.replace("sbx-nothing", "X"));
+    await failureOf(foreign.logs().next(), "NOT_FOUND");
     await failureOf(foreign.terminal({ columns: 80, rows: 24 }), "NOT_FOUND");
     for (const token of [(await scene.server.addKey("third")).text, scene.server.userToken]) {
       const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };

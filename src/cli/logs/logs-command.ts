@@ -3,6 +3,7 @@ import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { followLog } from "../../library/objects/programs/follow-log.ts";
 import { logStreams } from "../../operations/contract/wire-values.ts";
 import { readLogsContract, type ReadLogsRequest } from "../../operations/logs/read-logs-contract.ts";
+import { listSandboxesContract } from "../../operations/sandboxes/sandboxes-contract.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
 import { openCalls, type CommandCalls } from "../open-calls.ts";
 import { parseOffset, parseSince } from "./log-options.ts";
@@ -20,8 +21,8 @@ interface LogsOptions {
 export function addLogsCommand(program: Command, io: CommandIo, setExitCode: SetExitCode): void {
   program
     .command("logs")
-    .description("Print the log of a server's sandbox: what its programs wrote, and what Glovebox says of it.")
-    .argument("<id>", "id as glovebox ps shows it, or the sandbox_id of a result")
+    .description("Print the log of a sandbox: what its programs wrote, and what Glovebox says of it.")
+    .argument("[id]", "id as glovebox ps shows it, or the sandbox_id of a result; default: the only sandbox there is")
     .option("-f, --follow", "go on as the log grows, until it ends")
     .option("--offset <number>", "begin at this entry, as --json shows it (default: 0)")
     .option("--since <time>", "only what is not older: so long ago such as 10m, or 2026-11-22T21:30:00Z")
@@ -29,13 +30,13 @@ export function addLogsCommand(program: Command, io: CommandIo, setExitCode: Set
     .option("--json", "print each entry as one line of JSON")
     .addHelpText(
       "after",
-      "\nThe program's stdout is printed to stdout, its stderr and what Glovebox says (glovebox: ...) to stderr. The server is that of GLOVEBOX_URL. Logs are there for a while after a sandbox's end; -f goes on behind the last entry when the connection breaks." +
-        "\nExit code: 0; 130 when -f is interrupted, 125 when there is no such log, no server, or the platform failed, 2 wrong usage.",
+      "\nThe program's stdout is printed to stdout, its stderr and what Glovebox says (glovebox: ...) to stderr. Whichever Glovebox process of yours has the sandbox, or with GLOVEBOX_URL that server. Logs are there for a while after a sandbox's end, and end with their process; from a server -f goes on behind the last entry when the connection breaks." +
+        "\nExit code: 0; 130 when -f is interrupted, 125 when there is no such log or the platform failed, 2 wrong usage.",
     )
-    .action(async (id: string, { follow, offset, since, stream, json }: LogsOptions) => {
+    .action(async (given: string | undefined, { follow, offset, since, stream, json }: LogsOptions) => {
       const [from, sinceMs] = [parseOffset(offset), parseSince(since, Date.now())];
       await using calls = await openCalls();
-      if (!calls.isRemote) throw noServer();
+      const id = given ?? (await onlySandbox(calls, io.signal));
       const print = json === true ? printJson : printEntry;
       for await (const entry of entriesOf(calls, { id, stream }, { from, follow, signal: io.signal })) {
         if (sinceMs === undefined || Date.parse(entry.timestamp) >= sinceMs) await print(entry, io);
@@ -44,9 +45,26 @@ export function addLogsCommand(program: Command, io: CommandIo, setExitCode: Set
     });
 }
 
-function noServer(): GloveboxError {
-  return new GloveboxError("UNSUPPORTED", "Logs are read from a server, and GLOVEBOX_URL names none.", {
-    suggestion: "Set GLOVEBOX_URL to the address of `glovebox serve` (and GLOVEBOX_KEY to a key or its token).",
+/** @throws NOT_FOUND for none, INVALID_REQUEST naming those that there are */
+async function onlySandbox(calls: CommandCalls, signal: AbortSignal): Promise<string> {
+  const { sandboxes: all } = await calls.send(listSandboxesContract, {}, { signal });
+  // Another user's log is out of reach, and that of a process which is gone went with it.
+  const sandboxes = all.filter(({ owner }) => owner === "living");
+  const [first, second] = sandboxes;
+  if (first !== undefined && second === undefined) return first.sandbox_id;
+  if (first === undefined) throw new GloveboxError("NOT_FOUND", "There is no sandbox now; name one that has ended.");
+  const there = sandboxes.map((row) => row.sandbox_id).join(", ");
+  throw new GloveboxError("INVALID_REQUEST", `ID: expected the id of one of the sandboxes that there are: ${there}.`, {
+    suggestion: "Name the one whose log is wanted.",
+    context: { field: "ID" },
+  });
+}
+
+/** What was read of it until now is all that there is. */
+function logGone(id: string, cause: unknown): GloveboxError {
+  return new GloveboxError("SANDBOX_LOST", `The log of ${id} has gone: the process that had it has ended.`, {
+    suggestion: "What was printed until now may lack the last entries.",
+    cause,
   });
 }
 
@@ -56,9 +74,14 @@ function entriesOf(
   options: Parameters<typeof followLog>[1],
 ): AsyncIterable<LogEntry> {
   let { id } = request;
+  let hasRead = false;
   return followLog<LogEntry>(async (offset, waitSeconds) => {
     const wanted = { ...request, id, offset, wait_seconds: waitSeconds };
-    const page = await calls.send(readLogsContract, wanted, { signal: options.signal });
+    const page = await calls.send(readLogsContract, wanted, { signal: options.signal }).catch((error: unknown) => {
+      const isGone = hasRead && error instanceof GloveboxError && error.errorType === "NOT_FOUND";
+      throw isGone ? logGone(id, error) : error;
+    });
+    hasRead = true;
     id = page.container_id;
     return { entries: page.entries, nextOffset: page.next_offset, isOver: page.is_over };
   }, options);

@@ -17,24 +17,37 @@ const endWithinMs = 10_000;
 /** Code of WebSocket: the server refuses, and says why. */
 const refused = 1008;
 
+/** A call, and the error of a connection that ended before its answer; default: NETWORK_ERROR. */
+interface LiveCallOptions extends OperationCall {
+  readonly onBroken?: (() => GloveboxError) | undefined;
+}
+
+/** What is needed of a WebSocket, whichever it is. */
+type LiveSocket = Pick<WebSocket, "send" | "close" | "readyState" | "OPEN" | "CONNECTING"> & {
+  binaryType: string;
+  addEventListener(type: "open", listener: () => void): void;
+  addEventListener(type: "message", listener: (event: { readonly data: unknown }) => void): void;
+  addEventListener(type: "close", listener: (event: { readonly code: number; readonly reason: string }) => void): void;
+};
+
 /**
  * One call over an operation's channel: input goes as the server takes it, output comes as the caller does. An abort ends
  * the program, and resolves when the server says that it has, or the connection is given up.
  * @throws GloveboxError: the server's own, CANCELLED, NETWORK_ERROR
  */
 export async function liveCall(
-  socket: WebSocket,
+  socket: LiveSocket,
   contract: OperationContract,
   request: object,
-  call: OperationCall,
+  call: LiveCallOptions,
 ): Promise<unknown> {
   return new LiveCall(socket, contract, call).run(request);
 }
 
 class LiveCall {
-  readonly #socket: WebSocket;
+  readonly #socket: LiveSocket;
   readonly #contract: OperationContract;
-  readonly #call: OperationCall;
+  readonly #call: LiveCallOptions;
   readonly #over = new AbortController();
   readonly #answer = Promise.withResolvers<unknown>();
   readonly #output: LiveOutput;
@@ -42,7 +55,7 @@ class LiveCall {
   #credit = firstLiveCredit;
   #granted: PromiseWithResolvers<void> = Promise.withResolvers();
 
-  constructor(socket: WebSocket, contract: OperationContract, call: OperationCall) {
+  constructor(socket: LiveSocket, contract: OperationContract, call: LiveCallOptions) {
     this.#socket = socket;
     this.#contract = contract;
     this.#call = call;
@@ -124,9 +137,9 @@ class LiveCall {
   }
 
   #failure(code: number, reason: string): GloveboxError {
-    const { signal } = this.#call;
+    const { signal, onBroken = cutAnswer } = this.#call;
     if (signal?.aborted === true) return givenUp(signal.reason);
-    if (code !== refused) return cutAnswer();
+    if (code !== refused) return onBroken();
     return new GloveboxError("PERMISSION_DENIED", `The server ended the call: ${reason}.`, {
       suggestion: "Check that the key is still good, and that client and server have the same version.",
     });

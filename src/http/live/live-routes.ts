@@ -8,7 +8,7 @@ import { assembleRequest } from "../routes/read-request.ts";
 import type { RouteContext } from "../routes/route-context.ts";
 import { HttpRefusal } from "../server/http-refusal.ts";
 import { answerOfError } from "../server/wire-answer.ts";
-import { LiveConnection } from "./live-connection.ts";
+import { LiveConnection } from "../../live/live-connection.ts";
 
 /** Codes of WebSocket. */
 const closed = { refused: 1008 } as const;

@@ -2,11 +2,11 @@ import type { ServerResponse } from "node:http";
 import { settlesWithin } from "../../base/abort.ts";
 import { mebibyte } from "../../base/bytes.ts";
 import { untilWritable } from "../../base/streams/until-writable.ts";
+import { WireEncoder } from "../../live/wire-encoder.ts";
 import type { OperationEvent } from "../../operations/contract/operation-call.ts";
 import type { WireEvent } from "../../operations/contract/wire-events.ts";
 import type { WireAnswer } from "../server/wire-answer.ts";
 import type { StreamFormat } from "./answer-form.ts";
-import { WireEncoder } from "./wire-encoder.ts";
 
 /** A reader that takes nothing for so long has gone away, whatever its connection says. */
 const stalledAfterMs = 60_000;

@@ -140,8 +140,7 @@ export class Sandbox {
 
   /**
    * Its log, entry by entry: what its programs wrote, line by line, and what Glovebox says of it, also for a while after its
-   * end. With `follow` it goes on until the log ends, and after a broken connection behind the last entry that came. Only of
-   * one that this Glovebox has made.
+   * end. With `follow` it goes on until the log ends, and after a broken connection behind the last entry that came.
    * @throws NOT_FOUND; NETWORK_ERROR when a server stays out of reach for about a minute; CANCELLED
    */
   logs(options: LogOptions = {}): AsyncGenerator<LogEntry, undefined> {

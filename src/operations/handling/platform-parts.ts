@@ -5,6 +5,7 @@ import type { LoadedMountPolicy } from "../../config/mounts/load-mount-policy.ts
 import type { NetworkAccess } from "../../egress/network-access.ts";
 import type { Engines } from "../../engines/choice/discover.ts";
 import type { Packages } from "../../packages/packages.ts";
+import type { Peers } from "../../peers/peers.ts";
 import type { Leases } from "../../sandbox/owners/leases.ts";
 import type { NetworkPolicy } from "../../policy/network/network.ts";
 import type { Reaper } from "../../sandbox/owners/reaper.ts";
@@ -46,6 +47,8 @@ export interface PlatformParts extends EngineChooser {
   readonly sessions: Sessions;
   readonly records: SandboxRecords;
   readonly leases: Leases;
+  /** The user's other processes; null: what is asked for concerns this one alone. */
+  readonly peers: Pick<Peers, "at" | "addresses"> | null;
   readonly reaper: Reaper;
   readonly logger: Logger;
   readonly compileTypeScript: CompileTypeScript;

@@ -1,5 +1,6 @@
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { LogRing } from "../../telemetry/logs/log-ring.ts";
+import type { OperationCall } from "../contract/operation-call.ts";
 import type { PlatformParts } from "../handling/platform-parts.ts";
 
 /** A sandbox whose log the principal may read. */
@@ -14,14 +15,20 @@ export interface FoundLog {
 export type LogPlaces = Pick<PlatformParts, "logs" | "store" | "environments" | "sandboxes">;
 
 /**
- * The log of a sandbox by its id or its container's, or of the present sandbox of an environment.
+ * The log of a sandbox by its id or its container's, or of the present sandbox of an environment. The operator reads what is
+ * in memory, whose ever it is.
  * @throws NOT_FOUND, also for what is another's
  */
-export async function findLog(places: LogPlaces, id: string, principal: string): Promise<FoundLog> {
+export async function findLog(
+  places: LogPlaces,
+  id: string,
+  { principal, isOperator = false }: Pick<OperationCall, "principal" | "isOperator">,
+): Promise<FoundLog> {
   const { logs, sandboxes, store } = places;
   const sandbox = sandboxes.live.find(({ containerId }) => containerId === id)?.id ?? id;
   const ring = logs.find(sandbox);
   if (ring?.source.principal === principal) return { sandbox, principal, ring };
+  if (ring !== undefined && isOperator) return { sandbox, principal: ring.source.principal ?? "", ring };
   if (ring !== undefined) throw notFound(id);
   if ((await store?.hasEntries({ sandbox, principal })) === true) return { sandbox, principal, ring };
   const present = await ofEnvironment(places, id, principal);

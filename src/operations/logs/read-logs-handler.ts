@@ -1,21 +1,59 @@
-import type { LogEntry, LogStream } from "../../telemetry/logs/log-entry.ts";
-import { entryToWire, offsetsOf } from "../../telemetry/logs/log-entry.ts";
+import { throwIfCancelled } from "../../base/abort.ts";
+import { GloveboxError } from "../../errors/glovebox-error.ts";
+import type { Peers } from "../../peers/peers.ts";
+import { entryToWire } from "../../telemetry/logs/log-entry.ts";
 import type { OperationCall } from "../contract/operation-call.ts";
 import type { RequestOf } from "../contract/operation-contract.ts";
 import { handle } from "../handling/handler.ts";
 import type { PlatformParts } from "../handling/platform-parts.ts";
 import { findLog, type FoundLog } from "./find-log.ts";
+import { readPage, type Page, type PageQuery } from "./read-page.ts";
 import { entryLimit, readLogsContract, type ReadLogsResponse } from "./read-logs-contract.ts";
 
-/** `read_logs`: from the memory of this process, and from the store for what that holds no more. */
-export const readLogsHandler = handle(readLogsContract, read);
+/**
+ * `read_logs`: from the memory of this process, and from the store for what that holds no more; for the operator from the
+ * memory of the user's other processes, too.
+ */
+export const readLogsHandler = handle(readLogsContract, async (platform, request, call) => {
+  const { peers } = platform;
+  const isAlone = peers === null || call.isOperator !== true;
+  try {
+    return await read(platform, request, call);
+  } catch (error) {
+    if (isAlone || !(error instanceof GloveboxError) || error.errorType !== "NOT_FOUND") throw error;
+    return (await askOthers(peers, request, call)) ?? Promise.reject(error);
+  }
+});
+
+/** The answer of the first process that has the log; null when none has. */
+async function askOthers(
+  peers: Pick<Peers, "at" | "addresses">,
+  request: ReadRequest,
+  call: OperationCall,
+): Promise<ReadLogsResponse | null> {
+  const addresses = await peers.addresses();
+  const answered = new AbortController();
+  const signal = AbortSignal.any([answered.signal, ...(call.signal === undefined ? [] : [call.signal])]);
+  const asked = addresses.map((address) => peers.at(address)(readLogsContract, request, { ...call, signal }));
+  try {
+    return await Promise.any(asked);
+  } catch {
+    throwIfCancelled(call.signal);
+    return null;
+  } finally {
+    answered.abort();
+  }
+}
+
+type ReadRequest = RequestOf<typeof readLogsContract>;
 
 async function read(
   platform: PlatformParts,
-  { id, stream, offset = 0, limit, wait_seconds: waitSeconds = 0 }: RequestOf<typeof readLogsContract>,
-  { principal, signal }: OperationCall,
+  { id, stream, offset = 0, limit, wait_seconds: waitSeconds = 0 }: ReadRequest,
+  call: OperationCall,
 ): Promise<ReadLogsResponse> {
-  const log = await findLog(platform, id, principal);
+  const { signal } = call;
+  const log = await findLog(platform, id, call);
   const query = { stream, offset, limit: entryLimit(limit) };
   const page = await readPage(platform, log, query);
   const { entries, nextOffset, isOver } = await withNews(platform, log, { query, page, waitSeconds, signal });
@@ -51,58 +89,4 @@ async function withNews(
     page = await readPage(platform, log, { ...query, offset: page.nextOffset });
   }
   return page;
-}
-
-interface PageQuery {
-  readonly stream: LogStream | undefined;
-  readonly offset: number;
-  readonly limit: number;
-}
-
-interface Page {
-  readonly entries: readonly LogEntry[];
-  readonly nextOffset: number;
-  readonly isOver: boolean;
-}
-
-/** Most bytes of one answer's messages: it ends there, however many entries were asked for. */
-const maxPageBytes = 8 * 1024 * 1024;
-
-async function readPage({ store }: PlatformParts, log: FoundLog, query: PageQuery): Promise<Page> {
-  const { ring, sandbox, principal } = log;
-  const isHeld = ring !== undefined && query.offset >= ring.firstOffset;
-  if (!isHeld && store !== null) {
-    const wanted = { ...query, sandbox, principal };
-    const stored = bounded(await store.readEntries({ ...wanted, before: ring?.firstOffset }));
-    const last = stored.at(-1);
-    if (last !== undefined) {
-      const nextOffset = last.offset + offsetsOf(last);
-      const isLast =
-        ring === undefined && (await store.readEntries({ ...wanted, offset: nextOffset, limit: 1 })).length === 0;
-      return { entries: stored, nextOffset, isOver: isLast };
-    }
-  }
-  if (ring === undefined) return { entries: [], nextOffset: query.offset, isOver: true };
-  return readHeld(ring, query);
-}
-
-/** What is held may have to be read in several goes until enough entries of the stream are found. */
-function readHeld(ring: NonNullable<FoundLog["ring"]>, { stream, offset, limit }: PageQuery): Page {
-  const entries: LogEntry[] = [];
-  let nextOffset = offset;
-  while (entries.length < limit && nextOffset < ring.nextOffset) {
-    const page = ring.read(nextOffset, limit - entries.length);
-    if (page.nextOffset <= nextOffset) break;
-    nextOffset = page.nextOffset;
-    entries.push(
-      ...page.entries.filter((entry) => stream === undefined || entry.stream === stream || entry.dropped > 0),
-    );
-  }
-  return { entries, nextOffset, isOver: ring.hasEnded && nextOffset >= ring.nextOffset };
-}
-
-function bounded(entries: readonly LogEntry[]): readonly LogEntry[] {
-  let bytes = 0;
-  const end = entries.findIndex(({ message }) => (bytes += message.length) > maxPageBytes);
-  return end < 1 ? entries : entries.slice(0, end);
 }

@@ -1,10 +1,9 @@
-import { assertOwnPeer } from "../../sandbox/peers/own-peers.ts";
 import type { SandboxRecord } from "../../sandbox/owners/sandbox-records.ts";
-import { askRemoteUsage } from "../../sandbox/peers/remote-usage.ts";
+import type { OperationCall } from "../contract/operation-call.ts";
 import { handle } from "../handling/handler.ts";
 import type { PlatformParts } from "../handling/platform-parts.ts";
 import { sandboxNotFound } from "../sandboxes/sandbox-errors.ts";
-import { sandboxStatsContract, sandboxStatsRow, type SandboxStatsRow } from "./sandbox-stats-contract.ts";
+import { sandboxStatsContract, type SandboxStatsRow } from "./sandbox-stats-contract.ts";
 import { usageRow } from "./usage-row.ts";
 
 /** What the sandboxes of this user use now: this process's own, and those of others that answer. */
@@ -13,7 +12,7 @@ export const sandboxStatsHandler = handle(sandboxStatsContract, async (platform,
   const known = new Set(own.map(({ container_id }) => container_id));
   const records = (await platform.records.list()).filter((record) => !known.has(record.id));
   const wanted = id === undefined ? records : records.filter((record) => record.id === id);
-  const others = await Promise.all(wanted.map((record) => askOther(platform, record, call.signal)));
+  const others = await Promise.all(wanted.map((record) => askOther(platform, record, call)));
   const rows = [...own, ...others.filter((row) => row !== null)].filter(
     (row) => id === undefined || row.container_id === id,
   );
@@ -22,16 +21,22 @@ export const sandboxStatsHandler = handle(sandboxStatsContract, async (platform,
   return { sandboxes: rows.toSorted((a, b) => a.container_id.localeCompare(b.container_id)) };
 });
 
+/** How long the owner of a sandbox may take to tell what it knows already. */
+const answerMs = 2_000;
+
 /** Null for a sandbox whose process is gone, is not this user's or does not answer in time. */
 async function askOther(
   platform: PlatformParts,
   { id, owner, peerAddress: address = null }: SandboxRecord,
-  signal: AbortSignal | undefined,
+  { principal, signal }: OperationCall,
 ): Promise<SandboxStatsRow | null> {
-  if (address === null || (await platform.leases.stateOf(owner)) !== "living") return null;
+  const { peers } = platform;
+  if (peers === null || address === null || (await platform.leases.stateOf(owner)) !== "living") return null;
   try {
-    await assertOwnPeer(address, platform.host);
-    return sandboxStatsRow.safeParse(await askRemoteUsage({ id, address }, signal)).data ?? null;
+    const late = AbortSignal.timeout(answerMs);
+    const call = { principal, isOperator: true, signal: signal === undefined ? late : AbortSignal.any([late, signal]) };
+    const { sandboxes } = await peers.at(address)(sandboxStatsContract, { id }, call);
+    return sandboxes.find((row) => row.container_id === id) ?? null;
   } catch (error) {
     platform.logger.debug({ sandbox: id, err: error }, "the owner of a sandbox did not tell its use");
     return null;

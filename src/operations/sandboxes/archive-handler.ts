@@ -8,8 +8,10 @@ import { reachSandbox } from "./reach-sandbox.ts";
 
 /** A file or folder of a live sandbox as a tar archive, which is the output of the call. */
 export const packFilesHandler = handle(packFilesContract, async (platform, request, call) => {
+  const place = await reachSandbox(platform, request.sandbox_id, call);
+  if (!place.isHere) return place.ask(packFilesContract, request, call);
   const budget = new CopyBudget({ maxBytes: request.max_bytes, maxEntries: request.max_entries });
-  const { id, files } = await reachSandbox(platform, request.sandbox_id, call);
+  const { id, files } = place.sandbox;
   for await (const bytes of archiveOf(files, request.source, budget, call)) {
     await call.onEvent?.({ type: "output", stream: "stdout", bytes });
   }
@@ -19,9 +21,11 @@ export const packFilesHandler = handle(packFilesContract, async (platform, reque
 /** A tar archive, which is the input of the call, into a live sandbox. */
 export const unpackFilesHandler = handle(unpackFilesContract, async (platform, request, call) => {
   const { target, name, content_only: isContentOnly = false } = request;
-  const budget = new CopyBudget({ maxBytes: request.max_bytes, maxEntries: request.max_entries });
   if (call.stdin === undefined) throw noArchive();
-  const { id, files } = await reachSandbox(platform, request.sandbox_id, call);
+  const place = await reachSandbox(platform, request.sandbox_id, call);
+  if (!place.isHere) return place.ask(unpackFilesContract, request, call);
+  const budget = new CopyBudget({ maxBytes: request.max_bytes, maxEntries: request.max_entries });
+  const { id, files } = place.sandbox;
   await placeArchive({ files, archive: call.stdin, target, name, isContentOnly, budget }, call);
   return responseOf(id, budget);
 });

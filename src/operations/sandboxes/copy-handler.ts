@@ -2,24 +2,29 @@ import { invalidField } from "../../errors/glovebox-error.ts";
 import { CopyBudget } from "../../sandbox/copy/copy-budget.ts";
 import { copyIn } from "../../sandbox/copy/copy-in.ts";
 import { copyOut } from "../../sandbox/copy/copy-out.ts";
+import { copyIntoServer, copyOutOfServer } from "../../transfer/copy-with-server.ts";
 import { handle } from "../handling/handler.ts";
 import { reachSandbox } from "./reach-sandbox.ts";
 import { copyIntoSandboxContract, copyOutOfSandboxContract, type CopyResponse } from "./copy-contract.ts";
 
 /** A file or folder of this machine into a live sandbox. */
 export const copyIntoSandboxHandler = handle(copyIntoSandboxContract, async (platform, request, call) => {
-  const budget = new CopyBudget({ maxBytes: request.max_bytes, maxEntries: request.max_entries });
   const source = checkPath(request.source, "source");
-  const { id, files } = await reachSandbox(platform, request.sandbox_id, call);
+  const place = await reachSandbox(platform, request.sandbox_id, call);
+  if (!place.isHere) return copyIntoServer(place.ask, platform.host, request, call);
+  const budget = new CopyBudget({ maxBytes: request.max_bytes, maxEntries: request.max_entries });
+  const { id, files } = place.sandbox;
   await copyIn({ ...platform.host, files, source, target: request.target, budget }, { signal: call.signal });
   return responseOf(id, budget);
 });
 
 /** A file or folder of a live sandbox onto this machine. */
 export const copyOutOfSandboxHandler = handle(copyOutOfSandboxContract, async (platform, request, call) => {
-  const budget = new CopyBudget({ maxBytes: request.max_bytes, maxEntries: request.max_entries });
   const target = checkPath(request.target, "target");
-  const { id, files } = await reachSandbox(platform, request.sandbox_id, call);
+  const place = await reachSandbox(platform, request.sandbox_id, call);
+  if (!place.isHere) return copyOutOfServer(place.ask, platform.host, request, call);
+  const budget = new CopyBudget({ maxBytes: request.max_bytes, maxEntries: request.max_entries });
+  const { id, files } = place.sandbox;
   await copyOut({ ...platform.host, files, source: request.source, target, budget }, { signal: call.signal });
   return responseOf(id, budget);
 });

@@ -3,7 +3,7 @@ import { invalidField } from "../../errors/glovebox-error.ts";
 import { checkArguments } from "../../policy/request/arguments.ts";
 import { checkEnvironment } from "../../policy/request/environment.ts";
 import { resolveWorkingDirectory } from "../../policy/request/working-directory.ts";
-import type { AddedProgramSpec } from "../../sandbox/peers/added-program.ts";
+import type { AddedProgramSpec } from "../../sandbox/terminal/added-program.ts";
 import { handle } from "../handling/handler.ts";
 import { reachSandbox } from "./reach-sandbox.ts";
 import { followProgram } from "./follow-program.ts";
@@ -12,7 +12,9 @@ import { execInSandboxContract } from "./exec-contract.ts";
 /** One program in a sandbox that lives already, beside its own programs. */
 export const execInSandboxHandler = handle(execInSandboxContract, async (platform, request, call) => {
   const spec = { ...readProgram(request), command: readCommand(request.command), asProgram: true };
-  const sandbox = await reachSandbox(platform, request.sandbox_id, call);
+  const place = await reachSandbox(platform, request.sandbox_id, call);
+  if (!place.isHere) return place.ask(execInSandboxContract, request, call);
+  const { sandbox } = place;
   const program = await sandbox.exec(spec, { signal: call.signal });
   const { maxOutputBytes } = platform.config;
   const kept = { stdout: new BoundedOutput(maxOutputBytes), stderr: new BoundedOutput(maxOutputBytes) };
@@ -42,7 +44,7 @@ export function readCommand(given: readonly string[]): readonly string[] {
   return command;
 }
 
-/** Where a peer's program starts, and its variables. @throws INVALID_REQUEST naming the field */
+/** Where such a program starts, and its variables. @throws INVALID_REQUEST naming the field */
 export function readProgram({
   environment,
   cwd,

@@ -1,12 +1,12 @@
 import { probeEngine } from "../../engines/choice/probe-engine.ts";
 import type { ContainerSummary, Engine } from "../../engines/engine.ts";
 import { labels, managed } from "../../engines/labels.ts";
+import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { PlatformParts } from "../handling/platform-parts.ts";
-import { removeRemote } from "../../sandbox/peers/remote-sandbox.ts";
 import { isOwnContainer } from "../../sandbox/owners/left-over.ts";
 import type { SandboxRecord } from "../../sandbox/owners/sandbox-records.ts";
-import { noPeerServer } from "./sandbox-errors.ts";
-import type { SandboxRow } from "./sandboxes-contract.ts";
+import { noPeerServer, notRemoved, sandboxEnded } from "./sandbox-errors.ts";
+import { removeSandboxesContract, type SandboxRow } from "./sandboxes-contract.ts";
 
 /** A sandbox that exists now, and how to end it from here. */
 export interface FoundSandbox {
@@ -97,11 +97,23 @@ async function inAnotherProcess(platform: PlatformParts, record: SandboxRecord):
   return { row, remove: () => (owner === "living" ? removeByOwner(platform, record) : records.delete(record.id)) };
 }
 
+/** How long another process may take to remove one of its sandboxes. */
+const removalMs = 15_000;
+
 /** @throws INTERNAL when the owner does not, SANDBOX_LOST when it does not answer */
 async function removeByOwner(platform: PlatformParts, { id, peerAddress }: SandboxRecord): Promise<void> {
   const own = platform.findLive(id);
   if (own !== undefined) return own.remove();
   // Records of another version lack it.
   if (peerAddress === null || peerAddress === undefined) throw noPeerServer(id);
-  return removeRemote({ id, address: peerAddress });
+  if (platform.peers === null) throw sandboxEnded(id);
+  const late = AbortSignal.timeout(removalMs);
+  try {
+    const call = { principal: "local", isOperator: true, signal: late };
+    await platform.peers.at(peerAddress)(removeSandboxesContract, { ids: [id] }, call);
+  } catch (error) {
+    if (late.aborted) throw notRemoved(id);
+    // Gone before it was asked: that is what was wanted.
+    if (!(error instanceof GloveboxError) || error.errorType !== "NOT_FOUND") throw error;
+  }
 }

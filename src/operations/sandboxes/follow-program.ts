@@ -2,7 +2,7 @@ import { untilCancelled } from "../../base/abort.ts";
 import { feedStream } from "../../base/streams/feed-stream.ts";
 import type { OutputChunk } from "../../engines/engine.ts";
 import type { SignalToSend } from "../contract/operation-call.ts";
-import type { AddedProgram } from "../../sandbox/peers/added-program.ts";
+import type { AddedProgram } from "../../sandbox/terminal/added-program.ts";
 
 export interface FollowProgram {
   /** Missing: the program's input is empty. */
@@ -15,7 +15,7 @@ export interface FollowProgram {
 }
 
 /**
- * A peer's program to its end, with all that it started; resolves to its exit code.
+ * A program of the operator's to its end, with all that it started; resolves to its exit code.
  * @throws CANCELLED once it has been ended for the caller, SANDBOX_LOST
  */
 export async function followProgram(

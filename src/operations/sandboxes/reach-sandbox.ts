@@ -1,10 +1,13 @@
-import type { OperationCall } from "../contract/operation-call.ts";
+import type { CallOperation, OperationCall } from "../contract/operation-call.ts";
 import type { PlatformParts } from "../handling/platform-parts.ts";
-import { reachRemote } from "../../sandbox/peers/remote-sandbox.ts";
-import { assertOwnPeer } from "../../sandbox/peers/own-peers.ts";
-import { ownSandbox, type RemoteSandbox } from "../../sandbox/peers/added-program.ts";
+import { reachedSandbox, type ReachedSandbox } from "../../sandbox/terminal/added-program.ts";
 import { findSandboxes } from "./find-sandboxes.ts";
-import { notYours, noPeerServer, ownerElsewhere, ownerGone, sandboxNotFound } from "./sandbox-errors.ts";
+import { noPeerServer, notYours, ownerElsewhere, ownerGone, sandboxEnded, sandboxNotFound } from "./sandbox-errors.ts";
+
+/** A live sandbox in this process, or the way to ask the one that has it. */
+export type FoundPlace =
+  | { readonly isHere: true; readonly sandbox: ReachedSandbox }
+  | { readonly isHere: false; readonly ask: CallOperation };
 
 /**
  * A live sandbox of the caller: one of the principal's own in this process, and for the operator every one of this user on
@@ -16,18 +19,18 @@ export async function reachSandbox(
   platform: PlatformParts,
   id: string,
   { principal, isOperator = false, signal }: Pick<OperationCall, "principal" | "isOperator" | "signal">,
-): Promise<RemoteSandbox> {
+): Promise<FoundPlace> {
   const isOwn = isOperator || platform.sandboxes.recordsOf(principal).some((record) => record.id === id);
   const own = isOwn ? platform.findLive(id) : undefined;
-  if (own !== undefined) return ownSandbox(own, { withSecrets: isOperator });
+  if (own !== undefined) return { isHere: true, sandbox: reachedSandbox(own, { withSecrets: isOperator }) };
   if (!isOperator) throw notYours(id);
+  if (platform.peers === null) throw sandboxEnded(id);
   const record = await platform.records.find(id);
   if (record === null) throw await unknownSandbox(platform, id, signal);
   if ((await platform.leases.stateOf(record.owner)) === "expired") throw ownerGone(id);
   const address = record.peerAddress ?? null;
   if (address === null) throw noPeerServer(id);
-  await assertOwnPeer(address, platform.host);
-  return reachRemote({ id, address, platform: platform.host.platform }, signal);
+  return { isHere: false, ask: platform.peers.at(address) };
 }
 
 async function unknownSandbox(platform: PlatformParts, id: string, signal: AbortSignal | undefined): Promise<Error> {

@@ -17,6 +17,22 @@ export function notYours(id: string): GloveboxError {
   });
 }
 
+/** Asked of the process that had it. */
+export function sandboxEnded(id: string): GloveboxError {
+  return new GloveboxError("NOT_FOUND", `Sandbox ${JSON.stringify(id)} has ended.`, {
+    suggestion: "List the sandboxes that there are (`glovebox ps`).",
+    context: { sandbox_id: id },
+  });
+}
+
+/** Its owner lives and does not end it. */
+export function notRemoved(id: string): GloveboxError {
+  return new GloveboxError("INTERNAL", `The process that owns ${id} did not remove it.`, {
+    suggestion: "End that process; its sandboxes end with it.",
+    context: { sandbox_id: id },
+  });
+}
+
 /** Its owner lives and lets nobody in. */
 export function noPeerServer(id: string): GloveboxError {
   return new GloveboxError("UNSUPPORTED", `The process that owns ${id} could not open a way in for others.`, {

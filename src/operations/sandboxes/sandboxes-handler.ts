@@ -12,8 +12,13 @@ export const listSandboxesHandler = handle(listSandboxesContract, async (platfor
 
 /** Ends and removes sandboxes by id. */
 export const removeSandboxesHandler = handle(removeSandboxesContract, async (platform, request, call) => {
-  const found = await findSandboxes(platform, undefined, call.signal);
   const ids = [...new Set(request.ids)];
+  const own = ids.map((id) => platform.findLive(id)).filter((sandbox) => sandbox !== undefined);
+  if (own.length === ids.length) {
+    await Promise.all(own.map((sandbox) => sandbox.remove()));
+    return { removed: ids };
+  }
+  const found = await findSandboxes(platform, undefined, call.signal);
   const chosen = ids.map((id) => {
     const match = found.find(({ row }) => row.sandbox_id === id);
     if (match === undefined)

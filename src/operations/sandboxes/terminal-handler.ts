@@ -18,7 +18,9 @@ export const openTerminalHandler = handle(openTerminalContract, async (platform,
   const { environment, workingDirectory } = readProgram(request);
   const command = request.command === undefined ? null : readCommand(request.command);
   const size = { columns: request.columns, rows: request.rows };
-  const sandbox = await reachSandbox(platform, request.sandbox_id, call);
+  const place = await reachSandbox(platform, request.sandbox_id, call);
+  if (!place.isHere) return place.ask(openTerminalContract, request, call);
+  const { sandbox } = place;
   const terminal = await openTerminal(
     sandbox,
     { command, size, workingDirectory, environment: { TERM: request.term ?? "xterm", ...environment } },

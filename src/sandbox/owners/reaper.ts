@@ -1,7 +1,6 @@
 import type { Logger } from "../../base/logger.ts";
 import type { ContainerSummary, Engine } from "../../engines/engine.ts";
 import { labels, managed } from "../../engines/labels.ts";
-import type { PeerServer } from "../peers/peer-server.ts";
 import type { Leases } from "./leases.ts";
 import { isLeftOver, isOwnContainer, type OwnedObject } from "./left-over.ts";
 import type { SandboxRecords } from "./sandbox-records.ts";
@@ -11,7 +10,8 @@ export interface ReaperOptions {
   readonly leases: Leases;
   readonly records: SandboxRecords;
   readonly archives: Pick<WorkArchives, "forgetLeft">;
-  readonly peerServer: Pick<PeerServer, "forgetLeft">;
+  /** The ways to processes that are gone. */
+  readonly peerFolder: Pick<WorkArchives, "forgetLeft">;
   readonly logger: Logger;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -55,7 +55,7 @@ export class Reaper {
     await this.#removeImages(engine);
     const forgotten = await this.#forgetRecords(engine);
     await this.#options.archives.forgetLeft();
-    await this.#options.peerServer.forgetLeft();
+    await this.#options.peerFolder.forgetLeft();
     await this.#options.leases.forgetLongExpired();
     return [...new Set([...removed.filter((id) => id !== null), ...forgotten])];
   }

@@ -1,11 +1,16 @@
 import type { Logger } from "../../base/logger.ts";
-import type { PeerServer } from "../peers/peer-server.ts";
 import type { SandboxRecord, SandboxRecords } from "./sandbox-records.ts";
+
+/** Lets other processes of this user in. */
+export interface WayIn {
+  /** Opens it, once, and resolves to its address. */
+  open(): Promise<string>;
+}
 
 export interface RecordWriterOptions {
   readonly records: Pick<SandboxRecords, "add" | "delete">;
-  /** Lets other processes of this user in; opened with the first sandbox. */
-  readonly peerServer: Pick<PeerServer, "open">;
+  /** Opened with the first sandbox. */
+  readonly peerServer: WayIn;
   readonly logger: Logger;
 }
 

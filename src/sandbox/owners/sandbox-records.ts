@@ -14,7 +14,7 @@ export interface SandboxRecord {
   readonly createdAtMs: number;
   /** What its caller has marked it with; left out for nothing. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
-  /** Where its owner can be asked for it (`PeerServer`); null: nowhere. */
+  /** Where its owner can be asked for it (`src/peers`); null: nowhere. */
   readonly peerAddress?: string | null | undefined;
 }
 

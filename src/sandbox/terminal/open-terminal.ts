@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { encodeFrame, frameTypes, maxPayloadBytes } from "../../base/mux/frames.ts";
 import type { CallOptions } from "../../engines/engine.ts";
-import type { AddedProgram, RemoteSandbox, AddedProgramSpec } from "../peers/added-program.ts";
 import { runSandboxCommand } from "../sandbox-command.ts";
+import type { AddedProgram, AddedProgramSpec, ReachedSandbox } from "./added-program.ts";
 import { findToolsScript, parseTools, terminalCommand, type TerminalHolder } from "./terminal-command.ts";
 import { sensibleSize, type TerminalSize } from "./terminal-size.ts";
 
@@ -28,9 +28,9 @@ const sized = 1;
 
 const findMs = 30_000;
 
-/** Runs a program in a terminal inside a sandbox. @throws what `RemoteSandbox.exec` throws */
+/** Runs a program in a terminal inside a sandbox. @throws what `ReachedSandbox.exec` throws */
 export async function openTerminal(
-  sandbox: RemoteSandbox,
+  sandbox: ReachedSandbox,
   { command, size, environment, workingDirectory }: TerminalSpec,
   options: CallOptions = {},
 ): Promise<OpenTerminal> {

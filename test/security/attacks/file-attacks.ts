@@ -14,6 +14,7 @@ export const fileAttacks: readonly Attack[] = attacksOf({
     "reads-file-of-the-host": "read a file of the host",
     "reads-passwords-of-the-host": "read a password file",
     "connects-to-engine-socket": "connect to an engine's socket",
+    "connects-to-peer-socket": "connect to the socket by which Glovebox's own processes reach each other",
     "writes-into-root": "write into the root folder",
     "changes-system-programs": "change the system's programs",
     "changes-users": "change the list of users",

@@ -4,6 +4,8 @@ import { existsSync, mkdtempSync, openSync, closeSync, readFileSync, rmSync, wri
 import { createServer } from "node:net";
 import { hostname, tmpdir } from "node:os";
 import path from "node:path";
+import { PeerFolder } from "../../../src/peers/peer-folder.ts";
+import { PeerServer } from "../../../src/peers/peer-server.ts";
 import { uniqueSeconds } from "../../helpers/processes.ts";
 import {
   attackFrom,
@@ -44,11 +46,13 @@ export async function openHostScene(): Promise<HostScene> {
   const sleeper = spawn("sleep", [processMark], { stdio: "ignore" });
   const abstractName = `glovebox-${processMark}`;
   const listener = createServer((connection) => void connection.end("welcome")).listen(`\0${abstractName}`);
+  const peers = openPeers(path.join(folder, "peers"));
+  const peerSocket = await peers.open();
   await Promise.all([once(sleeper, "spawn"), once(listener, "listening")]);
   const memory = shareMemory();
   const openFolder = openSync(folder, "r");
   const parameters = {
-    ...{ secret, hostFile, processMark, abstractName },
+    ...{ secret, hostFile, processMark, abstractName, peerSocket },
     processNumber: sleeper.pid ?? 0,
     hostFolder: path.basename(folder),
     hostName: hostname(),
@@ -72,10 +76,23 @@ export async function openHostScene(): Promise<HostScene> {
       closeSync(openFolder);
       sleeper.kill();
       listener.close();
+      void peers.close();
       memory[Symbol.dispose]();
       rmSync(folder, { recursive: true });
     },
   };
+}
+
+/** The way into the sandboxes of a process of Glovebox's. */
+function openPeers(folder: string): PeerServer {
+  const own = { owner: "own-1", uid: process.getuid?.() ?? null, platform: process.platform };
+  const quiet = (): void => undefined;
+  return new PeerServer({
+    folder: new PeerFolder({ folder, ...own, leases: { stateOf: () => Promise.resolve("living") } }),
+    platform: process.platform,
+    call: () => Promise.reject(new Error("Nothing is done here.")),
+    logger: { debug: quiet, info: quiet, warn: quiet, error: quiet },
+  });
 }
 
 /** A segment of System V shared memory, as programs of the host share it. */

@@ -1,4 +1,4 @@
-import { firstLiveCredit, liveCreditPortion } from "../../operations/contract/live-messages.ts";
+import { firstLiveCredit, liveCreditPortion } from "../operations/contract/live-messages.ts";
 
 /** Input that a client sends, on its way to a program that takes it at its own pace: never more waits than was granted. */
 export class LiveInput implements AsyncIterable<Uint8Array> {

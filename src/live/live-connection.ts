@@ -1,5 +1,5 @@
-import type { WebSocket } from "@fastify/websocket";
-import { settlesWithin } from "../../base/abort.ts";
+import type { WebSocket } from "ws";
+import { settlesWithin } from "../base/abort.ts";
 import {
   clientMessageSchema,
   firstLiveCredit,
@@ -7,12 +7,11 @@ import {
   maxLiveBytes,
   type ClientMessage,
   type LiveEvent,
-} from "../../operations/contract/live-messages.ts";
-import type { OperationCall, OperationEvent, SignalToSend } from "../../operations/contract/operation-call.ts";
-import { WireEncoder } from "../streaming/wire-encoder.ts";
-import type { WireAnswer } from "../server/wire-answer.ts";
+} from "../operations/contract/live-messages.ts";
+import type { OperationCall, OperationEvent, SignalToSend } from "../operations/contract/operation-call.ts";
 import { LiveInput } from "./live-input.ts";
 import { NewestValues } from "./newest-values.ts";
+import { WireEncoder } from "./wire-encoder.ts";
 
 /** A client must say at once what it wants. */
 const startWithinMs = 10_000;
@@ -77,8 +76,8 @@ export class LiveConnection {
     for (const wire of this.#encoder.encode(event)) this.#send(wire);
   };
 
-  /** The last event, behind which the connection closes. */
-  end({ body, isError }: WireAnswer): void {
+  /** The last event, behind which the connection closes; `body`: a JSON text. */
+  end({ body, isError }: { readonly body: string; readonly isError: boolean }): void {
     const name = isError ? "error" : "result";
     if (this.#socket.readyState !== this.#socket.OPEN) return;
     this.#socket.send(`{"event":"${name}","${name}":${body}}`);

@@ -1,6 +1,6 @@
-import { invalidUtf8Offset, trailingPart } from "../../base/streams/utf8.ts";
-import type { OperationEvent } from "../../operations/contract/operation-call.ts";
-import type { WireEvent } from "../../operations/contract/wire-events.ts";
+import { invalidUtf8Offset, trailingPart } from "../base/streams/utf8.ts";
+import type { OperationEvent } from "../operations/contract/operation-call.ts";
+import type { WireEvent } from "../operations/contract/wire-events.ts";
 
 /**
  * Events as they go over the wire. A character whose bytes come in two pieces waits for its rest; a piece that is not

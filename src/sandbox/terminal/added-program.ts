@@ -17,7 +17,7 @@ export interface OwnSandboxView {
   readonly withSecrets?: boolean | undefined;
 }
 
-/** A peer's program. It runs beside the owner's programs, and its end harms none of them. */
+/** A program of the operator's. It runs beside the owner's programs, and its end harms none of them. */
 export interface AddedProgram extends Process {
   /** Ends it with all that it started: SIGTERM, then SIGKILL. What was not read of its output is lost. Never rejects. */
   end(): Promise<TreeEnd>;
@@ -25,8 +25,8 @@ export interface AddedProgram extends Process {
   readonly settled: Promise<void>;
 }
 
-/** A live sandbox, of this process or of another one of the same user on this machine. */
-export interface RemoteSandbox {
+/** A live sandbox of this process, for programs and files from outside. */
+export interface ReachedSandbox {
   readonly id: string;
   readonly capabilities: Capabilities;
   readonly files: SandboxFiles;
@@ -35,19 +35,15 @@ export interface RemoteSandbox {
    * @throws UNSUPPORTED at isolation preload, SANDBOX_LOST, CANCELLED, and what the engine throws
    */
   exec(spec: AddedProgramSpec, options?: CallOptions): Promise<AddedProgram>;
-  /** Ends and removes the sandbox. */
-  remove(): Promise<void>;
 }
 
-/** A sandbox of this process, as peers meet it. */
-export function ownSandbox(sandbox: Sandbox, view: OwnSandboxView = {}): RemoteSandbox {
+export function reachedSandbox(sandbox: Sandbox, view: OwnSandboxView = {}): ReachedSandbox {
   const { id, capabilities, files } = sandbox;
   return {
     id,
     capabilities,
     files,
     exec: (spec, options) => addProgram(sandbox, view, spec, options),
-    remove: () => sandbox.remove(),
   };
 }
 
@@ -73,7 +69,7 @@ async function addProgram(
   };
 }
 
-/** What a peer's program leaves running ends with it, as everywhere a program's end is the end of all that it started. */
+/** What such a program leaves running ends with it, as everywhere a program's end is the end of all that it started. */
 async function endLeftBehind(sandbox: Sandbox, process: Process): Promise<void> {
   try {
     await process.exit;

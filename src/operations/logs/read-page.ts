@@ -1,0 +1,60 @@
+import { offsetsOf, type LogEntry, type LogStream } from "../../telemetry/logs/log-entry.ts";
+import type { PlatformParts } from "../handling/platform-parts.ts";
+import type { FoundLog } from "./find-log.ts";
+
+/** Which entries are wanted. */
+export interface PageQuery {
+  readonly stream: LogStream | undefined;
+  readonly offset: number;
+  readonly limit: number;
+}
+
+/** Entries in their order, and what follows. */
+export interface Page {
+  readonly entries: readonly LogEntry[];
+  readonly nextOffset: number;
+  readonly isOver: boolean;
+}
+
+/** Most bytes of one answer's messages: it ends there, however many entries were asked for. */
+const maxPageBytes = 8 * 1024 * 1024;
+
+/** From memory, or where that holds no more from the store. */
+export async function readPage({ store }: PlatformParts, log: FoundLog, query: PageQuery): Promise<Page> {
+  const { ring, sandbox, principal } = log;
+  const isHeld = ring !== undefined && query.offset >= ring.firstOffset;
+  if (!isHeld && store !== null) {
+    const wanted = { ...query, sandbox, principal };
+    const stored = bounded(await store.readEntries({ ...wanted, before: ring?.firstOffset }));
+    const last = stored.at(-1);
+    if (last !== undefined) {
+      const nextOffset = last.offset + offsetsOf(last);
+      const isLast =
+        ring === undefined && (await store.readEntries({ ...wanted, offset: nextOffset, limit: 1 })).length === 0;
+      return { entries: stored, nextOffset, isOver: isLast };
+    }
+  }
+  if (ring === undefined) return { entries: [], nextOffset: query.offset, isOver: true };
+  return readHeld(ring, query);
+}
+
+/** What is held may have to be read in several goes until enough entries of the stream are found. */
+function readHeld(ring: NonNullable<FoundLog["ring"]>, { stream, offset, limit }: PageQuery): Page {
+  const entries: LogEntry[] = [];
+  let nextOffset = offset;
+  while (entries.length < limit && nextOffset < ring.nextOffset) {
+    const page = ring.read(nextOffset, limit - entries.length);
+    if (page.nextOffset <= nextOffset) break;
+    nextOffset = page.nextOffset;
+    entries.push(
+      ...page.entries.filter((entry) => stream === undefined || entry.stream === stream || entry.dropped > 0),
+    );
+  }
+  return { entries, nextOffset, isOver: ring.hasEnded && nextOffset >= ring.nextOffset };
+}
+
+function bounded(entries: readonly LogEntry[]): readonly LogEntry[] {
+  let bytes = 0;
+  const end = entries.findIndex(({ message }) => (bytes += message.length) > maxPageBytes);
+  return end < 1 ? entries : entries.slice(0, end);
+}

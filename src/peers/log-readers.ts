@@ -1,0 +1,56 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { CallOperation } from "../operations/contract/operation-call.ts";
+import {
+  readLogsContract,
+  type ReadLogsRequest,
+  type ReadLogsResponse,
+} from "../operations/logs/read-logs-contract.ts";
+
+/** A reader that follows a log asks for what follows at once; one that does not in this time is gone. */
+const returnWithinMs = 1_000;
+const lookEachMs = 10;
+
+/** Those who follow logs of this process, one question after another, so that its end does not come between two of them. */
+export class LogReaders {
+  #asking = 0;
+  readonly #returning = new Set<NodeJS.Timeout>();
+
+  /** The same call, which knows of readers. */
+  watch(call: CallOperation): CallOperation {
+    return async (contract, request, how) => {
+      if (contract.name !== readLogsContract.name) return call(contract, request, how);
+      this.#asking += 1;
+      this.#forgetOne();
+      try {
+        const page = await call(contract, request, how);
+        if (isFollowed(request, page as ReadLogsResponse)) this.#expectOne();
+        return page;
+      } finally {
+        this.#asking -= 1;
+      }
+    };
+  }
+
+  /** Resolves when all have what there is, or the time is over. */
+  async served(withinMs: number): Promise<void> {
+    for (let waited = 0; waited < withinMs && this.#asking + this.#returning.size > 0; waited += lookEachMs) {
+      await sleep(lookEachMs);
+    }
+  }
+
+  #expectOne(): void {
+    const timer = setTimeout(() => this.#returning.delete(timer), returnWithinMs).unref();
+    this.#returning.add(timer);
+  }
+
+  #forgetOne(): void {
+    const [timer] = this.#returning;
+    if (timer === undefined) return;
+    clearTimeout(timer);
+    this.#returning.delete(timer);
+  }
+}
+
+function isFollowed({ wait_seconds: waitSeconds = 0 }: Partial<ReadLogsRequest>, page: ReadLogsResponse): boolean {
+  return waitSeconds > 0 && !page.is_over;
+}

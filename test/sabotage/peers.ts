@@ -1,0 +1,68 @@
+import type { Sabotage } from "./sabotage.ts";
+
+export const peerSabotages: readonly Sabotage[] = [
+  {
+    id: "peers: another user's socket is spoken to",
+    file: "src/peers/peer-folder.ts",
+    find: "stats.uid !== uid) throw foreignSocket",
+    replace: "stats.uid === -1) throw foreignSocket",
+    test: "test/security/hostile-local-user.test.ts",
+    name: "hears nothing at a socket of theirs",
+  },
+  {
+    id: "peers: a link in place of a socket is followed",
+    file: "src/peers/peer-folder.ts",
+    find: "if (!stats.isSocket())",
+    replace: "if (stats.isDirectory())",
+    test: "src/peers/peers.test.ts",
+    name: "a link or a file in place of a socket",
+  },
+  {
+    id: "peers: the socket is open to others",
+    file: "src/peers/peer-server.ts",
+    find: "folder.ownAddress, 0o600",
+    replace: "folder.ownAddress, 0o666",
+    test: "test/security/hostile-local-user.test.ts",
+    name: "cannot connect to the socket of ours",
+  },
+  {
+    id: "peers: operations that are not for others are served",
+    file: "src/peers/peer-operations.ts",
+    find: "peerPath(contract) === path",
+    replace: "peerPath(contract) === path || path !== undefined",
+    test: "src/peers/peer-server.test.ts",
+    name: "an operation that is none of others'",
+  },
+  {
+    id: "peers: a message may have any size",
+    file: "src/peers/peer-server.ts",
+    find: "maxPayload: maxMessageBytes",
+    replace: "maxPayload: 0 * maxMessageBytes",
+    test: "src/peers/peer-server.test.ts",
+    name: "a message beyond every command",
+  },
+  {
+    id: "peers: programs go on while their process ends",
+    file: "src/peers/peer-server.ts",
+    find: 'connection.close(goingAway, "the process ends")',
+    replace: "void connection",
+    test: "src/peers/peer-server.test.ts",
+    name: "ends with its process",
+  },
+  {
+    id: "peers: a reader of a log is cut off between two questions",
+    file: "src/peers/log-readers.ts",
+    find: "this.#asking + this.#returning.size > 0",
+    replace: "this.#asking > 0",
+    test: "src/peers/peer-server.test.ts",
+    name: "ends with its process",
+  },
+  {
+    id: "peers: a principal reads another's log",
+    file: "src/operations/logs/find-log.ts",
+    find: "ring !== undefined && isOperator",
+    replace: "ring !== undefined || isOperator",
+    test: "test/security/remote-attacks.test.ts",
+    name: "is nobody else",
+  },
+];
