@@ -47,8 +47,7 @@ export async function openHostScene(): Promise<HostScene> {
   const abstractName = `glovebox-${processMark}`;
   const listener = createServer((connection) => void connection.end("welcome")).listen(`\0${abstractName}`);
   const peers = openPeers(path.join(folder, "peers"));
-  const peerSocket = await peers.open();
-  await Promise.all([once(sleeper, "spawn"), once(listener, "listening")]);
+  const [peerSocket] = await Promise.all([peers.open(), once(sleeper, "spawn"), once(listener, "listening")]);
   const memory = shareMemory();
   const openFolder = openSync(folder, "r");
   const parameters = {
