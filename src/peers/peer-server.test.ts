@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import os from "node:os";
 import path from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { WebSocket } from "ws";
 import { failureOf } from "../../test/helpers/failure-of.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
@@ -138,6 +138,34 @@ describe("a call of another process", () => {
     expect(taken).toBe(65_536);
     giveUp.abort();
     await failureOf(asked, "CANCELLED");
+  });
+
+  it("goes on while its caller is suspended", async () => {
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+    try {
+      const begun = Promise.withResolvers<void>();
+      const resumed = Promise.withResolvers<void>();
+      const { address } = await open(async () => {
+        begun.resolve();
+        await resumed.promise;
+        return answer;
+      });
+      // Which answers nothing that asks for a sign of life.
+      const socket = new WebSocket("ws://x/2/exec_in_sandbox", {
+        createConnection: () => connect(address),
+        autoPong: false,
+      });
+      await once(socket, "open");
+      socket.send(JSON.stringify({ type: "start", request: exec }));
+      await begun.promise;
+      vi.advanceTimersByTime(10 * 60_000);
+      resumed.resolve();
+      const closed = once(socket, "close").then(() => ["closed"]);
+      const [said] = (await Promise.race([once(socket, "message"), closed])) as [unknown];
+      expect(String(said)).toBe(JSON.stringify({ event: "result", result: answer }));
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it("gets the error that is thrown there", async () => {

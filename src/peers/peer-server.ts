@@ -118,7 +118,7 @@ export class PeerServer {
   }
 
   #serve(client: WebSocket, contract: OperationContract): void {
-    const connection = new LiveConnection(client);
+    const connection = new LiveConnection(client, { isLocal: true });
     if (this.#isEnding && contract !== readLogsContract) {
       return connection.end({ body: JSON.stringify(ownerLost().toWire()), isError: true });
     }

@@ -50,6 +50,14 @@ export const peerSabotages: readonly Sabotage[] = [
     name: "ends with its process",
   },
   {
+    id: "peers: a caller that is suspended loses its program",
+    file: "src/peers/peer-server.ts",
+    find: "{ isLocal: true }",
+    replace: "{ isLocal: false }",
+    test: "src/peers/peer-server.test.ts",
+    name: "goes on while its caller is suspended",
+  },
+  {
     id: "peers: a reader of a log is cut off between two questions",
     file: "src/peers/log-readers.ts",
     find: "this.#asking + this.#returning.size > 0",
