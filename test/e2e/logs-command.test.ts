@@ -104,10 +104,6 @@ it("reads and follows the log of another process of the user, without its server
   expect(await Promise.all(removed)).toMatchObject([{ exitCode: 0, stdout: `${id}\n${second}\n` }]);
   // Also after the sandbox's end.
   expect((await ownLogs([id, "--json"])).stdout).toContain(`sandbox ${id} removed`);
-  expect(await ownLogs([])).toMatchObject({
-    exitCode: 125,
-    stderr: expect.stringContaining("There is no sandbox now"),
-  });
 });
 
 it("a client goes on behind the last entry when its connection breaks", async () => {
@@ -130,6 +126,16 @@ it("a client goes on behind the last entry when its connection breaks", async ()
   for await (const entry of glovebox.sandboxes.get(id).logs({ from: 2, stream: "stdout" })) there.push(entry.message);
   expect(there).toEqual(["one \u001b[31m", "two"]);
   await glovebox.close();
+});
+
+// The last one: it takes the server away.
+it("says that a log went with its process, and what was read of it stands", async () => {
+  const id = await startProgram();
+  const followed = await ownLogs([id, "-f"], {
+    onOutput: (_, soFar) => void (soFar.includes("two") && served.child.kill("SIGKILL")),
+  });
+  expect(followed).toMatchObject({ exitCode: 125, stdout: "one \u001b[31m\ntwo\n" });
+  expect(followed.stderr).toMatch(/SANDBOX_LOST: The log of sbx-\S+ has gone: the process that had it has ended/);
 });
 
 /** A port that leads to another one, with connections that can be broken. */
