@@ -101,7 +101,7 @@ async function inAnotherProcess(platform: PlatformParts, record: SandboxRecord):
 const removalMs = 15_000;
 
 /** @throws INTERNAL when the owner does not, SANDBOX_LOST when it does not answer */
-async function removeByOwner(platform: PlatformParts, { id, peerAddress }: SandboxRecord): Promise<void> {
+async function removeByOwner(platform: PlatformParts, { id, principal, peerAddress }: SandboxRecord): Promise<void> {
   const own = platform.findLive(id);
   if (own !== undefined) return own.remove();
   // Records of another version lack it.
@@ -109,7 +109,7 @@ async function removeByOwner(platform: PlatformParts, { id, peerAddress }: Sandb
   if (platform.peers === null) throw sandboxEnded(id);
   const late = AbortSignal.timeout(removalMs);
   try {
-    const call = { principal: "local", isOperator: true, signal: late };
+    const call = { principal: principal ?? "", isOperator: true, signal: late };
     await platform.peers.at(peerAddress)(removeSandboxesContract, { ids: [id] }, call);
   } catch (error) {
     if (late.aborted) throw notRemoved(id);
