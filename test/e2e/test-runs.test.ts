@@ -200,6 +200,37 @@ describe("verdicts on docker that nothing can forge from outside the tests", () 
     expect(response.verdict).not.toBe("passed");
   });
 
+  const junit = (cases: string): string => `<testsuites><testsuite name="any">${cases}</testsuite></testsuites>`;
+  it("by a tool's own report, where the request names it and this run has written it", async () => {
+    const files = {
+      "r/old.xml": junit('<testcase name="old"/>'),
+      "new.xml": junit('<testcase name="<&quot;>"/>'.replace("<&", "&lt;&")),
+    };
+    const written = await tryFiles(files, "mkdir r && cp new.xml r/", { report_file: "r" });
+    expect(written).toMatchObject({ verdict: "passed", passed: 1, counted_from: "report_file", runners: ["junit"] });
+    expect(await tryFiles(files, "true", { report_file: "r/old.xml" })).toMatchObject({
+      verdict: "could_not_run",
+      counted: false,
+    });
+  });
+
+  it.each([
+    ["a FIFO", "mkfifo r"],
+    ["a device", "ln -s /dev/zero r"],
+    ["a link out of the copy", "ln -s /etc/passwd r"],
+    ["200 MB", `truncate -s 200M r; printf '{"results":' | dd of=r conv=notrunc 2>/dev/null`],
+    [
+      "an XML bomb",
+      `{ echo '<!DOCTYPE t ['; echo '<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;&a;">]><testsuite><testcase name="&b;"/></testsuite>'; } >r`,
+    ],
+    ["a report that grows", `(while :; do echo '<testsuite>'; done >r) & sleep 0.2`],
+    ["many files", "mkdir r && cd r && seq -f %g.xml 1500 | xargs touch"],
+  ])("by a report that is %s", async (_, command) => {
+    const response = await tryFiles({ "a.py": "" }, command, { report_file: "r", limits: { disk_mb: 256 } });
+    expect(response).toMatchObject({ verdict: "could_not_run", counted: false, passed: null });
+    expect(JSON.stringify(response)).not.toContain("root:x:");
+  });
+
   it("when the time runs out", async () => {
     const response = await tryFiles({ "a.py": "" }, "sleep 600", { timeout_seconds: 2 });
     expect(response).toMatchObject({ verdict: "timed_out", timed_out: true, counted: false });

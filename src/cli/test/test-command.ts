@@ -34,6 +34,10 @@ export function addTestCommand(program: Command, io: CommandIo, setExitCode: Set
     .option("--disk <size>", "writable space (default: 1g)")
     .option("--env <name=value>", "environment variable; may be repeated", repeated, [])
     .option("--trusted <path>", "file laid over the copy right before the tests run; may be repeated", repeated, [])
+    .option(
+      "--report-file <path>",
+      "JUnit XML or CTRF that the command leaves in the project, for tools that are not known",
+    )
     .option("--include-ignored", "copy node_modules and what .gitignore names, too")
     .option("--network <policy>", "none, registries, open, or domains with commas between them (default: none)")
     .option("--min-isolation <level>", "namespaces, container or vm: refuse engines that seal less")

@@ -12,6 +12,7 @@ export interface TestOptions {
   readonly disk?: string;
   readonly env: readonly string[];
   readonly trusted: readonly string[];
+  readonly reportFile?: string;
   readonly includeIgnored?: boolean;
   readonly network?: string;
   readonly minIsolation?: string;
@@ -34,6 +35,7 @@ export function requestOfTest(
     setup_command: options.setup,
     environment: options.env.length > 0 ? Object.fromEntries(options.env.map(parseVariable)) : undefined,
     trusted_files: options.trusted.length > 0 ? options.trusted : undefined,
+    report_file: options.reportFile,
     include_ignored: options.includeIgnored,
     reports: reports.length > 0 ? reports : undefined,
     limits: limitsOfOptions(options),

@@ -38,6 +38,12 @@ const runTestsRequestSchema = z.strictObject({
     .boolean()
     .optional()
     .describe("Copy node_modules and whatever else is left out otherwise; default false."),
+  report_file: z
+    .string()
+    .optional()
+    .describe(
+      "Where a tool that Glovebox does not know leaves its report in JUnit XML or CTRF: a file, or a folder of such files, relative to the project. Anything in the sandbox can write it. What was there before is removed first.",
+    ),
   reports: z
     .array(z.enum(["ctrf", "junit"]))
     .optional()
@@ -70,10 +76,10 @@ const runTestsResponseSchema = z.object({
   errors: count.describe("Files that could not be loaded, and tests whose set-up failed."),
   counted: z.boolean().describe("Whether tests were counted; if not, the numbers are null."),
   counted_from: z
-    .enum(["report", "output", "summary"])
+    .enum(["report", "output", "report_file", "summary"])
     .optional()
     .describe(
-      "output: from all that a runner without a report printed (cargo). summary: from the last line of one that left none, which any program can print.",
+      "output: from all that a runner without a report printed (cargo). report_file: from the file that the request names, which nothing signs. summary: from the last line of one that left none, which any program can print.",
     ),
   runners: z.array(z.string()).describe("Test runners that reported."),
   failures: z.array(failure).describe("The first 100 tests that failed or could not be tried."),

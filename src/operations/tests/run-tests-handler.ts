@@ -1,6 +1,7 @@
 import { invalidField } from "../../errors/glovebox-error.ts";
 import { checkContextFiles } from "../../policy/request/context-files.ts";
 import { checkEnvironment } from "../../policy/request/environment.ts";
+import { checkRelativePath } from "../../policy/request/relative-path.ts";
 import { checkImageReference } from "../../policy/image-reference.ts";
 import { parseNetwork } from "../../policy/network/network.ts";
 import type { CheckedContextFile } from "../../policy/request/context-files.ts";
@@ -89,6 +90,7 @@ function specOf(
       request.setup_command === undefined ? undefined : checkLine(request.setup_command, "setup_command", 0),
     includeIgnored: request.include_ignored ?? false,
     trustedFiles,
+    reportFile: request.report_file === undefined ? undefined : checkRelativePath(request.report_file, "report_file"),
     environment: checkEnvironment(request.environment ?? {}),
     hostEnvironment: config.hostEnvironment,
     wanted: { ctrf: request.reports?.includes("ctrf") ?? false, junit: request.reports?.includes("junit") ?? false },

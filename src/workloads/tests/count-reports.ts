@@ -36,12 +36,11 @@ export async function countReports(
   const read = await readReports(collected.reports, { ...header, ...options });
   const hasBun = collected.reports.some(({ format }) => format === "bun");
   if (read === null || (hasBun && countBunSummaries(output) !== 1)) return bySummary("unreadable", runner, output);
-  const isPrinted = collected.reports.some(({ format }) => format === "cargo");
   const runs = hasBun ? read.runs.map((run) => withUnloaded(run, output)) : read.runs;
   return {
     counted: {
       ...byReport(read),
-      from: isPrinted ? "output" : "report",
+      from: sourceOf(collected.reports),
       counts: sumOf(runs.map(({ counts }) => counts)),
     },
     state: "read",
@@ -52,6 +51,11 @@ export async function countReports(
 function byReport({ failures, coverage, runs, ctrf, junit }: ReadReports): CountedTests {
   const runners = [...new Set(runs.map(({ runner }) => runner))];
   return { ...uncounted, from: "report", failures, coverage, runners, ctrf, junit };
+}
+
+function sourceOf(reports: CollectedReports["reports"]): CountedTests["from"] {
+  if (reports.some(({ format }) => format === "file")) return "report_file";
+  return reports.some(({ format }) => format === "cargo") ? "output" : "report";
 }
 
 function sumOf(all: readonly TestCounts[]): TestCounts {

@@ -6,6 +6,7 @@ import { countReports } from "./count-reports.ts";
 import { collectReports } from "./inside/collect-reports.ts";
 import { beginReporting, reporterVariables } from "./inside/command-variables.ts";
 import { layTrustedFiles } from "./inside/lay-trusted-files.ts";
+import { removeReportFile } from "./inside/report-file.ts";
 import { placeReporters } from "./inside/place-reporters.ts";
 import type { PhaseResult, ReadyTests, TestRun, TestsPlace } from "./test-run.ts";
 import { judgeTests } from "./verdict.ts";
@@ -23,6 +24,7 @@ export async function runTestPhase(run: TestRun, ready: ReadyTests, at: TestsPla
   const { signal } = caller;
   const { ids, sandbox, record, profile } = at;
   const { reporters } = ready.project;
+  if (spec.reportFile !== undefined) await removeReportFile(sandbox, spec.reportFile, { signal });
   await layTrustedFiles(sandbox, spec.trustedFiles, { signal });
   const seeds = await placeReporters(sandbox.files, { signal });
   const { oomKills: oomKillsBefore } = await sandbox.stats();
@@ -46,7 +48,7 @@ export async function runTestPhase(run: TestRun, ready: ReadyTests, at: TestsPla
     networkReport: () => Promise.resolve(ended.networkReport),
   });
   const isReadable = ended.isGone && ended.end.interruption === null && judged.end.exitCode !== null;
-  const collect = { seeds, expectsBun: reporters.bun, signal };
+  const collect = { seeds, expectsBun: reporters.bun, reportFile: spec.reportFile, signal };
   const collected = isReadable ? await collectReports(sandbox.files, collect) : null;
   await sandbox.remove();
   const output = ended.output.text();

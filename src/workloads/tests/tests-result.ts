@@ -10,9 +10,9 @@ import type { Judgement } from "./verdict.ts";
 export interface CountedTests {
   /**
    * `report`: the runners' reports; `output`: every test as its runner printed it, confirmed by the runner's own sums and
-   * exit code; `summary`: the last line of a runner without a report, which anything can print; null: nothing was counted.
+   * exit code; `report_file`: a file that the request names, which anything in the sandbox can write; `summary`: the last line of a runner without a report, which anything can print; null: nothing was counted.
    */
-  readonly from: "report" | "output" | "summary" | null;
+  readonly from: "report" | "output" | "report_file" | "summary" | null;
   /** Null where nothing was counted, and where a summary does not tell. */
   readonly counts: { readonly [Status in keyof TestCounts]: number | null };
   readonly failures: readonly TestFailure[];

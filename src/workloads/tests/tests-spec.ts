@@ -20,6 +20,8 @@ export interface TestsSpec {
   readonly includeIgnored: boolean;
   /** Laid over the project's copy right before the run. */
   readonly trustedFiles: readonly CheckedContextFile[];
+  /** Where a tool leaves a report in JUnit XML or CTRF, relative to the project's copy; undefined: none does. */
+  readonly reportFile: string | undefined;
   /** Variables of the request, and those of the host that the deployment lets through (SPEC EN1). */
   readonly environment: Readonly<Record<string, string>>;
   readonly hostEnvironment: Readonly<Record<string, string>>;

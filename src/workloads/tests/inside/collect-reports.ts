@@ -1,5 +1,4 @@
 import type { CallOptions } from "../../../engines/engine.ts";
-import { GloveboxError } from "../../../errors/glovebox-error.ts";
 import type { SandboxFiles } from "../../../sandbox/files/sandbox-files.ts";
 import { maxReportBytes, type RawReport } from "../report/read-reports.ts";
 import { reportKeys, verifiedReport } from "../report/signed-report.ts";
@@ -7,6 +6,8 @@ import { textKeys, verifiedText } from "../report/signed-text.ts";
 import type { ReportState } from "../verdict.ts";
 import { bunReport, reportsFolder } from "./folders.ts";
 import type { ReporterSeeds } from "./place-reporters.ts";
+import { listNames, readWhole } from "./read-whole.ts";
+import { collectReportFile } from "./report-file.ts";
 
 /** What the runners of a command left. */
 export interface CollectedReports {
@@ -16,6 +17,13 @@ export interface CollectedReports {
   readonly started: string | null;
 }
 
+interface CollectOptions extends CallOptions {
+  readonly seeds: ReporterSeeds;
+  readonly expectsBun: boolean;
+  /** Where the request says that a tool leaves its report, in the project's copy. */
+  readonly reportFile: string | undefined;
+}
+
 /** Our own files, the reports, and what little may lie beside them. */
 const maxEntries = 200;
 const maxStartedBytes = 1_000;
@@ -23,9 +31,9 @@ const maxStartedBytes = 1_000;
 /** Reads the reports out of a sandbox in which nothing of the program lives any more. Whatever lies there is untrusted. */
 export async function collectReports(
   files: Pick<SandboxFiles, "list" | "read">,
-  { seeds, expectsBun, signal }: CallOptions & { readonly seeds: ReporterSeeds; readonly expectsBun: boolean },
+  { seeds, expectsBun, reportFile, signal }: CollectOptions,
 ): Promise<CollectedReports> {
-  const found = await listed(files, signal);
+  const found = await listNames(files, reportsFolder, { maxEntries, signal });
   if (found === null) return { state: "unreadable", reports: [], started: null };
   const reports: RawReport[] = [];
   let started: string | null = null;
@@ -33,19 +41,23 @@ export async function collectReports(
   for (const { file, format, verified } of expectedReports(seeds)) {
     if (found.has(`${file}.started`) && !found.has(file)) started = await startedRunner(files, file, signal);
     if (!found.has(file)) continue;
-    const bytes = await readWhole(files, file, { room, signal });
+    const bytes = await readWhole(files, `${reportsFolder}/${file}`, { room, signal });
     const body = bytes === null ? null : verified(bytes);
     if (body === null) return { state: "unreadable", reports: [], started };
     room -= body.length;
     reports.push({ format, bytes: body });
   }
   if (expectsBun && found.has(bunReport)) {
-    const bytes = await readWhole(files, bunReport, { room, signal });
+    const bytes = await readWhole(files, `${reportsFolder}/${bunReport}`, { room, signal });
     if (bytes === null) return { state: "unreadable", reports: [], started };
     reports.push({ format: "bun", bytes });
   }
   if (started !== null) return { state: "missing", reports: [], started };
-  return { state: reports.length > 0 ? "read" : "none", reports, started };
+  // What nothing signed is read where no runner of ours told of itself.
+  if (reports.length > 0 || reportFile === undefined)
+    return { state: reports.length > 0 ? "read" : "none", reports, started };
+  const named = await collectReportFile(files, reportFile, { signal });
+  return { state: named === null ? "missing" : "read", reports: named ?? [], started };
 }
 
 interface ExpectedReport {
@@ -66,49 +78,12 @@ function expectedReports({ reporters, shell }: ReporterSeeds): readonly Expected
   ];
 }
 
-async function listed(files: Pick<SandboxFiles, "list">, signal: AbortSignal | undefined): Promise<Set<string> | null> {
-  try {
-    const { entries, isTruncated } = await files.list(reportsFolder, { maxEntries, signal });
-    return isTruncated ? null : new Set(entries.map(({ path }) => path));
-  } catch (error) {
-    return nullUnlessOurs(error, signal);
-  }
-}
-
 async function startedRunner(
   files: Pick<SandboxFiles, "read">,
   file: string,
   signal: AbortSignal | undefined,
 ): Promise<string> {
-  const bytes = await readWhole(files, `${file}.started`, { room: maxStartedBytes, signal });
+  const bytes = await readWhole(files, `${reportsFolder}/${file}.started`, { room: maxStartedBytes, signal });
   const text = bytes === null ? "" : Buffer.from(bytes).toString("utf8");
   return /^\{"runner": ?"([a-z:]{1,20})"\}$/.exec(text)?.[1] ?? "";
-}
-
-/** A file's bytes; null when it is larger, cannot be read, or is no file. */
-async function readWhole(
-  files: Pick<SandboxFiles, "read">,
-  name: string,
-  { room, signal }: { readonly room: number; readonly signal: AbortSignal | undefined },
-): Promise<Uint8Array | null> {
-  try {
-    const { chunks } = await files.read(`${reportsFolder}/${name}`, { maxBytes: room + 1, signal });
-    const pieces: Uint8Array[] = [];
-    let bytes = 0;
-    for await (const chunk of chunks) {
-      pieces.push(chunk);
-      bytes += chunk.length;
-    }
-    return bytes > room ? null : Buffer.concat(pieces);
-  } catch (error) {
-    return nullUnlessOurs(error, signal);
-  }
-}
-
-/** What a program put in the way of reading is its doing; the end of its sandbox, or of the call, is not. */
-function nullUnlessOurs(error: unknown, signal: AbortSignal | undefined): null {
-  if (signal?.aborted === true) throw error;
-  const type = error instanceof GloveboxError ? error.errorType : "INTERNAL";
-  if (["NOT_FOUND", "INVALID_REQUEST", "PERMISSION_DENIED", "POLICY_DENIED", "TIMEOUT"].includes(type)) return null;
-  throw error;
 }

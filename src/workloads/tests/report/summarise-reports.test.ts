@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { countTests, type TestReport } from "./test-report.ts";
-import { parseBunReport } from "./parse-bun-report.ts";
-import { parseReport } from "./parse-report.ts";
+import { parseBunReport } from "./formats/parse-bun-report.ts";
+import { parseReport } from "./formats/parse-report.ts";
 import { maxFailures, summariseReports } from "./summarise-reports.ts";
 import { toCtrf } from "./to-ctrf.ts";
 import { toJunit } from "./to-junit.ts";

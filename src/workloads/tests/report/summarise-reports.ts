@@ -1,13 +1,14 @@
-import { parseBunReport } from "./parse-bun-report.ts";
-import { parseCargoReport } from "./parse-cargo-report.ts";
-import { parseGoReport } from "./parse-go-report.ts";
-import { parseReport } from "./parse-report.ts";
+import { parseBunReport } from "./formats/parse-bun-report.ts";
+import { parseCargoReport } from "./formats/parse-cargo-report.ts";
+import { parseFileReport } from "./formats/parse-file-report.ts";
+import { parseGoReport } from "./formats/parse-go-report.ts";
+import { parseReport } from "./formats/parse-report.ts";
 import { countTests, fullName, type TestCounts, type TestEntry, type TestReport } from "./test-report.ts";
 import { toCtrf } from "./to-ctrf.ts";
 import { toJunit } from "./to-junit.ts";
 
-/** What wrote a report: our reporters, Bun, or a shell that took down what Go or Cargo printed. */
-export type ReportFormat = "glovebox" | "bun" | "go" | "cargo";
+/** What wrote a report: our reporters, Bun, a shell that took down what Go or Cargo printed, or any tool that a request names. */
+export type ReportFormat = "glovebox" | "bun" | "go" | "cargo" | "file";
 
 /** What the child gets before the reports' bytes. */
 export interface ReportsHeader {
@@ -51,6 +52,7 @@ const parsers: Readonly<Record<ReportFormat, (text: string, folder: string) => T
   bun: parseBunReport,
   go: parseGoReport,
   cargo: parseCargoReport,
+  file: parseFileReport,
 };
 
 /** Reads all reports of a run and says what they come to: pure, for a process that hostile input may end. */

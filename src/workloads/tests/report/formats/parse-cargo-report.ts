@@ -1,5 +1,5 @@
 import { exitCodeOf } from "./parse-go-report.ts";
-import type { TestEntry, TestReport, TestStatus } from "./test-report.ts";
+import type { TestEntry, TestReport, TestStatus } from "../test-report.ts";
 
 /** Tests of one run, and characters of what one test prints that are kept. */
 const maxTests = 500_000;

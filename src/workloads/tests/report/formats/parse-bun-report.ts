@@ -1,5 +1,5 @@
 import { parseXml, XmlElement } from "@rgrove/parse-xml";
-import type { TestEntry, TestReport, TestStatus } from "./test-report.ts";
+import type { TestEntry, TestReport, TestStatus } from "../test-report.ts";
 
 /** Groups in groups; beyond it nobody reads their names. */
 const maxDepth = 200;

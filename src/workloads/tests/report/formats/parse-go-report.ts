@@ -1,4 +1,4 @@
-import type { TestEntry, TestReport, TestStatus } from "./test-report.ts";
+import type { TestEntry, TestReport, TestStatus } from "../test-report.ts";
 
 /** Tests of one run, and characters of what one test or package prints that are kept. */
 const maxTests = 500_000;

@@ -1,4 +1,4 @@
-import { testStatuses, type TestEntry, type TestReport, type TestStatus } from "./test-report.ts";
+import { testStatuses, type TestEntry, type TestReport, type TestStatus } from "../test-report.ts";
 
 /** Tests of one report; a test suite of 63,740 is known. */
 const maxTests = 500_000;
@@ -31,7 +31,8 @@ function entryOf(value: unknown, folder: string): TestEntry {
   };
 }
 
-function relativeTo(folder: string, file: string): string {
+/** A path below a folder relative to that, any other as it stands. */
+export function relativeTo(folder: string, file: string): string {
   const plain = file.replace(/^file:\/\//, "");
   return plain.startsWith(`${folder}/`) ? plain.slice(folder.length + 1) : plain;
 }
