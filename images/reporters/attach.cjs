@@ -48,18 +48,32 @@ function has(option) {
   return process.argv.some((argument) => argument === option || argument.startsWith(`${option}=`));
 }
 
+/** A pattern for the full names of the tests that alone are wanted; null: all. */
+function wantedTests() {
+  const { GLOVEBOX_TEST_ONLY: only } = process.env;
+  return only === undefined ? null : JSON.parse(only).pattern;
+}
+
+function addPattern(option) {
+  const pattern = wantedTests();
+  if (pattern !== null) addArguments([`${option}=${pattern}`]);
+}
+
 function attachJest() {
+  addPattern("--testNamePattern");
   const ours = `--reporters=${path.join(__dirname, "jest-reporter.cjs")}`;
   addArguments(has("--reporters") ? [ours] : ["--reporters=default", ours]);
 }
 
 function attachVitest() {
+  addPattern("--testNamePattern");
   const ours = `--reporter=${path.join(__dirname, "vitest-reporter.mjs")}`;
   addArguments(has("--reporter") ? [ours] : ["--reporter=default", ours]);
 }
 
 /** Mocha has one reporter only, so ours listens to the runner itself. */
 function attachMocha(main) {
+  addPattern("--grep");
   const { listenToMocha } = require("./mocha-listener.cjs");
   const found = createRequire(main);
   for (const name of [
@@ -82,6 +96,7 @@ function attachMocha(main) {
 
 /** What a test starts is no part of this run. */
 function restore() {
+  delete process.env.GLOVEBOX_TEST_ONLY;
   for (const name of ["NODE_OPTIONS", "PYTHONPATH", "PYTEST_PLUGINS", "BUN_OPTIONS"]) {
     const own = process.env[`GLOVEBOX_${name}`];
     delete process.env[`GLOVEBOX_${name}`];

@@ -84,4 +84,16 @@ describe.each(engines)("test runners of JavaScript on %s", (engine) => {
     }
     expect(response.report?.junit).toContain("&lt;script&gt;");
   });
+
+  it.runIf(engine === "docker")("run those tests only that a request names", async () => {
+    const response = await glovebox().test({
+      project_path: folder,
+      test_command: names.map((name) => runners[name].line).join("; "),
+      include_ignored: true,
+      only_tests: ["fails", "a suite > takes <b>&\"'\u0007"],
+    });
+    const each = names.length;
+    // Files that cannot be loaded have no test to name.
+    expect(response, response.output).toMatchObject({ verdict: "failed", passed: each, failed: each, errors: 2 });
+  });
 });

@@ -127,6 +127,24 @@ describe("test runs on docker, of other runners", () => {
     expect(response.failures.map(({ name }) => name)).toContainEqual(expect.stringContaining("<script>'日"));
   });
 
+  it("run some tests only, named as an earlier run shows them", async () => {
+    const only = (...only_tests: readonly string[]) => ({ only_tests: [...only_tests] });
+    const node = await fixture(
+      "node-test",
+      "node --test kinds.test.js",
+      only("fails", "a suite > takes <b>&\"'\u0007"),
+    );
+    expect(node, node.output).toMatchObject({ verdict: "failed", passed: 1, failed: 1 });
+    const pytest = await fixture("pytest", "pytest tests/test_kinds.py", only("tests/test_kinds.py::test_passes"));
+    expect(pytest, pytest.output).toMatchObject({ verdict: "passed", passed: 1, failed: 0, skipped: 0 });
+    const unittest = await fixture("unittest", "python3 -m unittest test_kinds", only("test_kinds.Kinds.test_fails"));
+    expect(unittest, unittest.output).toMatchObject({ verdict: "failed", passed: 0, failed: 1, errors: 0 });
+    const bun = await fixture("bun", "bun test kinds", only("passes"));
+    expect(bun, bun.output).toMatchObject({ verdict: "passed", passed: 1, failed: 0 });
+    const none = await fixture("pytest", "pytest tests/test_kinds.py", only("tests/test_kinds.py::test_of_old"));
+    expect(none).toMatchObject({ verdict: "nothing_ran", passed: 0 });
+  });
+
   it("count what a tool prints that takes no reporter, and sign it", async () => {
     // Cargo's words, from a program in its place: no image here has the real one, which watched-tools.test.ts starts.
     const summary = (bad: number) => `test result: x. ${1 - bad} passed; ${bad} failed; 0 ignored; 0 measured`;

@@ -104,6 +104,11 @@ describe("what Go and Cargo print", () => {
     expect(stdout).not.toMatch(/[0-9a-f]{64}/);
   });
 
+  it.skipIf(!has("cargo"))("is of the tests that a variable names", async () => {
+    const { runs } = await run("cargo", "GLOVEBOX_TEST_ONLY_CARGO=tests::fails cargo test --offline");
+    expect(runs).toMatchObject([{ counts: { passed: 0, failed: 1, skipped: 0 } }]);
+  });
+
   it.skipIf(!has("cargo"))("is left alone where it is of no test run", async () => {
     cpSync(path.join(projectFolder, "test/fixtures/test-projects/cargo"), places.project, { recursive: true });
     const { exitCode, stdout, report } = await start("cargo", "cargo --version", places);

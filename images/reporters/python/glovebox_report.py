@@ -10,6 +10,14 @@ class Reporter:
         self.report = report
         self.finished = False
 
+    def pytest_collection_modifyitems(self, config, items):
+        only = self.report.only
+        if only is None:
+            return
+        others = [item for item in items if item.nodeid not in only]
+        items[:] = [item for item in items if item.nodeid in only]
+        config.hook.pytest_deselected(items=others)
+
     def pytest_collectreport(self, report):
         if report.failed:
             details = str(report.longrepr)

@@ -26,6 +26,8 @@ def attach(main):
         if report is None:
             return run(self, test)
         report.discard()
+        if report.only is not None:
+            choose(test, report.only)
         make = self._makeResult
         self._makeResult = lambda: listen(make(), report)
         try:
@@ -36,6 +38,23 @@ def attach(main):
         return result
 
     program.__init__, runner.run = started, reported
+
+
+def choose(suite, only):
+    """Leaves those tests in a suite that are wanted: by their own name, that of one of their parts, or of their class's set-up."""
+    kept = []
+    for test in list(suite):
+        if hasattr(test, "__iter__"):
+            choose(test, only)
+            kept.append(test)
+        elif is_wanted(test, only):
+            kept.append(test)
+    suite._tests = kept
+
+
+def is_wanted(test, only):
+    own, group = name_of(test), type(test).__module__ + "." + type(test).__qualname__
+    return any(name == own or name.startswith(own + " ") or name.endswith("(" + group + ")") for name in only)
 
 
 def listen(result, report):

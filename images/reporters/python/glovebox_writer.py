@@ -18,10 +18,12 @@ def open_report(runner):
     global _opened
     folder = os.environ.get("GLOVEBOX_TEST_REPORTS")
     if _opened is None and folder is not None:
+        wanted = os.environ.pop("GLOVEBOX_TEST_ONLY", None)
         for name in VARIABLES:
             _restore(name)
         try:
             _opened = Report(folder, runner)
+            _opened.only = None if wanted is None else set(json.loads(wanted)["names"])
         except OSError:
             return None
     # A fork of the runner is a part of its tests.
@@ -47,6 +49,8 @@ class Report:
         self.runner = runner
         self.process = os.getpid()
         self.tests = []
+        # Names of the tests that alone are wanted.
+        self.only = None
         with open(self.path + ".started", "w", encoding="ascii") as file:
             file.write(json.dumps({"runner": runner}))
 

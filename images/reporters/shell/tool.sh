@@ -31,7 +31,8 @@ for name in NODE_OPTIONS PYTHONPATH PYTEST_PLUGINS BUN_OPTIONS; do
   if [ -n "$own" ]; then export "$name=$own"; else unset "$name"; fi
   unset "GLOVEBOX_$name"
 done
-unset GLOVEBOX_TEST_REPORTS
+only_go=${GLOVEBOX_TEST_ONLY_GO-} only_cargo=${GLOVEBOX_TEST_ONLY_CARGO-}
+unset GLOVEBOX_TEST_REPORTS GLOVEBOX_TEST_ONLY GLOVEBOX_TEST_ONLY_GO GLOVEBOX_TEST_ONLY_CARGO
 seed=$(cat "$folder/shell-seed" 2>/dev/null)
 [ -n "$seed" ] && [ -n "$(hash x)" ] || exec "$real" "$@"
 hash "next $seed" >"$folder/shell-seed"
@@ -49,11 +50,16 @@ run() {
     if [ "$1" = -C ]; then
       folder=$2
       shift 3
-      set -- -C "$folder" test -json "$@"
+      set -- -C "$folder" test -json ${only_go:+"-run=$only_go"} "$@"
     else
       shift
-      set -- test -json "$@"
+      set -- test -json ${only_go:+"-run=$only_go"} "$@"
     fi
+  elif [ -n "$only_cargo" ]; then
+    case " $* " in *" -- "*) set -- "$@" --exact ;; *) set -- "$@" -- --exact ;; esac
+    while IFS= read -r name; do set -- "$@" "$name"; done <<END
+$only_cargo
+END
   fi
   "$real" "$@" 3>&- 4>&- 5>&-
 }

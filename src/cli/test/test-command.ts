@@ -38,6 +38,7 @@ export function addTestCommand(program: Command, io: CommandIo, setExitCode: Set
       "--report-file <path>",
       "JUnit XML or CTRF that the command leaves in the project, for tools that are not known",
     )
+    .option("--only <name>", "run this test only, named as a failure is shown; may be repeated", repeated, [])
     .option("--include-ignored", "copy node_modules and what .gitignore names, too")
     .option("--network <policy>", "none, registries, open, or domains with commas between them (default: none)")
     .option("--min-isolation <level>", "namespaces, container or vm: refuse engines that seal less")

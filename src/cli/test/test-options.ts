@@ -12,6 +12,7 @@ export interface TestOptions {
   readonly disk?: string;
   readonly env: readonly string[];
   readonly trusted: readonly string[];
+  readonly only: readonly string[];
   readonly reportFile?: string;
   readonly includeIgnored?: boolean;
   readonly network?: string;
@@ -35,6 +36,7 @@ export function requestOfTest(
     setup_command: options.setup,
     environment: options.env.length > 0 ? Object.fromEntries(options.env.map(parseVariable)) : undefined,
     trusted_files: options.trusted.length > 0 ? options.trusted : undefined,
+    only_tests: options.only.length > 0 ? options.only : undefined,
     report_file: options.reportFile,
     include_ignored: options.includeIgnored,
     reports: reports.length > 0 ? reports : undefined,

@@ -91,6 +91,8 @@ export interface TestsOptions {
     | undefined;
   /** Copy node_modules and whatever else is left out otherwise; default false. */
   readonly includeIgnored?: boolean | undefined;
+  /** Names of the tests to run, as `failures` of an earlier run has them; default: all that the command runs. */
+  readonly onlyTests?: readonly string[] | undefined;
   /** Where a tool that Glovebox does not know leaves its report in JUnit XML or CTRF: a file, or a folder of such files, relative to the project. Anything in the sandbox can write it. What was there before is removed first. */
   readonly reportFile?: string | undefined;
   /** Formats in which the whole report is returned. */

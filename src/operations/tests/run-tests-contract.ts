@@ -38,6 +38,12 @@ const runTestsRequestSchema = z.strictObject({
     .boolean()
     .optional()
     .describe("Copy node_modules and whatever else is left out otherwise; default false."),
+  only_tests: z
+    .array(z.string())
+    .optional()
+    .describe(
+      "Names of the tests to run, as `failures` of an earlier run has them; default: all that the command runs.",
+    ),
   report_file: z
     .string()
     .optional()

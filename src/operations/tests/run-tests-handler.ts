@@ -24,6 +24,8 @@ type Request = RequestOf<typeof runTestsContract>;
 
 /** Longest shell line. */
 const maxLine = 65_536;
+/** Characters of all names of tests: each may take six in a variable, of which Linux takes 128 KiB. */
+const maxNames = 10_000;
 
 /** `run_tests`: a project's tests in a fresh sandbox. */
 export const runTestsHandler = handle(runTestsContract, run);
@@ -90,6 +92,7 @@ function specOf(
       request.setup_command === undefined ? undefined : checkLine(request.setup_command, "setup_command", 0),
     includeIgnored: request.include_ignored ?? false,
     trustedFiles,
+    onlyTests: checkNames(request.only_tests ?? []),
     reportFile: request.report_file === undefined ? undefined : checkRelativePath(request.report_file, "report_file"),
     environment: checkEnvironment(request.environment ?? {}),
     hostEnvironment: config.hostEnvironment,
@@ -103,6 +106,13 @@ function specOf(
     explicitDemands: explicitDemands("test", request, config.explicitSettings),
     minIsolation: platform.minIsolation("other", request.min_isolation),
   };
+}
+
+function checkNames(names: readonly string[]): readonly string[] {
+  const length = names.reduce((sum, name) => sum + name.length, 0);
+  if (length <= maxNames && names.every((name) => name.trim() !== "" && !/[\0\n]/.test(name))) return names;
+  const expected = `names of tests of one line each, at most ${maxNames} characters together`;
+  throw invalidField("only_tests", expected, `${names.length} names of ${length} characters`);
 }
 
 function checkLine(line: string, field: string, minLength: number): string {

@@ -33,7 +33,7 @@ export async function runTestPhase(run: TestRun, ready: ReadyTests, at: TestsPla
     ...dependencies,
     ...ready,
     line: `${beginReporting}${spec.testCommand}`,
-    environment: { ...profile.environment, ...reporterVariables(profile.environment, reporters) },
+    environment: { ...profile.environment, ...reporterVariables(profile.environment, reporters, spec.onlyTests) },
     timeoutMs: spec.limits.timeoutMs,
     signal,
     onOutput: ({ stream, bytes }) => listener.onOutput(stream, bytes),

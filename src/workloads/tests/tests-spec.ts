@@ -20,6 +20,8 @@ export interface TestsSpec {
   readonly includeIgnored: boolean;
   /** Laid over the project's copy right before the run. */
   readonly trustedFiles: readonly CheckedContextFile[];
+  /** Names of the tests to run, as a result's `failures` have them; empty: all. */
+  readonly onlyTests: readonly string[];
   /** Where a tool leaves a report in JUnit XML or CTRF, relative to the project's copy; undefined: none does. */
   readonly reportFile: string | undefined;
   /** Variables of the request, and those of the host that the deployment lets through (SPEC EN1). */

@@ -8,18 +8,31 @@ describe("reporters that are added by variables", () => {
     const variables = reporterVariables(
       { NODE_OPTIONS: "--no-warnings", PYTHONPATH: "src", PYTEST_PLUGINS: "mine" },
       all,
+      [],
     );
     expect(variables["NODE_OPTIONS"]).toMatch(/^--require=.+ --no-warnings$/);
     expect(variables["GLOVEBOX_NODE_OPTIONS"]).toBe("--no-warnings");
     expect(variables["PYTHONPATH"]).toMatch(/^\/work\/.+:src$/);
     expect(variables["PYTEST_PLUGINS"]).toBe("glovebox_report,mine");
-    expect(reporterVariables({}, all)["GLOVEBOX_PYTHONPATH"]).toBeUndefined();
+    expect(reporterVariables({}, all, [])["GLOVEBOX_PYTHONPATH"]).toBeUndefined();
   });
 
   it("leave out Node's where the command brings its own, and Bun's where none is expected", () => {
-    expect(reporterVariables({}, all)["NODE_OPTIONS"]).toContain("--test-reporter=spec");
-    expect(reporterVariables({}, { ...all, nodeTest: false })["NODE_OPTIONS"]).not.toContain("--test-reporter");
-    expect(reporterVariables({}, { ...all, bun: false })["BUN_OPTIONS"]).toBeUndefined();
+    expect(reporterVariables({}, all, [])["NODE_OPTIONS"]).toContain("--test-reporter=spec");
+    expect(reporterVariables({}, { ...all, nodeTest: false }, [])["NODE_OPTIONS"]).not.toContain("--test-reporter");
+    expect(reporterVariables({}, { ...all, bun: false }, [])["BUN_OPTIONS"]).toBeUndefined();
+  });
+
+  it("name some tests only, without a character that a variable would have to quote", () => {
+    const only = ['a suite > takes "<b>" é日', "example.com/shop > TestTakes/one two"];
+    const variables = reporterVariables({}, all, only);
+    const pattern = / --test-name-pattern=([\w\\^$()|:?>]+)$/;
+    const found = pattern.exec(variables["NODE_OPTIONS"] ?? "")?.[1] ?? "";
+    expect('a suite takes "<b>" é日').toMatch(new RegExp(found));
+    expect('a suite takes "<b>" é日!').not.toMatch(new RegExp(found));
+    expect(variables["BUN_OPTIONS"]).toMatch(pattern);
+    expect(variables["GLOVEBOX_TEST_ONLY_GO"]).toContain("|TestTakes)$");
+    expect(reporterVariables({}, all, [])["GLOVEBOX_TEST_ONLY"]).toBeUndefined();
   });
 
   it("know a command that brings its own", () => {

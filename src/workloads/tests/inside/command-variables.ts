@@ -1,4 +1,5 @@
 import { bunReport, reportsFolder } from "./folders.ts";
+import { onlyOption, onlyVariables } from "./only-tests.ts";
 
 type Variables = Readonly<Record<string, string>>;
 
@@ -14,9 +15,9 @@ export const beginReporting: string = `. ${reportsFolder}/shell/begin.sh; `;
 
 /**
  * Variables that add a machine-readable reporter beside the human output, whatever starts the runner; those of the caller
- * stay in force, and a reporter gives them back to what its tests start.
+ * stay in force, and a reporter gives them back to what its tests start. With names in `only` those tests alone are run.
  */
-export function reporterVariables(given: Variables, wanted: WantedReporters): Variables {
+export function reporterVariables(given: Variables, wanted: WantedReporters, only: readonly string[]): Variables {
   const nodeTest = [
     "--test-reporter=spec --test-reporter-destination=stdout",
     `--test-reporter=${reportsFolder}/node-test-reporter.mjs --test-reporter-destination=${reportsFolder}/nothing`,
@@ -26,14 +27,20 @@ export function reporterVariables(given: Variables, wanted: WantedReporters): Va
     ...added(
       given,
       "NODE_OPTIONS",
-      `--require=${reportsFolder}/attach.cjs${wanted.nodeTest ? ` ${nodeTest}` : ""}`,
+      `--require=${reportsFolder}/attach.cjs${wanted.nodeTest ? ` ${nodeTest}` : ""}${onlyOption(only)}`,
       " ",
     ),
     ...added(given, "PYTHONPATH", `${reportsFolder}/python`, ":"),
     ...added(given, "PYTEST_PLUGINS", "glovebox_report", ","),
     ...(wanted.bun
-      ? added(given, "BUN_OPTIONS", `--reporter=junit --reporter-outfile=${reportsFolder}/${bunReport}`, " ")
+      ? added(
+          given,
+          "BUN_OPTIONS",
+          `--reporter=junit --reporter-outfile=${reportsFolder}/${bunReport}${onlyOption(only)}`,
+          " ",
+        )
       : {}),
+    ...onlyVariables(only),
   };
 }
 
