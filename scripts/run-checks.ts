@@ -2,6 +2,7 @@ import { startTool } from "./run-tool.ts";
 
 const checks: readonly (readonly [name: string, command: string, args: readonly string[]])[] = [
   ["types", "tsc", ["-p", "tsconfig.json"]],
+  ["types of the console", "tsc", ["-p", "src/console/tsconfig.json"]],
   ["lint", "oxlint", []],
   ["format", "oxfmt", ["--check"]],
   ["unused code and dependencies", "knip", ["--no-progress", "--treat-config-hints-as-errors"]],

@@ -31,13 +31,16 @@ beforeAll(() => {
 
 describe("the published files", () => {
   it("are the compiled code, the runners, the documents, and nothing else", () => {
-    const allowed = /^(dist\/.+\.(js|d\.ts)|images\/.+|docs\/.+\.md|README\.md|LICENSE|CHANGELOG\.md|package\.json)$/;
+    const allowed =
+      /^(dist\/.+\.(js|d\.ts)|dist\/console\/console\.css|images\/.+|docs\/.+\.md|README\.md|LICENSE|CHANGELOG\.md|package\.json)$/;
     expect(packed.files.filter((path) => !allowed.test(path))).toEqual([]);
     expect(packed.files).toEqual(
       expect.arrayContaining([
         "dist/index.js",
         "dist/index.d.ts",
         "dist/cli/main.js",
+        "dist/console/console.css",
+        "dist/console/console.js",
         "docs/architecture.md",
         "docs/engines.md",
         "README.md",

@@ -7,6 +7,7 @@ import { isEnding } from "../calls/running-calls.ts";
 import { invalidField } from "../errors/glovebox-error.ts";
 import type { OperationContract } from "../operations/contract/operation-contract.ts";
 import type { Platform } from "../platform/platform.ts";
+import { addConsoleRoutes } from "./console/console-routes.ts";
 import { guardRequests, type GuardOptions } from "./auth/guard-requests.ts";
 import type { ApiPaths } from "./openapi/document.ts";
 import { addDocumentRoutes } from "./routes/document-routes.ts";
@@ -126,7 +127,8 @@ async function createApp(
   guardRequests(app, options, (ticket) => tickets.take(ticket));
   traceRequests(app, platform);
   answerUnknownRoutes(app);
-  app.addHook("onSend", async (_, reply) => void reply.headers(ofEveryAnswer));
+  // An answer's own stand above these.
+  app.addHook("onSend", async (_, reply) => void reply.headers({ ...ofEveryAnswer, ...reply.getHeaders() }));
   app.setErrorHandler((error, _, reply) => sendError(reply, error, logger));
   addHealthRoutes(app, context, [engineAnswers(platform), ...storeAnswers(platform), ...readiness]);
   addOperationRoutes(app, context);
@@ -135,6 +137,7 @@ async function createApp(
   addTicketRoute(app, tickets);
   addDocumentRoutes(app, context, { ...ticketPaths, ...extraPaths });
   addMetricsRoute(app, context);
+  addConsoleRoutes(app, []);
   if (mcp !== undefined) addMcpRoute(app, context, mcp);
   for (const addRoutes of extraRoutes) addRoutes(app, context);
   return app;

@@ -1,5 +1,6 @@
 import type { LogEntry, LogStream } from "../telemetry/logs/log-entry.ts";
 import type { Database } from "./database.ts";
+import type { LogEntryRow } from "./tables.ts";
 
 /** Which entries of a sandbox are wanted. */
 export interface EntriesQuery {
@@ -31,7 +32,27 @@ export async function readEntries({ tables }: Database, query: EntriesQuery): Pr
   if (stream !== undefined)
     select = select.where((where) => where.or([where("stream", "=", stream), where("dropped", ">", 0)]));
   const rows = await select.execute();
-  return rows.map((row) => ({
+  return rows.map((row) => entryOf(row, query));
+}
+
+/** The newest stored entry of a sandbox; null when there is none. */
+export async function lastEntry(
+  { tables }: Database,
+  source: Pick<EntriesQuery, "sandbox" | "principal">,
+): Promise<LogEntry | null> {
+  const row = await tables
+    .selectFrom("log_entries")
+    .selectAll()
+    .where("sandbox", "=", source.sandbox)
+    .where("principal", "=", source.principal)
+    .orderBy("position", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  return row === undefined ? null : entryOf(row, source);
+}
+
+function entryOf(row: LogEntryRow, { sandbox, principal }: Pick<EntriesQuery, "sandbox" | "principal">): LogEntry {
+  return {
     source: { sandbox, principal },
     offset: row.position,
     stampMs: row.stamp_ms,
@@ -39,7 +60,7 @@ export async function readEntries({ tables }: Database, query: EntriesQuery): Pr
     message: row.message,
     partial: row.partial === 1,
     dropped: row.dropped,
-  }));
+  };
 }
 
 /** The principal of a sandbox that has stored entries from an offset on; null when there are none. */

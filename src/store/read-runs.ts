@@ -24,8 +24,8 @@ export interface StoredRun extends RunRow {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** The kind of a run that has its sandbox for itself. */
-const ownSandboxKind = "execute";
+/** The kinds of runs that have their sandbox for themselves. */
+const ownSandboxKinds: readonly string[] = ["execute", "test"];
 /** Bytes of a stream's end that are shown, and how far back it is looked for: entries of the whole log. */
 const tail = { bytes: 4_096, entries: 20_000, page: 64 } as const;
 
@@ -95,7 +95,7 @@ function isNamed({ id, principal }: RunName): (where: ExpressionBuilder<Tables, 
   return (where) =>
     where.and([
       where("principal", "=", principal),
-      where.or([where("id", "=", id), where.and([where("sandbox", "=", id), where("kind", "=", ownSandboxKind)])]),
+      where.or([where("id", "=", id), where.and([where("sandbox", "=", id), where("kind", "in", ownSandboxKinds)])]),
     ]);
 }
 
@@ -106,7 +106,7 @@ async function withLabels(tables: Kysely<Tables>, runs: readonly RunRow[]): Prom
   const byRun = Map.groupBy(labels, ({ run }) => run);
   return runs.map((run) => ({
     ...run,
-    toldId: run.kind === ownSandboxKind ? run.sandbox : run.id,
+    toldId: ownSandboxKinds.includes(run.kind) ? run.sandbox : run.id,
     labels: Object.fromEntries((byRun.get(run.id) ?? []).map(({ name, value }) => [name, value])),
   }));
 }

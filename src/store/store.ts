@@ -7,7 +7,7 @@ import { LogSink } from "../telemetry/logs/log-sink.ts";
 import type { LogEntry } from "../telemetry/logs/log-entry.ts";
 import { makeDatabase, migrate, ping, refusesRow, type Database, type StorePlace } from "./database.ts";
 import { insertEntries } from "./insert-entries.ts";
-import { hasEntries, readEntries, type EntriesQuery } from "./read-entries.ts";
+import { hasEntries, lastEntry, readEntries, type EntriesQuery } from "./read-entries.ts";
 import { applyRetention, type RetentionLimits } from "./retention.ts";
 import { Servers, type ServersOptions } from "./servers.ts";
 import { recordBytes, writeRecords, type StoreRecord } from "./store-record.ts";
@@ -111,6 +111,11 @@ export class Store {
   /** @throws INTERNAL when the database does not answer */
   readEntries(query: EntriesQuery): Promise<readonly LogEntry[]> {
     return this.read((database) => readEntries(database, query), [this.entries]);
+  }
+
+  /** The newest entry of a sandbox; null: none is here. @throws INTERNAL when the database does not answer */
+  lastEntry(query: Pick<EntriesQuery, "sandbox" | "principal">): Promise<LogEntry | null> {
+    return this.read((database) => lastEntry(database, query), [this.entries]);
   }
 
   /** Whether the principal has entries of that sandbox here. @throws INTERNAL when the database does not answer */

@@ -32,6 +32,7 @@ export const layerOrder: readonly string[] = [
   "platform",
   "calls",
   "library",
+  "console",
   "http",
   "mcp",
   "cli",
@@ -95,9 +96,11 @@ export const layers: Readonly<Record<string, LayerRule>> = {
   },
   calls: { layers: ["errors", "contracts", "base"], packages: [], builtins: [] },
   library: { layers: ["errors", "contracts", "base", "config", "platform", "objects"], packages: [], builtins: [] },
+  // It runs in a browser: of the contracts it takes types.
+  console: { layers: ["contracts"], packages: ["preact", "@preact/signals", "uplot"], builtins: [] },
   http: {
     layers: ["errors", "contracts", "base", "config", "live", "platform", "calls"],
-    packages: ["fastify", "@fastify/websocket", "zod"],
+    packages: ["fastify", "@fastify/websocket", "zod", "esbuild"],
     builtins: "any",
   },
   mcp: {
@@ -176,4 +179,9 @@ export const environmentReaders: readonly string[] = [
 ];
 
 /** Where the clock and randomness may be read: where the platform is put together; elsewhere they are parameters. */
-export const clockReaders: readonly string[] = ["src/platform/", "src/base/id.ts", ...environmentReaders];
+export const clockReaders: readonly string[] = [
+  "src/platform/",
+  "src/base/id.ts",
+  "src/console/",
+  ...environmentReaders,
+];

@@ -91,13 +91,34 @@ it("is read in pages, by stream and offset", async () => {
   expect(collected).toEqual(Array.from({ length: 10 }, (_, index) => String(index)));
 });
 
-it.each(["?offset=-1", "?offset=x", "?limit=0", "?limit=100001", "?stream=other", "?follow=1", "?offset=1&offset=2"])(
-  "refuses %s, and names the field",
-  async (query) => {
-    const { status, body } = await served.call("GET", `/api/sandbox/sbx-1/logs${query}`);
-    expect({ status, body }).toMatchObject({ status: 400, body: { error_type: "INVALID_REQUEST" } });
-  },
-);
+it("is read from its end, from memory and from the store", async () => {
+  const { sandbox_id: id } = await execute("for i in range(100): print(i)");
+  const whole = await logs(id);
+  const end = await logs(id, "?tail=5");
+  expect(end).toEqual({ ...whole, entries: whole.entries.slice(-5) });
+  expect(await logs(id, "?tail=10000")).toEqual(whole);
+  // Another server on the same store, whose folders stay.
+  const other = await serveGlovebox({}, served.home);
+  const { body } = await other.call("GET", `/api/sandbox/${id}/logs?tail=5`);
+  other.child.kill("SIGTERM");
+  await other.ended;
+  expect(body).toEqual(end);
+});
+
+it.each([
+  "?tail=1&offset=1",
+  "?tail=0",
+  "?offset=-1",
+  "?offset=x",
+  "?limit=0",
+  "?limit=100001",
+  "?stream=other",
+  "?follow=1",
+  "?offset=1&offset=2",
+])("refuses %s, and names the field", async (query) => {
+  const { status, body } = await served.call("GET", `/api/sandbox/sbx-1/logs${query}`);
+  expect({ status, body }).toMatchObject({ status: 400, body: { error_type: "INVALID_REQUEST" } });
+});
 
 it("answers 404 for what there is not", async () => {
   const { status, body } = await served.call("GET", "/api/sandbox/sbx-unknown/logs");

@@ -111,8 +111,11 @@ describe.each(storeKinds)("results in the store in %s", (kind) => {
       policy: "{}",
       labels: {},
     });
+    store.add({ kind: "run", row: { ...row, id: "run-3", kind: "test", sandbox: "sbx-3" }, policy: "{}", labels: {} });
     const find = async (id: string, principal = "ann") => (await store.runs.find({ id, principal }))?.toldId;
     expect([await find("run-1"), await find("sbx-1"), await find("run-2")]).toEqual(["sbx-1", "sbx-1", "run-2"]);
+    expect(await find("sbx-3")).toBe("sbx-3");
+    store.runs.forget({ id: "sbx-3", principal: "ann" });
     expect([await find("sbx-2"), await find("run-1", "bob"), await find("run-\0")]).toEqual([
       undefined,
       undefined,

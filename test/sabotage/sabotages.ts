@@ -1,4 +1,5 @@
 import { copiesSabotages } from "./copies.ts";
+import { consoleSabotages } from "./console.ts";
 import { doorsSabotages } from "./doors.ts";
 import { egressSabotages } from "./egress.ts";
 import { lifetimesSabotages } from "./lifetimes.ts";
@@ -19,6 +20,7 @@ import { telemetrySabotages } from "./telemetry.ts";
 /** Every sabotage, by area. */
 export const sabotages: readonly Sabotage[] = [
   ...copiesSabotages,
+  ...consoleSabotages,
   ...doorsSabotages,
   ...egressSabotages,
   ...lifetimesSabotages,

@@ -29,6 +29,22 @@ describe("the guard of a server", () => {
     expect(hosts.map((host) => isRefused({ host }, beyond))).toEqual([false, false, false, true, true]);
   });
 
+  it("takes pages of its own name and port, and of no other", () => {
+    const own = ["http://localhost:8420", "https://localhost:8420"];
+    const foreign = ["http://localhost", "http://localhost:8421", "http://x.localhost:8420", "http://127.0.0.1:8420"];
+    const odd = [
+      "localhost:8420",
+      "ftp://localhost:8420",
+      "http://evil.example#localhost:8420",
+      "http://localhost:8420/",
+    ];
+    const host = "LOCALHOST:8420";
+    expect(own.filter((origin) => isRefused({ host, origin }, loopback))).toEqual([]);
+    expect([...foreign, ...odd].filter((origin) => !isRefused({ host, origin }, loopback))).toEqual([]);
+    expect(isRefused({ host: "evil.example", origin: "http://evil.example" }, loopback)).toBe(true);
+    expect(isRefused({ origin: "http://" }, loopback)).toBe(true);
+  });
+
   it("takes the allowed origins only, letter by letter", () => {
     const origins = [undefined, "https://app.example", "http://app.example", "https://app.example.evil", "null"];
     expect(origins.map((origin) => isRefused({ host: "localhost", origin }, loopback))).toEqual([

@@ -27,11 +27,19 @@ const loopbackHosts = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
 /**
  * Refuses requests that a foreign web page makes a browser send (SPEC API2): a `Host` that is not this server's own (DNS
- * rebinding needs a name, so any address passes beyond loopback), and an `Origin` that is not allowed. Null: it may pass.
+ * rebinding needs a name, so any address passes beyond loopback), and an `Origin` that is neither the server itself, whose
+ * only page is the console, nor allowed. Null: it may pass.
  */
-export function judgeRequest({ host, origin }: RequestHeaders, rules: GuardRules): GuardRefusal | null {
-  if (!isOwnHost(hostName(host ?? ""), rules)) return foreignHost;
-  return origin === undefined || rules.allowedOrigins.includes(origin) ? null : foreignOrigin;
+export function judgeRequest({ host = "", origin }: RequestHeaders, rules: GuardRules): GuardRefusal | null {
+  if (!isOwnHost(hostName(host), rules)) return foreignHost;
+  return origin === undefined || isOwnOrigin(origin, host) || rules.allowedOrigins.includes(origin)
+    ? null
+    : foreignOrigin;
+}
+
+/** Whether a page came from where it sends its request to: the same name and port. A proxy before the server may add TLS. */
+function isOwnOrigin(origin: string, host: string): boolean {
+  return /^https?:\/\/(.+)$/.exec(origin)?.[1] === host.toLowerCase();
 }
 
 /** Whether a name or an address that a server listens on is reached from its own machine only. */

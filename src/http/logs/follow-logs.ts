@@ -48,14 +48,15 @@ export async function followLogs(
   const ping = setInterval(() => socket.ping(), pingMs);
   gone.signal.addEventListener("abort", () => clearInterval(ping), { once: true });
   const { principal, within } = caller;
-  let { id, offset = 0 } = request;
+  let { id, offset, tail } = request;
   try {
     while (!gone.signal.aborted) {
-      const wanted = { ...request, id, offset, limit: onTheWay.entries, wait_seconds: 0 };
+      const wanted = { ...request, id, offset, tail, limit: onTheWay.entries, wait_seconds: 0 };
       const page = await platform.call(readLogsContract, wanted, { principal, within, signal: gone.signal });
       if (!(await send({ socket, connection }, page.entries))) return socket.terminate();
-      const isNews = page.next_offset > offset;
+      const isNews = page.entries.length > 0 || page.next_offset > (offset ?? 0);
       ({ container_id: id, next_offset: offset } = page);
+      tail = undefined;
       if (page.is_over) return socket.close(closed.normal, "the log has ended");
       if (!isNews) await platform.logs.find(id)?.until(offset, gone.signal);
     }

@@ -1,7 +1,7 @@
 import { throwIfCancelled } from "../../base/abort.ts";
-import { GloveboxError } from "../../errors/glovebox-error.ts";
+import { GloveboxError, invalidField } from "../../errors/glovebox-error.ts";
 import type { Peers } from "../../peers/peers.ts";
-import { entryToWire } from "../../telemetry/logs/log-entry.ts";
+import { entryToWire, offsetsOf } from "../../telemetry/logs/log-entry.ts";
 import type { OperationCall } from "../contract/operation-call.ts";
 import type { RequestOf } from "../contract/operation-contract.ts";
 import { handle } from "../handling/handler.ts";
@@ -49,12 +49,16 @@ type ReadRequest = RequestOf<typeof readLogsContract>;
 
 async function read(
   platform: PlatformParts,
-  { id, stream, offset = 0, limit, wait_seconds: waitSeconds = 0 }: ReadRequest,
+  { id, stream, offset: from, tail, limit, wait_seconds: waitSeconds = 0 }: ReadRequest,
   call: OperationCall,
 ): Promise<ReadLogsResponse> {
   const { signal } = call;
+  if (tail !== undefined && from !== undefined) {
+    throw invalidField("tail", "either tail or offset", `tail ${tail} and offset ${from}`);
+  }
   const log = await findLog(platform, id, call);
-  const query = { stream, offset, limit: entryLimit(limit) };
+  const offset = tail === undefined ? (from ?? 0) : Math.max(0, (await endOfLog(platform, log)) - tail);
+  const query = { stream, offset, limit: entryLimit(limit ?? tail) };
   const page = await readPage(platform, log, query);
   const { entries, nextOffset, isOver } = await withNews(platform, log, { query, page, waitSeconds, signal });
   return {
@@ -63,6 +67,13 @@ async function read(
     next_offset: nextOffset,
     is_over: isOver,
   };
+}
+
+/** The offset behind the newest entry. */
+async function endOfLog({ store }: PlatformParts, { ring, sandbox, principal }: FoundLog): Promise<number> {
+  if (ring !== undefined) return ring.nextOffset;
+  const last = await store?.lastEntry({ sandbox, principal });
+  return last === undefined || last === null ? 0 : last.offset + offsetsOf(last);
 }
 
 interface Waiting {

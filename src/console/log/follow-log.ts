@@ -1,0 +1,130 @@
+import { signal, type ReadonlySignal } from "@preact/signals";
+import type { ReadLogsResponse } from "../../operations/logs/read-logs-contract.ts";
+import { ApiFailure } from "../api/api-failure.ts";
+import { ask, sandboxPath } from "../api/ask.ts";
+import { pause } from "../api/polling.ts";
+import { openLogSocket } from "./log-socket.ts";
+import { appended, emptyWindow, prepended, windowBounds, type LogLine, type LogWindow } from "./log-window.ts";
+
+export interface LogState {
+  readonly window: LogWindow;
+  /** `waiting`: there is no log yet; `broken`: it is asked for again by itself. */
+  readonly state: "loading" | "waiting" | "live" | "broken" | "ended" | "failed";
+  readonly failure: ApiFailure | null;
+}
+
+/** Lines that a log begins with, and that are fetched at a time further up. */
+const pageLines = 1_000;
+const retry = { firstMs: 500, longestMs: 10_000 } as const;
+
+/** One log: its newest lines, and what comes. */
+export class FollowedLog {
+  readonly #id: string;
+  readonly #stop = new AbortController();
+  readonly #state = signal<LogState>({ window: emptyWindow, state: "loading", failure: null });
+  #isFollowing = true;
+  #isLoading = false;
+
+  constructor(id: string) {
+    this.#id = id;
+    void this.#run();
+  }
+
+  get state(): ReadonlySignal<LogState> {
+    return this.#state;
+  }
+
+  close(): void {
+    this.#stop.abort();
+  }
+
+  /** Whether new lines push old ones out; without, a full window stays as it is. */
+  follow(isFollowing: boolean): void {
+    this.#isFollowing = isFollowing;
+  }
+
+  /** Fetches what stands before the window. Resolves to the number of lines that came. */
+  async loadEarlier(): Promise<number> {
+    const before = this.#state.value.window.lines[0]?.offset ?? 0;
+    if (before === 0 || this.#isLoading) return 0;
+    this.#isLoading = true;
+    try {
+      const offset = Math.max(0, before - pageLines);
+      const { entries } = await this.#read({ offset, limit: before - offset });
+      this.#set({ window: prepended(this.#state.value.window, entries) });
+      return entries.length;
+    } catch {
+      // Whoever scrolls on asks again.
+      return 0;
+    } finally {
+      this.#isLoading = false;
+    }
+  }
+
+  /** Shows the newest lines again. */
+  async loadNewest(): Promise<void> {
+    this.#isFollowing = true;
+    if (!this.#state.value.window.isBehind) return;
+    const { entries, next_offset: nextOffset } = await this.#read({ tail: pageLines });
+    this.#set({ window: { ...appended(emptyWindow, entries), nextOffset } });
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stop;
+    let waitMs: number = retry.firstMs;
+    let isKnown = false;
+    while (!signal.aborted) {
+      try {
+        if (!isKnown) {
+          const page = await this.#read({ tail: pageLines });
+          isKnown = true;
+          this.#set({
+            window: { ...appended(emptyWindow, page.entries), nextOffset: page.next_offset },
+            state: page.is_over ? "ended" : "live",
+            failure: null,
+          });
+          if (page.is_over) return;
+        }
+        this.#set({ state: "live", failure: null });
+        const { nextOffset } = this.#state.value.window;
+        const onLines = (lines: readonly LogLine[]): void => {
+          waitMs = retry.firstMs;
+          this.#take(lines);
+        };
+        const end = await openLogSocket(this.#id, { offset: nextOffset, signal, onLines });
+        if (end === "over") return this.#set({ state: "ended" });
+        this.#set({ state: "broken" });
+      } catch (error) {
+        if (signal.aborted) return;
+        if (!(error instanceof ApiFailure)) throw error;
+        // There is no log before the sandbox is there.
+        const isMissing = error.status === 404 && !isKnown;
+        const state = isMissing ? "waiting" : error.status === 0 || error.status === 429 ? "broken" : "failed";
+        this.#set({ state, failure: error });
+        if (state === "failed") return;
+      }
+      await pause(waitMs, signal);
+      waitMs = Math.min(retry.longestMs, waitMs * 2);
+    }
+  }
+
+  #take(lines: readonly LogLine[]): void {
+    const { window } = this.#state.value;
+    if (window.isBehind) return;
+    const isFull = window.lines.length + lines.length > windowBounds.lines;
+    if (isFull && !this.#isFollowing) this.#set({ window: { ...window, isBehind: true } });
+    else this.#set({ window: appended(window, lines) });
+  }
+
+  #read(query: {
+    readonly tail?: number;
+    readonly offset?: number;
+    readonly limit?: number;
+  }): Promise<ReadLogsResponse> {
+    return ask("GET", sandboxPath(this.#id, "/logs"), { query, signal: this.#stop.signal });
+  }
+
+  #set(change: Partial<LogState>): void {
+    if (!this.#stop.signal.aborted) this.#state.value = { ...this.#state.value, ...change };
+  }
+}

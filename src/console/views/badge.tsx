@@ -1,0 +1,18 @@
+import type { VNode } from "preact";
+import { Icon } from "./icon.tsx";
+import type { Verdict } from "./words.ts";
+
+/** A verdict as a coloured word. */
+export function Badge({ word, tone, icon }: Verdict): VNode {
+  return (
+    <span class={`badge ${tone}`}>
+      <Icon name={icon} />
+      {word}
+    </span>
+  );
+}
+
+/** A dot that says that something lives. */
+export function LiveDot({ state }: { readonly state: "starting" | "running" | "ended" }): VNode {
+  return <span class={`dot ${state}`} aria-hidden="true" />;
+}

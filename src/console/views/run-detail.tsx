@@ -1,0 +1,43 @@
+import type { VNode } from "preact";
+import { useEffect, useMemo } from "preact/hooks";
+import { watchRun } from "../api/run-state.ts";
+import { LogView } from "../log/log-view.tsx";
+import { MetricsView } from "../metrics/metrics-view.tsx";
+import { route, type Tab } from "../route.ts";
+import { readTestResult } from "../tests/test-result.ts";
+import { TestsView } from "../tests/tests-view.tsx";
+import { Failure } from "./failure.tsx";
+import { ResultView } from "./result-view.tsx";
+import { RunHead } from "./run-head.tsx";
+import { Tabs } from "./tabs.tsx";
+
+/** One run or sandbox: what it is, its log, its metrics and what came of it. */
+export function RunDetail({ id }: { readonly id: string }): VNode {
+  const watched = useMemo(() => watchRun(id), [id]);
+  useEffect(() => watched.stop, [watched]);
+  const { answer, failure } = watched.state.value;
+  const { section, tab } = route.value;
+  // A run whose sandbox is another's asks for that one's log; of an alert only the sandbox is known.
+  const sandboxId = answer === null ? (failure === null ? null : id) : answer.sandbox_id;
+  const tests = useMemo(() => readTestResult(answer?.result), [answer]);
+  const offered: Tab[] = [
+    ...(tests === null ? [] : (["tests"] as const)),
+    "log",
+    "metrics",
+    ...(answer?.state === "ended" ? (["result"] as const) : []),
+  ];
+  const shown = offered.find((each) => each === tab) ?? offered[0] ?? "log";
+  return (
+    <article class="detail" aria-labelledby="detail-title">
+      <RunHead id={id} answer={answer} />
+      {answer === null && failure?.status !== 404 && <Failure failure={failure} />}
+      <Tabs section={section} id={id} offered={offered} shown={shown} />
+      <div class={`tab-panel panel-${shown}`} role="tabpanel" id="panel" aria-labelledby={`tab-${shown}`}>
+        {shown === "log" && <LogView key={sandboxId ?? id} id={sandboxId ?? id} />}
+        {shown === "metrics" && <MetricsView key={sandboxId ?? id} id={sandboxId ?? id} />}
+        {shown === "tests" && tests !== null && <TestsView tests={tests} />}
+        {shown === "result" && answer !== null && <ResultView answer={answer} />}
+      </div>
+    </article>
+  );
+}

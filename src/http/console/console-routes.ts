@@ -1,0 +1,69 @@
+import type { FastifyInstance, FastifyReply } from "fastify";
+import { HttpRefusal } from "../server/http-refusal.ts";
+import { digest, openConsoleAssets, type ConsoleAssets } from "./console-files.ts";
+
+/** Where previews are reached, which the console shows in a frame: sources of a content policy. */
+type FrameSources = readonly string[];
+
+/**
+ * `/`: the console, and the two files that it loads. They are open to everyone and hold nothing of this deployment; what
+ * the page shows it asks the API for, with the token of its user.
+ */
+export function addConsoleRoutes(app: FastifyInstance, frameSources: FrameSources): void {
+  const open = { config: { isOpen: true } };
+  const headers = { ...safeHeaders, "content-security-policy": contentPolicy(frameSources) };
+  let opening: Promise<ConsoleAssets> | undefined;
+  const assets = (): Promise<ConsoleAssets> => {
+    opening ??= openConsoleAssets().catch((error: unknown) => {
+      opening = undefined;
+      throw error;
+    });
+    return opening;
+  };
+  app.get("/", open, async (request, reply) => {
+    const { html } = await assets();
+    const tag = `"${digest(html)}"`;
+    void reply.headers({ ...headers, "cache-control": "no-cache", etag: tag });
+    if (request.headers["if-none-match"] === tag) return reply.code(304).send();
+    return reply.type("text/html; charset=utf-8").send(html);
+  });
+  app.get<{ Params: { file: string } }>("/console/:file", open, async (request, reply) => {
+    const { script, style, scriptName, styleName } = await assets();
+    if (request.params.file === scriptName) return sendFile(reply, "text/javascript; charset=utf-8", script);
+    if (request.params.file === styleName) return sendFile(reply, "text/css; charset=utf-8", style);
+    throw new HttpRefusal(404, "NOT_FOUND", "The console has no such file.", {
+      suggestion: "Load / again: its files have new names after an update.",
+    });
+  });
+}
+
+/** Its name changes with what is in it. */
+function sendFile(reply: FastifyReply, type: string, text: string): FastifyReply {
+  return reply
+    .headers({ ...safeHeaders, "cache-control": "public, max-age=31536000, immutable" })
+    .type(type)
+    .send(text);
+}
+
+const safeHeaders = {
+  "referrer-policy": "no-referrer",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+} as const;
+
+/** Only files of ours run, nothing is written as HTML, nothing else is loaded or asked, and nobody frames the page. */
+function contentPolicy(frameSources: FrameSources): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "connect-src 'self'",
+    "img-src 'self' data:",
+    `frame-src ${frameSources.length === 0 ? "'none'" : frameSources.join(" ")}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join("; ");
+}
