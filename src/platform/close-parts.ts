@@ -6,6 +6,7 @@ import type { PeerServer } from "../peers/peer-server.ts";
 import type { Leases } from "../sandbox/owners/leases.ts";
 import type { Reaper } from "../sandbox/owners/reaper.ts";
 import type { Sandboxes } from "../sandbox/sandboxes.ts";
+import type { DiskScratch } from "../sandbox/scratch/disk-scratch.ts";
 import type { WorkArchives } from "../sandbox/work-archives.ts";
 import type { Sampler } from "../telemetry/metrics/sampler.ts";
 import type { ServerMetrics } from "../telemetry/prometheus/server-metrics.ts";
@@ -23,6 +24,7 @@ export interface ClosingParts {
   readonly sandboxes: Pick<Sandboxes, "close" | "left">;
   readonly installers: Pick<Sandboxes, "close" | "left">;
   readonly archives: Pick<WorkArchives, "close">;
+  readonly diskScratch: Pick<DiskScratch, "close">;
   readonly egressProxies: Pick<EgressProxies, "close">;
   readonly sampler: Pick<Sampler, "close">;
   readonly serverMetrics: Pick<ServerMetrics, "close">;
@@ -63,7 +65,8 @@ export async function closeParts(parts: ClosingParts, withinMs: number): Promise
   await settlesWithin(removed, Math.max(0, removedByMs - monotonicMs()));
   const left = [...sandboxes.left, ...installers.left, ...environments.left];
   // Logs end with their sandboxes.
-  const rest = [parts.peerServer.close(), parts.archives.close(), parts.egressProxies.close()];
+  const { peerServer, archives, diskScratch, egressProxies } = parts;
+  const rest = [peerServer.close(), archives.close(), diskScratch.close(), egressProxies.close()];
   await settlesWithin(Promise.allSettled(rest), restMs);
   parts.serverMetrics.close();
   await settlesWithin(Promise.allSettled([parts.hostInstaller?.close(), parts.engines.close()]), restMs);

@@ -11,6 +11,7 @@ import { Leases } from "../sandbox/owners/leases.ts";
 import { identityOf, type ProcessIdentity } from "../sandbox/owners/process-identity.ts";
 import { Reaper } from "../sandbox/owners/reaper.ts";
 import { SandboxRecords } from "../sandbox/owners/sandbox-records.ts";
+import { DiskScratch } from "../sandbox/scratch/disk-scratch.ts";
 import { WorkArchives } from "../sandbox/work-archives.ts";
 
 /** Whose sandboxes they are, and what other processes of this user can see of it. */
@@ -21,6 +22,7 @@ export interface Owners {
   readonly leases: Leases;
   readonly records: SandboxRecords;
   readonly archives: WorkArchives;
+  readonly diskScratch: DiskScratch;
   readonly peerServer: PeerServer;
   readonly peers: Peers;
   readonly reaper: Reaper;
@@ -50,8 +52,10 @@ export function openOwners({ host, logger, now, callHere }: OwnersOptions): Owne
   });
   const records = new SandboxRecords(path.join(stateDirectory, "sandboxes"), uid);
   const archives = new WorkArchives({ folder: path.join(stateDirectory, "sessions"), uid, owner, leases });
+  const scratchFolder = path.join(stateDirectory, "scratch");
+  const diskScratch = new DiskScratch({ folder: scratchFolder, uid, platform, owner, leases });
   const folder = new PeerFolder({ folder: peerFolder(host), owner, uid, platform, leases });
   const peerServer = new PeerServer({ folder, platform, call: callHere, logger });
-  const reaper = new Reaper({ leases, records, archives, peerFolder: folder, logger, now });
-  return { owner, identity, leases, records, archives, peerServer, peers: new Peers(folder), reaper };
+  const reaper = new Reaper({ leases, records, archives, diskScratch, peerFolder: folder, logger, now });
+  return { owner, identity, leases, records, archives, diskScratch, peerServer, peers: new Peers(folder), reaper };
 }

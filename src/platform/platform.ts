@@ -108,7 +108,7 @@ function openParts(options: PlatformOptions): OpenedParts {
   const callHere: CallOperation = (...call) =>
     operationCaller(handlers, { ...parts, peers: null }, () => null)(...call);
   const owners = openOwners({ host, logger, now, callHere });
-  const { owner, archives, leases, records, reaper, peerServer, peers, identity } = owners;
+  const { owner, archives, diskScratch, leases, records, reaper, peerServer, peers, identity } = owners;
   const recorded = openLogs({ config, host, owner, identity, storeByDefault, logger, now, monotonicMs });
   const { logs, store } = recorded;
   const telemetry = openTelemetryParts({
@@ -134,7 +134,18 @@ function openParts(options: PlatformOptions): OpenedParts {
   const environments = new Environments({ idleMs: config.environmentIdleMs, logger });
   const { egressProxies, network } = openNetwork({ config, host, door, ...telemetry, logger });
   const { packages, hostInstaller } = openPackages({ config, host, identity, installers, network, logger, now });
-  const kept = { ...telemetry, engines, sandboxes, sessions, environments, reaper, leases, logger, monotonicMs };
+  const kept = {
+    ...telemetry,
+    engines,
+    sandboxes,
+    sessions,
+    environments,
+    diskScratch,
+    reaper,
+    leases,
+    logger,
+    monotonicMs,
+  };
   const parts: PlatformParts = {
     ...kept,
     ...createEngineChooser({ config, host, door, defaultEngine, engines, reaper, logger }),

@@ -52,6 +52,15 @@ export function divideScratch(
   };
 }
 
+/**
+ * Scratch that is none of the engine's: folders of this machine's disk, mounted, whose watch ends a sandbox that writes more
+ * than the disk limit; /dev/shm as on disk.
+ */
+export function watchedScratch(limits: Pick<Limits, "diskBytes" | "memoryBytes">): ScratchDivision {
+  const note = `scratch: on disk, ${formatBytes(limits.diskBytes)}; a watch that measures it each second ends the sandbox beyond that`;
+  return { ...divideScratch(limits, "disk"), places: [], note };
+}
+
 function scratchNote(diskBytes: number, total: number, storage: ScratchStorage): string | null {
   if (storage === "disk") return null;
   if (storage === "none") return `scratch: on disk without a size limit, ${formatBytes(diskBytes)} is not enforced`;

@@ -199,7 +199,7 @@ export const liveCopies: Topic = (behaviour) => {
         await attacker.process.kill("SIGKILL");
         await untilIs(copy, "cat a; ls -A /work", `${count}project\n`);
       }),
-    { ...needs, capability: "execKill" },
+    needs,
   );
 
   behaviour(

@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import { settlesWithin } from "../../src/base/abort.ts";
 import { mebibyte } from "../../src/base/bytes.ts";
 import { GrowthWatch } from "../../src/sandbox/growth/growth-watch.ts";
-import { watchDisk, type DiskExcess } from "../../src/workloads/environment/container/watch-disk.ts";
+import { watchDisk, type DiskExcess } from "../../src/workloads/run/disk/watch-disk.ts";
 import type { Topic } from "./behaviour.ts";
 
 /** A root that programs may change, where the engine can tell how much they write. */

@@ -60,4 +60,20 @@ export const copiesSabotages: readonly Sabotage[] = [
     test: contract,
     name: "live-copy.events",
   },
+  {
+    id: "scratch on disk: nothing ends a sandbox that fills the disk",
+    file: "src/workloads/run/disk/watched-scratch.ts",
+    find: "limitBytes: diskBytes,",
+    replace: "limitBytes: diskBytes * 1_000,",
+    test: "test/e2e/test-disk.test.ts",
+    name: "on local end when they write more than that",
+  },
+  {
+    id: "scratch on disk: what dead servers left stays",
+    file: "src/sandbox/scratch/disk-scratch.ts",
+    find: 'if ((await leases.stateOf(owner)) !== "living")',
+    replace: 'if ((await leases.stateOf(owner)) === "living")',
+    test: "src/sandbox/scratch/disk-scratch.test.ts",
+    name: "removes what dead servers left",
+  },
 ];

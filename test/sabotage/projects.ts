@@ -185,7 +185,7 @@ export const projectsSabotages: readonly Sabotage[] = [
   },
   {
     id: "growth: the project does not count against the disk limit",
-    file: "src/workloads/environment/container/watch-disk.ts",
+    file: "src/workloads/run/disk/watch-disk.ts",
     find: "const total = written + bytes;",
     replace: "const total = written;",
     test: "test/e2e/project-growth.test.ts",

@@ -11,6 +11,7 @@ import type { NetworkPolicy } from "../../policy/network/network.ts";
 import type { Reaper } from "../../sandbox/owners/reaper.ts";
 import type { SandboxRecords } from "../../sandbox/owners/sandbox-records.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
+import type { DiskScratch } from "../../sandbox/scratch/disk-scratch.ts";
 import type { Sandboxes } from "../../sandbox/sandboxes.ts";
 import type { Store } from "../../store/store.ts";
 import type { SandboxLogs } from "../../telemetry/logs/sandbox-logs.ts";
@@ -49,6 +50,8 @@ export interface PlatformParts extends EngineChooser {
   readonly leases: Leases;
   /** The user's other processes; null: what is asked for concerns this one alone. */
   readonly peers: Pick<Peers, "at" | "addresses"> | null;
+  /** Scratch on this machine's disk. */
+  readonly diskScratch: DiskScratch;
   readonly reaper: Reaper;
   readonly logger: Logger;
   readonly compileTypeScript: CompileTypeScript;

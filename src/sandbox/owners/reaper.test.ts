@@ -67,7 +67,15 @@ function reaperOf(): Reaper {
   });
   const nothingLeft = { forgetLeft: () => Promise.resolve() };
   const records = new SandboxRecords(path.join(folder, "records"), process.getuid?.() ?? null);
-  return new Reaper({ leases, records, archives: nothingLeft, peerFolder: nothingLeft, logger, now: () => nowMs });
+  return new Reaper({
+    leases,
+    records,
+    archives: nothingLeft,
+    diskScratch: nothingLeft,
+    peerFolder: nothingLeft,
+    logger,
+    now: () => nowMs,
+  });
 }
 
 describe("a sweep", () => {

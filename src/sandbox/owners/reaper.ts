@@ -4,12 +4,14 @@ import { labels, managed } from "../../engines/labels.ts";
 import type { Leases } from "./leases.ts";
 import { isLeftOver, isOwnContainer, type OwnedObject } from "./left-over.ts";
 import type { SandboxRecords } from "./sandbox-records.ts";
+import type { DiskScratch } from "../scratch/disk-scratch.ts";
 import type { WorkArchives } from "../work-archives.ts";
 
 export interface ReaperOptions {
   readonly leases: Leases;
   readonly records: SandboxRecords;
   readonly archives: Pick<WorkArchives, "forgetLeft">;
+  readonly diskScratch: Pick<DiskScratch, "forgetLeft">;
   /** The ways to processes that are gone. */
   readonly peerFolder: Pick<WorkArchives, "forgetLeft">;
   readonly logger: Logger;
@@ -55,6 +57,7 @@ export class Reaper {
     await this.#removeImages(engine);
     const forgotten = await this.#forgetRecords(engine);
     await this.#options.archives.forgetLeft();
+    await this.#options.diskScratch.forgetLeft();
     await this.#options.peerFolder.forgetLeft();
     await this.#options.leases.forgetLongExpired();
     return [...new Set([...removed.filter((id) => id !== null), ...forgotten])];

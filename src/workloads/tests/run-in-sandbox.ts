@@ -1,46 +1,69 @@
+import type { GloveboxError } from "../../errors/glovebox-error.ts";
 import { executeProfile, type Profile } from "../../policy/profile.ts";
+import { watchedScratch } from "../../policy/scratch.ts";
 import { toolVariables } from "../dependencies/tool-variables.ts";
 import { planOf } from "../program/plan-of.ts";
+import { WatchedScratch } from "../run/disk/watched-scratch.ts";
 import type { RunIds } from "../run/log-ending.ts";
 import { copyProject } from "../project/copy-project.ts";
 import { install } from "./install-phase.ts";
 import { runTestPhase } from "./test-phase.ts";
-import type { ReadyTests, TestRun } from "./test-run.ts";
-import type { TestsResult } from "./tests-result.ts";
+import type { PhaseResult, ReadyTests, TestRun, TestsPlace } from "./test-run.ts";
+import { uncounted, type TestsResult } from "./tests-result.ts";
 
 /** Time beyond that of the commands before any sweep may take the sandbox: starting, copying, reading, removal. */
 const lifetimeMarginMs = 900_000;
 
 /** Opens a sandbox, copies the project, installs, tests, reads what came of it and removes it. @throws as `runTests` */
 export async function runInSandbox(ids: RunIds, run: TestRun, ready: ReadyTests): Promise<TestsResult> {
-  const { spec, dependencies, caller, listener } = run;
-  const { signal } = caller;
-  const profile = profileOf(run, ready);
+  const { spec, dependencies, caller, listener, capabilities } = run;
+  const { diskBytes } = spec.limits;
+  const isOnDisk = dependencies.diskScratch.serves(capabilities);
+  await using scratch = isOnDisk ? await WatchedScratch.open({ ...dependencies, diskBytes }) : null;
+  const profile = profileOf(run, ready, isOnDisk);
   const lifetimeMs = spec.limits.timeoutMs + spec.setupTimeoutMs + lifetimeMarginMs;
-  const plan = { ...planOf(profile, lifetimeMs), id: spec.sandboxId };
+  const plan = { ...planOf(profile, lifetimeMs), mounts: scratch?.mounts, id: spec.sandboxId };
   await using sandbox = await dependencies.sandboxes.open(dependencies.engine, plan, caller);
+  scratch?.watch(sandbox);
   ids.sandbox = sandbox.id;
   const record = (ids.record = sandbox.beginRun({ ...ids, timeoutMs: spec.limits.timeoutMs, network: spec.network }));
   listener.onSandbox(sandbox.id);
-  listener.onProgress("Copying the project");
-  const source = { ...spec, maxBytes: spec.limits.diskBytes };
-  const leftOut = await copyProject(source, sandbox, { signal, platform: dependencies.platform });
   const at = { ids, sandbox, record, profile };
-  const result = (await install(run, ready, at)) ?? (await runTestPhase(run, ready, at));
+  const { leftOut, result } = await runPhases(run, ready, at).catch((error: unknown) => {
+    throw scratch?.error ?? error;
+  });
   return {
     ...result,
-    image: run.capabilities.images ? ready.image : null,
+    ...(scratch?.error == null ? {} : endedForDisk(scratch.error)),
+    image: capabilities.images ? ready.image : null,
     setupCommand: ready.project.setupCommand,
     sandboxId: sandbox.id,
     engine: dependencies.engine.name,
-    isolation: run.capabilities.isolation,
+    isolation: capabilities.isolation,
     ociRuntime: spec.ociRuntime ?? null,
     policyDigest: record.policyDigest,
     warnings: [profile.scratch.note ?? [], leftOut, ready.grant?.warnings ?? [], result.warnings].flat(),
   };
 }
 
-function profileOf({ spec, capabilities }: TestRun, { image, grant }: ReadyTests): Profile {
+async function runPhases(
+  run: TestRun,
+  ready: ReadyTests,
+  at: TestsPlace,
+): Promise<{ readonly leftOut: readonly string[]; readonly result: PhaseResult }> {
+  const { spec, dependencies, caller, listener } = run;
+  listener.onProgress("Copying the project");
+  const source = { ...spec, maxBytes: spec.limits.diskBytes };
+  const leftOut = await copyProject(source, at.sandbox, { signal: caller.signal, platform: dependencies.platform });
+  return { leftOut, result: (await install(run, ready, at)) ?? (await runTestPhase(run, ready, at)) };
+}
+
+/** What there was of reports went with the sandbox. */
+function endedForDisk(error: GloveboxError): Pick<TestsResult, "verdict" | "reason" | "error" | "outcome"> {
+  return { ...uncounted, verdict: "could_not_run", reason: error.message, outcome: "sandbox_lost", error };
+}
+
+function profileOf({ spec, capabilities }: TestRun, { image, grant }: ReadyTests, isOnDisk: boolean): Profile {
   const profile = executeProfile({
     ...spec,
     image,
@@ -48,5 +71,5 @@ function profileOf({ spec, capabilities }: TestRun, { image, grant }: ReadyTests
     networkEnvironment: grant?.environment,
     environment: { ...toolVariables, ...spec.environment },
   });
-  return { ...profile, kind: "test" };
+  return { ...profile, ...(isOnDisk ? { scratch: watchedScratch(spec.limits) } : {}), kind: "test" };
 }

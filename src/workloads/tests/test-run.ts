@@ -7,6 +7,7 @@ import type { Profile } from "../../policy/profile.ts";
 import type { OpenRun } from "../../sandbox/run-record.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import type { Caller, Sandboxes } from "../../sandbox/sandboxes.ts";
+import type { DiskScratch } from "../../sandbox/scratch/disk-scratch.ts";
 import type { RunIds } from "../run/log-ending.ts";
 import type { GrantNetwork } from "../run/start-program.ts";
 import type { ProjectPlan } from "./project-plan.ts";
@@ -16,6 +17,7 @@ import type { TestsSpec } from "./tests-spec.ts";
 export interface TestsDependencies {
   readonly engine: Engine;
   readonly sandboxes: Sandboxes;
+  readonly diskScratch: DiskScratch;
   readonly logger: Logger;
   /** Has an image there, pulled or built. */
   readonly provideImage: (image: string, isDemanded: boolean) => Promise<void>;

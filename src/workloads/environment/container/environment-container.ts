@@ -15,7 +15,7 @@ import type { Caller, Sandboxes } from "../../../sandbox/sandboxes.ts";
 import type { ClearedFiles } from "../../../sandbox/setuid/clear-setuid-bits.ts";
 import { SetuidWatch } from "../../../sandbox/setuid/setuid-watch.ts";
 import type { Project } from "../environment-spec.ts";
-import { watchDisk, type DiskExcess } from "./watch-disk.ts";
+import { watchDisk, type DiskExcess } from "../../run/disk/watch-disk.ts";
 
 export interface EnvironmentContainerParts {
   readonly engine: Engine;
