@@ -18,9 +18,9 @@ const lifetimeMarginMs = 900_000;
 export async function runInSandbox(ids: RunIds, run: TestRun, ready: ReadyTests): Promise<TestsResult> {
   const { spec, dependencies, caller, listener, capabilities } = run;
   const { diskBytes } = spec.limits;
-  const isOnDisk = dependencies.diskScratch.serves(capabilities);
-  await using scratch = isOnDisk ? await WatchedScratch.open({ ...dependencies, diskBytes }) : null;
-  const profile = profileOf(run, ready, isOnDisk);
+  const mayBeOnDisk = dependencies.diskScratch.serves(capabilities);
+  await using scratch = mayBeOnDisk ? await WatchedScratch.open({ ...dependencies, diskBytes }) : null;
+  const profile = profileOf(run, ready, scratch !== null);
   const lifetimeMs = spec.limits.timeoutMs + spec.setupTimeoutMs + lifetimeMarginMs;
   const plan = { ...planOf(profile, lifetimeMs), mounts: scratch?.mounts, id: spec.sandboxId };
   await using sandbox = await dependencies.sandboxes.open(dependencies.engine, plan, caller);
@@ -34,7 +34,7 @@ export async function runInSandbox(ids: RunIds, run: TestRun, ready: ReadyTests)
   });
   return {
     ...result,
-    ...(scratch?.error == null ? {} : endedForDisk(scratch.error)),
+    ...endedForDisk(scratch?.error ?? null),
     image: capabilities.images ? ready.image : null,
     setupCommand: ready.project.setupCommand,
     sandboxId: sandbox.id,
@@ -59,7 +59,8 @@ async function runPhases(
 }
 
 /** What there was of reports went with the sandbox. */
-function endedForDisk(error: GloveboxError): Pick<TestsResult, "verdict" | "reason" | "error" | "outcome"> {
+function endedForDisk(error: GloveboxError | null): Partial<TestsResult> {
+  if (error === null) return {};
   return { ...uncounted, verdict: "could_not_run", reason: error.message, outcome: "sandbox_lost", error };
 }
 

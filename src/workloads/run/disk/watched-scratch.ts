@@ -1,4 +1,6 @@
-import { formatBytes } from "../../../base/bytes.ts";
+import { statfs } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import { formatBytes, gibibyte } from "../../../base/bytes.ts";
 import type { Logger } from "../../../base/logger.ts";
 import type { MountSpec } from "../../../engines/container-spec.ts";
 import { GloveboxError } from "../../../errors/glovebox-error.ts";
@@ -6,6 +8,12 @@ import { GrowthWatch } from "../../../sandbox/growth/growth-watch.ts";
 import type { Sandbox } from "../../../sandbox/sandbox.ts";
 import type { DiskScratch, ScratchFolder } from "../../../sandbox/scratch/disk-scratch.ts";
 import { watchDisk, type DiskExcess } from "./watch-disk.ts";
+
+/** What a file system has room for. */
+export interface Room {
+  readonly freeBytes: number;
+  readonly totalBytes: number;
+}
 
 export interface WatchedScratchOptions {
   readonly diskScratch: Pick<DiskScratch, "make">;
@@ -18,10 +26,19 @@ export interface WatchedScratchOptions {
   readonly executable: string;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
+  /** Default: of the file system of a folder. */
+  readonly readRoom?: ((folder: string) => Promise<Room>) | undefined;
 }
 
 /** Files, folders and links: those of a project's copy, and as many more (SPEC LI1). */
 const maxFiles = 200_000;
+
+/**
+ * What a sandbox leaves free on this machine, whoever has taken the rest: files that were removed while they are open are
+ * in no folder that could be measured.
+ */
+const reserve = { share: 0.05, maxBytes: 2 * gibibyte };
+const roomEveryMs = 250;
 
 /** Scratch of one sandbox on this machine's disk, and the watch that keeps it within its limit (SPEC RT6). */
 export class WatchedScratch implements AsyncDisposable {
@@ -29,12 +46,17 @@ export class WatchedScratch implements AsyncDisposable {
   readonly #scratch: ScratchFolder;
   readonly #growth: GrowthWatch;
   readonly #ended = new AbortController();
-  #excess: DiskExcess | null = null;
+  #error: GloveboxError | null = null;
 
-  /** @throws what `DiskScratch.make` throws */
-  static async open(options: WatchedScratchOptions): Promise<WatchedScratch> {
+  /** Null where the disk has no room for as much as may be written. @throws what `DiskScratch.make` throws */
+  static async open(options: WatchedScratchOptions): Promise<WatchedScratch | null> {
     const scratch = await options.diskScratch.make();
     const { folder } = scratch;
+    const room = await (options.readRoom ?? readRoom)(folder);
+    if (room.freeBytes < reserveOf(room) + options.diskBytes) {
+      await scratch[Symbol.asyncDispose]();
+      return null;
+    }
     const growth = new GrowthWatch({
       ...options,
       place: { stablePath: folder, realPath: folder },
@@ -57,11 +79,11 @@ export class WatchedScratch implements AsyncDisposable {
 
   /** Why the sandbox was ended; null when it was not, for its files. */
   get error(): GloveboxError | null {
-    return this.#excess === null ? null : tooMuch(this.#excess);
+    return this.#error;
   }
 
   /** From now on the sandbox is removed when it has written more than it may. */
-  watch(sandbox: Sandbox): void {
+  watch(sandbox: Pick<Sandbox, "id" | "remove" | "writtenBytes" | "writtenFolder">): void {
     const { diskBytes, logger } = this.#options;
     void watchDisk({
       sandbox,
@@ -72,13 +94,28 @@ export class WatchedScratch implements AsyncDisposable {
       isBusy: () => true,
       logger,
       signal: this.#ended.signal,
-      onExceeded: (excess) => {
-        this.#excess = excess;
-        logger.warn({ sandbox: sandbox.id, ...excess }, "sandbox ended: its files passed their limit");
-        sandbox.remove().catch(() => {
-          // In the log already; the sandbox counts as removed, and a sweep tries again.
-        });
-      },
+      onExceeded: (excess) => this.#end(sandbox, tooMuch(excess)),
+    });
+    void this.#watchRoom(sandbox);
+  }
+
+  async #watchRoom(sandbox: Pick<Sandbox, "id" | "remove">): Promise<void> {
+    const { signal } = this.#ended;
+    const read = this.#options.readRoom ?? readRoom;
+    while (!signal.aborted) {
+      const room = await read(this.#scratch.folder).catch(() => null);
+      if (room !== null && room.freeBytes < reserveOf(room)) return this.#end(sandbox, diskIsFull(room));
+      await sleep(roomEveryMs, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+  }
+
+  #end(sandbox: Pick<Sandbox, "id" | "remove">, error: GloveboxError): void {
+    if (this.#ended.signal.aborted) return;
+    this.#ended.abort();
+    this.#error = error;
+    this.#options.logger.warn({ sandbox: sandbox.id, reason: error.message }, "sandbox ended for its files");
+    sandbox.remove().catch(() => {
+      // In the log already; the sandbox counts as removed, and a sweep tries again.
     });
   }
 
@@ -92,6 +129,27 @@ export class WatchedScratch implements AsyncDisposable {
       this.#options.logger.warn({ err: error }, "scratch was not removed");
     }
   }
+}
+
+async function readRoom(folder: string): Promise<Room> {
+  const { bavail, blocks, bsize } = await statfs(folder);
+  return { freeBytes: bavail * bsize, totalBytes: blocks * bsize };
+}
+
+function reserveOf({ totalBytes }: Room): number {
+  return Math.min(reserve.maxBytes, totalBytes * reserve.share);
+}
+
+function diskIsFull(room: Room): GloveboxError {
+  const left = `${formatBytes(room.freeBytes)} of this machine's disk are free`;
+  return new GloveboxError(
+    "SANDBOX_LOST",
+    `The sandbox was ended: ${left}, less than the ${formatBytes(Math.round(reserveOf(room)))} that stay free.`,
+    {
+      suggestion: "Free space on the disk of Glovebox's state folder, and look whether the program fills it.",
+      context: { reason: "disk_full", retryable: false },
+    },
+  );
 }
 
 function tooMuch({ what, value, limit }: DiskExcess): GloveboxError {
