@@ -42,6 +42,11 @@ describe("the way into another process's sandboxes", () => {
       const failure = await failureOf(Promise.resolve(run), "POLICY_DENIED");
       expect(failure.message).toMatch(/Glovebox/);
     }
+    for (const place of [peers(), socket()]) {
+      const { verdicts } = await other.mounts.check({ path: place });
+      expect(verdicts.map(({ allowed }) => allowed)).toEqual(verdicts.map(() => false));
+      expect(verdicts.length).toBeGreaterThan(0);
+    }
   });
 
   it("is not held up by connections that say nothing, half a request, or nothing after they were let in", async () => {
