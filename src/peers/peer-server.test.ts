@@ -202,18 +202,23 @@ describe("a call of another process", () => {
       await once(signal ?? new AbortController().signal, "abort");
       throw new Error("ended");
     });
-    const program = ask(execInSandboxContract, exec, operator);
+    let program: string = "runs";
+    ask(execInSandboxContract, exec, operator).then(
+      () => (program = "answered"),
+      (error: unknown) => (program = error instanceof GloveboxError ? error.errorType : "failed"),
+    );
     const log = ask(readLogsContract, { id: "sbx-1", wait_seconds: 20 }, operator);
     await expect.poll(() => begun.toSorted(), { timeout: 10_000 }).toEqual(["exec", "logs"]);
     const ended = server.endCalls();
-    await failureOf(program, "SANDBOX_LOST");
+    await expect.poll(() => program, { timeout: 10_000 }).toBe("SANDBOX_LOST");
     await ended;
     await failureOf(ask(execInSandboxContract, exec, operator), "SANDBOX_LOST");
     const closed = server.close();
     end.resolve();
     expect(await log).toEqual(page);
     // It comes back for what follows.
-    expect(await ask(readLogsContract, { id: "sbx-1", offset: 7, wait_seconds: 20 }, operator)).toEqual(last);
+    const back = ask(readLogsContract, { id: "sbx-1", offset: 7, wait_seconds: 20 }, operator);
+    expect(await back.catch((error: unknown) => error)).toEqual(last);
     await closed;
     await failureOf(ask(readLogsContract, { id: "sbx-1" }, operator), "SANDBOX_LOST");
   });

@@ -168,7 +168,13 @@ print(tried(lambda: os.listdir(sys.argv[1])), tried(lambda: os.listdir(sys.argv[
     const peers = path.join(folder, "peers");
     mkdirSync(peers);
     const heard: string[] = [];
-    const server = createServer((socket) => void socket.on("data", (data) => heard.push(data.toString())));
+    const server = createServer((socket) => {
+      socket.on("error", () => undefined);
+      socket.on("data", (data) => {
+        heard.push(data.toString());
+        socket.destroy();
+      });
+    });
     await new Promise<void>((resolve) => void server.listen(path.join(peers, "own-1"), resolve));
     execFileSync("chown", ["-R", String(stranger), peers]);
     await expect(askAt(peerFolder(peers), path.join(peers, "own-1"))).rejects.toMatchObject(refusal);
