@@ -211,6 +211,32 @@ describe("verdicts on docker that nothing can forge from outside the tests", () 
     ["an early exit", "pytest", python("os._exit(0)"), { verdict: "could_not_run", exit_code: 0 }],
     ["a killed runner", "pytest", python("os.kill(os.getpid(), signal.SIGKILL)"), { verdict: "failed", passed: null }],
     ["a killed shell", "pytest; true", python("os.kill(os.getppid(), signal.SIGKILL)"), { outcome: "failed" }],
+    [
+      "a written report",
+      "printf '%064d\\n{}' 0 >$GLOVEBOX_TEST_REPORTS/$(printf %032d 0)",
+      {},
+      { verdict: "could_not_run" },
+    ],
+    ["no reporters", "rm -rf $GLOVEBOX_TEST_REPORTS; pytest", python("pass"), { verdict: "could_not_run" }],
+    ["no variables", "env -i /usr/bin/python3 -m pytest", python("pass"), { verdict: "could_not_run", exit_code: 0 }],
+    [
+      "another program in the runner's place",
+      "PATH=$PWD/bin:$PATH sh bin/pytest",
+      { ...python("assert False"), "bin/pytest": "echo 1 passed in 0.01s" },
+      { verdict: "could_not_run", exit_code: 0 },
+    ],
+    [
+      "tests left out",
+      "pytest",
+      { ...python("assert False"), "conftest.py": "collect_ignore_glob = ['*']" },
+      { verdict: "nothing_ran" },
+    ],
+    [
+      "an early exit of unittest",
+      "python3 -m unittest",
+      { "test_b.py": "import os, unittest\nclass T(unittest.TestCase):\n    def test_b(self):\n        os._exit(0)\n" },
+      { verdict: "could_not_run", exit_code: 0 },
+    ],
     ["a hidden failure", "pytest || true", python("assert False"), { verdict: "failed", failed: 1, exit_code: 0 }],
   ] as const)("with %s", async (_, command, files, expected) => {
     const response = await tryFiles({ "README.md": "", ...files }, command, { image: sessionImages.python });

@@ -245,4 +245,20 @@ export const readsSabotages: readonly Sabotage[] = [
     test: "src/workloads/tests/verdict.test.ts",
     name: "is failed when all passed and the exit code says no",
   },
+  {
+    id: "what a tool printed counts whoever signed it",
+    file: "src/workloads/tests/report/signed-text.ts",
+    find: "timingSafeEqual(given, expected)",
+    replace: "given.length > 0",
+    test: "src/workloads/tests/report/signed-text.test.ts",
+    name: "a text counts with the signature of its key alone",
+  },
+  {
+    id: "lines of a test count beside those of its runner",
+    file: "src/workloads/tests/report/formats/parse-cargo-report.ts",
+    find: "count !== Number(numbers[index + 1])",
+    replace: "count < Number(numbers[index + 1])",
+    test: "src/workloads/tests/report/formats/parse-cargo-report.test.ts",
+    name: "a line that a test printed",
+  },
 ];

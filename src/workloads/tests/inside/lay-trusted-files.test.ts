@@ -9,6 +9,10 @@ it("configuration beside trusted files goes, and above them, but none of the fil
     "tests/unit/conftest.py",
     "tests/pytest.ini",
     "tests/unit/vitest.config.ts",
+    "jest.config.js",
+    "babel.config.js",
+    "unittest/__init__.py",
+    ".npmrc",
   ])
     expect(paths).toContain(path);
   expect(paths).not.toContain("tests/conftest.py");

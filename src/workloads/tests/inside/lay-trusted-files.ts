@@ -9,6 +9,11 @@ import { copyFolder } from "../../project/copy-project.ts";
 const planted: readonly string[] = [
   ...["conftest.py", "pytest.ini", ".pytest.ini", "sitecustomize.py", "usercustomize.py"],
   ...["pytest.py", "pytest", "_pytest", "pluggy", "bunfig.toml"],
+  // What stands in the place of a module of Python itself, and settings that npm gives to every program that it starts.
+  ...["unittest.py", "unittest/__init__.py", ".npmrc"],
+  ...["js", "cjs", "mjs", "json", "ts", "cts"].map((ending) => `babel.config.${ending}`),
+  ...["", ".js", ".cjs", ".mjs", ".json"].map((ending) => `.babelrc${ending}`),
+  ...["js", "mjs", "ts", "json"].map((ending) => `vitest.workspace.${ending}`),
   ...["glovebox_report.py", "glovebox_unittest.py", "glovebox_writer.py"],
   ...["js", "cjs", "mjs", "json", "jsonc", "yaml", "yml"].map((ending) => `.mocharc.${ending}`),
   ...["jest", "vitest", "vite"].flatMap((name) =>
