@@ -4,6 +4,7 @@ import { readPackageVersion } from "../config/host/package-version.ts";
 import type { CommandIo, SetExitCode } from "./command-io.ts";
 import { reportError } from "./output/error-report.ts";
 import { exitCodeOfError, exitCodes } from "./exit-code.ts";
+import { addConsoleCommand } from "./console/console-command.ts";
 import { addCopyCommand } from "./commands/copy-command.ts";
 import { addDoctorCommand } from "./commands/doctor-command.ts";
 import { addExecCommand } from "./commands/exec-command.ts";
@@ -66,6 +67,7 @@ function buildProgram(io: CommandIo, setExitCode: SetExitCode): Command {
   addKeysCommand(program, io, setExitCode);
   addMcpCommand(program, io, setExitCode);
   addServeCommand(program, io, setExitCode);
+  addConsoleCommand(program, io, setExitCode);
   addPackagesCommand(program, io, setExitCode);
   addDoctorCommand(program, io, setExitCode);
   return program;

@@ -17,9 +17,23 @@ const loopback = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
  * @throws INVALID_REQUEST for a URL that is none
  */
 export async function readServerAddress(): Promise<ServerAddress | null> {
+  const { GLOVEBOX_URL: url = "" } = readHost().environment;
+  return url === "" ? null : addressOf(url);
+}
+
+/** The same of the server that the console is opened of; it is on this machine where none is named. */
+export async function readConsoleAddress(): Promise<ServerAddress & { readonly isOwnToken: boolean }> {
+  const { GLOVEBOX_URL: url = "", GLOVEBOX_KEY: key = "" } = readHost().environment;
+  const address = await addressOf(url === "" ? defaultUrl : url);
+  return { ...address, isOwnToken: key === "" && address.key !== undefined };
+}
+
+/** Where `glovebox serve` listens unless it is told otherwise. */
+const defaultUrl = "http://127.0.0.1:8420";
+
+async function addressOf(url: string): Promise<ServerAddress> {
   const host = readHost();
-  const { GLOVEBOX_URL: url = "", GLOVEBOX_KEY: key = "" } = host.environment;
-  if (url === "") return null;
+  const { GLOVEBOX_KEY: key = "" } = host.environment;
   if (!URL.canParse(url)) {
     throw new GloveboxError("INVALID_REQUEST", "GLOVEBOX_URL: expected the URL of a server.", {
       suggestion: "Set GLOVEBOX_URL to something like http://127.0.0.1:8420, or unset it to do without a server.",

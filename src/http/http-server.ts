@@ -8,6 +8,7 @@ import { invalidField } from "../errors/glovebox-error.ts";
 import type { OperationContract } from "../operations/contract/operation-contract.ts";
 import type { Platform } from "../platform/platform.ts";
 import { addConsoleRoutes } from "./console/console-routes.ts";
+import { addProofRoute } from "./console/proof-route.ts";
 import { guardRequests, type GuardOptions } from "./auth/guard-requests.ts";
 import type { ApiPaths } from "./openapi/document.ts";
 import { addDocumentRoutes } from "./routes/document-routes.ts";
@@ -34,6 +35,8 @@ export interface HttpServerOptions extends GuardOptions {
   readonly operations: readonly OperationContract[];
   /** Of Glovebox. */
   readonly version: string;
+  /** The user's own token, where it opens the server: shown to be known, never given. */
+  readonly token?: string | null | undefined;
   /** MCP at `/mcp`; undefined: none. */
   readonly mcp?: ServeMcp | undefined;
   /** What must answer, beside the engine, before the server calls itself ready. */
@@ -138,6 +141,7 @@ async function createApp(
   addDocumentRoutes(app, context, { ...ticketPaths, ...extraPaths });
   addMetricsRoute(app, context);
   addConsoleRoutes(app, []);
+  addProofRoute(app, options.token ?? null);
   if (mcp !== undefined) addMcpRoute(app, context, mcp);
   for (const addRoutes of extraRoutes) addRoutes(app, context);
   return app;

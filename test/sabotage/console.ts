@@ -26,6 +26,14 @@ export const consoleSabotages: readonly Sabotage[] = [
     name: "is the fragment's token",
   },
   {
+    id: "console: the token goes to whoever listens on the port",
+    file: "src/cli/console/console-address.ts",
+    find: "if (proof !== serverProof(key, { nonce, port })) throw foreignServer(page.origin);",
+    replace: "if (proof === serverProof(key, { nonce, port: 0 })) throw foreignServer(page.origin);",
+    test: "test/e2e/console-command.test.ts",
+    name: "is given no token",
+  },
+  {
     id: "console: every page may frame it",
     file: "src/http/console/console-routes.ts",
     find: "    \"frame-ancestors 'none'\",\n",

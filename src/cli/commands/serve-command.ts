@@ -107,7 +107,7 @@ async function serve(options: ServeOptions, io: CommandIo): Promise<number> {
     const token = asksForToken && isLoopback(host) ? await openAccessToken(platform.host) : null;
     const mcp = createHttpHandler(door);
     const server = await openHttpServer({
-      ...{ host, port, platform, version },
+      ...{ host, port, platform, version, token },
       operations: operationTable,
       rules: { loopbackOnly: isLoopback(host), ...config },
       authenticate: authenticate(token),
@@ -116,7 +116,10 @@ async function serve(options: ServeOptions, io: CommandIo): Promise<number> {
     followKeys(keys, { platform, server, door });
     const ofUser = token === null ? openToAll : `it asks for the token in ${accessTokenFile(platform.host)}`;
     const access = isLoopback(host) ? ofUser : `it asks for an API key (${keys.size} in force)`;
-    io.stderr.write(`glovebox: serving at ${server.url} (MCP at ${server.url}/mcp)\nglovebox: ${access}\n`);
+    io.stderr.write(
+      `glovebox: serving at ${server.url} (MCP at ${server.url}/mcp)\nglovebox: ${access}\n` +
+        `glovebox: the console is at ${server.url}/ (\`glovebox console\` opens it signed in)\n`,
+    );
     if (!io.signal.aborted) await once(io.signal, "abort");
     await Promise.all([server.drain(config.drainTimeoutMs), door.drainCalls(config.drainTimeoutMs)]);
     await Promise.all([server.endRuns(), door.endCalls()]);

@@ -1,0 +1,17 @@
+import type { AddressInfo } from "node:net";
+import type { FastifyInstance } from "fastify";
+import { nonceForm, serverProof } from "../../base/http/server-proof.ts";
+import { invalidField } from "../../errors/glovebox-error.ts";
+
+/**
+ * `/console/proof/{nonce}`: that this server knows the user's token, for `glovebox console`, which gives it to no other. The
+ * token has 256 random bits: nobody finds it from proofs. Null: the server asks for none.
+ */
+export function addProofRoute(app: FastifyInstance, token: string | null): void {
+  app.get<{ Params: { nonce: string } }>("/console/proof/:nonce", { config: { isOpen: true } }, (request, reply) => {
+    const { nonce } = request.params;
+    if (!nonceForm.test(nonce)) throw invalidField("nonce", "64 hexadecimal digits", nonce);
+    const { port } = app.server.address() as AddressInfo;
+    return reply.send({ proof: token === null ? null : serverProof(token, { nonce, port }) });
+  });
+}
