@@ -24,6 +24,7 @@ export const rareFiles: readonly string[] = [
   "test/e2e/exec-command.test.ts",
   "test/e2e/installed-package.test.ts",
   "test/e2e/library-in-test-runners.test.ts",
+  "test/e2e/live-copy.test.ts",
   "test/e2e/log-flood.test.ts",
   "test/e2e/mcp-inspector.test.ts",
   "test/e2e/node-versions.test.ts",
