@@ -17,8 +17,9 @@ import { FindInstaller } from "./install/find-installer.ts";
 import { install, type RunTool } from "./install/install.ts";
 import { installFailed } from "./install/install-failed.ts";
 import { PackageCache, type CachedSet, type PackageSetLease } from "./cache/package-cache.ts";
-import { packageEnvironment, packageFolders } from "./install/package-manager.ts";
+import { packageEnvironment, packageFolders, type PackageManager } from "./install/package-manager.ts";
 import type { PackageSetKey, PackageSetRecord } from "./cache/package-set.ts";
+import { ProjectSets } from "./project-sets.ts";
 import { runHostTool, type HostRegistries } from "./install/run-host-tool.ts";
 import { runSealedTool } from "./install/run-sealed-tool.ts";
 
@@ -90,11 +91,15 @@ export class Packages {
   readonly #options: PackagesOptions;
   readonly #cache: PackageCache;
   readonly #installers: FindInstaller;
+  /** Dependencies of projects. */
+  readonly projects: ProjectSets;
 
   constructor(options: PackagesOptions) {
     this.#options = options;
     this.#cache = new PackageCache(options);
     this.#installers = new FindInstaller({ ...options, folder: path.join(options.folder, "platforms") });
+    const [cache, installers] = [this.#cache, this.#installers];
+    this.projects = new ProjectSets({ ...options, cache, installers, prune: () => this.prune() });
   }
 
   /**
@@ -110,10 +115,10 @@ export class Packages {
     if (manager === null) throw noManager(request);
     const { engine, onHost } = workshop;
     const principal = this.#isConfigured(request) ? null : caller.principal;
-    const key: PackageSetKey = {
+    const key = {
       ...{ ecosystem, manager, platform, requested: specs },
       origin: { engine: engine.name, image, onHost, principal },
-    };
+    } satisfies PackageSetKey;
     const lease =
       (await this.#cache.find(key)) ?? (await this.#install(key, { ...request, ...workshop }, { caller, onProgress }));
     return provided(lease, ecosystem, workshop.onHost ? [outsideWarning] : []);
@@ -135,7 +140,7 @@ export class Packages {
   }
 
   async #install(
-    key: PackageSetKey,
+    key: PackageSetKey & { readonly manager: PackageManager },
     request: PackagesRequest & Workshop,
     { caller, onProgress }: { readonly caller: Caller; readonly onProgress: OnPackageProgress },
   ): Promise<PackageSetLease> {

@@ -58,7 +58,7 @@ export const layers: Readonly<Record<string, LayerRule>> = {
   },
   workloads: {
     layers: ["errors", "base", "policy", "engines", "egress", "sandbox", "packages"],
-    packages: ["esbuild", "ignore", "@rgrove/parse-xml"],
+    packages: ["esbuild", "ignore", "jsonc-parser", "smol-toml", "@rgrove/parse-xml"],
     builtins: "any",
   },
   telemetry: {

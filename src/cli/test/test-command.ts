@@ -26,7 +26,10 @@ export function addTestCommand(program: Command, io: CommandIo, setExitCode: Set
     .argument("[path]", "the project's folder (default: the current one)")
     .argument("[command...]", "what runs the tests, after --; one argument is a shell line")
     .option("--engine <engine>", `${engineChoices} (default: auto)`)
-    .option("--image <reference>", "container image (default: by the command, the lockfile or the files)")
+    .option(
+      "--image <reference>",
+      "container image (default: the devcontainer's, else by the command, the lockfile or the files)",
+    )
     .option("--setup <line>", 'shell line that installs first (default: by the lockfile; "": nothing)')
     .option("--timeout <duration>", "time for the tests, such as 30s or 10m (default: 5m)")
     .option("--memory <size>", "memory, such as 512m or 4g (default: 2g)")

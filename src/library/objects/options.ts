@@ -70,7 +70,7 @@ export interface TestsOptions {
   readonly projectPath: string;
   /** Shell line that runs the tests, as you would type it: npm test, python -m pytest -q. */
   readonly testCommand: string;
-  /** Shell line that installs what the tests need, with the package registries as its network; default: the install of the project's lockfile. "": nothing is installed. */
+  /** Shell line that installs what the tests need, with the package registries as its network; default: the install of the project's lockfile, kept for later runs. "": nothing is installed. */
   readonly setupCommand?: string | undefined;
   /** Environment variables of the installation and the tests. */
   readonly environment?: Readonly<Record<string, string>> | undefined;
@@ -114,7 +114,7 @@ export interface TestsOptions {
     | undefined;
   /** What the code may reach: "none" (the default), "registries" (the package registries that the host is configured for), "open" (every public name, if the deployment allows it), or a list of domains such as ["example.com", "*.example.org", "example.net:8443"]. */
   readonly network?: string | readonly string[] | undefined;
-  /** Container image; default: the deployment's for the language of the command, the lockfile or the files. */
+  /** Container image; default: that of the project's devcontainer, else the deployment's for the language of the command, the lockfile or the files. */
   readonly image?: string | undefined;
   /** Engine by its name, or auto; default: the deployment's. */
   readonly engine?: string | undefined;

@@ -16,7 +16,7 @@ const packageSet = z.object({
   requested: z.array(z.string()).describe("What was asked for together."),
   packages: z.array(z.string()).describe("Everything that was installed for it, with versions."),
   ecosystem: z.enum(["npm", "python"]),
-  installed_by: z.string().describe("bun, npm or pip."),
+  installed_by: z.string().describe("bun, npm or pip; project/NAME for dependencies of a project."),
   platform: z.string().describe("The interpreter, system, processor and C library that it fits."),
   size_mb: z.number(),
   created_at: z.string(),

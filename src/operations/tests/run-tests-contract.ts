@@ -21,7 +21,7 @@ const runTestsRequestSchema = z.strictObject({
     .string()
     .optional()
     .describe(
-      'Shell line that installs what the tests need, with the package registries as its network; default: the install of the project\'s lockfile. "": nothing is installed.',
+      'Shell line that installs what the tests need, with the package registries as its network; default: the install of the project\'s lockfile, kept for later runs. "": nothing is installed.',
     ),
   environment: z
     .record(z.string(), z.string())
@@ -58,7 +58,9 @@ const runTestsRequestSchema = z.strictObject({
   image: z
     .string()
     .optional()
-    .describe("Container image; default: the deployment's for the language of the command, the lockfile or the files."),
+    .describe(
+      "Container image; default: that of the project's devcontainer, else the deployment's for the language of the command, the lockfile or the files.",
+    ),
 });
 
 const count = z.number().nullable();

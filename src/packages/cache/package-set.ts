@@ -15,14 +15,17 @@ export interface PackageOrigin {
   readonly principal: string | null;
 }
 
+/** What installed a project's dependencies; never the tool of a list of packages, so that no list can mean such a set. */
+export type ProjectManager = `project/${string}`;
+
 /** What makes two sets of packages the same one. */
 export interface PackageSetKey {
   readonly ecosystem: Ecosystem;
-  readonly manager: PackageManager;
+  readonly manager: PackageManager | ProjectManager;
   readonly origin: PackageOrigin;
   /** The interpreter's version as far as packages depend on it, operating system, processor and C library: its own words. */
   readonly platform: string;
-  /** As `checkPackages` gives them. */
+  /** As `checkPackages` gives them; of a project the names of files, and a digest. */
   readonly requested: readonly string[];
 }
 

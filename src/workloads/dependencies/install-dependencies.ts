@@ -1,45 +1,119 @@
-import { untilCancelled } from "../../base/abort.ts";
+import { throwIfCancelled, untilCancelled } from "../../base/abort.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import type { Caller } from "../../sandbox/sandboxes.ts";
+import type { ProjectSet } from "../../packages/project-sets.ts";
 import type { GrantNetwork } from "../run/start-program.ts";
+import type { Installation } from "./installation.ts";
+import { installerVariables } from "./installers/installer-variables.ts";
+import { installers } from "./installers/installers.ts";
+import { provideKept, putKept, type Keeping, type KeptRequest } from "./keep/put-kept.ts";
+import { readInputs } from "./read-inputs.ts";
 import { runLine, type EndedLine, type RunLine } from "./run-line.ts";
 
-/** How a project's dependencies are installed. */
-export interface InstallLine extends Omit<RunLine, "grant" | "signal" | "onOutput"> {
+/** Characters of a failed installer's output that its error shows. */
+const shownCharacters = 1_200;
+
+/** What a project's copy gets, and how. */
+export interface DependenciesRequest extends Omit<RunLine, "line" | "grant" | "signal" | "onOutput"> {
+  readonly installation: Installation;
+  /** Null: nothing is kept for later runs. */
+  readonly keeping: Keeping | null;
   readonly network: GrantNetwork;
   readonly onProgress: (message: string) => void;
 }
 
+/** How an installation went. */
+export interface InstalledDependencies {
+  /** The shell line that was run, now or for an earlier run that kept what came of it; null: there was nothing to install. */
+  readonly line: string | null;
+  /** How the line ended where it failed, for `explainInstallation`. */
+  readonly failed: EndedLine | null;
+}
+
 /**
- * Installs what a project needs, with the registries until that is done; resolves to null when it has gone well, else to
- * how it ended, for `explainInstallation`. @throws what starting a command throws
+ * Installs what a project needs in its copy, with the registries until that is done; what its lockfile decides alone is
+ * kept for later runs. @throws what starting a command throws
  */
 export async function installDependencies(
   sandbox: Sandbox,
-  install: InstallLine,
+  request: DependenciesRequest,
+  caller: Caller,
+): Promise<InstalledDependencies> {
+  const { installation } = request;
+  if (installation === null) return { line: null, failed: null };
+  const run = async (line: string): Promise<InstalledDependencies> => ({
+    line,
+    failed: await runInstallation(sandbox, { ...request, line }, caller),
+  });
+  if ("line" in installation) return run(installation.line);
+  const { inputs, line: lineOf, keep } = installers[installation.installer];
+  const { files, isWhole } = await readInputs(sandbox, inputs, { signal: caller.signal });
+  const line = lineOf(files);
+  if (line === null) return { line, failed: null };
+  const kept = isWhole && request.keeping !== null ? keep(files) : null;
+  if (kept === null || request.keeping === null) return run(line);
+  const set = { ...kept, ...request.keeping, ...request, installer: installation.installer, inputs: files };
+  await using provided = await tryKept(set, caller);
+  if (provided === null) return await run(line);
+  request.onProgress("Taking kept dependencies");
+  await putKept(sandbox, provided, caller);
+  return kept.after === null ? { line, failed: null } : await run(kept.after);
+}
+
+/** Null where the installation apart from the project failed: with all of the project it may go well, or says why not. */
+async function tryKept(
+  request: Omit<KeptRequest, "install"> & DependenciesRequest,
+  caller: Caller,
+): Promise<ProjectSet | null> {
+  const install = async (apart: Sandbox, line: string): Promise<void> => {
+    const failed = await runInstallation(apart, { ...request, line }, caller);
+    if (failed !== null) throw explainInstallation(line, failed);
+  };
+  try {
+    return await provideKept({ ...request, install }, caller);
+  } catch (error) {
+    throwIfCancelled(caller.signal);
+    const reason = error instanceof Error ? error.message : String(error);
+    request.onProgress(`The dependencies are not kept: ${reason.slice(0, 300)}`);
+    return null;
+  }
+}
+
+/** Resolves to null when it has gone well. */
+async function runInstallation(
+  sandbox: Sandbox,
+  request: DependenciesRequest & { readonly line: string },
   caller: Caller,
 ): Promise<EndedLine | null> {
-  install.onProgress(`Installing: ${install.line}`);
-  const granting = install.network.grant({ kind: "registries" }, caller.principal);
+  request.onProgress(`Installing: ${request.line}`);
+  const granting = request.network.grant({ kind: "registries" }, caller.principal);
   const grant = await untilCancelled(granting, caller.signal);
-  const environment = { ...grant?.environment, ...install.environment };
+  const network = grant?.environment ?? {};
+  const environment = { ...network, ...installerVariables(network), ...request.environment };
   const onOutput = (): undefined => undefined;
-  const ended = await runLine(sandbox, { ...install, environment, grant, signal: caller.signal, onOutput });
+  const ended = await runLine(sandbox, { ...request, environment, grant, signal: caller.signal, onOutput });
   return ended.end.exitCode === 0 && ended.isGone && ended.end.interruption === null ? null : ended;
 }
 
 /** Why an installation did not go well: CANCELLED or PACKAGE_INSTALL_FAILED. */
-export function explainInstallation(line: string, { end, isGone }: EndedLine): GloveboxError {
+export function explainInstallation(line: string, { end, isGone, output }: EndedLine): GloveboxError {
   if (end.interruption === "cancel") return new GloveboxError("CANCELLED", "The run was cancelled.");
+  const words = shortened(output.text().trim());
   return new GloveboxError(
     "PACKAGE_INSTALL_FAILED",
-    `The installation (${line.slice(0, 200)}) ${howItEnded(end, isGone)}.`,
+    `The installation (${line.slice(0, 200)}) ${howItEnded(end, isGone)}.${words === "" ? "" : `\n${words}`}`,
     {
       suggestion:
         "Read `output`; give a `setup_command` that works with the package registries alone, or an image that has what is needed.",
     },
   );
+}
+
+/** Some installers say first what is wrong, others last. */
+function shortened(text: string): string {
+  const half = shownCharacters / 2;
+  return text.length <= shownCharacters ? text : `${text.slice(0, half)}\n...\n${text.slice(-half)}`;
 }
 
 function howItEnded({ interruption, exitCode }: EndedLine["end"], isGone: boolean): string {

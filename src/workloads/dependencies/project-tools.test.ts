@@ -1,27 +1,25 @@
 import { describe, expect, it } from "vitest";
+import { chooseInstallation } from "./installation.ts";
 import { expectsBun, projectTools } from "./project-tools.ts";
 
 describe("image and installation of a project", () => {
   it.each([
-    ["npm test", ["package.json", "package-lock.json"], "javascript", "npm ci --no-audit --no-fund"],
-    [
-      "pnpm test",
-      ["package.json", "pnpm-lock.yaml"],
-      "javascript",
-      "npm install --global pnpm && pnpm install --frozen-lockfile",
-    ],
-    ["bun test", ["bun.lock", "package.json"], "bun", "bun install --frozen-lockfile"],
-    ["make test", ["Makefile", "bun.lockb"], "bun", "bun install --frozen-lockfile"],
-    ["pytest -q", ["requirements.txt"], "python", "python3 -m pip install --requirement requirements.txt"],
-    ["make test", ["requirements.txt", "Makefile"], "python", "python3 -m pip install --requirement requirements.txt"],
-    ["pytest", ["package-lock.json", "pyproject.toml"], "python", null],
-    ["npx jest", ["requirements.txt", "package-lock.json"], "javascript", "npm ci --no-audit --no-fund"],
+    ["npm test", ["package.json", "package-lock.json"], "javascript", "npm"],
+    ["pnpm test", ["package.json", "pnpm-lock.yaml"], "javascript", "pnpm"],
+    ["bun test", ["bun.lock", "package.json"], "bun", "bun"],
+    ["make test", ["Makefile", "bun.lockb"], "bun", "bun"],
+    ["pytest -q", ["requirements.txt"], "python", "requirements"],
+    ["make test", ["requirements.txt", "Makefile"], "python", "requirements"],
+    ["pytest", ["package-lock.json", "pyproject.toml"], "python", "pyproject"],
+    ["make test", ["package.json", "pyproject.toml"], "javascript", null],
+    ["make test", ["uv.lock", "pyproject.toml", "poetry.lock"], "python", "uv"],
+    ["npx jest", ["requirements.txt", "package-lock.json"], "javascript", "npm"],
     ["make test", ["package.json"], "javascript", null],
     ["./run", ["setup.py"], "python", null],
     ["./run", ["a.test.ts"], "javascript", null],
     ["./run", [], "python", null],
-  ])("%s with %j", (command, names, image, install) => {
-    expect(projectTools(command, names)).toEqual({ image, install });
+  ])("%s with %j", (command, names, image, installer) => {
+    expect(projectTools(command, names)).toEqual({ image, installer });
   });
 });
 
@@ -30,4 +28,18 @@ it("Bun's report is expected only where Bun is", () => {
   expect(expectsBun("npm test", ["bun.lock"])).toBe(true);
   expect(expectsBun("npm test", ["package.json"])).toBe(false);
   expect(expectsBun("./bundle", ["package.json"])).toBe(false);
+});
+
+describe("what is installed", () => {
+  const names = ["package.json", "package-lock.json", "node_modules"];
+  const question = { names, tools: projectTools("npm test", names), includeIgnored: false, setupCommand: undefined };
+
+  it.each([
+    ["the lockfile's, when nothing is asked for", {}, { installer: "npm" }],
+    ["what is asked for", { setupCommand: "make" }, { line: "make" }],
+    ["nothing, when that is asked for", { setupCommand: " " }, null],
+    ["nothing, where dependencies are copied", { includeIgnored: true }, null],
+  ])("is %s", (_, more, installation) => {
+    expect(chooseInstallation({ ...question, ...more })).toEqual(installation);
+  });
 });

@@ -1,26 +1,24 @@
+import type { InstallerName } from "./installers/installer.ts";
+
 /** A default image by what it is for. */
 export type ImageName = "python" | "javascript" | "bun";
 
-/** How a project's tests get what they need. */
+/** How a project's tests and previews get what they need. */
 export interface ProjectTools {
   readonly image: ImageName;
-  /** A shell line; null: there is nothing to install. */
-  readonly install: string | null;
+  /** Null: there is nothing to install. */
+  readonly installer: InstallerName | null;
 }
 
 /** One row a file that tells how a project's dependencies are installed; the first that is there decides. */
-const lockfiles: readonly { readonly name: RegExp; readonly image: ImageName; readonly install: string }[] = [
-  { name: /^bun\.lockb?$/, image: "bun", install: "bun install --frozen-lockfile" },
-  {
-    name: /^pnpm-lock\.yaml$/,
-    image: "javascript",
-    install: "npm install --global pnpm && pnpm install --frozen-lockfile",
-  },
-  { name: /^yarn\.lock$/, image: "javascript", install: "npm install --global yarn && yarn install --frozen-lockfile" },
-  { name: /^(?:package-lock|npm-shrinkwrap)\.json$/, image: "javascript", install: "npm ci --no-audit --no-fund" },
-  { name: /^uv\.lock$/, image: "python", install: "python3 -m pip install uv && uv sync --frozen" },
-  { name: /^poetry\.lock$/, image: "python", install: "python3 -m pip install poetry && poetry install" },
-  { name: /^requirements\.txt$/, image: "python", install: "python3 -m pip install --requirement requirements.txt" },
+const lockfiles: readonly { readonly name: RegExp; readonly image: ImageName; readonly installer: InstallerName }[] = [
+  { name: /^bun\.lockb?$/, image: "bun", installer: "bun" },
+  { name: /^pnpm-lock\.yaml$/, image: "javascript", installer: "pnpm" },
+  { name: /^yarn\.lock$/, image: "javascript", installer: "yarn" },
+  { name: /^(?:package-lock|npm-shrinkwrap)\.json$/, image: "javascript", installer: "npm" },
+  { name: /^uv\.lock$/, image: "python", installer: "uv" },
+  { name: /^poetry\.lock$/, image: "python", installer: "poetry" },
+  { name: /^requirements\.txt$/, image: "python", installer: "requirements" },
 ];
 
 const languages: readonly { readonly name: RegExp; readonly image: ImageName }[] = [
@@ -46,7 +44,8 @@ export function projectTools(command: string, names: readonly string[]): Project
   const lock = locks.find(({ image }) => byCommand === undefined || image === byCommand);
   const language = languages.find(({ name }) => names.some((each) => name.test(each)));
   const image = byCommand ?? lock?.image ?? language?.image ?? "python";
-  return { image, install: lock?.install ?? null };
+  const unlocked = image === "python" && names.includes("pyproject.toml") ? "pyproject" : null;
+  return { image, installer: lock?.installer ?? unlocked };
 }
 
 /** Whether `bun test` may run: its reports are not signed, so that they are taken only where they are expected. */

@@ -1,22 +1,33 @@
 import { explainInstallation, installDependencies } from "../dependencies/install-dependencies.ts";
+import type { EndedLine } from "../dependencies/run-line.ts";
 import { networkWarnings } from "../run/explain-network.ts";
+import { planSandbox } from "./plan-sandbox.ts";
 import type { PhaseResult, ReadyTests, TestRun, TestsPlace } from "./test-run.ts";
 import { uncounted } from "./tests-result.ts";
 
 /**
- * Installs what the tests need; resolves to null when it has gone well, else to the result of a run whose tests were not
- * reached. @throws what starting a command throws
+ * Installs what the tests need; resolves to the shell line that did, and to the result of a run whose tests were not reached,
+ * null when it has gone well. @throws what starting a command throws
  */
 export async function install(
-  { spec, dependencies, caller, listener }: TestRun,
-  { project: { setupCommand: line }, image }: ReadyTests,
+  run: TestRun,
+  ready: ReadyTests,
   { sandbox, record, profile }: TestsPlace,
-): Promise<PhaseResult | null> {
-  if (line === null) return null;
+): Promise<{ readonly line: string | null; readonly result: PhaseResult | null }> {
+  const { spec, dependencies, caller, listener } = run;
   const { environment } = profile;
-  const where = { line, image, environment, timeoutMs: spec.setupTimeoutMs };
-  const ended = await installDependencies(sandbox, { ...dependencies, ...listener, ...where }, caller);
-  if (ended === null) return null;
+  const keeping = {
+    ...dependencies,
+    ociRuntime: spec.ociRuntime,
+    diskBytes: spec.limits.diskBytes,
+    planLike: () => planSandbox(run, ready),
+  };
+  const what = { ...ready.project, image: ready.image, keeping, environment, timeoutMs: spec.setupTimeoutMs };
+  const { line, failed } = await installDependencies(sandbox, { ...dependencies, ...listener, ...what }, caller);
+  return { line, result: line === null || failed === null ? null : notInstalled(line, failed, record) };
+}
+
+function notInstalled(line: string, ended: EndedLine, record: TestsPlace["record"]): PhaseResult {
   const error = explainInstallation(line, ended);
   const { exitCode, durationMs } = ended.end;
   const outcome = error.errorType === "CANCELLED" ? "cancelled" : "failed";

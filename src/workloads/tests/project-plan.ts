@@ -1,3 +1,4 @@
+import { chooseInstallation, type Installation } from "../dependencies/installation.ts";
 import type { ReadProject } from "../project/read-project.ts";
 import { choosesNodeReporter, type WantedReporters } from "./inside/command-variables.ts";
 import { expectsBun, projectTools, type ProjectTools } from "../dependencies/project-tools.ts";
@@ -7,8 +8,7 @@ import type { TestsSpec } from "./tests-spec.ts";
 export interface ProjectPlan {
   readonly tools: ProjectTools;
   readonly reporters: WantedReporters;
-  /** What is run before the tests; null: nothing. */
-  readonly setupCommand: string | null;
+  readonly installation: Installation;
 }
 
 /** Chooses image, installation and reporters by what is asked for and what stands in the project. */
@@ -17,13 +17,9 @@ export function planProject(
   { names, manifest }: ReadProject,
 ): ProjectPlan {
   const tools = projectTools(testCommand, names);
-  // Dependencies that are copied need no installation.
-  const isCopied = includeIgnored && names.includes("node_modules") && tools.image !== "python";
-  const install = isCopied ? null : tools.install;
-  const chosen = setupCommand === undefined ? install : setupCommand.trim() === "" ? null : setupCommand;
   return {
     tools,
-    setupCommand: chosen,
+    installation: chooseInstallation({ setupCommand, includeIgnored, names, tools }),
     reporters: {
       nodeTest: !choosesNodeReporter(testCommand) && !choosesNodeReporter(manifest),
       bun: expectsBun(`${testCommand}\n${manifest}`, names),

@@ -1,42 +1,32 @@
 import type { GloveboxError } from "../../errors/glovebox-error.ts";
-import { executeProfile, type Profile } from "../../policy/profile.ts";
-import { watchedScratch } from "../../policy/scratch.ts";
-import { toolVariables } from "../dependencies/tool-variables.ts";
-import { planOf } from "../program/plan-of.ts";
-import { WatchedScratch } from "../run/disk/watched-scratch.ts";
 import type { RunIds } from "../run/log-ending.ts";
 import { copyProject } from "../project/copy-project.ts";
 import { install } from "./install-phase.ts";
+import { planSandbox } from "./plan-sandbox.ts";
 import { runTestPhase } from "./test-phase.ts";
 import type { PhaseResult, ReadyTests, TestRun, TestsPlace } from "./test-run.ts";
 import { uncounted, type TestsResult } from "./tests-result.ts";
 
-/** Time beyond that of the commands before any sweep may take the sandbox: starting, copying, reading, removal. */
-const lifetimeMarginMs = 900_000;
-
 /** Opens a sandbox, copies the project, installs, tests, reads what came of it and removes it. @throws as `runTests` */
 export async function runInSandbox(ids: RunIds, run: TestRun, ready: ReadyTests): Promise<TestsResult> {
   const { spec, dependencies, caller, listener, capabilities } = run;
-  const { diskBytes } = spec.limits;
-  const mayBeOnDisk = dependencies.diskScratch.serves(capabilities);
-  await using scratch = mayBeOnDisk ? await WatchedScratch.open({ ...dependencies, diskBytes }) : null;
-  const profile = profileOf(run, ready, scratch !== null);
-  const lifetimeMs = spec.limits.timeoutMs + spec.setupTimeoutMs + lifetimeMarginMs;
-  const plan = { ...planOf(profile, lifetimeMs), mounts: scratch?.mounts, id: spec.sandboxId };
+  await using planned = await planSandbox(run, ready);
+  const { profile, scratch } = planned;
+  const plan = { ...planned.plan, id: spec.sandboxId };
   await using sandbox = await dependencies.sandboxes.open(dependencies.engine, plan, caller);
   scratch?.watch(sandbox);
   ids.sandbox = sandbox.id;
   const record = (ids.record = sandbox.beginRun({ ...ids, timeoutMs: spec.limits.timeoutMs, network: spec.network }));
   listener.onSandbox(sandbox.id);
   const at = { ids, sandbox, record, profile };
-  const { leftOut, result } = await runPhases(run, ready, at).catch((error: unknown) => {
+  const { leftOut, line, result } = await runPhases(run, ready, at).catch((error: unknown) => {
     throw scratch?.error ?? error;
   });
   return {
     ...result,
     ...endedForDisk(scratch?.error ?? null),
     image: capabilities.images ? ready.image : null,
-    setupCommand: ready.project.setupCommand,
+    setupCommand: line,
     sandboxId: sandbox.id,
     engine: dependencies.engine.name,
     isolation: capabilities.isolation,
@@ -50,27 +40,17 @@ async function runPhases(
   run: TestRun,
   ready: ReadyTests,
   at: TestsPlace,
-): Promise<{ readonly leftOut: readonly string[]; readonly result: PhaseResult }> {
+): Promise<{ readonly leftOut: readonly string[]; readonly line: string | null; readonly result: PhaseResult }> {
   const { spec, dependencies, caller, listener } = run;
   listener.onProgress("Copying the project");
   const source = { ...spec, maxBytes: spec.limits.diskBytes };
   const leftOut = await copyProject(source, at.sandbox, { signal: caller.signal, platform: dependencies.platform });
-  return { leftOut, result: (await install(run, ready, at)) ?? (await runTestPhase(run, ready, at)) };
+  const { line, result } = await install(run, ready, at);
+  return { leftOut, line, result: result ?? (await runTestPhase(run, ready, at)) };
 }
 
 /** What there was of reports went with the sandbox. */
 function endedForDisk(error: GloveboxError | null): Partial<TestsResult> {
   if (error === null) return {};
   return { ...uncounted, verdict: "could_not_run", reason: error.message, outcome: "sandbox_lost", error };
-}
-
-function profileOf({ spec, capabilities }: TestRun, { image, grant }: ReadyTests, isOnDisk: boolean): Profile {
-  const profile = executeProfile({
-    ...spec,
-    image,
-    scratchStorage: capabilities.scratch,
-    networkEnvironment: grant?.environment,
-    environment: { ...toolVariables, ...spec.environment },
-  });
-  return { ...profile, ...(isOnDisk ? { scratch: watchedScratch(spec.limits) } : {}), kind: "test" };
 }

@@ -2,6 +2,7 @@ import { untilCancelled } from "../../base/abort.ts";
 import { assertRunsAnyProgram } from "../../engines/capabilities.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Caller } from "../../sandbox/sandboxes.ts";
+import { chooseImage } from "../dependencies/image/choose-image.ts";
 import { checkEngine } from "../program/check-engine.ts";
 import { loggingFailure, type RunIds } from "../run/log-ending.ts";
 import { readProject } from "../project/read-project.ts";
@@ -43,7 +44,12 @@ export async function runTests(
 async function prepareAndRun(ids: RunIds, run: TestRun): Promise<TestsResult> {
   const { spec, dependencies, caller } = run;
   const project = planProject(spec, await readProject(spec.project, dependencies.platform));
-  const image = spec.image ?? spec.defaultImages[project.tools.image];
+  const image = await chooseImage({
+    ...spec,
+    defaultImage: spec.defaultImages[project.tools.image],
+    hasImages: run.capabilities.images,
+    platform: dependencies.platform,
+  });
   await dependencies.provideImage(image, spec.image !== undefined);
   const grant = await untilCancelled(dependencies.network.grant(spec.network, caller.principal), caller.signal);
   return runInSandbox(ids, run, { project, image, grant });

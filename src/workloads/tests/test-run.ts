@@ -3,6 +3,7 @@ import type { NetworkGrant } from "../../egress/network-access.ts";
 import type { Capabilities } from "../../engines/capabilities.ts";
 import type { Engine } from "../../engines/engine.ts";
 import type { Denial } from "../../policy/network/denial.ts";
+import type { Packages } from "../../packages/packages.ts";
 import type { Profile } from "../../policy/profile.ts";
 import type { OpenRun } from "../../sandbox/run-record.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
@@ -22,6 +23,8 @@ export interface TestsDependencies {
   /** Has an image there, pulled or built. */
   readonly provideImage: (image: string, isDemanded: boolean) => Promise<void>;
   readonly network: GrantNetwork;
+  /** Where installed dependencies are kept. */
+  readonly packages: Pick<Packages, "projects">;
   readonly maxOutputBytes: number;
   /** As in `process.platform`. */
   readonly platform: NodeJS.Platform;

@@ -1,0 +1,84 @@
+import { constants } from "node:fs";
+import { open } from "node:fs/promises";
+import { parse, type ParseError } from "jsonc-parser";
+import { kibibyte } from "../../../base/bytes.ts";
+import { errorCode } from "../../../errors/error-code.ts";
+import { GloveboxError } from "../../../errors/glovebox-error.ts";
+import { checkImageReference } from "../../../policy/image-reference.ts";
+import { HostFolder } from "../../../sandbox/copy/host-folder.ts";
+import { onHost } from "../../../sandbox/copy/on-host.ts";
+import type { OpenPlace } from "../../../sandbox/mounts/open-place.ts";
+import { readBounded } from "../../../sandbox/mounts/read-bounded.ts";
+
+/** Where a project has its description; the first that is there counts. */
+const places = [".devcontainer/devcontainer.json", ".devcontainer.json"] as const;
+const maxBytes = 64 * kibibyte;
+
+/**
+ * The `image` of a project's devcontainer, of which nothing else is read (SPEC TE4); null where there is none, as in one
+ * that names a Dockerfile. No link is followed.
+ * @throws INVALID_REQUEST for a file that is no such description, whose image is no reference, or that has more than 64 KiB
+ */
+export async function devcontainerImage(
+  project: Pick<OpenPlace, "stablePath">,
+  platform: NodeJS.Platform,
+): Promise<string | null> {
+  await using folder = await HostFolder.of(project, platform);
+  for (const place of places) {
+    const text = await readText(folder, place);
+    if (text !== null) return imageOf(text, place);
+  }
+  return null;
+}
+
+async function readText(root: HostFolder, place: string): Promise<string | null> {
+  const [first = "", second] = place.split("/");
+  try {
+    if (second === undefined) return await readFileText(root, first, place);
+    await using folder = await root.enter(first);
+    return await readFileText(folder, second, place);
+  } catch (error) {
+    if (errorCode(error) === "ENOENT") return null;
+    return onHost(place, Promise.reject(error as Error));
+  }
+}
+
+async function readFileText(folder: HostFolder, name: string, place: string): Promise<string> {
+  // A FIFO must not make the opening wait.
+  const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+  await using file = await open(folder.at(name), flags);
+  if (!(await file.stat()).isFile()) throw invalid(place, "is no plain file");
+  const bytes = await readBounded(file, maxBytes);
+  if (bytes === null) throw invalid(place, `has more than ${maxBytes / kibibyte} KiB`);
+  return Buffer.from(bytes).toString("utf8");
+}
+
+/** Pure. @throws INVALID_REQUEST */
+export function imageOf(text: string, place: string): string | null {
+  const value = parseDescription(text, place);
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw invalid(place, "holds no JSON object");
+  const image = Object.hasOwn(value, "image") ? (value as { readonly image: unknown }).image : undefined;
+  if (image === undefined) return null;
+  if (typeof image !== "string") throw invalid(place, 'has an "image" that is no string');
+  return checkImageReference(image, `image of ${place}`);
+}
+
+function parseDescription(text: string, place: string): unknown {
+  const errors: ParseError[] = [];
+  try {
+    // Byte order marks are not its business.
+    const value: unknown = parse(text.replace(/^\ufeff/, ""), errors, { allowTrailingComma: true });
+    if (errors.length === 0) return value;
+  } catch {
+    // Brackets in brackets, deeper than its parser goes.
+  }
+  const line = text.slice(0, errors[0]?.offset ?? 0).split("\n").length;
+  throw invalid(place, `is no JSON with comments (line ${line})`);
+}
+
+function invalid(place: string, problem: string): GloveboxError {
+  return new GloveboxError("INVALID_REQUEST", `${place} of the project ${problem}.`, {
+    suggestion: 'Correct it, such as { "image": "python:3.12-slim" }, or name the image in the request.',
+    context: { field: "project_path", file: place },
+  });
+}

@@ -1,0 +1,13 @@
+import type { InputFiles } from "./installer.ts";
+
+/** `package.json`; empty where it is none, of which the installer tells. */
+export function manifestOf(files: InputFiles): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(files["package.json"] ?? "");
+    return typeof value === "object" && value !== null && !Array.isArray(value)
+      ? (value as Readonly<Record<string, unknown>>)
+      : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,101 @@
+import { createHash } from "node:crypto";
+import type { Engine } from "../../../engines/engine.ts";
+import type { Packages } from "../../../packages/packages.ts";
+import type { ProjectSet } from "../../../packages/project-sets.ts";
+import { workFolder } from "../../../policy/scratch.ts";
+import { CopyBudget } from "../../../sandbox/copy/copy-budget.ts";
+import type { NewTreeEntry } from "../../../sandbox/files/file-facts.ts";
+import { encodeTar } from "../../../sandbox/files/tar/tar-stream.ts";
+import type { Sandbox } from "../../../sandbox/sandbox.ts";
+import type { SandboxPlan } from "../../../sandbox/sandbox-plan.ts";
+import type { Caller, Sandboxes } from "../../../sandbox/sandboxes.ts";
+import { copyFolder } from "../../project/copy-project.ts";
+import type { InputFiles, InstallerName, KeptInstallation } from "../installers/installer.ts";
+import { keptEntries } from "./kept-entries.ts";
+
+/** The sandbox of an installer, to be opened. */
+export interface InstallerPlan extends AsyncDisposable {
+  readonly plan: SandboxPlan;
+  /** Watches what it writes to this machine's disk; null: it writes there nowhere. */
+  readonly scratch: { watch(sandbox: Sandbox): void } | null;
+}
+
+/** Where dependencies are kept, and what installs them. */
+export interface Keeping {
+  readonly packages: Pick<Packages, "projects">;
+  readonly engine: Engine;
+  readonly ociRuntime: string | undefined;
+  /** Of all files of one set. */
+  readonly diskBytes: number;
+  /** Plans a sandbox like the one that gets them, with scratch of its own, which goes when that is disposed of. */
+  readonly planLike: () => Promise<InstallerPlan>;
+}
+
+/** One installation to be kept. */
+export interface KeptRequest extends Keeping, KeptInstallation {
+  readonly image: string;
+  readonly installer: InstallerName;
+  /** All that the installer reads, as the project has it. */
+  readonly inputs: InputFiles;
+  readonly environment: Readonly<Record<string, string>>;
+  /** Runs a line in the installer's sandbox, with the registries. @throws when it fails */
+  readonly install: (sandbox: Sandbox, line: string) => Promise<void>;
+  readonly onProgress: (message: string) => void;
+}
+
+/** Files, folders and links of one set. */
+const maxEntries = 200_000;
+
+/**
+ * Dependencies of a project that are kept, as an archive for `putKept`. What is not kept yet is installed first, in a sandbox
+ * that has the installer's files and nothing else of the project. @throws what installing, packing and opening a sandbox throw
+ */
+export async function provideKept(request: KeptRequest, caller: Caller): Promise<ProjectSet> {
+  const { packages, engine, image, ociRuntime, ecosystem, interpreter, installer, onProgress } = request;
+  const inputs = [...Object.keys(request.inputs), digestOf(request)];
+  const manager = `project/${installer}` as const;
+  const set = { engine, image, ociRuntime, interpreter, ecosystem, manager, inputs };
+  return packages.projects.provide(set, caller, {
+    make: (sandboxes, digest) => installApart(sandboxes, { ...request, image: digest }, caller),
+    onWait: () => onProgress("Waiting for another installation of the same dependencies"),
+  });
+}
+
+/** Puts them into a project's copy, whose own they are. @throws POLICY_DENIED when they do not fit */
+export async function putKept(sandbox: Pick<Sandbox, "files">, kept: ProjectSet, { signal }: Caller): Promise<void> {
+  await sandbox.files.unpack(workFolder, kept.archive(), { signal });
+}
+
+/** Names nothing that is read, so that no list of sets shows what projects have in their files. */
+function digestOf({ installer, line, kept, inputs, environment }: KeptRequest): string {
+  const sorted = (table: InputFiles): readonly (readonly string[])[] =>
+    Object.entries(table).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  const text = JSON.stringify([1, installer, line, kept, sorted(inputs), sorted(environment)]);
+  return `sha256:${createHash("sha256").update(text).digest("hex")}`;
+}
+
+async function* installApart(
+  sandboxes: Sandboxes,
+  { engine, image, diskBytes, planLike, files, line, kept, install, onProgress }: KeptRequest,
+  caller: Caller,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const { signal } = caller;
+  await using planned = await planLike();
+  await using sandbox = await sandboxes.open(engine, { ...planned.plan, image, kind: "install" }, caller);
+  planned.scratch?.watch(sandbox);
+  await sandbox.files.writeTree(copyFolder, newFiles(files), { signal });
+  await install(sandbox, line);
+  onProgress("Keeping the dependencies for later runs");
+  const budget = new CopyBudget({ maxBytes: diskBytes, maxEntries });
+  yield* encodeTar(keptEntries(sandbox.files, kept, { budget, signal }));
+}
+
+function* newFiles(files: InputFiles): Generator<NewTreeEntry, void, undefined> {
+  for (const [path, text] of Object.entries(files)) {
+    const bytes = Buffer.from(text);
+    const chunks = async function* (): AsyncGenerator<Uint8Array, void, undefined> {
+      yield bytes;
+    };
+    yield { kind: "file", path, mode: 0o644, modifiedAtMs: 0, sizeBytes: bytes.length, chunks: chunks() };
+  }
+}

@@ -1,0 +1,163 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { loadHostConfig } from "../../src/config/host-config.ts";
+import { parseRequest } from "../../src/operations/contract/parse-request.ts";
+import { runTestsContract, type RunTestsResponse } from "../../src/operations/tests/run-tests-contract.ts";
+import { runTestsHandler } from "../../src/operations/tests/run-tests-handler.ts";
+import { createPlatform, type Platform } from "../../src/platform/platform.ts";
+import { useGlovebox } from "../helpers/open-glovebox.ts";
+import { PackageRegistry } from "../helpers/package-registry.ts";
+import { sessionImages } from "../helpers/test-images.ts";
+
+type Files = Readonly<Record<string, string>>;
+
+/** What the package's own script sees and leaves, which runs where Bun installs what a project trusts. */
+const leave = [
+  "ls -A /work/project | tr '\\n' ' ' >seen",
+  "mkfifo pipe",
+  "ln -s /etc/passwd out",
+  "ln -s ../../../.glovebox reports",
+  "echo 'exit 0' >rights",
+  "chmod 755 rights",
+].join(" && ");
+const registry = await PackageRegistry.start();
+registry.addNpm({ name: "kept-word", version: "1.0.0", files: { "index.js": "module.exports = 'one';\n" } });
+registry.addNpm({ name: "kept-word", version: "2.0.0", files: { "index.js": "module.exports = 'two';\n" } });
+registry.addNpm({
+  ...{ name: "kept-script", version: "1.0.0", files: { "index.js": "module.exports = 1;\n" } },
+  scripts: { postinstall: leave },
+});
+registry.addWheel({ name: "kept_wheel", version: "1.0.0", files: { "kept_wheel.py": "word = 'wheel'\n" } });
+
+const folder = realpathSync(mkdtempSync(path.join(tmpdir(), "glovebox-kept-")));
+const directory = path.join(folder, "cache");
+afterAll(() => {
+  registry[Symbol.dispose]();
+  execFileSync("sh", ["-c", 'chmod -R u+w "$1" && rm -r "$1"', "sh", folder]);
+});
+
+const manifest = (dependencies: object, more: object = {}): string =>
+  JSON.stringify({ name: "p", dependencies, ...more });
+const locked = (version: string): Files => ({
+  "package.json": manifest({ "kept-word": version }),
+  "package-lock.json": JSON.stringify({
+    name: "p",
+    lockfileVersion: 3,
+    packages: {
+      "": { name: "p", dependencies: { "kept-word": version } },
+      "node_modules/kept-word": { version, resolved: `${registry.base}/files/kept-word-${version}.tgz` },
+    },
+  }),
+});
+const test = (name: string, code: string): Files => ({
+  [`${name}.test.js`]: `require("node:test").test(${JSON.stringify(name)}, () => { ${code} });`,
+});
+const expects = (word: string): Files =>
+  test("word", `require("node:assert").equal(require("kept-word"), ${JSON.stringify(word)});`);
+
+describe("dependencies of a project on docker that are kept for later runs", () => {
+  useGlovebox("docker");
+  let platform: Platform;
+  beforeAll(async () => {
+    mkdirSync(path.join(folder, "projects"));
+    const settings = { images: sessionImages, network: registry.network, packages: { directory } };
+    const { config, host } = await loadHostConfig({ settings });
+    const workingDirectory = path.join(folder, "projects");
+    platform = createPlatform({ config, host: { ...host, workingDirectory }, door: "person", defaultEngine: "docker" });
+    return () => platform.close();
+  });
+  beforeEach(() => registry.forget());
+
+  let people = 0;
+  /** Somebody for whom nothing is kept yet, also when a test is tried again. */
+  const someone = (): string => `person-${(people += 1)}`;
+  const run = (files: Files, test_command: string, principal: string): Promise<RunTestsResponse> => {
+    const project = path.join(folder, "projects/project");
+    rmSync(project, { recursive: true, force: true });
+    mkdirSync(project);
+    for (const [name, text] of Object.entries(files)) writeFileSync(path.join(project, name), text);
+    const request = parseRequest(runTestsContract, { project_path: project, test_command });
+    return runTestsHandler.run(platform, request, { principal });
+  };
+
+  it("come from the registry once, and a run that changes them changes its own copy", async () => {
+    const spoil = 'require("node:fs").writeFileSync("node_modules/kept-word/index.js", "module.exports = \'spoilt\'");';
+    const ann = someone();
+    const first = await run({ ...locked("1.0.0"), ...expects("one"), ...test("z", spoil) }, "node --test", ann);
+    expect(first, first.output).toMatchObject({ verdict: "passed", passed: 2 });
+    expect(first.setup_command).toMatch(/^npm ci /);
+    expect(registry.downloads("kept-word")).toBe(1);
+    registry.forget();
+    const again = await run({ ...locked("1.0.0"), ...expects("one") }, "node --test", ann);
+    expect(again, again.output).toMatchObject({ verdict: "passed", passed: 1 });
+    expect(registry.requests).toEqual([]);
+    expect(readdirSync(path.join(folder, "projects/project"))).not.toContain("node_modules");
+  });
+
+  const passes = async (files: Files, who: string): Promise<void> => {
+    const response = await run({ ...locked("1.0.0"), ...expects("one"), ...files }, "node --test", who);
+    expect(response, response.output).toMatchObject({ verdict: "passed" });
+  };
+
+  it("are nobody else's", async () => {
+    await passes({}, someone());
+    await passes({}, someone());
+    expect(registry.downloads("kept-word")).toBe(2);
+  });
+
+  it("are no other manifest's, whose scripts work on the copy of their run", async () => {
+    const ann = someone();
+    const scripts = { postinstall: "echo 'module.exports = \"mine\"' >node_modules/kept-word/index.js" };
+    const scripted = { ...expects("mine"), "package.json": manifest({ "kept-word": "1.0.0" }, { scripts }) };
+    await passes(scripted, ann);
+    await passes({}, ann);
+    expect(registry.downloads("kept-word")).toBe(2);
+    await passes(scripted, ann);
+    expect(registry.downloads("kept-word")).toBe(2);
+  });
+
+  it("are no other lockfile's or setting's", async () => {
+    const ann = someone();
+    await passes({ ".npmrc": "save-exact=true\n" }, ann);
+    await passes({}, ann);
+    await passes({ ...locked("2.0.0"), ...expects("two") }, ann);
+    expect(registry.downloads("kept-word")).toBe(3);
+  });
+
+  it("do not fit where the lockfile does not, in the installer's own words", async () => {
+    const files = { ...locked("1.0.0"), ...expects("one"), "package.json": manifest({ "kept-word": "2.0.0" }) };
+    const response = await run(files, "node --test", someone());
+    expect(response).toMatchObject({ verdict: "could_not_run", counted: false });
+    expect(response.reason).toMatch(/npm ci.+package\.json and package-lock\.json/s);
+  });
+
+  it("bring no rights and no pipes along, and their scripts see nothing of the project", async () => {
+    const files = {
+      "package.json": manifest({ "kept-script": "1.0.0" }, { trustedDependencies: ["kept-script"] }),
+      "bun.lock": `{ "lockfileVersion": 1, "workspaces": { "": { "name": "p", "dependencies": { "kept-script": "1.0.0" } } }, "trustedDependencies": ["kept-script"], "packages": { "kept-script": ["kept-script@1.0.0", "${registry.base}/files/kept-script-1.0.0.tgz", {}, ""] } }`,
+      "secret.txt": "of the project",
+    };
+    const look =
+      "cd node_modules/kept-script && cat seen && find . ! -type d -printf '%p %M\\n' && cat reports/* ; exit 3";
+    const { output } = await run(files, look, someone());
+    expect(output).toContain("package.json");
+    expect(output).not.toContain("secret.txt");
+    expect(output).toContain("./rights -rwxr-xr-x");
+    expect(output).toContain("./out l");
+    expect(output).not.toContain("./pipe");
+    const set = (await platform.packages.list())[0];
+    expect(readdirSync(path.join(directory, "sets", set?.id ?? "", "files"))).toEqual(["dependencies.tar"]);
+  });
+
+  it("of pip are kept likewise", async () => {
+    const files = { "requirements.txt": "kept_wheel==1.0.0\n", "test_a.py": "import kept_wheel\ndef test_a(): pass\n" };
+    const ann = someone();
+    expect(await run(files, "pytest", ann)).toMatchObject({ verdict: "passed" });
+    registry.forget();
+    expect(await run(files, "pytest", ann)).toMatchObject({ verdict: "passed" });
+    expect(registry.requests).toEqual([]);
+  });
+});
