@@ -32,12 +32,12 @@ async function listen(name: string, answer: Uint8Array | string | null): Promise
   return { heard };
 }
 
-function ask(name: string, signal?: AbortSignal): Promise<unknown> {
+function ask(name: string, { signal, acceptMs }: { signal?: AbortSignal; acceptMs?: number } = {}): Promise<unknown> {
   const uid = process.getuid?.() ?? null;
   const leases = { stateOf: () => Promise.resolve("living" as const) };
   const own = new PeerFolder({ folder, owner: "own-1", uid, platform: process.platform, leases });
   const call: OperationCall = { principal: "local", signal };
-  return new Peers(own).at(path.join(folder, name))(
+  return new Peers(own, acceptMs).at(path.join(folder, name))(
     execInSandboxContract,
     { sandbox_id: "sbx-1", command: ["true"] },
     call,
@@ -57,10 +57,11 @@ it("a process that is not there, or answers nothing, holds nobody up", async () 
   await failureOf(ask("own-8"), "SANDBOX_LOST");
   const { heard } = await listen("own-9", null);
   const giveUp = new AbortController();
-  const asked = ask("own-9", giveUp.signal);
+  const asked = ask("own-9", { signal: giveUp.signal });
   await expect.poll(() => heard.length, { timeout: 10_000 }).toBe(1);
   giveUp.abort();
   await failureOf(asked, "CANCELLED");
+  await failureOf(ask("own-9", { acceptMs: 100 }), "SANDBOX_LOST");
 });
 
 it("a link or a file in place of a socket is not spoken to", async () => {

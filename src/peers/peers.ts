@@ -8,17 +8,19 @@ import { brokenPeer } from "./peer-errors.ts";
 import type { PeerFolder } from "./peer-folder.ts";
 import { peerPath } from "./peer-operations.ts";
 
-/** How long another process may take to accept a call. */
-const acceptMs = 10_000;
+/** How long another process may take to accept a call, unless it is said. */
+const defaultAcceptMs = 10_000;
 /** Of an answer: above both streams of a program at the largest `max_output_bytes`, as JSON. */
 const maxAnswerBytes = 512 * mebibyte;
 
 /** The other processes of this user on this machine, which have sandboxes of their own. */
 export class Peers {
   readonly #folder: Pick<PeerFolder, "assertOwn" | "others">;
+  readonly #acceptMs: number;
 
-  constructor(folder: Pick<PeerFolder, "assertOwn" | "others">) {
+  constructor(folder: Pick<PeerFolder, "assertOwn" | "others">, acceptMs: number = defaultAcceptMs) {
     this.#folder = folder;
+    this.#acceptMs = acceptMs;
   }
 
   /** Addresses of those that can be asked. */
@@ -39,7 +41,7 @@ export class Peers {
       const { WebSocket } = await import("ws");
       const socket = new WebSocket(`ws://localhost${peerPath(contract)}`, {
         createConnection: () => connect(address),
-        handshakeTimeout: acceptMs,
+        handshakeTimeout: this.#acceptMs,
         maxPayload: maxAnswerBytes,
         perMessageDeflate: false,
       });
