@@ -40,7 +40,8 @@ export class Peers {
       // Loaded on use: most processes never ask another one.
       const { WebSocket } = await import("ws");
       const socket = new WebSocket(`ws://localhost${peerPath(contract)}`, {
-        createConnection: () => connect(address),
+        // The time for the handshake is one of the connection.
+        createConnection: () => connect({ path: address, timeout: this.#acceptMs }),
         handshakeTimeout: this.#acceptMs,
         maxPayload: maxAnswerBytes,
         perMessageDeflate: false,
