@@ -56,7 +56,7 @@ export function openHttpCaller({ url, key, signal, maxRetries = 0 }: HttpCallerO
       throw error instanceof GloveboxError ? error : brokenConnection(base, error);
     }
   };
-  const send = async (contract: OperationContract, request: object, call: OperationCall): Promise<unknown> => {
+  const send: Send = async (contract, request, call) => {
     const { signal: own } = call;
     const special = ownSandboxesOperation(contract);
     if (special !== null) return special(request, (route) => ask(route, { accept: json, signal: own }, readDated));
@@ -79,7 +79,19 @@ export function openHttpCaller({ url, key, signal, maxRetries = 0 }: HttpCallerO
     const url = `${base.replace(/^http/, "ws")}${path}?ticket=${encodeURIComponent(ticket)}`;
     return liveCall(new WebSocket(url), contract, Object.fromEntries(rest), { ...call, signal: giveUp });
   };
-  const patient = async (contract: OperationContract, request: object, call: OperationCall): Promise<unknown> => {
+  return {
+    call: withRetries(send, maxRetries) as Caller["call"],
+    // A server knows its own principals by their keys.
+    principal: "remote",
+    close: () => Promise.resolve(closing.abort()),
+  };
+}
+
+type Send = (contract: OperationContract, request: object, call: OperationCall) => Promise<unknown>;
+
+/** Sends what the server has no room for again, after the time that it names. */
+function withRetries(send: Send, maxRetries: number): Send {
+  return async (contract, request, call) => {
     for (let left = maxRetries; ; left -= 1) {
       try {
         return await send(contract, request, call);
@@ -89,12 +101,6 @@ export function openHttpCaller({ url, key, signal, maxRetries = 0 }: HttpCallerO
         await pause(Math.min(Math.max(Number(seconds) || 1, 0.1), maxPauseSeconds) * 1000, call.signal);
       }
     }
-  };
-  return {
-    call: patient as Caller["call"],
-    // A server knows its own principals by their keys.
-    principal: "remote",
-    close: () => Promise.resolve(closing.abort()),
   };
 }
 
