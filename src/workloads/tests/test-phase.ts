@@ -26,8 +26,10 @@ export async function runTestPhase(run: TestRun, ready: ReadyTests, at: TestsPla
   const { reporters } = ready.project;
   if (spec.reportFile !== undefined) await removeReportFile(sandbox, spec.reportFile, { signal });
   await layTrustedFiles(sandbox, spec.trustedFiles, { signal });
-  const seeds = await placeReporters(sandbox.files, { signal });
-  const { oomKills: oomKillsBefore } = await sandbox.stats();
+  const [seeds, { oomKills: oomKillsBefore }] = await Promise.all([
+    placeReporters(sandbox.files, { signal }),
+    sandbox.stats(),
+  ]);
   const startMs = dependencies.now();
   const ended = await runLine(sandbox, {
     ...dependencies,
@@ -50,10 +52,10 @@ export async function runTestPhase(run: TestRun, ready: ReadyTests, at: TestsPla
   const isReadable = ended.isGone && ended.end.interruption === null && judged.end.exitCode !== null;
   const collect = { seeds, expectsBun: reporters.bun, reportFile: spec.reportFile, signal };
   const collected = isReadable ? await collectReports(sandbox.files, collect) : null;
-  await sandbox.remove();
   const output = ended.output.text();
   const counting = { ...dependencies, output, startMs, signal };
-  const { counted, state, runs } = await countReports(spec, collected, counting);
+  // Its bytes are here: what reads them needs the sandbox no more.
+  const [{ counted, state, runs }] = await Promise.all([countReports(spec, collected, counting), sandbox.remove()]);
   const concluded = concludeRun(judged, {
     ids,
     logger: dependencies.logger,
