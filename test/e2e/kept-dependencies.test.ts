@@ -152,6 +152,17 @@ describe("dependencies of a project on docker that are kept for later runs", () 
     expect(readdirSync(path.join(directory, "sets", set?.id ?? "", "files"))).toEqual(["dependencies.tar"]);
   });
 
+  it("are installed without a lockfile where that goes well, and may be missing", async () => {
+    const code = { "test_a.py": "def test_a(): pass\n" };
+    const [ann, build] = [someone(), '[build-system]\nrequires = ["there-is-none"]\n'];
+    const needing = { "pyproject.toml": '[project]\nname = "p"\nversion = "1"\ndependencies = ["kept_wheel"]\n' };
+    const found = { "test_a.py": "import kept_wheel\ndef test_a(): pass\n" };
+    expect(await run({ ...found, ...needing }, "pytest", ann)).toMatchObject({ verdict: "passed" });
+    const response = await run({ ...code, "pyproject.toml": build }, "pytest", ann);
+    expect(response).toMatchObject({ verdict: "passed", passed: 1 });
+    expect(response.warnings.join("\n")).toMatch(/pip install --editable .+ no lockfile/);
+  });
+
   it("of pip are kept likewise", async () => {
     const files = { "requirements.txt": "kept_wheel==1.0.0\n", "test_a.py": "import kept_wheel\ndef test_a(): pass\n" };
     const ann = someone();

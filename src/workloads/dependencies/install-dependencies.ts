@@ -29,6 +29,8 @@ export interface InstalledDependencies {
   readonly line: string | null;
   /** How the line ended where it failed, for `explainInstallation`. */
   readonly failed: EndedLine | null;
+  /** That an installation failed which may be missing: why, in one sentence. */
+  readonly warnings: readonly string[];
 }
 
 /**
@@ -41,16 +43,18 @@ export async function installDependencies(
   caller: Caller,
 ): Promise<InstalledDependencies> {
   const { installation } = request;
-  if (installation === null) return { line: null, failed: null };
+  if (installation === null) return { line: null, failed: null, warnings: [] };
   const run = async (line: string): Promise<InstalledDependencies> => ({
     line,
     failed: await runInstallation(sandbox, { ...request, line }, caller),
+    warnings: [],
   });
   if ("line" in installation) return run(installation.line);
-  const { inputs, line: lineOf, keep } = installers[installation.installer];
+  const { inputs, line: lineOf, isOptional = false, keep } = installers[installation.installer];
   const { files, isWhole } = await readInputs(sandbox, inputs, { signal: caller.signal });
   const line = lineOf(files);
-  if (line === null) return { line, failed: null };
+  if (line === null) return { line, failed: null, warnings: [] };
+  if (isOptional) return forgiving(await run(line));
   const kept = isWhole && request.keeping !== null ? keep(files) : null;
   if (kept === null || request.keeping === null) return run(line);
   const set = { ...kept, ...request.keeping, ...request, installer: installation.installer, inputs: files };
@@ -58,7 +62,16 @@ export async function installDependencies(
   if (provided === null) return await run(line);
   request.onProgress("Taking kept dependencies");
   await putKept(sandbox, provided, caller);
-  return kept.after === null ? { line, failed: null } : await run(kept.after);
+  return kept.after === null ? { line, failed: null, warnings: [] } : await run(kept.after);
+}
+
+/** What an installation that may be missing comes to; one that was interrupted took the sandbox with it. */
+function forgiving({ line, failed, warnings }: InstalledDependencies): InstalledDependencies {
+  if (line === null || failed === null || failed.end.interruption !== null || !failed.isGone)
+    return { line, failed, warnings };
+  const [reason = ""] = explainInstallation(line, failed).message.split("\n", 1);
+  const last = failed.output.text().trim().split("\n").at(-1)?.slice(0, 300) ?? "";
+  return { line, failed: null, warnings: [`${reason} The project has no lockfile, so it goes on without. ${last}`] };
 }
 
 /** Null where the installation apart from the project failed: with all of the project it may go well, or says why not. */

@@ -31,6 +31,7 @@ export const toolVariables: Readonly<Record<string, string>> = {
   npm_config_cache: `${cacheFolder}/npm`,
   npm_config_store_dir: `${cacheFolder}/pnpm`,
   PIP_NO_CACHE_DIR: "1",
+  PIP_RETRIES: "2",
 };
 
 /** A shell line as a command that finds what was installed. It begins when a line comes on its standard input. */

@@ -1,4 +1,8 @@
-import { explainInstallation, installDependencies } from "../dependencies/install-dependencies.ts";
+import {
+  explainInstallation,
+  installDependencies,
+  type InstalledDependencies,
+} from "../dependencies/install-dependencies.ts";
 import type { EndedLine } from "../dependencies/run-line.ts";
 import { networkWarnings } from "../run/explain-network.ts";
 import { planSandbox } from "./plan-sandbox.ts";
@@ -13,7 +17,7 @@ export async function install(
   run: TestRun,
   ready: ReadyTests,
   { sandbox, record, profile }: TestsPlace,
-): Promise<{ readonly line: string | null; readonly result: PhaseResult | null }> {
+): Promise<Pick<InstalledDependencies, "line" | "warnings"> & { readonly result: PhaseResult | null }> {
   const { spec, dependencies, caller, listener } = run;
   const { environment } = profile;
   const keeping = {
@@ -23,8 +27,12 @@ export async function install(
     planLike: () => planSandbox(run, ready),
   };
   const what = { ...ready.project, image: ready.image, keeping, environment, timeoutMs: spec.setupTimeoutMs };
-  const { line, failed } = await installDependencies(sandbox, { ...dependencies, ...listener, ...what }, caller);
-  return { line, result: line === null || failed === null ? null : notInstalled(line, failed, record) };
+  const { line, failed, warnings } = await installDependencies(
+    sandbox,
+    { ...dependencies, ...listener, ...what },
+    caller,
+  );
+  return { line, warnings, result: line === null || failed === null ? null : notInstalled(line, failed, record) };
 }
 
 function notInstalled(line: string, ended: EndedLine, record: TestsPlace["record"]): PhaseResult {

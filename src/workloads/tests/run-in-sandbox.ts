@@ -45,8 +45,8 @@ async function runPhases(
   listener.onProgress("Copying the project");
   const source = { ...spec, maxBytes: spec.limits.diskBytes };
   const leftOut = await copyProject(source, at.sandbox, { signal: caller.signal, platform: dependencies.platform });
-  const { line, result } = await install(run, ready, at);
-  return { leftOut, line, result: result ?? (await runTestPhase(run, ready, at)) };
+  const { line, warnings, result } = await install(run, ready, at);
+  return { leftOut: [...leftOut, ...warnings], line, result: result ?? (await runTestPhase(run, ready, at)) };
 }
 
 /** What there was of reports went with the sandbox. */

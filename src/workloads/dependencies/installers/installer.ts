@@ -23,6 +23,8 @@ export interface Installer {
   readonly inputs: readonly string[];
   /** The shell line that installs all of it in the project's copy; null: there is nothing to install. */
   readonly line: (files: InputFiles) => string | null;
+  /** Whether tests may pass without it: no lockfile says that they need it. Default false. */
+  readonly isOptional?: boolean;
   /** Null where more of the project may decide what is installed. */
   readonly keep: (files: InputFiles) => KeptInstallation | null;
 }

@@ -29,6 +29,7 @@ export const pyproject: Installer = {
     const packages = pyprojectPackages(files["pyproject.toml"] ?? "");
     return packages.length === 0 ? null : `${pip} ${packages.map(quote).join(" ")}`;
   },
+  isOptional: true,
   // Without a lockfile nothing says what was installed.
   keep: () => null,
 };
