@@ -45,14 +45,6 @@ export const copiesSabotages: readonly Sabotage[] = [
     name: "tree-updates.traps",
   },
   {
-    id: "updates of trees: a file that did not get in is taken for one that did",
-    file: "src/sandbox/files/inside-files.ts",
-    find: "process.feed(encodeTar(updateTree(changes)), { isWhole: true })",
-    replace: "process.feed(encodeTar(updateTree(changes)), { isWhole: false })",
-    test: contract,
-    name: "live-copy.hostile",
-  },
-  {
     id: "updates of trees: files are written into their places piece by piece",
     file: "src/sandbox/files/update/update-scripts.ts",
     find: 'if [ $# -ge 500 ]; then mv -f -- "$@" "$at/" || exit 1; set --; fi',
@@ -66,7 +58,7 @@ export const copiesSabotages: readonly Sabotage[] = [
     find: "limitBytes: diskBytes,",
     replace: "limitBytes: diskBytes * 1_000,",
     test: "test/e2e/test-disk.test.ts",
-    name: "on local end when they write more than that",
+    name: "end when they write more than that",
   },
   {
     id: "scratch on disk: what dead servers left stays",
