@@ -8,7 +8,8 @@ const maxLines = 200;
 /** Why a test failed: where, what it said, and the rest as it came. */
 export function FailureDetails({ test }: { readonly test: TestLeaf }): VNode {
   const { file, line, message, details } = test;
-  const rest = details.startsWith(message) ? details.slice(message.length).trimStart() : details;
+  // Most stacks begin with the message.
+  const isTold = details.includes(message.trim());
   return (
     <div class="failure-details">
       {file !== null && (
@@ -16,8 +17,8 @@ export function FailureDetails({ test }: { readonly test: TestLeaf }): VNode {
           <Untrusted text={line === null ? file : `${file}:${line}`} max={500} />
         </p>
       )}
-      {message !== "" && <Lines text={message} />}
-      {rest !== "" && rest !== message && <Lines text={rest} />}
+      {message.trim() !== "" && !isTold && <Lines text={message.trimEnd()} />}
+      {details.trim() !== "" && <Lines text={details.trimEnd()} />}
     </div>
   );
 }
