@@ -70,7 +70,8 @@ function forgiving({ line, failed, warnings }: InstalledDependencies): Installed
   if (line === null || failed === null || failed.end.interruption !== null || !failed.isGone)
     return { line, failed, warnings };
   const [reason = ""] = explainInstallation(line, failed).message.split("\n", 1);
-  const last = failed.output.text().trim().split("\n").at(-1)?.slice(0, 300) ?? "";
+  const lines = failed.output.text().trim().split("\n");
+  const last = (lines.findLast((each) => /^\s*ERROR:/.test(each)) ?? lines.at(-1) ?? "").trim().slice(0, 300);
   return { line, failed: null, warnings: [`${reason} The project has no lockfile, so it goes on without. ${last}`] };
 }
 
