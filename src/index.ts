@@ -12,12 +12,14 @@ export type { CallOptions, RunOptions } from "./library/objects/calls.ts";
 export type { Camel } from "./library/objects/camel.ts";
 export type { Execution } from "./library/objects/execution.ts";
 export type { OutputChunk } from "./library/objects/programs/output-reader.ts";
+export type { Preview, PreviewDetails, Previews } from "./library/objects/previews.ts";
 export type { Tests } from "./library/objects/tests.ts";
 export type { Environment, Environments } from "./library/objects/environment.ts";
 export type {
   CommandOptions,
   EnvironmentOptions,
   ExecuteOptions,
+  PreviewOptions,
   TestsOptions,
   ProcessOptions,
   SessionOptions,

@@ -6,6 +6,7 @@ import { openSessionContract } from "../../src/operations/session/sessions-contr
 import { runCodeContract } from "../../src/operations/session/run-code-contract.ts";
 import { runCommandContract } from "../../src/operations/environments/run-command-contract.ts";
 import { runTestsContract } from "../../src/operations/tests/run-tests-contract.ts";
+import { startPreviewContract } from "../../src/operations/previews/start-preview-contract.ts";
 import { startProcessContract } from "../../src/operations/processes/start-process-contract.ts";
 import type { OperationContract } from "../../src/operations/contract/operation-contract.ts";
 
@@ -13,6 +14,7 @@ import type { OperationContract } from "../../src/operations/contract/operation-
 const optionTypes: readonly (readonly [string, OperationContract, readonly string[], string])[] = [
   ["ExecuteOptions", executeCodeContract, [], "A program for a fresh sandbox."],
   ["TestsOptions", runTestsContract, [], "A project's tests in a fresh sandbox."],
+  ["PreviewOptions", startPreviewContract, [], "A project's page, served from a sandbox."],
   ["SessionOptions", openSessionContract, [], "What a session is opened with, and keeps."],
   ["SessionRunOptions", runCodeContract, ["session_id"], "A program in a session."],
   ["EnvironmentOptions", createEnvironmentContract, [], "What an environment is made of."],

@@ -8,7 +8,19 @@ const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
  * `random` gives n random bytes; default: the operating system's.
  */
 export function createId(prefix: string, random: (count: number) => Uint8Array = randomBytes): string {
-  let id = `${prefix}-`;
-  for (const byte of random(20)) id += alphabet[byte % 32];
-  return id;
+  return `${prefix}-${characters(20, random)}`;
+}
+
+/** Characters of a token. */
+const tokenLength = 32;
+/** What every token looks like. */
+export const tokenForm: RegExp = /^[0-9a-hjkmnp-tv-z]{32}$/;
+
+/** A new secret of 160 bits that fits a label of a host's name: 32 characters. */
+export function createToken(random: (count: number) => Uint8Array = randomBytes): string {
+  return characters(tokenLength, random);
+}
+
+function characters(count: number, random: (count: number) => Uint8Array): string {
+  return Array.from(random(count), (byte) => alphabet[byte % 32]).join("");
 }

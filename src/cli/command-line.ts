@@ -14,6 +14,7 @@ import { addLogsCommand } from "./logs/logs-command.ts";
 import { addMcpCommand } from "./commands/mcp-command.ts";
 import { addMountsCommand } from "./commands/mounts-command.ts";
 import { addPackagesCommand } from "./commands/packages-command.ts";
+import { addPreviewCommand } from "./preview/preview-command.ts";
 import { addRunCommand } from "./run/run-command.ts";
 import { addSandboxesCommands } from "./commands/sandboxes-commands.ts";
 import { addServeCommand } from "./commands/serve-command.ts";
@@ -56,6 +57,7 @@ function buildProgram(io: CommandIo, setExitCode: SetExitCode): Command {
     .showHelpAfterError("(glovebox --help lists the commands, glovebox COMMAND --help their options)");
   addRunCommand(program, io, setExitCode);
   addTestCommand(program, io, setExitCode);
+  addPreviewCommand(program, io, setExitCode);
   addImagesCommand(program, io, setExitCode);
   addSandboxesCommands(program, io, setExitCode);
   addStatsCommand(program, io, setExitCode);

@@ -99,6 +99,17 @@ export interface Config {
   readonly toolingFiles: ToolingFilesMode;
   /** Paths of projects that count as such beside the built-in ones. */
   readonly toolingPaths: readonly string[];
+  readonly preview: {
+    /** Below which previews have names beyond loopback; null: none. */
+    readonly domain: {
+      readonly scheme: "http" | "https";
+      readonly name: string;
+      /** Null: the scheme's own with `https`, else the server's. */
+      readonly port: number | null;
+    } | null;
+    /** Origin of what their requests under `/api` go to; null: none. */
+    readonly backend: string | null;
+  };
   /** Path of a file with the API keys, which is only read; null: the user's own, which `glovebox keys` writes. */
   readonly keysFile: string | null;
   /** Origins of web pages that may call a server (SPEC API2). */

@@ -2,6 +2,7 @@ import type { AddressInfo } from "node:net";
 import { fastifyWebsocket } from "@fastify/websocket";
 import { fastify, type FastifyInstance } from "fastify";
 import { settlesWithin } from "../base/abort.ts";
+import { isLoopback } from "../base/http/judge-request.ts";
 import { mebibyte } from "../base/bytes.ts";
 import { isEnding } from "../calls/running-calls.ts";
 import { invalidField } from "../errors/glovebox-error.ts";
@@ -11,6 +12,7 @@ import { addConsoleRoutes } from "./console/console-routes.ts";
 import { addProofRoute } from "./console/proof-route.ts";
 import { guardRequests, type GuardOptions } from "./auth/guard-requests.ts";
 import type { ApiPaths } from "./openapi/document.ts";
+import { divertUpgrades, handOver, servePreviews } from "./preview/serve-previews.ts";
 import { addDocumentRoutes } from "./routes/document-routes.ts";
 import { addHealthRoutes, engineAnswers, storeAnswers, type ReadinessCheck } from "./routes/health-routes.ts";
 import { addMcpRoute, type ServeMcp } from "./routes/mcp-route.ts";
@@ -81,6 +83,8 @@ export async function openHttpServer(
   const runs = new HttpRuns(options.platform);
   const state = { isDraining: false };
   const app = await createApp(options, runs, () => state.isDraining);
+  await app.ready();
+  divertUpgrades(app, options.platform.previewGateway);
   try {
     await app.listen({ host, port });
   } catch (error) {
@@ -88,6 +92,7 @@ export async function openHttpServer(
     throw invalidField("--port", "an address and a port that are free and may be used", `${host}:${port}`, error);
   }
   const { address, family, port: chosen } = app.server.address() as AddressInfo;
+  options.platform.previewGateway.servedAt({ port: chosen, isLoopback: isLoopback(host) });
   return {
     url: `http://${family === "IPv6" ? `[${address}]` : address}:${chosen}`,
     drain: async (withinMs) => {
@@ -106,7 +111,7 @@ async function createApp(
   isDraining: () => boolean,
 ): Promise<FastifyInstance> {
   const { platform, operations, version, mcp, readiness = [], extraRoutes = [], extraPaths } = options;
-  const { logger } = platform;
+  const { logger, previewGateway } = platform;
   const app = fastify({
     bodyLimit: maxBodyBytes,
     exposeHeadRoutes: false,
@@ -115,7 +120,9 @@ async function createApp(
     forceCloseConnections: true,
     http: { noDelay: true, headersTimeout: headersWithinMs, connectionsCheckingInterval: checkConnectionsEachMs },
     clientErrorHandler: answerBrokenRequest,
-    frameworkErrors: (error, _, reply) => void sendError(reply, error, logger),
+    frameworkErrors: (error, request, reply) => {
+      if (!handOver(previewGateway, request, reply)) void sendError(reply, error, logger);
+    },
     return503OnClosing: false,
   });
   app.server.maxConnections = maxConnections;
@@ -124,6 +131,7 @@ async function createApp(
   };
   const context: RouteContext = { platform, logger, version, operations, runs, isDraining, assertTakesWork };
   readJsonBodies(app);
+  servePreviews(app, previewGateway);
   timeRequests(app, platform);
   const tickets = new Tickets(platform.monotonicMs);
   await app.register(fastifyWebsocket, { options: { maxPayload: maxMessageBytes, perMessageDeflate: false } });

@@ -22,6 +22,8 @@ import { listAlertsHandler } from "./metrics/list-alerts-handler.ts";
 import { sandboxStatsHandler } from "./metrics/sandbox-stats-handler.ts";
 import { checkMountHandler, listMountsHandler } from "./mounts/mounts-handler.ts";
 import { doctorHandler } from "./doctor/doctor-handler.ts";
+import { startPreviewHandler } from "./previews/start-preview-handler.ts";
+import { previewStatusHandler, stopPreviewHandler } from "./previews/previews-handler.ts";
 import { runTestsHandler } from "./tests/run-tests-handler.ts";
 import type { Handler } from "./handling/handler.ts";
 
@@ -37,6 +39,9 @@ export const handlers: readonly Handler[] = [
   writeFileHandler,
   executeCodeHandler,
   runTestsHandler,
+  startPreviewHandler,
+  previewStatusHandler,
+  stopPreviewHandler,
   createEnvironmentHandler,
   runCommandHandler,
   listEnvironmentsHandler,

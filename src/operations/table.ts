@@ -4,6 +4,8 @@ import { listFilesContract, readFileContract, writeFileContract } from "./files/
 import { getSessionContract, listSessionsContract, openSessionContract } from "./session/sessions-contract.ts";
 import { executeCodeContract } from "./execute/execute-contract.ts";
 import { runTestsContract } from "./tests/run-tests-contract.ts";
+import { startPreviewContract } from "./previews/start-preview-contract.ts";
+import { previewStatusContract, stopPreviewContract } from "./previews/previews-contract.ts";
 import { createEnvironmentContract } from "./environments/create-environment-contract.ts";
 import { runCommandContract } from "./environments/run-command-contract.ts";
 import { listEnvironmentsContract, destroyEnvironmentContract } from "./environments/environments-contract.ts";
@@ -40,6 +42,9 @@ export const operationTable: readonly OperationContract[] = [
   writeFileContract,
   executeCodeContract,
   runTestsContract,
+  startPreviewContract,
+  previewStatusContract,
+  stopPreviewContract,
   createEnvironmentContract,
   runCommandContract,
   listEnvironmentsContract,

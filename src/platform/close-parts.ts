@@ -12,6 +12,7 @@ import type { Sampler } from "../telemetry/metrics/sampler.ts";
 import type { ServerMetrics } from "../telemetry/prometheus/server-metrics.ts";
 import type { Tracing } from "../telemetry/traces/tracing.ts";
 import type { Environments } from "../workloads/environment/environments.ts";
+import type { Previews } from "../workloads/preview/previews.ts";
 import type { Sessions } from "../workloads/session/sessions.ts";
 import type { OpenedLogs } from "./open-logs.ts";
 import type { HostInstaller } from "./host-installer.ts";
@@ -21,6 +22,7 @@ export interface ClosingParts {
   readonly peerServer: Pick<PeerServer, "endCalls" | "close">;
   readonly environments: Pick<Environments, "close" | "left">;
   readonly sessions: Pick<Sessions, "close">;
+  readonly previews: Pick<Previews, "close">;
   readonly sandboxes: Pick<Sandboxes, "close" | "left">;
   readonly installers: Pick<Sandboxes, "close" | "left">;
   readonly archives: Pick<WorkArchives, "close">;
@@ -54,12 +56,12 @@ const logsMs = 1_500;
  * next sweep knows that their owner is gone.
  */
 export async function closeParts(parts: ClosingParts, withinMs: number): Promise<readonly string[]> {
-  const { environments, sessions, sandboxes, installers, monotonicMs } = parts;
+  const { environments, sessions, previews, sandboxes, installers, monotonicMs } = parts;
   const removedByMs = monotonicMs() + Math.max(0, withinMs - 2 * restMs - logsMs);
   await settlesWithin(parts.peerServer.endCalls(), restMs);
   parts.sampler.close();
   // Programs end first, each with its result.
-  const ended = Promise.allSettled([environments.close(), sessions.close()]);
+  const ended = Promise.allSettled([environments.close(), sessions.close(), previews.close()]);
   await settlesWithin(ended, Math.min(workMs, withinMs / 2));
   const removed = Promise.allSettled([sandboxes.close(), installers.close(), ended, parts.reaper.close()]);
   await settlesWithin(removed, Math.max(0, removedByMs - monotonicMs()));

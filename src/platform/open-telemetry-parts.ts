@@ -7,6 +7,7 @@ import type { MetricsSample } from "../telemetry/metrics/sample.ts";
 import { Sampler } from "../telemetry/metrics/sampler.ts";
 import { NetworkAlerts } from "../telemetry/network-alerts.ts";
 import type { MetricSources } from "../telemetry/prometheus/recorder.ts";
+import { PreviewAlerts } from "../telemetry/preview-alerts.ts";
 import { ServerMetrics } from "../telemetry/prometheus/server-metrics.ts";
 import { SetuidAlerts } from "../telemetry/setuid-alerts.ts";
 import { ToolingAlerts } from "../telemetry/tooling-alerts.ts";
@@ -19,6 +20,7 @@ export interface TelemetryParts {
   readonly networkAlerts: NetworkAlerts;
   readonly setuidAlerts: SetuidAlerts;
   readonly toolingAlerts: ToolingAlerts;
+  readonly previewAlerts: PreviewAlerts;
   readonly alertBook: AlertBook;
   readonly sampler: Sampler;
   readonly serverMetrics: ServerMetrics;
@@ -93,6 +95,7 @@ export function openTelemetryParts({
     networkAlerts: new NetworkAlerts(tellAlert, now),
     setuidAlerts: new SetuidAlerts(tellAlert, now),
     toolingAlerts: new ToolingAlerts(tellAlert, now),
+    previewAlerts: new PreviewAlerts(tellAlert, now),
     alertBook,
     sampler,
     serverMetrics,

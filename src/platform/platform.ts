@@ -11,12 +11,14 @@ import { handlers } from "../operations/handlers.ts";
 import { operationCaller } from "../operations/handling/handler.ts";
 import { observedCaller } from "../operations/handling/observed-caller.ts";
 import type { PlatformParts } from "../operations/handling/platform-parts.ts";
+import { PreviewGateway } from "../ingress/preview-gateway.ts";
 import { findImports } from "../packages/imports/find-imports.ts";
 import { assertNetworkAllowed } from "../policy/network/network.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { AlertListener } from "../telemetry/alert.ts";
 import type { Tracing } from "../telemetry/traces/tracing.ts";
 import { Environments } from "../workloads/environment/environments.ts";
+import { Previews } from "../workloads/preview/previews.ts";
 import { createTypeScriptCompiler } from "../workloads/program/compile/typescript-compiler.ts";
 import { Sessions } from "../workloads/session/sessions.ts";
 import { closeParts, type ClosingParts } from "./close-parts.ts";
@@ -76,7 +78,8 @@ export function createPlatform(options: PlatformOptions): Platform {
     ...parts,
     call: observedCaller(operationCaller(handlers, parts, options.grantOf ?? (() => null)), parts),
     endPrincipal: async (principal) => {
-      await Promise.all([parts.sessions.endAll(principal), parts.environments.endAll(principal)]);
+      const { sessions, environments, previews } = parts;
+      await Promise.all([sessions, environments, previews].map((places) => places.endAll(principal)));
       parts.sandboxes.setMaximum(principal, null);
     },
     close,
@@ -134,6 +137,12 @@ function openParts(options: PlatformOptions): OpenedParts {
   const environments = new Environments({ idleMs: config.environmentIdleMs, logger });
   const { egressProxies, network } = openNetwork({ config, host, door, ...telemetry, logger });
   const { packages, hostInstaller } = openPackages({ config, host, identity, installers, network, logger, now });
+  const previewGateway = new PreviewGateway(config.preview);
+  const previews = new Previews({
+    ...{ sandboxes, gateway: previewGateway, alerts: telemetry.previewAlerts, logger, now, monotonicMs },
+    maxOutputBytes: config.maxOutputBytes,
+    platform: host.platform,
+  });
   const kept = {
     ...telemetry,
     engines,
@@ -141,6 +150,7 @@ function openParts(options: PlatformOptions): OpenedParts {
     sessions,
     environments,
     diskScratch,
+    previews,
     reaper,
     leases,
     logger,
@@ -148,6 +158,7 @@ function openParts(options: PlatformOptions): OpenedParts {
   };
   const parts: PlatformParts = {
     ...kept,
+    previewGateway,
     ...createEngineChooser({ config, host, door, defaultEngine, engines, reaper, logger }),
     ...openImages(config, host, installers),
     config,

@@ -16,6 +16,7 @@ export const layerOrder: readonly string[] = [
   "policy",
   "engines",
   "egress",
+  "ingress",
   "sandbox",
   "packages",
   "workloads",
@@ -50,6 +51,7 @@ export const layers: Readonly<Record<string, LayerRule>> = {
     builtins: "any",
   },
   egress: { layers: ["errors", "base", "policy"], packages: [], builtins: "any" },
+  ingress: { layers: ["errors", "base"], packages: [], builtins: "any" },
   sandbox: { layers: ["errors", "base", "policy", "engines", "egress"], packages: ["zod"], builtins: "any" },
   packages: {
     layers: ["errors", "base", "policy", "engines", "egress", "sandbox"],
@@ -57,7 +59,7 @@ export const layers: Readonly<Record<string, LayerRule>> = {
     builtins: "any",
   },
   workloads: {
-    layers: ["errors", "base", "policy", "engines", "egress", "sandbox", "packages"],
+    layers: ["errors", "base", "policy", "engines", "egress", "ingress", "sandbox", "packages"],
     packages: ["esbuild", "ignore", "jsonc-parser", "smol-toml", "@rgrove/parse-xml"],
     builtins: "any",
   },
@@ -80,7 +82,7 @@ export const layers: Readonly<Record<string, LayerRule>> = {
   },
   handlers: {
     layers: [
-      ...["errors", "contracts", "base", "policy", "engines", "egress", "sandbox"],
+      ...["errors", "contracts", "base", "policy", "engines", "egress", "ingress", "sandbox"],
       ...["packages", "workloads", "telemetry", "store", "config", "transfer", "peers"],
     ],
     packages: [],
@@ -88,7 +90,7 @@ export const layers: Readonly<Record<string, LayerRule>> = {
   },
   platform: {
     layers: [
-      ...["errors", "contracts", "base", "policy", "engines", "egress", "sandbox"],
+      ...["errors", "contracts", "base", "policy", "engines", "egress", "ingress", "sandbox"],
       ...["packages", "workloads", "telemetry", "store", "config", "peers", "handlers"],
     ],
     packages: ["pino"],

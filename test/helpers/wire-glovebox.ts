@@ -33,6 +33,8 @@ import { openEmbeddedCaller, type EmbeddedOptions } from "../../src/library/embe
 import { runCodeContract } from "../../src/operations/session/run-code-contract.ts";
 import { runCommandContract } from "../../src/operations/environments/run-command-contract.ts";
 import { runTestsContract } from "../../src/operations/tests/run-tests-contract.ts";
+import { startPreviewContract } from "../../src/operations/previews/start-preview-contract.ts";
+import { previewStatusContract, stopPreviewContract } from "../../src/operations/previews/previews-contract.ts";
 import { startProcessContract } from "../../src/operations/processes/start-process-contract.ts";
 import type { z } from "zod";
 
@@ -76,6 +78,11 @@ export async function createGlovebox(options: EmbeddedOptions = {}) {
   return {
     execute: on(executeCodeContract),
     test: on(runTestsContract),
+    previews: {
+      start: on(startPreviewContract),
+      status: on(previewStatusContract),
+      stop: on(stopPreviewContract),
+    },
     runCode: on(runCodeContract),
     listFiles: plain(listFilesContract),
     readFile: on(readFileContract),

@@ -1,3 +1,4 @@
+import { toShellLine } from "../run/shell-line.ts";
 import { invalidField } from "../../errors/glovebox-error.ts";
 import { definedOnly, limitsOfOptions, parseNetworkOption, parseVariable } from "../run/run-options.ts";
 
@@ -46,10 +47,4 @@ export function requestOfTest(
     engine: options.engine,
     min_isolation: options.minIsolation,
   });
-}
-
-/** One argument is a shell line already; several are a program and its arguments, as they stand. */
-function toShellLine(command: readonly string[]): string {
-  if (command.length === 1) return command[0] ?? "";
-  return command.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(" ");
 }

@@ -53,6 +53,8 @@ export const environmentTable: Readonly<Record<string, EnvironmentRow>> = {
   GLOVEBOX_TOOLING_FILES: { key: "tooling_files", form: "text" },
   GLOVEBOX_TOOLING_PATHS: { key: "tooling_paths", form: "list" },
   GLOVEBOX_ALLOWED_ORIGINS: { key: "allowed_origins", form: "list" },
+  GLOVEBOX_PREVIEW_DOMAIN: { key: "preview.domain", form: "text" },
+  GLOVEBOX_PREVIEW_BACKEND: { key: "preview.backend", form: "text" },
   GLOVEBOX_ALLOWED_HOSTS: { key: "allowed_hosts", form: "list" },
   GLOVEBOX_DRAIN_TIMEOUT: { key: "drain_timeout", form: "text" },
   GLOVEBOX_KEYS_FILE: { key: "keys_file", form: "text" },

@@ -17,6 +17,7 @@ import {
   variableNames,
   wholeNumber,
 } from "./leaf-schemas.ts";
+import { previewSection, toPreview } from "./preview-schema.ts";
 import { networkSection, toNetwork } from "./network-schema.ts";
 import { logsSection, storeSection, toStore } from "./store-schema.ts";
 import { secretSources } from "./secrets-schema.ts";
@@ -160,6 +161,7 @@ const schema = z.strictObject(
       .describe(
         "Names by which the server is reached beyond loopback, without ports; requests for others are refused.",
       ),
+    preview: previewSection(),
     drain_timeout: duration()
       .prefault("30s")
       .describe("How long running work may go on when the server is asked to end; then it is ended."),
@@ -237,6 +239,7 @@ export function parseSettings(raw: unknown): ParsedSettings {
     environmentAllowlist: keys.environment_allowlist,
     allowedOrigins: keys.allowed_origins,
     allowedHosts: keys.allowed_hosts,
+    preview: toPreview(keys.preview),
     drainTimeoutMs: keys.drain_timeout,
     keysFile: keys.keys_file,
   };

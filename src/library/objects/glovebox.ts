@@ -7,6 +7,7 @@ import type { Execution } from "./execution.ts";
 import { Images, Mounts, PackageCache } from "./machine.ts";
 import type { Result } from "./result.ts";
 import type { ExecuteOptions } from "./options.ts";
+import { Previews } from "./previews.ts";
 import { Sandboxes } from "./sandbox.ts";
 import { Sessions } from "./session.ts";
 import { Tests } from "./tests.ts";
@@ -24,6 +25,8 @@ export class Glovebox implements AsyncDisposable {
   readonly environments: Environments;
   /** Test runs of projects. */
   readonly tests: Tests;
+  /** Pages of projects, served from sandboxes. */
+  readonly previews: Previews;
   /** Sandboxes that live now; in this process those of other processes of this user too. */
   readonly sandboxes: Sandboxes;
   /** Default images; of this machine only. */
@@ -39,6 +42,7 @@ export class Glovebox implements AsyncDisposable {
     this.sessions = new Sessions(this.#calls);
     this.environments = new Environments(this.#calls);
     this.tests = new Tests(this.#calls);
+    this.previews = new Previews(this.#calls);
     this.sandboxes = new Sandboxes(this.#calls);
     this.images = new Images(this.#calls);
     this.packages = new PackageCache(this.#calls);

@@ -124,6 +124,53 @@ export interface TestsOptions {
   readonly minIsolation?: "preload" | "namespaces" | "container" | "vm" | undefined;
 }
 
+/** A project's page, served from a sandbox. */
+export interface PreviewOptions {
+  /** The project's folder on the host. It is copied into the sandbox, without node_modules, caches, .git and what .gitignore names, and never written. */
+  readonly projectPath: string;
+  /** Shell line that serves the page and stays in the foreground: npm run dev. */
+  readonly command: string;
+  /** TCP port that it listens on; default 3000, also its PORT. */
+  readonly port?: number | undefined;
+  /** Shell line that installs what it needs, with the package registries as its network; default: the install of the project's lockfile. "": nothing is installed. */
+  readonly setupCommand?: string | undefined;
+  /** Environment variables of the installation and the command. */
+  readonly environment?: Readonly<Record<string, string>> | undefined;
+  /** After so long it ends by itself; default 1800. */
+  readonly timeoutSeconds?: number | undefined;
+  /** How long to wait for the port to answer before the answer says starting; default 30. */
+  readonly waitSeconds?: number | undefined;
+  /** Copy node_modules and whatever else is left out otherwise; default false. */
+  readonly includeIgnored?: boolean | undefined;
+  /** Your own marks, at most 16, by which lists can be filtered: {"job": "1234"}. */
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+  /** Limits; each defaults to the deployment's for this kind of work. */
+  readonly limits?:
+    | {
+        /** CPUs' worth of time, fractions allowed. */
+        readonly cpus?: number | undefined;
+        /** Memory in MiB, without swap. */
+        readonly memoryMb?: number | undefined;
+        /** Time for the program itself, in seconds. */
+        readonly timeoutSeconds?: number | undefined;
+        /** Processes and threads together. */
+        readonly pids?: number | undefined;
+        /** Writable space in MiB. */
+        readonly diskMb?: number | undefined;
+      }
+    | undefined;
+  /** What the code may reach: "none" (the default), "registries" (the package registries that the host is configured for), "open" (every public name, if the deployment allows it), or a list of domains such as ["example.com", "*.example.org", "example.net:8443"]. */
+  readonly network?: string | readonly string[] | undefined;
+  /** Container image; default: the deployment's for the language of the command, the lockfile or the files. */
+  readonly image?: string | undefined;
+  /** Engine by its name, or auto; default: the deployment's. */
+  readonly engine?: string | undefined;
+  /** OCI runtime by the name that the engine has for it; default: the engine's own. */
+  readonly ociRuntime?: string | undefined;
+  /** Refuse engines that seal less than this. */
+  readonly minIsolation?: "preload" | "namespaces" | "container" | "vm" | undefined;
+}
+
 /** What a session is opened with, and keeps. */
 export interface SessionOptions {
   /** Limits; each defaults to the deployment's for this kind of work. */

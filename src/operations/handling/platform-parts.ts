@@ -4,6 +4,7 @@ import type { Host } from "../../config/host/host.ts";
 import type { LoadedMountPolicy } from "../../config/mounts/load-mount-policy.ts";
 import type { NetworkAccess } from "../../egress/network-access.ts";
 import type { Engines } from "../../engines/choice/discover.ts";
+import type { PreviewGateway } from "../../ingress/preview-gateway.ts";
 import type { Packages } from "../../packages/packages.ts";
 import type { Peers } from "../../peers/peers.ts";
 import type { Leases } from "../../sandbox/owners/leases.ts";
@@ -26,6 +27,7 @@ import type { CompileTypeScript } from "../../workloads/program/compile/typescri
 import type { FindImports } from "../../workloads/program/find-imports.ts";
 import type { BaseImage } from "../../workloads/session/base-image/base-image.ts";
 import type { ProvideImage } from "../../workloads/session/open-session-sandbox.ts";
+import type { Previews } from "../../workloads/preview/previews.ts";
 import type { Sessions } from "../../workloads/session/sessions.ts";
 import type { EngineChooser } from "./engine-chooser.ts";
 
@@ -46,6 +48,9 @@ export interface PlatformParts extends EngineChooser {
   /** Null: nothing is stored. */
   readonly store: Store | null;
   readonly sessions: Sessions;
+  readonly previews: Previews;
+  /** The ways into previews, for the server that takes their requests. */
+  readonly previewGateway: PreviewGateway;
   readonly records: SandboxRecords;
   readonly leases: Leases;
   /** The user's other processes; null: what is asked for concerns this one alone. */

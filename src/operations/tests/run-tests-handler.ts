@@ -17,13 +17,12 @@ import { handle } from "../handling/handler.ts";
 import { buildEvent, pullEvent } from "../handling/image-events.ts";
 import type { PlatformParts } from "../handling/platform-parts.ts";
 import { requestedLimits } from "../handling/requested-limits.ts";
+import { checkShellLine } from "../handling/shell-line.ts";
 import { resultAlertsSince } from "../handling/result-alerts.ts";
 import { runTestsContract, type RunTestsResponse } from "./run-tests-contract.ts";
 
 type Request = RequestOf<typeof runTestsContract>;
 
-/** Longest shell line. */
-const maxLine = 65_536;
 /** Characters of all names of tests: each may take six in a variable, of which Linux takes 128 KiB. */
 const maxNames = 10_000;
 
@@ -87,9 +86,9 @@ function specOf(
   const { python, javascript, session } = config.images;
   return {
     sandboxId: call.sandboxId,
-    testCommand: checkLine(request.test_command, "test_command", 1),
+    testCommand: checkShellLine(request.test_command, "test_command", 1),
     setupCommand:
-      request.setup_command === undefined ? undefined : checkLine(request.setup_command, "setup_command", 0),
+      request.setup_command === undefined ? undefined : checkShellLine(request.setup_command, "setup_command", 0),
     includeIgnored: request.include_ignored ?? false,
     trustedFiles,
     onlyTests: checkNames(request.only_tests ?? []),
@@ -113,12 +112,6 @@ function checkNames(names: readonly string[]): readonly string[] {
   if (length <= maxNames && names.every((name) => name.trim() !== "" && !/[\0\n]/.test(name))) return names;
   const expected = `names of tests of one line each, at most ${maxNames} characters together`;
   throw invalidField("only_tests", expected, `${names.length} names of ${length} characters`);
-}
-
-function checkLine(line: string, field: string, minLength: number): string {
-  if (line.trim().length >= minLength && line.length <= maxLine && !line.includes("\0")) return line;
-  const shown = line.length > 100 ? `${line.length} characters` : line;
-  throw invalidField(field, `a shell line of at most ${maxLine} characters without NUL`, shown);
 }
 
 function toWire(result: TestsResult, notes: readonly string[]): RunTestsResponse {

@@ -5,7 +5,7 @@ import type { BackgroundProcess } from "./background/background-process.ts";
 import { BackgroundProcesses, type LaunchedProcess } from "./background/background-processes.ts";
 
 /** What a place is, in the words of errors and of the log. */
-export type PlaceNoun = "environment" | "session";
+export type PlaceNoun = "environment" | "session" | "preview";
 
 export interface PlaceParts {
   readonly noun: PlaceNoun;

@@ -1,10 +1,9 @@
-import type { Duplex } from "node:stream";
 import { createId } from "../../../base/id.ts";
 import { GloveboxError } from "../../../errors/glovebox-error.ts";
 import type { Process } from "../../../engines/engine.ts";
-import { nothingListens } from "../../../engines/port-errors.ts";
 import type { Sandbox } from "../../../sandbox/sandbox.ts";
 import type { ProcessSpec } from "../../program/command-spec.ts";
+import { connectToProgram } from "./connect-to-program.ts";
 import { BackgroundProcess, type BackgroundProcessParts } from "./background-process.ts";
 import { PortRelays } from "./port-relays.ts";
 
@@ -52,7 +51,7 @@ export class BackgroundProcesses {
     this.#starting.add(spec);
     let launched: LaunchedProcess | null = null;
     try {
-      const relays = await PortRelays.open(spec.ports, (port, signal) => connectTo(launched, port, signal));
+      const relays = await PortRelays.open(spec.ports, (port, signal) => connectToProgram(launched, port, signal));
       try {
         launched = await launch();
       } catch (error) {
@@ -115,11 +114,4 @@ export class BackgroundProcesses {
       context: { field: "ports", port },
     });
   }
-}
-
-/** Its own loopback where it has one. */
-async function connectTo(launched: LaunchedProcess | null, port: number, signal: AbortSignal): Promise<Duplex> {
-  if (launched === null) throw nothingListens(port);
-  const { process, sandbox } = launched;
-  return process.connect === undefined ? sandbox.connect(port, { signal }) : process.connect(port, { signal });
 }

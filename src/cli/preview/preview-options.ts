@@ -1,0 +1,51 @@
+import { invalidField } from "../../errors/glovebox-error.ts";
+import { definedOnly, limitsOfOptions, parseNetworkOption, parseVariable } from "../run/run-options.ts";
+import { toShellLine } from "../run/shell-line.ts";
+
+/** Options of `glovebox preview` as the parser leaves them. */
+export interface PreviewCommandOptions {
+  readonly port?: string;
+  readonly open?: true;
+  readonly engine?: string;
+  readonly image?: string;
+  readonly setup?: string;
+  readonly timeout?: string;
+  readonly memory?: string;
+  readonly cpus?: string;
+  readonly disk?: string;
+  readonly env: readonly string[];
+  readonly includeIgnored?: boolean;
+  readonly network?: string;
+  readonly minIsolation?: string;
+  readonly json?: boolean;
+}
+
+/** The request that the options ask for; values are checked by the operation. @throws INVALID_REQUEST naming the option */
+export function requestOfPreview(
+  path: string | undefined,
+  command: readonly string[],
+  options: PreviewCommandOptions,
+): Record<string, unknown> {
+  if (command.length === 0) throw invalidField("COMMAND", "what serves the page, after --: -- npm run dev", "nothing");
+  return definedOnly({
+    project_path: path ?? ".",
+    command: toShellLine(command),
+    port: parsePort(options.port),
+    setup_command: options.setup,
+    environment: options.env.length > 0 ? Object.fromEntries(options.env.map(parseVariable)) : undefined,
+    include_ignored: options.includeIgnored,
+    limits: limitsOfOptions(options),
+    network: parseNetworkOption(options.network),
+    image: options.image,
+    engine: options.engine,
+    min_isolation: options.minIsolation,
+    wait_seconds: 0,
+  });
+}
+
+function parsePort(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : 0;
+  if (port < 1 || port > 65_535) throw invalidField("--port", "a port from 1 to 65535, such as 5173", text);
+  return port;
+}

@@ -1,0 +1,52 @@
+import * as z from "zod";
+import type { Config } from "../config.ts";
+
+type PreviewShape = {
+  domain: z.ZodDefault<z.ZodNullable<z.ZodString>>;
+  backend: z.ZodDefault<z.ZodNullable<z.ZodString>>;
+};
+
+/** The section `preview`. */
+export function previewSection(): z.ZodPrefault<z.ZodObject<PreviewShape, z.core.$strict>> {
+  const domainWords = "a domain such as preview.example or https://preview.example, whose every subdomain leads here";
+  const backendWords = "an origin such as http://127.0.0.1:3001, without a path";
+  return z
+    .strictObject(
+      {
+        domain: z
+          .string(domainWords)
+          .refine((text) => readDomain(text) !== null, domainWords)
+          .nullable()
+          .default(null)
+          .describe(
+            "Domain below which each preview has a name of its own beyond loopback, with `https://` before it where something before this server does TLS; unset: previews are reached from the server's machine only.",
+          ),
+        backend: z
+          .string(backendWords)
+          .refine(isHttpOrigin, backendWords)
+          .nullable()
+          .default(null)
+          .describe("Origin that requests of previews under `/api` go to; unset: they are refused."),
+      },
+      "an object",
+    )
+    .prefault({});
+}
+
+export function toPreview({ domain, backend }: z.output<z.ZodObject<PreviewShape>>): Config["preview"] {
+  return { domain: domain === null ? null : readDomain(domain), backend };
+}
+
+/** `[scheme://]name[:port]`, of a name with at least two labels, the last of which is no number. */
+function readDomain(text: string): Config["preview"]["domain"] {
+  const label = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?";
+  const form = new RegExp(`^(?:(https?)://)?((?:${label}\\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?)(?::(\\d{1,5}))?$`);
+  const [, scheme = "http", name, port] = form.exec(text) ?? [];
+  if (name === undefined || name.length > 200 || Number(port ?? 1) > 65_535 || name.endsWith(".localhost")) return null;
+  return { scheme: scheme === "https" ? "https" : "http", name, port: port === undefined ? null : Number(port) };
+}
+
+function isHttpOrigin(text: string): boolean {
+  const url = URL.parse(text);
+  return url !== null && /^https?:$/.test(url.protocol) && url.origin === text;
+}

@@ -1,0 +1,55 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { answerBroken } from "./broken-request.ts";
+import { refuseUpgrade, sendOwnAnswer } from "./own-answer.ts";
+import type { PreviewGate } from "./preview-gate.ts";
+import { isDirectHost, readPreviewHost } from "./preview-host.ts";
+import { foreignHost, foreignOrigin } from "./refusals.ts";
+import { originText, type OuterOrigin } from "./upstream.ts";
+
+const address = "127.0.0.1";
+const maxConnections = 512;
+const headersWithinMs = 10_000;
+
+/** A listener of one preview alone, on loopback under a number of its own. */
+export interface DirectListener {
+  readonly port: number;
+  close(): void;
+}
+
+/** Opens it; it answers to addresses of loopback, and to the preview's own name below `localhost`. */
+export async function openDirectListener(gate: PreviewGate, token: string): Promise<DirectListener> {
+  const server: Server = createServer({ noDelay: true, headersTimeout: headersWithinMs });
+  server.maxConnections = maxConnections;
+  const outerOf = ({ headers: { host } }: IncomingMessage): OuterOrigin | null => {
+    const isNamed = readPreviewHost(host, ["localhost"])?.token === token;
+    const isOwn = isNamed || isDirectHost(host, portOf(server));
+    return isOwn ? { scheme: "http", authority: (host ?? "").toLowerCase() } : null;
+  };
+  server.on("request", (request, response) => {
+    const outer = outerOf(request);
+    if (outer === null) sendOwnAnswer(request, response, foreignHost);
+    else gate.handle(request, response, outer);
+  });
+  server.on("upgrade", (request, socket, head) => {
+    const outer = outerOf(request);
+    const { origin } = request.headers;
+    if (outer === null) refuseUpgrade(socket, foreignHost);
+    else if (origin !== undefined && origin !== originText(outer)) refuseUpgrade(socket, foreignOrigin);
+    else gate.upgrade(request, socket, head, outer);
+  });
+  server.on("clientError", answerBroken);
+  await once(server.listen({ host: address, port: 0, exclusive: true }), "listening");
+  return {
+    port: portOf(server),
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+function portOf(server: Server): number {
+  return (server.address() as AddressInfo).port;
+}

@@ -1,0 +1,131 @@
+import { timingSafeEqual, createHash } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+import { createToken } from "../base/id.ts";
+import { backendUpstream } from "./backend.ts";
+import { openDirectListener } from "./direct-listener.ts";
+import { refuseUpgrade, sendOwnAnswer } from "./own-answer.ts";
+import { PreviewGate, type PreviewTarget } from "./preview-gate.ts";
+import { readPreviewHost, type PreviewHost } from "./preview-host.ts";
+import { unknownPreview } from "./refusals.ts";
+import type { OuterOrigin, Upstream } from "./upstream.ts";
+
+/** Where previews are reached beyond loopback. */
+export interface PreviewDomain {
+  /** Of the page's address: `https` where something before this server does TLS. */
+  readonly scheme: "http" | "https";
+  /** In lower case. */
+  readonly name: string;
+  /** Null: the scheme's own with `https`, else the server's. */
+  readonly port: number | null;
+}
+
+export interface PreviewGatewayOptions {
+  /** Null: loopback only. */
+  readonly domain: PreviewDomain | null;
+  /** Origin of what requests under `/api` go to; null: nothing. */
+  readonly backend: string | null;
+}
+
+/** A server of ours that takes requests for all previews by their names. */
+export interface ServingPlace {
+  readonly port: number;
+  /** Whether it listens on loopback alone. */
+  readonly isLoopback: boolean;
+}
+
+/** Where a preview is reached. */
+export interface OpenedPreview {
+  readonly url: string;
+  /** On loopback by address, for tools that do not know names below `localhost`; null beyond loopback. */
+  readonly directUrl: string | null;
+  close(): void;
+}
+
+interface Entry {
+  readonly digest: Buffer;
+  readonly gate: PreviewGate;
+}
+
+/** The ways into previews: each has an origin of its own, whose name nobody can guess. */
+export class PreviewGateway {
+  readonly #domain: PreviewDomain | null;
+  readonly #backend: Upstream | null;
+  readonly #domains: readonly string[];
+  readonly #entries = new Set<Entry>();
+  #serving: ServingPlace | null = null;
+
+  constructor({ domain, backend }: PreviewGatewayOptions) {
+    this.#domain = domain;
+    this.#backend = backend === null ? null : backendUpstream(backend);
+    this.#domains = domain === null ? ["localhost"] : ["localhost", domain.name];
+  }
+
+  /** From now on a server hands requests of previews in; without one each preview has only a listener of its own. */
+  servedAt(place: ServingPlace): void {
+    this.#serving = place;
+  }
+
+  /** Opens the way to a program. */
+  async open(target: PreviewTarget): Promise<OpenedPreview> {
+    const token = createToken();
+    const gate = new PreviewGate(target, this.#backend);
+    const serving = this.#serving;
+    const direct = serving === null || serving.isLoopback ? await openDirectListener(gate, token) : null;
+    const entry: Entry = { digest: digestOf(token), gate };
+    this.#entries.add(entry);
+    return {
+      url: this.#urlOf(token, serving?.port ?? direct?.port ?? 0),
+      directUrl: direct === null ? null : `http://127.0.0.1:${direct.port}/`,
+      close: () => {
+        this.#entries.delete(entry);
+        gate.close();
+        direct?.close();
+      },
+    };
+  }
+
+  /** Whether a request is for a preview, of whichever token; every other host is not for here. */
+  takes({ headers }: IncomingMessage): boolean {
+    return readPreviewHost(headers.host, this.#domains) !== null;
+  }
+
+  /** Answers one that `takes` has taken. */
+  handle(request: IncomingMessage, response: ServerResponse): void {
+    const found = this.#find(request);
+    if (found === null) sendOwnAnswer(request, response, unknownPreview);
+    else found.gate.handle(request, response, found.outer);
+  }
+
+  /** The same for what is to become a WebSocket. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    const found = this.#find(request);
+    if (found === null) refuseUpgrade(socket, unknownPreview);
+    else found.gate.upgrade(request, socket, head, found.outer);
+  }
+
+  #find({ headers }: IncomingMessage): { readonly gate: PreviewGate; readonly outer: OuterOrigin } | null {
+    const host = readPreviewHost(headers.host, this.#domains);
+    if (host === null) return null;
+    const shown = digestOf(host.token);
+    // All of them, so that the time tells nothing.
+    const [entry] = [...this.#entries].filter(({ digest }) => timingSafeEqual(digest, shown));
+    return entry === undefined ? null : { gate: entry.gate, outer: this.#outerOf(host) };
+  }
+
+  #outerOf({ authority, domain }: PreviewHost): OuterOrigin {
+    const scheme = this.#domain !== null && this.#domain.name === domain ? this.#domain.scheme : "http";
+    return { scheme, authority };
+  }
+
+  #urlOf(token: string, ownPort: number): string {
+    const domain = this.#serving === null ? null : this.#domain;
+    if (domain === null) return `http://${token}.localhost:${ownPort}/`;
+    const port = domain.port ?? (domain.scheme === "https" ? null : ownPort);
+    return new URL(`${domain.scheme}://${token}.${domain.name}${port === null ? "" : `:${port}`}/`).href;
+  }
+}
+
+function digestOf(token: string): Buffer {
+  return createHash("sha256").update(token).digest();
+}

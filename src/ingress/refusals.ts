@@ -1,0 +1,96 @@
+import type { OwnAnswer } from "./own-answer.ts";
+import type { Upstream } from "./upstream.ts";
+
+/** No preview has that token, or it has ended. */
+export const unknownPreview: OwnAnswer = {
+  status: 404,
+  errorType: "NOT_FOUND",
+  message: "There is no preview at this address: it has ended, or never was.",
+  suggestion: "Start one with start_preview, and use the url of its answer.",
+};
+
+/** A request line or framing that two readers could understand differently. */
+export const unclearRequest: OwnAnswer = {
+  status: 400,
+  errorType: "INVALID_REQUEST",
+  message: "The request is not one that a preview takes.",
+  suggestion: "Send a path, one Host, and a body that is either chunked or has a length.",
+};
+
+export const foreignHost: OwnAnswer = {
+  status: 403,
+  errorType: "PERMISSION_DENIED",
+  message: "This preview is not reached by that Host.",
+  suggestion: "Use the url or the direct_url of start_preview.",
+};
+
+export const foreignOrigin: OwnAnswer = {
+  status: 403,
+  errorType: "PERMISSION_DENIED",
+  message: "A page of another origin may not open a WebSocket at a preview's direct_url.",
+  suggestion: "Use the preview's url, whose name nobody can guess.",
+};
+
+export const onlyWebSockets: OwnAnswer = {
+  status: 400,
+  errorType: "INVALID_REQUEST",
+  message: "A preview's connection can become a WebSocket and nothing else.",
+  suggestion: "Leave the Upgrade header out.",
+};
+
+export const tooMany: OwnAnswer = {
+  status: 503,
+  errorType: "CAPACITY",
+  message: "Too many requests to this preview are on their way at once.",
+  suggestion: "Wait until some of them have ended.",
+};
+
+/** What came from the program is no answer. */
+export const badAnswer: OwnAnswer = {
+  status: 502,
+  errorType: "NETWORK_ERROR",
+  message: "The preview's program did not answer in valid HTTP, or broke off.",
+  suggestion: "Look at its output: preview_status shows it.",
+};
+
+export const lateAnswer: OwnAnswer = {
+  status: 504,
+  errorType: "TIMEOUT",
+  message: "The preview's program took too long to answer.",
+  suggestion: "Look at its output: preview_status shows it.",
+};
+
+export const noBackend: OwnAnswer = {
+  status: 502,
+  errorType: "NETWORK_ERROR",
+  message: "Requests under /api go to a backend, and this Glovebox has none for previews.",
+  suggestion: "Set preview.backend (GLOVEBOX_PREVIEW_BACKEND) to its origin, such as http://127.0.0.1:3001.",
+};
+
+const backendDown: OwnAnswer = {
+  status: 502,
+  errorType: "NETWORK_ERROR",
+  message: "The backend for /api does not answer.",
+  suggestion: "Start it, or correct preview.backend (GLOVEBOX_PREVIEW_BACKEND).",
+};
+
+const starting: OwnAnswer = {
+  status: 503,
+  errorType: "NETWORK_ERROR",
+  message: "The preview is starting: its port does not answer yet.",
+  suggestion: "Ask again in a moment; preview_status shows its output.",
+  isSoonOver: true,
+};
+
+const nothingListens: OwnAnswer = {
+  status: 502,
+  errorType: "NETWORK_ERROR",
+  message: "Nothing answers at the preview's port.",
+  suggestion: "Look at its output, and whether the program listens on the port that the preview was started with.",
+};
+
+/** No connection could be made. */
+export function unreachable({ isProgram }: Pick<Upstream, "isProgram">, isStarting: boolean): OwnAnswer {
+  if (!isProgram) return backendDown;
+  return isStarting ? starting : nothingListens;
+}

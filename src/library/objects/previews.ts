@@ -1,0 +1,64 @@
+import type { PreviewRow } from "../../operations/previews/preview-schema.ts";
+import {
+  previewStatusContract,
+  stopPreviewContract,
+  type StopPreviewResponse,
+} from "../../operations/previews/previews-contract.ts";
+import { startPreviewContract } from "../../operations/previews/start-preview-contract.ts";
+import type { Calls, CallOptions } from "./calls.ts";
+import type { Camel } from "./camel.ts";
+import type { PreviewOptions } from "./options.ts";
+
+/** A preview as it is at one moment. */
+export type PreviewDetails = Camel<PreviewRow>;
+
+/** Pages of projects, served from sandboxes until they are closed. */
+export class Previews {
+  readonly #calls: Calls;
+
+  constructor(calls: Calls) {
+    this.#calls = calls;
+  }
+
+  /**
+   * Starts one on a copy of a project and waits up to `waitSeconds` until its port answers. A command that fails is a
+   * preview with the status `error`. @throws what starting a sandbox throws
+   */
+  async start(options: PreviewOptions, call?: CallOptions): Promise<Preview> {
+    const details = await this.#calls.send(startPreviewContract, options, call);
+    return new Preview(this.#calls, details.containerId, details);
+  }
+
+  /** One by its `containerId`; nothing is asked yet, and its calls throw NOT_FOUND for one that does not exist. */
+  get(containerId: string): Preview {
+    return new Preview(this.#calls, containerId, null);
+  }
+}
+
+/** One preview. `await using` ends it. */
+export class Preview implements AsyncDisposable {
+  readonly id: string;
+  /** What the call that started it told, with its `url`; null for one that was got by its id. */
+  readonly details: PreviewDetails | null;
+  readonly #calls: Calls;
+
+  constructor(calls: Calls, id: string, details: PreviewDetails | null) {
+    this.#calls = calls;
+    this.id = id;
+    this.details = details;
+  }
+
+  /** How it does now; with `waitSeconds` (at most 30) it is waited for while it starts. */
+  status(options: { readonly waitSeconds?: number | undefined } = {}, call?: CallOptions): Promise<PreviewDetails> {
+    return this.#calls.send(previewStatusContract, { ...options, id: this.id }, call);
+  }
+
+  /** Ends it gracefully and removes its sandbox. @throws NOT_FOUND when it has ended already */
+  close(call?: CallOptions): Promise<Camel<StopPreviewResponse>> {
+    return this.#calls.send(stopPreviewContract, { id: this.id }, call);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+}

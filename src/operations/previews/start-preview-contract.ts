@@ -1,0 +1,83 @@
+import { z } from "zod";
+import { labelsSchema } from "../contract/labels-schema.ts";
+import { defineOperation } from "../contract/operation-contract.ts";
+import { runSettings } from "../contract/run-settings-schema.ts";
+import { previewSchema, previewText } from "./preview-schema.ts";
+
+/** Seconds that a start may wait for the port, and how many it does unless the request says. */
+const wait = { max: 300, default: 30 } as const;
+
+/** Request of a preview (SPEC PV1). */
+const startPreviewRequestSchema = z.strictObject({
+  project_path: z
+    .string()
+    .describe(
+      "The project's folder on the host. It is copied into the sandbox, without node_modules, caches, .git and what .gitignore names, and never written.",
+    ),
+  command: z.string().describe("Shell line that serves the page and stays in the foreground: npm run dev."),
+  port: z
+    .number()
+    .int()
+    .min(1)
+    .max(65_535)
+    .optional()
+    .describe("TCP port that it listens on; default 3000, also its PORT."),
+  setup_command: z
+    .string()
+    .optional()
+    .describe(
+      'Shell line that installs what it needs, with the package registries as its network; default: the install of the project\'s lockfile. "": nothing is installed.',
+    ),
+  environment: z
+    .record(z.string(), z.string())
+    .optional()
+    .describe("Environment variables of the installation and the command."),
+  timeout_seconds: z.number().optional().describe("After so long it ends by itself; default 1800."),
+  wait_seconds: z
+    .number()
+    .int()
+    .min(0)
+    .max(wait.max)
+    .optional()
+    .describe(`How long to wait for the port to answer before the answer says starting; default ${wait.default}.`),
+  include_ignored: z
+    .boolean()
+    .optional()
+    .describe("Copy node_modules and whatever else is left out otherwise; default false."),
+  labels: labelsSchema.optional(),
+  ...runSettings,
+  image: z
+    .string()
+    .optional()
+    .describe("Container image; default: the deployment's for the language of the command, the lockfile or the files."),
+});
+
+/** `start_preview`: a project's page, served from a sandbox. */
+export const startPreviewContract = defineOperation({
+  name: "start_preview",
+  audience: "everyone",
+  description: [
+    "Serves a project's page from a copy of the project in a fresh sandbox, at a URL for a browser: HTTP and WebSockets, so that hot reload works.",
+    "Its dependencies are installed first. It lives until stop_preview or its time limit. What goes wrong in it later comes as alerts of kind preview_error: see preview_status.",
+  ].join(" "),
+  request: startPreviewRequestSchema,
+  response: previewSchema,
+  routes: [{ method: "POST", path: "/api/sandbox/preview" }],
+  tool: {
+    title: "Start a preview",
+    readOnly: false,
+    destructive: false,
+    idempotent: false,
+    openWorld: true,
+    mayTakeLong: true,
+    text: previewText,
+  },
+});
+
+/** Seconds that a start waits, by what was asked. */
+export function startWaitSeconds(asked: number | undefined): number {
+  return asked ?? wait.default;
+}
+
+export type StartPreviewRequest = z.input<typeof startPreviewRequestSchema>;
+export type StartPreviewResponse = z.output<typeof previewSchema>;

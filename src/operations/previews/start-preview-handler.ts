@@ -1,0 +1,82 @@
+import { checkEnvironment } from "../../policy/request/environment.ts";
+import { checkImageReference } from "../../policy/image-reference.ts";
+import { parseNetwork } from "../../policy/network/network.ts";
+import type { PreviewSpec } from "../../workloads/preview/preview-spec.ts";
+import type { OperationCall } from "../contract/operation-call.ts";
+import type { RequestOf } from "../contract/operation-contract.ts";
+import { openProject } from "../environments/open-project.ts";
+import { explicitDemands } from "../handling/explicit-demands.ts";
+import { handle } from "../handling/handler.ts";
+import { buildEvent, pullEvent } from "../handling/image-events.ts";
+import type { PlatformParts } from "../handling/platform-parts.ts";
+import { requestedLimits } from "../handling/requested-limits.ts";
+import { checkShellLine } from "../handling/shell-line.ts";
+import { previewRow } from "./preview-row.ts";
+import { startPreviewContract, startWaitSeconds, type StartPreviewResponse } from "./start-preview-contract.ts";
+
+type Request = RequestOf<typeof startPreviewContract>;
+
+const defaultPort = 3000;
+
+/** `start_preview`: a project's page, served from a sandbox until it is stopped. */
+export const startPreviewHandler = handle(startPreviewContract, run);
+
+async function run(platform: PlatformParts, request: Request, call: OperationCall): Promise<StartPreviewResponse> {
+  const spec = specOf(platform, request);
+  const { engine, notes: engineNotes } = await platform.chooseEngine(request.engine, {
+    minIsolation: spec.minIsolation,
+    signal: call.signal,
+  });
+  const opened = await openProject(platform, request.project_path, { readOnly: true, field: "project_path" });
+  const notes = [...new Set([...opened.notices, ...engineNotes])];
+  for (const note of notes) await call.onEvent?.({ type: "warning", message: note });
+  const { signal } = call;
+  const preview = await platform.previews.start(
+    { ...spec, project: opened.project.place },
+    {
+      engine,
+      network: platform.network,
+      provideImage: (image, imageDemanded) =>
+        platform.provideImage({ image, imageDemanded }, engine, {
+          signal,
+          onPull: (name, progress) => void call.onEvent?.(pullEvent(name, progress)),
+          onBuild: (name, line) => void call.onEvent?.(buildEvent(name, line)),
+        }),
+      onSandbox: (sandboxId) => void call.onEvent?.({ type: "sandbox", sandboxId }),
+      onDenied: (denial) => void call.onEvent?.({ type: "denied", denial }),
+      onProgress: (message) => void call.onEvent?.({ type: "progress", message, fraction: null }),
+    },
+    call,
+    startWaitSeconds(request.wait_seconds) * 1_000,
+  );
+  const row = previewRow(preview, platform.alertBook);
+  return { ...row, warnings: [...notes, ...row.warnings] };
+}
+
+/** Everything but the project is checked before anything is started. */
+function specOf(platform: PlatformParts, request: Request): Omit<PreviewSpec, "project"> {
+  const { config } = platform;
+  const network = parseNetwork(request.network);
+  platform.assertNetworkAllowed(network);
+  const limits = requestedLimits("preview", request, config);
+  const { python, javascript, session } = config.images;
+  const { setup_command: setup } = request;
+  return {
+    command: checkShellLine(request.command, "command", 1),
+    port: request.port ?? defaultPort,
+    setupCommand: setup === undefined ? undefined : checkShellLine(setup, "setup_command", 0),
+    includeIgnored: request.include_ignored ?? false,
+    environment: checkEnvironment(request.environment ?? {}),
+    hostEnvironment: config.hostEnvironment,
+    limits,
+    // As much as a test run's: the page's own time begins after it.
+    setupTimeoutMs: Math.min(limits.timeoutMs, config.limits.test.timeoutMs),
+    network,
+    image: request.image === undefined ? undefined : checkImageReference(request.image),
+    defaultImages: { python, javascript, bun: session },
+    ociRuntime: request.oci_runtime,
+    explicitDemands: explicitDemands("preview", request, config.explicitSettings),
+    minIsolation: platform.minIsolation("other", request.min_isolation),
+    labels: request.labels ?? {},
+  };
+}

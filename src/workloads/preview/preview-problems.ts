@@ -1,0 +1,61 @@
+import { GloveboxError } from "../../errors/glovebox-error.ts";
+import type { BackgroundProcess } from "../place/background/background-process.ts";
+import { placeOfError } from "./errors/error-place.ts";
+import type { PreviewError } from "./errors/error-scanner.ts";
+import { startWithinMs } from "./watch-port.ts";
+
+/** Why a preview is over, for its status and for an alert. */
+export interface PreviewEnd {
+  readonly problem: GloveboxError;
+  readonly error: PreviewError;
+}
+
+/** Newest lines that an alert shows of a program that has ended. */
+const maxLines = 20;
+
+/** The command has ended, though it should serve until it is stopped. */
+export function exitOf(
+  { state, exitCode }: Pick<BackgroundProcess, "state" | "exitCode">,
+  { isOutOfMemory, logs }: { readonly isOutOfMemory: boolean; readonly logs: string },
+): PreviewEnd {
+  if (isOutOfMemory) {
+    const suggestion = "Give it more memory (limits.memory_mb), or let it do less.";
+    return endOf(new GloveboxError("OOM_KILLED", "The preview ran out of memory.", { suggestion }), logs);
+  }
+  if (state === "lost") return endOf(new GloveboxError("SANDBOX_LOST", "The preview's sandbox has ended."), logs);
+  const suggestion =
+    exitCode === 0
+      ? "Let the command stay in the foreground as long as it serves: without & and without a daemon."
+      : "Correct what its output tells of, and start the preview again.";
+  const message = `The preview's command has ended with exit code ${exitCode ?? "unknown"}.`;
+  return endOf(new GloveboxError("INVALID_REQUEST", message, { suggestion, context: { exit_code: exitCode } }), logs);
+}
+
+/** Its dependencies could not be installed. */
+export function exitOfInstallation({ errorType, message }: GloveboxError, logs: string): PreviewEnd {
+  const suggestion =
+    "Read `logs`; give a `setup_command` that works with the package registries alone, or an image that has what is needed.";
+  return endOf(new GloveboxError(errorType, message, { suggestion }), logs);
+}
+
+/** Its port does not answer. */
+export function silenceOf(port: number, state: "closed" | "silent", hasAnswered: boolean): GloveboxError {
+  const seconds = startWithinMs / 1_000;
+  if (hasAnswered) {
+    return new GloveboxError("NETWORK_ERROR", `Port ${port} of the preview answers no more.`, {
+      suggestion: "Read `logs`: the command still runs, but serves nothing.",
+      context: { port },
+    });
+  }
+  const what = state === "closed" ? "Nothing listens on" : "Something listens on, and does not answer in HTTP at,";
+  return new GloveboxError("NETWORK_ERROR", `${what} port ${port} of the preview ${seconds} s after its start.`, {
+    suggestion:
+      "Read `logs` for the port that the command chose, and name that; it may listen on localhost or on all addresses.",
+    context: { port },
+  });
+}
+
+function endOf(problem: GloveboxError, logs: string): PreviewEnd {
+  const lines = logs.trimEnd().split("\n").slice(-maxLines);
+  return { problem, error: { nature: "exit", summary: problem.message, place: placeOfError(lines), lines } };
+}

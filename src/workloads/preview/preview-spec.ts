@@ -1,0 +1,38 @@
+import type { Demand } from "../../engines/enforcement/assert-enforceable.ts";
+import type { Isolation } from "../../policy/isolation.ts";
+import type { Limits } from "../../policy/limits/limits.ts";
+import type { NetworkPolicy } from "../../policy/network/network.ts";
+import type { OpenPlace } from "../../sandbox/mounts/open-place.ts";
+import type { ImageName } from "../dependencies/project-tools.ts";
+
+/** A checked preview (SPEC PV1); every value is within the policy already. */
+export interface PreviewSpec {
+  /** The project's folder on this machine, open; it is read and never written. The preview closes it. */
+  readonly project: OpenPlace;
+  /** A shell line that serves. */
+  readonly command: string;
+  /** TCP port that it listens on. */
+  readonly port: number;
+  /** A shell line that installs what it needs; undefined: by the project's lockfile; empty: nothing. */
+  readonly setupCommand: string | undefined;
+  /** Whether ignored files are copied too. */
+  readonly includeIgnored: boolean;
+  /** Variables of the request, and those of the host that the deployment lets through (SPEC EN1). */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly hostEnvironment: Readonly<Record<string, string>>;
+  /** Its time limit begins with the command. */
+  readonly limits: Limits;
+  /** Time of the installation. */
+  readonly setupTimeoutMs: number;
+  /** Of the command; the installation has the registries. */
+  readonly network: NetworkPolicy;
+  /** Undefined: by the project. */
+  readonly image: string | undefined;
+  readonly defaultImages: Readonly<Record<ImageName, string>>;
+  /** OCI runtime that was asked for; undefined: the engine's own. */
+  readonly ociRuntime: string | undefined;
+  readonly minIsolation: Isolation;
+  /** What was asked for by name, so that an engine which cannot enforce it is refused and no substitute is silent. */
+  readonly explicitDemands: readonly Demand[];
+  readonly labels: Readonly<Record<string, string>>;
+}

@@ -1,0 +1,271 @@
+import { stripVTControlCharacters } from "node:util";
+import { RingOutput } from "../../base/streams/ring-output.ts";
+import { kibibyte } from "../../base/bytes.ts";
+import { cancelled } from "../../base/abort.ts";
+import type { GloveboxError } from "../../errors/glovebox-error.ts";
+import type { OpenedPreview } from "../../ingress/preview-gateway.ts";
+import type { Outcome } from "../../sandbox/outcome.ts";
+import type { OpenRun } from "../../sandbox/run-record.ts";
+import type { Caller } from "../../sandbox/sandboxes.ts";
+import { explainInstallation, installDependencies } from "../dependencies/install-dependencies.ts";
+import type { BackgroundProcess } from "../place/background/background-process.ts";
+import type { LaunchedProcess } from "../place/background/background-processes.ts";
+import { connectToProgram } from "../place/background/connect-to-program.ts";
+import { Place } from "../place/place.ts";
+import { copyFolder, copyProject } from "../project/copy-project.ts";
+import type { PreviewError } from "./errors/error-scanner.ts";
+import { OutputScan } from "./errors/output-scan.ts";
+import { OngoingErrors } from "./ongoing-errors.ts";
+import { openPreviewSandbox, type PreviewSandbox } from "./open-preview-sandbox.ts";
+import type { PreviewParts, PreviewStart } from "./preview-parts.ts";
+import { exitOf, exitOfInstallation, silenceOf } from "./preview-problems.ts";
+import type { PreviewSpec } from "./preview-spec.ts";
+import { startServer } from "./start-server.ts";
+import { watchPort } from "./watch-port.ts";
+
+/** SPEC PV1; `running` only while the port answers. */
+export type PreviewStatus = "starting" | "running" | "error";
+
+/** Whose preview, and what is told of it. */
+export interface PreviewOwner {
+  readonly id: string;
+  readonly principal: string;
+  readonly onActivity: (isBusy: boolean) => void;
+  /** Its time is over: whoever keeps it ends it. */
+  readonly onTimeOver: () => void;
+}
+
+/** Newest output that its status shows. */
+const keptBytes = 64 * kibibyte;
+
+/** A project's page, served from a copy in a sandbox of its own, until it is ended. */
+export class Preview {
+  readonly id: string;
+  readonly principal: string;
+  readonly spec: PreviewSpec;
+  readonly #owner: PreviewOwner;
+  readonly #parts: PreviewParts;
+  readonly #place: Place;
+  readonly #errors: OngoingErrors;
+  readonly #output = new RingOutput(keptBytes);
+  readonly #scan: OutputScan;
+  readonly #warnings: string[] = [];
+  #status: PreviewStatus = "starting";
+  #problem: GloveboxError | null = null;
+  readonly #waiting = new Set<() => void>();
+  #opening: Promise<void> = Promise.resolve();
+  #opened: PreviewSandbox | null = null;
+  #way: OpenedPreview | null = null;
+  #record: OpenRun | null = null;
+  #program: LaunchedProcess | null = null;
+  #startedAtMs: number | null = null;
+  #timeOver: NodeJS.Timeout | undefined;
+
+  constructor(owner: PreviewOwner, spec: PreviewSpec, parts: PreviewParts) {
+    this.id = owner.id;
+    this.principal = owner.principal;
+    this.spec = spec;
+    this.#owner = owner;
+    this.#parts = parts;
+    this.#place = new Place({ ...owner, noun: "preview", now: parts.now });
+    this.#errors = new OngoingErrors(owner.id, parts.alerts, parts.monotonicMs);
+    const onError = (error: PreviewError): void => this.#errors.failed(error);
+    this.#scan = new OutputScan({ onError, onRecovery: () => this.#errors.recovered() }, parts.monotonicMs);
+  }
+
+  get status(): PreviewStatus {
+    return this.#status;
+  }
+
+  /** Why its status is `error`. */
+  get problem(): GloveboxError | null {
+    return this.#problem;
+  }
+
+  /** Where it is reached; null before it is open and after its end. */
+  get way(): Pick<OpenedPreview, "url" | "directUrl"> | null {
+    return this.#way;
+  }
+
+  /** Its newest output, of the installation too, without control sequences. */
+  get logs(): string {
+    return stripVTControlCharacters(this.#output.text());
+  }
+
+  get warnings(): readonly string[] {
+    return this.#warnings;
+  }
+
+  get sandbox(): PreviewSandbox | null {
+    return this.#opened;
+  }
+
+  /** When its command began, in milliseconds since the epoch; null before. */
+  get startedAtMs(): number | null {
+    return this.#startedAtMs;
+  }
+
+  get isEnding(): boolean {
+    return this.#place.isEnding;
+  }
+
+  /** Copies, installs and starts the command; what the project itself does wrong is its status. @throws as `openPreviewSandbox` */
+  open(start: PreviewStart, caller: Caller): Promise<void> {
+    const mine = { ...caller, signal: this.#place.signalOf(caller.signal) };
+    this.#opening = this.#place.whileActive(() => this.#open(start, mine));
+    return this.#opening;
+  }
+
+  /** Resolves when it has answered or failed, at the latest after the time. */
+  async untilSettled(withinMs: number, signal: AbortSignal | undefined): Promise<void> {
+    if (this.#status !== "starting" || signal?.aborted === true) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, withinMs);
+    const give = (): void => resolve();
+    this.#waiting.add(give);
+    signal?.addEventListener("abort", give, { once: true });
+    await promise;
+    clearTimeout(timer);
+    this.#waiting.delete(give);
+    signal?.removeEventListener("abort", give);
+  }
+
+  /** Ends the command gracefully and removes the sandbox; calling it again waits for the same end. */
+  end(outcome: Outcome): Promise<void> {
+    return this.#place.end(async (stopped) => {
+      clearTimeout(this.#timeOver);
+      await Promise.allSettled([this.#opening]);
+      await stopped;
+      // One that was started while it ended.
+      await Promise.allSettled(this.#place.processes.running.map((process) => process.stop()));
+      try {
+        await this.#remove(outcome, this.#place.processes.all[0]?.exitCode ?? null);
+      } finally {
+        this.#way?.close();
+        this.#way = null;
+        await this.spec.project[Symbol.asyncDispose]();
+        this.#settle();
+      }
+    });
+  }
+
+  async #open(start: PreviewStart, caller: Caller & { readonly signal: AbortSignal }): Promise<void> {
+    const { spec } = this;
+    const { gateway, platform } = this.#parts;
+    const { signal } = caller;
+    const connect = (each: AbortSignal) => connectToProgram(this.#program, spec.port, each);
+    this.#way = await gateway.open({ port: spec.port, connect, isStarting: () => this.#status === "starting" });
+    const opened = await openPreviewSandbox(this.id, spec, this.#parts, start, caller);
+    this.#opened = opened;
+    const { sandbox } = opened;
+    sandbox.output.listen(({ bytes }) => this.#output.append(bytes));
+    start.onSandbox(sandbox.id);
+    const { network, limits } = spec;
+    this.#record = sandbox.beginRun({ principal: this.principal, timeoutMs: limits.timeoutMs, network });
+    start.onProgress("Copying the project");
+    const source = { ...spec, maxBytes: limits.diskBytes };
+    this.#warnings.push(...opened.warnings, ...(await copyProject(source, sandbox, { signal, platform })));
+    if (!(await this.#install(opened, start, caller))) return;
+    if (signal.aborted) throw cancelled(signal.reason);
+    await this.#start(opened, start, signal);
+  }
+
+  /** False when it did not go well. */
+  async #install(opened: PreviewSandbox, start: PreviewStart, caller: Caller): Promise<boolean> {
+    const { setupCommand: line, profile, sandbox } = opened;
+    if (line === null) return true;
+    const { environment, image } = profile;
+    const where = { line, image, environment, timeoutMs: this.spec.setupTimeoutMs };
+    const ended = await installDependencies(sandbox, { ...this.#parts, ...start, ...where }, caller);
+    if (ended === null) return true;
+    const problem = explainInstallation(line, ended);
+    if (problem.errorType === "CANCELLED") throw problem;
+    await this.#failed(exitOfInstallation(problem, this.logs), "failed", ended.end.exitCode);
+    return false;
+  }
+
+  async #start(opened: PreviewSandbox, start: PreviewStart, signal: AbortSignal): Promise<void> {
+    const { command: line, port, limits } = this.spec;
+    const { sandbox } = opened;
+    sandbox.output.listen((chunk) => this.#scan.write(chunk));
+    const spec = { command: ["sh", "-c", line], environment: {}, workingDirectory: copyFolder, ports: [] };
+    const process = await this.#place.startProcess(spec, async () => {
+      this.#program = await startServer(opened, { line, port, onDenied: start.onDenied, signal });
+      return this.#program;
+    });
+    this.#startedAtMs = this.#parts.now();
+    this.#timeOver = setTimeout(() => this.#owner.onTimeOver(), limits.timeoutMs).unref();
+    const over = new AbortController();
+    const watching = watchPort({
+      port,
+      connect: (each) => connectToProgram(this.#program, port, each),
+      signal: AbortSignal.any([over.signal, this.#place.signalOf(undefined)]),
+      onAnswer: () => this.#answers(),
+      onSilence: (...state) => this.#silent(silenceOf(port, ...state)),
+      monotonicMs: this.#parts.monotonicMs,
+    });
+    watching.catch((error: unknown) => {
+      this.#parts.logger.error({ sandbox: this.id, err: error }, "the port of a preview is not watched any more");
+    });
+    void process.ended.then(() => {
+      over.abort();
+      return this.#exited(process);
+    });
+  }
+
+  #answers(): void {
+    this.#status = "running";
+    this.#problem = null;
+    if (this.#errors.current?.nature === "silence") this.#errors.recovered();
+    this.#settle();
+  }
+
+  #silent(problem: GloveboxError): void {
+    this.#status = "error";
+    this.#problem = problem;
+    this.#errors.failed({ nature: "silence", summary: problem.message, place: null, lines: [] });
+    this.#settle();
+  }
+
+  async #exited(process: BackgroundProcess): Promise<void> {
+    this.#program = null;
+    if (this.isEnding) return;
+    this.#scan.flush();
+    const stats = await this.#opened?.sandbox.stats();
+    const isOutOfMemory = (stats?.oomKills ?? 0) > 0;
+    const lost: Outcome = process.state === "lost" ? "sandbox_lost" : "failed";
+    await this.#failed(
+      exitOf(process, { isOutOfMemory, logs: this.logs }),
+      isOutOfMemory ? "oom_killed" : lost,
+      process.exitCode,
+    );
+  }
+
+  /** It is over by itself: told, and removed with its output kept. */
+  async #failed(
+    { problem, error }: ReturnType<typeof exitOf>,
+    outcome: Outcome,
+    exitCode: number | null,
+  ): Promise<void> {
+    this.#status = "error";
+    this.#problem = problem;
+    clearTimeout(this.#timeOver);
+    this.#errors.failed(error);
+    this.#settle();
+    await this.#remove(outcome, exitCode).catch(() => undefined);
+  }
+
+  async #remove(outcome: Outcome, exitCode: number | null): Promise<void> {
+    this.#scan.flush();
+    this.#errors.recovered();
+    const durationMs = this.#startedAtMs === null ? null : this.#parts.now() - this.#startedAtMs;
+    const errorType = this.#problem?.errorType ?? null;
+    this.#record?.end({ outcome, exitCode, durationMs, errorType });
+    // One that fails is in the log, and the next sweep's.
+    await this.#opened?.sandbox.remove();
+  }
+
+  #settle(): void {
+    for (const give of this.#waiting) give();
+  }
+}
