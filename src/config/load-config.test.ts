@@ -65,6 +65,7 @@ describe("loadConfig without anything set", () => {
       projectRoots: null,
       allowedOrigins: [],
       allowedHosts: [],
+      preview: { domain: null, backend: null },
       drainTimeoutMs: 30_000,
       keysFile: null,
       toolingFiles: "named",

@@ -1,11 +1,12 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { answerBroken } from "./broken-request.ts";
+import type { Duplex } from "node:stream";
+import { errorCode } from "../errors/error-code.ts";
 import { refuseUpgrade, sendOwnAnswer } from "./own-answer.ts";
 import type { PreviewGate } from "./preview-gate.ts";
 import { isDirectHost, readPreviewHost } from "./preview-host.ts";
-import { foreignHost, foreignOrigin } from "./refusals.ts";
+import { foreignHost, foreignOrigin, unclearRequest } from "./refusals.ts";
 import { originText, type OuterOrigin } from "./upstream.ts";
 
 const address = "127.0.0.1";
@@ -52,4 +53,10 @@ export async function openDirectListener(gate: PreviewGate, token: string): Prom
 
 function portOf(server: Server): number {
   return (server.address() as AddressInfo).port;
+}
+
+/** Ends a connection on which no HTTP came, or too slowly. */
+function answerBroken(error: Error, socket: Duplex): void {
+  if (errorCode(error) === "ECONNRESET" || !socket.writable) socket.destroy();
+  else refuseUpgrade(socket, unclearRequest);
 }

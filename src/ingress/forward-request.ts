@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { pipeline, type Duplex } from "node:stream";
 import { badAnswer, lateAnswer, unreachable } from "./refusals.ts";
-import { hasBody } from "./request-headers.ts";
-import { responseHeaders } from "./response-headers.ts";
+import { hasBody } from "./headers/request-headers.ts";
+import { responseHeaders } from "./headers/response-headers.ts";
 import { sendOwnAnswer } from "./own-answer.ts";
 import { sendInside } from "./send-inside.ts";
 import type { OuterOrigin, Upstream } from "./upstream.ts";
@@ -53,6 +53,12 @@ export async function forwardRequest(
   sent.on("error", (error) => {
     clearTimeout(late);
     if (!gone.signal.aborted) sendOwnAnswer(request, response, error instanceof LateError ? lateAnswer : badAnswer);
+  });
+  // It was not asked to become another protocol.
+  sent.on("upgrade", (_, inner) => {
+    clearTimeout(late);
+    inner.destroy();
+    sendOwnAnswer(request, response, badAnswer);
   });
   sent.on("response", (answer) => {
     clearTimeout(late);

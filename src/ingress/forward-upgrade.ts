@@ -3,9 +3,9 @@ import type { Socket } from "node:net";
 import { pipeline, type Duplex } from "node:stream";
 import type { Forwarding } from "./forward-request.ts";
 import { refuseUpgrade } from "./own-answer.ts";
-import { pairsOf } from "./raw-headers.ts";
+import { pairsOf } from "./headers/raw-headers.ts";
 import { badAnswer, onlyWebSockets, unreachable } from "./refusals.ts";
-import { responseHeaders } from "./response-headers.ts";
+import { responseHeaders } from "./headers/response-headers.ts";
 import { sendInside } from "./send-inside.ts";
 
 /** How long a program may take to agree to a WebSocket. */

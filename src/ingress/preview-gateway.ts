@@ -85,6 +85,12 @@ export class PreviewGateway {
     };
   }
 
+  /** Cuts what is on its way to previews, WebSockets too, and lets nothing further in. */
+  close(): void {
+    for (const { gate } of this.#entries) gate.close();
+    this.#entries.clear();
+  }
+
   /** Whether a request is for a preview, of whichever token; every other host is not for here. */
   takes({ headers }: IncomingMessage): boolean {
     return readPreviewHost(headers.host, this.#domains) !== null;
@@ -108,9 +114,10 @@ export class PreviewGateway {
     const host = readPreviewHost(headers.host, this.#domains);
     if (host === null) return null;
     const shown = digestOf(host.token);
+    let gate: PreviewGate | null = null;
     // All of them, so that the time tells nothing.
-    const [entry] = [...this.#entries].filter(({ digest }) => timingSafeEqual(digest, shown));
-    return entry === undefined ? null : { gate: entry.gate, outer: this.#outerOf(host) };
+    for (const entry of this.#entries) if (timingSafeEqual(entry.digest, shown)) gate = entry.gate;
+    return gate === null ? null : { gate, outer: this.#outerOf(host) };
   }
 
   #outerOf({ authority, domain }: PreviewHost): OuterOrigin {

@@ -27,13 +27,14 @@ export async function probePort(
     method: "HEAD",
     path: "/",
     headers: { host: `localhost:${port}`, accept: "text/html" },
-    createConnection: () => connection as never,
+    createConnection: () => connection,
     maxHeaderSize: maxHeadBytes,
     signal,
   });
   asked.on("error", () => resolve(false));
   asked.on("response", () => resolve(true));
   asked.on("upgrade", () => resolve(false));
+  asked.on("close", () => resolve(false));
   asked.end();
   try {
     return (await settlesWithin(answered, answerWithinMs)) && (await answered) ? "answers" : "silent";

@@ -1,7 +1,7 @@
 import { request as httpRequest, type ClientRequest, type IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { kibibyte } from "../base/bytes.ts";
-import { requestHeaders } from "./request-headers.ts";
+import { requestHeaders } from "./headers/request-headers.ts";
 import type { OuterOrigin, Upstream } from "./upstream.ts";
 
 /** Largest head of an answer, and interim answers before it: a program may answer what it likes. */
@@ -28,7 +28,7 @@ export function sendInside({ request, connection, upstream, outer, headers = [] 
     method: request.method ?? "GET",
     path: request.url ?? "/",
     headers: [...requestHeaders(request, upstream, outer), ...headers] as never,
-    createConnection: () => connection as never,
+    createConnection: () => connection,
     setHost: false,
     maxHeaderSize: max.headBytes,
     insecureHTTPParser: false,

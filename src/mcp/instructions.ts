@@ -5,6 +5,7 @@ export const instructions: string = [
   "run_code runs programs one after another in a session whose files last; each call is a fresh program, and session_id names the session.",
   "create_environment gives a container with a project's folder at /workdir; run_command runs its tools there.",
   "run_tests runs a project's tests on a copy of the project and counts them: read verdict, reason and failures.",
+  "start_preview serves a project's page and gives a URL for a browser.",
   "start_process keeps a server or a watcher going in an environment or in the session of run_code, and gives URLs for its ports.",
   'There is no network unless a call asks for it with "network", and then only what the deployment allows.',
   "A program that fails is an answer: read outcome, exit_code, stderr and error.suggestion, correct the program and run it again. An answer with isError means that Glovebox refused or failed; its error.suggestion says what to do.",

@@ -11,6 +11,8 @@ type Gateway = Platform["previewGateway"];
  */
 export function servePreviews(app: FastifyInstance, gateway: Gateway): void {
   app.addHook("onRequest", async (request, reply) => void handOver(gateway, request, reply));
+  // A page that stays open would keep the server from ending.
+  app.addHook("preClose", async () => gateway.close());
 }
 
 /** Whether a request was a preview's, which has answered it then. */

@@ -5,7 +5,7 @@ import { wireErrorSchema } from "../contract/wire-error-schema.ts";
 import { isolationLevels } from "../contract/wire-values.ts";
 
 /** SPEC PV1. */
-export const previewStatuses = ["starting", "running", "error"] as const;
+const previewStatuses = ["starting", "running", "error"] as const;
 
 /** The field `id` of requests about one preview. */
 export const previewId: z.ZodString = z

@@ -59,5 +59,4 @@ export const stopPreviewContract = defineOperation({
   },
 });
 
-export type PreviewStatusRequest = z.input<typeof previewStatusRequestSchema>;
 export type StopPreviewResponse = z.output<typeof stopPreviewResponseSchema>;

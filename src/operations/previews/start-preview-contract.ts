@@ -79,5 +79,4 @@ export function startWaitSeconds(asked: number | undefined): number {
   return asked ?? wait.default;
 }
 
-export type StartPreviewRequest = z.input<typeof startPreviewRequestSchema>;
 export type StartPreviewResponse = z.output<typeof previewSchema>;

@@ -12,7 +12,8 @@ import type { BackgroundProcess } from "../place/background/background-process.t
 import type { LaunchedProcess } from "../place/background/background-processes.ts";
 import { connectToProgram } from "../place/background/connect-to-program.ts";
 import { Place } from "../place/place.ts";
-import { copyFolder, copyProject } from "../project/copy-project.ts";
+import { copyFolder } from "../project/copy-project.ts";
+import { LiveCopy } from "../project/live/live-copy.ts";
 import type { PreviewError } from "./errors/error-scanner.ts";
 import { OutputScan } from "./errors/output-scan.ts";
 import { OngoingErrors } from "./ongoing-errors.ts";
@@ -37,6 +38,7 @@ export interface PreviewOwner {
 
 /** Newest output that its status shows. */
 const keptBytes = 64 * kibibyte;
+const maxWarnings = 20;
 
 /** A project's page, served from a copy in a sandbox of its own, until it is ended. */
 export class Preview {
@@ -54,6 +56,8 @@ export class Preview {
   #problem: GloveboxError | null = null;
   readonly #waiting = new Set<() => void>();
   #opening: Promise<void> = Promise.resolve();
+  readonly #over = new AbortController();
+  #copy: LiveCopy | null = null;
   #opened: PreviewSandbox | null = null;
   #way: OpenedPreview | null = null;
   #record: OpenRun | null = null;
@@ -151,7 +155,7 @@ export class Preview {
 
   async #open(start: PreviewStart, caller: Caller & { readonly signal: AbortSignal }): Promise<void> {
     const { spec } = this;
-    const { gateway, platform } = this.#parts;
+    const { gateway } = this.#parts;
     const { signal } = caller;
     const connect = (each: AbortSignal) => connectToProgram(this.#program, spec.port, each);
     this.#way = await gateway.open({ port: spec.port, connect, isStarting: () => this.#status === "starting" });
@@ -163,11 +167,34 @@ export class Preview {
     const { network, limits } = spec;
     this.#record = sandbox.beginRun({ principal: this.principal, timeoutMs: limits.timeoutMs, network });
     start.onProgress("Copying the project");
-    const source = { ...spec, maxBytes: limits.diskBytes };
-    this.#warnings.push(...opened.warnings, ...(await copyProject(source, sandbox, { signal, platform })));
+    this.#warnings.push(...opened.warnings);
+    await this.#follow(opened, signal);
     if (!(await this.#install(opened, start, caller))) return;
     if (signal.aborted) throw cancelled(signal.reason);
     await this.#start(opened, start, signal);
+  }
+
+  /** Copies the project, and follows its changes until the preview is over; `signal` gives up only what opens it. */
+  async #follow({ sandbox }: PreviewSandbox, signal: AbortSignal): Promise<void> {
+    const given = (): void => this.#over.abort();
+    signal.addEventListener("abort", given, { once: true });
+    if (signal.aborted) given();
+    const copy = await LiveCopy.open({
+      ...this.spec,
+      ...this.#parts,
+      maxBytes: this.spec.limits.diskBytes,
+      files: sandbox.files,
+      target: copyFolder,
+      onProblem: ({ message }) => this.#warn(message),
+      signal: this.#over.signal,
+    });
+    this.#copy = copy;
+    signal.removeEventListener("abort", given);
+    for (const warning of copy.warnings) this.#warn(warning);
+  }
+
+  #warn(message: string): void {
+    if (!this.#warnings.includes(message) && this.#warnings.length < maxWarnings) this.#warnings.push(message);
   }
 
   /** False when it did not go well. */
@@ -256,6 +283,8 @@ export class Preview {
   }
 
   async #remove(outcome: Outcome, exitCode: number | null): Promise<void> {
+    this.#over.abort();
+    await this.#copy?.close();
     this.#scan.flush();
     this.#errors.recovered();
     const durationMs = this.#startedAtMs === null ? null : this.#parts.now() - this.#startedAtMs;

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { namedByConnection, pairsOf } from "./raw-headers.ts";
-import { originText, type OuterOrigin, type Upstream } from "./upstream.ts";
+import { originText, type OuterOrigin, type Upstream } from "../upstream.ts";
 
 /** Of one connection only, or a way past the proxy. */
 const dropped = new Set([
@@ -32,7 +32,7 @@ export function responseHeaders(
 }
 
 /** A cookie for this host alone: a domain would be that of other previews too. */
-export function withoutDomain(cookie: string): string {
+function withoutDomain(cookie: string): string {
   return cookie
     .split(";")
     .filter((part, index) => index === 0 || !/^\s*domain\s*(?:=|$)/i.test(part))

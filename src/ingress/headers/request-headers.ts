@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { originText, type OuterOrigin, type Upstream } from "./upstream.ts";
+import { originText, type OuterOrigin, type Upstream } from "../upstream.ts";
 import { namedByConnection, pairsOf } from "./raw-headers.ts";
 
 /** Of one connection only, or ours to say. */

@@ -1,0 +1,101 @@
+import { once } from "node:events";
+import { request as httpRequest, type IncomingMessage } from "node:http";
+import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
+import { PreviewGateway } from "../../src/ingress/preview-gateway.ts";
+
+/** A way into a "program" of the test's own, which listens on this machine's loopback instead of in a sandbox. */
+export interface PreviewScene extends Disposable {
+  readonly url: URL;
+  readonly direct: URL;
+  /** What the program believes to be its own address. */
+  readonly inner: string;
+  readonly gateway: PreviewGateway;
+  /** One request by address, with whatever Host; headers of the answer and its text. */
+  ask(path: string, options?: AskOptions): Promise<Answer>;
+  /** Bytes as they are, and all that comes back until the end. */
+  raw(bytes: string): Promise<string>;
+  end(): void;
+}
+
+export interface AskOptions {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string | string[]>>;
+  readonly body?: string;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: IncomingMessage["headers"];
+  readonly text: string;
+}
+
+export interface PreviewSceneOptions {
+  readonly backend?: string | null;
+  /** Whether connections to the program can be made. */
+  readonly isOpen?: () => boolean;
+  readonly isStarting?: () => boolean;
+}
+
+/** Opens it over a server that is given the raw connections, or over an HTTP server that listens already. */
+export async function openPreviewScene(
+  program: ((socket: Socket) => void) | Server,
+  { backend = null, isOpen = () => true, isStarting = () => false }: PreviewSceneOptions = {},
+): Promise<PreviewScene> {
+  const server = typeof program === "function" ? createServer(program) : program;
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.on("error", () => undefined);
+  });
+  if (!server.listening) await once(server.listen(0, "127.0.0.1"), "listening");
+  const { port } = server.address() as AddressInfo;
+  const gateway = new PreviewGateway({ domain: null, backend });
+  const opened = await gateway.open({
+    port,
+    connect: async (signal) => {
+      if (!isOpen()) throw new Error("nothing listens");
+      const socket = connect({ port, host: "127.0.0.1" });
+      await once(socket, "connect", { signal });
+      return socket;
+    },
+    isStarting,
+  });
+  const direct = new URL(opened.directUrl ?? "");
+  const ask = (path: string, { method = "GET", headers = {}, body }: AskOptions = {}): Promise<Answer> =>
+    new Promise((resolve, reject) => {
+      const sent = httpRequest({ host: "127.0.0.1", port: direct.port, path, method, headers, agent: false });
+      sent.on("error", reject);
+      sent.on("response", (answer) => {
+        let text = "";
+        answer.setEncoding("utf8");
+        answer.on("data", (chunk: string) => (text += chunk));
+        answer.on("error", reject);
+        answer.on("end", () => resolve({ status: answer.statusCode ?? 0, headers: answer.headers, text }));
+      });
+      sent.end(body);
+    });
+  const raw = async (bytes: string): Promise<string> => {
+    const socket = connect({ port: Number(direct.port), host: "127.0.0.1", allowHalfOpen: true });
+    let text = "";
+    socket.on("data", (chunk) => (text += chunk.toString("latin1")));
+    socket.on("error", () => undefined);
+    socket.on("end", () => socket.end());
+    socket.write(bytes, "latin1");
+    await once(socket, "close");
+    return text;
+  };
+  const end = (): void => {
+    opened.close();
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  };
+  return {
+    ...{ url: new URL(opened.url), direct, inner: `localhost:${port}`, gateway, ask, raw, end },
+    [Symbol.dispose]: end,
+  };
+}
+
+/** A program that answers each connection with these bytes, whatever it is asked, and then ends it. */
+export function answering(bytes: string): (socket: Socket) => void {
+  return (socket) => void socket.once("data", () => socket.end(bytes, "latin1"));
+}
