@@ -5,7 +5,7 @@ import type { PreviewRow } from "./preview-schema.ts";
 
 /** A preview as callers see it, with the alerts of its sandbox. */
 export function previewRow(preview: Preview, alertBook: Pick<AlertBook, "since">): PreviewRow {
-  const { id, spec, status, problem, way, sandbox, startedAtMs, warnings, logs } = preview;
+  const { id, spec, status, problem, way, sandbox, startedAtMs, setupCommand, warnings, logs } = preview;
   const { limits, port } = spec;
   return {
     container_id: id,
@@ -21,7 +21,7 @@ export function previewRow(preview: Preview, alertBook: Pick<AlertBook, "since">
           engine: sandbox.sandbox.engineName,
           isolation: sandbox.capabilities.isolation,
           ...(sandbox.capabilities.images ? { image: sandbox.profile.image } : {}),
-          ...(sandbox.setupCommand === null ? {} : { setup_command: sandbox.setupCommand }),
+          ...(setupCommand === null ? {} : { setup_command: setupCommand }),
         }),
     ...(startedAtMs === null
       ? {}

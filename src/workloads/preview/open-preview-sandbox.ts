@@ -4,6 +4,8 @@ import { assertRunsAnyProgram, type Capabilities } from "../../engines/capabilit
 import { executeProfile, type Profile } from "../../policy/profile.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import type { Caller } from "../../sandbox/sandboxes.ts";
+import { chooseImage } from "../dependencies/image/choose-image.ts";
+import { chooseInstallation, type Installation } from "../dependencies/installation.ts";
 import { projectTools } from "../dependencies/project-tools.ts";
 import { toolVariables } from "../dependencies/tool-variables.ts";
 import { checkEngine } from "../program/check-engine.ts";
@@ -19,8 +21,7 @@ export interface PreviewSandbox {
   readonly capabilities: Capabilities;
   /** Null: no network. */
   readonly grant: NetworkGrant | null;
-  /** What is run before the command; null: nothing. */
-  readonly setupCommand: string | null;
+  readonly installation: Installation;
   /** One sentence each. */
   readonly warnings: readonly string[];
 }
@@ -43,7 +44,8 @@ export async function openPreviewSandbox(
   assertRunsAnyProgram(capabilities, "that serves a preview");
   const { names } = await readProject(spec.project, platform);
   const tools = projectTools(spec.command, names);
-  const image = spec.image ?? spec.defaultImages[tools.image];
+  const defaultImage = spec.defaultImages[tools.image];
+  const image = await chooseImage({ ...spec, defaultImage, hasImages: capabilities.images, platform });
   await provideImage(image, spec.image !== undefined);
   const grant = await untilCancelled(network.grant(spec.network, caller.principal), caller.signal);
   const profile: Profile = {
@@ -62,17 +64,7 @@ export async function openPreviewSandbox(
   const sandbox = await sandboxes.open(engine, plan, caller);
   return {
     ...{ sandbox, profile, capabilities, grant },
-    setupCommand: setupCommandOf(spec, tools.install, names),
+    installation: chooseInstallation({ ...spec, names, tools }),
     warnings: [warnings, profile.scratch.note ?? [], grant?.warnings ?? []].flat(),
   };
-}
-
-function setupCommandOf(
-  { setupCommand, includeIgnored }: PreviewSpec,
-  install: string | null,
-  names: readonly string[],
-): string | null {
-  if (setupCommand !== undefined) return setupCommand.trim() === "" ? null : setupCommand;
-  // Dependencies that are copied need no installation.
-  return includeIgnored && names.includes("node_modules") ? null : install;
 }

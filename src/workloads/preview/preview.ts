@@ -58,6 +58,7 @@ export class Preview {
   #opening: Promise<void> = Promise.resolve();
   readonly #over = new AbortController();
   #copy: LiveCopy | null = null;
+  #setupCommand: string | null = null;
   #opened: PreviewSandbox | null = null;
   #way: OpenedPreview | null = null;
   #record: OpenRun | null = null;
@@ -98,6 +99,11 @@ export class Preview {
 
   get warnings(): readonly string[] {
     return this.#warnings;
+  }
+
+  /** What was run to install; null: nothing. */
+  get setupCommand(): string | null {
+    return this.#setupCommand;
   }
 
   get sandbox(): PreviewSandbox | null {
@@ -199,15 +205,17 @@ export class Preview {
 
   /** False when it did not go well. */
   async #install(opened: PreviewSandbox, start: PreviewStart, caller: Caller): Promise<boolean> {
-    const { setupCommand: line, profile, sandbox } = opened;
-    if (line === null) return true;
+    const { installation, profile, sandbox } = opened;
     const { environment, image } = profile;
-    const where = { line, image, environment, timeoutMs: this.spec.setupTimeoutMs };
-    const ended = await installDependencies(sandbox, { ...this.#parts, ...start, ...where }, caller);
-    if (ended === null) return true;
-    const problem = explainInstallation(line, ended);
+    const where = { installation, keeping: null, image, environment, timeoutMs: this.spec.setupTimeoutMs };
+    const installed = await installDependencies(sandbox, { ...this.#parts, ...start, ...where }, caller);
+    const { line, failed, warnings } = installed;
+    this.#setupCommand = line;
+    for (const warning of warnings) this.#warn(warning);
+    if (line === null || failed === null) return true;
+    const problem = explainInstallation(line, failed);
     if (problem.errorType === "CANCELLED") throw problem;
-    await this.#failed(exitOfInstallation(problem, this.logs), "failed", ended.end.exitCode);
+    await this.#failed(exitOfInstallation(problem, this.logs), "failed", failed.end.exitCode);
     return false;
   }
 
