@@ -13,9 +13,10 @@ import type { LaunchedProcess } from "../place/background/background-processes.t
 import { connectToProgram } from "../place/background/connect-to-program.ts";
 import { Place } from "../place/place.ts";
 import { copyFolder } from "../project/copy-project.ts";
-import { LiveCopy } from "../project/live/live-copy.ts";
+import type { LiveCopy } from "../project/live/live-copy.ts";
 import type { PreviewError } from "./errors/error-scanner.ts";
 import { OutputScan } from "./errors/output-scan.ts";
+import { followProject } from "./follow-project.ts";
 import { OngoingErrors } from "./ongoing-errors.ts";
 import { openPreviewSandbox, type PreviewSandbox } from "./open-preview-sandbox.ts";
 import type { PreviewParts, PreviewStart } from "./preview-parts.ts";
@@ -174,29 +175,11 @@ export class Preview {
     this.#record = sandbox.beginRun({ principal: this.principal, timeoutMs: limits.timeoutMs, network });
     start.onProgress("Copying the project");
     this.#warnings.push(...opened.warnings);
-    await this.#follow(opened, signal);
+    const onWarning = (message: string): void => this.#warn(message);
+    this.#copy = await followProject(spec, this.#parts, { sandbox, onWarning, over: this.#over, signal });
     if (!(await this.#install(opened, start, caller))) return;
     if (signal.aborted) throw cancelled(signal.reason);
     await this.#start(opened, start, signal);
-  }
-
-  /** Copies the project, and follows its changes until the preview is over; `signal` gives up only what opens it. */
-  async #follow({ sandbox }: PreviewSandbox, signal: AbortSignal): Promise<void> {
-    const given = (): void => this.#over.abort();
-    signal.addEventListener("abort", given, { once: true });
-    if (signal.aborted) given();
-    const copy = await LiveCopy.open({
-      ...this.spec,
-      ...this.#parts,
-      maxBytes: this.spec.limits.diskBytes,
-      files: sandbox.files,
-      target: copyFolder,
-      onProblem: ({ message }) => this.#warn(message),
-      signal: this.#over.signal,
-    });
-    this.#copy = copy;
-    signal.removeEventListener("abort", given);
-    for (const warning of copy.warnings) this.#warn(warning);
   }
 
   #warn(message: string): void {
