@@ -26,8 +26,12 @@ module.exports = class {
       const { message } = results.runExecError;
       report.add({ name: "jest", status: "error", message, details: message });
     }
-    report.cover(results.coverageMap?.getCoverageSummary?.().lines.pct);
     report.save();
+    // Jest's own reporter of the coverage has its turn after ours.
+    process.on("exit", () => {
+      report.cover(results.coverageMap?.getCoverageSummary?.().lines.pct);
+      report.save();
+    });
   }
 };
 

@@ -10,7 +10,7 @@ import { copyPackages } from "../helpers/runner-packages.ts";
 const runners = {
   // Behind a script, behind npx, and by itself.
   jest: {
-    line: "npm run --silent jest",
+    line: "npm run --silent jest -- --coverage",
     packages: ["jest"],
     counts: { passed: 4, failed: 2, skipped: 1, todo: 1, error: 1 },
   },
@@ -82,6 +82,8 @@ describe.each(engines)("test runners of JavaScript on %s", (engine) => {
       expect(failure?.line, runner).toBeGreaterThan(1);
       expect(failure?.details, runner).toMatch(/actual[^]*expected|expected[^]*actual/i);
     }
+    // One line of two, as Jest's own table says.
+    expect(response.coverage).toBe(names.some((name) => name === "jest") ? 50 : undefined);
     expect(response.report?.junit).toContain("&lt;script&gt;");
   });
 
