@@ -7,6 +7,7 @@ import { localSabotages } from "./local.ts";
 import { mountsSabotages } from "./mounts.ts";
 import { packagesSabotages } from "./packages.ts";
 import { preloadSabotages } from "./preload.ts";
+import { previewsSabotages } from "./previews.ts";
 import { projectsSabotages } from "./projects.ts";
 import { readsSabotages } from "./reads.ts";
 import { peerSabotages } from "./peers.ts";
@@ -28,6 +29,7 @@ export const sabotages: readonly Sabotage[] = [
   ...mountsSabotages,
   ...packagesSabotages,
   ...preloadSabotages,
+  ...previewsSabotages,
   ...projectsSabotages,
   ...readsSabotages,
   ...peerSabotages,
