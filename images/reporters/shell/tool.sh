@@ -42,6 +42,10 @@ name=$(hash "name $tool $seed")
 report=$folder/$(printf %.32s "$name")
 printf '{"runner":"%s"}' "$tool" >"$report.started"
 
+# Not every sed can pass lines on at once.
+unbuffered=-u
+sed -u -n '' </dev/null 2>/dev/null || unbuffered=
+
 run() {
   if [ "$tool" = go ]; then
     module=$("$real" list -m 2>/dev/null | head -n 1)
@@ -105,7 +109,7 @@ status=$(
         code=$?
         echo "$code" >&5
         printf '%s %s\n' "$mark" "$code"
-      } | sed -u "/$mark [0-9]*\$/q" | tee "$report.body" /dev/fd/4 | {
+      } | sed $unbuffered "/$mark [0-9]*\$/q" | tee "$report.body" /dev/fd/4 | {
         printf %s "$key"
         cat
       } | sha256sum
@@ -117,6 +121,6 @@ status=$(
     } >"$report.part"
     rm -f "$report.body"
     mv "$report.part" "$report"
-  } 4>&1 >/dev/null | sed -u "/^$mark [0-9]*\$/d; s/$mark [0-9]*\$//" | show "$@" >&3
+  } 4>&1 >/dev/null | sed $unbuffered "/^$mark [0-9]*\$/d; s/$mark [0-9]*\$//" | show "$@" >&3
 )
 exit "${status:-1}"
