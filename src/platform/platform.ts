@@ -139,9 +139,10 @@ function openParts(options: PlatformOptions): OpenedParts {
   const { packages, hostInstaller } = openPackages({ config, host, identity, installers, network, logger, now });
   const previewGateway = new PreviewGateway(config.preview);
   const previews = new Previews({
-    ...{ sandboxes, gateway: previewGateway, alerts: telemetry.previewAlerts, logger, now, monotonicMs },
+    ...{ sandboxes, gateway: previewGateway, alerts: telemetry.previewAlerts, logger, now, monotonicMs, diskScratch },
     maxOutputBytes: config.maxOutputBytes,
     platform: host.platform,
+    executable: host.executable,
   });
   const kept = {
     ...telemetry,

@@ -96,6 +96,18 @@ describe.each(["docker"] as const)("previews that do not do well on %s", (engine
     for (const { container_id: each } of [failing, detached, dying]) await glovebox().previews.stop({ id: each });
   });
 
+  it("that write more than their disk limit, which may be more than memory, are ended, and say so", async () => {
+    const fill = (megabytes: number) => `dd if=/dev/zero of=big bs=1M count=${megabytes}`;
+    const limits = { memory_mb: 128, disk_mb: 300 };
+    const files = { "server.js": server, "page.txt": "x" };
+    const started = await start(files, `${fill(150)} && (sleep 2; ${fill(500)}) & node server.js`, { limits });
+    expect(started.status).toBe("running");
+    const { container_id: id } = started;
+    await until(async () => (await glovebox().previews.status({ id })).status === "error");
+    expect((await glovebox().previews.status({ id })).error?.message).toContain("more than its limit of 300 MiB");
+    await glovebox().previews.stop({ id });
+  });
+
   it("that do not answer are starting, and end at their time limit", async () => {
     const command = "echo waiting; exec sleep 1000";
     const silent = await start({}, command, { wait_seconds: 1, timeout_seconds: 4, image: testImages.javascript });

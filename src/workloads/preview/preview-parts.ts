@@ -2,6 +2,7 @@ import type { Logger } from "../../base/logger.ts";
 import type { Engine } from "../../engines/engine.ts";
 import type { PreviewGateway } from "../../ingress/preview-gateway.ts";
 import type { Denial } from "../../policy/network/denial.ts";
+import type { DiskScratch } from "../../sandbox/scratch/disk-scratch.ts";
 import type { Sandboxes } from "../../sandbox/sandboxes.ts";
 import type { GrantNetwork } from "../run/start-program.ts";
 import type { PreviewError } from "./errors/error-scanner.ts";
@@ -16,12 +17,15 @@ export interface PreviewAlertListener {
 /** What every preview of this server needs. */
 export interface PreviewParts {
   readonly sandboxes: Sandboxes;
+  readonly diskScratch: DiskScratch;
   readonly gateway: Pick<PreviewGateway, "open">;
   readonly alerts: PreviewAlertListener;
   readonly logger: Logger;
   readonly maxOutputBytes: number;
   /** As in `process.platform`. */
   readonly platform: NodeJS.Platform;
+  /** Node's executable. */
+  readonly executable: string;
   /** Milliseconds of a clock that never goes back. */
   readonly monotonicMs: () => number;
   /** Milliseconds since the epoch. */

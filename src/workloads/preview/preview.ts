@@ -252,8 +252,9 @@ export class Preview {
     const stats = await this.#opened?.sandbox.stats();
     const isOutOfMemory = (stats?.oomKills ?? 0) > 0;
     const lost: Outcome = process.state === "lost" ? "sandbox_lost" : "failed";
+    const exit = exitOf(process, { isOutOfMemory, logs: this.logs });
     await this.#failed(
-      exitOf(process, { isOutOfMemory, logs: this.logs }),
+      { ...exit, problem: this.#opened?.scratch?.error ?? exit.problem },
       isOutOfMemory ? "oom_killed" : lost,
       process.exitCode,
     );
@@ -282,7 +283,11 @@ export class Preview {
     const errorType = this.#problem?.errorType ?? null;
     this.#record?.end({ outcome, exitCode, durationMs, errorType });
     // One that fails is in the log, and the next sweep's.
-    await this.#opened?.sandbox.remove();
+    try {
+      await this.#opened?.sandbox.remove();
+    } finally {
+      await this.#opened?.scratch?.[Symbol.asyncDispose]();
+    }
   }
 
   #settle(): void {
