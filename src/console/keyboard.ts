@@ -8,14 +8,14 @@ export const shortcuts: readonly (readonly [keys: string, effect: string])[] = [
   ["Enter", "open the row"],
   ["Esc", "back to the list"],
   ["1  2  3", "running, history, alerts"],
-  ["l  m  r", "log, metrics, result"],
+  ["p  l  m  r", "preview, log, metrics, result"],
   ["f", "follow the log's end"],
   ["/", "filter the list"],
   ["t", "theme"],
   ["?", "this list"],
 ];
 
-const tabKeys: Readonly<Record<string, Tab>> = { l: "log", m: "metrics", r: "result" };
+const tabKeys: Readonly<Record<string, Tab>> = { p: "preview", l: "log", m: "metrics", r: "result" };
 
 /** Follows keys that are pressed outside of fields, until the returned function is called. */
 export function followKeys({ onHelp }: { readonly onHelp: () => void }): () => void {

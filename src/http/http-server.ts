@@ -148,7 +148,7 @@ async function createApp(
   addTicketRoute(app, tickets);
   addDocumentRoutes(app, context, { ...ticketPaths, ...extraPaths });
   addMetricsRoute(app, context);
-  addConsoleRoutes(app, []);
+  addConsoleRoutes(app, () => previewGateway.pageSource);
   addProofRoute(app, options.token ?? null);
   if (mcp !== undefined) addMcpRoute(app, context, mcp);
   for (const addRoutes of extraRoutes) addRoutes(app, context);

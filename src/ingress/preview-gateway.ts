@@ -91,6 +91,11 @@ export class PreviewGateway {
     this.#entries.clear();
   }
 
+  /** Where the pages of all previews are, as a source of a content policy: a page of ours may frame these. */
+  get pageSource(): string {
+    return this.#urlOf("*", this.#serving?.port ?? 0).replace(/\/$/, "");
+  }
+
   /** Whether a request is for a preview, of whichever token; every other host is not for here. */
   takes({ headers }: IncomingMessage): boolean {
     return readPreviewHost(headers.host, this.#domains) !== null;

@@ -34,6 +34,14 @@ export const consoleSabotages: readonly Sabotage[] = [
     name: "is given no token",
   },
   {
+    id: "console: a preview's page may lead the console elsewhere",
+    file: "src/console/preview/preview-view.tsx",
+    find: 'const rights = "allow-scripts',
+    replace: 'const rights = "allow-top-navigation allow-modals allow-scripts',
+    test: "test/e2e/console-preview.test.ts",
+    name: "shows a preview in a frame",
+  },
+  {
     id: "console: every page may frame it",
     file: "src/http/console/console-routes.ts",
     find: "    \"frame-ancestors 'none'\",\n",

@@ -32,7 +32,7 @@ export function watchRun(id: string): { readonly state: ReadonlySignal<RunState>
   return { state, stop };
 }
 
-/** Ends a run or a sandbox. @throws ApiFailure */
-export async function endRun(id: string): Promise<void> {
-  await ask("DELETE", sandboxPath(id));
+/** Ends a run or a sandbox; a preview is asked to end first. @throws ApiFailure */
+export async function endRun(id: string, isPreview: boolean): Promise<void> {
+  await ask("DELETE", isPreview ? `/api/sandbox/preview/${encodeURIComponent(id)}` : sandboxPath(id));
 }

@@ -10,17 +10,18 @@ interface EndDialogProps {
   readonly id: string;
   /** What it is, for people. */
   readonly title: string;
+  readonly isPreview: boolean;
 }
 
 /** Asks before a run or a sandbox is ended. */
-export function EndDialog({ dialog, id, title }: EndDialogProps): VNode {
+export function EndDialog({ dialog, id, title, isPreview }: EndDialogProps): VNode {
   const [failure, setFailure] = useState<ApiFailure | null>(null);
   const [isEnding, setEnding] = useState(false);
   const end = async (): Promise<void> => {
     setEnding(true);
     setFailure(null);
     try {
-      await endRun(id);
+      await endRun(id, isPreview);
       dialog.current?.close();
       goTo({ section: route.value.section });
     } catch (error) {

@@ -1,8 +1,10 @@
 import type { VNode } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 import { watchRun } from "../api/run-state.ts";
+import { running } from "../api/lists.ts";
 import { LogView } from "../log/log-view.tsx";
 import { MetricsView } from "../metrics/metrics-view.tsx";
+import { PreviewView } from "../preview/preview-view.tsx";
 import { route, type Tab } from "../route.ts";
 import { readTestResult } from "../tests/test-result.ts";
 import { TestsView } from "../tests/tests-view.tsx";
@@ -20,7 +22,10 @@ export function RunDetail({ id }: { readonly id: string }): VNode {
   // A run whose sandbox is another's asks for that one's log; of an alert only the sandbox is known.
   const sandboxId = answer === null ? (failure === null ? null : id) : answer.sandbox_id;
   const tests = useMemo(() => readTestResult(answer?.result), [answer]);
+  const isPreview =
+    answer?.operation === "start_preview" || running.value.rows?.find((row) => row.id === id)?.kind === "preview";
   const offered: Tab[] = [
+    ...(isPreview ? (["preview"] as const) : []),
     ...(tests === null ? [] : (["tests"] as const)),
     "log",
     "metrics",
@@ -35,6 +40,7 @@ export function RunDetail({ id }: { readonly id: string }): VNode {
       <div class={`tab-panel panel-${shown}`} role="tabpanel" id="panel" aria-labelledby={`tab-${shown}`}>
         {shown === "log" && <LogView key={sandboxId ?? id} id={sandboxId ?? id} />}
         {shown === "metrics" && <MetricsView key={sandboxId ?? id} id={sandboxId ?? id} />}
+        {shown === "preview" && <PreviewView key={sandboxId ?? id} id={sandboxId ?? id} />}
         {shown === "tests" && tests !== null && <TestsView tests={tests} />}
         {shown === "result" && answer !== null && <ResultView answer={answer} />}
       </div>

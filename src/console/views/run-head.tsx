@@ -50,7 +50,7 @@ export function RunHead({ id, answer }: RunHeadProps): VNode {
           End
         </button>
       )}
-      <EndDialog dialog={dialog} id={id} title={title} />
+      <EndDialog dialog={dialog} id={id} title={title} isPreview={kind === "preview"} />
     </header>
   );
 }

@@ -2,16 +2,15 @@ import type { FastifyInstance, FastifyReply } from "fastify";
 import { HttpRefusal } from "../server/http-refusal.ts";
 import { digest, openConsoleAssets, type ConsoleAssets } from "./console-files.ts";
 
-/** Where previews are reached, which the console shows in a frame: sources of a content policy. */
-type FrameSources = readonly string[];
+/** Where previews are reached, which the console shows in a frame: a source of a content policy, known once the server listens. */
+type FrameSource = () => string;
 
 /**
  * `/`: the console, and the two files that it loads. They are open to everyone and hold nothing of this deployment; what
  * the page shows it asks the API for, with the token of its user.
  */
-export function addConsoleRoutes(app: FastifyInstance, frameSources: FrameSources): void {
+export function addConsoleRoutes(app: FastifyInstance, frameSource: FrameSource): void {
   const open = { config: { isOpen: true } };
-  const headers = { ...safeHeaders, "content-security-policy": contentPolicy(frameSources) };
   let opening: Promise<ConsoleAssets> | undefined;
   const assets = (): Promise<ConsoleAssets> => {
     opening ??= openConsoleAssets().catch((error: unknown) => {
@@ -23,7 +22,8 @@ export function addConsoleRoutes(app: FastifyInstance, frameSources: FrameSource
   app.get("/", open, async (request, reply) => {
     const { html } = await assets();
     const tag = `"${digest(html)}"`;
-    void reply.headers({ ...headers, "cache-control": "no-cache", etag: tag });
+    void reply.headers({ ...safeHeaders, "content-security-policy": contentPolicy(frameSource()) });
+    void reply.headers({ "cache-control": "no-cache", etag: tag });
     if (request.headers["if-none-match"] === tag) return reply.code(304).send();
     return reply.type("text/html; charset=utf-8").send(html);
   });
@@ -52,14 +52,14 @@ const safeHeaders = {
 } as const;
 
 /** Only files of ours run, nothing is written as HTML, nothing else is loaded or asked, and nobody frames the page. */
-function contentPolicy(frameSources: FrameSources): string {
+function contentPolicy(frameSource: string): string {
   return [
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
     "connect-src 'self'",
     "img-src 'self' data:",
-    `frame-src ${frameSources.length === 0 ? "'none'" : frameSources.join(" ")}`,
+    `frame-src ${frameSource}`,
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
