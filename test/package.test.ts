@@ -114,6 +114,14 @@ describe("the library in a fresh project", () => {
 });
 
 describe("the published command", () => {
+  it("has the files of the console where its server reads them", () => {
+    const files = JSON.stringify(join(packed.folder, "dist/http/console/console-files.js"));
+    const code = `const { script, style } = await (await import(${files})).openConsoleAssets();
+      if (!script.includes("Permission is hereby granted") || style.length === 0) throw new Error("It is not whole.");`;
+    const { status, stderr } = run(process.execPath, ["--input-type=module", "-e", code], packed.consumer);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  });
+
   it("says its version", () => {
     const { status, stdout, stderr } = run(process.execPath, [command, "--version"], packed.consumer);
     expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: `${packed.manifest.version}\n`, stderr: "" });
