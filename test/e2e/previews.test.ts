@@ -68,6 +68,9 @@ describe.each(engines)("previews on %s", (engine) => {
 
 describe.each(["docker"] as const)("previews that do not do well on %s", (engine) => {
   const { glovebox, errorsOf } = usePreviews(engine);
+  // Other tests have theirs at the same time.
+  const isLive = async (id: string): Promise<boolean> =>
+    (await glovebox().sandboxes()).some(({ sandbox_id: each }) => each === id);
   type Started = Awaited<ReturnType<Glovebox["previews"]["start"]>>;
   const start = async (files: Readonly<Record<string, string>>, command: string, more = {}): Promise<Started> =>
     glovebox().previews.start({ project_path: project(files), command, port: 4100, wait_seconds: 60, ...more });
@@ -92,7 +95,7 @@ describe.each(["docker"] as const)("previews that do not do well on %s", (engine
     await until(async () => (await glovebox().previews.status({ id })).status === "error");
     expect((await glovebox().previews.status({ id })).error?.message).toContain("exit code 3");
     expect((await fetch(dying.direct_url ?? "")).status).toBe(502);
-    await until(async () => (await glovebox().sandboxes()).length === 0);
+    for (const { container_id: each } of [failing, detached, dying]) await until(async () => !(await isLive(each)));
     for (const { container_id: each } of [failing, detached, dying]) await glovebox().previews.stop({ id: each });
   });
 
@@ -122,7 +125,7 @@ describe.each(["docker"] as const)("previews that do not do well on %s", (engine
           () => false,
         );
     await until(async () => !(await isKnown()));
-    await until(async () => (await glovebox().sandboxes()).length === 0);
+    await until(async () => !(await isLive(id)));
     await failureOf(glovebox().previews.stop({ id }), "NOT_FOUND");
   });
 
@@ -145,11 +148,19 @@ describe.each(["docker"] as const)("previews that do not do well on %s", (engine
     expect(failing).toMatchObject({ status: "error", error: { error_type: "PACKAGE_INSTALL_FAILED" } });
     expect(failing.logs).toContain("no");
     const given = new AbortController();
+    let opened: string | undefined;
     const giving = glovebox().previews.start(
       { project_path: folder, command: "exec sleep 1000", wait_seconds: 0, setup_command: "sleep 1000" },
-      { signal: given.signal, onEvent: (event) => void (event.type === "progress" && given.abort()) },
+      {
+        signal: given.signal,
+        onEvent: (event) => {
+          if (event.type === "sandbox") opened = event.sandboxId;
+          if (event.type === "progress") given.abort();
+        },
+      },
     );
     await failureOf(giving, "CANCELLED");
-    expect(await glovebox().sandboxes()).toEqual([]);
+    expect(given.signal.aborted).toBe(true);
+    expect(await isLive(opened ?? "")).toBe(false);
   });
 });
