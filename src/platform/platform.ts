@@ -11,16 +11,12 @@ import { handlers } from "../operations/handlers.ts";
 import { operationCaller } from "../operations/handling/handler.ts";
 import { observedCaller } from "../operations/handling/observed-caller.ts";
 import type { PlatformParts } from "../operations/handling/platform-parts.ts";
-import { PreviewGateway } from "../ingress/preview-gateway.ts";
 import { findImports } from "../packages/imports/find-imports.ts";
 import { assertNetworkAllowed } from "../policy/network/network.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { AlertListener } from "../telemetry/alert.ts";
 import type { Tracing } from "../telemetry/traces/tracing.ts";
-import { Environments } from "../workloads/environment/environments.ts";
-import { Previews } from "../workloads/preview/previews.ts";
 import { createTypeScriptCompiler } from "../workloads/program/compile/typescript-compiler.ts";
-import { Sessions } from "../workloads/session/sessions.ts";
 import { closeParts, type ClosingParts } from "./close-parts.ts";
 import { createEngineChooser, type Door } from "./engine-chooser.ts";
 import { engineSurroundings } from "./engine-surroundings.ts";
@@ -29,6 +25,7 @@ import { openLogs, type OpenedLogs } from "./open-logs.ts";
 import { openNetwork } from "./open-network.ts";
 import { openOwners } from "./open-owners.ts";
 import { openPackages } from "./open-packages.ts";
+import { openPlaces } from "./open-places.ts";
 import { openSandboxes } from "./open-sandboxes.ts";
 import { openTracing } from "./open-tracing.ts";
 import { openTelemetryParts, type TelemetryParts } from "./open-telemetry-parts.ts";
@@ -126,37 +123,13 @@ function openParts(options: PlatformOptions): OpenedParts {
   const watching = { observers, installerObservers: telemetry.installerObservers, tracer: tracing, onWaiting };
   const opened = openSandboxes({ config, host, owners, ...watching, logger, now });
   const { admission, sandboxes, installers } = opened;
-  const idleMs = config.session.idleTimeoutMs;
-  const sessions = new Sessions({
-    archives,
-    idleMs,
-    waiting: (principal) => admission.waitingFor(principal),
-    logger,
-    now,
+  const { sessions, environments, previews, previewGateway } = openPlaces({
+    ...{ config, host, owners, opened, telemetry, logger, now, monotonicMs },
   });
-  const environments = new Environments({ idleMs: config.environmentIdleMs, logger });
   const { egressProxies, network } = openNetwork({ config, host, door, ...telemetry, logger });
   const { packages, hostInstaller } = openPackages({ config, host, identity, installers, network, logger, now });
-  const previewGateway = new PreviewGateway(config.preview);
-  const previews = new Previews({
-    ...{ sandboxes, gateway: previewGateway, alerts: telemetry.previewAlerts, logger, now, monotonicMs, diskScratch },
-    maxOutputBytes: config.maxOutputBytes,
-    platform: host.platform,
-    executable: host.executable,
-  });
-  const kept = {
-    ...telemetry,
-    engines,
-    sandboxes,
-    sessions,
-    environments,
-    diskScratch,
-    previews,
-    reaper,
-    leases,
-    logger,
-    monotonicMs,
-  };
+  const open = { sessions, environments, previews };
+  const kept = { ...telemetry, ...open, engines, sandboxes, diskScratch, reaper, leases, logger, monotonicMs };
   const parts: PlatformParts = {
     ...kept,
     previewGateway,
@@ -166,13 +139,8 @@ function openParts(options: PlatformOptions): OpenedParts {
     loaded: loaded ?? null,
     defaultEngine,
     host,
-    findLive,
-    logs,
-    store,
-    records,
-    peers,
+    ...{ findLive, logs, store, records, peers, network },
     compileTypeScript: createTypeScriptCompiler(host),
-    network,
     assertNetworkAllowed: (policy, field) => assertNetworkAllowed(policy, config.network, field),
     findImports: (input, { signal }) =>
       findImports(input, { signal, executable: host.executable, platform: host.platform }),

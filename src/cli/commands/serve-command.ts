@@ -68,19 +68,7 @@ async function serve(options: ServeOptions, io: CommandIo): Promise<number> {
   const port = parsePort(options.port);
   keepHeapSmall();
   // Loaded on use: the other commands start faster without a server.
-  const [
-    { openServerPlatform },
-    { openHttpServer },
-    { decideAuthentication },
-    { McpDoor: Door },
-    { createHttpHandler },
-  ] = await Promise.all([
-    import("../../http/open-server-platform.ts"),
-    import("../../http/http-server.ts"),
-    import("../../http/auth/authentication.ts"),
-    import("../../mcp/mcp-door.ts"),
-    import("../../mcp/http/http-handler.ts"),
-  ]);
+  const { openServerPlatform, openHttpServer, decideAuthentication, McpDoor: Door, createHttpHandler } = await load();
   // What is refused at once is refused before anything is opened.
   using keys = await openKeys(options.config);
   // On loopback keys may come later.
@@ -129,6 +117,18 @@ async function serve(options: ServeOptions, io: CommandIo): Promise<number> {
     left = await door.close();
   }
   return left.length === 0 ? 0 : exitCodes.leftBehind;
+}
+
+async function load() {
+  const modules = await Promise.all([
+    import("../../http/open-server-platform.ts"),
+    import("../../http/http-server.ts"),
+    import("../../http/auth/authentication.ts"),
+    import("../../mcp/mcp-door.ts"),
+    import("../../mcp/http/http-handler.ts"),
+  ]);
+  const [platform, server, authentication, door, handler] = modules;
+  return { ...platform, ...server, ...authentication, ...door, ...handler };
 }
 
 /** A key that is no more takes what its principal has running with it. */

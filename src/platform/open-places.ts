@@ -1,0 +1,50 @@
+import type { Logger } from "../base/logger.ts";
+import type { Config } from "../config/config.ts";
+import type { Host } from "../config/host/host.ts";
+import { PreviewGateway } from "../ingress/preview-gateway.ts";
+import { Environments } from "../workloads/environment/environments.ts";
+import { Previews } from "../workloads/preview/previews.ts";
+import { Sessions } from "../workloads/session/sessions.ts";
+import type { Owners } from "./open-owners.ts";
+import type { OpenedSandboxes } from "./open-sandboxes.ts";
+import type { TelemetryParts } from "./open-telemetry-parts.ts";
+
+/** What lasts between calls. */
+export interface OpenedPlaces {
+  readonly sessions: Sessions;
+  readonly environments: Environments;
+  readonly previews: Previews;
+  readonly previewGateway: PreviewGateway;
+}
+
+export interface PlacesOptions {
+  readonly config: Config;
+  readonly host: Host;
+  readonly owners: Owners;
+  readonly opened: OpenedSandboxes;
+  readonly telemetry: TelemetryParts;
+  readonly logger: Logger;
+  readonly now: () => number;
+  readonly monotonicMs: () => number;
+}
+
+/** Nothing is started yet. */
+export function openPlaces(options: PlacesOptions): OpenedPlaces {
+  const { config, host, owners, opened, telemetry, logger, now, monotonicMs } = options;
+  const { archives, diskScratch } = owners;
+  const { admission, sandboxes } = opened;
+  const idleMs = config.session.idleTimeoutMs;
+  const waiting = (principal: string): number => admission.waitingFor(principal);
+  const previewGateway = new PreviewGateway(config.preview);
+  return {
+    sessions: new Sessions({ archives, idleMs, waiting, logger, now }),
+    environments: new Environments({ idleMs: config.environmentIdleMs, logger }),
+    previews: new Previews({
+      ...{ sandboxes, gateway: previewGateway, alerts: telemetry.previewAlerts, logger, now, monotonicMs, diskScratch },
+      maxOutputBytes: config.maxOutputBytes,
+      platform: host.platform,
+      executable: host.executable,
+    }),
+    previewGateway,
+  };
+}
