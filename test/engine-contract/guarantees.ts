@@ -187,6 +187,10 @@ export const guaranteeGroups: readonly GuaranteeGroup[] = [
         behaviours: ["files.*", "file-trees.*"],
       },
       {
+        title: "A project's copy follows the project, whatever programs do to it, and never leads out of the sandbox",
+        behaviours: ["live-copy.*", "tree-updates.*"],
+      },
+      {
         title: "What moves files can be stopped, fed or ended by programs, which concerns their own sandbox only",
         behaviours: ["hostile-answers.*"],
       },
