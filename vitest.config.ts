@@ -14,10 +14,10 @@ const tags = [{ name: rareTag, description: "Run by `npm run test:full` only." }
 const groups = { unit: 0, lanes: 1, alone: 2 };
 
 /**
- * Files that share a process read the sources once: half of the CPU time of the unit tests and a seventh of that of the
- * embedded engine's, which wait for nothing. Nothing in the sources has state of its own that could be shared with them.
+ * Files that share a process read the sources once: a seventh of the CPU time of the embedded engine's, which wait for nothing.
+ * Unit tests do not: some look at what their process has loaded.
  */
-const sharesProcess = (project: string): boolean => project === "unit" || project === "local";
+const sharesProcess = (project: string): boolean => project === "local";
 
 /** Engines let their tests wait most of the time: two cores have enough to do with four files. */
 const workers = { unit: 2, lanes: 4, alone: 1 };
@@ -71,7 +71,6 @@ const config: ViteUserConfig = defineConfig({
         test: {
           name: "unit",
           include: ["src/**/*.test.ts"],
-          isolate: !sharesProcess("unit"),
           testTimeout: 30_000,
           sequence: { groupOrder: groups.unit },
           maxWorkers: workers.unit,

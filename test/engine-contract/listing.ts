@@ -42,9 +42,9 @@ export const listing: Topic = (behaviour) => {
     "a container must have each of the labels, with the value asked for",
     async (scene) => {
       const sandbox = createId("scene");
-      const other = await scene.create({ labels: { ...scene.labels, [labels.sandbox]: sandbox } });
-      const mine = await scene.create();
-      const owner = { [labels.owner]: scene.owner };
+      const owner = { [labels.owner]: createId("contract-listing") };
+      const other = await scene.create({ labels: { ...scene.labels, ...owner, [labels.sandbox]: sandbox } });
+      const mine = await scene.create({ labels: { ...scene.labels, ...owner } });
       const idsOf = async (wanted: Readonly<Record<string, string>>): Promise<readonly string[]> =>
         (await scene.engine.list(wanted)).map(({ id }) => id).toSorted();
       expect(await idsOf(owner)).toEqual([other.id, mine.id].toSorted());
