@@ -99,8 +99,10 @@ export const subjects = {
       "memory.together": "beyond the limit the host's kernel ends gVisor's, and with it all programs at once",
       "limits.cpu":
         "gVisor's clock of CPU time runs on while the host withholds it; by the host's count the limit holds",
+      "live-copy.hostile":
+        "a program that kills and removes without pause can leave gVisor's own memory file system unusable: its sandbox's harm alone",
     },
-    untried: { "limits.cpu": "a busy machine hides it" },
+    untried: { "limits.cpu": "a busy machine hides it", "live-copy.hostile": "it happens by chance" },
   },
   podman: {
     name: "podman",
