@@ -198,7 +198,10 @@ export const liveCopies: Topic = (behaviour) => {
         });
         expect(copy.problems[0]).toMatchObject({ kind: "delayed" });
         // It kills what is to kill it, too, and wins now and then: its time ends it.
-        await attacker.process.kill("SIGKILL").catch(() => attacker.process.exit);
+        await attacker.process.kill("SIGKILL").catch((error: unknown) => {
+          expect(error).toMatchObject({ errorType: "SANDBOX_LOST" });
+          return attacker.process.exit;
+        });
         await untilIs(copy, "cat a; ls -A /work", `${count}project\n`);
       }),
     needs,
