@@ -60,7 +60,7 @@ export const layers: Readonly<Record<string, LayerRule>> = {
   },
   workloads: {
     layers: ["errors", "base", "policy", "engines", "egress", "ingress", "sandbox", "packages"],
-    packages: ["esbuild", "ignore", "jsonc-parser", "smol-toml", "@rgrove/parse-xml"],
+    packages: ["esbuild", "ignore", "jsonc-parser", "smol-toml", "@rgrove/parse-xml", "zod"],
     builtins: "any",
   },
   telemetry: {

@@ -1,0 +1,95 @@
+import { z } from "zod";
+
+/*
+ * What this machine and the program in an agent's container say to each other. The container's entrypoint is
+ * `images/agent`; it sources `agentPaths.environmentFile` and runs `/app/dist/index.js`, which reads one `AgentInput` as
+ * JSON from its standard input, to the end, and writes to its standard output, line by line:
+ *
+ * 1. while the agent works, the lines of the agent's own JSON mode, unchanged,
+ * 2. at the end the start marker, one `AgentOutput` as JSON, and the end marker, each on lines of their own.
+ *
+ * Its standard error is for people. It ends with 0 also when the status is "error".
+ */
+
+/** Where things stand in an agent's container (SPEC MO4). */
+export const agentPaths = {
+  /** The group's workspace; where the agent starts. */
+  group: "/workspace/group",
+  /** The project, for the main group alone. */
+  project: "/workspace/project",
+  /** What all groups share, read-only, for groups but the main one. */
+  global: "/workspace/global",
+  ipc: "/workspace/ipc",
+  farmState: "/workspace/farm-state",
+  dashboard: "/workspace/dashboard",
+  environmentFolder: "/workspace/env-dir",
+  /** Assignments for a shell to source; there in every run. */
+  environmentFile: "/workspace/env-dir/env",
+  /** The agent's home; an empty folder but for `state`. */
+  home: "/home/node",
+  /** What the agent keeps between runs of its group. */
+  state: "/home/node/.pi",
+} as const;
+
+/** Each is a line of its own; the last complete pair counts. */
+export const outputMarkers = { start: "---FFT_NANO_OUTPUT_START---", end: "---FFT_NANO_OUTPUT_END---" } as const;
+
+/** Which agent works, where the group's own settings or the deployment's name one; left out: `pi`. */
+export interface AgentCommand {
+  /** A row of the table of agents. */
+  readonly name: string;
+  /** Program and arguments in place of that row's; left out: the row's. */
+  readonly command?: readonly string[] | undefined;
+}
+
+/** What the container reads from its standard input. */
+export interface AgentInput {
+  readonly prompt: string;
+  readonly group: string;
+  readonly isMain: boolean;
+  /** Of an earlier run's `newSessionId`, to go on with it. */
+  readonly sessionId?: string | undefined;
+  /** Passages of the group's memory that have to do with the prompt. */
+  readonly memoryContext?: string | undefined;
+  readonly agent?: AgentCommand | undefined;
+}
+
+export function encodeAgentInput(input: AgentInput): string {
+  return `${JSON.stringify(input)}\n`;
+}
+
+/** What it answers between the markers; other keys are left alone. */
+const agentOutputSchema = z.object({
+  status: z.enum(["success", "error"]),
+  /** The agent's last word, for people. */
+  result: z.string().nullable(),
+  newSessionId: z.string().max(1_000).optional(),
+  error: z.string().optional(),
+});
+
+export type AgentOutput = z.output<typeof agentOutputSchema>;
+
+/** The answer, or what is wrong with it, in words that follow "The agent's answer". */
+export function parseAgentOutput(text: string): AgentOutput | { readonly problem: string } {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { problem: "is not JSON" };
+  }
+  const { success, data, error } = agentOutputSchema.safeParse(value);
+  if (success) return data;
+  const [issue] = error.issues;
+  const at = issue?.path.join(".") ?? "";
+  return { problem: `is not of the expected form${at === "" ? "" : ` at ${at}`}: ${issue?.message ?? "unknown"}` };
+}
+
+/** One thing that an agent says or does, for people. */
+export interface AgentEvent {
+  /** `says`: text of its answer; `does`: a tool that it uses; `note`: anything else worth a line. */
+  readonly kind: "says" | "does" | "note";
+  readonly text: string;
+}
+
+/** Reads one parsed line of an agent's JSON mode, which is untrusted; none for what is not worth telling. Does not throw. */
+export type ReadAgentEvents = (line: Readonly<Record<string, unknown>>) => readonly AgentEvent[];
