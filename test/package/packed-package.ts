@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { projectFolder } from "../helpers/project-folder.ts";
@@ -27,9 +27,24 @@ interface PackReport {
   readonly files: readonly { readonly path: string }[];
 }
 
-/** Makes npm's archive of the project in the folder. */
+/** Of the project's folder, what nobody builds from. */
+const notCopied: readonly string[] = [".git", "dist", "node_modules"];
+
+/** Makes npm's archive of the project in the folder. It is built in a copy: a build removes `dist`, and others may pack at the same time. */
 export function packInto(folder: string): PackReport {
-  const output = run("npm", ["pack", "--json", "--pack-destination", folder]);
+  const copy = mkdtempSync(join(tmpdir(), "glovebox-built-"));
+  try {
+    const leftOut = new Set(notCopied.map((name) => join(projectFolder, name)));
+    cpSync(projectFolder, copy, { recursive: true, filter: (path) => !leftOut.has(path) });
+    symlinkSync(join(projectFolder, "node_modules"), join(copy, "node_modules"), "junction");
+    return packCopy(copy, folder);
+  } finally {
+    rmSync(copy, { recursive: true, force: true });
+  }
+}
+
+function packCopy(copy: string, folder: string): PackReport {
+  const output = run("npm", ["pack", "--json", "--pack-destination", folder], copy);
   // The build that npm runs first may print as well; the report starts a line of its own.
   const [report] = JSON.parse(output.slice(output.search(/^\[/m))) as [PackReport];
   return report;
