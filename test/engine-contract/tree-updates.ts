@@ -59,10 +59,10 @@ export const treeUpdates: Topic = (behaviour) => {
           gone: ["a/b/deep", "a/own", "a/b/made/file"],
           goneFolders: ["a/b/made", "a/b", "a"],
         });
-        expect(await sh("cd /work/copy && ls -A && readlink empty && cat link './-rf *' && ls -A /work")).toBe(
+        expect(await sh("cd /work/copy && ls -A && readlink empty && cat link './-rf *' && cd .. && ls -A")).toBe(
           "-rf *\nempty\nlink\nnew\\nline\na\na file again2copy\n",
         );
-        expect(await sh("[ -x /work/copy ] && ls -A /work/copy/a 2>/dev/null || echo gone")).toBe("gone\n");
+        expect(await sh("[ -x /work/copy ] && [ -e /work/copy/a ] || echo gone")).toBe("gone\n");
       }),
     needs,
   );
@@ -91,7 +91,7 @@ export const treeUpdates: Topic = (behaviour) => {
             files,
             [...names, ...strange].map((name) => file(name, name)),
           );
-          expect(await sh("cd /work/copy && ls -A many | wc -l && cat ./-rf ./'new\nline' .hidden")).toMatch(
+          expect(await sh("cd /work/copy/many && ls -A | wc -l && cd .. && cat ./-rf ./'new\nline' .hidden")).toMatch(
             /^\s*601\n-rfnew\nline.hidden$/,
           );
           await files.update(target, {
@@ -99,7 +99,7 @@ export const treeUpdates: Topic = (behaviour) => {
             gone: [...names, ...strange, "many/first"],
             goneFolders: ["many"],
           });
-          expect(await sh("ls -A /work/copy")).toBe("");
+          expect(await sh("cd /work/copy && ls -A")).toBe("");
         },
         { scratch: [{ path: "/work", sizeBytes: 64 * 1024 * 1024 }] },
       ),
@@ -126,7 +126,7 @@ export const treeUpdates: Topic = (behaviour) => {
         ).toBe("mine\nmine\nreplaced\n");
         await sh("rm -rf /work/copy && ln -s /work/elsewhere /work/copy");
         await update(files, [file("new", "3")]);
-        expect(await sh("ls -A /work/elsewhere /work/copy")).not.toMatch(/elsewhere:[^]*new[^]*copy:/);
+        expect(await sh("cd /work/elsewhere && ls -A")).toBe("deep\nkept\n");
         expect(await sh("cat /work/copy/new")).toBe("3");
       }),
     needs,
@@ -141,7 +141,7 @@ export const treeUpdates: Topic = (behaviour) => {
         await sh("dd if=/dev/zero of=/work/fill bs=65536 2>/dev/null; true");
         const big = "new".repeat(200_000);
         await failureOf(update(files, [file("a", big), file("b", big)]), "POLICY_DENIED");
-        expect(await sh("cat /work/copy/a /work/copy/b; ls -A /work | wc -l")).toMatch(/^oldold\s*2\n$/);
+        expect(await sh("cat /work/copy/a /work/copy/b; cd /work && ls -A | wc -l")).toMatch(/^oldold\s*2\n$/);
         await sh("rm /work/fill");
         await update(files, [file("a", "new")]);
         expect(await sh("cat /work/copy/a")).toBe("new");
