@@ -7,6 +7,8 @@ import { loadHostConfig } from "../../src/config/host-config.ts";
 import { parseRequest } from "../../src/operations/contract/parse-request.ts";
 import { runTestsContract, type RunTestsResponse } from "../../src/operations/tests/run-tests-contract.ts";
 import { runTestsHandler } from "../../src/operations/tests/run-tests-handler.ts";
+import { startPreviewContract } from "../../src/operations/previews/start-preview-contract.ts";
+import { startPreviewHandler } from "../../src/operations/previews/start-preview-handler.ts";
 import { createPlatform, type Platform } from "../../src/platform/platform.ts";
 import { useGlovebox } from "../helpers/open-glovebox.ts";
 import { PackageRegistry } from "../helpers/package-registry.ts";
@@ -74,13 +76,28 @@ describe("dependencies of a project on docker that are kept for later runs", () 
   let people = 0;
   /** Somebody for whom nothing is kept yet, also when a test is tried again. */
   const someone = (): string => `person-${(people += 1)}`;
-  const run = (files: Files, test_command: string, principal: string): Promise<RunTestsResponse> => {
+  const projectOf = (files: Files): string => {
     const project = path.join(folder, "projects/project");
     rmSync(project, { recursive: true, force: true });
     mkdirSync(project);
     for (const [name, text] of Object.entries(files)) writeFileSync(path.join(project, name), text);
-    const request = parseRequest(runTestsContract, { project_path: project, test_command });
+    return project;
+  };
+  const run = (files: Files, test_command: string, principal: string): Promise<RunTestsResponse> => {
+    const request = parseRequest(runTestsContract, { project_path: projectOf(files), test_command });
     return runTestsHandler.run(platform, request, { principal });
+  };
+  /** What a preview's page answers, which is ended then. */
+  const pageOf = async (files: Files, principal: string): Promise<string> => {
+    const request = { project_path: projectOf(files), command: "node server.js", wait_seconds: 120 };
+    const started = await startPreviewHandler.run(platform, parseRequest(startPreviewContract, request), { principal });
+    expect(started, started.logs).toMatchObject({
+      status: "running",
+      setup_command: expect.stringMatching(/^npm ci /),
+    });
+    const page = await (await fetch(started.direct_url ?? "")).text();
+    await platform.previews.stop(started.container_id, principal);
+    return page;
   };
 
   it("come from the registry once, and a run that changes them changes its own copy", async () => {
@@ -125,6 +142,26 @@ describe("dependencies of a project on docker that are kept for later runs", () 
     await passes({}, ann);
     await passes({ ...locked("2.0.0"), ...expects("two") }, ann);
     expect(registry.downloads("kept-word")).toBe(3);
+  });
+
+  it("are a preview's as well as a test run's, and nobody else's; what it writes beside them is its own", async () => {
+    const ann = someone();
+    const code = `
+const fs = require("node:fs"), cache = "node_modules/.vite";
+const before = fs.existsSync(cache) ? "old" : "new";
+fs.mkdirSync(cache, { recursive: true });
+fs.writeFileSync(cache + "/deps.js", "");
+fs.appendFileSync("node_modules/kept-word/index.js", "module.exports += '!';");
+require("node:http").createServer((q, s) => s.end(before + " " + require("kept-word"))).listen(process.env.PORT);`;
+    const serving = { ...locked("1.0.0"), "server.js": code };
+    expect(await pageOf(serving, ann)).toBe("new one!");
+    expect(registry.downloads("kept-word")).toBe(1);
+    registry.forget();
+    expect(await pageOf(serving, ann)).toBe("new one!");
+    await passes({}, ann);
+    expect(registry.requests).toEqual([]);
+    expect(await pageOf(serving, someone())).toBe("new one!");
+    expect(registry.downloads("kept-word")).toBe(1);
   });
 
   it("do not fit where the lockfile does not, in the installer's own words", async () => {

@@ -49,4 +49,28 @@ export const previewsSabotages: readonly Sabotage[] = [
     test: "test/security/preview-sockets.test.ts",
     name: "are refused as the program refuses them, and to foreign pages",
   },
+  {
+    id: "previews: dependencies are installed anew",
+    file: "src/workloads/preview/preview.ts",
+    find: "const where = { installation, keeping,",
+    replace: "const where = { installation, keeping: keeping && null,",
+    test: "test/e2e/kept-dependencies.test.ts",
+    name: "are a preview's as well as a test run's",
+  },
+  {
+    id: "previews: secrets show in output",
+    file: "src/workloads/preview/start-server.ts",
+    find: "const redaction = new Redaction(secrets);",
+    replace: "const redaction = new Redaction(secrets.slice(1));",
+    test: "test/e2e/preview-secrets.test.ts",
+    name: "show in no log, alert, answer or record",
+  },
+  {
+    id: "previews: refused names show secrets",
+    file: "src/workloads/preview/start-server.ts",
+    find: "redact: (text) => redaction.text(text),",
+    replace: "redact: (text) => text,",
+    test: "test/e2e/preview-secrets.test.ts",
+    name: "show in no log, alert, answer or record",
+  },
 ];

@@ -25,6 +25,12 @@ export function addPreviewCommand(program: Command, io: CommandIo, setExitCode: 
     .option("--cpus <number>", "CPUs' worth of time (default: 1)")
     .option("--disk <size>", "writable space (default: 1g)")
     .option("--env <name=value>", "environment variable; may be repeated", repeated, [])
+    .option(
+      "--secret <name>",
+      "secret of the configuration, as a variable; NAME=VARIABLE for another name",
+      repeated,
+      [],
+    )
     .option("--include-ignored", "copy node_modules and what .gitignore names, too")
     .option("--network <policy>", "none, registries, open, or domains with commas between them (default: none)")
     .option("--min-isolation <level>", "namespaces, container or vm: refuse engines that seal less")

@@ -1,5 +1,5 @@
 import { invalidField } from "../../errors/glovebox-error.ts";
-import { definedOnly, limitsOfOptions, parseNetworkOption, parseVariable } from "../run/run-options.ts";
+import { definedOnly, limitsOfOptions, parseNetworkOption, parseVariable, secretsOf } from "../run/run-options.ts";
 import { toShellLine } from "../run/shell-line.ts";
 
 /** Options of `glovebox preview` as the parser leaves them. */
@@ -14,6 +14,7 @@ export interface PreviewCommandOptions {
   readonly cpus?: string;
   readonly disk?: string;
   readonly env: readonly string[];
+  readonly secret: readonly string[];
   readonly includeIgnored?: boolean;
   readonly network?: string;
   readonly minIsolation?: string;
@@ -33,6 +34,7 @@ export function requestOfPreview(
     port: parsePort(options.port),
     setup_command: options.setup,
     environment: options.env.length > 0 ? Object.fromEntries(options.env.map(parseVariable)) : undefined,
+    secrets: options.secret.length > 0 ? secretsOf(options.secret) : undefined,
     include_ignored: options.includeIgnored,
     limits: limitsOfOptions(options),
     network: parseNetworkOption(options.network),

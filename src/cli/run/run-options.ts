@@ -77,8 +77,8 @@ export function parseVariable(text: string): [string, string] {
   return [text.slice(0, separator), text.slice(separator + 1)];
 }
 
-/** Names of secrets by variable. */
-function secretsOf(options: readonly string[]): Record<string, string> {
+/** Names of secrets by variable. @throws INVALID_REQUEST for a variable that is named twice */
+export function secretsOf(options: readonly string[]): Record<string, string> {
   const pairs = options.map((text) => {
     const [name = "", variable = name] = text.split("=");
     return [variable, name] as const;

@@ -136,6 +136,8 @@ export interface PreviewOptions {
   readonly setupCommand?: string | undefined;
   /** Environment variables of the installation and the command. */
   readonly environment?: Readonly<Record<string, string>> | undefined;
+  /** Secrets of the deployment that the program gets as environment variables, by name and never by value: ["OPENAI_API_KEY"], or the secret's name by variable, {"API_KEY": "openai"}. Their values are replaced by [redacted:NAME] in what the program writes. */
+  readonly secrets?: readonly string[] | Readonly<Record<string, string>> | undefined;
   /** After so long it ends by itself; default 1800. */
   readonly timeoutSeconds?: number | undefined;
   /** How long to wait for the port to answer before the answer says starting; default 30. */

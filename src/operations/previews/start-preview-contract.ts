@@ -2,6 +2,7 @@ import { z } from "zod";
 import { labelsSchema } from "../contract/labels-schema.ts";
 import { defineOperation } from "../contract/operation-contract.ts";
 import { runSettings } from "../contract/run-settings-schema.ts";
+import { secretsSchema } from "../contract/secrets-schema.ts";
 import { previewSchema, previewText } from "./preview-schema.ts";
 
 /** Seconds that a start may wait for the port, and how many it does unless the request says. */
@@ -32,6 +33,7 @@ const startPreviewRequestSchema = z.strictObject({
     .record(z.string(), z.string())
     .optional()
     .describe("Environment variables of the installation and the command."),
+  secrets: secretsSchema.optional(),
   timeout_seconds: z.number().optional().describe("After so long it ends by itself; default 1800."),
   wait_seconds: z
     .number()

@@ -9,6 +9,7 @@ import { explicitDemands } from "../handling/explicit-demands.ts";
 import { handle } from "../handling/handler.ts";
 import { buildEvent, pullEvent } from "../handling/image-events.ts";
 import type { PlatformParts } from "../handling/platform-parts.ts";
+import { readSecrets } from "../handling/read-secrets.ts";
 import { requestedLimits } from "../handling/requested-limits.ts";
 import { checkShellLine } from "../handling/shell-line.ts";
 import { previewRow } from "./preview-row.ts";
@@ -22,7 +23,13 @@ const defaultPort = 3000;
 export const startPreviewHandler = handle(startPreviewContract, run);
 
 async function run(platform: PlatformParts, request: Request, call: OperationCall): Promise<StartPreviewResponse> {
-  const spec = specOf(platform, request);
+  const plain = specOf(platform, request);
+  const secrets = await readSecrets(platform, request.secrets ?? [], {
+    principal: call.principal,
+    kind: "preview",
+    taken: Object.keys(plain.environment),
+  });
+  const spec = { ...plain, secrets };
   const { engine, notes: engineNotes } = await platform.chooseEngine(request.engine, {
     minIsolation: spec.minIsolation,
     signal: call.signal,
@@ -36,6 +43,7 @@ async function run(platform: PlatformParts, request: Request, call: OperationCal
     {
       engine,
       network: platform.network,
+      packages: platform.packages,
       provideImage: (image, imageDemanded) =>
         platform.provideImage({ image, imageDemanded }, engine, {
           signal,
@@ -54,7 +62,7 @@ async function run(platform: PlatformParts, request: Request, call: OperationCal
 }
 
 /** Everything but the project is checked before anything is started. */
-function specOf(platform: PlatformParts, request: Request): Omit<PreviewSpec, "project"> {
+function specOf(platform: PlatformParts, request: Request): Omit<PreviewSpec, "project" | "secrets"> {
   const { config } = platform;
   const network = parseNetwork(request.network);
   platform.assertNetworkAllowed(network);

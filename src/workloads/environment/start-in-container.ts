@@ -3,7 +3,7 @@ import type { CommandSpec, ProcessSpec } from "../program/command-spec.ts";
 import type { EnvironmentContainer } from "./container/environment-container.ts";
 import type { Started } from "./environment-parts.ts";
 import type { EnvironmentSecrets } from "./environment-secrets.ts";
-import { withSecrets } from "./secret-shell.ts";
+import { withSecrets } from "../program/secret-shell.ts";
 
 export interface StartOptions {
   readonly secrets: EnvironmentSecrets;

@@ -1,6 +1,7 @@
 import type { Logger } from "../../base/logger.ts";
 import type { Engine } from "../../engines/engine.ts";
 import type { PreviewGateway } from "../../ingress/preview-gateway.ts";
+import type { Packages } from "../../packages/packages.ts";
 import type { Denial } from "../../policy/network/denial.ts";
 import type { DiskScratch } from "../../sandbox/scratch/disk-scratch.ts";
 import type { Sandboxes } from "../../sandbox/sandboxes.ts";
@@ -37,6 +38,8 @@ export interface PreviewStart {
   readonly engine: Engine;
   /** As the caller may use it. */
   readonly network: GrantNetwork;
+  /** Where installed dependencies are kept. */
+  readonly packages: Pick<Packages, "projects">;
   /** Has an image there, pulled or built. */
   readonly provideImage: (image: string, isDemanded: boolean) => Promise<void>;
   readonly onSandbox: (sandboxId: string) => void;

@@ -3,6 +3,7 @@ import type { Isolation } from "../../policy/isolation.ts";
 import type { Limits } from "../../policy/limits/limits.ts";
 import type { NetworkPolicy } from "../../policy/network/network.ts";
 import type { OpenPlace } from "../../sandbox/mounts/open-place.ts";
+import type { ProgramSecret } from "../../sandbox/secrets/program-secret.ts";
 import type { ImageName } from "../dependencies/project-tools.ts";
 
 /** A checked preview (SPEC PV1); every value is within the policy already. */
@@ -20,6 +21,8 @@ export interface PreviewSpec {
   /** Variables of the request, and those of the host that the deployment lets through (SPEC EN1). */
   readonly environment: Readonly<Record<string, string>>;
   readonly hostEnvironment: Readonly<Record<string, string>>;
+  /** Of the command: no installation has them. */
+  readonly secrets: readonly ProgramSecret[];
   /** Its time limit begins with the command. */
   readonly limits: Limits;
   /** Time of the installation. */

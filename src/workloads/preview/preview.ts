@@ -4,6 +4,7 @@ import { kibibyte } from "../../base/bytes.ts";
 import { cancelled } from "../../base/abort.ts";
 import type { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { OpenedPreview } from "../../ingress/preview-gateway.ts";
+import type { Redaction } from "../../policy/redaction/redaction.ts";
 import type { Outcome } from "../../sandbox/outcome.ts";
 import type { OpenRun } from "../../sandbox/run-record.ts";
 import type { Caller } from "../../sandbox/sandboxes.ts";
@@ -14,6 +15,7 @@ import { connectToProgram } from "../place/background/connect-to-program.ts";
 import { Place } from "../place/place.ts";
 import { copyFolder } from "../project/copy-project.ts";
 import type { LiveCopy } from "../project/live/live-copy.ts";
+import { secretWarnings } from "../run/explain-secrets.ts";
 import type { PreviewError } from "./errors/error-scanner.ts";
 import { OutputScan } from "./errors/output-scan.ts";
 import { followProject } from "./follow-project.ts";
@@ -64,6 +66,7 @@ export class Preview {
   #way: OpenedPreview | null = null;
   #record: OpenRun | null = null;
   #program: LaunchedProcess | null = null;
+  #redaction: Redaction | null = null;
   #startedAtMs: number | null = null;
   #timeOver: NodeJS.Timeout | undefined;
 
@@ -99,7 +102,7 @@ export class Preview {
   }
 
   get warnings(): readonly string[] {
-    return this.#warnings;
+    return [...this.#warnings, ...(this.#redaction === null ? [] : secretWarnings(this.#redaction))];
   }
 
   /** What was run to install; null: nothing. */
@@ -188,9 +191,9 @@ export class Preview {
 
   /** False when it did not go well. */
   async #install(opened: PreviewSandbox, start: PreviewStart, caller: Caller): Promise<boolean> {
-    const { installation, profile, sandbox } = opened;
-    const { environment, image } = profile;
-    const where = { installation, keeping: null, image, environment, timeoutMs: this.spec.setupTimeoutMs };
+    const { installation, keeping, image, profile, sandbox } = opened;
+    const { environment } = profile;
+    const where = { installation, keeping, image, environment, timeoutMs: this.spec.setupTimeoutMs };
     const installed = await installDependencies(sandbox, { ...this.#parts, ...start, ...where }, caller);
     const { line, failed, warnings } = installed;
     this.#setupCommand = line;
@@ -208,7 +211,8 @@ export class Preview {
     sandbox.output.listen((chunk) => this.#scan.write(chunk));
     const spec = { command: ["sh", "-c", line], environment: {}, workingDirectory: copyFolder, ports: [] };
     const process = await this.#place.startProcess(spec, async () => {
-      this.#program = await startServer(opened, { line, port, onDenied: start.onDenied, signal });
+      this.#program = await startServer(opened, { ...this.spec, line, onDenied: start.onDenied, signal });
+      this.#redaction = this.#program.redaction;
       return this.#program;
     });
     this.#startedAtMs = this.#parts.now();
@@ -286,7 +290,7 @@ export class Preview {
     try {
       await this.#opened?.sandbox.remove();
     } finally {
-      await this.#opened?.scratch?.[Symbol.asyncDispose]();
+      await this.#opened?.[Symbol.asyncDispose]();
     }
   }
 

@@ -1,9 +1,11 @@
 import { Redaction } from "../../policy/redaction/redaction.ts";
 import type { Denial } from "../../policy/network/denial.ts";
 import { findInterpreter } from "../../sandbox/find-interpreter.ts";
+import type { ProgramSecret } from "../../sandbox/secrets/program-secret.ts";
 import { shellLine } from "../dependencies/tool-variables.ts";
 import { assertPortsFree } from "../place/background/assert-ports-free.ts";
 import type { LaunchedProcess } from "../place/background/background-processes.ts";
+import { withSecrets } from "../program/secret-shell.ts";
 import { copyFolder } from "../project/copy-project.ts";
 import { startProgram } from "../run/start-program.ts";
 import type { PreviewSandbox } from "./open-preview-sandbox.ts";
@@ -12,6 +14,9 @@ export interface ServerStart {
   /** A shell line. */
   readonly line: string;
   readonly port: number;
+  /** Of the request; they win. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly secrets: readonly ProgramSecret[];
   readonly onDenied: (denial: Denial) => void;
   readonly signal: AbortSignal;
 }
@@ -19,16 +24,18 @@ export interface ServerStart {
 /** Starts the command of a preview in the project's copy, with its network open. @throws ALREADY_EXISTS, UNSUPPORTED */
 export async function startServer(
   { sandbox, profile, grant }: Pick<PreviewSandbox, "sandbox" | "profile" | "grant">,
-  { line, port, onDenied, signal }: ServerStart,
+  { line, port, environment, secrets, onDenied, signal }: ServerStart,
 ): Promise<LaunchedProcess> {
   await assertPortsFree(sandbox, [port], { signal });
+  const redaction = new Redaction(secrets);
+  const { command, preamble } = withSecrets(shellLine(line), secrets);
   const program = await startProgram({
     sandbox,
     runner: (companion) =>
       sandbox.exec(
         {
-          command: shellLine(line),
-          environment: profile.environment,
+          command,
+          environment: { ...profile.environment, ...serverVariables(port), ...environment },
           workingDirectory: copyFolder,
           concurrent: true,
           companion,
@@ -38,10 +45,16 @@ export async function startServer(
     toolchain: grant === null ? "node" : await findInterpreter(sandbox, profile.image, { signal }),
     grant,
     onDenied,
-    redact: (text) => text,
+    redact: (text) => redaction.text(text),
     signal,
   });
+  program.process.stdin.write(preamble);
   // Its network is there by now.
   program.process.stdin.write("begin\n");
-  return { process: program.process, redaction: new Redaction([]), sandbox, onEnded: () => program[Symbol.dispose]() };
+  return { process: program.process, redaction, sandbox, onEnded: () => program[Symbol.dispose]() };
+}
+
+/** What many servers take their port from; BROWSER: there is none to open. */
+function serverVariables(port: number): Readonly<Record<string, string>> {
+  return { PORT: String(port), BROWSER: "none" };
 }
