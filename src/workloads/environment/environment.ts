@@ -14,18 +14,18 @@ import { loggingFailure, type RunIds } from "../run/log-ending.ts";
 import type { ProcessEnd } from "../run/watch-process.ts";
 import { ToolingTraces } from "./project/tooling-traces.ts";
 import type { EnvironmentParts, RunOptions, Started } from "./environment-parts.ts";
-import type { CommandResult } from "./command-result.ts";
+import type { CommandResult } from "./command/command-result.ts";
 import { EnvironmentSecrets } from "./environment-secrets.ts";
 import type { EnvironmentSpec } from "./environment-spec.ts";
-import { commandWarnings, replacedWarning } from "./command-warnings.ts";
-import { explainCommand } from "./explain-command.ts";
+import { commandWarnings, replacedWarning } from "./command/command-warnings.ts";
+import { explainCommand } from "./command/explain-command.ts";
 import { CurrentContainer } from "../place/current-container.ts";
 import { Place } from "../place/place.ts";
 import type { FileOptions, FileUse, FileWork } from "../place/place-files.ts";
 import { EnvironmentContainer } from "./container/environment-container.ts";
 import { startInContainer } from "./start-in-container.ts";
 import { isToldInside, useEnvironmentFiles, type FileUseParts } from "./use-environment-files.ts";
-import { watchCommand } from "./watch-command.ts";
+import { watchCommand } from "./command/watch-command.ts";
 
 /** How long the end of processes that were ended may take to arrive. */
 const endedMs = 2_000;

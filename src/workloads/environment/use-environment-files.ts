@@ -1,10 +1,10 @@
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { ErrorType } from "../../errors/catalogue.ts";
 import type { FileUse, FileWork } from "../place/place-files.ts";
-import { replacedWarning } from "./command-warnings.ts";
+import { replacedWarning } from "./command/command-warnings.ts";
 import type { EnvironmentContainer } from "./container/environment-container.ts";
 import type { EnvironmentSpec } from "./environment-spec.ts";
-import { explainRefusedWrite, type WriteRules } from "./explain-files.ts";
+import { explainRefusedWrite, type WriteRules } from "./command/explain-files.ts";
 import { lockedPaths } from "./project/explain-locks.ts";
 import type { ToolingReport, ToolingTraces } from "./project/tooling-traces.ts";
 import { toolingWarnings } from "./project/tooling-warnings.ts";

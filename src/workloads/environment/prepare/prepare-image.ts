@@ -8,7 +8,7 @@ import type { Caller } from "../../../sandbox/sandboxes.ts";
 import { EnvironmentContainer, type EnvironmentContainerParts } from "../container/environment-container.ts";
 import type { ToolingTraces } from "../project/tooling-traces.ts";
 import type { ProcessEnd } from "../../run/watch-process.ts";
-import { watchCommand } from "../watch-command.ts";
+import { watchCommand } from "../command/watch-command.ts";
 
 export interface ImagePreparation extends Omit<EnvironmentContainerParts, "isBusy" | "onDenied"> {
   /** The field of the request that has the commands. */

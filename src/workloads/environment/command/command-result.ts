@@ -1,7 +1,7 @@
-import type { GloveboxError } from "../../errors/glovebox-error.ts";
-import type { RingOutput } from "../../base/streams/ring-output.ts";
-import type { ChangedToolingFile } from "../../policy/tooling/tooling-changes.ts";
-import type { Outcome } from "../../sandbox/outcome.ts";
+import type { GloveboxError } from "../../../errors/glovebox-error.ts";
+import type { RingOutput } from "../../../base/streams/ring-output.ts";
+import type { ChangedToolingFile } from "../../../policy/tooling/tooling-changes.ts";
+import type { Outcome } from "../../../sandbox/outcome.ts";
 
 /** What became of a command. */
 export interface CommandResult {

@@ -1,6 +1,6 @@
 import { posix } from "node:path";
-import { GloveboxError } from "../../errors/glovebox-error.ts";
-import { projectFolder } from "./environment-spec.ts";
+import { GloveboxError } from "../../../errors/glovebox-error.ts";
+import { projectFolder } from "../environment-spec.ts";
 
 /** What of an environment cannot be written to. */
 export interface WriteRules {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { GloveboxError } from "../../errors/glovebox-error.ts";
+import { GloveboxError } from "../../../errors/glovebox-error.ts";
 import { explainRefusedWrite, type WriteRules } from "./explain-files.ts";
 
 const open: WriteRules = { isProjectReadOnly: false, isRootReadOnly: false, locked: [] };

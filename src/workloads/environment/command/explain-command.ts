@@ -1,9 +1,9 @@
-import { formatBytes } from "../../base/bytes.ts";
-import { GloveboxError } from "../../errors/glovebox-error.ts";
-import type { JudgedRun } from "../run/conclude-run.ts";
-import { explainEnding, type RunWords } from "../run/explain-ending.ts";
-import type { KeptOutput } from "../run/watch-process.ts";
-import type { DiskExcess } from "../run/disk/watch-disk.ts";
+import { formatBytes } from "../../../base/bytes.ts";
+import { GloveboxError } from "../../../errors/glovebox-error.ts";
+import type { JudgedRun } from "../../run/conclude-run.ts";
+import { explainEnding, type RunWords } from "../../run/explain-ending.ts";
+import type { KeptOutput } from "../../run/watch-process.ts";
+import type { DiskExcess } from "../../run/disk/watch-disk.ts";
 
 /** The limits of a command, and what its container was ended for. */
 export interface ExplainedCommand {
