@@ -11,11 +11,11 @@ import { listProcessesHandler, writeStdinHandler, stopProcessHandler } from "./p
 import { listImagesHandler, pullImagesHandler, buildImagesHandler } from "./images/images-handler.ts";
 import { listPackagesHandler, prunePackagesHandler } from "./packages/packages-handler.ts";
 import { listSandboxesHandler, removeSandboxesHandler, pruneSandboxesHandler } from "./sandboxes/sandboxes-handler.ts";
-import { execInSandboxHandler } from "./sandboxes/exec-handler.ts";
-import { openTerminalHandler } from "./sandboxes/terminal-handler.ts";
+import { execInSandboxHandler } from "./sandboxes/programs/exec-handler.ts";
+import { openTerminalHandler } from "./sandboxes/programs/terminal-handler.ts";
 import { findSandboxPlaceHandler } from "./sandboxes/sandbox-place-handler.ts";
-import { packFilesHandler, unpackFilesHandler } from "./sandboxes/archive-handler.ts";
-import { copyIntoSandboxHandler, copyOutOfSandboxHandler } from "./sandboxes/copy-handler.ts";
+import { packFilesHandler, unpackFilesHandler } from "./sandboxes/copies/archive-handler.ts";
+import { copyIntoSandboxHandler, copyOutOfSandboxHandler } from "./sandboxes/copies/copy-handler.ts";
 import { readLogsHandler } from "./logs/read-logs-handler.ts";
 import { getMetricsHandler } from "./metrics/get-metrics-handler.ts";
 import { listAlertsHandler } from "./metrics/list-alerts-handler.ts";

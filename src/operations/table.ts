@@ -18,10 +18,10 @@ import {
   removeSandboxesContract,
   pruneSandboxesContract,
 } from "./sandboxes/sandboxes-contract.ts";
-import { execInSandboxContract, openTerminalContract } from "./sandboxes/exec-contract.ts";
+import { execInSandboxContract, openTerminalContract } from "./sandboxes/programs/exec-contract.ts";
 import { findSandboxPlaceContract } from "./sandboxes/sandbox-place-contract.ts";
-import { packFilesContract, unpackFilesContract } from "./sandboxes/archive-contract.ts";
-import { copyIntoSandboxContract, copyOutOfSandboxContract } from "./sandboxes/copy-contract.ts";
+import { packFilesContract, unpackFilesContract } from "./sandboxes/copies/archive-contract.ts";
+import { copyIntoSandboxContract, copyOutOfSandboxContract } from "./sandboxes/copies/copy-contract.ts";
 import { readLogsContract } from "./logs/read-logs-contract.ts";
 import { getMetricsContract } from "./metrics/get-metrics-contract.ts";
 import { listAlertsContract } from "./metrics/list-alerts-contract.ts";

@@ -9,7 +9,7 @@ import { failureOf } from "../../test/helpers/failure-of.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import type { CallOperation, OperationCall } from "../operations/contract/operation-call.ts";
 import { readLogsContract } from "../operations/logs/read-logs-contract.ts";
-import { execInSandboxContract } from "../operations/sandboxes/exec-contract.ts";
+import { execInSandboxContract } from "../operations/sandboxes/programs/exec-contract.ts";
 import { PeerFolder } from "./peer-folder.ts";
 import { PeerServer } from "./peer-server.ts";
 import { Peers } from "./peers.ts";

@@ -1,6 +1,6 @@
 import type { OperationCall } from "../operations/contract/operation-call.ts";
 import type { ResponseOf } from "../operations/contract/operation-contract.ts";
-import type { packFilesContract } from "../operations/sandboxes/archive-contract.ts";
+import type { packFilesContract } from "../operations/sandboxes/copies/archive-contract.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import type { TreeEntry } from "../sandbox/files/file-facts.ts";
 import { MoveBounds, treeLimits } from "../sandbox/files/move-bounds.ts";

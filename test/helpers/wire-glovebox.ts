@@ -1,5 +1,5 @@
 import { checkMountContract, listMountsContract } from "../../src/operations/mounts/mounts-contract.ts";
-import { copyIntoSandboxContract, copyOutOfSandboxContract } from "../../src/operations/sandboxes/copy-contract.ts";
+import { copyIntoSandboxContract, copyOutOfSandboxContract } from "../../src/operations/sandboxes/copies/copy-contract.ts";
 import { createEnvironmentContract } from "../../src/operations/environments/create-environment-contract.ts";
 import {
   destroyEnvironmentContract,
@@ -7,7 +7,7 @@ import {
 } from "../../src/operations/environments/environments-contract.ts";
 import { doctorContract } from "../../src/operations/doctor/doctor-contract.ts";
 import { endSessionContract } from "../../src/operations/session/end-session-contract.ts";
-import { execInSandboxContract, openTerminalContract } from "../../src/operations/sandboxes/exec-contract.ts";
+import { execInSandboxContract, openTerminalContract } from "../../src/operations/sandboxes/programs/exec-contract.ts";
 import { executeCodeContract } from "../../src/operations/execute/execute-contract.ts";
 import {
   buildImagesContract,

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { openCalls, type CommandCalls } from "../open-calls.ts";
-import { execInSandboxContract, openTerminalContract } from "../../operations/sandboxes/exec-contract.ts";
+import { execInSandboxContract, openTerminalContract } from "../../operations/sandboxes/programs/exec-contract.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
 import { withOwnTerminal } from "../terminal/own-terminal.ts";
 import { ProgramOutput } from "../output/program-output.ts";

@@ -5,7 +5,7 @@ import {
   type CopyInRequest,
   type CopyOutRequest,
   type CopyResponse,
-} from "../../operations/sandboxes/copy-contract.ts";
+} from "../../operations/sandboxes/copies/copy-contract.ts";
 import {
   execInSandboxContract,
   openTerminalContract,
@@ -13,7 +13,7 @@ import {
   type ExecResponse,
   type TerminalRequest,
   type TerminalResponse,
-} from "../../operations/sandboxes/exec-contract.ts";
+} from "../../operations/sandboxes/programs/exec-contract.ts";
 import {
   listSandboxesContract,
   pruneSandboxesContract,

@@ -1,11 +1,11 @@
-import { BoundedOutput } from "../../base/streams/bounded-output.ts";
-import { invalidField } from "../../errors/glovebox-error.ts";
-import { checkArguments } from "../../policy/request/arguments.ts";
-import { checkEnvironment } from "../../policy/request/environment.ts";
-import { resolveWorkingDirectory } from "../../policy/request/working-directory.ts";
-import type { AddedProgramSpec } from "../../sandbox/terminal/added-program.ts";
-import { handle } from "../handling/handler.ts";
-import { reachSandbox } from "./reach-sandbox.ts";
+import { BoundedOutput } from "../../../base/streams/bounded-output.ts";
+import { invalidField } from "../../../errors/glovebox-error.ts";
+import { checkArguments } from "../../../policy/request/arguments.ts";
+import { checkEnvironment } from "../../../policy/request/environment.ts";
+import { resolveWorkingDirectory } from "../../../policy/request/working-directory.ts";
+import type { AddedProgramSpec } from "../../../sandbox/terminal/added-program.ts";
+import { handle } from "../../handling/handler.ts";
+import { reachSandbox } from "../reach-sandbox.ts";
 import { followProgram } from "./follow-program.ts";
 import { execInSandboxContract } from "./exec-contract.ts";
 

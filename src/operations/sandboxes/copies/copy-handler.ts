@@ -1,10 +1,10 @@
-import { invalidField } from "../../errors/glovebox-error.ts";
-import { CopyBudget } from "../../sandbox/copy/copy-budget.ts";
-import { copyIn } from "../../sandbox/copy/copy-in.ts";
-import { copyOut } from "../../sandbox/copy/copy-out.ts";
-import { copyIntoServer, copyOutOfServer } from "../../transfer/copy-with-server.ts";
-import { handle } from "../handling/handler.ts";
-import { reachSandbox } from "./reach-sandbox.ts";
+import { invalidField } from "../../../errors/glovebox-error.ts";
+import { CopyBudget } from "../../../sandbox/copy/copy-budget.ts";
+import { copyIn } from "../../../sandbox/copy/copy-in.ts";
+import { copyOut } from "../../../sandbox/copy/copy-out.ts";
+import { copyIntoServer, copyOutOfServer } from "../../../transfer/copy-with-server.ts";
+import { handle } from "../../handling/handler.ts";
+import { reachSandbox } from "../reach-sandbox.ts";
 import { copyIntoSandboxContract, copyOutOfSandboxContract, type CopyResponse } from "./copy-contract.ts";
 
 /** A file or folder of this machine into a live sandbox. */

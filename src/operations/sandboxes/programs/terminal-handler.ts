@@ -1,8 +1,8 @@
-import { openTerminal, type OpenTerminal } from "../../sandbox/terminal/open-terminal.ts";
-import type { TerminalSize } from "../../sandbox/terminal/terminal-size.ts";
-import type { OperationCall } from "../contract/operation-call.ts";
-import { handle } from "../handling/handler.ts";
-import { reachSandbox } from "./reach-sandbox.ts";
+import { openTerminal, type OpenTerminal } from "../../../sandbox/terminal/open-terminal.ts";
+import type { TerminalSize } from "../../../sandbox/terminal/terminal-size.ts";
+import type { OperationCall } from "../../contract/operation-call.ts";
+import { handle } from "../../handling/handler.ts";
+import { reachSandbox } from "../reach-sandbox.ts";
 import { readCommand, readProgram } from "./exec-handler.ts";
 import { followProgram } from "./follow-program.ts";
 import { openTerminalContract } from "./exec-contract.ts";

@@ -1,8 +1,8 @@
-import { untilCancelled } from "../../base/abort.ts";
-import { feedStream } from "../../base/streams/feed-stream.ts";
-import type { OutputChunk } from "../../engines/engine.ts";
-import type { SignalToSend } from "../contract/operation-call.ts";
-import type { AddedProgram } from "../../sandbox/terminal/added-program.ts";
+import { untilCancelled } from "../../../base/abort.ts";
+import { feedStream } from "../../../base/streams/feed-stream.ts";
+import type { OutputChunk } from "../../../engines/engine.ts";
+import type { SignalToSend } from "../../contract/operation-call.ts";
+import type { AddedProgram } from "../../../sandbox/terminal/added-program.ts";
 
 export interface FollowProgram {
   /** Missing: the program's input is empty. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { defineOperation } from "../contract/operation-contract.ts";
-import { sandboxId } from "./sandbox-id-schema.ts";
+import { defineOperation } from "../../contract/operation-contract.ts";
+import { sandboxId } from "../sandbox-id-schema.ts";
 
 const maxSize: z.ZodOptional<z.ZodNumber> = z
   .number()

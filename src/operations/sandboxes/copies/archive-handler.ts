@@ -1,10 +1,10 @@
-import { GloveboxError } from "../../errors/glovebox-error.ts";
-import { CopyBudget } from "../../sandbox/copy/copy-budget.ts";
-import { archiveOf, placeArchive } from "../../sandbox/copy/archive.ts";
-import { handle } from "../handling/handler.ts";
+import { GloveboxError } from "../../../errors/glovebox-error.ts";
+import { CopyBudget } from "../../../sandbox/copy/copy-budget.ts";
+import { archiveOf, placeArchive } from "../../../sandbox/copy/archive.ts";
+import { handle } from "../../handling/handler.ts";
 import { packFilesContract, unpackFilesContract } from "./archive-contract.ts";
 import { responseOf } from "./copy-handler.ts";
-import { reachSandbox } from "./reach-sandbox.ts";
+import { reachSandbox } from "../reach-sandbox.ts";
 
 /** A file or folder of a live sandbox as a tar archive, which is the output of the call. */
 export const packFilesHandler = handle(packFilesContract, async (platform, request, call) => {

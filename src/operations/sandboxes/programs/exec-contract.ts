@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { defineOperation } from "../contract/operation-contract.ts";
-import { sandboxId } from "./sandbox-id-schema.ts";
+import { defineOperation } from "../../contract/operation-contract.ts";
+import { sandboxId } from "../sandbox-id-schema.ts";
 
 const environment = z
   .record(z.string(), z.string())

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { defineOperation } from "../contract/operation-contract.ts";
+import { defineOperation } from "../../contract/operation-contract.ts";
 import { copyLimitFields, copyResponseSchema } from "./copy-contract.ts";
-import { sandboxId } from "./sandbox-id-schema.ts";
+import { sandboxId } from "../sandbox-id-schema.ts";
 
 /** Request of `pack_files`. */
 const packFilesRequestSchema = z.strictObject({
