@@ -137,7 +137,7 @@ export const layers: Readonly<Record<string, LayerRule>> = {
 export const splitFolders: Readonly<Record<string, { readonly [Layer: string]: RegExp }>> = {
   library: { objects: /^objects\//, library: /./ },
   operations: {
-    contracts: /^(?:contract\/.+|table|[a-z-]+\/[a-z-]+-(?:contract|schema))(?:\.test)?\.ts$/,
+    contracts: /^(?:contract\/.+|table|(?:[a-z-]+\/)+[a-z-]+-(?:contract|schema))(?:\.test)?\.ts$/,
     handlers: /./,
   },
 };

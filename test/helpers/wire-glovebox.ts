@@ -1,5 +1,8 @@
 import { checkMountContract, listMountsContract } from "../../src/operations/mounts/mounts-contract.ts";
-import { copyIntoSandboxContract, copyOutOfSandboxContract } from "../../src/operations/sandboxes/copies/copy-contract.ts";
+import {
+  copyIntoSandboxContract,
+  copyOutOfSandboxContract,
+} from "../../src/operations/sandboxes/copies/copy-contract.ts";
 import { createEnvironmentContract } from "../../src/operations/environments/create-environment-contract.ts";
 import {
   destroyEnvironmentContract,

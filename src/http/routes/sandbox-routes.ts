@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import type { RunningCall } from "../../calls/running-call.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import { hasLabels } from "../../operations/contract/labels-schema.ts";
+import { hasLabels } from "../../operations/contract/request/labels-schema.ts";
 import { parseRequest } from "../../operations/contract/parse-request.ts";
 import {
   listOwnSandboxesRequestSchema,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { labelFilterSchema, labelsShown } from "../contract/labels-schema.ts";
+import { labelFilterSchema, labelsShown } from "../contract/request/labels-schema.ts";
 import { defineOperation } from "../contract/operation-contract.ts";
 import { envId } from "./environment-schema.ts";
 

@@ -1,5 +1,5 @@
 import { projectFolder } from "../../workloads/environment/environment-spec.ts";
-import { hasLabels } from "../contract/labels-schema.ts";
+import { hasLabels } from "../contract/request/labels-schema.ts";
 import { handle } from "../handling/handler.ts";
 import { destroyEnvironmentContract, listEnvironmentsContract } from "./environments-contract.ts";
 

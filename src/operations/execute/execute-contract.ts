@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { contextFileSchema } from "../contract/context-file-schema.ts";
-import { labelsSchema } from "../contract/labels-schema.ts";
+import { contextFileSchema } from "../contract/request/context-file-schema.ts";
+import { labelsSchema } from "../contract/request/labels-schema.ts";
 import { defineOperation, type ToolImage } from "../contract/operation-contract.ts";
-import { programResponse } from "../contract/program-schema.ts";
+import { programResponse } from "../contract/request/program-schema.ts";
 import { programText } from "../contract/program-text.ts";
-import { runSettings } from "../contract/run-settings-schema.ts";
-import { secretsSchema } from "../contract/secrets-schema.ts";
+import { runSettings } from "../contract/request/run-settings-schema.ts";
+import { secretsSchema } from "../contract/request/secrets-schema.ts";
 import { languages } from "../contract/wire-values.ts";
 
 /** Request of a one-shot execution (SPEC EX1). */

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { defineOperation } from "../contract/operation-contract.ts";
-import { about as aboutPlace, place, placeOrNewSession } from "../contract/place-schema.ts";
+import { about as aboutPlace, place, placeOrNewSession } from "../contract/request/place-schema.ts";
 import { warningLines } from "../contract/program-text.ts";
 import { toolingFilesSchema, toolingLines } from "../environments/tooling-schema.ts";
 

@@ -1,4 +1,4 @@
-import type { ProgramResponse } from "../contract/program-schema.ts";
+import type { ProgramResponse } from "../contract/request/program-schema.ts";
 import type { ProgramResult } from "../../workloads/run/program-result.ts";
 
 /** A program's result on the wire; `notes` come before its own warnings. */

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { labelsSchema } from "../contract/labels-schema.ts";
+import { labelsSchema } from "../contract/request/labels-schema.ts";
 import { defineOperation } from "../contract/operation-contract.ts";
-import { runSettings } from "../contract/run-settings-schema.ts";
-import { secretsSchema } from "../contract/secrets-schema.ts";
+import { runSettings } from "../contract/request/run-settings-schema.ts";
+import { secretsSchema } from "../contract/request/secrets-schema.ts";
 import { previewSchema, previewText } from "./preview-schema.ts";
 
 /** Seconds that a start may wait for the port, and how many it does unless the request says. */

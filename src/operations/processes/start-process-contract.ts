@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { defineOperation } from "../contract/operation-contract.ts";
-import { about, placeOrNewSession } from "../contract/place-schema.ts";
+import { about, placeOrNewSession } from "../contract/request/place-schema.ts";
 import { warningLines } from "../contract/program-text.ts";
-import { runSettings } from "../contract/run-settings-schema.ts";
+import { runSettings } from "../contract/request/run-settings-schema.ts";
 import { portLine, processSchema } from "./process-schema.ts";
 
 /** A process that serves has one or two. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { labelFilterSchema, labelsShown } from "../contract/labels-schema.ts";
+import { labelFilterSchema, labelsShown } from "../contract/request/labels-schema.ts";
 import { wireErrorSchema } from "../contract/wire-error-schema.ts";
 
 const about = {

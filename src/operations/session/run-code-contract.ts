@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { defineOperation } from "../contract/operation-contract.ts";
-import { programResponse } from "../contract/program-schema.ts";
+import { programResponse } from "../contract/request/program-schema.ts";
 import { programText } from "../contract/program-text.ts";
-import { runSettings } from "../contract/run-settings-schema.ts";
-import { secretsSchema } from "../contract/secrets-schema.ts";
+import { runSettings } from "../contract/request/run-settings-schema.ts";
+import { secretsSchema } from "../contract/request/secrets-schema.ts";
 import { isolationLevels, languages } from "../contract/wire-values.ts";
 import { sessionId } from "./session-id-schema.ts";
 

@@ -8,7 +8,7 @@ import type { Limits } from "../../policy/limits/limits.ts";
 import type { Session } from "../../workloads/session/session.ts";
 import type { OperationCall } from "../contract/operation-call.ts";
 import { requestedLimits } from "../handling/requested-limits.ts";
-import type { LimitsRequest } from "../contract/run-settings-schema.ts";
+import type { LimitsRequest } from "../contract/request/run-settings-schema.ts";
 
 /** What of a request decides which session it gets, and what a new one is made of. */
 export interface SessionRequest {

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { labelFilterSchema, labelsSchema, labelsShown } from "../contract/labels-schema.ts";
+import { labelFilterSchema, labelsSchema, labelsShown } from "../contract/request/labels-schema.ts";
 import { defineOperation } from "../contract/operation-contract.ts";
-import { runSettings } from "../contract/run-settings-schema.ts";
+import { runSettings } from "../contract/request/run-settings-schema.ts";
 import { isolationLevels } from "../contract/wire-values.ts";
 
 const { network: _, ...settings } = runSettings;

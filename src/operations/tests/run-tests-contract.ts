@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { alertLines, resultAlerts } from "../contract/alert-schema.ts";
-import { contextFileSchema } from "../contract/context-file-schema.ts";
+import { contextFileSchema } from "../contract/request/context-file-schema.ts";
 import { defineOperation } from "../contract/operation-contract.ts";
 import { warningLines } from "../contract/program-text.ts";
-import { runSettings } from "../contract/run-settings-schema.ts";
+import { runSettings } from "../contract/request/run-settings-schema.ts";
 import { wireErrorSchema } from "../contract/wire-error-schema.ts";
 import { isolationLevels, outcomes, testVerdicts } from "../contract/wire-values.ts";
 

@@ -1,6 +1,12 @@
 import { RingOutput } from "../../../base/streams/ring-output.ts";
 import type { Process } from "../../../engines/engine.ts";
-import { keptBytes, watchProcess, type ProcessEnd, type ProcessToWatch, type RunLimits } from "../../run/watch-process.ts";
+import {
+  keptBytes,
+  watchProcess,
+  type ProcessEnd,
+  type ProcessToWatch,
+  type RunLimits,
+} from "../../run/watch-process.ts";
 
 export type CommandWatch = Omit<ProcessToWatch<RingOutput>, "keep" | "input"> &
   Omit<RunLimits, "drainMs" | "end"> & {

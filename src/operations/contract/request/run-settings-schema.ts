@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isolationLevels } from "./wire-values.ts";
+import { isolationLevels } from "../wire-values.ts";
 
 /** Limits of a request (SPEC RT10); the policy checks their ranges and the deployment's ceilings. */
 const limitsSchema: z.ZodType<LimitsRequest, LimitsRequest> = z.strictObject({

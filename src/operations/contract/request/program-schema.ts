@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { resultAlerts } from "./alert-schema.ts";
-import { wireErrorSchema } from "./wire-error-schema.ts";
-import { isolationLevels, outcomes } from "./wire-values.ts";
+import { resultAlerts } from "../alert-schema.ts";
+import { wireErrorSchema } from "../wire-error-schema.ts";
+import { isolationLevels, outcomes } from "../wire-values.ts";
 
 /** What every response about one program holds (SPEC EX1); spread into its schema. */
 export const programResponse = {
