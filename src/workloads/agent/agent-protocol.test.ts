@@ -1,6 +1,7 @@
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { agentPaths, encodeAgentInput, parseAgentOutput, type AgentInput } from "./agent-protocol.ts";
+import { encodeAgentInput, parseAgentOutput, type AgentInput } from "./agent-protocol.ts";
+import { agentPaths } from "./agent-container.ts";
 
 describe("parseAgentOutput", () => {
   it("reads an answer, and leaves keys alone that it does not know", () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { outputMarkers, type ReadAgentEvents } from "../agent-protocol.ts";
+import { outputMarkers } from "../agent-container.ts";
+import type { ReadAgentEvents } from "../agent-protocol.ts";
 import { LiveLines } from "./live-lines.ts";
 
 const readEvents: ReadAgentEvents = ({ say, tool }) => [

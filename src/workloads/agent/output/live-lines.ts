@@ -1,6 +1,6 @@
 import { StringDecoder } from "node:string_decoder";
 import type { AgentEvent, ReadAgentEvents } from "../agent-protocol.ts";
-import { outputMarkers } from "../agent-protocol.ts";
+import { outputMarkers } from "../agent-container.ts";
 
 /** Longest line that is read as an event; a longer one is told by its length alone. */
 const maxLineLength = 1_048_576;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { outputMarkers } from "../agent-protocol.ts";
+import { outputMarkers } from "../agent-container.ts";
 import { MarkedOutput, type MarkedText } from "./marked-output.ts";
 
 const { start, end } = outputMarkers;

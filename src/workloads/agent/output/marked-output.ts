@@ -1,4 +1,4 @@
-import { outputMarkers } from "../agent-protocol.ts";
+import { outputMarkers } from "../agent-container.ts";
 
 /** What was found between the markers: the text of the last complete pair. */
 export type MarkedText =

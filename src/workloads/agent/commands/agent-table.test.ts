@@ -1,0 +1,73 @@
+import { describe, expect, it } from "vitest";
+import { agentNames, type AgentTurn } from "./agent-program.ts";
+import { agentTable, agentVariables, isAgentName } from "./agent-table.ts";
+
+const turn: AgentTurn = {
+  sessionId: null,
+  instructions: { text: 'Be "brief".\nAlways.', file: "/tmp/instructions.md" },
+  variables: {},
+  stateFolder: "/state",
+};
+/** Each secret is what it is called, so that it is found wherever it turns up. */
+const secrets = Object.fromEntries([...agentVariables].flatMap(([name, { secret }]) => (secret ? [[name, name]] : [])));
+
+describe.each(agentNames)("%s", (name) => {
+  const { start, install } = agentTable[name];
+
+  it("is started without a question to anybody, and keeps what it needs in its state folder", () => {
+    const { command, variables } = start(turn);
+    expect(command[0]).toBe(name);
+    expect(command.join(" ")).toMatch(/json/);
+    const folders = Object.values(variables).filter((value) => value.startsWith("/state/"));
+    expect(folders.length).toBeGreaterThan(0);
+  });
+
+  it("goes on with an earlier conversation", () => {
+    expect(start({ ...turn, sessionId: "earlier-1" }).command).toContain("earlier-1");
+    expect(start(turn).command.join(" ")).not.toContain("earlier-1");
+  });
+
+  it("is given the instructions", () => {
+    const { command, variables, instructionsInPrompt } = start(turn);
+    const told = [...command, ...Object.values(variables)].join(" ");
+    expect(instructionsInPrompt === true || /instructions\.md|Be \\"brief\\"\.\\nAlways\./.test(told)).toBe(true);
+  });
+
+  it("shows no secret in the list of processes", () => {
+    const address = { PI_API: "openai", PI_MODEL: "model-1", PI_BASE_URL: "http://model.test/v1" };
+    for (const variables of [secrets, { ...secrets, ...address }]) {
+      const { command } = start({ ...turn, variables });
+      for (const secret of Object.keys(secrets)) expect(command).not.toContain(secret);
+    }
+  });
+
+  it("is installed in one version, for each Linux", () => {
+    for (const cpu of ["x64", "arm64"] as const) {
+      for (const libc of ["glibc", "musl"] as const) {
+        const { name: npmName, version, program } = install({ cpu, libc });
+        expect(version).toMatch(/^\d+\.\d+\.\d+$/);
+        expect(program.startsWith(`${npmName}/`)).toBe(true);
+      }
+    }
+  });
+});
+
+describe("variables that agents get", () => {
+  it("are those of the specification and the keys of providers, with what is secret told apart", () => {
+    const named = ["PI_API", "PI_MODEL", "PI_BASE_URL", "PI_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL"];
+    const others = ["ANTHROPIC_API_KEY", "ZAI_API_KEY", "HA_URL", "HA_TOKEN", "FFT_NANO_DRY_RUN"];
+    for (const name of [...named, ...others]) expect(agentVariables.has(name)).toBe(true);
+    for (const [name, { secret }] of agentVariables) {
+      expect([name, secret]).toEqual([name, /KEY|TOKEN$|TOKEN_BEDROCK$/.test(name)]);
+    }
+  });
+
+  it("are names that a shell takes", () => {
+    for (const name of agentVariables.keys()) expect(name).toMatch(/^[A-Z][A-Z0-9_]*$/);
+  });
+});
+
+it("only agents of the table are known", () => {
+  expect(isAgentName("pi")).toBe(true);
+  expect(isAgentName("toString")).toBe(false);
+});
