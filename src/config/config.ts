@@ -4,6 +4,7 @@ import type { UpstreamFault, UpstreamProxy } from "../policy/network/upstream-pr
 import type { Isolation } from "../policy/isolation.ts";
 import type { Language } from "../policy/language.ts";
 import type { LimitKind, Limits } from "../policy/limits/limits.ts";
+import type { AgentsConfig } from "./agents-config.ts";
 import type { ToolingFilesMode } from "../policy/tooling/tooling-files.ts";
 import type { SecretSource } from "./secrets/secret-source.ts";
 
@@ -110,6 +111,9 @@ export interface Config {
     /** Origin of what their requests under `/api` go to; null: none. */
     readonly backend: string | null;
   };
+  readonly agents: AgentsConfig;
+  /** Variables of agents that the host has, with their values: most are secrets (SPEC EN2). */
+  readonly agentEnvironment: Readonly<Record<string, string>>;
   /** Path of a file with the API keys, which is only read; null: the user's own, which `glovebox keys` writes. */
   readonly keysFile: string | null;
   /** Origins of web pages that may call a server (SPEC API2). */

@@ -68,6 +68,8 @@ describe("loadConfig without anything set", () => {
       preview: { domain: null, backend: null },
       drainTimeoutMs: 30_000,
       keysFile: null,
+      agents: expect.objectContaining({ mainGroup: "main" }),
+      agentEnvironment: {},
       toolingFiles: "named",
       toolingPaths: [],
       hostEnvironment: {},

@@ -1,3 +1,4 @@
+import { agentVariables } from "../policy/agents/agent-variables.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import { readUpstreamProxy, variablesWithPasswords } from "../policy/network/upstream-proxy.ts";
 import { checkEnvironment } from "../policy/request/environment.ts";
@@ -52,6 +53,10 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
     values: {
       ...values,
       hostEnvironment: checkEnvironment(hostEnvironment, "environment_allowlist"),
+      agentEnvironment: checkEnvironment(
+        pickVariables(environment, [...agentVariables.map(({ name }) => name), ...values.agents.variables]),
+        "agents.variables",
+      ),
       upstreamProxy: readUpstreamProxy(environment, values.network.upstreamResolves),
       explicitSettings: [...layerOf].flatMap(([key, layer]) => (layer === undefined ? [] : [key])),
       engineEnvironment: pickVariables(environment, engineVariables),

@@ -48,5 +48,14 @@ export function readForm(text: string, row: Pick<EnvironmentRow, "form">): unkno
   if (row.form === "number") return /^[+-]?\d+(?:\.\d+)?$/.test(trimmed) ? Number(trimmed) : trimmed;
   if (row.form === "list") return trimmed.split(",").map((item) => item.trim());
   if (row.form === "flag") return trimmed === "true" || (trimmed === "false" ? false : trimmed);
+  if (row.form === "json") return parseJson(trimmed);
   return trimmed;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 }

@@ -5,8 +5,8 @@ import { limitKinds } from "../../policy/limits/limits.ts";
 export interface EnvironmentRow {
   /** Key path in the file. */
   readonly key: string;
-  /** How its text is read: as it is, as a decimal number, as a list with commas, or as true or false. */
-  readonly form: "text" | "number" | "list" | "flag";
+  /** How its text is read: as it is, as a decimal number, as a list with commas, as true or false, or as JSON. */
+  readonly form: "text" | "number" | "list" | "flag" | "json";
   /** Whether its value is never shown. */
   readonly secret?: true;
 }
@@ -55,6 +55,19 @@ export const environmentTable: Readonly<Record<string, EnvironmentRow>> = {
   GLOVEBOX_ALLOWED_ORIGINS: { key: "allowed_origins", form: "list" },
   GLOVEBOX_PREVIEW_DOMAIN: { key: "preview.domain", form: "text" },
   GLOVEBOX_PREVIEW_BACKEND: { key: "preview.backend", form: "text" },
+  GLOVEBOX_AGENT_DIRECTORY: { key: "agents.directory", form: "text" },
+  GLOVEBOX_AGENT_PROJECT: { key: "agents.project", form: "text" },
+  GLOVEBOX_AGENT_MAIN_GROUP: { key: "agents.main_group", form: "text" },
+  GLOVEBOX_AGENT_MAIN_WORKSPACE: { key: "agents.main_workspace", form: "text" },
+  GLOVEBOX_AGENT_IMAGE: { key: "agents.image", form: "text" },
+  GLOVEBOX_AGENT_NAME: { key: "agents.agent", form: "text" },
+  GLOVEBOX_AGENT_NETWORK: { key: "agents.network", form: "list" },
+  GLOVEBOX_AGENT_VARIABLES: { key: "agents.variables", form: "list" },
+  GLOVEBOX_AGENT_MEMORY_MIN_RELEVANCE: { key: "agents.memory.min_relevance", form: "number" },
+  GLOVEBOX_AGENT_MEMORY_MAX_CHARACTERS: { key: "agents.memory.max_characters", form: "number" },
+  GLOVEBOX_AGENT_FARM_STATE: { key: "agents.farm_state", form: "text" },
+  GLOVEBOX_AGENT_DASHBOARD: { key: "agents.dashboard", form: "text" },
+  GLOVEBOX_AGENT_GROUPS: { key: "agents.groups", form: "json" },
   GLOVEBOX_ALLOWED_HOSTS: { key: "allowed_hosts", form: "list" },
   GLOVEBOX_DRAIN_TIMEOUT: { key: "drain_timeout", form: "text" },
   GLOVEBOX_KEYS_FILE: { key: "keys_file", form: "text" },

@@ -36,8 +36,10 @@ function sections(keys: readonly string[]): readonly string[] {
 function badValue(path: string, issue: z.core.$ZodIssue, layer: Layer): string {
   if (path === "") return `${layer.placeOf("")}: expected ${issue.message}`;
   const key = settingsKeys.find((row) => path === row.key || path.startsWith(`${row.key}.`))?.key ?? path;
-  const received = secretKeys.includes(key) ? "a value that is not shown" : shown(valueAt(layer.content, key));
-  return `${key} (${layer.placeOf(key)}): expected ${issue.message}, got ${received}`;
+  // A list is shown whole; of named parts the very one is told.
+  const place = /[^.\d]/.test(path.slice(key.length)) ? path : key;
+  const received = secretKeys.includes(key) ? "a value that is not shown" : shown(valueAt(layer.content, place));
+  return `${place} (${layer.placeOf(key)}): expected ${issue.message}, got ${received}`;
 }
 
 function shown(value: unknown): string {

@@ -17,6 +17,7 @@ import {
   variableNames,
   wholeNumber,
 } from "./leaf-schemas.ts";
+import { agentsSection, toAgents } from "./agents-schema.ts";
 import { previewSection, toPreview } from "./preview-schema.ts";
 import { networkSection, toNetwork } from "./network-schema.ts";
 import { logsSection, storeSection, toStore } from "./store-schema.ts";
@@ -162,6 +163,7 @@ const schema = z.strictObject(
         "Names by which the server is reached beyond loopback, without ports; requests for others are refused.",
       ),
     preview: previewSection(),
+    agents: agentsSection(),
     drain_timeout: duration()
       .prefault("30s")
       .describe("How long running work may go on when the server is asked to end; then it is ended."),
@@ -184,7 +186,7 @@ export const settingsSchema: z.ZodObject = schema;
 /** The part of the configuration that has keys of its own. */
 export type ParsedSettings = Omit<
   Config,
-  "hostEnvironment" | "engineEnvironment" | "explicitSettings" | "upstreamProxy"
+  "hostEnvironment" | "agentEnvironment" | "engineEnvironment" | "explicitSettings" | "upstreamProxy"
 >;
 
 /**
@@ -240,6 +242,7 @@ export function parseSettings(raw: unknown): ParsedSettings {
     allowedOrigins: keys.allowed_origins,
     allowedHosts: keys.allowed_hosts,
     preview: toPreview(keys.preview),
+    agents: toAgents(keys.agents),
     drainTimeoutMs: keys.drain_timeout,
     keysFile: keys.keys_file,
   };

@@ -1,0 +1,74 @@
+import { describe, expect, it } from "vitest";
+import {
+  agentEnvironment,
+  agentVariables,
+  hostsOfVariables,
+  isDryRun,
+  secretAgentVariables,
+} from "./agent-variables.ts";
+
+describe("agentEnvironment", () => {
+  it("has the variables that are set, in the table's order, then the deployment's own", () => {
+    const given = { MY_KEY: "m", OPENAI_API_KEY: "o", PI_MODEL: "x", HA_TOKEN: "" };
+    expect(Object.keys(agentEnvironment(given))).toEqual(["PI_MODEL", "OPENAI_API_KEY", "MY_KEY"]);
+  });
+
+  it("takes the model's address for OpenAI's where that has none", () => {
+    expect(agentEnvironment({ PI_BASE_URL: "https://m.example" })["OPENAI_BASE_URL"]).toBe("https://m.example");
+    const both = { PI_BASE_URL: "https://m.example", OPENAI_BASE_URL: "https://o.example" };
+    expect(agentEnvironment(both)).toEqual(both);
+  });
+
+  it("knows each variable once", () => {
+    expect(new Set(agentVariables.map(({ name }) => name)).size).toBe(agentVariables.length);
+  });
+});
+
+it("every value is a secret but for the few that are plain", () => {
+  const given = { PI_MODEL: "x", PI_API_KEY: "k", HA_TOKEN: "t", HA_URL: "http://h", MY_OWN: "m" };
+  expect(secretAgentVariables(given).map(({ name }) => name)).toEqual(["PI_API_KEY", "HA_TOKEN", "MY_OWN"]);
+});
+
+it.each([
+  ["1", true],
+  ["true", true],
+  ["yes", true],
+  ["0", false],
+  ["false", false],
+  [" Off ", false],
+  ["", false],
+])("FFT_NANO_DRY_RUN=%j: %s", (value, expected) => {
+  expect(isDryRun({ FFT_NANO_DRY_RUN: value })).toBe(expected);
+  expect(isDryRun({})).toBe(false);
+});
+
+describe("hostsOfVariables", () => {
+  it("names the providers whose keys are there", () => {
+    expect(hostsOfVariables({ OPENAI_API_KEY: "k", ANTHROPIC_API_KEY: "k", ANTHROPIC_OAUTH_TOKEN: "t" })).toEqual([
+      "api.openai.com",
+      "api.anthropic.com",
+    ]);
+  });
+
+  it("names a model's own address instead, with its port", () => {
+    const given = {
+      OPENAI_API_KEY: "k",
+      PI_BASE_URL: "https://m.example/v1",
+      OPENAI_BASE_URL: "http://m.example:8000",
+    };
+    expect(hostsOfVariables(given)).toEqual(["m.example", "m.example:8000"]);
+    expect(hostsOfVariables({ PI_BASE_URL: "http://m.example" })).toEqual(["m.example:80"]);
+  });
+
+  it("names the house beside the model", () => {
+    expect(hostsOfVariables({ OPENAI_API_KEY: "k", HA_URL: "http://ha.example:8123" })).toEqual([
+      "ha.example:8123",
+      "api.openai.com",
+    ]);
+  });
+
+  it("names nothing for what is no address", () => {
+    expect(hostsOfVariables({ PI_BASE_URL: "m.example" })).toEqual([]);
+    expect(hostsOfVariables({})).toEqual([]);
+  });
+});

@@ -1,0 +1,71 @@
+import type { MountSpec } from "../../../engines/container-spec.ts";
+import { decideMount } from "../../../policy/mounts/decide-mount.ts";
+import type { MountPolicy } from "../../../policy/mounts/mount-policy.ts";
+import { mountRefused } from "../../../policy/mounts/mount-refused.ts";
+import type { OpenPlace } from "../../../sandbox/mounts/open-place.ts";
+import { agentPaths } from "../agent-protocol.ts";
+import type { AgentFolders } from "./agent-folders.ts";
+
+/** A folder or file of this machine that an agent gets. */
+export interface AgentMount {
+  readonly place: OpenPlace;
+  /** Absolute path inside. */
+  readonly target: string;
+  readonly readOnly: boolean;
+  /** The key of the configuration, or the folder of the group, for errors. */
+  readonly shownAs: string;
+}
+
+/** The mounts of a group's own folders, each in its one place (SPEC MO4); what is not there is left out. */
+export function agentMounts(folders: AgentFolders, group: string): readonly AgentMount[] {
+  const rows: readonly [OpenPlace | null, string, boolean, string][] = [
+    [folders.project, agentPaths.project, false, "agents.project"],
+    [
+      folders.workspace,
+      agentPaths.group,
+      false,
+      folders.project === null ? `groups/${group}` : "agents.main_workspace",
+    ],
+    [folders.global, agentPaths.global, true, "groups/global"],
+    [folders.state, agentPaths.state, false, `data/pi/${group}/.pi`],
+    [folders.ipc, agentPaths.ipc, false, `data/ipc/${group}`],
+    [folders.farmState, agentPaths.farmState, false, "agents.farm_state"],
+    [folders.dashboard, agentPaths.dashboard, false, "agents.dashboard"],
+  ];
+  return rows.flatMap(([place, target, readOnly, shownAs]) =>
+    place === null ? [] : [{ place, target, readOnly, shownAs }],
+  );
+}
+
+/**
+ * Refuses a folder of the operator's that no sandbox may have, whatever lists it (SPEC MO6): keys, engines' sockets,
+ * Glovebox's own files. Which folders are used at all is the operator's choice here, and no client's.
+ * @throws POLICY_DENIED naming the key or the folder, and the rule
+ */
+export function assertMayBeMounted(policy: MountPolicy, { place, readOnly, shownAs }: AgentMount): void {
+  const { realPath, kind } = place;
+  const root = { path: realPath, source: "project_roots", listedAs: shownAs, description: null } as const;
+  const verdict = decideMount(
+    { ...policy, roots: [{ ...root, allowReadWrite: true }] },
+    { realPath, kind },
+    {
+      givenPath: realPath,
+      use: "project",
+      access: readOnly ? "read-only" : "read-write",
+      isMain: true,
+    },
+  );
+  if (!verdict.allowed) throw mountRefused(verdict, shownAs, shownAs);
+}
+
+/** As an engine is given them; each is compared with the place that is open. */
+export function mountSpecs(mounts: readonly AgentMount[]): Promise<readonly MountSpec[]> {
+  return Promise.all(
+    mounts.map(async ({ place, target, readOnly }) => ({
+      source: place.realPath,
+      target,
+      readOnly,
+      identity: await place.identify(),
+    })),
+  );
+}
