@@ -3,7 +3,7 @@ import { decideMount } from "../../../policy/mounts/decide-mount.ts";
 import type { MountPolicy } from "../../../policy/mounts/mount-policy.ts";
 import { mountRefused } from "../../../policy/mounts/mount-refused.ts";
 import type { OpenPlace } from "../../../sandbox/mounts/open-place.ts";
-import { agentPaths } from "../agent-protocol.ts";
+import { agentPaths } from "../agent-container.ts";
 import type { AgentFolders } from "./agent-folders.ts";
 
 /** A folder or file of this machine that an agent gets. */
