@@ -22,7 +22,7 @@ const sharesProcess = (project: string): boolean => project === "local";
 /** Engines let their tests wait most of the time: two cores have enough to do with four files. */
 const workers = { unit: 2, lanes: 4, alone: 1 };
 
-const engineFiles = globSync("test/{engine-contract,e2e,security}/**/*.test.ts")
+const engineFiles = globSync("test/{apple-cli,engine-contract,e2e,security}/**/*.test.ts")
   .map((path) => path.replaceAll("\\", "/"))
   .map((path) => ({ path, projects: projectsOf(path) }));
 

@@ -7,7 +7,7 @@ import { absentLaneFile, absentLanesVariable, readAbsentLanes } from "./lanes/ab
 import { aloneFiles, longFiles, rareFiles } from "./lanes/files.ts";
 import { engineProjects, projectOf, projectsOf, type EngineProject } from "./lanes/lanes.ts";
 
-const files = globSync("test/{engine-contract,e2e,security}/**/*.test.ts");
+const files = globSync("test/{apple-cli,engine-contract,e2e,security}/**/*.test.ts");
 
 describe("lanes of tests", () => {
   it("every file of tests is in one or more of them", () => {

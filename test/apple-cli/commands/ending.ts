@@ -1,0 +1,94 @@
+import type { Context, Work } from "../context.ts";
+import type { Found } from "../docker/containers.ts";
+import { DockerError, type DockerApi } from "../docker/docker-api.ts";
+import { CommandError } from "../output/command-error.ts";
+import { isAtLeast } from "../parser/version.ts";
+import { eachContainer } from "./each-container.ts";
+import { readSignal } from "./signal-names.ts";
+
+const stopSeconds = 5;
+
+/** What has happened already is no failure: the container has ended, or is gone. */
+async function unlessOver(work: Promise<unknown>): Promise<void> {
+  try {
+    await work;
+  } catch (error) {
+    if (!(error instanceof DockerError) || ![304, 404, 409].includes(error.status)) throw error;
+  }
+}
+
+/** Resolves when the container does not run, or is gone. */
+function ended(api: DockerApi, name: string): Promise<void> {
+  return unlessOver(api.json("POST", `/containers/${name}/wait?condition=not-running`));
+}
+
+async function stopOne({ api, options }: Context, { name, status, imageStopSignal }: Found): Promise<"done"> {
+  if (status.state !== "running") return "done";
+  const signal = readSignal(options.one("signal") ?? imageStopSignal ?? "SIGTERM");
+  const over = ended(api, name);
+  await unlessOver(api.json("POST", `/containers/${name}/kill?signal=${signal}`));
+  const timer = new AbortController();
+  const late = new Promise<"late">((resolve) => {
+    const timeout = setTimeout(() => resolve("late"), (options.number("time") ?? stopSeconds) * 1000);
+    timer.signal.addEventListener("abort", () => clearTimeout(timeout));
+  });
+  if ((await Promise.race([over, late])) === "late") {
+    await unlessOver(api.json("POST", `/containers/${name}/kill?signal=SIGKILL`));
+    await over;
+  }
+  timer.abort();
+  return "done";
+}
+
+/** Asks containers to end, and ends them after a while. */
+export const stop: Work = async (context) => {
+  const { settings, containers, options } = context;
+  if (!isAtLeast(settings.version, "0.10.0") && !options.has("all")) {
+    for (const id of options.arguments) if ((await containers.find(id)) === undefined) return;
+  }
+  await eachContainer(context, "stop", (found) => stopOne(context, found));
+};
+
+/** Sends a signal to containers' first processes; KILL waits for the end. */
+export const kill: Work = async (context) => {
+  const { api, options, settings } = context;
+  await eachContainer(context, "kill", async ({ name, status }) => {
+    const signal = readSignal(options.one("signal") ?? "KILL");
+    if (status.state !== "running") {
+      throw new CommandError("invalidState", "no runtime client exists: container is stopped");
+    }
+    const over = ended(api, name);
+    over.catch(() => {
+      // Only one that is waited for may fail.
+    });
+    await unlessOver(api.json("POST", `/containers/${name}/kill?signal=${signal}`));
+    if ((signal === "SIGKILL" || signal === "9") && isAtLeast(settings.version, "1.0.0")) await over;
+    return "done";
+  });
+};
+
+/** Removes containers; with --force those too that run. Their anonymous volumes stay. */
+export const remove: Work = async (context) => {
+  const { api, options } = context;
+  const force = options.has("force");
+  await eachContainer(context, "delete", async ({ name, status }, id) => {
+    if (status.state === "running" && !force) {
+      if (options.has("all")) return "skipped";
+      throw new CommandError("invalidState", `container ${id} is running and can not be deleted`);
+    }
+    await unlessOver(api.json("DELETE", `/containers/${name}?force=true`));
+    // A removal that is under way already ends by itself.
+    await unlessOver(api.json("POST", `/containers/${name}/wait?condition=removed`));
+    return "done";
+  });
+};
+
+/** Removes every container that does not run. */
+export const prune: Work = async ({ api, containers, say }) => {
+  for (const { name, status, configuration } of await containers.list()) {
+    if (status.state === "running") continue;
+    await unlessOver(api.json("DELETE", `/containers/${name}`));
+    say.out(configuration.id);
+  }
+  say.err("Reclaimed Zero KB in disk space");
+};

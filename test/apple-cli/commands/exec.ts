@@ -1,0 +1,109 @@
+import { randomUUID } from "node:crypto";
+import { readUser } from "../container/configuration.ts";
+import { readEnvironment } from "../container/environment.ts";
+import { readUlimits } from "../container/ulimits.ts";
+import type { Context, Work } from "../context.ts";
+import type { Found } from "../docker/containers.ts";
+import { DockerError } from "../docker/docker-api.ts";
+import { CommandError, ConnectionError, NotImitated, ProgramEnd } from "../output/command-error.ts";
+import { carryStreams } from "../program/carry-streams.ts";
+import { CommandSignals } from "../program/signals.ts";
+import { startError } from "../program/start-error.ts";
+import { checkTerminal, truncatedAfterBytes } from "./foreground.ts";
+
+interface ExecState {
+  readonly Running: boolean;
+  readonly ExitCode: number | null;
+  readonly Pid: number;
+}
+
+/** What Docker is told to run; names that the container has already keep their value, as programs there see it. */
+function execBody({ options, variables }: Context, { configuration }: Found): object {
+  // Read for its errors alone: the limits of the container's first process hold.
+  readUlimits(options.all("ulimit"));
+  const taken = new Set(configuration.environment.map((entry) => entry.split("=", 1)[0]));
+  const given = readEnvironment(options.all("env"), options.all("env-file"), variables);
+  const who = readUser(options, configuration.user);
+  if (who.supplementalGroups.length > 0) throw new NotImitated("exec with --gid alone is not imitated");
+  return {
+    AttachStdin: options.has("interactive"),
+    AttachStdout: true,
+    AttachStderr: true,
+    Tty: options.has("tty"),
+    Env: given.filter((entry) => !taken.has(entry.split("=", 1)[0])),
+    Cmd: options.arguments.slice(1),
+    User: who.user,
+    WorkingDir: options.one("workdir") ?? configuration.workingDirectory,
+  };
+}
+
+async function findRunning({ containers }: Context, id: string): Promise<Found> {
+  const found = await containers.find(id);
+  if (found === undefined) throw new CommandError("notFound", `get failed: container ${id} not found`);
+  if (found.status.state === "running") return found;
+  throw new CommandError("invalidState", `container ${id} is not running`);
+}
+
+/** Runs a program in a running container, with the command's streams unless it is detached. */
+export const exec: Work = async (context) => {
+  const { api, containers, options, settings, say, fault } = context;
+  const [id = "", executable] = options.arguments;
+  if (executable === undefined) throw new CommandError("invalidArgument", "no command specified for exec");
+  const found = await findRunning(context, id);
+  const [terminal, input] = [options.has("tty"), options.has("interactive")];
+  if (!options.has("detach")) checkTerminal(terminal, input);
+  const signals = new CommandSignals(settings.version, (line) => say.err(line));
+  const processId = randomUUID();
+  const failed = (docker: string): CommandError => startError(docker, id, executable, processId.toUpperCase());
+  try {
+    const made = await api.json<{ Id: string }>(
+      "POST",
+      `/containers/${containers.nameOf(id)}/exec`,
+      execBody(context, found),
+    );
+    if (options.has("detach")) {
+      await api.json("POST", `/exec/${made.Id}/start`, { Detach: true });
+      await refuseUnstarted(context, made.Id, failed);
+      if (fault === "interrupted") throw new ConnectionError("interrupted");
+      say.out(id);
+      return;
+    }
+    const streams = await api.hijack(`/exec/${made.Id}/start`, { Detach: false, Tty: terminal });
+    signals.programStarted(() => undefined);
+    if (fault === "interrupted") throw new ConnectionError("interrupted");
+    let words = "";
+    await carryStreams(streams, {
+      terminal,
+      input,
+      outputLimit: fault === "truncated" ? truncatedAfterBytes : undefined,
+      accept: async (first) => {
+        // Docker's own words come as the program's output when there is none.
+        if (!first.toString().startsWith("OCI runtime exec failed")) return true;
+        words = first.toString();
+        return (await stateOf(context, made.Id)).Pid !== 0;
+      },
+    });
+    const { ExitCode, Pid } = await stateOf(context, made.Id);
+    if (Pid === 0) throw failed(words);
+    if (fault === "truncated") throw new CommandError("unknown", "failed to exec process CancellationError()");
+    throw new ProgramEnd(ExitCode ?? 255);
+  } catch (error) {
+    if (!(error instanceof DockerError)) throw error;
+    await findRunning(context, id);
+    throw failed(error.message);
+  }
+};
+
+async function stateOf({ api }: Context, execId: string): Promise<ExecState> {
+  for (;;) {
+    const state = await api.json<ExecState>("GET", `/exec/${execId}/json`);
+    if (!state.Running) return state;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+/** A detached program that could not be started has ended at once, without a process. */
+async function refuseUnstarted({ api }: Context, execId: string, failed: (words: string) => Error): Promise<void> {
+  const { Running, Pid } = await api.json<ExecState>("GET", `/exec/${execId}/json`);
+  if (!Running && Pid === 0) throw failed("executable file not found");
+}

@@ -1,0 +1,60 @@
+import type { Configuration } from "../container/configuration.ts";
+import type { Context } from "../context.ts";
+import { DockerError } from "../docker/docker-api.ts";
+import { CommandError, ConnectionError, ProgramEnd } from "../output/command-error.ts";
+import { carryStreams } from "../program/carry-streams.ts";
+import { CommandSignals } from "../program/signals.ts";
+import { portError, startError } from "../program/start-error.ts";
+import { isatty } from "node:tty";
+
+/** Bytes of output before it breaks off, when it does. */
+export const truncatedAfterBytes = 512;
+
+/** A terminal and input together need a terminal of the caller's. */
+export function checkTerminal(terminal: boolean, input: boolean): void {
+  if (!terminal || !input || isatty(0)) return;
+  throw new CommandError("unknown", "The operation couldn\u2019t be completed. Inappropriate ioctl for device");
+}
+
+/** Starts the container's own program, in the version's words where that fails. */
+export async function startProgram({ api, containers, fault }: Context, configuration: Configuration): Promise<void> {
+  const { argv, id, ports } = configuration;
+  if (fault === "port-denied" && ports.length > 0) {
+    const reason = new CommandError("unknown", "bind(descriptor:ptr:bytes:): Permission denied (errno: 13)");
+    throw new CommandError("internalError", "failed to bootstrap container", reason);
+  }
+  try {
+    await api.json("POST", `/containers/${containers.nameOf(id)}/start`);
+  } catch (error) {
+    if (!(error instanceof DockerError)) throw error;
+    throw portError(error.message) ?? startError(error.message, id, argv[0] ?? "", id);
+  }
+}
+
+/** Runs the container's own program with the command's streams, and ends as it does. */
+export async function runInForeground(context: Context, configuration: Configuration, input: boolean): Promise<never> {
+  const { api, containers, fault, settings, say } = context;
+  const { id, terminal, remove } = configuration;
+  checkTerminal(terminal, input);
+  const signals = new CommandSignals(settings.version, (line) => say.err(line));
+  const name = containers.nameOf(id);
+  const attached = await api.hijack(`/containers/${name}/attach?stream=1&stdout=1&stderr=1&stdin=${input ? 1 : 0}`, {});
+  const ended = api.json<{ readonly StatusCode: number }>(
+    "POST",
+    `/containers/${name}/wait?condition=${remove ? "removed" : "next-exit"}`,
+  );
+  ended.catch(() => {
+    // Reported where it is waited for, unless something else has gone wrong before.
+  });
+  await startProgram(context, configuration);
+  signals.programStarted((signal) => void api.json("POST", `/containers/${name}/kill?signal=${signal}`));
+  if (fault === "interrupted") throw new ConnectionError("interrupted");
+  await carryStreams(attached, {
+    terminal,
+    input,
+    outputLimit: fault === "truncated" ? truncatedAfterBytes : undefined,
+  });
+  const { StatusCode } = await ended;
+  if (fault === "truncated") throw new CommandError("unknown", "failed to exec process CancellationError()");
+  throw new ProgramEnd(StatusCode);
+}

@@ -1,0 +1,117 @@
+import { capabilitySet } from "./capabilities.ts";
+import type { Configuration } from "./configuration.ts";
+import { hostNameOf } from "./names.ts";
+import { unlimited, type Rlimit } from "./ulimits.ts";
+import type { Mount } from "./volumes.ts";
+
+/** What the container becomes on Docker beside its own configuration. */
+export interface DockerPlace {
+  readonly version: string;
+  readonly imageId: string;
+  readonly labels: Readonly<Record<string, string>>;
+  /** Docker's name of a volume, and of a network. */
+  readonly volumeName: (name: string) => string;
+  readonly networkName: (name: string) => string;
+  /** Whether it gets no way out, whatever it asks for. */
+  readonly cutOff: boolean;
+  /** Whether standard input is one that a caller will write to. */
+  readonly openStdin: boolean;
+}
+
+/** What Docker has for a virtual machine's own limit on a user's processes: the limit on all of the container. */
+const processes = "RLIMIT_NPROC";
+
+const cpuPeriod = 100_000;
+
+function ulimitsOf(rlimits: readonly Rlimit[]): readonly object[] {
+  const value = (limit: number): number => (limit === unlimited ? -1 : limit);
+  return rlimits
+    .filter(({ limit }) => limit !== processes)
+    .map(({ limit, soft, hard }) => ({
+      Name: limit.replace("RLIMIT_", "").toLowerCase(),
+      Soft: value(soft),
+      Hard: value(hard),
+    }));
+}
+
+function mountOf({ kind, source, destination, options, volume }: Mount, volumeName: (name: string) => string): object {
+  return {
+    Type: kind === "virtiofs" ? "bind" : "volume",
+    Source: kind === "virtiofs" ? source : volumeName(volume ?? ""),
+    Target: destination,
+    ReadOnly: options.includes("ro"),
+    ...(kind === "volume" ? { VolumeOptions: { NoCopy: true } } : {}),
+  };
+}
+
+/** Options of Linux's own tmpfs; Docker would add some that refuse programs, devices and setuid files. */
+function tmpfsOptions(options: readonly string[]): string {
+  const mode = options.some((option) => option.startsWith("mode=")) ? [] : ["mode=1777"];
+  const sized = options.map((option) => option.replace(/^size=(\d+)([kmg])i?b?$/i, "size=$1$2"));
+  return ["exec", "suid", "dev", ...mode, ...sized].join(",");
+}
+
+function portsOf(configuration: Configuration): Readonly<Record<string, readonly object[]>> {
+  const bindings: Record<string, object[]> = {};
+  for (const { hostAddress, hostPort, containerPort, proto, count } of configuration.ports) {
+    for (let offset = 0; offset < count; offset += 1) {
+      const inner = `${containerPort + offset}/${proto}`;
+      (bindings[inner] ??= []).push({ HostIp: hostAddress, HostPort: String(hostPort + offset) });
+    }
+  }
+  return bindings;
+}
+
+/** What Docker is told to create. */
+export function createBody(configuration: Configuration, place: DockerPlace): object {
+  const { argv, dns, mounts, rlimits } = configuration;
+  const ports = portsOf(configuration);
+  const network = place.cutOff ? undefined : configuration.networks[0]?.network;
+  const tmpfs = mounts.filter(({ kind }) => kind === "tmpfs");
+  const limit = rlimits.find((each) => each.limit === processes)?.soft;
+  return {
+    Image: place.imageId,
+    Entrypoint: argv.slice(0, 1),
+    Cmd: argv.slice(1),
+    Env: configuration.environment,
+    User: configuration.user,
+    WorkingDir: configuration.workingDirectory,
+    Hostname: hostNameOf(configuration.id),
+    Tty: configuration.terminal,
+    OpenStdin: place.openStdin,
+    StdinOnce: place.openStdin,
+    AttachStdin: place.openStdin,
+    AttachStdout: true,
+    AttachStderr: true,
+    StopSignal: configuration.stopSignal,
+    Labels: place.labels,
+    ExposedPorts: Object.fromEntries(Object.keys(ports).map((port) => [port, {}])),
+    HostConfig: {
+      AutoRemove: configuration.remove,
+      Binds: null,
+      CapDrop: ["ALL"],
+      CapAdd: capabilitySet(place.version, configuration.capAdd, configuration.capDrop),
+      CpuPeriod: cpuPeriod,
+      CpuQuota: configuration.cpus * cpuPeriod,
+      Dns: dns?.nameservers,
+      DnsSearch: dns?.searchDomains,
+      DnsOptions: dns?.options,
+      GroupAdd: configuration.supplementalGroups.map(String),
+      Init: configuration.init,
+      MaskedPaths: configuration.maskedPaths,
+      ReadonlyPaths: configuration.readOnlyPaths,
+      Memory: configuration.memoryBytes,
+      MemorySwap: configuration.memoryBytes,
+      Mounts: mounts.filter(({ kind }) => kind !== "tmpfs").map((mount) => mountOf(mount, place.volumeName)),
+      NetworkMode: network === undefined ? "none" : place.networkName(network),
+      PidsLimit: limit === unlimited ? undefined : limit,
+      PortBindings: network === undefined ? {} : ports,
+      ReadonlyRootfs: configuration.readOnly,
+      // A virtual machine has its own kernel, and no filter of system calls.
+      SecurityOpt: ["seccomp=unconfined"],
+      ShmSize: configuration.sharedMemoryBytes,
+      Tmpfs: Object.fromEntries(tmpfs.map(({ destination, options }) => [destination, tmpfsOptions(options)])),
+      Ulimits: ulimitsOf(rlimits),
+    },
+  };
+}

@@ -1,0 +1,32 @@
+import type { Containers } from "./docker/containers.ts";
+import type { DockerApi } from "./docker/docker-api.ts";
+import type { ImageStore } from "./images/image-store.ts";
+import type { ParsedOptions } from "./parser/parsed-options.ts";
+import type { FaultKind } from "./state/faults.ts";
+import type { Settings } from "./state/settings.ts";
+
+/** Everything that a command of one call has. */
+export interface Context {
+  readonly settings: Settings;
+  /** Folder of the installation. */
+  readonly folder: string;
+  readonly options: ParsedOptions;
+  readonly fault: FaultKind | undefined;
+  readonly api: DockerApi;
+  readonly containers: Containers;
+  readonly images: ImageStore;
+  readonly variables: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  readonly say: Say;
+}
+
+/** Where a command writes. */
+export interface Say {
+  /** A line on standard output. */
+  out(line: string): void;
+  /** A line on standard error. */
+  err(line: string): void;
+}
+
+/** What a command does; its code when it has one of its own. */
+export type Work = (context: Context) => Promise<void>;

@@ -1,0 +1,36 @@
+/** Options and arguments of one call; options are asked for by their first long name. */
+export class ParsedOptions {
+  readonly #flags: ReadonlySet<string>;
+  readonly #values: ReadonlyMap<string, readonly string[]>;
+  /** Everything that is no option, in order; of a command that passes words through, those too. */
+  readonly arguments: readonly string[];
+
+  constructor(flags: ReadonlySet<string>, values: ReadonlyMap<string, readonly string[]>, words: readonly string[]) {
+    this.#flags = flags;
+    this.#values = values;
+    this.arguments = words;
+  }
+
+  has(flag: string): boolean {
+    return this.#flags.has(flag);
+  }
+
+  /** The last value that was given. */
+  one(option: string): string | undefined {
+    return this.#values.get(option)?.at(-1);
+  }
+
+  all(option: string): readonly string[] {
+    return this.#values.get(option) ?? [];
+  }
+
+  /** A value that the parser has found to be a number. */
+  number(option: string): number | undefined {
+    const value = this.one(option);
+    return value === undefined ? undefined : Number(value);
+  }
+
+  argument(index: number): string {
+    return this.arguments[index] ?? "";
+  }
+}
