@@ -68,7 +68,15 @@ export const engineTable: readonly EngineRow[] = [
     },
     variables: ["CONTAINER_HOST", "REGISTRY_AUTH_FILE", "DOCKER_CONFIG"],
   },
-  { name: "apple", embedded: false, firstOn: "darwin" },
+  {
+    name: "apple",
+    embedded: false,
+    firstOn: "darwin",
+    open: async ({ environment, architecture }) => {
+      const { createAppleEngine } = await import("./apple/apple-engine.ts");
+      return createAppleEngine({ environment, architecture });
+    },
+  },
   {
     name: "local",
     embedded: true,

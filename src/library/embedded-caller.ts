@@ -6,7 +6,7 @@ import type { Caller } from "./objects/calls.ts";
 
 /** Options of the embedded Glovebox; everything else comes from the environment and the configuration file. */
 export interface EmbeddedOptions extends ConfigOverrides {
-  /** Engine of requests that name none: auto, docker, podman or local; default: CONTAINER_RUNTIME, else auto. */
+  /** Engine of requests that name none: auto, docker, podman, apple or local; default: CONTAINER_RUNTIME, else auto. */
   readonly engine?: string | undefined;
   /** Folder that context files are read below and that their names are relative to; default: the process's own. */
   readonly workingDirectory?: string | undefined;

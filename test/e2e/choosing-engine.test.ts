@@ -63,7 +63,7 @@ describe("an MCP server does not start", () => {
   it("with an engine that there is not, and lists those there are", async () => {
     const { exitCode, stdout, stderr } = await runCommand(["mcp", "--engine", "nope"]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
-    expect(stderr).toContain("expected one of auto, docker, podman, local, apple");
+    expect(stderr).toContain("expected one of auto, docker, podman, apple, local");
     await expect(createGlovebox({ engine: "nope" })).rejects.toMatchObject({ errorType: "INVALID_REQUEST" });
   });
 });
@@ -72,7 +72,7 @@ describe("without a container engine", () => {
   it("an MCP server outside container mode starts, and runs one-shots in namespaces", async () => {
     const { answer } = await callOnce("execute_code", { language: "python", code: "print(6 * 7)" });
     expect(answer).toContain("42");
-    expect(answer).toContain("No container engine answers (docker, podman)");
+    expect(answer).toContain("No container engine answers (docker, podman, apple)");
     expect(answer).not.toContain("preload");
   });
 
@@ -89,7 +89,7 @@ describe("without a container engine", () => {
     const run = ["run", "--engine", "auto", "-c", "print(6 * 7)"];
     const fallen = await runCommand(run, { environment: noEngines });
     expect(fallen).toMatchObject({ exitCode: 0, stdout: "42\n" });
-    expect(fallen.stderr).toContain("No container engine answers (docker, podman): using the embedded sandbox");
+    expect(fallen.stderr).toContain("No container engine answers (docker, podman, apple): using the embedded sandbox");
     const container = { ...noEngines, EXECUTION_MODE: "container", GLOVEBOX_MIN_ISOLATION: "preload" };
     const refused = await runCommand(run, { environment: container });
     expect(refused).toMatchObject({ exitCode: 125, stdout: "" });

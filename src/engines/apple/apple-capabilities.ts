@@ -1,0 +1,29 @@
+import type { Capabilities, Enforcement } from "../capabilities.ts";
+
+const boundary: Enforcement = { substitute: "the boundary of a virtual machine" };
+
+/** What Apple's containers enforce: each is a virtual machine with a kernel of its own, whose limits the service sets. */
+export const appleCapabilities: Capabilities = {
+  isolation: "vm",
+  images: true,
+  hostPaths: true,
+  // The command has no option for either.
+  seccomp: boundary,
+  noNewPrivileges: boundary,
+  setuidRefusal: { substitute: "a watch over the project that clears the bits and alerts" },
+  readOnlyRoot: "yes",
+  noNetwork: "yes",
+  memoryLimit: "yes",
+  cpuLimit: "yes",
+  // There is no limit for a container as a whole; root is not held to this one.
+  pidsLimit: { substitute: "`--ulimit nproc` for each user inside a virtual machine" },
+  scratch: "memory",
+  // The root is a sparse disk of 512 GB, whose use the command does not tell.
+  diskLimit: "no",
+  // Counted inside by the keeper: the command tells nothing of them.
+  oomReporting: true,
+  cpuReporting: true,
+  execUser: true,
+  execKill: true,
+  execNetwork: "shared",
+};

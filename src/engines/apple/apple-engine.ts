@@ -1,0 +1,149 @@
+import { settlesWithin } from "../../base/abort.ts";
+import { Turns } from "../../base/turns.ts";
+import { GloveboxError } from "../../errors/glovebox-error.ts";
+import type { Capabilities } from "../capabilities.ts";
+import type { ContainerSpec } from "../container-spec.ts";
+import { uninterrupted } from "../docker-api/container/uninterrupted.ts";
+import { unavailabilityOf } from "../docker-api/http/unavailability.ts";
+import type { CallOptions, CapabilityOptions, Container, ContainerSummary, Engine, EngineProbe } from "../engine.ts";
+import { AppleContainer } from "./apple-container.ts";
+import { appleCapabilities } from "./apple-capabilities.ts";
+import { parseContainers } from "./answers/container-answer.ts";
+import type { CommandVersion } from "./answers/service-answer.ts";
+import { createArguments } from "./arguments/create-arguments.ts";
+import { engineName, refusal } from "./command/command-errors.ts";
+import { failureKind } from "./command/command-failure.ts";
+import { ContainerCommand } from "./command/container-command.ts";
+import { readAnswer } from "./command/read-answer.ts";
+import { examineService } from "./command/examine-service.ts";
+import { imageUnavailable, noOciRuntimes } from "./container-errors.ts";
+import { deadlinesMs, type Deadline } from "./deadlines.ts";
+import { AppleImages } from "./images/apple-images.ts";
+import { removeContainer } from "./remove-container.ts";
+
+export interface AppleEngineOptions {
+  /** What the command is found by and given. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly architecture: NodeJS.Architecture;
+  /** Other deadlines than the usual ones. */
+  readonly deadlines?: Readonly<Record<Deadline, number>> | undefined;
+}
+
+/** How long what a failed creation may have left is looked for. */
+const undoMs = 10_000;
+
+/** Containers in virtual machines of their own, over Apple's `container` command. */
+export class AppleEngine implements Engine {
+  readonly name: string = engineName;
+  readonly images: AppleImages;
+  readonly #command: ContainerCommand;
+  /** The service starts one after another, and hangs when many are asked for at once. */
+  readonly #turns = new Turns();
+  /** As the last probe or the first other call found it. */
+  #version: CommandVersion | undefined;
+
+  constructor({ environment, architecture, deadlines = deadlinesMs }: AppleEngineOptions) {
+    this.#command = new ContainerCommand(environment, deadlines);
+    this.images = new AppleImages({
+      command: this.#command,
+      architecture: architecture === "x64" ? "amd64" : architecture,
+      folder: environment["TMPDIR"] ?? "/tmp",
+    });
+  }
+
+  async probe({ signal }: CallOptions = {}): Promise<EngineProbe> {
+    try {
+      const version = (this.#version = await examineService(this.#command, signal));
+      const { text, build } = version;
+      return {
+        available: true,
+        version: text,
+        capabilities: appleCapabilities,
+        components: [{ name: "Apple container", version: text, ...(build === undefined ? {} : { build }) }],
+      };
+    } catch (error) {
+      const why = unavailabilityOf(error);
+      if (why === null) throw error;
+      return { available: false, ...why };
+    }
+  }
+
+  async capabilities({ signal, ociRuntime }: CapabilityOptions = {}): Promise<Capabilities> {
+    await this.#known(signal);
+    if (ociRuntime !== undefined) throw noOciRuntimes(ociRuntime);
+    return appleCapabilities;
+  }
+
+  async create(spec: ContainerSpec, { signal }: CallOptions = {}): Promise<Container> {
+    await this.#known(signal);
+    if (spec.ociRuntime !== undefined) throw noOciRuntimes(spec.ociRuntime);
+    const words = createArguments(spec, this.images.platform);
+    // The command itself would pull what is missing.
+    const { variables } = await this.images.facts(spec.image, { signal });
+    const takeTurn = (given: AbortSignal | undefined): Promise<() => void> => this.#turns.take(given);
+    const endTurn = await takeTurn(signal);
+    try {
+      await this.#create(spec, words, signal);
+    } finally {
+      endTurn();
+    }
+    return new AppleContainer({ spec, command: this.#command, imageVariables: variables, takeTurn });
+  }
+
+  async list(
+    labels: Readonly<Record<string, string>>,
+    { signal }: CallOptions = {},
+  ): Promise<readonly ContainerSummary[]> {
+    await this.#known(signal);
+    const words = ["list", "--all", "--format=json"];
+    const call = { action: "list containers", words, deadline: "query", signal } as const;
+    const found = await readAnswer(this.#command, call, parseContainers);
+    const wanted = Object.entries(labels);
+    return found
+      .filter((facts) => wanted.every(([name, value]) => facts.labels[name] === value))
+      .map(({ id, labels: own, state, createdAtMs }) => ({
+        ...{ id, name: id, labels: own, createdAtMs },
+        running: state === "running" || state === "stopping",
+        remove: (options) => removeContainer(this.#command, id, options?.signal),
+      }));
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  /** @throws ENGINE_UNAVAILABLE when it is not installed, not running or of another version */
+  async #known(signal: AbortSignal | undefined): Promise<CommandVersion> {
+    return (this.#version ??= await examineService(this.#command, signal));
+  }
+
+  /** Given up, or not answered in time, it leaves no container. */
+  async #create(spec: ContainerSpec, words: readonly string[], signal: AbortSignal | undefined): Promise<void> {
+    const action = "create a container";
+    const undo = (): Promise<void> => removeContainer(this.#command, spec.name);
+    const begin = async (): Promise<void> => {
+      try {
+        const result = await this.#command.run({ action, words, deadline: "create" });
+        if (result.exitCode === 0) return;
+        if (failureKind(result.stderr) === "no-image") throw imageUnavailable(spec.image, "it is not present");
+        throw refusal(action, result);
+      } catch (error) {
+        // It may have come as far as a container.
+        if (error instanceof GloveboxError && error.errorType === "ENGINE_UNAVAILABLE") {
+          await settlesWithin(undo(), undoMs);
+        }
+        throw error;
+      }
+    };
+    await uninterrupted(begin, undo, signal);
+  }
+}
+
+/** An engine over the `container` command of this machine. */
+export function createAppleEngine(options: AppleEngineOptions): Engine {
+  return new AppleEngine(options);
+}

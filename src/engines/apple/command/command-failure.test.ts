@@ -1,0 +1,69 @@
+import { describe, expect, it } from "vitest";
+import { pullReason } from "../images/pull-reason.ts";
+import { failureKind, failureWords } from "./command-failure.ts";
+
+const hint = "\nEnsure container system service has been started with `container system start`.";
+
+describe("failureKind", () => {
+  it.each([
+    [
+      'internalError: "failed to list containers" (cause: "interrupted: "XPC connection error: Connection invalid"")' +
+        hint,
+      "down",
+    ],
+    ['interrupted: "XPC connection error: Connection invalid"' + hint, "down"],
+    ["Plugins are unavailable. Start the container system services and retry:", "down"],
+    ['interrupted: "XPC connection error: Connection interrupted"' + hint, "interrupted"],
+    ["XPC timeout for request to com.apple.container.apiserver/containerList", "late"],
+    ["get failed: container x not found", "no-container"],
+    [
+      'internalError: "failed to delete container" (cause: "notFound: "container with ID x not found"")',
+      "no-container",
+    ],
+    ["container not found: a, b", "no-container"],
+    ["no such container: x", "no-container"],
+    ["container x is not running", "not-running"],
+    [
+      'internalError: "failed to kill container" (cause: "invalidState: "no runtime client exists: container is stopped"")',
+      "not-running",
+    ],
+    ["image not found: x", "no-image"],
+    ["container already exists: x", "exists"],
+    ["container with id x already exists", "exists"],
+    [
+      'failed to start process 1-2 in container x (cause: "vmexec error: internalError: "failed to find target executable foo"")',
+      "no-program",
+    ],
+    ['failed to start process 1-2 in container x (cause: "vmexec error: permission denied")', "not-executable"],
+    ["failed to exec process CancellationError()", "lost-end"],
+    ["anything else", "unknown"],
+  ])("%s: %s", (words, kind) => {
+    expect(failureKind(words)).toBe(kind);
+  });
+});
+
+describe("failureWords", () => {
+  it.each([
+    ["Error: one\n", "one"],
+    ["of the program\nError: its own\nError: last\nwith a line more\n", "its own\nError: last\nwith a line more"],
+    ["no Error: here", null],
+    ["", null],
+  ])("%j: %j", (stderr, words) => {
+    expect(failureWords(stderr)).toBe(words);
+  });
+});
+
+describe("pullReason", () => {
+  it("tells the registry's reason in a line", () => {
+    const stderr =
+      'Error: internalError: "failed to pull" (cause: "HTTP request to https://r.example/v2/x/manifests/1 failed with response: 404 Not Found. Reason: manifest unknown")';
+    expect(pullReason(stderr)).toBe("404 Not Found: manifest unknown");
+    expect(pullReason('Error: unknown: "HTTPClientError.connectTimeout"')).toContain("connectTimeout");
+    expect(pullReason(`Error: ${"x".repeat(1_000)}`)).toHaveLength(300);
+    expect(pullReason("")).toBe("the command gave no reason");
+  });
+
+  it("tells none when the service failed", () => {
+    expect(pullReason(`Error: interrupted: "XPC connection error: Connection invalid"${hint}`)).toBeNull();
+  });
+});

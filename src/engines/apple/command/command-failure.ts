@@ -1,0 +1,62 @@
+/** How a call of the command ended. */
+export interface CommandResult {
+  /** Null when the command died by a signal. */
+  readonly exitCode: number | null;
+  readonly stdout: string;
+  /** The end of it. */
+  readonly stderr: string;
+}
+
+/** What the command's words on a failure mean. */
+export type FailureKind =
+  /** Its service does not run. */
+  | "down"
+  /** The service went away during the call. */
+  | "interrupted"
+  /** The service took too long over a request of the command's. */
+  | "late"
+  | "no-container"
+  | "not-running"
+  | "no-image"
+  | "exists"
+  | "no-program"
+  | "not-executable"
+  /** It lost what a program said last, and its exit code. */
+  | "lost-end"
+  | "unknown";
+
+/** The first that fits counts. Sources: the texts of 1.0 to 1.2 of Apple's sources. */
+const table: readonly (readonly [FailureKind, RegExp])[] = [
+  ["no-program", /failed to find target executable|: no such file or directory"?\)?$/i],
+  [
+    "not-executable",
+    /failed to (?:start|exec|create) process.*(?:permission denied|exec format error|is a directory)/is,
+  ],
+  ["lost-end", /failed to exec process CancellationError/],
+  ["interrupted", /Connection interrupted/],
+  ["down", /XPC connection error|container system start|Plugins are unavailable|apiserver is not running/],
+  ["late", /XPC timeout for request/],
+  [
+    "no-container",
+    /get failed: container .* not found|container with ID .* not found|container not found: |no such container: /,
+  ],
+  ["not-running", /container .* is not running|no runtime client exists|container is stopped/],
+  ["no-image", /image not found: |image with reference /],
+  ["exists", /container (?:with id .* )?already exists/],
+];
+
+/** Longest text of a failure that is looked at. */
+const maxChars = 8_192;
+
+/** What the command says of its own failure at the end of standard error, without its mark; null when it says nothing. */
+export function failureWords(stderr: string): string | null {
+  const tail = stderr.slice(-maxChars);
+  const start = tail.startsWith("Error: ") ? 0 : tail.indexOf("\nError: ") + 1;
+  if (start === 0 && !tail.startsWith("Error: ")) return null;
+  return tail.slice(start + "Error: ".length).trim();
+}
+
+/** What a failure is, by the command's words. */
+export function failureKind(words: string): FailureKind {
+  return table.find(([, pattern]) => pattern.test(words))?.[0] ?? "unknown";
+}

@@ -1,0 +1,17 @@
+import type { CommandCall, ContainerCommand } from "./container-command.ts";
+import { refusal, unreadable } from "./command-errors.ts";
+
+/** What a call answers on standard output, read; what cannot be read is an engine that cannot be used. */
+export async function readAnswer<T>(
+  command: ContainerCommand,
+  call: CommandCall,
+  read: (text: string) => T,
+): Promise<T> {
+  const result = await command.run(call);
+  if (result.exitCode !== 0) throw refusal(call.action, result);
+  try {
+    return read(result.stdout);
+  } catch (error) {
+    throw unreadable(call.action, error);
+  }
+}
