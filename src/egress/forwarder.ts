@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readPackagedScript } from "../base/packaged-script.ts";
 
 /** What runs the forwarder inside a sandbox: whichever of them its programs' own interpreter is. */
 export type ForwarderInterpreter = "python" | "node" | "bun";
@@ -33,7 +33,7 @@ exec env -i "PATH=$PATH" "$@"
 
 /** Argument vector that starts the forwarder, which then speaks over its standard input and output. */
 export async function forwarderCommand(interpreter: ForwarderInterpreter): Promise<readonly string[]> {
-  const source = await readFile(new URL(`../../images/forwarders/${files[interpreter]}`, import.meta.url), "utf8");
+  const source = await readPackagedScript(new URL(`../../images/forwarders/${files[interpreter]}`, import.meta.url));
   const start = [...starts[interpreter], source, String(forwarderPort), certificateFile];
   return ["sh", "-c", withoutVariables, "sh", ...start];
 }

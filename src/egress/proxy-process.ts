@@ -8,6 +8,7 @@ import type { EgressPolicy } from "../policy/network/egress-policy.ts";
 import type { HostAndPort } from "../policy/network/host-and-port.ts";
 import type { UpstreamProxy } from "../policy/network/upstream-proxy.ts";
 import { startProxyChild, type ProxyChildOptions } from "./proxy/proxy-child.ts";
+import { proxyAddress } from "./proxy-address.ts";
 import type { FromProxy, Registry, ToProxy } from "./proxy-messages.ts";
 
 export interface ProxyProcessOptions extends ProxyChildOptions {
@@ -61,7 +62,7 @@ export class ProxyProcess {
 
   /** @throws NETWORK_ERROR when it does not come up */
   static async start(options: ProxyProcessOptions): Promise<ProxyProcess> {
-    const path = socketPath(options);
+    const path = proxyAddress(createId("glovebox-egress"), options);
     const child = startProxyChild(options);
     watchChild(child, options.logger);
     const ended = once(child, "close").then(
@@ -210,13 +211,6 @@ function tell(child: ChildProcess, message: ToProxy): void {
   child.send(message, () => {
     // One that has ended is noticed by its end.
   });
-}
-
-/** An address for channels that only this machine can reach and that leaves nothing behind. */
-function socketPath({ platform, temporaryDirectory }: ProxyProcessOptions): string {
-  const name = createId("glovebox-egress");
-  if (platform === "linux") return `\0${name}`;
-  return platform === "win32" ? `\\\\.\\pipe\\${name}` : `${temporaryDirectory}/${name}.sock`;
 }
 
 /** The error of a run whose proxy failed it. */

@@ -102,3 +102,21 @@ export async function openInstaller(surroundings: EngineSurroundings): Promise<E
   if (row?.openInstaller === undefined) throw new Error("No engine installs packages on the host.");
   return row.openInstaller(surroundings);
 }
+
+export interface AutoOrderOptions {
+  readonly platform: NodeJS.Platform;
+  /** Whether the embedded engine may stand in where no other answers. */
+  readonly allowEmbedded: boolean;
+}
+
+/**
+ * The engines in the order in which `auto` asks them on a platform (SPEC RT2): the platform's own one, the others as the table
+ * has them, the embedded one last.
+ */
+export function autoOrder(
+  rows: readonly EngineRow[],
+  { platform, allowEmbedded }: AutoOrderOptions,
+): readonly EngineRow[] {
+  const rank = (row: EngineRow): number => (row.embedded ? 2 : row.firstOn === platform ? 0 : 1);
+  return rows.filter((row) => allowEmbedded || !row.embedded).toSorted((a, b) => rank(a) - rank(b));
+}

@@ -75,6 +75,20 @@ describe("the folder of the sockets", () => {
     await failureOf(ask(execInSandboxContract, exec, operator), "SANDBOX_LOST");
   });
 
+  it.each([
+    ["linux", true],
+    ["darwin", true],
+    ["win32", false],
+  ] as const)("on %s a mode is set: %s; a pipe of Windows has none", async (platform, isSet) => {
+    const ownAddress = path.join(folder, "socket");
+    const call: CallOperation = () => Promise.resolve(answer) as never;
+    const place = { open: () => Promise.resolve(), ownAddress };
+    const server = new PeerServer({ folder: place, platform, call, logger });
+    opened.push(server);
+    await server.open();
+    expect((statSync(ownAddress).mode & 0o777) === 0o600).toBe(isSet);
+  });
+
   it("is refused when others may enter it", async () => {
     mkdirSync(path.join(folder, "peers"), { mode: 0o700 });
     chmodSync(path.join(folder, "peers"), 0o755);

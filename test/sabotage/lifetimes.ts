@@ -170,7 +170,7 @@ const dangers: readonly Sabotage[] = [
     file: "src/engines/local/preload/preload-capabilities.ts",
     find: "...(nodeNote === null ? [] : [nodeNote]),",
     replace: "",
-    test: "src/engines/local/preload/platform-parts.test.ts",
+    test: "src/engines/local/preload/preload-capabilities.test.ts",
     name: "tells of itself and of root in every result",
   },
   {

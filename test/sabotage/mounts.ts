@@ -80,11 +80,11 @@ export const mountsSabotages: readonly Sabotage[] = [
   },
   {
     id: "a folder beside counts as inside",
-    file: "src/sandbox/mounts/assert-not-nested.ts",
-    find: 'below !== ".." && !below.startsWith(`..${path.sep}`)',
-    replace: 'below !== ".."',
-    test: "src/sandbox/mounts/assert-not-nested.test.ts",
-    name: "does not",
+    file: "src/policy/mounts/mount-policy.ts",
+    find: 'relative !== ".." && !relative.startsWith(`..${flavour.sep}`)',
+    replace: 'relative !== ".."',
+    test: "src/policy/mounts/mount-policy.test.ts",
+    name: "is not in",
   },
   {
     id: "fchmodat2 may set a setuid bit",

@@ -6,6 +6,7 @@ import { lifetimesSabotages } from "./lifetimes.ts";
 import { localSabotages } from "./local.ts";
 import { mountsSabotages } from "./mounts.ts";
 import { packagesSabotages } from "./packages.ts";
+import { platformsSabotages } from "./platforms.ts";
 import { preloadSabotages } from "./preload.ts";
 import { previewsSabotages } from "./previews.ts";
 import { projectsSabotages } from "./projects.ts";
@@ -28,6 +29,7 @@ export const sabotages: readonly Sabotage[] = [
   ...localSabotages,
   ...mountsSabotages,
   ...packagesSabotages,
+  ...platformsSabotages,
   ...preloadSabotages,
   ...previewsSabotages,
   ...projectsSabotages,

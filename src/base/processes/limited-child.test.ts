@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { mebibyte } from "../bytes.ts";
-import { runLimitedChild, type LimitedChild } from "./limited-child.ts";
+import { limitedCommand, runLimitedChild, type LimitedChild } from "./limited-child.ts";
 
 const child = (script: string, more: Partial<LimitedChild> = {}): LimitedChild => ({
   name: "The test",
@@ -12,6 +12,28 @@ const child = (script: string, more: Partial<LimitedChild> = {}): LimitedChild =
   memoryLimitBytes: 1024 * mebibyte,
   maxOutputBytes: 100,
   ...more,
+});
+
+describe("limitedCommand", () => {
+  const limits = { command: ["/opt/esbuild", "--x=a b"], memoryLimitBytes: 2 * mebibyte, timeLimitMs: 1500 } as const;
+
+  it.each(["linux", "darwin"] as const)("has a shell set the limits on %s", (platform) => {
+    const [file, ...words] = limitedCommand({ ...limits, platform });
+    expect([file, words[0], ...words.slice(2)]).toEqual([
+      "/bin/sh",
+      "-c",
+      "sh",
+      "2048",
+      "2",
+      "/opt/esbuild",
+      "--x=a b",
+    ]);
+  });
+
+  it("starts the program itself on Windows, which has no such limits", () => {
+    const command = ["C:\\Program Files\\esbuild.exe", "--x=a b"] as const;
+    expect(limitedCommand({ ...limits, command, platform: "win32" })).toEqual(command);
+  });
 });
 
 describe.skipIf(process.platform === "win32")("runLimitedChild", () => {

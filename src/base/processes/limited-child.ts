@@ -92,8 +92,13 @@ export async function runLimitedChild(child: LimitedChild, signal?: AbortSignal)
   };
 }
 
-/** Processor time is limited too, should the child outlive its parent. */
-function limitedCommand(child: LimitedChild): readonly [string, ...string[]] {
+/**
+ * The command with its limits before it, where a shell can set them. Processor time is limited too, should the child outlive
+ * its parent.
+ */
+export function limitedCommand(
+  child: Pick<LimitedChild, "platform" | "command" | "memoryLimitBytes" | "timeLimitMs">,
+): readonly [string, ...string[]] {
   if (child.platform === "win32") return child.command;
   const limits = [String(child.memoryLimitBytes / kibibyte), String(Math.ceil(child.timeLimitMs / 1000))];
   return ["/bin/sh", "-c", limited, "sh", ...limits, ...child.command];

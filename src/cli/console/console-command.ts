@@ -21,6 +21,6 @@ export function addConsoleCommand(program: Command, io: CommandIo, setExitCode: 
         return;
       }
       io.stderr.write(`glovebox: opening ${new URL("/", address).href} in your browser\n`);
-      await openInBrowser(address, io.signal);
+      await openInBrowser(address, { platform: process.platform, signal: io.signal });
     });
 }

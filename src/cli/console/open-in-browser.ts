@@ -5,35 +5,34 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
+import { browserCommand } from "../browser-command.ts";
 
 /** How long a browser that has to start first may take to read the page. */
 const readWithinMs = 15_000;
-
-const openers: Readonly<Record<string, readonly [program: string, ...args: string[]]>> = {
-  darwin: ["open"],
-  win32: ["cmd", "/c", "start", ""],
-};
 
 /**
  * Opens an address in the user's browser by way of a file of theirs: arguments of programs are read by every user of the
  * machine. The file is gone when it resolves. @throws UNSUPPORTED when there is no browser to be started
  */
-export async function openInBrowser(address: string, signal: AbortSignal): Promise<void> {
+export async function openInBrowser(
+  address: string,
+  { platform, signal }: { readonly platform: NodeJS.Platform; readonly signal: AbortSignal },
+): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "glovebox-console-"));
   try {
     const file = join(folder, "console.html");
     await writeFile(file, redirection(address), { mode: 0o600, flag: "wx" });
-    await start(file);
+    await start(file, platform);
     await sleep(readWithinMs, undefined, { signal }).catch(() => undefined);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-async function start(file: string): Promise<void> {
-  const [program, ...args] = openers[process.platform] ?? ["xdg-open"];
+async function start(file: string, platform: NodeJS.Platform): Promise<void> {
+  const [program, args] = browserCommand(file, platform);
   try {
-    const child = spawn(program, [...args, file], { stdio: "ignore" });
+    const child = spawn(program, args, { cwd: "/", stdio: "ignore" });
     const [code] = (await once(child, "exit")) as [number | null];
     if (code !== 0) throw new Error(`${program} ended with ${code}`);
   } catch (error) {

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { readFile, stat } from "node:fs/promises";
-import path from "node:path";
+import { pathBelow } from "../../base/portable-path.ts";
 import { errorCode } from "../../errors/error-code.ts";
 import { invalidField } from "../../errors/glovebox-error.ts";
 
@@ -22,15 +22,13 @@ export async function inlineFiles(paths: readonly string[]): Promise<readonly In
   let bytes = 0;
   const files: InlineFile[] = [];
   for (const given of paths) {
-    const relative = path.normalize(given);
-    if (path.isAbsolute(relative) || relative.split(path.sep)[0] === "..") {
-      throw invalidField("--file", "a path below the current folder", given);
-    }
+    const relative = pathBelow(given);
+    if (relative === null) throw invalidField("--file", "a path below the current folder", given);
     bytes += await sizeOf(given);
     if (bytes > maxFilesBytes) throw invalidField("--file", `at most ${maxFilesBytes} bytes in all`, `${bytes} bytes`);
     const content = await readFile(given);
     const encoding = isUtf8(content) ? "utf8" : "base64";
-    files.push({ path: relative.replaceAll(path.sep, "/"), content: content.toString(encoding), encoding });
+    files.push({ path: relative, content: content.toString(encoding), encoding });
   }
   return files;
 }

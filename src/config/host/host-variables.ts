@@ -6,6 +6,7 @@ export const engineVariables: readonly string[] = [
   ...new Set(engineTable.flatMap(({ variables = [] }) => variables)),
   "XDG_RUNTIME_DIR",
   "HOME",
+  "USERPROFILE",
   "TMPDIR",
   "TEMP",
   "TMP",

@@ -20,4 +20,12 @@ describe("proxyCommand", () => {
     expect(proxyCommand({ platform: "darwin", node: nodeThatKnows() }, place)).toEqual(command);
     expect([command[0], command.at(-1)]).toEqual(["/n/node", "/g/egress/proxy/proxy-main.js"]);
   });
+
+  it("is Node itself on Windows, with every path as one word", () => {
+    const node = { executable: "C:\\Program Files\\nodejs\\node.exe", flags: new Set<string>() };
+    const windows = { script: "C:\\a b\\proxy-main.js", sources: "C:\\a b\\" };
+    const [file, ...words] = proxyCommand({ platform: "win32", node }, windows);
+    expect(file).toBe(node.executable);
+    expect(words).toEqual(expect.arrayContaining(["--permission", "--allow-fs-read=C:\\a b\\", windows.script]));
+  });
 });

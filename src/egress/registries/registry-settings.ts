@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
+import { toolCommand } from "../../base/processes/tool-command.ts";
 import type { Registry } from "../proxy-messages.ts";
 
 export interface RegistrySettingsOptions {
@@ -29,7 +30,7 @@ export async function readRegistrySettings(options: RegistrySettingsOptions): Pr
 
 /** `registry` and those of scopes, such as `@company:registry`. */
 async function npmRegistries(options: RegistrySettingsOptions): Promise<readonly Registry[]> {
-  const text = await ask(options.platform === "win32" ? "npm.cmd" : "npm", ["config", "list", "--json"], options);
+  const text = await ask("npm", ["config", "list", "--json"], options);
   if (text === null) return [];
   const settings = JSON.parse(text) as Readonly<Record<string, unknown>>;
   const names = Object.keys(settings).filter((name) => name.endsWith(":registry"));
@@ -54,8 +55,13 @@ async function pythonIndexes(options: RegistrySettingsOptions): Promise<readonly
 
 async function askPip(args: readonly string[], options: RegistrySettingsOptions): Promise<string | null> {
   const wide = { ...options, environment: { ...options.environment, COLUMNS: "1000" } };
+  const module = ["-m", "pip", ...args];
   return (
-    (await ask("pip", args, wide)) ?? (await ask("pip3", args, wide)) ?? ask("python3", ["-m", "pip", ...args], wide)
+    (await ask("pip", args, wide)) ??
+    (await ask("pip3", args, wide)) ??
+    (await ask("python3", module, wide)) ??
+    // Windows knows Python by this name.
+    ask("python", module, wide)
   );
 }
 
@@ -65,14 +71,12 @@ async function ask(
   { environment, platform }: RegistrySettingsOptions,
 ): Promise<string | null> {
   try {
-    const { stdout } = await promisify(execFile)(program, [...args], {
+    const { stdout } = await promisify(execFile)(...toolCommand(program, args, platform), {
       // No project lies there.
       cwd: "/",
       env: { ...environment },
       timeout: answerMs,
       maxBuffer: 4 * 1024 * 1024,
-      // A .cmd file is started by a shell; the words are ours.
-      shell: platform === "win32",
     });
     return stdout;
   } catch {

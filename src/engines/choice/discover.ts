@@ -1,7 +1,7 @@
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { isAtLeast, type Isolation } from "../../policy/isolation.ts";
 import type { EngineSurroundings } from "../engine-surroundings.ts";
-import type { EngineRow } from "../engine-table.ts";
+import { autoOrder, type EngineRow } from "../engine-table.ts";
 import type { CallOptions, Engine, EngineName, EngineProbe } from "../engine.ts";
 import { guardEngine } from "../guarded-engine.ts";
 import { isolationRefusal } from "../enforcement/isolation-refusal.ts";
@@ -77,7 +77,8 @@ export class Engines implements AsyncDisposable {
       return { engine, notes: [] };
     }
     const failures: { name: EngineName; probe: Extract<EngineProbe, { available: false }> }[] = [];
-    for (const { name, embedded } of this.#order(options.allowEmbedded)) {
+    const { platform } = this.#surroundings;
+    for (const { name, embedded } of autoOrder(this.#rows, { platform, allowEmbedded: options.allowEmbedded })) {
       const engine = await this.get(name);
       const answer = await probeEngine(engine, options.signal);
       // Below the level that is demanded it counts as one that cannot be used, so that nothing falls back to it.
@@ -109,12 +110,6 @@ export class Engines implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
-  }
-
-  #order(allowEmbedded: boolean): readonly EngineRow[] {
-    const { platform } = this.#surroundings;
-    const rank = (row: EngineRow): number => (row.embedded ? 2 : row.firstOn === platform ? 0 : 1);
-    return this.#rows.filter((row) => allowEmbedded || !row.embedded).toSorted((a, b) => rank(a) - rank(b));
   }
 }
 

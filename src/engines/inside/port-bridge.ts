@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readPackagedScript } from "../../base/packaged-script.ts";
 import type { Duplex } from "node:stream";
 import { untilCancelled } from "../../base/abort.ts";
 import { DialMux } from "../../base/mux/dial-mux.ts";
@@ -138,6 +138,6 @@ function bridgeFailed(exitCode: number, said: string): GloveboxError {
 async function bridgeCommand(): Promise<readonly string[]> {
   const folder = new URL("../../../images/forwarders/", import.meta.url);
   const files = ["forwarder.py", "forwarder.cjs"];
-  const sources = await Promise.all(files.map((file) => readFile(new URL(file, folder), "utf8")));
+  const sources = await Promise.all(files.map((file) => readPackagedScript(new URL(file, folder))));
   return ["sh", "-c", script, "sh", ...sources];
 }

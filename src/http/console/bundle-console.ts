@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { join, sep } from "node:path";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /** What the console's page loads. */
@@ -61,7 +61,7 @@ function packageFolder(path: string): string | null {
   const modules = parts.lastIndexOf("node_modules");
   if (modules === -1) return null;
   const isScoped = parts[modules + 1]?.startsWith("@") === true;
-  return parts.slice(0, modules + (isScoped ? 3 : 2)).join(sep);
+  return parts.slice(0, modules + (isScoped ? 3 : 2)).join("/");
 }
 
 function missing(extension: string): never {

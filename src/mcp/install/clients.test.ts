@@ -33,11 +33,17 @@ describe("the clients", () => {
       vscode: "/home/ann/Library/Application Support/Code/User/mcp.json",
       zed: "/home/ann/.config/zed/settings.json",
     });
-    expect(files(place("win32", { APPDATA: "/roaming" }))).toMatchObject({
-      "claude-desktop": "/roaming/Claude/claude_desktop_config.json",
-      vscode: "/roaming/Code/User/mcp.json",
-      zed: "/roaming/Zed/settings.json",
+    const windows = { ...place("win32", { APPDATA: "D:\\Roaming" }), homeDirectory: "C:\\Users\\Ann Lee" };
+    expect(files(windows)).toMatchObject({
+      "claude-code": "C:\\Users\\Ann Lee\\.claude.json",
+      "claude-desktop": "D:\\Roaming\\Claude\\claude_desktop_config.json",
+      opencode: "C:\\Users\\Ann Lee\\.config\\opencode\\opencode.json",
+      vscode: "D:\\Roaming\\Code\\User\\mcp.json",
+      zed: "D:\\Roaming\\Zed\\settings.json",
     });
+    expect(files({ ...windows, environment: {} })["zed"]).toBe(
+      "C:\\Users\\Ann Lee\\AppData\\Roaming\\Zed\\settings.json",
+    );
     expect(files(place("linux", { XDG_CONFIG_HOME: "/conf" }))["zed"]).toBe("/conf/zed/settings.json");
   });
 

@@ -1,4 +1,4 @@
-import path from "node:path";
+import { posix, win32, type PlatformPath } from "node:path";
 import type { ClientPlace, McpClient, ServerCommand } from "./client.ts";
 
 /** Name of the server in every client's configuration. */
@@ -7,30 +7,32 @@ const serverName = "glovebox";
 const plain = ({ command, args }: ServerCommand): Readonly<Record<string, unknown>> => ({ command, args });
 const stdio = (command: ServerCommand): Readonly<Record<string, unknown>> => ({ type: "stdio", ...plain(command) });
 
+const pathOf = (platform: NodeJS.Platform): PlatformPath => (platform === "win32" ? win32 : posix);
+
 const inHome =
   (...parts: readonly string[]) =>
-  ({ homeDirectory }: ClientPlace): string =>
-    path.join(homeDirectory, ...parts);
+  ({ platform, homeDirectory }: ClientPlace): string =>
+    pathOf(platform).join(homeDirectory, ...parts);
 const inProject =
   (...parts: readonly string[]) =>
-  ({ projectDirectory }: ClientPlace): string =>
-    path.join(projectDirectory, ...parts);
+  ({ platform, projectDirectory }: ClientPlace): string =>
+    pathOf(platform).join(projectDirectory, ...parts);
 
 /** Where applications keep what they are told: `folder` below the system's own place for it. */
 const inApplicationData =
   (...parts: readonly string[]) =>
   (place: ClientPlace): string => {
     const { platform, homeDirectory } = place;
-    if (platform === "darwin") return path.join(homeDirectory, "Library", "Application Support", ...parts);
-    return platform === "win32" ? path.join(roaming(place), ...parts) : path.join(configHome(place), ...parts);
+    if (platform === "darwin") return posix.join(homeDirectory, "Library", "Application Support", ...parts);
+    return pathOf(platform).join(platform === "win32" ? roaming(place) : configHome(place), ...parts);
   };
 
 const roaming = ({ environment, homeDirectory }: ClientPlace): string =>
-  environment["APPDATA"] ?? path.join(homeDirectory, "AppData", "Roaming");
+  environment["APPDATA"] ?? win32.join(homeDirectory, "AppData", "Roaming");
 
 const configHome = ({ environment, homeDirectory }: ClientPlace): string => {
   const base = environment["XDG_CONFIG_HOME"] ?? "";
-  return path.isAbsolute(base) ? base : path.join(homeDirectory, ".config");
+  return posix.isAbsolute(base) ? base : posix.join(homeDirectory, ".config");
 };
 
 /** The clients that are known; their files are those of the clients' own documentation. */
@@ -124,8 +126,8 @@ export const mcpClients: readonly McpClient[] = [
     entry: plain,
     userFile: (place) =>
       place.platform === "win32"
-        ? path.join(roaming(place), "Zed", "settings.json")
-        : path.join(configHome(place), "zed", "settings.json"),
+        ? win32.join(roaming(place), "Zed", "settings.json")
+        : posix.join(configHome(place), "zed", "settings.json"),
     projectFile: inProject(".zed", "settings.json"),
     next: "Zed starts it at once; the settings of its agent show the server.",
   },

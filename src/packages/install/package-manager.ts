@@ -1,6 +1,6 @@
 import { isolatedPython } from "../../sandbox/isolated-python.ts";
 import { runsInterpretersOnly } from "../../engines/capabilities.ts";
-import { readFile } from "node:fs/promises";
+import { readPackagedScript } from "../../base/packaged-script.ts";
 import type { ForwarderInterpreter } from "../../egress/forwarder.ts";
 import type { Ecosystem } from "../../policy/package-specs.ts";
 import { pythonLibraryFolder, pythonSetFolder, pythonStartFolder } from "../python/set-layout.ts";
@@ -124,5 +124,5 @@ export async function packCommand(
 }
 
 async function readPacker(file: string): Promise<string> {
-  return readFile(new URL(`../../../images/packers/${file}`, import.meta.url), "utf8");
+  return readPackagedScript(new URL(`../../../images/packers/${file}`, import.meta.url));
 }

@@ -1,5 +1,6 @@
-import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
+import { chmod, mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { readPackagedScript } from "../../base/packaged-script.ts";
 
 /** Where a set of Python's packages stands in the sandbox that uses it. */
 export const pythonSetFolder = "/site-packages";
@@ -15,7 +16,7 @@ export async function layOutPythonSet(folder: string): Promise<string> {
   await mkdir(start);
   const source = new URL("../../../images/python-start/sitecustomize.py", import.meta.url);
   const file = path.join(start, "sitecustomize.py");
-  await writeFile(file, await readFile(source));
+  await writeFile(file, await readPackagedScript(source));
   // Whatever our own umask is: sandboxes read it as another user.
   await chmod(file, 0o444);
   return library;

@@ -1,4 +1,4 @@
-import path from "node:path";
+import path, { type PlatformPath } from "node:path";
 import type { BlockedPattern } from "./blocked-pattern.ts";
 
 /** What a host path is asked for: as a project or a file of one, or to be mounted beside it. */
@@ -40,10 +40,11 @@ export interface MountPolicy {
   readonly hasAllowlist: boolean;
 }
 
-/** Whether a path is a folder or below it; both absolute, normal and real. */
-export function isWithin(child: string, folder: string): boolean {
-  const relative = path.relative(folder, child);
-  return relative === "" || (relative !== ".." && !relative.startsWith(`..${path.sep}`) && !path.isAbsolute(relative));
+/** Whether a path is a folder or below it; both absolute, normal and real. `flavour`: this machine's kind of paths. */
+export function isWithin(child: string, folder: string, flavour: PlatformPath = path): boolean {
+  const relative = flavour.relative(folder, child);
+  if (relative === "") return true;
+  return relative !== ".." && !relative.startsWith(`..${flavour.sep}`) && !flavour.isAbsolute(relative);
 }
 
 /** The protected place that a real path is, is in, or holds. */

@@ -1,6 +1,7 @@
 import path from "node:path";
 import type { CallOptions } from "../../engines/engine.ts";
 import type { CopyBudget } from "./copy-budget.ts";
+import { modeOnHost } from "./host-facts.ts";
 import { onHost } from "./on-host.ts";
 import { findOnHost } from "./find-on-host.ts";
 import { placeInside, wrongPlace, type InsideFilesToPlace, type NewTop } from "./place-inside.ts";
@@ -41,12 +42,12 @@ export async function withHostSource<T>(from: HostSource, work: (top: NewTop) =>
   const name = path.basename(given);
   if (there.isDirectory()) {
     await using folder = await onHost(source, found.parent.enter(found.name));
-    const facts = { kind: "folder", path: "", mode: there.mode & 0o777, modifiedAtMs: there.mtimeMs } as const;
+    const facts = { kind: "folder", path: "", mode: modeOnHost(there, platform), modifiedAtMs: there.mtimeMs } as const;
     const isContentOnly = /(?:^|[/\\])\.$/.test(source);
     return await work({ name, isContentOnly, first: facts, rest: readHostTree(folder, budget) });
   }
   if (!there.isFile()) throw wrongPlace(source, "is neither a file nor a folder");
-  for await (const first of readHostFile(found.parent.at(found.name), name, budget)) {
+  for await (const first of readHostFile({ folder: found.parent, name: found.name }, name, budget)) {
     return await work({ name, isContentOnly: false, first, rest: [] });
   }
   throw wrongPlace(source, "is neither a file nor a folder");

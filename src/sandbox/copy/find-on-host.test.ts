@@ -3,7 +3,7 @@ import os from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { failureOf } from "../../../test/helpers/failure-of.ts";
-import { findOnHost } from "./find-on-host.ts";
+import { findOnHost, partsOf } from "./find-on-host.ts";
 
 let folder = "";
 const at = (...names: string[]): string => path.join(folder, ...names);
@@ -51,4 +51,10 @@ it("stays in the folder that it found when a link takes that folder's place", as
 it("tells what is not there", async () => {
   await failureOf(findOnHost(at("project/absent"), process.platform), "NOT_FOUND");
   await failureOf(findOnHost(at("project/absent/below"), process.platform), "NOT_FOUND");
+});
+
+it("takes paths apart as each system writes them", () => {
+  expect(partsOf("/home/ann/a b", path.posix)).toEqual({ root: "/", names: ["home", "ann", "a b"] });
+  expect(partsOf("C:\\Users\\ann\\x", path.win32)).toEqual({ root: "C:\\", names: ["Users", "ann", "x"] });
+  expect(partsOf("\\\\server\\share\\x", path.win32)).toEqual({ root: "\\\\server\\share\\", names: ["x"] });
 });

@@ -1,6 +1,6 @@
 import { lstat, readlink, realpath } from "node:fs/promises";
 import type { Stats } from "node:fs";
-import path from "node:path";
+import path, { type PlatformPath } from "node:path";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { HostFolder } from "./host-folder.ts";
 import { onHost } from "./on-host.ts";
@@ -19,8 +19,8 @@ export interface FoundOnHost extends AsyncDisposable {
  * @throws INVALID_REQUEST naming the link, NOT_FOUND, PERMISSION_DENIED
  */
 export async function findOnHost(place: string, platform: NodeJS.Platform): Promise<FoundOnHost> {
-  const { root } = path.parse(place);
-  const [first, ...names] = place.slice(root.length).split(path.sep).filter(Boolean);
+  const { root, names: all } = partsOf(place);
+  const [first, ...names] = all;
   const top = first === undefined ? root : await onHost(place, realpath(path.join(root, first)));
   const name = names.pop();
   if (name === undefined) return foundIn(await HostFolder.pass(top, platform), ".", place);
@@ -40,6 +40,15 @@ export async function findOnHost(place: string, platform: NodeJS.Platform): Prom
     await folder[Symbol.asyncDispose]();
     throw error;
   }
+}
+
+/** The root of an absolute path and the names that lead down from it. `flavour`: this machine's kind of paths. */
+export function partsOf(
+  place: string,
+  flavour: PlatformPath = path,
+): { readonly root: string; readonly names: readonly string[] } {
+  const { root } = flavour.parse(place);
+  return { root, names: place.slice(root.length).split(flavour.sep).filter(Boolean) };
 }
 
 async function foundIn(parent: HostFolder, name: string, place: string): Promise<FoundOnHost> {

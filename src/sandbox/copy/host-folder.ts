@@ -12,31 +12,33 @@ const onlyPath = 0o10_000_000;
  * Elsewhere each folder on the way is looked at first.
  */
 export class HostFolder implements AsyncDisposable {
+  readonly platform: NodeJS.Platform;
   readonly #handle: FileHandle | null;
   readonly #path: string;
 
   /** Through links: the caller has named it. @throws Node's error */
   static async open(place: string, platform: NodeJS.Platform): Promise<HostFolder> {
     const real = await realpath(place);
-    return platform === "linux" ? HostFolder.#hold(real) : new HostFolder(null, real);
+    return platform === "linux" ? HostFolder.#hold(real) : new HostFolder(null, real, platform);
   }
 
   /** The folder that is open already, wherever it has been moved; what this holds is its own. @throws Node's error */
   static async of({ stablePath }: Pick<OpenPlace, "stablePath">, platform: NodeJS.Platform): Promise<HostFolder> {
-    return platform === "linux" ? HostFolder.#hold(`${stablePath}/.`) : new HostFolder(null, stablePath);
+    return platform === "linux" ? HostFolder.#hold(`${stablePath}/.`) : new HostFolder(null, stablePath, platform);
   }
 
   /** One that is only passed through: it needs not be readable. Its path has no links. @throws Node's error */
   static async pass(place: string, platform: NodeJS.Platform): Promise<HostFolder> {
-    return platform === "linux" ? HostFolder.#hold(place, onlyPath) : new HostFolder(null, place);
+    return platform === "linux" ? HostFolder.#hold(place, onlyPath) : new HostFolder(null, place, platform);
   }
 
   static async #hold(place: string, how: number = constants.O_RDONLY): Promise<HostFolder> {
     const handle = await open(place, how | constants.O_DIRECTORY | constants.O_NOFOLLOW);
-    return new HostFolder(handle, `/proc/self/fd/${handle.fd}`);
+    return new HostFolder(handle, `/proc/self/fd/${handle.fd}`, "linux");
   }
 
-  private constructor(handle: FileHandle | null, place: string) {
+  private constructor(handle: FileHandle | null, place: string, platform: NodeJS.Platform) {
+    this.platform = platform;
     this.#handle = handle;
     this.#path = place;
   }
@@ -56,7 +58,7 @@ export class HostFolder implements AsyncDisposable {
     if (this.#handle !== null) return HostFolder.#hold(this.at(name), onlyPass ? onlyPath : undefined);
     if (!(await lstat(this.at(name))).isDirectory())
       throw Object.assign(new Error("not a folder"), { code: "ENOTDIR" });
-    return new HostFolder(null, this.at(name));
+    return new HostFolder(null, this.at(name), this.platform);
   }
 
   /** Makes a folder, whose mode the user's umask narrows; false when there is something of that name. */

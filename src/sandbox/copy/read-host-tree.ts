@@ -3,6 +3,7 @@ import { lstat, open, readdir, readlink } from "node:fs/promises";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { NewTreeEntry, TreeFile } from "../files/file-facts.ts";
 import type { CopyBudget } from "./copy-budget.ts";
+import { linkTargetOnHost, modeOnHost } from "./host-facts.ts";
 import { onHost } from "./on-host.ts";
 import type { HostFolder } from "./host-folder.ts";
 
@@ -36,7 +37,7 @@ export async function* readHostTree(
     if (name.includes("\ufffd")) throw unnamed(path);
     const stat = await onHost(path, lstat(folder.at(name)));
     if (rules?.takes(path, name, stat.isDirectory()) === false) continue;
-    const facts = { path, mode: stat.mode & 0o777, modifiedAtMs: Math.floor(stat.mtimeMs) };
+    const facts = { path, mode: modeOnHost(stat, folder.platform), modifiedAtMs: Math.floor(stat.mtimeMs) };
     if (stat.isDirectory()) {
       budget.take(0);
       yield { ...facts, kind: "folder" };
@@ -44,21 +45,21 @@ export async function* readHostTree(
       yield* readHostTree(child, budget, { prefix: `${path}/`, filter: rules?.below });
     } else if (stat.isSymbolicLink()) {
       budget.take(0);
-      yield { ...facts, kind: "link", target: await readlink(folder.at(name)) };
-    } else if (stat.isFile()) yield* readHostFile(folder.at(name), path, budget);
+      yield { ...facts, kind: "link", target: linkTargetOnHost(await readlink(folder.at(name)), folder.platform) };
+    } else if (stat.isFile()) yield* readHostFile({ folder, name }, path, budget);
     else budget.skip(path, "neither a file, a folder nor a link");
   }
 }
 
 /** A file of this machine, open while it is the consumer's turn; none when it is a file no more. */
 export async function* readHostFile(
-  place: string,
+  { folder, name }: { readonly folder: HostFolder; readonly name: string },
   path: string,
   budget: CopyBudget,
 ): AsyncGenerator<TreeFile, void, undefined> {
   // A FIFO must not make the opening wait, should it have taken the file's place.
   const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
-  await using handle = await onHost(path, open(place, flags));
+  await using handle = await onHost(path, open(folder.at(name), flags));
   const stat: Stats = await handle.stat();
   if (!stat.isFile()) return budget.skip(path, "neither a file, a folder nor a link");
   budget.take(stat.size);
@@ -66,7 +67,7 @@ export async function* readHostFile(
   yield {
     kind: "file",
     path,
-    mode: stat.mode & 0o777,
+    mode: modeOnHost(stat, folder.platform),
     modifiedAtMs: Math.floor(stat.mtimeMs),
     sizeBytes: stat.size,
     chunks: handle.createReadStream({ autoClose: false }) as AsyncIterable<Uint8Array>,

@@ -3,9 +3,11 @@ import { GloveboxError } from "../../errors/glovebox-error.ts";
 /** Folders in folders that a copy may have, each of which is held open. */
 const maxNames = 255;
 
-/** Names that Windows takes for devices or for something else than a name. */
+/** What Windows takes for something else than a name. */
 // oxlint-disable-next-line no-control-regex -- finding them is the purpose
-const notOnWindows = /[<>:"|?*\\\u0000-\u001f]|[. ]$|^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
+const notOnWindows = /[<>:"|?*\\\u0000-\u001f]|[. ]$/;
+/** Names that Windows takes for devices, whatever stands behind a dot. */
+const devicesOfWindows = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[\d¹²³]) *(?:\.|$)/i;
 
 /**
  * The names of a path that came out of a sandbox; empty for the tree's own folder.
@@ -23,7 +25,7 @@ export function safeNames(path: string, platform: NodeJS.Platform): readonly str
 
 function isName(name: string, platform: NodeJS.Platform): boolean {
   if (name === "" || name === "." || name === ".." || name.includes("\0") || !name.isWellFormed()) return false;
-  return platform !== "win32" || !notOnWindows.test(name);
+  return platform !== "win32" || !(notOnWindows.test(name) || devicesOfWindows.test(name));
 }
 
 /**

@@ -1,7 +1,7 @@
-import path from "node:path";
 import type { CallOptions, Engine } from "../../engines/engine.ts";
 import { managed } from "../../engines/labels.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
+import { isWithin } from "../../policy/mounts/mount-policy.ts";
 import type { Sandboxes } from "../sandboxes.ts";
 import { labelledWritablePaths } from "./writable-paths.ts";
 
@@ -38,8 +38,5 @@ export async function assertNotNested({ engine, sandboxes, source, signal }: Nes
 
 /** Whether a path lies below one of the folders; a folder itself does not. */
 export function isNested(given: string, folders: readonly string[]): boolean {
-  return folders.some((folder) => {
-    const below = path.relative(folder, given);
-    return below !== "" && below !== ".." && !below.startsWith(`..${path.sep}`) && !path.isAbsolute(below);
-  });
+  return folders.some((folder) => isWithin(given, folder) && !isWithin(folder, given));
 }

@@ -57,6 +57,10 @@ it("serves engines that keep scratch in memory, mount folders of this machine an
   expect(served({ images: false }, 1000)).toBe(true);
   // Its programs' files would be another user's.
   expect(served({}, 1000)).toBe(false);
+  // A virtual machine is between, and what it makes of owners and of setuid bits is not ours to say.
+  for (const system of ["darwin", "win32"] as const) {
+    expect(new DiskScratch({ folder, uid: 0, platform: system, owner: "me", leases }).serves(good)).toBe(false);
+  }
   for (const lacking of [{ scratch: "disk" }, { hostPaths: false }, { setuidRefusal: { substitute: "a watch" } }])
     expect(served(lacking)).toBe(false);
 });

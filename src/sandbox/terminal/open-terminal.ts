@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readPackagedScript } from "../../base/packaged-script.ts";
 import { encodeFrame, frameTypes, maxPayloadBytes } from "../../base/mux/frames.ts";
 import type { CallOptions } from "../../engines/engine.ts";
 import { runSandboxCommand } from "../sandbox-command.ts";
@@ -71,5 +71,5 @@ function sizeBytes({ rows, columns }: TerminalSize): Uint8Array {
 }
 
 async function readHolder(): Promise<string> {
-  return readFile(new URL("../../../images/terminals/terminal.py", import.meta.url), "utf8");
+  return readPackagedScript(new URL("../../../images/terminals/terminal.py", import.meta.url));
 }

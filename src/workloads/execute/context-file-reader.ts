@@ -1,6 +1,7 @@
 import { realpath } from "node:fs/promises";
 import path from "node:path";
 import { formatBytes } from "../../base/bytes.ts";
+import { portablePath } from "../../base/portable-path.ts";
 import { GloveboxError, invalidField } from "../../errors/glovebox-error.ts";
 import { maxContextBytes } from "../../policy/request/context-files.ts";
 import { isWithin } from "../../policy/mounts/mount-policy.ts";
@@ -45,7 +46,7 @@ async function nameOf(given: string, workingDirectory: string, { found, verdict 
   const relative = isWithin(named, realFolder)
     ? path.relative(realFolder, named)
     : path.relative(verdict.root?.path ?? realFolder, found?.realPath ?? named);
-  return relative.split(path.sep).join("/");
+  return portablePath(relative);
 }
 
 function tooLarge(field: string, given: string): GloveboxError {

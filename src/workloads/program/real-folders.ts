@@ -1,13 +1,17 @@
-import { delimiter } from "node:path";
+import path from "node:path";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 
 /** Variables that are lists of folders. */
 const searchPaths: ReadonlySet<string> = new Set(["PYTHONPATH", "NODE_PATH"]);
 
-/** The variables as programs need them that run on the host itself, where a sandbox's folders have other names. */
+/**
+ * The variables as programs need them that run on the host itself, where a sandbox's folders have other names. `delimiter`
+ * stands between folders in this machine's lists.
+ */
 export function withRealFolders(
   environment: Readonly<Record<string, string>>,
   sandbox: Pick<Sandbox, "folderOf">,
+  delimiter: string = path.delimiter,
 ): Readonly<Record<string, string>> {
   const entries = Object.entries(environment).map(([name, value]) => {
     if (name === "HOME") return [name, sandbox.folderOf(value)] as const;

@@ -43,6 +43,8 @@ async function ask(program: string, { environment, signal }: FindNodeOptions): P
   const { NODE_OPTIONS: _, ...rest } = environment;
   try {
     const { stdout } = await promisify(execFile)(program, ["-e", question], {
+      // Windows looks for a program there first.
+      cwd: "/",
       env: rest,
       timeout: answerWithinMs,
       ...(signal !== undefined && { signal }),

@@ -38,14 +38,23 @@ const answerWithinMs = 10_000;
 
 /** The host's Python, or null when it has none that answers. */
 export async function findPython(options: FindPythonOptions): Promise<PythonInstallation | null> {
-  const { pythonPath, environment, signal } = options;
+  const { pythonPath } = options;
   if (pythonPath === null) return null;
   const own = pythonPath === undefined ? systemExecutable() : null;
   // All of it lies in /usr: there is nothing to ask, which would take longer than a run.
   if (own !== null) return { executable: own, libraries: [], sharedLibrary: null };
-  const program = pythonPath ?? "python3";
+  // Windows knows Python by the second name.
+  for (const program of pythonPath === undefined ? ["python3", "python"] : [pythonPath]) {
+    const found = await ask(program, options);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+async function ask(program: string, { environment, signal }: FindPythonOptions): Promise<PythonInstallation | null> {
   try {
     const { stdout } = await promisify(execFile)(program, ["-I", "-c", question], {
+      // Windows looks for a program there first.
       cwd: "/",
       env: { ...environment },
       timeout: answerWithinMs,
@@ -53,7 +62,7 @@ export async function findPython(options: FindPythonOptions): Promise<PythonInst
     });
     return JSON.parse(stdout) as PythonInstallation;
   } catch {
-    // Missing, broken or older than Python 3: then this host has none for us.
+    // Missing, broken or older than Python 3: then this is none for us.
     return null;
   }
 }

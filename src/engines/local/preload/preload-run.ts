@@ -17,6 +17,14 @@ export interface PreloadRunOptions {
   readonly streams: PreloadStreams | null;
 }
 
+/**
+ * How a program is started apart from us: with a process group and session of its own, by which its family is known; on
+ * Windows, which knows families by itself, without a window.
+ */
+export function apartOn(platform: NodeJS.Platform): { readonly detached: boolean; readonly windowsHide: boolean } {
+  return { detached: platform !== "win32", windowsHide: true };
+}
+
 /** A program of a container, from its start until nothing is left of it. */
 export class PreloadRun implements ProgramRun {
   readonly launched: Promise<void> = Promise.resolve();
@@ -28,13 +36,7 @@ export class PreloadRun implements ProgramRun {
     this.#options = options;
     const { command, environment, workingDirectory, platform, streams } = options;
     const [file = "", ...values] = command;
-    const common = {
-      cwd: workingDirectory,
-      env: environment,
-      // A process group and session of its own, by which its family is known.
-      detached: platform !== "win32",
-      windowsHide: true,
-    };
+    const common = { cwd: workingDirectory, env: environment, ...apartOn(platform) };
     if (streams === null) {
       this.#child = spawn(file, values, { ...common, stdio: "ignore" });
     } else {

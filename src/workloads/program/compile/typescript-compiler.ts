@@ -54,11 +54,16 @@ interface CompilerCommand {
   readonly platform: NodeJS.Platform;
 }
 
-function findCompiler({ platform, architecture }: TypeScriptCompilerOptions): string {
+/** The compiler's executable, by the name of the package that holds it for a platform. */
+export function compilerFile({ platform, architecture }: TypeScriptCompilerOptions): string {
   const name = platform === "win32" ? "esbuild.exe" : "bin/esbuild";
+  return `@esbuild/${platform}-${architecture}/${name}`;
+}
+
+function findCompiler({ platform, architecture }: TypeScriptCompilerOptions): string {
   try {
     const compilerPackage = createRequire(import.meta.url).resolve("esbuild");
-    return createRequire(compilerPackage).resolve(`@esbuild/${platform}-${architecture}/${name}`);
+    return createRequire(compilerPackage).resolve(compilerFile({ platform, architecture }));
   } catch (cause) {
     throw new GloveboxError("UNSUPPORTED", `There is no TypeScript compiler for ${platform} on ${architecture} here.`, {
       suggestion: "Install Glovebox with its optional dependencies, or send the code as JavaScript.",

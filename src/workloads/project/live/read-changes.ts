@@ -2,6 +2,7 @@ import { constants } from "node:fs";
 import { lstat, open, readlink, type FileHandle } from "node:fs/promises";
 import { errorCode } from "../../../errors/error-code.ts";
 import { FolderWay } from "../../../sandbox/copy/folder-way.ts";
+import { linkTargetOnHost, modeOnHost } from "../../../sandbox/copy/host-facts.ts";
 import type { HostFolder } from "../../../sandbox/copy/host-folder.ts";
 import type { NewTreeEntry } from "../../../sandbox/files/file-facts.ts";
 import type { LeftOut } from "./left-out.ts";
@@ -32,20 +33,26 @@ export async function* readChanges(
 async function* readOne(folder: HostFolder, name: string, path: string): AsyncGenerator<NewTreeEntry, void, undefined> {
   const place = folder.at(name);
   const stat = await lstat(place);
-  const facts = { path, mode: stat.mode & 0o777, modifiedAtMs: Math.floor(stat.mtimeMs) };
+  const facts = { path, mode: modeOnHost(stat, folder.platform), modifiedAtMs: Math.floor(stat.mtimeMs) };
   // Its owner inside must be able to fill it later.
   if (stat.isDirectory()) yield { ...facts, kind: "folder", mode: facts.mode | 0o700 };
-  else if (stat.isSymbolicLink()) yield { ...facts, kind: "link", target: await readlink(place) };
-  else if (stat.isFile()) yield* readFile(place, path);
+  else if (stat.isSymbolicLink())
+    yield { ...facts, kind: "link", target: linkTargetOnHost(await readlink(place), folder.platform) };
+  else if (stat.isFile()) yield* readFile(place, path, folder.platform);
 }
 
-async function* readFile(place: string, path: string): AsyncGenerator<NewTreeEntry, void, undefined> {
+async function* readFile(
+  place: string,
+  path: string,
+  platform: NodeJS.Platform,
+): AsyncGenerator<NewTreeEntry, void, undefined> {
   // A FIFO must not make the opening wait, should it have taken the file's place.
   const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
   await using handle = await open(place, flags);
   const stat = await handle.stat();
   if (!stat.isFile()) return;
-  const facts = { path, mode: stat.mode & 0o777, modifiedAtMs: Math.floor(stat.mtimeMs), sizeBytes: stat.size };
+  const mode = modeOnHost(stat, platform);
+  const facts = { path, mode, modifiedAtMs: Math.floor(stat.mtimeMs), sizeBytes: stat.size };
   yield { kind: "file", ...facts, chunks: exactly(handle, stat.size) };
 }
 

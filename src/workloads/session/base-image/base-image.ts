@@ -1,6 +1,6 @@
-import { readFile } from "node:fs/promises";
 import { untilCancelled } from "../../../base/abort.ts";
 import { mebibyte } from "../../../base/bytes.ts";
+import { readPackagedScript } from "../../../base/packaged-script.ts";
 import { tarOf } from "../../../base/tar/tar.ts";
 import type { Engine, PullProgress } from "../../../engines/engine.ts";
 import { GloveboxError } from "../../../errors/glovebox-error.ts";
@@ -71,16 +71,14 @@ export class BaseImage {
     }
     onBuild(defaultSessionImage, `fetching Bun ${bunVersion}`);
     const bun = await fetchBun(await this.#targetOf(engine), this.#options);
-    const dockerfile = await readFile(
+    const dockerfile = await readPackagedScript(
       new URL("../../../../images/bun-runner-base/Dockerfile", import.meta.url),
-      "utf8",
     );
     await engine.images.build(
       {
         reference: defaultSessionImage,
-        // Checked out on Windows its lines may end in CRLF.
         context: tarOf([
-          { path: "Dockerfile", content: Buffer.from(dockerfile.replaceAll("\r\n", "\n")) },
+          { path: "Dockerfile", content: Buffer.from(dockerfile) },
           { path: "bun.tgz", content: bun },
         ]),
         arguments: { BASE: base },

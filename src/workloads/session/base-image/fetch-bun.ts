@@ -4,6 +4,7 @@ import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
 import { throwIfCancelled } from "../../../base/abort.ts";
+import { toolCommand } from "../../../base/processes/tool-command.ts";
 import { GloveboxError } from "../../../errors/glovebox-error.ts";
 import { bunIntegrity, bunVersion, type BunTarget } from "./bun-packages.ts";
 
@@ -29,19 +30,15 @@ export async function fetchBun(target: BunTarget, options: FetchBunOptions): Pro
   const name = `@oven/bun-linux-${target}@${bunVersion}`;
   const folder = await mkdtemp(path.join(temporaryDirectory, "glovebox-bun-"));
   try {
-    await promisify(execFile)(
-      platform === "win32" ? "npm.cmd" : "npm",
-      // Flags of ours only, so that no project's settings have a part in it.
-      ["pack", name, "--pack-destination", folder, "--ignore-scripts", "--silent"],
-      {
-        cwd: folder,
-        env: environment,
-        timeout: fetchWithinMs,
-        maxBuffer: maxArchiveBytes,
-        shell: platform === "win32",
-        ...(signal === undefined ? {} : { signal }),
-      },
-    );
+    // Flags of ours only, so that no project's settings have a part in it.
+    const words = ["pack", name, "--pack-destination", ".", "--ignore-scripts", "--silent"];
+    await promisify(execFile)(...toolCommand("npm", words, platform), {
+      cwd: folder,
+      env: environment,
+      timeout: fetchWithinMs,
+      maxBuffer: maxArchiveBytes,
+      ...(signal === undefined ? {} : { signal }),
+    });
     const [file = ""] = await readdir(folder);
     const archive = await readFile(path.join(folder, file));
     const hash = `sha512-${createHash("sha512").update(archive).digest("base64")}`;

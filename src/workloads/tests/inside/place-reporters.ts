@@ -1,7 +1,8 @@
-import { readdir, readFile } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { join, relative } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { createId } from "../../../base/id.ts";
+import { readPackagedScript } from "../../../base/packaged-script.ts";
 import type { CallOptions } from "../../../engines/engine.ts";
 import type { NewTreeEntry } from "../../../sandbox/files/file-facts.ts";
 import type { SandboxFiles } from "../../../sandbox/files/sandbox-files.ts";
@@ -22,7 +23,10 @@ export async function placeReporters(files: SandboxFiles, options: CallOptions):
     .filter((entry) => entry.isFile() && /\.(?:[cm]js|py|sh)$/.test(entry.name))
     .map(({ parentPath, name }) => join(parentPath, name));
   const contents = await Promise.all(
-    found.map(async (path) => [relative(fileURLToPath(source), path), await readFile(path)] as const),
+    found.map(async (path) => {
+      const text = await readPackagedScript(pathToFileURL(path));
+      return [relative(fileURLToPath(source), path), Buffer.from(text)] as const;
+    }),
   );
   const entries: NewTreeEntry[] = [
     ...["python", "shell"].map((path) => ({ kind: "folder", path, mode: 0o755, modifiedAtMs: 0 }) as const),

@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readPackagedScript } from "../../../../base/packaged-script.ts";
 
 /** Where each guard stands in a container's guard folder, and the parts of its text in this package's `images/preloads`. */
 export const guardFiles = {
@@ -39,7 +39,7 @@ export interface GuardText {
 export async function readGuards(): Promise<readonly GuardText[]> {
   const guards = Object.values(guardFiles).map(async ({ folder, name, parts }) => {
     const source = new URL(`../../../../../images/preloads/${folder}/`, import.meta.url);
-    const texts = await Promise.all(parts.map((part) => readFile(new URL(part, source), "utf8")));
+    const texts = await Promise.all(parts.map((part) => readPackagedScript(new URL(part, source))));
     return { folder, name, text: texts.join("\n") };
   });
   return [pythonStarter, ...(await Promise.all(guards))];

@@ -38,7 +38,7 @@ function send(id: number, signal: NodeJS.Signals): boolean {
 
 function runTaskkill(values: readonly string[]): Promise<void> {
   return new Promise((resolve) => {
-    // It fails when there is nothing to end.
-    execFile("taskkill", [...values], { windowsHide: true }, () => resolve());
+    // Windows looks for a program in the folder first: one that no project can put a file into. It fails when there is nothing to end.
+    execFile("taskkill", [...values], { cwd: "/", windowsHide: true }, () => resolve());
   });
 }

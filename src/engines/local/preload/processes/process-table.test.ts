@@ -1,5 +1,6 @@
+import { existsSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { parsePs, parseStat } from "./process-table.ts";
+import { parsePs, parseStat, readProcessTable } from "./process-table.ts";
 
 describe("parseStat", () => {
   it("reads a process, whatever its name", () => {
@@ -8,6 +9,15 @@ describe("parseStat", () => {
 
   it.each(["42 (x) Z 7 40 39 0", "42 (x) X 7 40 39 0", ""])("knows nothing of %j", (stat) => {
     expect(parseStat(stat)).toBeNull();
+  });
+});
+
+describe("readProcessTable", () => {
+  /** The way of Linux, and the one by `ps`. */
+  const ways = (["linux", "darwin"] as const).filter((way) => existsSync(way === "linux" ? "/proc/self" : "/bin/ps"));
+  it.each(ways)("finds this process and its parent as on %s", async (way) => {
+    const rows = await readProcessTable(way);
+    expect(rows).toContainEqual(expect.objectContaining({ id: process.pid, parent: process.ppid }));
   });
 });
 

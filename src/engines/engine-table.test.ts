@@ -1,0 +1,18 @@
+import { describe, expect, it } from "vitest";
+import { autoOrder, engineTable } from "./engine-table.ts";
+
+const order = (platform: NodeJS.Platform, allowEmbedded = true): readonly string[] =>
+  autoOrder(engineTable, { platform, allowEmbedded }).map(({ name }) => name);
+
+describe("the order in which auto asks the engines", () => {
+  it("has Apple's first on macOS only", () => {
+    expect(order("darwin")).toEqual(["apple", "docker", "podman", "local"]);
+    expect(order("linux")).toEqual(["docker", "podman", "apple", "local"]);
+    expect(order("win32")).toEqual(["docker", "podman", "apple", "local"]);
+  });
+
+  it.each(["linux", "darwin", "win32"] as const)("never ends at the embedded one on %s unless it may", (platform) => {
+    expect(order(platform, false)).not.toContain("local");
+    expect(order(platform).at(-1)).toBe("local");
+  });
+});
