@@ -2,6 +2,7 @@ import type { Containers } from "./docker/containers.ts";
 import type { DockerApi } from "./docker/docker-api.ts";
 import type { ImageStore } from "./images/image-store.ts";
 import type { ParsedOptions } from "./parser/parsed-options.ts";
+import type { CommandSignals } from "./program/signals.ts";
 import type { FaultKind } from "./state/faults.ts";
 import type { Settings } from "./state/settings.ts";
 
@@ -18,6 +19,7 @@ export interface Context {
   readonly variables: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly say: Say;
+  readonly signals: CommandSignals;
 }
 
 /** Where a command writes. */

@@ -9,6 +9,7 @@ import { ImageStore } from "./images/image-store.ts";
 import { CommandError, ConnectionError, NotImitated, ProgramEnd, SeveralErrors } from "./output/command-error.ts";
 import { parseCall, type Call } from "./parser/parse-call.ts";
 import { UsageError } from "./parser/usage-error.ts";
+import { CommandSignals } from "./program/signals.ts";
 import { claimFault } from "./state/faults.ts";
 import { readSettings, type Settings } from "./state/settings.ts";
 
@@ -26,6 +27,8 @@ const say = {
   err: (line: string): void => write(process.stderr, `${line}\n`),
 };
 
+const signals = new CommandSignals(settings.version, (line) => say.err(line));
+
 /** Commands that speak of the daemon instead of to it. */
 const withoutDaemon = new Set(["system start", "system stop", "system status", "system version"]);
 
@@ -33,8 +36,11 @@ const withoutDaemon = new Set(["system start", "system stop", "system status", "
 const outerTexts: Readonly<Record<string, string>> = { list: "failed to list containers" };
 
 /** Faults that are the command's own business. */
-async function meetFault({ fault, folder: place }: Context, command: string): Promise<void> {
-  if (fault === "hang") await new Promise(() => setInterval(() => undefined, 60_000));
+async function meetFault({ fault, folder: place, signals }: Context, command: string): Promise<void> {
+  if (fault === "hang") {
+    signals.hang();
+    await new Promise(() => setInterval(() => undefined, 60_000));
+  }
   if (withoutDaemon.has(command) || daemonState({ fault, folder: place }) === "running") return;
   throw new ConnectionError("invalid", outerTexts[command]);
 }
@@ -52,6 +58,7 @@ function contextOf(call: Extract<Call, { kind: "run" }>, { scope, dockerHost }: 
     variables: process.env,
     cwd: process.cwd(),
     say,
+    signals,
   };
 }
 

@@ -1,12 +1,18 @@
 import type { Work } from "../context.ts";
-import { kill, prune, remove, stop } from "./ending.ts";
-import { exec } from "./exec.ts";
+import { buildImage } from "./build.ts";
+import { builderStatus, removeBuilder, startBuilder } from "./builder.ts";
+import { kill, prune, remove, stop } from "./container/ending.ts";
+import { exec } from "./container/exec.ts";
+import { copy, exportRoot } from "./container/files.ts";
 import { deleteImages, inspectImages, listImages, pull, tagImage } from "./image.ts";
-import { inspect, list } from "./listing.ts";
-import { logs } from "./logs.ts";
-import { create, run } from "./run.ts";
-import { start } from "./start.ts";
+import { inspect, list } from "./container/listing.ts";
+import { logs } from "./container/logs.ts";
+import { createNetwork, deleteNetworks, inspectNetworks, listNetworks } from "./network.ts";
+import { create, run } from "./container/run.ts";
+import { start } from "./container/start.ts";
+import { stats } from "./container/stats.ts";
 import { diskUsage, startDaemon, status, stopDaemon, version } from "./system.ts";
+import { createVolume, deleteVolumes, inspectVolumes, listVolumes, pruneVolumes } from "./volume.ts";
 
 /** What is done for each command; those of Apple's that are missing here are refused loudly. */
 export const commandTable: Readonly<Record<string, Work>> = {
@@ -21,11 +27,28 @@ export const commandTable: Readonly<Record<string, Work>> = {
   exec,
   logs,
   prune,
+  stats,
+  copy,
+  export: exportRoot,
+  build: buildImage,
+  "builder start": startBuilder,
+  "builder status": builderStatus,
+  "builder stop": removeBuilder,
+  "builder delete": removeBuilder,
   "image pull": pull,
   "image list": listImages,
   "image inspect": inspectImages,
   "image delete": deleteImages,
   "image tag": tagImage,
+  "volume create": createVolume,
+  "volume list": listVolumes,
+  "volume inspect": inspectVolumes,
+  "volume delete": deleteVolumes,
+  "volume prune": pruneVolumes,
+  "network create": createNetwork,
+  "network list": listNetworks,
+  "network inspect": inspectNetworks,
+  "network delete": deleteNetworks,
   "system start": startDaemon,
   "system stop": stopDaemon,
   "system status": status,

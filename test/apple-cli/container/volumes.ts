@@ -22,7 +22,7 @@ export interface MountPlaces {
 
 const volumeName = /^[A-Za-z0-9][A-Za-z0-9_.-]*$/;
 
-function checkVolumeName(name: string): void {
+export function checkVolumeName(name: string): void {
   if (volumeName.test(name) && name.length <= 255) return;
   throw new CommandError("invalidArgument", `invalid volume name '${name}': must match ${volumeName.source}`);
 }

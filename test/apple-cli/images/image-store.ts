@@ -68,7 +68,7 @@ export class ImageStore {
   }
 
   async untag(reference: Reference): Promise<void> {
-    await this.#api.json("DELETE", `/images/${encodeURIComponent(this.ownName(reference))}?noprune=true`);
+    await this.#api.json("DELETE", `/images/${encodeURIComponent(this.ownName(reference))}`);
   }
 
   #referenceOf(tag: string): readonly string[] {

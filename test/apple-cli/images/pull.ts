@@ -41,4 +41,6 @@ export async function pullImage(api: DockerApi, store: ImageStore, reference: Re
   const failed = answer.split("\n").find((line) => line.includes('"error"'));
   if (failed !== undefined) throw new CommandError("unknown", (JSON.parse(failed) as { error: string }).error);
   await store.tag(encodeURIComponent(source), reference);
+  // The digest's own name would stay when the image is deleted.
+  await api.json("DELETE", `/images/${encodeURIComponent(source)}`).catch(() => undefined);
 }

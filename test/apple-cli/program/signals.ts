@@ -12,11 +12,17 @@ export class CommandSignals {
   readonly #warn: (line: string) => void;
   #forward: ((signal: Caught) => void) | undefined;
   #count = 0;
+  #isDeaf = false;
 
   constructor(version: string, warn: (line: string) => void) {
     this.#version = version;
     this.#warn = warn;
     for (const signal of Object.keys(numbers) as Caught[]) process.on(signal, () => this.#arrived(signal));
+  }
+
+  /** From here on signals do nothing: the daemon that would answer them hangs. */
+  hang(): void {
+    this.#isDeaf = true;
   }
 
   /** From here on signals are the program's; `forward` is what reaches it in versions that can. */
@@ -25,6 +31,7 @@ export class CommandSignals {
   }
 
   #arrived(signal: Caught): void {
+    if (this.#isDeaf) return;
     if (this.#forward === undefined) process.exit(128 + numbers[signal]);
     if (!isAtLeast(this.#version, "1.0.0")) {
       this.#forward(signal);

@@ -7,7 +7,7 @@ export type FaultKind =
   | "daemon-down"
   /** As above, and `system start` fails too. */
   | "daemon-broken"
-  /** Nothing is said and nothing ends. */
+  /** Nothing is said and nothing ends; of signals only KILL is heard. */
   | "hang"
   /** The work is begun or done, and the connection to the daemon breaks before the answer. */
   | "interrupted"

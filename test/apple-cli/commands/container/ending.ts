@@ -1,8 +1,8 @@
-import type { Context, Work } from "../context.ts";
-import type { Found } from "../docker/containers.ts";
-import { DockerError, type DockerApi } from "../docker/docker-api.ts";
-import { CommandError } from "../output/command-error.ts";
-import { isAtLeast } from "../parser/version.ts";
+import type { Context, Work } from "../../context.ts";
+import type { Found } from "../../docker/containers.ts";
+import { DockerError, type DockerApi } from "../../docker/docker-api.ts";
+import { CommandError } from "../../output/command-error.ts";
+import { isAtLeast } from "../../parser/version.ts";
 import { eachContainer } from "./each-container.ts";
 import { readSignal } from "./signal-names.ts";
 

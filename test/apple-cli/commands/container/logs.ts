@@ -1,8 +1,8 @@
 import type { IncomingMessage } from "node:http";
-import type { Work } from "../context.ts";
-import { framesOf } from "../docker/frames.ts";
-import { CommandError } from "../output/command-error.ts";
-import { writeAll } from "../program/carry-streams.ts";
+import type { Work } from "../../context.ts";
+import { framesOf } from "../../docker/frames.ts";
+import { CommandError } from "../../output/command-error.ts";
+import { writeAll } from "../../program/carry-streams.ts";
 
 async function* textsOf(response: IncomingMessage, terminal: boolean): AsyncGenerator<Buffer> {
   if (terminal) for await (const chunk of response) yield chunk as Buffer;

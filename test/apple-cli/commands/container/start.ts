@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
-import type { Context, Work } from "../context.ts";
-import { CommandError, ConnectionError } from "../output/command-error.ts";
+import type { Context, Work } from "../../context.ts";
+import { CommandError, ConnectionError } from "../../output/command-error.ts";
 import { runInForeground, startProgram } from "./foreground.ts";
 
 /** A program that may read, and to which nobody writes, finds the end of its input. */

@@ -1,10 +1,9 @@
-import type { Configuration } from "../container/configuration.ts";
-import type { Context } from "../context.ts";
-import { DockerError } from "../docker/docker-api.ts";
-import { CommandError, ConnectionError, ProgramEnd } from "../output/command-error.ts";
-import { carryStreams } from "../program/carry-streams.ts";
-import { CommandSignals } from "../program/signals.ts";
-import { portError, startError } from "../program/start-error.ts";
+import type { Configuration } from "../../container/configuration.ts";
+import type { Context } from "../../context.ts";
+import { DockerError } from "../../docker/docker-api.ts";
+import { CommandError, ConnectionError, ProgramEnd } from "../../output/command-error.ts";
+import { carryStreams } from "../../program/carry-streams.ts";
+import { portError, startError } from "../../program/start-error.ts";
 import { isatty } from "node:tty";
 
 /** Bytes of output before it breaks off, when it does. */
@@ -33,10 +32,9 @@ export async function startProgram({ api, containers, fault }: Context, configur
 
 /** Runs the container's own program with the command's streams, and ends as it does. */
 export async function runInForeground(context: Context, configuration: Configuration, input: boolean): Promise<never> {
-  const { api, containers, fault, settings, say } = context;
+  const { api, containers, fault, signals } = context;
   const { id, terminal, remove } = configuration;
   checkTerminal(terminal, input);
-  const signals = new CommandSignals(settings.version, (line) => say.err(line));
   const name = containers.nameOf(id);
   const attached = await api.hijack(`/containers/${name}/attach?stream=1&stdout=1&stderr=1&stdin=${input ? 1 : 0}`, {});
   const ended = api.json<{ readonly StatusCode: number }>(

@@ -1,10 +1,12 @@
-import { containerJson } from "../container/container-json.ts";
-import { mebibyte } from "../container/sizes.ts";
-import type { Work } from "../context.ts";
-import type { Found } from "../docker/containers.ts";
-import { CommandError, ConnectionError } from "../output/command-error.ts";
-import { isAtLeast } from "../parser/version.ts";
-import { printInspection, printList } from "./print-list.ts";
+import { containerJson } from "../../container/container-json.ts";
+import { mebibyte } from "../../container/sizes.ts";
+import type { Work } from "../../context.ts";
+import type { Found } from "../../docker/containers.ts";
+import { CommandError, ConnectionError } from "../../output/command-error.ts";
+import { isAtLeast } from "../../parser/version.ts";
+import { hasBuilder } from "../../state/builder.ts";
+import { builderContainer } from "../builder.ts";
+import { printInspection, printList } from "../print-list.ts";
 
 const header = ["ID", "IMAGE", "OS", "ARCH", "STATE", "IP", "CPUS", "MEMORY", "STARTED"];
 
@@ -28,8 +30,9 @@ function rowOf({ configuration, status }: Found): readonly string[] {
 
 /** Shows containers; without --all those that run. */
 export const list: Work = async (context) => {
-  const { containers, options, settings, fault } = context;
-  const found = await containers.list();
+  const { containers, folder, options, settings, fault } = context;
+  const own = await containers.list();
+  const found = hasBuilder(folder) ? [...own, builderContainer()] : own;
   if (fault === "interrupted") throw new ConnectionError("interrupted", "failed to list containers");
   const ignoresState =
     options.has("all") || (options.one("format") === "json" && !isAtLeast(settings.version, "0.2.0"));

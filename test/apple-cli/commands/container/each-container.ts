@@ -1,6 +1,6 @@
-import type { Context } from "../context.ts";
-import type { Found } from "../docker/containers.ts";
-import { CommandError, ConnectionError, SeveralErrors } from "../output/command-error.ts";
+import type { Context } from "../../context.ts";
+import type { Found } from "../../docker/containers.ts";
+import { CommandError, ConnectionError, SeveralErrors } from "../../output/command-error.ts";
 
 /** Containers that `stop`, `kill` and `delete` are told to deal with. */
 async function namedIds({ containers, options }: Context): Promise<readonly string[]> {

@@ -1,14 +1,13 @@
 import { randomUUID } from "node:crypto";
-import { readUser } from "../container/configuration.ts";
-import { readEnvironment } from "../container/environment.ts";
-import { readUlimits } from "../container/ulimits.ts";
-import type { Context, Work } from "../context.ts";
-import type { Found } from "../docker/containers.ts";
-import { DockerError } from "../docker/docker-api.ts";
-import { CommandError, ConnectionError, NotImitated, ProgramEnd } from "../output/command-error.ts";
-import { carryStreams } from "../program/carry-streams.ts";
-import { CommandSignals } from "../program/signals.ts";
-import { startError } from "../program/start-error.ts";
+import { readUser } from "../../container/configuration.ts";
+import { readEnvironment } from "../../container/environment.ts";
+import { readUlimits } from "../../container/ulimits.ts";
+import type { Context, Work } from "../../context.ts";
+import type { Found } from "../../docker/containers.ts";
+import { DockerError } from "../../docker/docker-api.ts";
+import { CommandError, ConnectionError, NotImitated, ProgramEnd } from "../../output/command-error.ts";
+import { carryStreams } from "../../program/carry-streams.ts";
+import { startError } from "../../program/start-error.ts";
 import { checkTerminal, truncatedAfterBytes } from "./foreground.ts";
 
 interface ExecState {
@@ -46,13 +45,12 @@ async function findRunning({ containers }: Context, id: string): Promise<Found> 
 
 /** Runs a program in a running container, with the command's streams unless it is detached. */
 export const exec: Work = async (context) => {
-  const { api, containers, options, settings, say, fault } = context;
+  const { api, containers, options, say, fault, signals } = context;
   const [id = "", executable] = options.arguments;
   if (executable === undefined) throw new CommandError("invalidArgument", "no command specified for exec");
   const found = await findRunning(context, id);
   const [terminal, input] = [options.has("tty"), options.has("interactive")];
   if (!options.has("detach")) checkTerminal(terminal, input);
-  const signals = new CommandSignals(settings.version, (line) => say.err(line));
   const processId = randomUUID();
   const failed = (docker: string): CommandError => startError(docker, id, executable, processId.toUpperCase());
   try {

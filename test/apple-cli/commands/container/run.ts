@@ -1,10 +1,10 @@
 import { writeFileSync } from "node:fs";
-import type { Configuration } from "../container/configuration.ts";
-import type { Context, Work } from "../context.ts";
-import { CommandError, ConnectionError } from "../output/command-error.ts";
+import type { Configuration } from "../../container/configuration.ts";
+import type { Context, Work } from "../../context.ts";
+import { CommandError, ConnectionError } from "../../output/command-error.ts";
 import { runInForeground, startProgram } from "./foreground.ts";
 import { makeContainer } from "./make-container.ts";
-import { showProgress } from "./need-image.ts";
+import { showProgress } from "../need-image.ts";
 
 /** After a failure the container is deleted, unless it runs. */
 async function tidyUp({ api, containers }: Context, { id }: Configuration): Promise<void> {

@@ -1,5 +1,5 @@
 import { constants } from "node:os";
-import { CommandError } from "../output/command-error.ts";
+import { CommandError } from "../../output/command-error.ts";
 
 const lastSignal = 64;
 

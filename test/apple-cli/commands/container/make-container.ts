@@ -1,14 +1,16 @@
 import { randomUUID } from "node:crypto";
-import { readConfiguration, type Configuration } from "../container/configuration.ts";
-import { createBody } from "../container/create-body.ts";
-import { readName } from "../container/names.ts";
-import type { Context } from "../context.ts";
-import { DockerError } from "../docker/docker-api.ts";
-import { marks, scopedName } from "../docker/marks.ts";
-import { Networks } from "../docker/networks.ts";
-import { defaultVolumeBytes, Volumes } from "../docker/volumes.ts";
-import { CommandError, NotImitated } from "../output/command-error.ts";
-import { needImage } from "./need-image.ts";
+import { readConfiguration, type Configuration } from "../../container/configuration.ts";
+import { createBody } from "../../container/create-body.ts";
+import { readName } from "../../container/names.ts";
+import type { Context } from "../../context.ts";
+import { DockerError } from "../../docker/docker-api.ts";
+import { marks, scopedName } from "../../docker/marks.ts";
+import { Networks } from "../../docker/networks.ts";
+import { defaultVolumeBytes, Volumes } from "../../docker/volumes.ts";
+import { CommandError, NotImitated } from "../../output/command-error.ts";
+import { isAtLeast } from "../../parser/version.ts";
+import { UsageError } from "../../parser/usage-error.ts";
+import { needImage } from "../need-image.ts";
 
 /** Options that the parser knows and nothing here acts on. */
 const notImitated = ["publish-socket", "init-image", "kernel", "kernel-arg", "runtime"];
@@ -16,6 +18,14 @@ const notImitated = ["publish-socket", "init-image", "kernel", "kernel-arg", "ru
 function refuseWhatIsMissing({ options }: Context): void {
   const used = notImitated.find((name) => options.one(name) !== undefined);
   if (used !== undefined) throw new NotImitated(`--${used} is not imitated`);
+}
+
+/** Options that the parser refuses together, from 1.0.0 on. */
+function refuseContradictions({ options, settings }: Context, verb: string): void {
+  const servers = ["dns", "dns-domain", "dns-option", "dns-search"].some((name) => options.one(name) !== undefined);
+  if (!options.has("no-dns") || !servers || !isAtLeast(settings.version, "1.0.0")) return;
+  const usage = `${verb} [<options>] <image> [<arguments> ...]`;
+  throw new UsageError("`--no-dns` cannot be used with other DNS options", { usage, command: verb });
 }
 
 async function needMounts(configuration: Configuration, { api, settings, say }: Context): Promise<void> {
@@ -37,8 +47,7 @@ async function needMounts(configuration: Configuration, { api, settings, say }: 
 export async function makeContainer(context: Context, verb: "run" | "create"): Promise<Configuration> {
   const { api, containers, options, settings, fault } = context;
   const id = readName(settings.version, options.one("name"));
-  if (options.has("no-dns") && options.all("dns").length > 0)
-    throw new CommandError("invalidArgument", "--no-dns conflicts");
+  refuseContradictions(context, verb);
   if (verb === "run" && (await containers.find(id)) !== undefined) {
     throw new CommandError("exists", `container with id ${id} already exists`);
   }
