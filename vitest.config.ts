@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { defineConfig, type ViteUserConfig } from "vitest/config";
 import { absentLaneFile, readAbsentLanes, type AbsentLane } from "./test/lanes/absent-lanes.ts";
 import { engineProjects, lanes, projectsOf, rareTag, type EngineProject } from "./test/lanes/lanes.ts";
+import { rareRepositoryFiles } from "./test/lanes/files.ts";
 import LongestFirst from "./test/lanes/longest-first.ts";
 
 // Half of the time of a command that a test starts is the reading of its sources.
@@ -42,12 +43,22 @@ const filesOf = (name: EngineProject): { readonly include: readonly string[]; re
   return { include: [absentLaneFile, ...files.filter(isOfContract)], provide: { absentLane } };
 };
 
+const repositoryProject = (name: string): object => ({
+  name,
+  // A tool that reads everything takes its time beside engines.
+  testTimeout: 300_000,
+  hookTimeout: 300_000,
+  sequence: { groupOrder: groups.lanes },
+  maxWorkers: workers.lanes,
+});
+
 const engineProject = (name: EngineProject): object => {
   const group = name.startsWith("alone") ? "alone" : "lanes";
   return {
     name,
     ...filesOf(name),
     runner: "./test/lanes/lane-runner.ts",
+    globalSetup: "./test/lanes/bundled-command.ts",
     setupFiles: ["./test/lanes/file-bound.ts"],
     tags,
     isolate: !sharesProcess(name),
@@ -76,17 +87,8 @@ const config: ViteUserConfig = defineConfig({
           maxWorkers: workers.unit,
         },
       },
-      {
-        test: {
-          name: "repository",
-          include: ["test/*.test.ts"],
-          // A tool that reads everything takes its time beside engines.
-          testTimeout: 300_000,
-          hookTimeout: 300_000,
-          sequence: { groupOrder: groups.lanes },
-          maxWorkers: workers.lanes,
-        },
-      },
+      { test: { ...repositoryProject("repository"), include: ["test/*.test.ts"], exclude: [...rareRepositoryFiles] } },
+      { test: { ...repositoryProject("repository-rare"), include: [...rareRepositoryFiles] } },
       ...engineProjects.map((name) => ({ test: engineProject(name) })),
     ],
   },

@@ -1,12 +1,48 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, relative, sep } from "node:path";
+import { fileURLToPath } from "node:url";
 import { bundleConsole } from "../src/http/console/bundle-console.ts";
+import { licencesOf } from "../src/http/console/licences-of.ts";
+import { bundleSources } from "./bundle/bundle-sources.ts";
 import { runTool } from "./run-tool.ts";
 
-const dist = new URL("../dist/", import.meta.url);
+/** What users import, what they start, and what those start in processes and threads of their own. */
+const entries: readonly string[] = [
+  "index.ts",
+  "client.ts",
+  "cli/main.ts",
+  "egress/proxy/proxy-main.ts",
+  "packages/imports/scan-main.ts",
+  "sandbox/growth/walk-main.ts",
+  "store/sqlite/sqlite-main.ts",
+  "workloads/tests/report/read-main.ts",
+];
+const dist = fileURLToPath(new URL("../dist/", import.meta.url));
+/** Stands for the way from a file of the bundle to `dist`, until it is known where the module has come to lie. */
+const toDist = "path-to-dist:";
+
+function write(path: string, text: string): void {
+  mkdirSync(dirname(`${dist}${path}`), { recursive: true });
+  writeFileSync(`${dist}${path}`, text);
+}
+
 rmSync(dist, { recursive: true, force: true });
 process.exitCode = runTool("tsc", ["-p", "tsconfig.build.json"]);
 
+const { files, inputs } = await bundleSources({
+  entries,
+  folder: dist,
+  urlOf: (source) => `new URL("${toDist}${source.replace(/\.ts$/, ".js")}", import.meta.url).href`,
+});
+for (const { path, text } of files) {
+  const way = relative(dirname(path), dist).replaceAll(sep, "/");
+  write(relative(dist, path), text.replaceAll(toDist, way === "" ? "./" : `${way}/`));
+}
+write(
+  "LICENCES.txt",
+  `What is in these files of other people's packages, and their terms:\n\n${await licencesOf(inputs)}\n`,
+);
+
 const { script, style } = await bundleConsole();
-mkdirSync(new URL("console/", dist), { recursive: true });
-writeFileSync(new URL("console/console.js", dist), script);
-writeFileSync(new URL("console/console.css", dist), style);
+write("console/console.js", script);
+write("console/console.css", style);

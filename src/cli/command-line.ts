@@ -3,30 +3,14 @@ import { toGloveboxError } from "../errors/glovebox-error.ts";
 import { readPackageVersion } from "../config/host/package-version.ts";
 import type { CommandIo, SetExitCode } from "./command-io.ts";
 import { reportError } from "./output/error-report.ts";
+import { commandTable } from "./command-table.ts";
 import { exitCodeOfError, exitCodes } from "./exit-code.ts";
-import { addConsoleCommand } from "./console/console-command.ts";
-import { addCopyCommand } from "./commands/copy-command.ts";
-import { addDoctorCommand } from "./commands/doctor-command.ts";
-import { addExecCommand } from "./commands/exec-command.ts";
-import { addImagesCommand } from "./commands/images-command.ts";
-import { addKeysCommand } from "./commands/keys-command.ts";
-import { addLogsCommand } from "./logs/logs-command.ts";
-import { addMcpCommand } from "./commands/mcp-command.ts";
-import { addMountsCommand } from "./commands/mounts-command.ts";
-import { addPackagesCommand } from "./commands/packages-command.ts";
-import { addPreviewCommand } from "./preview/preview-command.ts";
-import { addRunCommand } from "./run/run-command.ts";
-import { addSandboxesCommands } from "./commands/sandboxes-commands.ts";
-import { addServeCommand } from "./commands/serve-command.ts";
-import { addStatsCommand } from "./commands/stats-command.ts";
-import { addTestCommand } from "./test/test-command.ts";
-import { addShellCommand } from "./commands/shell-command.ts";
 
 /** Runs one command line and resolves to its exit code; never rejects. */
 export async function runCommandLine(argv: readonly string[], io: CommandIo): Promise<number> {
   let exitCode = 0;
   let json = false;
-  const program = buildProgram(io, (code) => (exitCode = code));
+  const program = await buildProgram(chosenCommand(argv), io, (code) => (exitCode = code));
   // The command's own option: what stands behind a program's name or `--` may look the same.
   program.hook("preAction", (_, command) => void (json = command.optsWithGlobals()["json"] === true));
   try {
@@ -41,7 +25,13 @@ export async function runCommandLine(argv: readonly string[], io: CommandIo): Pr
   return exitCode;
 }
 
-function buildProgram(io: CommandIo, setExitCode: SetExitCode): Command {
+/** The command that a command line names; `help NAME` shows the options of that one. */
+function chosenCommand(argv: readonly string[]): string | undefined {
+  const words = argv.filter((word) => !word.startsWith("-"));
+  return words[0] === "help" ? words[1] : words[0];
+}
+
+async function buildProgram(chosen: string | undefined, io: CommandIo, setExitCode: SetExitCode): Promise<Command> {
   const program = new Command("glovebox")
     .description("Runs code that nobody trusts yet in sealed sandboxes.")
     .version(readPackageVersion(), "-V, --version")
@@ -55,22 +45,10 @@ function buildProgram(io: CommandIo, setExitCode: SetExitCode): Command {
       getErrHasColors: () => false,
     })
     .showHelpAfterError("(glovebox --help lists the commands, glovebox COMMAND --help their options)");
-  addRunCommand(program, io, setExitCode);
-  addTestCommand(program, io, setExitCode);
-  addPreviewCommand(program, io, setExitCode);
-  addImagesCommand(program, io, setExitCode);
-  addSandboxesCommands(program, io, setExitCode);
-  addStatsCommand(program, io, setExitCode);
-  addLogsCommand(program, io, setExitCode);
-  addExecCommand(program, io, setExitCode);
-  addShellCommand(program, io, setExitCode);
-  addCopyCommand(program, io, setExitCode);
-  addMountsCommand(program, io, setExitCode);
-  addKeysCommand(program, io, setExitCode);
-  addMcpCommand(program, io, setExitCode);
-  addServeCommand(program, io, setExitCode);
-  addConsoleCommand(program, io, setExitCode);
-  addPackagesCommand(program, io, setExitCode);
-  addDoctorCommand(program, io, setExitCode);
+  for (const { name, description, load } of commandTable) {
+    if (name === chosen) (await load())(program, io, setExitCode);
+    const command = program.commands.find((each) => each.name() === name) ?? program.command(name);
+    command.description(description);
+  }
   return program;
 }

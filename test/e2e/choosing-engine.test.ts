@@ -1,12 +1,11 @@
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import path from "node:path";
 import { text } from "node:stream/consumers";
 import type { Readable } from "node:stream";
 import { describe, expect, it } from "vitest";
+import { gloveboxCommand } from "../helpers/glovebox-command.ts";
 import { createGlovebox } from "../helpers/wire-glovebox.ts";
 import { gloveboxEnvironment } from "../helpers/mcp-client.ts";
-import { projectFolder } from "../helpers/project-folder.ts";
 import { runCommand } from "../helpers/run-command.ts";
 
 /** No container engine answers. */
@@ -27,7 +26,7 @@ async function callOnce(
   argv: readonly string[] = [],
 ): Promise<Answered> {
   const transport = new StdioClientTransport({
-    command: path.join(projectFolder, "bin/glovebox"),
+    command: gloveboxCommand,
     args: ["mcp", ...argv],
     env: gloveboxEnvironment(noEngines),
     stderr: "pipe",

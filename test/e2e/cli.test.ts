@@ -3,6 +3,7 @@ import { globSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, 
 import os from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { gloveboxCommand } from "../helpers/glovebox-command.ts";
 import type { ExecuteResponse } from "../helpers/wire-glovebox.ts";
 import { engines, useGlovebox } from "../helpers/open-glovebox.ts";
 import { processesWith, sleepersFor, uniqueSeconds } from "../helpers/processes.ts";
@@ -57,15 +58,11 @@ describe.each(engines)("glovebox run on %s", (engine) => {
 
   it("leaves bytes as they are when its output is no terminal", async () => {
     const out = path.join(folder, `bytes-${engine}`);
-    execFileSync(
-      "sh",
-      ["-c", 'exec "$0" run --engine "$1" bytes.py >"$2"', path.resolve("bin/glovebox"), engine, out],
-      {
-        cwd: folder,
-        env: { ...process.env, GLOVEBOX_IMAGE_PYTHON: "glovebox-test/python:1" },
-        stdio: ["ignore", "ignore", "inherit"],
-      },
-    );
+    execFileSync("sh", ["-c", 'exec "$0" run --engine "$1" bytes.py >"$2"', gloveboxCommand, engine, out], {
+      cwd: folder,
+      env: { ...process.env, GLOVEBOX_IMAGE_PYTHON: "glovebox-test/python:1" },
+      stdio: ["ignore", "ignore", "inherit"],
+    });
     expect([...readFileSync(out)]).toEqual(Array.from({ length: 256 }, (_, index) => index));
   });
 
@@ -81,7 +78,7 @@ describe.each(engines)("glovebox run on %s", (engine) => {
   it("does not lose a flood of output whose reader is slow, and ends when nobody reads any more", async () => {
     const script = `"$0" run --engine "$1" -c 'for i in range(200000): print(i)' | { sleep 1; tail -n 1; }`;
     const environment = { ...process.env, GLOVEBOX_IMAGE_PYTHON: "glovebox-test/python:1" };
-    const bin = path.resolve("bin/glovebox");
+    const bin = gloveboxCommand;
     const last = execFileSync("sh", ["-c", script, bin, engine], {
       env: environment,
       stdio: ["ignore", "pipe", "inherit"],
@@ -187,7 +184,7 @@ describe("glovebox", () => {
 
 /** Whether this is the `glovebox` command whose code names the number. */
 function isCommandWith(argv: readonly string[], seconds: string): boolean {
-  return argv.some((argument) => argument.endsWith("main.ts")) && argv.some((argument) => argument.includes(seconds));
+  return argv.some((argument) => argument.endsWith("main.js")) && argv.some((argument) => argument.includes(seconds));
 }
 
 /** Ids of Docker's containers of this sandbox; none where there is no Docker. */

@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "
 import os from "node:os";
 import path from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { projectFolder } from "../helpers/project-folder.ts";
+import { gloveboxCommand } from "../helpers/glovebox-command.ts";
 import { isRequired } from "../helpers/require.ts";
 import { testImages } from "../helpers/test-images.ts";
 
@@ -46,7 +46,7 @@ describe.each(["docker", "podman"] as const)("environments over MCP on %s", (eng
     if (!isRequired(engine)) context.skip(`GLOVEBOX_TEST_REQUIRE does not list ${engine}`);
     client = new Client({ name: "test", version: "1" });
     const transport = new StdioClientTransport({
-      command: path.join(projectFolder, "bin/glovebox"),
+      command: gloveboxCommand,
       args: ["mcp", "--engine", engine],
       cwd: folder,
       env: { ...(process.env as Record<string, string>), XDG_STATE_HOME: stateHome },

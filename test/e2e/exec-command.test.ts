@@ -1,12 +1,11 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import path from "node:path";
 import { describe, expect, it } from "vitest";
+import { gloveboxCommand } from "../helpers/glovebox-command.ts";
 import { gloveboxEnvironment } from "../helpers/mcp-client.ts";
 import { useOwnedSandbox, type OwnedSandbox } from "../helpers/owned-sandbox.ts";
 import { allOwners } from "../helpers/owner-table.ts";
 import { sleepersFor, uniqueSeconds } from "../helpers/processes.ts";
-import { projectFolder } from "../helpers/project-folder.ts";
 import { until } from "../helpers/until.ts";
 
 interface Visitor {
@@ -16,7 +15,7 @@ interface Visitor {
 
 /** A visitor that a test ends in its own way. */
 function visitor(sandbox: OwnedSandbox, argv: readonly string[]): ChildProcess & Visitor {
-  const child = spawn(path.join(projectFolder, "bin/glovebox"), argv, {
+  const child = spawn(gloveboxCommand, argv, {
     env: gloveboxEnvironment(sandbox.environment),
     stdio: "pipe",
   });

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
+import { gloveboxCommand } from "../helpers/glovebox-command.ts";
 import { gloveboxEnvironment } from "../helpers/mcp-client.ts";
 import { useGlovebox } from "../helpers/open-glovebox.ts";
 import { projectFolder } from "../helpers/project-folder.ts";
@@ -9,7 +10,7 @@ import { projectFolder } from "../helpers/project-folder.ts";
 /** What the Inspector's command line prints for a method, as the JSON that it is. */
 async function inspect(...argv: readonly string[]): Promise<unknown> {
   const inspector = path.join(projectFolder, "node_modules/.bin/mcp-inspector");
-  const glovebox = path.join(projectFolder, "bin/glovebox");
+  const glovebox = gloveboxCommand;
   const child = spawn(inspector, ["--cli", glovebox, "mcp", "--engine", "local", ...argv], {
     env: gloveboxEnvironment(),
     stdio: ["ignore", "pipe", "inherit"],

@@ -3,11 +3,11 @@ import { once } from "node:events";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { gloveboxCommand } from "../helpers/glovebox-command.ts";
 import type { ExecuteResponse } from "../helpers/wire-glovebox.ts";
 import { connectMcp, gloveboxEnvironment, revisions } from "../helpers/mcp-client.ts";
 import { useGlovebox } from "../helpers/open-glovebox.ts";
 import { useOwnSandboxes } from "../helpers/own-sandboxes.ts";
-import { projectFolder } from "../helpers/project-folder.ts";
 import { runCommand } from "../helpers/run-command.ts";
 import { until } from "../helpers/until.ts";
 
@@ -22,7 +22,7 @@ describe("metrics and alerts at the doors", () => {
   beforeAll(async () => {
     const argv = ["serve", "--port", "0", "--engine", "local", "--no-token"];
     const env = gloveboxEnvironment(sandboxes.environment());
-    server = spawn(path.join(projectFolder, "bin/glovebox"), argv, { env, stdio: ["ignore", "ignore", "pipe"] });
+    server = spawn(gloveboxCommand, argv, { env, stdio: ["ignore", "ignore", "pipe"] });
     server.stderr?.setEncoding("utf8").on("data", (text: string) => (said += text));
     await until(() => (url = /serving at (\S+)/.exec(said)?.[1] ?? "") !== "");
   });

@@ -6,12 +6,12 @@ import { promisify } from "node:util";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { describe, expect, it } from "vitest";
+import { gloveboxCommand } from "../helpers/glovebox-command.ts";
 import { gloveboxEnvironment } from "../helpers/mcp-client.ts";
 import { useOwnSandboxes } from "../helpers/own-sandboxes.ts";
-import { projectFolder } from "../helpers/project-folder.ts";
 import { runCommand, type CommandResult } from "../helpers/run-command.ts";
 
-const ownCommand = path.join(projectFolder, "bin/glovebox");
+const ownCommand = gloveboxCommand;
 /** A place without namespaces: a user namespace, whose root knows no other users, that allows no further ones. */
 const nowhere = [
   ...["unshare", "--user", "--map-root-user", "sh", "-c"],

@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
+import { gloveboxCommand } from "../helpers/glovebox-command.ts";
 import { gloveboxEnvironment } from "../helpers/mcp-client.ts";
 import { useGlovebox } from "../helpers/open-glovebox.ts";
-import { projectFolder } from "../helpers/project-folder.ts";
 
 const server = `require("node:http").createServer((q, s) => { console.log("asked", q.url); s.end("page"); if (q.url === "/exit") process.exit(4); }).listen(3000)`;
 
@@ -18,7 +18,7 @@ describe("glovebox preview on local", () => {
     writeFileSync(path.join(folder, "server.js"), server);
     const start = () => {
       const argv = ["preview", ".", "--engine", "local", "--", "node", "server.js"];
-      const child = spawn(path.join(projectFolder, "bin/glovebox"), argv, {
+      const child = spawn(gloveboxCommand, argv, {
         cwd: folder,
         env: gloveboxEnvironment(),
         stdio: ["ignore", "pipe", "pipe"],

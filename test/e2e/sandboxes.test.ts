@@ -4,10 +4,10 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { gloveboxCommand } from "../helpers/glovebox-command.ts";
 import type { SandboxRow } from "../helpers/wire-glovebox.ts";
 import { engines, useGlovebox } from "../helpers/open-glovebox.ts";
 import { testImages } from "../helpers/test-images.ts";
-import { projectFolder } from "../helpers/project-folder.ts";
 import { runCommand } from "../helpers/run-command.ts";
 
 /** A state folder of the test's own: other people's sandboxes on this machine stay out of sight. */
@@ -20,7 +20,7 @@ const sleeper = "import time; print('up', flush=True); time.sleep(1000)";
 
 /** Starts `glovebox run` of a program that never ends and resolves when the program runs. */
 async function startSleeper(engine: string): Promise<{ pid: number; ended: Promise<number | null> }> {
-  const child = spawn(path.join(projectFolder, "bin/glovebox"), ["run", "--engine", engine, "-c", sleeper], {
+  const child = spawn(gloveboxCommand, ["run", "--engine", engine, "-c", sleeper], {
     env: { ...process.env, ...environment(), GLOVEBOX_IMAGE_PYTHON: testImages.python },
     stdio: ["pipe", "pipe", "inherit"],
   });

@@ -1,3 +1,4 @@
+import { gloveboxCommand } from "../helpers/glovebox-command.ts";
 import { terminalReset } from "../../src/cli/terminal/terminal-reset.ts";
 import { spawn } from "node:child_process";
 import path from "node:path";
@@ -20,7 +21,7 @@ class Terminal {
 
   constructor(argv: readonly string[], environment: Readonly<Record<string, string>>) {
     const script = path.join(projectFolder, "test/fixtures/terminal/in-terminal.py");
-    this.#child = spawn("python3", [script, path.join(projectFolder, "bin/glovebox"), ...argv], {
+    this.#child = spawn("python3", [script, gloveboxCommand, ...argv], {
       env: gloveboxEnvironment({ ...environment, TERM: "xterm-256color" }),
       stdio: ["pipe", "pipe", "inherit"],
     });

@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
+import { gloveboxCommand } from "./glovebox-command.ts";
 import { gloveboxEnvironment } from "./mcp-client.ts";
-import { projectFolder } from "./project-folder.ts";
 
 /** `glovebox mcp --http 0` at work. */
 export interface HttpMcp extends AsyncDisposable {
@@ -27,7 +27,7 @@ export async function startHttpMcp(
 ): Promise<HttpMcp> {
   const configHome = mkdtempSync(path.join(os.tmpdir(), "glovebox-test-"));
   const configFolder = path.join(configHome, "glovebox");
-  const child = spawn(path.join(projectFolder, "bin/glovebox"), ["mcp", "--http", "0", ...argv], {
+  const child = spawn(gloveboxCommand, ["mcp", "--http", "0", ...argv], {
     env: gloveboxEnvironment({ XDG_CONFIG_HOME: configHome, ...environment }),
     stdio: ["ignore", "inherit", "pipe"],
   });

@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
+import { gloveboxCommand } from "./glovebox-command.ts";
 import { gloveboxEnvironment } from "./mcp-client.ts";
-import { projectFolder } from "./project-folder.ts";
 
 /** `glovebox serve --port 0` at work. */
 export interface HttpServerProcess extends AsyncDisposable {
@@ -31,7 +31,7 @@ export async function startHttpServer(
   environment: Readonly<Record<string, string>> = {},
 ): Promise<HttpServerProcess> {
   const configHome = mkdtempSync(path.join(os.tmpdir(), "glovebox-test-"));
-  const child = spawn(path.join(projectFolder, "bin/glovebox"), ["serve", "--port", "0", ...argv], {
+  const child = spawn(gloveboxCommand, ["serve", "--port", "0", ...argv], {
     env: gloveboxEnvironment({ XDG_CONFIG_HOME: configHome, ...environment }),
     stdio: ["ignore", "inherit", "pipe"],
   });

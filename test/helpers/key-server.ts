@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
+import { gloveboxCommand } from "./glovebox-command.ts";
 import { gloveboxEnvironment } from "./mcp-client.ts";
-import { projectFolder } from "./project-folder.ts";
 import { runCommand } from "./run-command.ts";
 
 /** One key of a server under test. */
@@ -40,14 +40,10 @@ export async function startKeyServer(
     if (exitCode !== 0) throw new Error(stderr);
     return stdout;
   };
-  const child = spawn(
-    path.join(projectFolder, "bin/glovebox"),
-    ["serve", "--port", "0", "--engine", "local", ...argv],
-    {
-      env: gloveboxEnvironment(environment),
-      stdio: ["ignore", "inherit", "pipe"],
-    },
-  );
+  const child = spawn(gloveboxCommand, ["serve", "--port", "0", "--engine", "local", ...argv], {
+    env: gloveboxEnvironment(environment),
+    stdio: ["ignore", "inherit", "pipe"],
+  });
   const ended = once(child, "exit");
   let text = "";
   const url = await new Promise<string>((resolve, reject) => {

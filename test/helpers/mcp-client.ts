@@ -1,7 +1,6 @@
-import path from "node:path";
 import { Client, type CallToolResult, type RequestOptions } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { projectFolder } from "./project-folder.ts";
+import { gloveboxCommand } from "./glovebox-command.ts";
 import { testImages } from "./test-images.ts";
 
 /** Revisions of the protocol, with how the SDK's client is told to speak only that one. */
@@ -37,7 +36,7 @@ export async function connectMcp(
 ): Promise<McpConnection> {
   const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode } });
   const transport = new StdioClientTransport({
-    command: path.join(projectFolder, "bin/glovebox"),
+    command: gloveboxCommand,
     args: ["mcp", ...argv],
     env: gloveboxEnvironment(environment),
     stderr: "inherit",

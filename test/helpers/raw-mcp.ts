@@ -1,9 +1,8 @@
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { once } from "node:events";
-import path from "node:path";
 import { createInterface } from "node:readline";
+import { gloveboxCommand } from "./glovebox-command.ts";
 import { gloveboxEnvironment } from "./mcp-client.ts";
-import { projectFolder } from "./project-folder.ts";
 
 /** A JSON-RPC message as it came. */
 export interface RawMessage {
@@ -26,7 +25,7 @@ export class RawMcp {
   #heard = Promise.withResolvers<void>();
 
   constructor(argv: readonly string[] = [], environment: Readonly<Record<string, string>> = {}) {
-    this.child = spawn(path.join(projectFolder, "bin/glovebox"), ["mcp", ...argv], {
+    this.child = spawn(gloveboxCommand, ["mcp", ...argv], {
       env: gloveboxEnvironment(environment),
     });
     this.child.stderr.pipe(process.stderr);

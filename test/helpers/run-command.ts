@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import path from "node:path";
+import { gloveboxCommand } from "./glovebox-command.ts";
 import { projectFolder } from "./project-folder.ts";
 import { testImages } from "./test-images.ts";
 
@@ -26,7 +26,7 @@ export interface CommandOptions {
 
 /** Runs the checkout's `glovebox` as a user would. */
 export function runCommand(argv: readonly string[], options: CommandOptions = {}): Promise<CommandResult> {
-  const { through = [], command = [path.join(projectFolder, "bin/glovebox")] } = options;
+  const { through = [], command = [gloveboxCommand] } = options;
   const [file = "", ...rest] = through.length === 0 ? command : [...through, "sh", ...command];
   const child = spawn(file, [...rest, ...argv], {
     cwd: options.cwd ?? projectFolder,

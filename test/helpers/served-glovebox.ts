@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
+import { gloveboxCommand } from "./glovebox-command.ts";
 import { gloveboxEnvironment } from "./mcp-client.ts";
-import { projectFolder } from "./project-folder.ts";
 
 /** `glovebox serve` at work, with state and configuration folders of its own. */
 export interface ServedGlovebox extends AsyncDisposable {
@@ -26,7 +26,7 @@ export async function serveGlovebox(
   engine = "local",
 ): Promise<ServedGlovebox> {
   const own = { XDG_CONFIG_HOME: path.join(home, "config"), XDG_STATE_HOME: path.join(home, "state") };
-  const child = spawn(path.join(projectFolder, "bin/glovebox"), ["serve", "--port", "0", "--engine", engine], {
+  const child = spawn(gloveboxCommand, ["serve", "--port", "0", "--engine", engine], {
     env: gloveboxEnvironment({ ...own, ...environment }),
     stdio: ["ignore", "inherit", "pipe"],
   });

@@ -19,7 +19,6 @@ const insideForm = /^(sbx-[a-z0-9]{1,40}):(.*)$/s;
 export function addCopyCommand(program: Command, io: CommandIo, setExitCode: SetExitCode): void {
   program
     .command("cp")
-    .description("Copy a file or folder between this machine and a sandbox that runs already.")
     .argument("<source>", "path of this machine, or ID:PATH inside a sandbox")
     .argument("<target>", "the other of the two; a folder that exists gets the source in it, else its new name")
     .option("--max-size <size>", "all files together, such as 500m (default: 1g)")

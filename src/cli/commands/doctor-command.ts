@@ -14,7 +14,6 @@ interface DoctorOptions {
 export function addDoctorCommand(program: Command, io: CommandIo, setExitCode: SetExitCode): void {
   program
     .command("doctor")
-    .description("Show which engines can be used here, what each enforces, known dangers and the configuration.")
     .option("--all", "show every setting, not only those that differ from the default")
     .option("--json", "print one JSON object, with everything")
     .addHelpText(

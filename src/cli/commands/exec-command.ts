@@ -21,7 +21,6 @@ const repeated = (value: string, before: readonly string[]): readonly string[] =
 export function addExecCommand(program: Command, io: CommandIo, setExitCode: SetExitCode): void {
   program
     .command("exec")
-    .description("Run a command in a sandbox that runs already, whichever Glovebox process has it.")
     .argument("<id>", "id as glovebox ps shows it")
     .argument("<command>", "program to run")
     .argument("[args...]", "its arguments")

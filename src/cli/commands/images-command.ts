@@ -23,7 +23,6 @@ export function addImagesCommand(program: Command, io: CommandIo, setExitCode: S
     .command("images")
     // Its options may stand behind its subcommands, too.
     .enablePositionalOptions(false)
-    .description("List the default images and whether the engine has them.")
     .option("--engine <engine>", `${containerEngineChoices} (default: auto)`)
     .option("--json", "print one JSON object")
     .action(async (options: ImagesOptions) => {

@@ -21,7 +21,6 @@ export function addKeysCommand(program: Command, io: CommandIo, setExitCode: Set
     .command("keys")
     // Its options may stand behind its subcommands, too.
     .enablePositionalOptions(false)
-    .description("API keys of `glovebox serve`, each with its own rights. A running server follows changes within 2 s.")
     .option("--json", "print one JSON object");
   const print = (value: object, text: string, { json }: KeysOptions): void => {
     io.stdout.write(json === true ? `${JSON.stringify(value)}\n` : text);

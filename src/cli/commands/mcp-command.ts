@@ -27,7 +27,6 @@ export function addMcpCommand(program: Command, io: CommandIo, setExitCode: SetE
     .command("mcp")
     // Its options may stand behind its subcommands, too.
     .enablePositionalOptions(false)
-    .description("Serve the tools to an agent over MCP: on standard input and output, or on a local port.")
     .option("--http <port>", "serve Streamable HTTP at http://127.0.0.1:PORT/mcp instead; 0 takes a free port")
     .option("--no-token", "with --http: ask for no token, so that every user of this machine can run code")
     .option("--engine <engine>", `${engineChoices} (default: auto)`)

@@ -24,7 +24,7 @@ interface CheckOptions {
 
 /** `glovebox mounts check` and `list`: which paths of this machine sandboxes may get, and why. */
 export function addMountsCommand(program: Command, io: CommandIo, setExitCode: SetExitCode): void {
-  const mounts = program.command("mounts").description("Explain which paths of this machine sandboxes may get.");
+  const mounts = program.command("mounts");
   mounts
     .command("check")
     .description("Say whether a path may be handed to a sandbox, by which rule, and what would allow it.")

@@ -23,7 +23,6 @@ export function addPackagesCommand(program: Command, io: CommandIo, setExitCode:
     .command("packages")
     // Its options may stand behind its subcommands, too.
     .enablePositionalOptions(false)
-    .description("Installed packages that are kept for later runs.")
     .option("--json", "print one JSON object");
   const add = (
     name: string,

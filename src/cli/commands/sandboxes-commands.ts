@@ -15,11 +15,10 @@ interface ListOptions {
   readonly json?: boolean;
 }
 
-/** `glovebox ps`, `rm` and `prune`: what runs now, and ending it. */
-export function addSandboxesCommands(program: Command, io: CommandIo, setExitCode: SetExitCode): void {
+/** `glovebox ps`: what runs now. */
+export function addListCommand(program: Command, io: CommandIo, setExitCode: SetExitCode): void {
   program
     .command("ps")
-    .description("List the sandboxes that exist now.")
     .option("--engine <engine>", "only this engine's")
     .option("--json", "print one JSON object")
     .action(async ({ engine, json }: ListOptions) => {
@@ -28,9 +27,12 @@ export function addSandboxesCommands(program: Command, io: CommandIo, setExitCod
       io.stdout.write(json === true ? `${JSON.stringify({ sandboxes })}\n` : sandboxTable(sandboxes));
       setExitCode(0);
     });
+}
+
+/** `glovebox rm`. */
+export function addRemoveCommand(program: Command, io: CommandIo, setExitCode: SetExitCode): void {
   program
     .command("rm")
-    .description("End and remove sandboxes.")
     .argument("<ids...>", "ids as glovebox ps shows them")
     .option("--json", "print one JSON object")
     .action(async (ids: readonly string[], { json }: ListOptions) => {
@@ -39,9 +41,12 @@ export function addSandboxesCommands(program: Command, io: CommandIo, setExitCod
       report(removed, json, io);
       setExitCode(0);
     });
+}
+
+/** `glovebox prune`: what nobody owns any more. */
+export function addPruneCommand(program: Command, io: CommandIo, setExitCode: SetExitCode): void {
   program
     .command("prune")
-    .description("Remove what dead processes of Glovebox have left on the engines.")
     .option("--all", "also the sandboxes of those that live")
     .option("--json", "print one JSON object")
     .action(async ({ all, json }: { readonly all?: boolean; readonly json?: boolean }) => {

@@ -44,7 +44,6 @@ const answerWithinMs = 45_000;
 export function addServeCommand(program: Command, io: CommandIo, setExitCode: SetExitCode): void {
   program
     .command("serve")
-    .description("Serve the HTTP API, with MCP at /mcp, until it is asked to end.")
     .option("--port <port>", "port to listen on; 0 takes a free one", "8420")
     .option("--host <host>", "name or address to listen on; without API keys only this machine's own", "127.0.0.1")
     .option("--engine <engine>", `${engineChoices} (default: auto)`)

@@ -27,7 +27,6 @@ export function addShellCommand(program: Command, io: CommandIo, setExitCode: Se
   const fresh = (flags: string, description: string): Option => new Option(flags, `${description} (without ID)`);
   program
     .command("shell")
-    .description("Open a terminal in a sandbox that runs already, or in a fresh one that is removed at the end.")
     .argument("[id]", "id as glovebox ps shows it; without it a fresh sandbox")
     .addOption(fresh("--image <reference>", "container image; default: that of Python programs"))
     .addOption(fresh("--engine <engine>", containerEngineChoices))

@@ -18,7 +18,6 @@ const upAndClear = (lines: number): string => (lines === 0 ? "" : `\u001B[${line
 export function addStatsCommand(program: Command, io: CommandIo, setExitCode: SetExitCode): void {
   program
     .command("stats")
-    .description("Show what live sandboxes use of CPU, memory, network and disk, each second until it is interrupted.")
     .argument("[id]", "only this sandbox, as glovebox ps shows it")
     .option("--once", "print it once")
     .option("--json", "print one JSON object each second")

@@ -7,7 +7,6 @@ import { openInBrowser } from "./open-in-browser.ts";
 export function addConsoleCommand(program: Command, io: CommandIo, setExitCode: SetExitCode): void {
   program
     .command("console")
-    .description("Open the console of a running `glovebox serve` in the browser, signed in.")
     .option("--print", "print its address, which holds the token, instead of opening it")
     .addHelpText(
       "after",

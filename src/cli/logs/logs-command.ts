@@ -21,7 +21,6 @@ interface LogsOptions {
 export function addLogsCommand(program: Command, io: CommandIo, setExitCode: SetExitCode): void {
   program
     .command("logs")
-    .description("Print the log of a sandbox: what its programs wrote, and what Glovebox says of it.")
     .argument("[id]", "id as glovebox ps shows it, or the sandbox_id of a result; default: the only sandbox there is")
     .option("-f, --follow", "go on as the log grows, until it ends")
     .option("--offset <number>", "begin at this entry, as --json shows it (default: 0)")

@@ -12,7 +12,6 @@ const repeated = (value: string, before: readonly string[]): readonly string[] =
 export function addPreviewCommand(program: Command, io: CommandIo, setExitCode: SetExitCode): void {
   program
     .command("preview")
-    .description("Serve a project's page from a sandbox, on a copy of the project, until Ctrl-C.")
     .argument("[path]", "the project's folder (default: the current one)")
     .argument("[command...]", "what serves the page, after --; one argument is a shell line")
     .option("--port <port>", "port that the command listens on (default: 3000)")

@@ -23,7 +23,6 @@ const repeated = (value: string, before: readonly string[]): readonly string[] =
 export function addRunCommand(program: Command, io: CommandIo, setExitCode: SetExitCode): void {
   program
     .command("run")
-    .description("Run a program in a fresh sandbox that is removed right after.")
     .argument("[file]", 'the program; "-" reads it from standard input')
     .argument("[args...]", "arguments of the program, after --")
     .option("-c, --code <code>", "the program itself, instead of a file")

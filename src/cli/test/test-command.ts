@@ -22,7 +22,6 @@ const repeated = (value: string, before: readonly string[]): readonly string[] =
 export function addTestCommand(program: Command, io: CommandIo, setExitCode: SetExitCode): void {
   program
     .command("test")
-    .description("Run a project's tests in a fresh sandbox, on a copy of the project, and count them.")
     .argument("[path]", "the project's folder (default: the current one)")
     .argument("[command...]", "what runs the tests, after --; one argument is a shell line")
     .option("--engine <engine>", `${engineChoices} (default: auto)`)

@@ -1,6 +1,5 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { licencesOf } from "./licences-of.ts";
 
 /** What the console's page loads. */
 export interface ConsoleFiles {
@@ -37,31 +36,11 @@ export async function bundleConsole(): Promise<ConsoleFiles> {
   const textOf = (extension: string): string =>
     outputFiles.find(({ path }) => path.endsWith(extension))?.text ?? missing(extension);
   const licences = await licencesOf(Object.keys(metafile.inputs));
-  return { script: `${licences}\n${textOf(".js")}`, style: textOf(".css") };
-}
-
-/** The licence of each package that a bundle's files belong to, as a comment. */
-async function licencesOf(inputs: readonly string[]): Promise<string> {
-  const folders = new Set(inputs.flatMap((path) => packageFolder(path) ?? []));
-  const texts = await Promise.all(
-    [...folders].toSorted().map(async (folder) => {
-      const { name, version } = JSON.parse(await readFile(join(folder, "package.json"), "utf8")) as Record<
-        string,
-        string
-      >;
-      return `${name} ${version}\n\n${(await readFile(join(folder, "LICENSE"), "utf8")).trim()}`;
-    }),
-  );
-  return `/*!\nGlovebox's console contains:\n\n${texts.join("\n\n").replaceAll("*/", "* /")}\n*/`;
-}
-
-/** Null for a file of our own. */
-function packageFolder(path: string): string | null {
-  const parts = path.replaceAll("\\", "/").split("/");
-  const modules = parts.lastIndexOf("node_modules");
-  if (modules === -1) return null;
-  const isScoped = parts[modules + 1]?.startsWith("@") === true;
-  return parts.slice(0, modules + (isScoped ? 3 : 2)).join("/");
+  const heading = "Glovebox's console contains:";
+  return {
+    script: `/*!\n${heading}\n\n${licences.replaceAll("*/", "* /")}\n*/\n${textOf(".js")}`,
+    style: textOf(".css"),
+  };
 }
 
 function missing(extension: string): never {

@@ -1,0 +1,75 @@
+import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { build, type OutputFile, type Plugin } from "esbuild";
+
+export const sources: string = fileURLToPath(new URL("../../src/", import.meta.url));
+
+/**
+ * Packages that become part of the bundle: each command needs them, and reading their hundreds of files takes longer than
+ * most commands do. All others are loaded from where npm installed them.
+ */
+const inlined: ReadonlySet<string> = new Set(["commander", "jsonc-parser", "kysely", "smol-toml", "zod"]);
+
+export interface BundleOptions {
+  /** Modules that are started or imported from outside, as paths in `src`. */
+  readonly entries: readonly string[];
+  /** Where it would be written, as an absolute path. */
+  readonly folder: string;
+  /** What stands for `import.meta.url` in a module of `src`, as an expression of JavaScript. */
+  readonly urlOf: (source: string) => string;
+}
+
+/** Of a bundle: its files, and the files that it was made from. */
+export interface Bundle {
+  readonly files: readonly OutputFile[];
+  readonly inputs: readonly string[];
+}
+
+/** Our own code in a few files: what a command line needs is read at once, the rest when it is used. */
+export async function bundleSources({ entries, folder, urlOf }: BundleOptions): Promise<Bundle> {
+  const { outputFiles, metafile } = await build({
+    entryPoints: entries.map((entry) => `${sources}${entry}`),
+    outdir: folder,
+    outbase: sources,
+    entryNames: "[dir]/[name]",
+    chunkNames: "chunks/[name]-[hash]",
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    platform: "node",
+    target: "node22.18",
+    mainFields: ["module", "main"],
+    // Names stay as they are: stack traces of our errors are read.
+    minifySyntax: true,
+    minifyWhitespace: true,
+    legalComments: "none",
+    plugins: [ownModules(urlOf), otherPackages],
+    metafile: true,
+    write: false,
+    logLevel: "silent",
+  });
+  return { files: outputFiles, inputs: Object.keys(metafile.inputs) };
+}
+
+/** A module's own place, for what it reads or starts beside itself, is not the bundle's. */
+const ownModules = (urlOf: BundleOptions["urlOf"]): Plugin => ({
+  name: "own modules",
+  setup(made) {
+    made.onLoad({ filter: /\.ts$/ }, async ({ path }) => {
+      if (!path.startsWith(sources)) return undefined;
+      const text = await readFile(path, "utf8");
+      return { contents: text.replaceAll("import.meta.url", urlOf(path.slice(sources.length))), loader: "ts" };
+    });
+  },
+});
+
+const otherPackages: Plugin = {
+  name: "other packages",
+  setup(made) {
+    made.onResolve({ filter: /^[^./]/ }, ({ path, kind }) => {
+      if (kind === "entry-point") return undefined;
+      const name = path.split("/", path.startsWith("@") ? 2 : 1).join("/");
+      return inlined.has(name) ? undefined : { path, external: true };
+    });
+  },
+};

@@ -1,0 +1,59 @@
+import { createHash } from "node:crypto";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { bundleSources, sources } from "../../scripts/bundle/bundle-sources.ts";
+
+const root = join(import.meta.dirname, "../..");
+const cache = join(root, "node_modules/.cache/glovebox-command");
+const keptMs = 24 * 3_600_000;
+
+/**
+ * Vitest calls it once before tests with engines. They start `glovebox` some thousand times: as a bundle, as it is
+ * published, it begins with half the work of reading the sources one by one. Its modules take themselves for those of the
+ * checkout.
+ */
+export async function setup(): Promise<void> {
+  const { files } = await bundleSources({
+    entries: ["cli/main.ts"],
+    folder: "/",
+    urlOf: (source) => JSON.stringify(pathToFileURL(`${sources}${source}`).href),
+  });
+  const hash = createHash("sha256");
+  for (const { path, text } of files) hash.update(`${path}\0${text}\0`);
+  const folder = join(cache, hash.digest("hex").slice(0, 16));
+  if (!existsSync(folder)) {
+    const made = `${folder}-${process.pid}`;
+    for (const { path, contents } of files) {
+      mkdirSync(dirname(join(made, path)), { recursive: true });
+      writeFileSync(join(made, path), contents);
+    }
+    const command = join(made, "glovebox");
+    const node = join(root, "node_modules/.bin/node");
+    writeFileSync(command, `#!/bin/sh\nexec '${node}' "\${0%/*}/cli/main.js" "$@"\n`);
+    chmodSync(command, 0o755);
+    // Of two runs that begin together one is first, and both have the same.
+    if (existsSync(folder)) rmSync(made, { recursive: true });
+    else renameSync(made, folder);
+  }
+  utimesSync(folder, new Date(), new Date());
+  removeOld();
+  process.env["GLOVEBOX_TEST_COMMAND"] = join(folder, "glovebox");
+}
+
+function removeOld(): void {
+  for (const name of readdirSync(cache)) {
+    const folder = join(cache, name);
+    if (Date.now() - statSync(folder).mtimeMs > keptMs) rmSync(folder, { recursive: true, force: true });
+  }
+}
