@@ -6,6 +6,7 @@ import { publint } from "publint";
 import { formatMessage } from "publint/utils";
 import { beforeAll, describe, expect, it } from "vitest";
 import { projectFolder } from "./helpers/project-folder.ts";
+import { serveGlovebox } from "./helpers/served-glovebox.ts";
 import { PackedPackage } from "./package/packed-package.ts";
 
 const run = (program: string, args: readonly string[], cwd: string) =>
@@ -32,7 +33,7 @@ beforeAll(() => {
 describe("the published files", () => {
   it("are the compiled code, the runners, the documents, and nothing else", () => {
     const allowed =
-      /^(dist\/.+\.(js|d\.ts)|dist\/console\/console\.css|images\/.+|docs\/.+\.md|README\.md|LICENSE|CHANGELOG\.md|package\.json)$/;
+      /^(dist\/.+\.(js|d\.ts)|dist\/LICENCES\.txt|dist\/console\/console\.css|images\/.+|docs\/.+\.md|README\.md|LICENSE|CHANGELOG\.md|package\.json)$/;
     expect(packed.files.filter((path) => !allowed.test(path))).toEqual([]);
     expect(packed.files).toEqual(
       expect.arrayContaining([
@@ -114,12 +115,13 @@ describe("the library in a fresh project", () => {
 });
 
 describe("the published command", () => {
-  it("has the files of the console where its server reads them", () => {
-    const files = JSON.stringify(join(packed.folder, "dist/http/console/console-files.js"));
-    const code = `const { script, style } = await (await import(${files})).openConsoleAssets();
-      if (!script.includes("Permission is hereby granted") || style.length === 0) throw new Error("It is not whole.");`;
-    const { status, stderr } = run(process.execPath, ["--input-type=module", "-e", code], packed.consumer);
-    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  it("serves the console, with the licences of what is in it", async () => {
+    await using served = await serveGlovebox({}, undefined, "local", [process.execPath, command]);
+    const page = await (await fetch(`${served.url}/`)).text();
+    const files = [...page.matchAll(/(?:src|href)="(\/[^"]+\.(?:js|css))"/g)].map(([, path]) => path ?? "");
+    expect(files).toHaveLength(2);
+    const texts = await Promise.all(files.map(async (path) => (await fetch(`${served.url}${path}`)).text()));
+    expect(texts.join("\n")).toContain("Permission is hereby granted");
   });
 
   it("says its version", () => {

@@ -19,14 +19,16 @@ export interface ServedGlovebox extends AsyncDisposable {
   call(method: string, path: string, body?: unknown): Promise<{ readonly status: number; readonly body: unknown }>;
 }
 
-/** Starts it and resolves when it listens; `home`: of one before it; `engine`: default the embedded one. */
+/** Starts it and resolves when it listens; `home`: of one before it; `engine`: default the embedded one; `command`: another than that of the tests. */
 export async function serveGlovebox(
   environment: Readonly<Record<string, string>> = {},
   home: string = mkdtempSync(path.join(os.tmpdir(), "glovebox-test-served-")),
   engine = "local",
+  command: readonly string[] = [gloveboxCommand],
 ): Promise<ServedGlovebox> {
   const own = { XDG_CONFIG_HOME: path.join(home, "config"), XDG_STATE_HOME: path.join(home, "state") };
-  const child = spawn(gloveboxCommand, ["serve", "--port", "0", "--engine", engine], {
+  const [file = "", ...before] = command;
+  const child = spawn(file, [...before, "serve", "--port", "0", "--engine", engine], {
     env: gloveboxEnvironment({ ...own, ...environment }),
     stdio: ["ignore", "inherit", "pipe"],
   });
