@@ -63,6 +63,8 @@ export interface Config {
   };
   /** Whether no image is pulled or built. */
   readonly prebuiltOnly: boolean;
+  /** Whether requests may have the Dockerfiles of their projects built. */
+  readonly buildDockerfiles: boolean;
   readonly packages: {
     /** Of installed packages; absolute or from `~/`. */
     readonly directory: string;

@@ -41,6 +41,7 @@ describe("loadConfig without anything set", () => {
         session: "bun-runner-base",
       },
       prebuiltOnly: false,
+      buildDockerfiles: false,
       sessionBaseImage: "alpine:3",
       session: { idleTimeoutMs: 900_000 },
       limits: defaultLimits,

@@ -14,7 +14,14 @@ export const labels = {
   expiresAt: "glovebox.expires-at",
   /** On an image that was made of a container: the tag that it was given then, which images made of it do not have. */
   image: "glovebox.image",
+  /** On an image that later runs take: what it was built of, as a hash; `none` on one that nobody takes later. */
+  kept: "glovebox.kept",
+  /** On such an image: variables of its programs, as JSON in base64url. */
+  keptVariables: "glovebox.kept-variables",
 } as const;
 
 /** Labels that find everything of ours on an engine, whoever made it. */
 export const managed: Readonly<Record<string, string>> = { [labels.managed]: "true" };
+
+/** Labels that find images which outlive those who made them, for later runs: no sweep takes them. */
+export const keptImages: Readonly<Record<string, string>> = { [labels.managed]: "kept" };

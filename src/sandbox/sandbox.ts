@@ -4,6 +4,7 @@ import type { Logger } from "../base/logger.ts";
 import type { Capabilities } from "../engines/capabilities.ts";
 import { unknownStats, type ContainerStats } from "../engines/container-stats.ts";
 import type { CallOptions, Container, EngineName, ExecSpec, Process } from "../engines/engine.ts";
+import { keptImages, labels as ownLabels } from "../engines/labels.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import { createId } from "../base/id.ts";
 import type { HostPlace } from "./files/host/host-place.ts";
@@ -48,6 +49,8 @@ export interface ImageMarks {
   readonly labels: Readonly<Record<string, string>>;
   /** Hard end: after it any sweep may remove the image. */
   readonly lifetimeMs: number;
+  /** Whether it is there for later runs, also of other processes: no sweep removes it. Default false. */
+  readonly isKept?: boolean | undefined;
 }
 
 export type SandboxState = "running" | "ending" | "removed";
@@ -190,8 +193,10 @@ export class Sandbox implements AsyncDisposable {
   }
 
   /** Makes an image of its files, which the sweep removes when its owner is gone; resolves to the image's id. */
-  commit({ labels, lifetimeMs }: ImageMarks, options?: CallOptions): Promise<string> {
-    return this.#parts.container.commit({ ...labels, ...this.#parts.ownershipFor(lifetimeMs) }, options);
+  commit({ labels, lifetimeMs, isKept = false }: ImageMarks, options?: CallOptions): Promise<string> {
+    // Images hand labels down: none that is not kept may be taken for one that is.
+    const kept = isKept ? keptImages : { [ownLabels.kept]: "none" };
+    return this.#parts.container.commit({ ...labels, ...this.#parts.ownershipFor(lifetimeMs), ...kept }, options);
   }
 
   /** Ends the process and everything it started: SIGTERM, then SIGKILL to the whole sandbox (SPEC LI3). */

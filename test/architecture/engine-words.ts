@@ -22,8 +22,8 @@ export function engineWords(path: string, text: string): readonly string[] {
   if (errors.length > 0) throw new Error(`${path}: ${errors.map((error) => error.message).join("; ")}`);
   let code = text;
   for (const { start, end } of comments) code = code.slice(0, start) + " ".repeat(end - start) + code.slice(end);
-  // The recipe of an image has that name everywhere.
-  const lower = code.replaceAll(/dockerfile/gi, "").toLowerCase();
+  // The recipe of an image, and what it leaves out, have those names everywhere.
+  const lower = code.replaceAll(/dockerfile|\.dockerignore/gi, "").toLowerCase();
   return [
     ...anywhere.filter((word) => lower.includes(word)),
     ...wholeStrings.filter((word) => new RegExp(`["']${word}["']`).test(withoutOtherMeanings(code))),

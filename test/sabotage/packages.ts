@@ -201,7 +201,7 @@ export const packagesSabotages: readonly Sabotage[] = [
   },
   {
     id: "a devcontainer's file is read through a link",
-    file: "src/workloads/dependencies/image/devcontainer-image.ts",
+    file: "src/workloads/dependencies/image/read-plain-file.ts",
     find: "constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0)",
     replace: "constants.O_RDONLY",
     test: "src/workloads/dependencies/image/devcontainer-image.test.ts",

@@ -6,7 +6,57 @@ const files = "test/e2e/environment-files.test.ts";
 const startFiles = "test/e2e/session-start-files.test.ts";
 const tooling = "test/e2e/tooling-files.test.ts";
 
+const dockerfile = "test/e2e/project-dockerfile.test.ts";
+
 export const projectsSabotages: readonly Sabotage[] = [
+  {
+    id: "dockerfile: a request alone has one built",
+    file: "src/operations/tests/run-tests-handler.ts",
+    find: "if (buildDockerfiles && !prebuiltOnly) return true;",
+    replace: "if (!prebuiltOnly || buildDockerfiles) return true;",
+    test: dockerfile,
+    name: "by an engine without images, without the deployment",
+  },
+  {
+    id: "dockerfile: another principal takes the image",
+    file: "src/workloads/dependencies/dockerfile/provide-project-image.ts",
+    find: "const parts = [1, caller.principal, ",
+    replace: "const parts = [1, caller.principal.slice(0, 0), ",
+    test: dockerfile,
+    name: "makes the image that its tests run in",
+  },
+  {
+    id: "dockerfile: files that changed give the image of before",
+    file: "src/workloads/dependencies/dockerfile/build-context.ts",
+    find: "    hash.update(chunk);",
+    replace: "",
+    test: dockerfile,
+    name: "makes the image that its tests run in",
+  },
+  {
+    id: "dockerfile: a build has no end",
+    file: "src/workloads/dependencies/dockerfile/run-steps.ts",
+    find: "AbortSignal.timeout(timeoutMs)",
+    replace: "AbortSignal.timeout(timeoutMs + 3_600_000)",
+    test: dockerfile,
+    name: "a RUN that never ends",
+  },
+  {
+    id: "dockerfile: what a build writes is not watched",
+    file: "src/workloads/dependencies/dockerfile/build-sandbox.ts",
+    find: "limitBytes: limits.diskBytes,",
+    replace: "limitBytes: limits.diskBytes * 1000,",
+    test: dockerfile,
+    name: "a RUN that fills the disk",
+  },
+  {
+    id: "dockerfile: RUN takes mounts",
+    file: "src/workloads/dependencies/dockerfile/parse-dockerfile.ts",
+    find: 'if (keyword === "RUN" && ',
+    replace: 'if (keyword === "ran" && ',
+    test: "src/workloads/dependencies/dockerfile/parse-dockerfile.test.ts",
+    name: "--mount=type=secret",
+  },
   {
     id: "files: what a write changes of the tooling files is not named",
     file: "src/workloads/environment/use-environment-files.ts",

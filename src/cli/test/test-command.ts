@@ -29,6 +29,10 @@ export function addTestCommand(program: Command, io: CommandIo, setExitCode: Set
       "--image <reference>",
       "container image (default: the devcontainer's, else by the command, the lockfile or the files)",
     )
+    .option(
+      "--dockerfile",
+      "build the project's own Dockerfile and test in its image, where the configuration allows it",
+    )
     .option("--setup <line>", 'shell line that installs first (default: by the lockfile; "": nothing)')
     .option("--timeout <duration>", "time for the tests, such as 30s or 10m (default: 5m)")
     .option("--memory <size>", "memory, such as 512m or 4g (default: 2g)")

@@ -6,6 +6,7 @@ import { definedOnly, limitsOfOptions, parseNetworkOption, parseVariable } from 
 export interface TestOptions {
   readonly engine?: string;
   readonly image?: string;
+  readonly dockerfile?: boolean;
   readonly setup?: string;
   readonly timeout?: string;
   readonly memory?: string;
@@ -34,6 +35,7 @@ export function requestOfTest(
   return definedOnly({
     project_path: path ?? ".",
     test_command: toShellLine(command),
+    dockerfile: options.dockerfile,
     setup_command: options.setup,
     environment: options.env.length > 0 ? Object.fromEntries(options.env.map(parseVariable)) : undefined,
     trusted_files: options.trusted.length > 0 ? options.trusted : undefined,

@@ -84,6 +84,12 @@ const schema = z.strictObject(
       .describe(
         "Whether images are only ever used as they are: none is pulled or built, and a missing one is an error.",
       ),
+    build_dockerfiles: z
+      .boolean("true or false")
+      .default(false)
+      .describe(
+        "Whether a request may have the Dockerfile of its project built, in a sandbox, for its tests to run in that image.",
+      ),
     session: z
       .strictObject(
         {
@@ -213,6 +219,7 @@ export function parseSettings(raw: unknown): ParsedSettings {
       session: keys.images.session,
     },
     prebuiltOnly: keys.prebuilt_only,
+    buildDockerfiles: keys.build_dockerfiles,
     sessionBaseImage: keys.images.session_base,
     session: { idleTimeoutMs: keys.session.idle_timeout },
     limits: {

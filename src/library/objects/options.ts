@@ -97,6 +97,8 @@ export interface TestsOptions {
   readonly reportFile?: string | undefined;
   /** Formats in which the whole report is returned. */
   readonly reports?: readonly ("ctrf" | "junit")[] | undefined;
+  /** Build the project's own Dockerfile, in a sandbox, and test in its image; only where the deployment allows it, and without `image`. Default false. */
+  readonly dockerfile?: boolean | undefined;
   /** Limits; each defaults to the deployment's for this kind of work. */
   readonly limits?:
     | {

@@ -54,6 +54,12 @@ const runTestsRequestSchema = z.strictObject({
     .array(z.enum(["ctrf", "junit"]))
     .optional()
     .describe("Formats in which the whole report is returned."),
+  dockerfile: z
+    .boolean()
+    .optional()
+    .describe(
+      "Build the project's own Dockerfile, in a sandbox, and test in its image; only where the deployment allows it, and without `image`. Default false.",
+    ),
   ...runSettings,
   image: z
     .string()

@@ -29,13 +29,17 @@ export async function planSandbox(run: TestRun, ready: ReadyTests): Promise<Plan
   return { profile, plan, scratch, [Symbol.asyncDispose]: async () => scratch?.[Symbol.asyncDispose]() };
 }
 
-function profileOf({ spec, capabilities }: TestRun, { image, grant }: ReadyTests, isOnDisk: boolean): Profile {
+function profileOf(
+  { spec, capabilities }: TestRun,
+  { image, imageEnvironment, grant }: ReadyTests,
+  isOnDisk: boolean,
+): Profile {
   const profile = executeProfile({
     ...spec,
     image,
     scratchStorage: capabilities.scratch,
     networkEnvironment: grant?.environment,
-    environment: { ...toolVariables, ...spec.environment },
+    environment: { ...toolVariables, ...imageEnvironment, ...spec.environment },
   });
   return { ...profile, ...(isOnDisk ? { scratch: watchedScratch(spec.limits) } : {}), kind: "test" };
 }

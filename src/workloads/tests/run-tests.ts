@@ -2,11 +2,13 @@ import { untilCancelled } from "../../base/abort.ts";
 import { assertRunsAnyProgram } from "../../engines/capabilities.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Caller } from "../../sandbox/sandboxes.ts";
+import type { BuiltImage } from "../dependencies/dockerfile/build-request.ts";
+import { provideProjectImage } from "../dependencies/dockerfile/provide-project-image.ts";
 import { chooseImage } from "../dependencies/image/choose-image.ts";
 import { checkEngine } from "../program/check-engine.ts";
 import { loggingFailure, type RunIds } from "../run/log-ending.ts";
 import { readProject } from "../project/read-project.ts";
-import { planProject } from "./project-plan.ts";
+import { planProject, type ProjectPlan } from "./project-plan.ts";
 import { runInSandbox } from "./run-in-sandbox.ts";
 import type { TestRun, TestsDependencies, TestsListener } from "./test-run.ts";
 import { uncounted, type TestsResult } from "./tests-result.ts";
@@ -44,15 +46,32 @@ export async function runTests(
 async function prepareAndRun(ids: RunIds, run: TestRun): Promise<TestsResult> {
   const { spec, dependencies, caller } = run;
   const project = planProject(spec, await readProject(spec.project, dependencies.platform));
+  const { image, environment: imageEnvironment } = spec.dockerfile
+    ? await buildImage(run)
+    : { image: await chosenImage(run, project), environment: {} };
+  const grant = await untilCancelled(dependencies.network.grant(spec.network, caller.principal), caller.signal);
+  return runInSandbox(ids, run, { project, image, imageEnvironment, grant });
+}
+
+async function chosenImage({ spec, dependencies, capabilities }: TestRun, { tools }: ProjectPlan): Promise<string> {
   const image = await chooseImage({
     ...spec,
-    defaultImage: spec.defaultImages[project.tools.image],
-    hasImages: run.capabilities.images,
+    defaultImage: spec.defaultImages[tools.image],
+    hasImages: capabilities.images,
     platform: dependencies.platform,
   });
   await dependencies.provideImage(image, spec.image !== undefined);
-  const grant = await untilCancelled(dependencies.network.grant(spec.network, caller.principal), caller.signal);
-  return runInSandbox(ids, run, { project, image, grant });
+  return image;
+}
+
+/** The build has the installation's network and time, or the network that the tests have where they have one. */
+function buildImage({ spec, dependencies, capabilities, listener, caller }: TestRun): Promise<BuiltImage> {
+  const networkPolicy = spec.network.kind === "none" ? { kind: "registries" as const } : spec.network;
+  const timeoutMs = spec.setupTimeoutMs;
+  return provideProjectImage(
+    { ...dependencies, ...listener, ...spec, capabilities, networkPolicy, timeoutMs, network: dependencies.network },
+    caller,
+  );
 }
 
 /** Tests that had no image to run in could not run: that says nothing about them (SPEC TE3). */

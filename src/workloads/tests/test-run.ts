@@ -58,6 +58,8 @@ export interface TestRun {
 export interface ReadyTests {
   readonly project: ProjectPlan;
   readonly image: string;
+  /** Variables that the image's own Dockerfile has set. */
+  readonly imageEnvironment: Readonly<Record<string, string>>;
   /** Null: no network. */
   readonly grant: NetworkGrant | null;
 }

@@ -36,6 +36,8 @@ export interface TestsSpec {
   readonly network: NetworkPolicy;
   /** Undefined: by the project. */
   readonly image: string | undefined;
+  /** Whether the image is that of the project's own Dockerfile. */
+  readonly dockerfile: boolean;
   readonly defaultImages: Readonly<Record<ImageName, string>>;
   /** OCI runtime that was asked for; undefined: the engine's own. */
   readonly ociRuntime: string | undefined;

@@ -1,5 +1,3 @@
-import { constants } from "node:fs";
-import { open } from "node:fs/promises";
 import { parse, type ParseError } from "jsonc-parser";
 import { kibibyte } from "../../../base/bytes.ts";
 import { errorCode } from "../../../errors/error-code.ts";
@@ -8,7 +6,7 @@ import { checkImageReference } from "../../../policy/image-reference.ts";
 import { HostFolder } from "../../../sandbox/copy/host-folder.ts";
 import { onHost } from "../../../sandbox/copy/on-host.ts";
 import type { OpenPlace } from "../../../sandbox/mounts/open-place.ts";
-import { readBounded } from "../../../sandbox/mounts/read-bounded.ts";
+import { readPlainFile } from "./read-plain-file.ts";
 
 /** Where a project has its description; the first that is there counts. */
 const places = [".devcontainer/devcontainer.json", ".devcontainer.json"] as const;
@@ -44,13 +42,10 @@ async function readText(root: HostFolder, place: string): Promise<string | null>
 }
 
 async function readFileText(folder: HostFolder, name: string, place: string): Promise<string> {
-  // A FIFO must not make the opening wait.
-  const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
-  await using file = await open(folder.at(name), flags);
-  if (!(await file.stat()).isFile()) throw invalid(place, "is no plain file");
-  const bytes = await readBounded(file, maxBytes);
-  if (bytes === null) throw invalid(place, `has more than ${maxBytes / kibibyte} KiB`);
-  return Buffer.from(bytes).toString("utf8");
+  const read = await readPlainFile(folder, name, maxBytes);
+  if (read === "other") throw invalid(place, "is no plain file");
+  if (read === "large") throw invalid(place, `has more than ${maxBytes / kibibyte} KiB`);
+  return read.text;
 }
 
 /** Pure. @throws INVALID_REQUEST */

@@ -1,0 +1,85 @@
+import { createHash, type Hash } from "node:crypto";
+import { CopyBudget } from "../../../sandbox/copy/copy-budget.ts";
+import { HostFolder } from "../../../sandbox/copy/host-folder.ts";
+import { readHostTree, type TreeFilter } from "../../../sandbox/copy/read-host-tree.ts";
+import type { NewTreeEntry } from "../../../sandbox/files/file-facts.ts";
+import { maxEntries, type ProjectSource } from "../../project/copy-project.ts";
+import { ignoringFilter } from "../../project/project-tree.ts";
+import type { ContextIgnore } from "./context-ignore.ts";
+import { relate, type PathPattern } from "./path-pattern.ts";
+
+/** The part of a project that its Dockerfile copies. */
+export interface ContextSource extends ProjectSource {
+  readonly ignore: ContextIgnore;
+  /** What COPY names; none: nothing is read. */
+  readonly patterns: readonly PathPattern[];
+  readonly platform: NodeJS.Platform;
+}
+
+/** Its files once, and what they were. */
+export interface ReadContext {
+  readonly entries: AsyncIterable<NewTreeEntry>;
+  /** Of names, modes and bytes; whole when all entries have been read. */
+  readonly digest: () => string;
+}
+
+/**
+ * Files of the project for one build: those that its copy would have, but for what `.dockerignore` names. Links are links.
+ * @throws POLICY_DENIED for more than fits, as they are read
+ */
+export function readContext(source: ContextSource): ReadContext {
+  const hash = createHash("sha256");
+  return { entries: hashed(entriesOf(source), hash), digest: () => hash.digest("hex") };
+}
+
+async function* entriesOf(source: ContextSource): AsyncGenerator<NewTreeEntry, void, undefined> {
+  const { patterns, project, includeIgnored, maxBytes, platform } = source;
+  if (patterns.length === 0) return;
+  await using folder = await HostFolder.of(project, platform);
+  const filter = contextFilter(source, includeIgnored ? undefined : ignoringFilter());
+  yield* readHostTree(folder, new CopyBudget({ maxBytes, maxEntries }), { filter });
+}
+
+function contextFilter(source: ContextSource, inner: TreeFilter | undefined): TreeFilter {
+  return {
+    enter: async (folder, prefix) => {
+      const rules = await inner?.enter(folder, prefix);
+      return {
+        takes: (path, name, isFolder) =>
+          isWanted(source, path, isFolder) && (rules === undefined || rules.takes(path, name, isFolder)),
+        below: contextFilter(source, rules?.below),
+      };
+    },
+  };
+}
+
+function isWanted({ ignore, patterns }: ContextSource, path: string, isFolder: boolean): boolean {
+  if (ignore.ignores(path) && !(isFolder && ignore.hasExceptions)) return false;
+  const parts = path.split("/");
+  return patterns.some((pattern) => {
+    const relation = relate(pattern, parts);
+    return relation === "is" || relation === "below" || (isFolder && relation === "above");
+  });
+}
+
+async function* hashed(
+  entries: AsyncIterable<NewTreeEntry>,
+  hash: Hash,
+): AsyncGenerator<NewTreeEntry, void, undefined> {
+  for await (const entry of entries) {
+    const { kind, path, mode } = entry;
+    const more = entry.kind === "file" ? entry.sizeBytes : "target" in entry ? entry.target : null;
+    hash.update(`${JSON.stringify([kind, path, mode, more])}\n`);
+    yield entry.kind === "file" ? { ...entry, chunks: hashedBytes(entry.chunks, hash) } : entry;
+  }
+}
+
+async function* hashedBytes(
+  chunks: AsyncIterable<Uint8Array>,
+  hash: Hash,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  for await (const chunk of chunks) {
+    hash.update(chunk);
+    yield chunk;
+  }
+}

@@ -1,0 +1,44 @@
+import type { Logger } from "../../../base/logger.ts";
+import type { Capabilities } from "../../../engines/capabilities.ts";
+import type { Engine } from "../../../engines/engine.ts";
+import type { Limits } from "../../../policy/limits/limits.ts";
+import type { Denial } from "../../../policy/network/denial.ts";
+import type { NetworkPolicy } from "../../../policy/network/network.ts";
+import type { Sandboxes } from "../../../sandbox/sandboxes.ts";
+import type { ProjectSource } from "../../project/copy-project.ts";
+import type { GrantNetwork } from "../../run/start-program.ts";
+
+/** The image of a project's own Dockerfile, to be built or found. */
+export interface ImageBuildRequest extends Omit<ProjectSource, "maxBytes"> {
+  readonly engine: Engine;
+  readonly capabilities: Capabilities;
+  /** Undefined: the engine's own. */
+  readonly ociRuntime: string | undefined;
+  readonly sandboxes: Pick<Sandboxes, "open">;
+  /** Has the base there. */
+  readonly provideImage: (image: string, isDemanded: boolean) => Promise<void>;
+  readonly network: GrantNetwork;
+  /** What RUN reaches. */
+  readonly networkPolicy: NetworkPolicy;
+  /** Of the build's sandbox; `diskBytes`: of all that is written upon the base. */
+  readonly limits: Limits;
+  /** Of the whole build. */
+  readonly timeoutMs: number;
+  readonly onProgress: (message: string) => void;
+  readonly onDenied: (denial: Denial) => void;
+  readonly logger: Logger;
+  /** Node's executable, which counts files. */
+  readonly executable: string;
+  /** As in `process.platform`. */
+  readonly platform: NodeJS.Platform;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Milliseconds of a clock that never goes back. */
+  readonly monotonicMs: () => number;
+}
+
+/** An image, and variables that programs in it get beside the image's own. */
+export interface BuiltImage {
+  readonly image: string;
+  readonly environment: Readonly<Record<string, string>>;
+}

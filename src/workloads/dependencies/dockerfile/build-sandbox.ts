@@ -1,0 +1,128 @@
+import { RingOutput } from "../../../base/streams/ring-output.ts";
+import type { EgressConnection } from "../../../egress/egress-connection.ts";
+import type { NetworkGrant } from "../../../egress/network-access.ts";
+import { Redaction } from "../../../policy/redaction/redaction.ts";
+import { temporaryFolder } from "../../../policy/scratch.ts";
+import { findInterpreter } from "../../../sandbox/find-interpreter.ts";
+import { GrowthWatch } from "../../../sandbox/growth/growth-watch.ts";
+import { openNetwork } from "../../../sandbox/network/open-network.ts";
+import type { Sandbox } from "../../../sandbox/sandbox.ts";
+import type { SandboxPlan } from "../../../sandbox/sandbox-plan.ts";
+import type { Caller } from "../../../sandbox/sandboxes.ts";
+import { watchDisk, type DiskExcess } from "../../run/disk/watch-disk.ts";
+import { watchProcess } from "../../run/watch-process.ts";
+import type { ImageBuildRequest } from "./build-request.ts";
+
+/** Files and folders that a build may make. */
+const maxFiles = 1_000_000;
+const keptBytes = 64 * 1024;
+const drainMs = 1_000;
+
+/** What a program of the build came to. */
+export interface BuildStepEnd {
+  readonly exitCode: number | null;
+  /** Both streams, the newest part. */
+  readonly words: string;
+}
+
+export interface BuildProgram {
+  readonly command: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+  readonly workingDirectory: string;
+  /** Numbers, as the engine takes them. */
+  readonly user: string;
+}
+
+/** The sandbox in which an image is built: what its programs write counts, and ends it beyond the limit. */
+export class BuildSandbox implements AsyncDisposable {
+  readonly sandbox: Sandbox;
+  readonly #request: ImageBuildRequest;
+  readonly #over = new AbortController();
+  #network: EgressConnection | null = null;
+  #excess: DiskExcess | null = null;
+
+  /** @throws what `Sandboxes.open` throws */
+  static async open(request: ImageBuildRequest, image: string, caller: Caller): Promise<BuildSandbox> {
+    const plan = planOf(request, image);
+    return new BuildSandbox(request, await request.sandboxes.open(request.engine, plan, caller));
+  }
+
+  private constructor(request: ImageBuildRequest, sandbox: Sandbox) {
+    this.sandbox = sandbox;
+    this.#request = request;
+    const { limits, logger } = request;
+    const limitsOfRoot = { bytes: Number.POSITIVE_INFINITY, files: maxFiles };
+    void watchDisk({
+      sandbox,
+      limitBytes: limits.diskBytes,
+      growth: null,
+      watchRoot: (folder) =>
+        new GrowthWatch({ ...request, place: { stablePath: folder, realPath: folder }, limits: limitsOfRoot }),
+      isBusy: () => true,
+      logger,
+      signal: this.#over.signal,
+      onExceeded: (excess) => {
+        this.#excess = excess;
+        logger.warn({ sandbox: sandbox.id, ...excess }, "build ended: its files passed their limit");
+        sandbox.remove().catch(() => {
+          // In the log already; the sandbox counts as removed, and a sweep tries again.
+        });
+      },
+    });
+  }
+
+  /** What it had written when it was ended for that; null while it was not. */
+  get excess(): DiskExcess | null {
+    return this.#excess;
+  }
+
+  /** Opens the way out for all programs from now on. @throws UNSUPPORTED where the image has no interpreter for it */
+  async openNetwork(grant: NetworkGrant, signal: AbortSignal): Promise<void> {
+    const { sandbox } = this;
+    const interpreter = await findInterpreter(sandbox, "of the Dockerfile", { signal });
+    const { onDenied } = this.#request;
+    this.#network = await openNetwork({ sandbox, grant, interpreter, onDenied, redact: (text) => text, signal });
+  }
+
+  /** Runs a program to its end, and ends all that it left. @throws CANCELLED, SANDBOX_LOST */
+  async run(program: BuildProgram, signal: AbortSignal): Promise<BuildStepEnd> {
+    const process = await this.sandbox.exec({ ...program, concurrent: true }, { signal });
+    process.stdin.end();
+    const output = new RingOutput(keptBytes);
+    const watched = watchProcess({
+      process,
+      sandbox: this.sandbox,
+      redaction: new Redaction([]),
+      // Only the two together are kept.
+      keep: () => new RingOutput(1),
+      onOutput: ({ bytes }) => output.append(bytes),
+    });
+    const { monotonicMs, timeoutMs } = this.#request;
+    const end = () => this.sandbox.remove();
+    const { exitCode, interruption } = await watched.untilEnd({ timeoutMs, signal, drainMs, monotonicMs, end });
+    if (interruption === null) await this.sandbox.endLeftBehind(process);
+    return { exitCode: interruption === null ? exitCode : null, words: output.text() };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#over.abort();
+    this.#network?.close();
+    await this.sandbox.remove();
+  }
+}
+
+/** Root with what installers need, as the setup of an environment has it, and nothing else. */
+function planOf({ limits, ociRuntime, timeoutMs }: ImageBuildRequest, image: string): SandboxPlan {
+  return {
+    kind: "build",
+    image,
+    ociRuntime,
+    limits,
+    scratch: [],
+    writableRoot: { folders: [temporaryFolder] },
+    workingDirectory: "/",
+    processUser: "0:0",
+    rootCapabilities: ["CHOWN", "DAC_OVERRIDE", "FOWNER", "SETUID", "SETGID"],
+    lifetimeMs: timeoutMs + 900_000,
+  };
+}
