@@ -1,3 +1,4 @@
+import type { RestartRule } from "../engines/restart-rule.ts";
 import { containerEngines } from "../engines/engine-table.ts";
 import type { HostAndPort } from "../policy/network/host-and-port.ts";
 import type { UpstreamFault, UpstreamProxy } from "../policy/network/upstream-proxy.ts";
@@ -65,6 +66,7 @@ export interface Config {
   readonly prebuiltOnly: boolean;
   /** Whether requests may have the Dockerfiles of their projects built. */
   readonly buildDockerfiles: boolean;
+  readonly engineRestart: RestartRule;
   readonly packages: {
     /** Of installed packages; absolute or from `~/`. */
     readonly directory: string;

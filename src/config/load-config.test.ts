@@ -42,6 +42,7 @@ describe("loadConfig without anything set", () => {
       },
       prebuiltOnly: false,
       buildDockerfiles: false,
+      engineRestart: "idle",
       sessionBaseImage: "alpine:3",
       session: { idleTimeoutMs: 900_000 },
       limits: defaultLimits,

@@ -1,4 +1,6 @@
+import type { Logger } from "../base/logger.ts";
 import type { Tracer } from "../base/tracer.ts";
+import type { RestartRule } from "./restart-rule.ts";
 
 /** What engines are told of their machine and of the configuration; each takes what it needs. */
 export interface EngineSurroundings {
@@ -18,6 +20,10 @@ export interface EngineSurroundings {
   readonly passableStateDirectory: string;
   /** Whether no image may be pulled or built: what is missing is an error. */
   readonly prebuiltOnly: boolean;
+  /** When an engine that can be restarted may be. */
+  readonly engineRestart: RestartRule;
+  /** Told of what an engine decides by itself; default: nobody is. */
+  readonly logger?: Logger | undefined;
   /** Told of the calls of every engine; default: nobody is. */
   readonly tracer?: Tracer | undefined;
   /** Milliseconds since the epoch. */

@@ -72,10 +72,7 @@ export const engineTable: readonly EngineRow[] = [
     name: "apple",
     embedded: false,
     firstOn: "darwin",
-    open: async ({ environment, architecture }) => {
-      const { createAppleEngine } = await import("./apple/apple-engine.ts");
-      return createAppleEngine({ environment, architecture });
-    },
+    open: async (surroundings) => (await import("./apple/open-apple.ts")).openAppleEngine(surroundings),
   },
   {
     name: "local",

@@ -36,8 +36,23 @@ export interface Engine extends AsyncDisposable {
   create(spec: ContainerSpec, options?: CallOptions): Promise<Container>;
   /** Containers, running or not, that carry all the given labels. */
   list(labels: Readonly<Record<string, string>>, options?: CallOptions): Promise<readonly ContainerSummary[]>;
+  /**
+   * Mends the engine after a run that may have failed by its fault, such as a network that lets nothing through; resolves
+   * to whether the run is worth another try. Left out: there is nothing that it could do.
+   */
+  readonly mend?: ((trouble: EngineTrouble, options?: CallOptions) => Promise<boolean>) | undefined;
   /** Gives back what the adapter itself holds; containers stay. */
   close(): Promise<void>;
+}
+
+/** A run that failed, as an engine may want to know of it. */
+export interface EngineTrouble {
+  /** What the run and its errors said; input is untrusted. */
+  readonly text: string;
+  /** Name of its container, where there is one. */
+  readonly container?: string | undefined;
+  /** When it began, milliseconds since the epoch. */
+  readonly beganAtMs: number;
 }
 
 /** Answer of `Engine.probe`. */

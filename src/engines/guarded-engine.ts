@@ -49,6 +49,7 @@ class GuardedEngine implements Engine {
   readonly #engine: Engine;
   readonly #tracer: Tracer;
   readonly images: ImageStore;
+  readonly mend: Engine["mend"];
   /** By OCI runtime; undefined: the engine's own. */
   readonly #capabilities = new Map<string | undefined, Promise<Capabilities>>();
   #closed: Promise<void> | undefined;
@@ -56,6 +57,10 @@ class GuardedEngine implements Engine {
   constructor(engine: Engine, { prebuiltOnly, tracer = noTracer }: GuardRules) {
     this.#engine = engine;
     this.#tracer = tracer;
+    const { mend } = engine;
+    if (mend !== undefined) {
+      this.mend = (trouble, options) => this.#call(null, options, (signal) => mend.call(engine, trouble, { signal }));
+    }
     this.images = {
       has: (reference, options) => this.#call("query", options, (signal) => engine.images.has(reference, { signal })),
       identity: (reference, options) =>

@@ -1,11 +1,17 @@
 import { randomInt } from "node:crypto";
 import type { Config } from "../config/config.ts";
+import type { Logger } from "../base/logger.ts";
 import { noTracer, type Tracer } from "../base/tracer.ts";
 import { passableStateFolder, type Host } from "../config/host/host.ts";
 import type { EngineSurroundings } from "../engines/engine-surroundings.ts";
 
 /** What engines are told of this machine. */
-export function engineSurroundings(config: Config, host: Host, tracer: Tracer = noTracer): EngineSurroundings {
+export function engineSurroundings(
+  config: Config,
+  host: Host,
+  tracer: Tracer = noTracer,
+  logger?: Logger,
+): EngineSurroundings {
   const { platform, architecture, uid, pid, executable, stateDirectory } = host;
   return {
     platform,
@@ -17,7 +23,9 @@ export function engineSurroundings(config: Config, host: Host, tracer: Tracer = 
     stateDirectory,
     passableStateDirectory: passableStateFolder,
     prebuiltOnly: config.prebuiltOnly,
+    engineRestart: config.engineRestart,
     tracer,
+    logger,
     now: () => Date.now(),
     randomInteger: randomInt,
   };

@@ -102,7 +102,7 @@ function openParts(options: PlatformOptions): OpenedParts {
   const { config, loaded, host, door, defaultEngine, storeByDefault = false, onAlert } = options;
   const tracing = openTracing(host, door, monotonicMs);
   const logger = options.logger ?? logToStderr(config.logLevel, tracing);
-  const engines = new Engines(engineTable, engineSurroundings(config, host, tracing));
+  const engines = new Engines(engineTable, engineSurroundings(config, host, tracing, logger));
   const findLive = (id: string): Sandbox | undefined => opened.findLive(id);
   // The user is the operator here, whatever keys there are; and what is asked of this process is not asked of another.
   const callHere: CallOperation = (...call) =>

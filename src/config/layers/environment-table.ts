@@ -36,6 +36,7 @@ export const environmentTable: Readonly<Record<string, EnvironmentRow>> = {
   GLOVEBOX_IMAGE_SESSION_BASE: { key: "images.session_base", form: "text" },
   GLOVEBOX_PREBUILT_ONLY: { key: "prebuilt_only", form: "flag" },
   GLOVEBOX_BUILD_DOCKERFILES: { key: "build_dockerfiles", form: "flag" },
+  GLOVEBOX_ENGINE_RESTART: { key: "engine_restart", form: "text" },
   GLOVEBOX_SESSION_IDLE_TIMEOUT: { key: "session.idle_timeout", form: "text" },
   GLOVEBOX_ENV_ALLOWLIST: { key: "environment_allowlist", form: "list" },
   GLOVEBOX_ALLOW_OPEN_NETWORK: { key: "network.allow_open", form: "flag" },

@@ -3,6 +3,7 @@ import { mebibyte } from "../../base/bytes.ts";
 import { maxDurationMs } from "../../base/duration.ts";
 import { isolationLevels } from "../../policy/isolation.ts";
 import { defaultLimits, withinCeilings } from "../../policy/limits/limits.ts";
+import { restartRules } from "../../engines/restart-rule.ts";
 import { toolingFilesModes } from "../../policy/tooling/tooling-files.ts";
 import { defaultSessionImage } from "../../policy/session-profile.ts";
 import { containerRuntimes, defaultExecutionMode, executionModes, logLevels, type Config } from "../config.ts";
@@ -89,6 +90,11 @@ const schema = z.strictObject(
       .default(false)
       .describe(
         "Whether a request may have the Dockerfile of its project built, in a sandbox, for its tests to run in that image.",
+      ),
+    engine_restart: choice(restartRules)
+      .default("idle")
+      .describe(
+        "When an engine that can be restarted is, after an agent's run that its dead network made fail: `never`, `idle` (with no other sandbox live) or `always`.",
       ),
     session: z
       .strictObject(
@@ -220,6 +226,7 @@ export function parseSettings(raw: unknown): ParsedSettings {
     },
     prebuiltOnly: keys.prebuilt_only,
     buildDockerfiles: keys.build_dockerfiles,
+    engineRestart: keys.engine_restart,
     sessionBaseImage: keys.images.session_base,
     session: { idleTimeoutMs: keys.session.idle_timeout },
     limits: {

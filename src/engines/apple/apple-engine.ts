@@ -8,7 +8,7 @@ import { unavailabilityOf } from "../docker-api/http/unavailability.ts";
 import type { CallOptions, CapabilityOptions, Container, ContainerSummary, Engine, EngineProbe } from "../engine.ts";
 import { AppleContainer } from "./apple-container.ts";
 import { appleCapabilities } from "./apple-capabilities.ts";
-import { parseContainers } from "./answers/container-answer.ts";
+import { parseContainers, type ContainerFacts } from "./answers/container-answer.ts";
 import type { CommandVersion } from "./answers/service-answer.ts";
 import { createArguments } from "./arguments/create-arguments.ts";
 import { engineName, refusal } from "./command/command-errors.ts";
@@ -28,6 +28,9 @@ export interface AppleEngineOptions {
   /** Other deadlines than the usual ones. */
   readonly deadlines?: Readonly<Record<Deadline, number>> | undefined;
 }
+
+/** Container in which the service builds images. */
+const builderId = "buildkit";
 
 /** How long what a failed creation may have left is looked for. */
 const undoMs = 10_000;
@@ -95,9 +98,7 @@ export class AppleEngine implements Engine {
     { signal }: CallOptions = {},
   ): Promise<readonly ContainerSummary[]> {
     await this.#known(signal);
-    const words = ["list", "--all", "--format=json"];
-    const call = { action: "list containers", words, deadline: "query", signal } as const;
-    const found = await readAnswer(this.#command, call, parseContainers);
+    const found = await this.#containers(signal);
     const wanted = Object.entries(labels);
     return found
       .filter((facts) => wanted.every(([name, value]) => facts.labels[name] === value))
@@ -108,12 +109,35 @@ export class AppleEngine implements Engine {
       }));
   }
 
+  /** Ids of all containers that run on the service, whoever made them, but for its own builder. */
+  async liveContainers(): Promise<readonly string[]> {
+    const found = await this.#containers(undefined);
+    return found.filter(({ id, state }) => state === "running" && id !== builderId).map(({ id }) => id);
+  }
+
+  /** Stops the service with all that runs on it, and starts it. @throws ENGINE_UNAVAILABLE when it does not come up */
+  async restartService(): Promise<void> {
+    await this.#command.run({ action: "stop", words: ["system", "stop"], deadline: "serviceStop" });
+    const action = "start";
+    // Without the option it asks on a terminal for a kernel that is missing.
+    const words = ["system", "start", "--enable-kernel-install", "--timeout=60"];
+    const result = await this.#command.run({ action, words, deadline: "serviceStart" });
+    if (result.exitCode !== 0) throw refusal(action, result);
+    this.#version = await examineService(this.#command, undefined);
+  }
+
   close(): Promise<void> {
     return Promise.resolve();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
+  }
+
+  #containers(signal: AbortSignal | undefined): Promise<readonly ContainerFacts[]> {
+    const words = ["list", "--all", "--format=json"];
+    const call = { action: "list containers", words, deadline: "query", signal } as const;
+    return readAnswer(this.#command, call, parseContainers);
   }
 
   /** @throws ENGINE_UNAVAILABLE when it is not installed, not running or of another version */
@@ -141,9 +165,4 @@ export class AppleEngine implements Engine {
     };
     await uninterrupted(begin, undo, signal);
   }
-}
-
-/** An engine over the `container` command of this machine. */
-export function createAppleEngine(options: AppleEngineOptions): Engine {
-  return new AppleEngine(options);
 }

@@ -13,6 +13,8 @@ export const deadlinesMs = {
   stop: 20_000,
   pull: 1_800_000,
   build: 3_600_000,
+  serviceStop: 60_000,
+  serviceStart: 90_000,
 } as const;
 
 export type Deadline = keyof typeof deadlinesMs;
