@@ -3,6 +3,7 @@ import { dirname, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { bundleConsole } from "../src/http/console/bundle-console.ts";
 import { licencesOf } from "../src/http/console/licences-of.ts";
+import { bundleRunner } from "../src/workloads/agent/image/bundle-runner.ts";
 import { bundleSources } from "./bundle/bundle-sources.ts";
 import { runTool } from "./run-tool.ts";
 
@@ -46,3 +47,4 @@ write(
 const { script, style } = await bundleConsole();
 write("console/console.js", script);
 write("console/console.css", style);
+write("agent-runner/index.js", await bundleRunner());

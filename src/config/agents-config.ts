@@ -7,6 +7,8 @@ export interface AgentsConfig {
   readonly mainGroup: string;
   readonly mainWorkspace: string;
   readonly image: string;
+  /** What the image that Glovebox builds is built on. */
+  readonly imageBase: string;
   /** A row of the table of agents. */
   readonly agent: string;
   /** As requests write it. */

@@ -1,4 +1,4 @@
-import { agentVariables } from "../policy/agents/agent-variables.ts";
+import { agentVariables } from "../policy/agents/agent-variable-table.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import { readUpstreamProxy, variablesWithPasswords } from "../policy/network/upstream-proxy.ts";
 import { checkEnvironment } from "../policy/request/environment.ts";

@@ -177,6 +177,7 @@ export const environmentReaders: readonly string[] = [
     "src/packages/imports/scan-main.ts",
     "src/sandbox/growth/walk-main.ts",
     "src/workloads/tests/report/read-main.ts",
+    "src/workloads/agent/runner/runner-main.ts",
   ],
 ];
 

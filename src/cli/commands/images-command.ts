@@ -46,11 +46,13 @@ export function addImagesCommand(program: Command, io: CommandIo, setExitCode: S
     });
   images
     .command("build")
-    .description("Build the image of sessions (bun-runner-base) anew, with the Bun of this Glovebox.")
-    .action(async (_: unknown, command: Command) => {
+    .description("Build images of Glovebox's own anew: that of sessions, or those that are named.")
+    .argument("[images...]", "bun-runner-base, glovebox-agent, or glovebox-agent:NAME with another agent")
+    .action(async (named: string[], _: unknown, command: Command) => {
       const options = command.optsWithGlobals<ImagesOptions>();
       await withProgress(io, async (calls, call) => {
-        print((await calls.send(buildImagesContract, request(options), call)).images, options, io);
+        const asked = named.length > 0 ? { images: named } : {};
+        print((await calls.send(buildImagesContract, { ...request(options), ...asked }, call)).images, options, io);
       });
       setExitCode(0);
     });

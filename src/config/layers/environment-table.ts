@@ -62,6 +62,7 @@ export const environmentTable: Readonly<Record<string, EnvironmentRow>> = {
   GLOVEBOX_AGENT_MAIN_GROUP: { key: "agents.main_group", form: "text" },
   GLOVEBOX_AGENT_MAIN_WORKSPACE: { key: "agents.main_workspace", form: "text" },
   GLOVEBOX_AGENT_IMAGE: { key: "agents.image", form: "text" },
+  GLOVEBOX_AGENT_IMAGE_BASE: { key: "agents.image_base", form: "text" },
   GLOVEBOX_AGENT_NAME: { key: "agents.agent", form: "text" },
   GLOVEBOX_AGENT_NETWORK: { key: "agents.network", form: "list" },
   GLOVEBOX_AGENT_VARIABLES: { key: "agents.variables", form: "list" },

@@ -68,6 +68,7 @@ describe("the deployment's settings of agents", () => {
       mainGroup: "main",
       mainWorkspace: "~/nano",
       image: "glovebox-agent",
+      imageBase: "node:24-slim",
       agent: "pi",
       network: [],
       variables: [],

@@ -25,7 +25,12 @@ export function agentsSection(): z.ZodPrefault<z.ZodObject<AgentsShape, z.core.$
         ),
         main_group: groupName().default("main").describe("The only group that may run as the main one."),
         main_workspace: hostPath().default("~/nano").describe("The main group's workspace; made when it is missing."),
-        image: imageReference().default("glovebox-agent").describe("Image of agents, unless their group has its own."),
+        image: imageReference()
+          .default("glovebox-agent")
+          .describe("Image of agents, unless their group has its own; the default one is built by Glovebox."),
+        image_base: imageReference()
+          .default("node:24-slim")
+          .describe("The Linux with Node that the image of agents is built on."),
         agent: agentName()
           .default("pi")
           .describe("Which agent works, unless its group has its own: a name of the table in docs/agents.md."),
@@ -71,6 +76,7 @@ type AgentsShape = {
   main_group: z.ZodDefault<z.ZodString>;
   main_workspace: z.ZodDefault<z.ZodString>;
   image: z.ZodDefault<z.ZodString>;
+  image_base: z.ZodDefault<z.ZodString>;
   agent: z.ZodDefault<z.ZodString>;
   network: z.ZodDefault<z.ZodArray<z.ZodString>>;
   variables: z.ZodDefault<z.ZodArray<z.ZodString>>;
@@ -109,6 +115,7 @@ export function toAgents(keys: z.output<z.ZodObject<AgentsShape>>): AgentsConfig
     mainGroup: keys.main_group,
     mainWorkspace: keys.main_workspace,
     image: keys.image,
+    imageBase: keys.image_base,
     agent: keys.agent,
     network: toPolicyWords(keys.network),
     variables: keys.variables,

@@ -3,6 +3,7 @@ import {
   listImagesContract,
   pullImagesContract,
   type ImageRow,
+  type BuildImagesRequest,
   type ImagesRequest,
   type PullImagesRequest,
 } from "../../operations/images/images-contract.ts";
@@ -41,8 +42,8 @@ export class Images {
     return (await this.#calls.send(pullImagesContract, options, call)).images;
   }
 
-  /** Builds the image of sessions anew. */
-  async build(options: Camel<ImagesRequest> = {}, call?: CallOptions): Promise<readonly Camel<ImageRow>[]> {
+  /** Builds the named images of Glovebox's own anew; by default that of sessions. */
+  async build(options: Camel<BuildImagesRequest> = {}, call?: CallOptions): Promise<readonly Camel<ImageRow>[]> {
     return (await this.#calls.send(buildImagesContract, options, call)).images;
   }
 }

@@ -25,6 +25,7 @@ import type { Tracing } from "../../telemetry/traces/tracing.ts";
 import type { Environments } from "../../workloads/environment/environments.ts";
 import type { CompileTypeScript } from "../../workloads/program/compile/typescript-compiler.ts";
 import type { FindImports } from "../../workloads/program/find-imports.ts";
+import type { AgentImages } from "../../workloads/agent/image/agent-image.ts";
 import type { BaseImage } from "../../workloads/session/base-image/base-image.ts";
 import type { ProvideImage } from "../../workloads/session/open-session-sandbox.ts";
 import type { Previews } from "../../workloads/preview/previews.ts";
@@ -64,6 +65,7 @@ export interface PlatformParts extends EngineChooser {
   /** Refuses a network policy that the deployment, or the caller's grant, does not allow. @throws POLICY_DENIED */
   assertNetworkAllowed(policy: NetworkPolicy, field?: string): void;
   readonly baseImage: BaseImage;
+  readonly agentImages: AgentImages;
   readonly provideImage: ProvideImage;
   readonly findImports: FindImports;
   readonly packages: Packages;

@@ -10,6 +10,14 @@ const pullImagesRequestSchema = z.strictObject({
   images: z.array(z.string()).optional().describe("References to pull; default: every default image."),
 });
 
+const buildImagesRequestSchema = z.strictObject({
+  engine: z.string().optional().describe("Engine that runs images, by its name, or auto; default: the deployment's."),
+  images: z
+    .array(z.string())
+    .optional()
+    .describe("Images of Glovebox's own: bun-runner-base, glovebox-agent, or glovebox-agent:NAME with another agent."),
+});
+
 const imageRow = z.object({
   image: z.string(),
   used_for: z.array(z.string()).describe("Kinds of work whose default it is."),
@@ -39,17 +47,19 @@ export const pullImagesContract = defineOperation({
   routes: [],
 });
 
-/** Builds the image of sessions anew, with the Bun of this Glovebox. */
+/** Builds images of Glovebox's own anew, with the Bun and the agents of this Glovebox. */
 export const buildImagesContract = defineOperation({
   name: "build_images",
   audience: "local",
-  description: "Builds the image of sessions, bun-runner-base, also when there is one already.",
-  request: imagesRequestSchema,
+  description:
+    "Builds the named images of Glovebox's own, by default bun-runner-base, also when they are there already.",
+  request: buildImagesRequestSchema,
   response: imagesResponseSchema,
   routes: [],
 });
 
 export type ImagesRequest = z.input<typeof imagesRequestSchema>;
+export type BuildImagesRequest = z.input<typeof buildImagesRequestSchema>;
 export type PullImagesRequest = z.input<typeof pullImagesRequestSchema>;
 
 /** One image on one engine. */

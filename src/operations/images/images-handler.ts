@@ -4,7 +4,9 @@ import type { Config } from "../../config/config.ts";
 import type { PlatformParts } from "../handling/platform-parts.ts";
 import { checkImageReference } from "../../policy/image-reference.ts";
 import { defaultSessionImage } from "../../policy/session-profile.ts";
-import type { BuildListener } from "../../workloads/session/base-image/base-image.ts";
+import { agentOfImage, imageOfAgent } from "../../workloads/agent/image/agent-image.ts";
+import { agentNames } from "../../workloads/agent/commands/agent-program.ts";
+import type { BuildListener } from "../../workloads/program/image/shared-builds.ts";
 import type { OperationCall } from "../contract/operation-call.ts";
 import { handle } from "../handling/handler.ts";
 import { buildEvent, pullEvent } from "../handling/image-events.ts";
@@ -35,12 +37,27 @@ export const pullImagesHandler = handle(pullImagesContract, async (platform, req
   return { images: await rows(named ?? [...usesOfImages(platform.config).keys()], { platform, engine, call }) };
 });
 
-/** Builds the image of sessions anew, with the Bun of this Glovebox. */
+/** Builds images of Glovebox's own anew, with the Bun and the agents of this Glovebox. */
 export const buildImagesHandler = handle(buildImagesContract, async (platform, request, call) => {
+  const { images = [defaultSessionImage] } = request;
+  images.forEach(checkOwnImage);
   const engine = await imageEngine(platform, request.engine, call);
-  await platform.baseImage.build(engine, buildListener(call), call.signal);
-  return { images: await rows([defaultSessionImage], { platform, engine, call }) };
+  const { signal, ...listener } = buildListener(call);
+  for (const image of images) {
+    const agent = agentOfImage(image);
+    if (agent === null) await platform.baseImage.build(engine, listener, signal);
+    else await platform.agentImages.build(engine, agent, { listener, signal });
+  }
+  return { images: await rows(images, { platform, engine, call }) };
 });
+
+function checkOwnImage(image: string, index: number): void {
+  if (image === defaultSessionImage || agentOfImage(image) !== null) return;
+  throw new GloveboxError("INVALID_REQUEST", `Image "${image}" is not one that Glovebox builds.`, {
+    suggestion: `It builds ${[defaultSessionImage, ...agentNames.map(imageOfAgent)].join(", ")}.`,
+    context: { field: `images[${index}]` },
+  });
+}
 
 function buildListener({ signal, onEvent }: OperationCall): BuildListener & { signal: AbortSignal | undefined } {
   return {

@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
+import { agentVariables } from "./agent-variable-table.ts";
 import {
   agentEnvironment,
-  agentVariables,
   hostsOfVariables,
   isDryRun,
+  keyVariablesOf,
   secretAgentVariables,
 } from "./agent-variables.ts";
 
@@ -17,6 +18,29 @@ describe("agentEnvironment", () => {
     expect(agentEnvironment({ PI_BASE_URL: "https://m.example" })["OPENAI_BASE_URL"]).toBe("https://m.example");
     const both = { PI_BASE_URL: "https://m.example", OPENAI_BASE_URL: "https://o.example" };
     expect(agentEnvironment(both)).toEqual(both);
+  });
+
+  it("knows those of the specification, under names that a shell takes", () => {
+    const names = agentVariables.map(({ name }) => name);
+    expect(names).toEqual(
+      expect.arrayContaining([
+        ...["PI_API", "PI_MODEL", "PI_BASE_URL", "PI_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL"],
+        ...["ANTHROPIC_API_KEY", "HA_URL", "HA_TOKEN", "FFT_NANO_DRY_RUN"],
+      ]),
+    );
+    for (const name of names) expect(name).toMatch(/^[A-Z][A-Z0-9_]*$/);
+  });
+
+  it("takes every key and token for a secret", () => {
+    for (const { name, isPlain = false } of agentVariables) {
+      expect([name, isPlain]).toEqual([name, !/KEY$|TOKEN(_BEDROCK)?$/.test(name)]);
+    }
+  });
+
+  it("knows the variables of a provider's key", () => {
+    expect(keyVariablesOf("anthropic")).toEqual(["ANTHROPIC_API_KEY", "ANTHROPIC_OAUTH_TOKEN", "ANTHROPIC_AUTH_TOKEN"]);
+    expect(keyVariablesOf("zai")).toEqual(["ZAI_API_KEY"]);
+    expect(keyVariablesOf("nobody")).toEqual([]);
   });
 
   it("knows each variable once", () => {

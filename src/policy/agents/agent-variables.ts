@@ -1,44 +1,4 @@
-/** A variable of this machine that agents get when it is set (SPEC EN2). */
-export interface AgentVariable {
-  readonly name: string;
-  /** Shown as it is in logs; every other value is a secret. Default false. */
-  readonly isPlain?: boolean;
-  /** Its value is an address that agents may reach. Default false. */
-  readonly isAddress?: boolean;
-  /** Names that the holder of this key has to reach; default none. */
-  readonly hosts?: readonly string[];
-}
-
-/** Every variable that agents get without any configuration, in the order in which they are written. */
-export const agentVariables: readonly AgentVariable[] = [
-  { name: "PI_API", isPlain: true },
-  { name: "PI_MODEL", isPlain: true },
-  { name: "PI_BASE_URL", isPlain: true, isAddress: true },
-  { name: "PI_API_KEY" },
-  { name: "OPENAI_API_KEY", hosts: ["api.openai.com"] },
-  { name: "OPENAI_BASE_URL", isPlain: true, isAddress: true },
-  { name: "ANTHROPIC_API_KEY", hosts: ["api.anthropic.com"] },
-  { name: "ANTHROPIC_OAUTH_TOKEN", hosts: ["api.anthropic.com"] },
-  { name: "ANTHROPIC_BASE_URL", isPlain: true, isAddress: true },
-  { name: "GEMINI_API_KEY", hosts: ["generativelanguage.googleapis.com"] },
-  { name: "GROQ_API_KEY", hosts: ["api.groq.com"] },
-  { name: "CEREBRAS_API_KEY", hosts: ["api.cerebras.ai"] },
-  { name: "XAI_API_KEY", hosts: ["api.x.ai"] },
-  { name: "OPENROUTER_API_KEY", hosts: ["openrouter.ai"] },
-  { name: "AI_GATEWAY_API_KEY", hosts: ["ai-gateway.vercel.sh"] },
-  { name: "ZAI_API_KEY", hosts: ["api.z.ai"] },
-  { name: "MISTRAL_API_KEY", hosts: ["api.mistral.ai"] },
-  { name: "MINIMAX_API_KEY", hosts: ["api.minimax.io"] },
-  { name: "MOONSHOT_API_KEY", hosts: ["api.moonshot.ai"] },
-  { name: "KIMI_API_KEY", hosts: ["api.kimi.com"] },
-  { name: "DEEPSEEK_API_KEY", hosts: ["api.deepseek.com"] },
-  { name: "FIREWORKS_API_KEY", hosts: ["api.fireworks.ai"] },
-  { name: "HF_TOKEN", hosts: ["router.huggingface.co"] },
-  { name: "OPENCODE_API_KEY", hosts: ["opencode.ai"] },
-  { name: "HA_URL", isPlain: true, isAddress: true },
-  { name: "HA_TOKEN" },
-  { name: "FFT_NANO_DRY_RUN", isPlain: true },
-];
+import { agentVariables } from "./agent-variable-table.ts";
 
 const tableOf = new Map(agentVariables.map((row) => [row.name, row]));
 
@@ -79,4 +39,9 @@ export function hostsOfVariables(given: Readonly<Record<string, string>>): reado
   const hasOwnModel = addresses.some(({ name }) => name !== "HA_URL");
   const providers = agentVariables.flatMap(({ name, hosts = [] }) => (given[name] === undefined ? [] : hosts));
   return [...new Set([...addresses.map(({ host }) => host), ...(hasOwnModel ? [] : providers)])];
+}
+
+/** Variables with that provider's key, its own first; none for a provider that is not known. */
+export function keyVariablesOf(provider: string): readonly string[] {
+  return agentVariables.flatMap(({ name, providers = [] }) => (providers.includes(provider) ? [name] : []));
 }

@@ -1,14 +1,9 @@
+import type { LinuxTarget } from "../../program/image/look-at-base.ts";
 import type { ReadFacts } from "./agent-fact.ts";
 
 /** Names of the agents that are known; the setting and the image's tag use them. */
 export const agentNames = ["pi", "claude", "codex", "gemini", "opencode"] as const;
 export type AgentName = (typeof agentNames)[number];
-
-/** Linux that an agent's image is made for, as the npm registry's packages name it. */
-export interface AgentTarget {
-  readonly cpu: "x64" | "arm64";
-  readonly libc: "glibc" | "musl";
-}
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 
@@ -40,11 +35,9 @@ export interface AgentStart {
 export interface AgentProgram {
   readonly title: string;
   /** What of the npm registry is installed into the image. */
-  readonly install: (target: AgentTarget) => AgentPackage;
+  readonly install: (target: LinuxTarget) => AgentPackage;
   readonly start: (turn: AgentTurn) => AgentStart;
   readonly readFacts: ReadFacts;
-  /** Variables that it knows, beside those of `agentVariables` that all get. */
-  readonly variables: readonly string[];
 }
 
 export interface AgentPackage {

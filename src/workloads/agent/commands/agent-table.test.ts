@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { agentVariables } from "../../../policy/agents/agent-variable-table.ts";
 import { agentNames, type AgentTurn } from "./agent-program.ts";
-import { agentTable, agentVariables, isAgentName } from "./agent-table.ts";
+import { agentTable, isAgentName } from "./agent-table.ts";
 
 const turn: AgentTurn = {
   sessionId: null,
@@ -9,7 +10,9 @@ const turn: AgentTurn = {
   stateFolder: "/state",
 };
 /** Each secret is what it is called, so that it is found wherever it turns up. */
-const secrets = Object.fromEntries([...agentVariables].flatMap(([name, { secret }]) => (secret ? [[name, name]] : [])));
+const secrets = Object.fromEntries(
+  agentVariables.flatMap(({ name, isPlain = false }) => (isPlain ? [] : [[name, name]])),
+);
 
 describe.each(agentNames)("%s", (name) => {
   const { start, install } = agentTable[name];
@@ -49,21 +52,6 @@ describe.each(agentNames)("%s", (name) => {
         expect(program.startsWith(`${npmName}/`)).toBe(true);
       }
     }
-  });
-});
-
-describe("variables that agents get", () => {
-  it("are those of the specification and the keys of providers, with what is secret told apart", () => {
-    const named = ["PI_API", "PI_MODEL", "PI_BASE_URL", "PI_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL"];
-    const others = ["ANTHROPIC_API_KEY", "ZAI_API_KEY", "HA_URL", "HA_TOKEN", "FFT_NANO_DRY_RUN"];
-    for (const name of [...named, ...others]) expect(agentVariables.has(name)).toBe(true);
-    for (const [name, { secret }] of agentVariables) {
-      expect([name, secret]).toEqual([name, /KEY|TOKEN$|TOKEN_BEDROCK$/.test(name)]);
-    }
-  });
-
-  it("are names that a shell takes", () => {
-    for (const name of agentVariables.keys()) expect(name).toMatch(/^[A-Z][A-Z0-9_]*$/);
   });
 });
 

@@ -13,7 +13,6 @@ export const claude: AgentProgram = {
   },
   start,
   readFacts,
-  variables: ["ANTHROPIC_BASE_URL", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_MODEL", "CLAUDE_CODE_OAUTH_TOKEN"],
 };
 
 function start({ sessionId, instructions, variables, stateFolder }: AgentTurn): AgentStart {

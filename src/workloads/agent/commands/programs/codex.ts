@@ -9,7 +9,6 @@ export const codex: AgentProgram = {
   install: () => ({ name: "@openai/codex", version: "0.169.0", program: "@openai/codex/bin/codex.js" }),
   start,
   readFacts,
-  variables: ["CODEX_API_KEY"],
 };
 
 /** Its name for a server at a base URL. */

@@ -9,7 +9,6 @@ export const gemini: AgentProgram = {
   install: () => ({ name: "@google/gemini-cli", version: "0.61.0", program: "@google/gemini-cli/bundle/gemini.js" }),
   start,
   readFacts,
-  variables: ["GOOGLE_GEMINI_BASE_URL", "GEMINI_MODEL", "GOOGLE_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI"],
 };
 
 /** Says that the key is the way in, which it does not find out by itself when a base URL is set. */

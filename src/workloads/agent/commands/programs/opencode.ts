@@ -13,7 +13,6 @@ export const opencode: AgentProgram = {
   },
   start,
   readFacts,
-  variables: ["OPENCODE_MODEL"],
 };
 
 /** Its name for a server at a base URL. */
@@ -40,7 +39,7 @@ function start({ sessionId, instructions, variables, stateFolder }: AgentTurn): 
 }
 
 function configuration(instructionsFile: string, variables: Variables): JsonObject {
-  const model = (variables["PI_MODEL"] ?? "") || (variables["OPENCODE_MODEL"] ?? "");
+  const model = variables["PI_MODEL"] ?? "";
   const baseUrl = (variables["PI_BASE_URL"] ?? "") || (variables["OPENAI_BASE_URL"] ?? "");
   const common = { autoupdate: false, share: "disabled", permission: "allow", instructions: [instructionsFile] };
   if (baseUrl === "" || model === "") return { ...common, ...(model === "" ? {} : { model }) };

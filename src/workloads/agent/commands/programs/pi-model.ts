@@ -1,5 +1,5 @@
 import type { Variables } from "../agent-program.ts";
-import { providerKeys } from "../provider-keys.ts";
+import { keyVariablesOf } from "../../../../policy/agents/agent-variables.ts";
 
 /** A model that pi is told of; `/app/pi-model.mjs` reads it from `GLOVEBOX_PI_MODEL`. */
 interface CustomModel {
@@ -36,7 +36,7 @@ export function piModel(variables: Variables): PiModel {
   const speaksOpenai = named === null || named === "openai" || named.startsWith("openai-");
   const baseUrl = read("PI_BASE_URL") ?? (speaksOpenai ? read("OPENAI_BASE_URL") : null);
   const provider = isApi ? "custom" : (named ?? (baseUrl === null ? null : "custom"));
-  const keyNames = provider === null ? [] : (providerKeys[provider] ?? []);
+  const keyNames = provider === null ? [] : keyVariablesOf(provider);
   const flags = [...flag("--provider", model === null ? null : provider), ...flag("--model", model)];
   if (provider !== null && baseUrl !== null) {
     const keyName = ["PI_API_KEY", ...keyNames, "OPENAI_API_KEY"].find((name) => read(name) !== null);

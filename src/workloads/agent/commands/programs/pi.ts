@@ -17,7 +17,6 @@ export const pi: AgentProgram = {
   }),
   start,
   readFacts,
-  variables: [],
 };
 
 /** An extension of the image's, for models that pi does not know by itself. */

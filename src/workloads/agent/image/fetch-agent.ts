@@ -1,0 +1,93 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { Readable } from "node:stream";
+import { buffer } from "node:stream/consumers";
+import { promisify } from "node:util";
+import { createGzip, constants } from "node:zlib";
+import { throwIfCancelled } from "../../../base/abort.ts";
+import { toolCommand } from "../../../base/processes/tool-command.ts";
+import { tarOfFolder } from "../../../base/tar/tar-folder.ts";
+import { GloveboxError } from "../../../errors/glovebox-error.ts";
+import type { LinuxTarget } from "../../program/image/look-at-base.ts";
+import type { AgentPackage } from "../commands/agent-program.ts";
+
+export interface FetchAgentOptions {
+  readonly temporaryDirectory: string;
+  readonly platform: NodeJS.Platform;
+  /** The host's own environment: it may set npm up. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly signal?: AbortSignal | undefined;
+}
+
+const fetchWithinMs = 600_000;
+
+/**
+ * An agent's packages for a Linux as an archive of their `node_modules`, gzipped. The host's npm fetches them, which knows the
+ * registry, its password and the way there; none of their scripts runs.
+ * @throws IMAGE_UNAVAILABLE, CANCELLED
+ */
+export async function fetchAgent(
+  agent: AgentPackage,
+  target: LinuxTarget,
+  options: FetchAgentOptions,
+): Promise<Uint8Array> {
+  const folder = await mkdtemp(path.join(options.temporaryDirectory, "glovebox-agent-"));
+  try {
+    await install(agent, target, { ...options, folder });
+    await checkHash(agent, folder);
+    return await archiveOf(path.join(folder, "node_modules"));
+  } catch (cause) {
+    throwIfCancelled(options.signal);
+    const missing = (cause as NodeJS.ErrnoException).code === "ENOENT";
+    const reason = missing
+      ? "npm was not found on this machine"
+      : `${agent.name}@${agent.version} could not be fetched from the npm registry`;
+    throw new GloveboxError("IMAGE_UNAVAILABLE", `The image of agents cannot be built: ${reason}.`, {
+      suggestion: `Check that \`npm view ${agent.name}@${agent.version}\` works on the machine that runs Glovebox.`,
+      context: { image: "glovebox-agent", reason },
+      cause,
+    });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function install(
+  { name, version }: AgentPackage,
+  { cpu, libc }: LinuxTarget,
+  { folder, platform, environment, signal }: FetchAgentOptions & { readonly folder: string },
+): Promise<void> {
+  // In a folder of its own, so that no project's settings have a part in it.
+  await writeFile(path.join(folder, "package.json"), JSON.stringify({ dependencies: { [name]: version } }));
+  const words = [
+    ...["install", "--ignore-scripts", "--no-audit", "--no-fund", "--no-bin-links", "--silent"],
+    ...["--os=linux", `--cpu=${cpu}`, `--libc=${libc}`],
+  ];
+  await promisify(execFile)(...toolCommand("npm", words, platform), {
+    cwd: folder,
+    env: environment,
+    timeout: fetchWithinMs,
+    ...(signal === undefined ? {} : { signal }),
+  });
+}
+
+interface LockFile {
+  readonly packages?: Readonly<Record<string, { readonly integrity?: string }>>;
+}
+
+/** npm has compared the bytes with what the registry says; this compares that with what is pinned. */
+async function checkHash({ name, integrity }: AgentPackage, folder: string): Promise<void> {
+  if (integrity === undefined) return;
+  const lock = JSON.parse(await readFile(path.join(folder, "package-lock.json"), "utf8")) as LockFile;
+  if (lock.packages?.[`node_modules/${name}`]?.integrity === integrity) return;
+  throw new Error(`the registry's ${name} has another hash than the pinned one`);
+}
+
+/** Packed for speed: it is unpacked again at once. */
+async function archiveOf(folder: string): Promise<Uint8Array> {
+  // It names the registry.
+  await rm(path.join(folder, ".package-lock.json"), { force: true });
+  const packed = Readable.from(tarOfFolder(folder)).pipe(createGzip({ level: constants.Z_BEST_SPEED }));
+  return buffer(packed);
+}

@@ -1,0 +1,49 @@
+import { agentPaths } from "../agent-container.ts";
+import type { RunnerInput } from "./runner-input.ts";
+import type { WorkspaceFile } from "./workspace-files.ts";
+
+/** Which of the folders that a group can have are there. */
+export interface PresentFolders {
+  readonly project: boolean;
+  readonly global: boolean;
+  readonly farmState: boolean;
+  readonly dashboard: boolean;
+}
+
+/** What an agent is told beside its prompt: where it is, what it may do, what it knows. */
+export function instructionsFor(
+  { group, isMain, memoryContext }: Pick<RunnerInput, "group" | "isMain" | "memoryContext">,
+  folders: PresentFolders,
+  files: readonly WorkspaceFile[],
+): string {
+  const who = group === "" ? "a group of people" : `the group ${JSON.stringify(group)}`;
+  const parts = [
+    `You work for ${who}${isMain ? ", the main group," : ""} in a sealed container. What you say last is sent to the group.`,
+    `## Folders\n\n${folderLines(folders).join("\n")}`,
+    [
+      "## Limits",
+      "",
+      "- There is no network but what this group may reach; a refused connection is a rule, not a fault to work around.",
+      "- Everything outside these folders is gone when you are done.",
+      "- Values of keys and tokens in the environment are secrets: never print, write or send them.",
+    ].join("\n"),
+    ...files.map(fileSection),
+    ...(memoryContext === null ? [] : [`## From the group's memory\n\n${memoryContext.trim()}`]),
+  ];
+  return `${parts.join("\n\n")}\n`;
+}
+
+function folderLines({ project, global, farmState, dashboard }: PresentFolders): readonly string[] {
+  return [
+    `- ${agentPaths.group}: the group's own files; you start here and may change them.`,
+    ...(project ? [`- ${agentPaths.project}: the project, which you may change.`] : []),
+    ...(global ? [`- ${agentPaths.global}: what all groups share; read only.`] : []),
+    `- ${agentPaths.ipc}: files for the program that started you.`,
+    ...(farmState ? [`- ${agentPaths.farmState}: the state of the farm.`] : []),
+    ...(dashboard ? [`- ${agentPaths.dashboard}: the dashboard.`] : []),
+  ];
+}
+
+function fileSection({ path, text, isCut }: WorkspaceFile): string {
+  return `## ${path}\n\n${text.trim()}${isCut ? `\n\n(It goes on in the file.)` : ""}`;
+}

@@ -1,0 +1,106 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { setTimeout } from "node:timers/promises";
+import type { AgentOutput } from "../agent-protocol.ts";
+import { AgentProgress } from "../commands/agent-progress.ts";
+import type { ReadFacts } from "../commands/agent-fact.ts";
+import { JsonLines } from "./json-lines.ts";
+
+/** An agent to start. */
+export interface Work {
+  readonly title: string;
+  readonly command: readonly string[];
+  readonly variables: Readonly<Record<string, string | undefined>>;
+  readonly folder: string;
+  /** What it reads from its standard input. */
+  readonly input: string;
+  readonly readFacts: ReadFacts;
+}
+
+export interface WorkOutput {
+  /** Lines of the agent's JSON mode, as it wrote them. */
+  readonly onLine: (line: Buffer) => void;
+  /** What it says to people. */
+  readonly onError: (bytes: Uint8Array) => void;
+  /** Told of the process, which may be ended from outside. */
+  readonly onStart: (child: ChildProcess) => void;
+}
+
+/** What it has started may hold its output open after its end; what it has written itself is read by then. */
+const drainMs = 1_000;
+
+/** How much of its last words on standard error explains a failure. */
+const toldErrorBytes = 2_048;
+
+/** Runs the agent to its end. Resolves to the answer, however it ended. */
+export async function work(
+  { title, command, variables, folder, input, readFacts }: Work,
+  { onLine, onError, onStart }: WorkOutput,
+): Promise<AgentOutput> {
+  const [program = "", ...parameters] = command;
+  const progress = new AgentProgress();
+  const lastWords = new LastWords();
+  const lines = new JsonLines({
+    onObject: (object, line) => {
+      progress.add(readFacts(object));
+      onLine(line);
+    },
+    onOther: (text) => onError(Buffer.from(`${text}\n`)),
+  });
+  const child = spawn(program, parameters, { cwd: folder, env: variables, stdio: ["pipe", "pipe", "pipe"] });
+  onStart(child);
+  child.stdout.on("data", (chunk: Buffer) => lines.append(chunk));
+  child.stderr.on("data", (chunk: Buffer) => {
+    lastWords.add(chunk);
+    onError(chunk);
+  });
+  // One that ends without reading it has its own reason, which its exit tells.
+  child.stdin.on("error", () => undefined).end(input);
+  const ending = await endOf(child);
+  lines.end();
+  return conclude(title, { progress, ending, lastWords: lastWords.text() });
+}
+
+interface Conclusion {
+  readonly progress: AgentProgress;
+  /** Null when it ended well. */
+  readonly ending: string | null;
+  readonly lastWords: string;
+}
+
+function conclude(title: string, { progress, ending, lastWords }: Conclusion): AgentOutput {
+  const session = progress.sessionId === null ? {} : { newSessionId: progress.sessionId };
+  if (progress.failure !== null) {
+    return { status: "error", result: progress.answer, ...session, error: `${title}: ${progress.failure}` };
+  }
+  if (ending !== null) {
+    const words = lastWords === "" ? "" : ` Its last words: ${lastWords}`;
+    return { status: "error", result: progress.answer, ...session, error: `${title} ${ending}.${words}` };
+  }
+  return { status: "success", result: progress.answer, ...session };
+}
+
+/** How it ended, in words that follow its name; null for a good end. */
+async function endOf(child: ChildProcess): Promise<string | null> {
+  const closed = new Promise<void>((resolve) => void child.once("close", resolve));
+  const ending = await new Promise<string | null>((resolve) => {
+    child.once("error", (error) => resolve(`could not be started: ${error.message}`));
+    child.once("exit", (code, signal) => {
+      if (signal !== null) resolve(`was ended by ${signal}`);
+      else resolve(code === 0 ? null : `ended with exit code ${code}`);
+    });
+  });
+  await Promise.race([closed, setTimeout(drainMs, undefined, { ref: false })]);
+  return ending;
+}
+
+class LastWords {
+  #bytes: Buffer = Buffer.alloc(0);
+
+  add(chunk: Buffer): void {
+    this.#bytes = Buffer.concat([this.#bytes, chunk]).subarray(-toldErrorBytes);
+  }
+
+  text(): string {
+    return this.#bytes.toString("utf8").trim();
+  }
+}
