@@ -52,6 +52,13 @@ describe.each(["docker"])("faults of the stand-in for Apple's command, on %s", (
     expect(said).toBe("");
   });
 
+  it("a daemon that takes too long is told of in the command's own words", async () => {
+    cli.fail({ kind: "late", times: 1 });
+    const { exitCode, stderr } = await cli.call(["list"]);
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining("XPC timeout for request to com.apple.container.")]);
+    expect((await cli.call(["list"])).exitCode, "once only").toBe(0);
+  });
+
   it("a connection that breaks hides work that was done", async () => {
     cli.fail({ kind: "interrupted", times: 1 });
     expect(await cli.call(["create", "--name", "hidden", minimal])).toMatchObject({ exitCode: 1, stdout: "" });
@@ -130,6 +137,8 @@ describe.each(["docker"])("faults of the stand-in for Apple's command, on %s", (
       expect(await cli.call(["inspect", "no-such"])).toMatchObject({ exitCode: 0, stdout: "[\n\n]\n" });
       expect((await cli.call(["run", "--shm-size", "1m", minimal])).exitCode).toBe(64);
       await cli.become("0.9.0");
+      const refused = await cli.call(["delete", "-f", "box", "no-such"]);
+      expect(refused.stderr).toBe('Error: notFound: "failed to delete one or more containers: ["no-such"]"\n');
       expect(await cli.call(["stop", "no-such"])).toEqual({ exitCode: 0, stdout: "", stderr: "" });
       expect((await cli.call(["exec", "no-such", "true"])).stderr).toMatch(/^Error: notFound: "/);
       await cli.become("1.4.1");

@@ -51,6 +51,9 @@ export interface AppleCli extends AsyncDisposable {
   remove(): Promise<void>;
 }
 
+/** More output fails a call of `AppleCli.call`. */
+const maxOutputBytes = 256 * 1024 ** 2;
+
 const defaultDockerHost = "unix:///var/run/docker.sock";
 
 /** Puts a stand-in into a new folder: one file that Node runs, so that each call starts quickly. */
@@ -107,7 +110,7 @@ async function readCalls(folder: string): Promise<readonly RecordedCall[]> {
 }
 
 async function call(command: string, words: readonly string[], input = ""): Promise<CallResult> {
-  const running = promisify(execFile)(command, [...words]);
+  const running = promisify(execFile)(command, [...words], { maxBuffer: maxOutputBytes });
   running.child.stdin?.on("error", () => {
     // It has ended without reading.
   });

@@ -80,6 +80,16 @@ describe.each(["docker"])("the stand-in for Apple's command, on %s", () => {
     });
   });
 
+  it("ends a program's output with the program, whoever goes on writing", async () => {
+    const run = ["run", "-d", "--rm", "--progress", "none", "--init", "--name", "loud", minimal, "sleep", "600"];
+    expect((await cli.call(run)).exitCode).toBe(0);
+    const { exitCode, stdout } = await cli.call(["exec", "loud", "sh", "-c", "(sleep 0.2; exec yes) & echo END"]);
+    expect(exitCode).toBe(0);
+    expect(stdout.startsWith("END\n")).toBe(true);
+    expect(stdout.length).toBeLessThan(16 * 1024 ** 2);
+    expect(await cli.call(["kill", "loud"])).toMatchObject({ stdout: "loud\n" });
+  });
+
   it("knows images that are there, and those that are not", async () => {
     const { exitCode, stdout } = await cli.call(["image", "inspect", minimal]);
     expect(exitCode).toBe(0);

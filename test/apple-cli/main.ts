@@ -35,12 +35,20 @@ const withoutDaemon = new Set(["system start", "system stop", "system status", "
 /** What the daemon is asked for, when it cannot be reached. */
 const outerTexts: Readonly<Record<string, string>> = { list: "failed to list containers" };
 
+/** The command's own words for a daemon that takes too long; the name of the request is a guess. */
+function lateError(command: string): CommandError {
+  const late = new CommandError("timeout", `XPC timeout for request to com.apple.container.apiserver/${command}`);
+  const outer = outerTexts[command];
+  return outer === undefined ? late : new CommandError("internalError", outer, late);
+}
+
 /** Faults that are the command's own business. */
 async function meetFault({ fault, folder: place, signals }: Context, command: string): Promise<void> {
   if (fault === "hang") {
     signals.hang();
     await new Promise(() => setInterval(() => undefined, 60_000));
   }
+  if (fault === "late") throw lateError(command);
   if (withoutDaemon.has(command) || daemonState({ fault, folder: place }) === "running") return;
   throw new ConnectionError("invalid", outerTexts[command]);
 }

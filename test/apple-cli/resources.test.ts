@@ -57,6 +57,8 @@ describe.each(["docker"])("what the stand-in for Apple's command keeps beside co
       "cat /dev/zero >/small/f",
     ];
     expect((await cli.call(fill)).stderr).toContain("No space left on device");
+    const second = await cli.call(["run", "--progress", "none", "-v", "kept:/kept", minimal, "true"]);
+    expect([second.exitCode, second.stderr]).toEqual([1, expect.stringContaining("VZErrorDomain Code=2")]);
     const used = await cli.call(["volume", "delete", "kept", "small"]);
     expect(used).toMatchObject({ exitCode: 1, stdout: "small\n" });
     expect(used.stderr).toContain("volume 'kept' is currently in use");

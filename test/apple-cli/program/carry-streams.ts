@@ -10,6 +10,8 @@ export interface StreamOptions {
   readonly outputLimit?: number | undefined;
   /** Looks at the first output before it is passed on; false keeps all of it back. */
   readonly accept?: (first: Buffer) => Promise<boolean>;
+  /** Whether that many more bytes are the program's; false ends the streams. Default: all are. */
+  readonly allows?: (bytes: number) => boolean;
 }
 
 /** Writes and waits until the reader has room. */
@@ -41,6 +43,7 @@ export async function carryStreams(connection: Hijacked, options: StreamOptions)
   let left = options.outputLimit ?? Number.POSITIVE_INFINITY;
   let accepted: boolean | undefined;
   for await (const { stream, bytes } of frames) {
+    if (options.allows?.(bytes.length) === false) break;
     accepted ??= (await options.accept?.(bytes)) ?? true;
     const passed = accepted ? bytes.subarray(0, Math.min(left, bytes.length)) : Buffer.alloc(0);
     left -= passed.length;

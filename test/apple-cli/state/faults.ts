@@ -13,6 +13,8 @@ export type FaultKind =
   | "interrupted"
   /** Containers have an address, and nothing goes through; `system stop` and `system start` mend it. */
   | "network-dead"
+  /** The daemon does not answer within the command's own time for it. */
+  | "late"
   /** Output ends too early. */
   | "truncated"
   /** Ports of this machine cannot be opened. */

@@ -67,10 +67,19 @@ export const kill: Work = async (context) => {
   });
 };
 
+/** Older versions delete nothing at all when they do not know one of the ids. */
+async function refuseUnknown({ containers, options }: Context): Promise<void> {
+  const found = await Promise.all(options.arguments.map((id) => containers.find(id)));
+  const missing = options.arguments.filter((_, index) => found[index] === undefined).map((id) => `"${id}"`);
+  if (missing.length === 0) return;
+  throw new CommandError("notFound", `failed to delete one or more containers: [${missing.join(", ")}]`);
+}
+
 /** Removes containers; with --force those too that run. Their anonymous volumes stay. */
 export const remove: Work = async (context) => {
-  const { api, options } = context;
+  const { api, options, settings } = context;
   const force = options.has("force");
+  if (!isAtLeast(settings.version, "0.11.0")) await refuseUnknown(context);
   await eachContainer(context, "delete", async ({ name, status }, id) => {
     if (status.state === "running" && !force) {
       if (options.has("all")) return "skipped";

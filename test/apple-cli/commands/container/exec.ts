@@ -7,6 +7,7 @@ import type { Found } from "../../docker/containers.ts";
 import { DockerError } from "../../docker/docker-api.ts";
 import { CommandError, ConnectionError, NotImitated, ProgramEnd } from "../../output/command-error.ts";
 import { carryStreams } from "../../program/carry-streams.ts";
+import { ExecEnd } from "../../program/exec-end.ts";
 import { startError } from "../../program/start-error.ts";
 import { checkTerminal, truncatedAfterBytes } from "./foreground.ts";
 
@@ -66,6 +67,7 @@ export const exec: Work = async (context) => {
       say.out(id);
       return;
     }
+    const end = new ExecEnd(async () => (await askState(context, made.Id)).Running);
     const streams = await api.hijack(`/exec/${made.Id}/start`, { Detach: false, Tty: terminal });
     signals.programStarted(() => undefined);
     if (fault === "interrupted") throw new ConnectionError("interrupted");
@@ -73,6 +75,7 @@ export const exec: Work = async (context) => {
     await carryStreams(streams, {
       terminal,
       input,
+      allows: (bytes) => end.allows(bytes),
       outputLimit: fault === "truncated" ? truncatedAfterBytes : undefined,
       accept: async (first) => {
         // Docker's own words come as the program's output when there is none.
@@ -92,16 +95,19 @@ export const exec: Work = async (context) => {
   }
 };
 
-async function stateOf({ api }: Context, execId: string): Promise<ExecState> {
+const askState = ({ api }: Context, execId: string): Promise<ExecState> =>
+  api.json<ExecState>("GET", `/exec/${execId}/json`);
+
+async function stateOf(context: Context, execId: string): Promise<ExecState> {
   for (;;) {
-    const state = await api.json<ExecState>("GET", `/exec/${execId}/json`);
+    const state = await askState(context, execId);
     if (!state.Running) return state;
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }
 
 /** A detached program that could not be started has ended at once, without a process. */
-async function refuseUnstarted({ api }: Context, execId: string, failed: (words: string) => Error): Promise<void> {
-  const { Running, Pid } = await api.json<ExecState>("GET", `/exec/${execId}/json`);
+async function refuseUnstarted(context: Context, execId: string, failed: (words: string) => Error): Promise<void> {
+  const { Running, Pid } = await askState(context, execId);
   if (!Running && Pid === 0) throw failed("executable file not found");
 }

@@ -1,4 +1,5 @@
 import type { Configuration } from "../../container/configuration.ts";
+import type { Mount } from "../../container/volumes.ts";
 import type { Context } from "../../context.ts";
 import { DockerError } from "../../docker/docker-api.ts";
 import { CommandError, ConnectionError, ProgramEnd } from "../../output/command-error.ts";
@@ -15,8 +16,25 @@ export function checkTerminal(terminal: boolean, input: boolean): void {
   throw new CommandError("unknown", "The operation couldn\u2019t be completed. Inappropriate ioctl for device");
 }
 
+/** Of two containers that run, only one may have a volume, unless both may only read it. */
+async function refuseSharedVolumes({ containers }: Context, { mounts }: Configuration): Promise<void> {
+  const wanted = mounts.filter(({ kind }) => kind === "volume");
+  if (wanted.length === 0) return;
+  const running = (await containers.list()).filter(({ status }) => status.state === "running");
+  const held = running.flatMap(({ configuration }) => configuration.mounts);
+  const isReadOnly = (mount: Mount): boolean => mount.options.includes("ro");
+  const clash = wanted.some((mount) =>
+    held.some((other) => other.volume === mount.volume && !(isReadOnly(mount) && isReadOnly(other))),
+  );
+  if (!clash) return;
+  const text = 'Error Domain=VZErrorDomain Code=2 "The storage device attachment is invalid."';
+  throw new CommandError("internalError", "failed to bootstrap container", new CommandError("unknown", text));
+}
+
 /** Starts the container's own program, in the version's words where that fails. */
-export async function startProgram({ api, containers, fault }: Context, configuration: Configuration): Promise<void> {
+export async function startProgram(context: Context, configuration: Configuration): Promise<void> {
+  const { api, containers, fault } = context;
+  await refuseSharedVolumes(context, configuration);
   const { argv, id, ports } = configuration;
   if (fault === "port-denied" && ports.length > 0) {
     const reason = new CommandError("unknown", "bind(descriptor:ptr:bytes:): Permission denied (errno: 13)");

@@ -9,6 +9,17 @@ async function* textsOf(response: IncomingMessage, terminal: boolean): AsyncGene
   else for await (const { bytes } of framesOf(response)) yield bytes;
 }
 
+/** Passes lines on as they come, without those that are blank. */
+async function followLines(texts: AsyncIterable<Buffer>): Promise<void> {
+  let rest = "";
+  for await (const bytes of texts) {
+    const lines = `${rest}${bytes.toString()}`.split("\n");
+    rest = lines.pop() ?? "";
+    const whole = lines.filter(Boolean).map((line) => `${line}\n`);
+    if (whole.length > 0) await writeAll(process.stdout, Buffer.from(whole.join("")));
+  }
+}
+
 /** Shows what a container's own program has written, both streams as one; --follow never ends by itself. */
 export const logs: Work = async ({ api, containers, options, say }) => {
   const id = options.argument(0);
@@ -32,7 +43,7 @@ export const logs: Work = async ({ api, containers, options, say }) => {
   const path = `/containers/${name}/logs?stdout=1&stderr=1&since=${since}&follow=${follow ? 1 : 0}`;
   const texts = textsOf(await api.stream("GET", path), configuration.terminal);
   if (follow) {
-    for await (const bytes of texts) await writeAll(process.stdout, bytes);
+    await followLines(texts);
     await new Promise(() => setInterval(() => undefined, 60_000));
   }
   const chunks: Buffer[] = [];
