@@ -8,7 +8,7 @@ import { environmentTable, otherVariables } from "../src/config/layers/environme
 import { settingsKeys } from "../src/config/layers/settings-keys.ts";
 import { errorCatalogue } from "../src/errors/catalogue.ts";
 import { operationTable } from "../src/operations/table.ts";
-import { agentVariables } from "../src/workloads/agent/commands/agent-table.ts";
+import { agentVariables } from "../src/policy/agents/agent-variable-table.ts";
 import { projectFolder } from "./helpers/project-folder.ts";
 
 const read = (path: string): string => readFileSync(join(projectFolder, path), "utf8");
@@ -40,7 +40,11 @@ function fieldsOf(schema: z.ZodType): readonly string[] {
   return fields;
 }
 
-const variables = new Set([...Object.keys(environmentTable), ...otherVariables, ...agentVariables.keys()]);
+const variables = new Set([
+  ...Object.keys(environmentTable),
+  ...otherVariables,
+  ...agentVariables.map(({ name }) => name),
+]);
 const keys = new Set(settingsKeys.map(({ key }) => key));
 const tools = new Set(operationTable.filter(({ tool }) => tool !== undefined).map(({ name }) => name));
 const fields = new Set(
