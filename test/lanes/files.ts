@@ -66,6 +66,7 @@ export const rareFiles: readonly string[] = [
   "test/e2e/sweep.test.ts",
   "test/e2e/test-disk.test.ts",
   "test/e2e/tooling-files.test.ts",
+  "test/e2e/wrapped-runners.test.ts",
   "test/e2e/traces.test.ts",
   "test/e2e/upstream-proxy.test.ts",
   "test/security/cohabitants.test.ts",

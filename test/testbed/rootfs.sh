@@ -70,7 +70,7 @@ rootfs_node() {
   local parts=$2
   npm_unpack "node-$(node_platform)@24" "$parts/node" || return
   npm_unpack npm@11 "$parts/npm" || return
-  debian_rootfs "$1" '' \
+  debian_rootfs "$1" make \
     'chroot "$1" groupadd -g 1000 node' \
     'chroot "$1" useradd -m -u 1000 -g node -s /bin/bash node' \
     'mkdir -p "$1/usr/local/lib/node_modules"' \
