@@ -3,19 +3,11 @@ import { mkdtempSync, realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
+import { npmRegistryFault } from "../helpers/npm-registry.ts";
 import { engines, useGlovebox } from "../helpers/open-glovebox.ts";
 import { testImages } from "../helpers/test-images.ts";
 
-/** Why the registry that this machine's npm uses cannot be tried; null when it answers. */
-const npmFault = ((): string | null => {
-  try {
-    execFileSync("npm", ["view", "is-number", "version"], { stdio: "ignore", timeout: 30_000 });
-    return null;
-  } catch (error) {
-    return `this machine's npm registry does not answer (${String(error).slice(0, 80)})`;
-  }
-})();
-
+const npmFault = npmRegistryFault();
 const directory = realpathSync(mkdtempSync(path.join(tmpdir(), "glovebox-packages-")));
 afterAll(() => execFileSync("sh", ["-c", 'chmod -R u+w "$1" && rm -r "$1"', "sh", directory]));
 

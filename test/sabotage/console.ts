@@ -42,6 +42,14 @@ export const consoleSabotages: readonly Sabotage[] = [
     name: "shows a preview in a frame",
   },
   {
+    id: "console: its lesser words are hard to read",
+    file: "src/console/styles/base.css",
+    find: "--muted: #9ba3b2;",
+    replace: "--muted: #5b6270;",
+    test: "test/e2e/console-accessibility.test.ts",
+    name: "in dark > has pages that everyone can use",
+  },
+  {
     id: "console: every page may frame it",
     file: "src/http/console/console-routes.ts",
     find: "    \"frame-ancestors 'none'\",\n",

@@ -73,4 +73,20 @@ export const previewsSabotages: readonly Sabotage[] = [
     test: "test/e2e/preview-secrets.test.ts",
     name: "show in no log, alert, answer or record",
   },
+  {
+    id: "previews: a program that goes on printing hides its errors",
+    file: "src/workloads/preview/errors/output-scan.ts",
+    find: "const openMs = 1_000;",
+    replace: "const openMs = 60_000;",
+    test: "src/workloads/preview/errors/output-scan.test.ts",
+    name: "within two seconds, whatever the program goes on to print",
+  },
+  {
+    id: "previews: a silent port is told of at once",
+    file: "src/workloads/preview/watch-port.ts",
+    find: "monotonicMs() >= lateMs",
+    replace: "monotonicMs() <= lateMs",
+    test: "src/workloads/preview/watch-port.test.ts",
+    name: "is told of when its two minutes are over and not before",
+  },
 ];

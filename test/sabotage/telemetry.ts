@@ -257,6 +257,14 @@ const stored: readonly Sabotage[] = [
     test: runs.test,
     name: "in sqlite > lists a principal's ended runs by their labels",
   },
+  {
+    id: "logs: what the store missed hides what memory holds",
+    file: "src/operations/logs/read-page.ts",
+    find: "const reachesOver = before !== undefined",
+    replace: "const reachesOver = before === undefined",
+    test: "test/e2e/log-pages.test.ts",
+    name: "shows them, and counts those that nobody has",
+  },
 ];
 
 /** Samples, alerts, the server's own metrics, and what the store keeps. */

@@ -1,4 +1,4 @@
-import { offsetsOf, type LogEntry, type LogStream } from "../../telemetry/logs/log-entry.ts";
+import { droppedEntry, offsetsOf, type LogEntry, type LogStream } from "../../telemetry/logs/log-entry.ts";
 import type { PlatformParts } from "../handling/platform-parts.ts";
 import type { FoundLog } from "./find-log.ts";
 
@@ -20,12 +20,16 @@ export interface Page {
 const maxPageBytes = 8 * 1024 * 1024;
 
 /** From memory, or where that holds no more from the store. */
-export async function readPage({ store }: PlatformParts, log: FoundLog, query: PageQuery): Promise<Page> {
+export async function readPage(
+  { store }: Pick<PlatformParts, "store">,
+  log: FoundLog,
+  query: PageQuery,
+): Promise<Page> {
   const { ring, sandbox, principal } = log;
   const isHeld = ring !== undefined && query.offset >= ring.firstOffset;
   if (!isHeld && store !== null) {
-    const wanted = { ...query, sandbox, principal };
-    const stored = bounded(await store.readEntries({ ...wanted, before: ring?.firstOffset }));
+    const wanted = { ...query, sandbox, principal, before: ring?.firstOffset };
+    const stored = joined(bounded(await store.readEntries(wanted)), wanted);
     const last = stored.at(-1);
     if (last !== undefined) {
       const nextOffset = last.offset + offsetsOf(last);
@@ -36,6 +40,27 @@ export async function readPage({ store }: PlatformParts, log: FoundLog, query: P
   }
   if (ring === undefined) return { entries: [], nextOffset: query.offset, isOver: true };
   return readHeld(ring, query);
+}
+
+interface Joint extends PageQuery {
+  /** What memory holds from this offset on is read there; undefined: it holds nothing. */
+  readonly before: number | undefined;
+}
+
+/**
+ * Stored entries as they join what was read before and what memory holds: an entry that stands for missing ones may reach
+ * over both, because what found no room on its way to the store may still be in memory.
+ */
+function joined(stored: readonly LogEntry[], { offset, limit, stream, before }: Joint): readonly LogEntry[] {
+  const [first] = stored;
+  const last = stored.at(-1);
+  if (first === undefined || last === undefined) return stored;
+  // Other streams' entries lie between those of one.
+  const isGap = stream === undefined && first.offset > offset;
+  const gap = isGap ? [droppedEntry(first.source, { offset, count: first.offset - offset }, first.stampMs)] : [];
+  const reachesOver = before !== undefined && last.dropped > 0 && last.offset + last.dropped > before;
+  const cut = reachesOver ? droppedEntry(last.source, { ...last, count: before - last.offset }, last.stampMs) : last;
+  return [...gap, ...stored.slice(0, -1), cut].slice(0, limit);
 }
 
 /** What is held may have to be read in several goes until enough entries of the stream are found. */

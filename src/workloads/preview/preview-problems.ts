@@ -1,8 +1,19 @@
 import { GloveboxError } from "../../errors/glovebox-error.ts";
+import type { Redaction } from "../../policy/redaction/redaction.ts";
 import type { BackgroundProcess } from "../place/background/background-process.ts";
+import { secretWarnings } from "../run/explain-secrets.ts";
 import { placeOfError } from "./errors/error-place.ts";
 import type { PreviewError } from "./errors/error-scanner.ts";
 import { startWithinMs } from "./watch-port.ts";
+
+/** What a preview's caller should know of its output, one sentence each; `redaction`: of its secrets, null before its start. */
+export function hintsOf(command: string, logs: string, redaction: Redaction | null): readonly string[] {
+  const isOfWebpack = logs.includes("[webpack-dev-server]") && !/web-?socket-?url/i.test(command);
+  return [...(redaction === null ? [] : secretWarnings(redaction)), ...(isOfWebpack ? [webpackHint] : [])];
+}
+
+const webpackHint =
+  "webpack-dev-server: its pages look for updates at the server's own port unless told otherwise: --client-web-socket-url auto://0.0.0.0:0/ws, or client.webSocketURL in devServer.";
 
 /** Why a preview is over, for its status and for an alert. */
 export interface PreviewEnd {

@@ -15,14 +15,13 @@ import { connectToProgram } from "../place/background/connect-to-program.ts";
 import { Place } from "../place/place.ts";
 import { copyFolder } from "../project/copy-project.ts";
 import type { LiveCopy } from "../project/live/live-copy.ts";
-import { secretWarnings } from "../run/explain-secrets.ts";
 import type { PreviewError } from "./errors/error-scanner.ts";
 import { OutputScan } from "./errors/output-scan.ts";
 import { followProject } from "./follow-project.ts";
 import { OngoingErrors } from "./ongoing-errors.ts";
 import { openPreviewSandbox, type PreviewSandbox } from "./open-preview-sandbox.ts";
 import type { PreviewParts, PreviewStart } from "./preview-parts.ts";
-import { exitOf, exitOfInstallation, silenceOf } from "./preview-problems.ts";
+import { exitOf, exitOfInstallation, hintsOf, silenceOf } from "./preview-problems.ts";
 import type { PreviewSpec } from "./preview-spec.ts";
 import { startServer } from "./start-server.ts";
 import { watchPort } from "./watch-port.ts";
@@ -102,7 +101,7 @@ export class Preview {
   }
 
   get warnings(): readonly string[] {
-    return [...this.#warnings, ...(this.#redaction === null ? [] : secretWarnings(this.#redaction))];
+    return [...this.#warnings, ...hintsOf(this.spec.command, this.logs, this.#redaction)];
   }
 
   /** What was run to install; null: nothing. */

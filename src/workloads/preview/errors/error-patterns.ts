@@ -16,6 +16,7 @@ const heads: readonly Head[] = [
   { form: /\[(?:PARSE_ERROR|UNRESOLVED_IMPORT|UNRESOLVED_ENTRY|MISSING_EXPORT|TRANSFORM_ERROR)\]/, nature: "build" },
   // Next.
   { form: /^\s*⨯\s/, nature: "build" },
+  { form: /^\[browser\] \S+\.\w+:\d+:\d+$/, nature: "build" },
   { form: /^Failed to compile\b/, nature: "build" },
   // webpack, and what is built on it.
   { form: /^ERROR in \S/, nature: "build" },

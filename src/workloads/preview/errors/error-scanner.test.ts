@@ -22,6 +22,11 @@ const next = ` ⨯ ./app/page.tsx:5:1
 Parsing ecmascript source code failed
 > 5 | export default
 Expected an expression`;
+const nextInBrowser = `[browser] ./app/word.jsx:6:14
+Error: Unexpected token \`=\`. Expected yield, an identifier, [ or {
+> 6 | export const = 1;
+
+Parsing ecmascript source code failed`;
 const webpack = `ERROR in ./src/index.js 3:4
 Module parse failed: Unexpected token (3:4)
 You may need an appropriate loader`;
@@ -56,6 +61,7 @@ describe("errors in the output of a preview", () => {
   it.each([
     ["Vite's", vite, "src/main.js", 12, /Failed to resolve import/],
     ["Next's", next, "app/page.tsx", 5, /page\.tsx/],
+    ["those that Next shows in the browser", nextInBrowser, "app/word.jsx", 6, /word\.jsx/],
     ["webpack's", webpack, "src/index.js", 3, /ERROR in/],
     ["those that Babel found", babel, "src/App.js", 7, /Failed to compile/],
     ["esbuild's", esbuild, "src/app.ts", 3, /Expected ";"/],
@@ -82,6 +88,7 @@ describe("errors in the output of a preview", () => {
     "0 errors, 0 warnings",
     "Listening at http://localhost:3000",
     "webpack 5.90.0 compiled with 1 error in 30 ms",
+    "[browser] loaded http://localhost:3000/app.js:1:2",
     "look at (http://localhost:3000/a.js:1:2)",
   ])("%s is none", (line) => expect(told(`before\n${line}\nafter`)).toEqual([]));
 

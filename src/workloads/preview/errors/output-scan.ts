@@ -5,6 +5,8 @@ import { ErrorScanner, type ErrorScannerListener } from "./error-scanner.ts";
 
 /** After so long without a further line an error is told with what there is of it. */
 const quietMs = 300;
+/** After so long it is told anyway, whatever follows: an alert has two seconds (SPEC PV3). */
+const openMs = 1_000;
 /** A line that does not end is cut here. */
 const maxLineCharacters = 8_192;
 /** Lines that are looked at in a second: a flood is not read. */
@@ -21,6 +23,8 @@ export class OutputScan {
   readonly #streams: Readonly<Record<OutputChunk["stream"], Stream>>;
   readonly #monotonicMs: () => number;
   #quiet: NodeJS.Timeout | undefined;
+  /** Since when an error is open; null: none is. */
+  #openedMs: number | null = null;
   #second = 0;
   #linesInSecond = 0;
 
@@ -43,14 +47,28 @@ export class OutputScan {
       if (!this.#isPaceLeft()) break;
       stream.scanner.line(stripVTControlCharacters(line.slice(0, maxLineCharacters)).trimEnd());
     }
-    clearTimeout(this.#quiet);
-    if (this.#isOpen) this.#quiet = setTimeout(() => this.flush(), quietMs).unref();
+    this.#await();
   }
 
   /** Tells what is open: nothing follows. */
   flush(): void {
     clearTimeout(this.#quiet);
+    this.#openedMs = null;
     for (const { scanner } of Object.values(this.#streams)) scanner.flush();
+  }
+
+  /** Tells what is open when no more lines come, or when it has been open for long. */
+  #await(): void {
+    clearTimeout(this.#quiet);
+    if (!this.#isOpen) {
+      this.#openedMs = null;
+      return;
+    }
+    const nowMs = this.#monotonicMs();
+    this.#openedMs ??= nowMs;
+    const leftMs = this.#openedMs + openMs - nowMs;
+    if (leftMs <= 0) this.flush();
+    else this.#quiet = setTimeout(() => this.flush(), Math.min(quietMs, leftMs)).unref();
   }
 
   get #isOpen(): boolean {
