@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { cellOf, type Behaviours } from "../scripts/engine-table/cell.ts";
 import { withEngineTable } from "../scripts/engine-table/document.ts";
+import { appleSubject } from "./engine-contract/apple-subject.ts";
 import { collectBehaviours } from "./engine-contract/collect-behaviours.ts";
 import { behavioursOf, guaranteeGroups } from "./engine-contract/guarantees.ts";
 import { preloadSubject } from "./engine-contract/preload-subject.ts";
@@ -31,13 +32,16 @@ describe("the tables of docs/engines.md", () => {
     expect(tests.filter((path) => !existsSync(join(projectFolder, path)))).toEqual([]);
   });
 
-  it.each([...Object.values(subjects), preloadSubject])("has no exception of $name that nobody asks for", (subject) => {
-    const unasked = Object.keys(subject.exceptions).filter((id) => {
-      const cell = cellOf({ title: "", behaviours: [id] }, { ...(subject as Subject), exceptions: {} }, behaviours);
-      return cell.word !== "yes";
-    });
-    expect(unasked).toEqual([]);
-  });
+  it.each([...Object.values(subjects), appleSubject, preloadSubject])(
+    "has no exception of $name that nobody asks for",
+    (subject) => {
+      const unasked = Object.keys(subject.exceptions).filter((id) => {
+        const cell = cellOf({ title: "", behaviours: [id] }, { ...(subject as Subject), exceptions: {} }, behaviours);
+        return cell.word !== "yes";
+      });
+      expect(unasked).toEqual([]);
+    },
+  );
 });
 
 describe("cellOf", () => {

@@ -48,6 +48,8 @@ describe("lanes of tests", () => {
     ["sessions on podman > as on docker", true, "podman"],
     ["engine contract: docker > limits > limits.cpu: a share", false, "alone"],
     ["engine contract: docker > limits > limits.cpus: another", false, "docker"],
+    ["engine contract: apple > losses > a container on podman", false, "docker"],
+    ["engine contract: apple > files > a", true, "docker-rare"],
   ])("%s (rare: %s) is in %s", (fullName, rare, project) => {
     const projects: EngineProject[] = ["docker", "podman", "runsc", "local", "docker-rare", "alone"];
     expect(projectOf({ fullName, rare }, projects)).toBe(project);

@@ -1,3 +1,4 @@
+import { appleSubject } from "../../test/engine-contract/apple-subject.ts";
 import { collectBehaviours } from "../../test/engine-contract/collect-behaviours.ts";
 import { guaranteeGroups } from "../../test/engine-contract/guarantees.ts";
 import { preloadSubject } from "../../test/engine-contract/preload-subject.ts";
@@ -10,7 +11,7 @@ export function withEngineTable(text: string): string {
   const { docker, podman, runsc, local } = subjects;
   const body = renderEngineTable({
     groups: guaranteeGroups,
-    subjects: [docker, podman, runsc, local, preloadSubject],
+    subjects: [docker, podman, runsc, appleSubject, local, preloadSubject],
     behaviours: collectBehaviours(),
   });
   return replaceMarked(text, "engine-table", body);

@@ -1,7 +1,13 @@
 import { expect } from "vitest";
 import { fixtureProgram } from "../helpers/fixture-program.ts";
 import type { Topic } from "./behaviour.ts";
+import type { Scene } from "./scene.ts";
 import { mebibyte } from "../../src/base/bytes.ts";
+
+/** A small limit, in MiB, that the engine takes. */
+function small({ subject }: Scene): number {
+  return subject.smallMemoryMb ?? 64;
+}
 
 /** Memory has a limit, and whoever goes beyond it is known. */
 export const memory: Topic = (behaviour) => {
@@ -11,10 +17,12 @@ export const memory: Topic = (behaviour) => {
     async (scene) => {
       const container = await scene.idle({
         image: scene.subject.images.python,
-        limits: { memoryBytes: 64 * mebibyte },
+        limits: { memoryBytes: small(scene) * mebibyte },
       });
       expect(await container.stats()).toMatchObject({ oomKills: 0 });
-      expect(await scene.run(container, fixtureProgram("allocates.py", "256"))).toMatchObject({ exitCode: 137 });
+      expect(await scene.run(container, fixtureProgram("allocates.py", String(4 * small(scene))))).toMatchObject({
+        exitCode: 137,
+      });
       expect((await container.stats()).oomKills).toBeGreaterThan(0);
       expect(await scene.run(container, ["true"]), "the container goes on").toMatchObject({ exitCode: 0 });
     },
@@ -27,9 +35,11 @@ export const memory: Topic = (behaviour) => {
     async (scene) => {
       const container = await scene.idle({
         image: scene.subject.images.python,
-        limits: { memoryBytes: 128 * mebibyte },
+        limits: { memoryBytes: 2 * small(scene) * mebibyte },
       });
-      expect(await scene.run(container, fixtureProgram("allocates.py", "64"))).toMatchObject({ exitCode: 0 });
+      expect(await scene.run(container, fixtureProgram("allocates.py", String(small(scene))))).toMatchObject({
+        exitCode: 0,
+      });
       expect(await container.stats()).toMatchObject({ oomKills: 0 });
     },
     { capability: "oomReporting" },
@@ -41,9 +51,11 @@ export const memory: Topic = (behaviour) => {
     async (scene) => {
       const container = await scene.idle({
         image: scene.subject.images.python,
-        limits: { memoryBytes: 64 * mebibyte },
+        limits: { memoryBytes: small(scene) * mebibyte },
       });
-      const programs = await Promise.all([1, 2].map(() => scene.exec(container, fixtureProgram("allocates.py", "40"))));
+      const programs = await Promise.all(
+        [1, 2].map(() => scene.exec(container, fixtureProgram("allocates.py", String((small(scene) * 5) / 8)))),
+      );
       // Whichever has got its memory keeps it until the other has ended.
       const ends = programs.map((program) => program.process.exit.then(({ exitCode }) => exitCode));
       expect(await Promise.race(ends)).toBe(137);
@@ -58,9 +70,12 @@ export const memory: Topic = (behaviour) => {
     async (scene) => {
       const container = await scene.idle({
         image: scene.subject.images.python,
-        limits: { memoryBytes: 64 * mebibyte },
+        limits: { memoryBytes: small(scene) * mebibyte },
       });
-      const { exitCode, stdout } = await scene.run(container, fixtureProgram("outlives-a-greedy-child.py", "256"));
+      const { exitCode, stdout } = await scene.run(
+        container,
+        fixtureProgram("outlives-a-greedy-child.py", String(4 * small(scene))),
+      );
       expect({ exitCode, stdout: stdout.toString() }).toEqual({ exitCode: 0, stdout: "child ended -9\n" });
       expect((await container.stats()).oomKills).toBeGreaterThan(0);
     },
@@ -82,8 +97,8 @@ export const memory: Topic = (behaviour) => {
     "memory.main",
     "a main process beyond the limit is known to have run out of memory",
     async (scene) => {
-      const changes = { image: scene.subject.images.python, limits: { memoryBytes: 64 * mebibyte } };
-      const { container, main } = await scene.main(fixtureProgram("allocates.py", "256"), changes);
+      const changes = { image: scene.subject.images.python, limits: { memoryBytes: small(scene) * mebibyte } };
+      const { container, main } = await scene.main(fixtureProgram("allocates.py", String(4 * small(scene))), changes);
       expect(await main.finish()).toMatchObject({ exitCode: 137 });
       expect(await container.wait()).toEqual({ running: false, exitCode: 137, oomKilled: true });
       expect(await container.inspect()).toEqual({ running: false, exitCode: 137, oomKilled: true });

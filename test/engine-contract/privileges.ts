@@ -18,8 +18,8 @@ function noCapabilities({ subject }: Scene): Status {
   return { ...noCapability, ...(subject.ownKernel === true ? {} : { CapAmb: noCapability.CapPrm }) };
 }
 
-function noNewPrivileges({ subject }: Scene): Status {
-  return subject.ownKernel === true ? {} : { NoNewPrivs: "1" };
+function noNewPrivileges({ subject, capabilities }: Scene): Status {
+  return subject.ownKernel === true || capabilities.noNewPrivileges !== "yes" ? {} : { NoNewPrivs: "1" };
 }
 
 async function statusIn(scene: Scene, container: Container, user?: string): Promise<Status> {

@@ -88,10 +88,11 @@ export const scratch: Topic = (behaviour) => {
     "scratch.shared-memory-default",
     "/dev/shm has an eighth of the memory at most when nothing is said",
     async (scene) => {
-      const container = await scene.idle({ limits: { memoryBytes: 128 * mebibyte } });
+      const memoryBytes = (scene.subject.smallMemoryMb ?? 128) * mebibyte;
+      const container = await scene.idle({ limits: { memoryBytes } });
       const { stdout } = await scene.run(container, fixtureProgram("fills-a-file.sh", "/dev/shm/fill", "64"));
-      expect(filledTo(stdout)).toBeLessThanOrEqual(16 * mebibyte);
-      expect(filledTo(stdout)).toBeGreaterThan(8 * mebibyte);
+      expect(filledTo(stdout)).toBeLessThanOrEqual(memoryBytes / 8);
+      expect(filledTo(stdout)).toBeGreaterThan(memoryBytes / 16);
     },
   );
 

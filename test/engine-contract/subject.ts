@@ -18,6 +18,10 @@ export interface Subject {
    * no-new-privileges in a process's status, and says "No route to host" where there is no network.
    */
   readonly ownKernel?: true;
+  /** A small memory limit that the engine takes, in MiB; default 64. */
+  readonly smallMemoryMb?: number;
+  /** Topics that `npm run test:full` alone tries with it, and why. */
+  readonly rareTopics?: Readonly<Record<string, string>>;
   /** A new adapter to the real engine; the suite closes it. */
   readonly make: () => Promise<Engine>;
   /** An adapter that is told to find its engine at this socket. */

@@ -16,6 +16,7 @@ export const aloneFiles: readonly string[] = [
  * operator must open, machines where neither namespaces nor root are to be had, and other people's programs.
  */
 export const rareFiles: readonly string[] = [
+  "test/e2e/apple-faults.test.ts",
   "test/e2e/clock-jump.test.ts",
   "test/e2e/console-preview.test.ts",
   "test/e2e/copy-command.test.ts",
@@ -84,6 +85,7 @@ export const longFiles: readonly string[] = [
   "test/engine-contract/contract.runsc.test.ts",
   "test/engine-contract/contract.docker.test.ts",
   "test/engine-contract/contract.podman.test.ts",
+  "test/engine-contract/contract.apple.test.ts",
   "test/security/cohabitants.test.ts",
   "test/security/probes.test.ts",
   "test/e2e/corpus.test.ts",

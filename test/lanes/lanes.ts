@@ -17,8 +17,14 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 const loop =
   /describe\.(?:each|for)\(\s*(?:engines|places|allOwners|testedOwners|cases|\[cases\[|doors|\["(?:docker|podman)")/;
 
-/** gVisor is Docker's, in the names of tests too. */
-const engineWord = /docker with runsc|runsc|gVisor|docker|podman/;
+/** gVisor is Docker's, in the names of tests too; and what stands in for Apple's command runs on Docker. */
+const engineWord = /contract: apple|docker with runsc|runsc|gVisor|docker|podman/;
+const laneOfWord: Readonly<Record<string, Lane>> = {
+  "contract: apple": "docker",
+  docker: "docker",
+  podman: "podman",
+  local: "local",
+};
 
 /** A behaviour of the contract that others' use of the processors would hide. */
 const aloneBehaviour = /(?:^|[ >])limits\.cpu:/;
@@ -38,8 +44,8 @@ export function pathOf(file: string): string {
 
 /** Lanes that a file of tests may have a part of, by what it says. */
 function lanesOf(path: string, text: string): readonly Lane[] {
-  const contract = /engine-contract\/contract\.(docker|podman|runsc)\.test\.ts$/.exec(path)?.[1];
-  if (contract !== undefined) return [contract as Lane];
+  const contract = /engine-contract\/contract\.(docker|podman|runsc|apple)\.test\.ts$/.exec(path)?.[1];
+  if (contract !== undefined) return [contract === "apple" ? "docker" : (contract as Lane)];
   if (!loop.test(text)) return ["local"];
   return lanes.filter((lane) => lane !== "runsc" || /\bplaces\b|runsc|gVisor/.test(text));
 }
@@ -50,8 +56,8 @@ export function projectsOf(path: string): readonly EngineProject[] {
   const text = readFileSync(join(root, path), "utf8");
   const own = aloneFiles.includes(path) ? (["alone"] as const) : lanesOf(path, text);
   if (rareFiles.includes(path)) return own.map((lane) => `${lane}-rare` as const);
-  // Behaviours that are rare on gVisor are marked where they stand.
-  const mixed = text.includes("rareTag") || own[0] === "runsc";
+  // Behaviours that are rare on gVisor, and over Apple's command, are marked where they stand.
+  const mixed = text.includes("rareTag") || own[0] === "runsc" || path.includes("contract.apple.");
   const projects = mixed ? own.flatMap((lane) => [lane, `${lane}-rare` as const]) : own;
   return path.includes("engine-contract/contract.") ? [...projects, "alone"] : projects;
 }
@@ -63,7 +69,7 @@ export function projectOf(
 ): EngineProject {
   if (aloneBehaviour.test(test.fullName) && projects.includes("alone")) return "alone";
   const word = engineWord.exec(test.fullName)?.[0] ?? "local";
-  const named = word === "docker" || word === "podman" || word === "local" ? word : "runsc";
+  const named = laneOfWord[word] ?? "runsc";
   const of = (lane: string): EngineProject | undefined =>
     projects.find((project) => project === `${lane}${test.rare ? "-rare" : ""}`) ??
     projects.find((project) => project.replace("-rare", "") === lane);

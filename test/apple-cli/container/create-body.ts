@@ -40,6 +40,8 @@ function mountOf({ kind, source, destination, options, volume }: Mount, volumeNa
     Source: kind === "virtiofs" ? source : volumeName(volume ?? ""),
     Target: destination,
     ReadOnly: options.includes("ro"),
+    // What the operator has mounted below would be writable; a machine's share is read-only as a whole.
+    ...(kind === "virtiofs" ? { BindOptions: { NonRecursive: options.includes("ro") } } : {}),
     ...(kind === "volume" ? { VolumeOptions: { NoCopy: true } } : {}),
   };
 }

@@ -4,16 +4,13 @@ import type { MountSpec, ScratchSpec } from "../../container-spec.ts";
 import { option } from "./option.ts";
 
 /**
- * A file or folder of this machine as an option. One form takes no colon in a path, the other no comma and no equals
- * sign, and no single file.
- * @throws UNSUPPORTED for a path that neither takes
+ * A file or folder of this machine as an option, without devices and setuid programs. The other form of it, `--mount`,
+ * takes colons, but neither single files nor these options.
+ * @throws UNSUPPORTED for a path with a colon
  */
 export function mountOption({ source, target, readOnly }: MountSpec): string {
-  if (!`${source}${target}`.includes(":")) {
-    return option("volume", `${source}:${target}${readOnly ? ":ro" : ""}`);
-  }
-  if (/[,=]/.test(`${source}${target}`)) throw unspeakablePath(target);
-  return option("mount", `type=bind,source=${source},target=${target}${readOnly ? ",readonly" : ""}`);
+  if (`${source}${target}`.includes(":")) throw colonInPath(target);
+  return option("volume", `${source}:${target}:${readOnly ? "ro," : ""}nosuid,nodev`);
 }
 
 /** A writable folder in memory as an option: whole MiB, rounded down, one at least. */
@@ -23,9 +20,9 @@ export function scratchOption({ path, sizeBytes }: ScratchSpec): string {
   return option("mount", `type=tmpfs,target=${path},size=${size}m,mode=1777`);
 }
 
-function unspeakablePath(target: string): GloveboxError {
-  return new GloveboxError("UNSUPPORTED", `What is to be mounted at ${target} has a path that cannot be mounted.`, {
-    suggestion: "Rename the folder: a path with a colon must have no comma and no equals sign.",
+function colonInPath(target: string): GloveboxError {
+  return new GloveboxError("UNSUPPORTED", `What is to be mounted at ${target} has a colon in its path.`, {
+    suggestion: "Rename the folder: engine apple takes no colon in the path of a mount.",
     context: { engine: "apple", target },
   });
 }

@@ -1,0 +1,89 @@
+import { guardEngine } from "../../src/engines/guarded-engine.ts";
+import type { Engine } from "../../src/engines/engine.ts";
+import type { AppleCli } from "../apple-cli/install.ts";
+import { subjects } from "./subjects.ts";
+import type { Subject } from "./subject.ts";
+
+let installed: Promise<AppleCli> | undefined;
+
+/** The stand-in for the `container` command, which all engines of this process share. */
+function standIn(): Promise<AppleCli> {
+  installed ??= import("../apple-cli/install.ts").then(({ installAppleCli }) => installAppleCli());
+  return installed;
+}
+
+/** Removes it with all that was made by it. */
+export async function removeStandIn(): Promise<void> {
+  await (await installed)?.remove();
+  installed = undefined;
+}
+
+async function apple(): Promise<Engine> {
+  const { binFolder } = await standIn();
+  const { AppleEngine } = await import("../../src/engines/apple/apple-engine.ts");
+  const environment = { ...process.env, PATH: `${binFolder}:${process.env["PATH"]}` } as Record<string, string>;
+  return guardEngine(new AppleEngine({ environment, architecture: process.arch }));
+}
+
+const byInside = "what happens inside a container is the same code on every engine, over an exec that other topics try";
+const noOption = "the command has no option for it: the boundary of a virtual machine stands in";
+const noOomFlag =
+  "the service does not tell of out-of-memory kills; the keeper counts them, and a command of its own has none";
+const slow = "it makes dozens of containers or execs, each of which is several calls of a command";
+
+/** Apple's `container` command, in whose place stands one of ours that runs its programs on Docker. */
+export const appleSubject: Subject = {
+  name: "apple",
+  requirement: "docker",
+  make: apple,
+  removeImage: async (reference) => {
+    await (await standIn()).call(["image", "delete", "--force", reference]);
+  },
+  images: subjects.docker.images,
+  environmentNames: ["PATH", "HOME", "HOSTNAME"],
+  smallMemoryMb: 256,
+  rareTopics: {
+    "back-pressure": slow,
+    multitudes: slow,
+    variables: byInside,
+    files: byInside,
+    "refusals of files": byInside,
+    "file trees": byInside,
+    "updates of trees": byInside,
+    "live copies": byInside,
+    "hostile answers": byInside,
+    connect: byInside,
+    cancellation: slow,
+    "cancellation of programs": slow,
+    "edges of the exact kill": byInside,
+    "stopped helpers": byInside,
+    "process tree": byInside,
+    cohabitant: byInside,
+  },
+  mustDeclare: {
+    ...subjects.docker.mustDeclare,
+    isolation: "vm",
+    seccomp: { substitute: "the boundary of a virtual machine" },
+    noNewPrivileges: { substitute: "the boundary of a virtual machine" },
+    setuidRefusal: { substitute: "a watch over the project that clears the bits and alerts" },
+    pidsLimit: { substitute: "`--ulimit nproc` for each user inside a virtual machine" },
+    diskLimit: "no",
+  },
+  exceptions: {
+    "privileges.no-new-privileges": noOption,
+    "privileges.seccomp": noOption,
+    "privileges.seccomp-denies": noOption,
+    "privileges.setuid-bits": "there is no filter of ours: a watch over the project clears the bits",
+    "privileges.setuid-bits-as-root": "as above",
+    "scratch.inodes":
+      "the command takes no limit on a tmpfs's files: the memory limit ends a flood of empty ones (about 1 KB each)",
+    "mounts.no-setuid":
+      "the command is asked to mount without setuid programs, which Docker, on which the stand-in for it runs, cannot",
+    "mounts.identity":
+      "the mounts of a virtual machine cannot be seen from the host: a project inside a folder that another sandbox may write to is refused",
+    "memory.main": noOomFlag,
+    "memory.main-not-oom": noOomFlag,
+    "limits.cpu": "it gives whole CPUs only: a part of one is refused",
+  },
+  untried: {},
+};
