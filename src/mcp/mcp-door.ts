@@ -4,6 +4,8 @@ import type { OperationContract } from "../operations/contract/operation-contrac
 import type { Platform } from "../platform/platform.ts";
 import type { ToolContext } from "./tools/call-tool.ts";
 import { offeredTools } from "./tools/offered-tool.ts";
+import { toolDeployment } from "./tools/schemas/tool-deployment.ts";
+import type { ToolProfile } from "./tools/tool-profiles.ts";
 import { KeptTexts } from "../calls/kept-texts.ts";
 import { createMcpServer } from "./mcp-server.ts";
 import { RunningCalls } from "../calls/running-calls.ts";
@@ -12,6 +14,8 @@ export interface McpDoorOptions {
   readonly platform: Platform;
   /** Those that are for everyone and have the form of a tool are offered. */
   readonly operations: readonly OperationContract[];
+  /** Which of them; default: all. */
+  readonly profiles?: readonly ToolProfile[] | undefined;
   /** Of Glovebox. */
   readonly version: string;
   /** A call that takes longer is answered with its id, and goes on. */
@@ -30,12 +34,12 @@ export class McpDoor {
   readonly #version: string;
   #ending: { readonly calls: Promise<unknown>; readonly sinceMs: number } | undefined;
 
-  constructor({ platform, operations, version, answerWithinMs }: McpDoorOptions) {
+  constructor({ platform, operations, profiles = ["all"], version, answerWithinMs }: McpDoorOptions) {
     this.platform = platform;
     this.#version = version;
     const { call, alertBook, logger, monotonicMs } = platform;
     this.#tools = {
-      offered: offeredTools(operations),
+      offered: offeredTools(operations, profiles),
       callOperation: call,
       alertBook,
       calls: new RunningCalls(monotonicMs),
@@ -51,7 +55,7 @@ export class McpDoor {
     return createMcpServer({
       tools: this.#tools,
       timing: this.platform,
-      deployment: { sessionIsolation: this.platform.minIsolation("session") },
+      deployment: toolDeployment(this.platform),
       principal,
       connection,
       version: this.#version,

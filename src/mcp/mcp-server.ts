@@ -1,16 +1,16 @@
 import { McpServer, type Transport } from "@modelcontextprotocol/server";
 import { callTool, type ToolContext } from "./tools/call-tool.ts";
-import type { Deployment } from "../operations/contract/operation-contract.ts";
 import { instructions } from "./instructions.ts";
 import { unknownMethod, inOwnWords } from "./protocol-errors.ts";
 import { listResources, listResourceTemplates, readResource } from "./resources.ts";
 import { timedRequest, type RequestTiming } from "./timed-request.ts";
+import type { ToolDeployment } from "./tools/schemas/tool-deployment.ts";
 import { toolList } from "./tools/tool-list.ts";
 
 export interface McpServerSetup {
   readonly tools: ToolContext;
   readonly timing: RequestTiming;
-  readonly deployment: Deployment;
+  readonly deployment: ToolDeployment;
   /** Whose calls, sandboxes and resources these are. */
   readonly principal: string;
   /** Names the connection, whose calls share a session; undefined for single requests. */

@@ -4,6 +4,7 @@ import { operationTable } from "../operations/table.ts";
 import type { Door } from "../platform/engine-chooser.ts";
 import { createPlatform } from "../platform/platform.ts";
 import { McpDoor } from "./mcp-door.ts";
+import { defaultProfiles, type ToolProfile } from "./tools/tool-profiles.ts";
 
 export interface OpenMcpDoorOptions {
   /** `stdio` for one client, `server` for a port. */
@@ -12,6 +13,8 @@ export interface OpenMcpDoorOptions {
   readonly engine?: string | undefined;
   /** Weakest isolation that is accepted; default: the configuration's. */
   readonly minIsolation?: string | undefined;
+  /** Which tools it offers; default: those of running programs, sessions and environments. */
+  readonly profiles?: readonly ToolProfile[] | undefined;
   readonly answerWithinMs: number;
   /** Gives the start up. */
   readonly signal?: AbortSignal | undefined;
@@ -22,7 +25,7 @@ export interface OpenMcpDoorOptions {
  * @throws INVALID_REQUEST when the configuration is not valid, ENGINE_UNAVAILABLE with the engine's start instructions
  */
 export async function openMcpDoor(options: OpenMcpDoorOptions): Promise<McpDoor> {
-  const { door, engine, minIsolation, answerWithinMs, signal } = options;
+  const { door, engine, minIsolation, profiles = defaultProfiles, answerWithinMs, signal } = options;
   const settings = minIsolation === undefined ? {} : { min_isolation: minIsolation };
   const { config, loaded, host } = await loadHostConfig({ settings });
   const platform = createPlatform({ config, loaded, host, door, defaultEngine: engine });
@@ -33,5 +36,5 @@ export async function openMcpDoor(options: OpenMcpDoorOptions): Promise<McpDoor>
     await platform.close();
     throw error;
   }
-  return new McpDoor({ platform, operations: operationTable, version: readPackageVersion(), answerWithinMs });
+  return new McpDoor({ platform, operations: operationTable, profiles, version: readPackageVersion(), answerWithinMs });
 }

@@ -1,6 +1,7 @@
 import { ProtocolError, ProtocolErrorCode, type JSONRPCMessage } from "@modelcontextprotocol/server";
 import { errorCatalogue } from "../errors/catalogue.ts";
 import { nearest } from "../base/nearest.ts";
+import { profilesWith } from "./tools/tool-profiles.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 
 /** A method that is not served (SPEC EV4). */
@@ -16,7 +17,13 @@ export function unknownMethod(method: string): ProtocolError {
 /** A tool that is not offered (SPEC EV4). */
 export function unknownTool(name: string, known: readonly string[]): ProtocolError {
   const meant = nearest(name, known);
-  const hint = meant === null ? `There are ${known.join(", ")}.` : `Did you mean ${meant}?`;
+  const others = profilesWith(name).filter((profile) => profile !== "all");
+  const hint =
+    others.length > 0 && !known.includes(name)
+      ? `It is offered where the server is started with --tools ${others[0]}.`
+      : meant === null
+        ? `There are ${known.join(", ")}.`
+        : `Did you mean ${meant}?`;
   const error = new GloveboxError("UNIMPLEMENTED", `Unknown tool: ${JSON.stringify(name.slice(0, 80))}. ${hint}`, {
     suggestion: "Use one of the tools that tools/list names.",
     context: { tool: name.slice(0, 80), tools: known },

@@ -47,7 +47,7 @@ describe.each(["docker", "podman"] as const)("environments over MCP on %s", (eng
     client = new Client({ name: "test", version: "1" });
     const transport = new StdioClientTransport({
       command: gloveboxCommand,
-      args: ["mcp", "--engine", engine],
+      args: ["mcp", "--engine", engine, "--tools", "project,process"],
       cwd: folder,
       env: { ...(process.env as Record<string, string>), XDG_STATE_HOME: stateHome },
       stderr: "inherit",
@@ -80,7 +80,7 @@ describe.each(["docker", "podman"] as const)("environments over MCP on %s", (eng
     });
     for (const [more, type] of [
       [{ session_id: "ses-1" }, "INVALID_REQUEST"],
-      [{ env_id: null }, "INVALID_REQUEST"],
+      [{ env_id: null }, "NOT_FOUND"],
       [{ env_id: "other" }, "NOT_FOUND"],
       [{ env_id: undefined }, "NOT_FOUND"],
     ] as const) {

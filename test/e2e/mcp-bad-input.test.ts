@@ -108,6 +108,24 @@ describe("a tool call", () => {
     });
   });
 
+  it("of a tool of another profile is told where it is", async () => {
+    const { error } = await call(1, { name: "run_tests", arguments: {} });
+    expect(error).toMatchObject({ code: -32602, message: expect.stringContaining("--tools test") });
+  });
+
+  it("that is wrong is answered with a right one, and what can mean one thing only is understood", async () => {
+    const wrong = await call(1, { name: "execute_code", arguments: { langage: "py", code: "print(1)" } });
+    const form = /For langage write language\. .*\{"language":"python","code":"print\(6 \* 7\)"\}/;
+    expect(wrong.result?.["structuredContent"]).toMatchObject({ error: { suggestion: expect.stringMatching(form) } });
+    const loose = { language: "py", code: "", stdin: null, session_id: "", timeout_seconds: "1e9", args: "a" };
+    const { result } = await call(1, { name: "execute_code", arguments: loose });
+    expect(result).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringMatching(/timeout_seconds: .*number/) }],
+    });
+    expect(JSON.stringify(result)).not.toMatch(/stdin|args|session_id/);
+  });
+
   it("of 50 MB is refused by its field", async () => {
     const { result } = await call(1, {
       name: "execute_code",

@@ -131,7 +131,7 @@ describe("metrics and alerts at the doors", () => {
   });
 
   it("MCP tells of an alert at once, in the result and by list_alerts", async () => {
-    const connection = await connectMcp(revisions[0], ["--engine", "local"], sandboxes.environment());
+    const connection = await connectMcp(revisions[0], ["--engine", "local", "--tools", "all"], sandboxes.environment());
     const heard: unknown[] = [];
     const { client } = connection;
     client.setNotificationHandler("notifications/message", ({ params }) => void heard.push(params));

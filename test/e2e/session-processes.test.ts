@@ -207,7 +207,7 @@ describe.each(["docker", "podman"] as const)("background processes of a replaced
 
 describe("background processes for an agent", () => {
   it("are in the session that run_code uses, and their URLs in the text", async (context) => {
-    const connected = await connectMcp(revisions[0], ["--engine", "local"]);
+    const connected = await connectMcp(revisions[0], ["--engine", "local", "--tools", "session,process"]);
     const { client } = connected;
     const call: typeof connected.call = (...asked) => connected.call(...asked);
     context.onTestFinished(() => client.close());

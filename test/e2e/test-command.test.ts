@@ -42,7 +42,9 @@ describe("a project's tests at the doors", () => {
   });
 
   it("run_tests answers over MCP with the counts and what failed", async () => {
-    const connection = await connectMcp(revisions[0], ["--engine", "local"], { GLOVEBOX_PROJECT_ROOTS: folder });
+    const connection = await connectMcp(revisions[0], ["--engine", "local", "--tools", "test"], {
+      GLOVEBOX_PROJECT_ROOTS: folder,
+    });
     const { structuredContent } = await connection.call("run_tests", {
       project_path: folder,
       test_command: "node fails.js",

@@ -14,6 +14,7 @@ interface McpOptions {
   readonly http?: string;
   readonly engine?: string;
   readonly minIsolation?: string;
+  readonly tools?: string;
   readonly answerWithin: string;
   readonly token: boolean;
 }
@@ -34,19 +35,25 @@ export function addMcpCommand(program: Command, io: CommandIo, setExitCode: SetE
       "--min-isolation <level>",
       "preload, namespaces, container or vm: refuse engines that seal less (default: namespaces)",
     )
+    .option(
+      "--tools <profiles>",
+      "which tools: run, session, project, process, test, preview, agent or all, with commas between (default: run,session,project)",
+    )
     .option("--answer-within <duration>", "answer long calls after this time; they go on, by their run_id", "45s")
     .addHelpText(
       "after",
       "\nExit code: 0 when the client hangs up and on SIGINT or SIGTERM, after everything is removed; 1 when an engine did not remove it within 10 s, and the next start will.",
     )
-    .action(async ({ http, engine, minIsolation, answerWithin, token }: McpOptions) => {
+    .action(async ({ http, engine, minIsolation, tools, answerWithin, token }: McpOptions) => {
       // Loaded on use: the other commands start faster without the protocol.
       const { openMcpDoor } = await import("../../mcp/open-mcp-door.ts");
+      const { parseProfiles } = await import("../../mcp/tools/tool-profiles.ts");
       const address = http === undefined ? null : parseAddress(http);
       const door = await openMcpDoor({
         door: address === null ? "stdio" : "server",
         engine,
         minIsolation,
+        profiles: tools === undefined ? undefined : parseProfiles(tools),
         signal: io.signal,
         answerWithinMs: parseDuration(answerWithin, "--answer-within"),
       });

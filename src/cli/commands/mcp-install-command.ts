@@ -4,6 +4,7 @@ import { ownCommand } from "../../config/host/own-command.ts";
 import type { ServerCommand } from "../../mcp/install/client.ts";
 import { mcpClients } from "../../mcp/install/clients.ts";
 import { clientOf, entryText, planInstall, writeInstall } from "../../mcp/install/install-server.ts";
+import { parseProfiles } from "../../mcp/tools/tool-profiles.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
 
 interface InstallOptions {
@@ -11,6 +12,7 @@ interface InstallOptions {
   readonly print?: boolean;
   readonly engine?: string;
   readonly json?: boolean;
+  readonly tools?: string;
 }
 
 /** `glovebox mcp install CLIENT`: tells a client of the server. */
@@ -30,12 +32,18 @@ export function addMcpInstallCommand(mcp: Command, io: CommandIo, setExitCode: S
 }
 
 async function install(name: string, options: InstallOptions, io: CommandIo): Promise<void> {
-  const { project = false, print, engine, json } = options;
+  const { project = false, print, engine, json, tools } = options;
+  if (tools !== undefined) parseProfiles(tools);
   const host = readHost();
   const own = ownCommand({ ...host, portable: project });
   const command: ServerCommand = {
     command: own.command,
-    args: [...own.args, "mcp", ...(engine === undefined ? [] : ["--engine", engine])],
+    args: [
+      ...own.args,
+      "mcp",
+      ...(engine === undefined ? [] : ["--engine", engine]),
+      ...(tools === undefined ? [] : ["--tools", tools]),
+    ],
   };
   const tell = (facts: object, text: string): void =>
     void io.stdout.write(json === true ? `${JSON.stringify({ client: name, ...command, ...facts })}\n` : text);

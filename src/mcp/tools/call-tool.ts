@@ -4,14 +4,14 @@ import type { Logger } from "../../base/logger.ts";
 import type { KeptTexts } from "../../calls/kept-texts.ts";
 import type { RunningCall } from "../../calls/running-call.ts";
 import type { RunningCalls } from "../../calls/running-calls.ts";
-import { toGloveboxError } from "../../errors/glovebox-error.ts";
+import { GloveboxError, toGloveboxError } from "../../errors/glovebox-error.ts";
 import type { CallOperation } from "../../operations/contract/operation-call.ts";
 import type { Platform } from "../../platform/platform.ts";
 import { unknownTool } from "../protocol-errors.ts";
 import type { OfferedTool } from "./offered-tool.ts";
 import { tellProgress } from "./progress-notices.ts";
 import { tellAlerts } from "./alert-notices.ts";
-import { parseToolArguments } from "./tool-arguments.ts";
+import { parseToolArguments } from "./arguments/tool-arguments.ts";
 import { errorResult, runningResult, toolResult } from "./tool-result.ts";
 
 /** What tool calls work with. */
@@ -71,6 +71,7 @@ function findOrBegin(
   const asked = parseToolArguments(offered, given);
   if (asked.type === "follow") {
     const call = calls.find(asked.runId, origin.principal);
+    if (call.operation !== offered.name) throw ofAnotherTool(call, offered.name);
     if (asked.cancel) call.cancel();
     return call;
   }
@@ -85,6 +86,14 @@ function findOrBegin(
       }
       return toolResult(end, { tool: offered.tool, call, texts });
     },
+  });
+}
+
+/** A run is asked for by the tool that gave its id: another's answer has another form. */
+function ofAnotherTool({ id, operation }: RunningCall<CallToolResult>, name: string): GloveboxError {
+  return new GloveboxError("INVALID_REQUEST", `run_id: ${id} is a run of ${operation}, not of ${name}.`, {
+    suggestion: `Call ${operation} with {"run_id": "${id}"}.`,
+    context: { field: "run_id", tool: operation },
   });
 }
 

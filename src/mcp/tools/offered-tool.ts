@@ -1,12 +1,17 @@
 import type { OperationContract, ToolForm } from "../../operations/contract/operation-contract.ts";
+import { defaultProfiles, isInProfile, type ToolProfile } from "./tool-profiles.ts";
 
 /** An operation that agents are offered. */
 export type OfferedTool = OperationContract & { readonly tool: ToolForm };
 
-/** Those of the operations that are for everyone and have the form of a tool. */
-export function offeredTools(contracts: readonly OperationContract[]): readonly OfferedTool[] {
+/** Those of the operations that are for everyone, have the form of a tool, and stand in one of the profiles. */
+export function offeredTools(
+  contracts: readonly OperationContract[],
+  profiles: readonly ToolProfile[] = defaultProfiles,
+): readonly OfferedTool[] {
   return contracts
     .filter((contract): contract is OfferedTool => contract.audience === "everyone" && contract.tool !== undefined)
+    .filter(({ name }) => isInProfile(name, profiles))
     .map((contract) => ({ ...contract, request: withoutLabels(contract.request) }));
 }
 

@@ -1,30 +1,29 @@
 import type { Tool } from "@modelcontextprotocol/server";
-import type { Deployment } from "../../operations/contract/operation-contract.ts";
 import type { OfferedTool } from "./offered-tool.ts";
-import { inputSchemaOf, outputSchemaOf } from "./tool-schemas.ts";
+import { inputSchemaOf } from "./schemas/input-schema.ts";
+import { outputSchemaOf } from "./schemas/output-schema.ts";
+import type { ToolDeployment } from "./schemas/tool-deployment.ts";
 
-/** The tools as `tools/list` shows them, for the deployment where one is given. */
-export function toolList(offered: readonly OfferedTool[], deployment?: Deployment): Tool[] {
+/**
+ * The tools as `tools/list` shows them, for the deployment where one is given. Hints that say what holds without them are
+ * left out: only whether a tool that changes something destroys is always said.
+ */
+export function toolList(offered: readonly OfferedTool[], deployment?: ToolDeployment): Tool[] {
   return offered.map((row) => {
     const { name, description, tool } = row;
-    const { title, readOnly, destructive, idempotent, openWorld, mayTakeLong } = tool;
+    const { title, readOnly, destructive, idempotent, openWorld } = tool;
     const caveat = deployment === undefined ? null : (tool.caveat?.(deployment) ?? null);
     return {
       name,
       title,
-      description: [description, caveat, mayTakeLong ? longCalls : null].filter((part) => part !== null).join(" "),
-      inputSchema: inputSchemaOf(row),
+      description: caveat === null ? description : `${description} ${caveat}`,
+      inputSchema: inputSchemaOf(row, deployment) as Tool["inputSchema"],
       outputSchema: outputSchemaOf(row),
       annotations: {
-        title,
-        readOnlyHint: readOnly,
-        destructiveHint: destructive,
-        idempotentHint: idempotent,
-        openWorldHint: openWorld,
+        ...(readOnly ? { readOnlyHint: true } : { destructiveHint: destructive }),
+        ...(idempotent ? { idempotentHint: true } : {}),
+        ...(openWorld ? {} : { openWorldHint: false }),
       },
     };
   });
 }
-
-const longCalls =
-  'If the answer says status "running", call again with its run_id and nothing else to wait for the rest.';

@@ -34,7 +34,7 @@ export function toolResult(
       ),
     ],
     structuredContent: {
-      ...(value as object),
+      ...withoutNulls(value as object),
       ...(cuts.length === 0 ? {} : { shortened: cutFields.map(shortenedField) }),
     },
   };
@@ -71,6 +71,11 @@ export function runningResult(call: RunningCall): CallToolResult {
       stderr_tail: stderr,
     },
   };
+}
+
+/** Null says no more than a field that is not there, which keeps the schema of answers short. */
+function withoutNulls(value: object): object {
+  return Object.fromEntries(Object.entries(value).filter(([, part]) => part !== null));
 }
 
 function describeCut({ field, unit, kept, total }: Cut, uri: string | null): string {

@@ -52,10 +52,8 @@ export const runCommandContract = defineOperation({
   name: "run_command",
   audience: "everyone",
   description: [
-    "Runs a command in an environment and waits for its end. The answer has the newest 64 KiB of each stream.",
-    "A command that fails is an answer, not an error: read `outcome`, `exit_code` and `stderr_tail`.",
-    "Its standard input is empty. At the timeout it is ended with all that it started; other commands go on.",
-    "For servers and watchers use start_process.",
+    "Runs a command in an environment to its end; the answer has the newest output. A command that fails is an answer: read outcome, exit_code and stderr_tail.",
+    "Standard input is empty. At the timeout all that it started is ended. Servers and watchers: start_process.",
   ].join(" "),
   request: runCommandRequestSchema,
   response: runCommandResponseSchema,

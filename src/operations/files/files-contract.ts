@@ -37,8 +37,7 @@ const listFilesResponseSchema = z.object({
 export const listFilesContract = defineOperation({
   name: "list_files",
   audience: "everyone",
-  description:
-    "Lists a folder of an environment (env_id) or a session of run_code, by default the one where programs start. Follows no link.",
+  description: "Lists a folder of an environment (env_id) or a session of run_code. Follows no link.",
   request: listFilesRequestSchema,
   response: listFilesResponseSchema,
   routes: [
@@ -81,8 +80,7 @@ const readFileResponseSchema = z.object({
 export const readFileContract = defineOperation({
   name: "read_file",
   audience: "everyone",
-  description:
-    "Reads a file of an environment (env_id) or a session of run_code, or a piece of a large one: as text, or in base64.",
+  description: "Reads a file, or a piece of it, of an environment (env_id) or a session of run_code.",
   request: readFileRequestSchema,
   response: readFileResponseSchema,
   routes: [
@@ -122,7 +120,7 @@ export const writeFileContract = defineOperation({
   name: "write_file",
   audience: "everyone",
   description:
-    "Writes a file into an environment (env_id) or a session of run_code; folders on the way are made, a file that is there is replaced. Begins a session where neither is named and there is none.",
+    "Writes a file into an environment (env_id) or a session (begun if there is none): folders are made, a file there is replaced. It lasts as long as its place.",
   request: writeFileRequestSchema,
   response: writeFileResponseSchema,
   routes: [

@@ -56,7 +56,7 @@ export const readLogsContract = defineOperation({
   name: "read_logs",
   audience: "everyone",
   description:
-    "Reads what the programs of a sandbox wrote, line by line, also after their run: the rest of an output that an answer cut. Ask again from next_offset for what follows. The newest MiB of each sandbox is kept for a while, all of it where the server stores logs.",
+    "Reads what the programs of a sandbox wrote, line by line, also after their run: what an answer cut. Ask again from next_offset. The newest MiB is kept for a while, all of it where the server stores logs.",
   request: readLogsRequestSchema,
   response: readLogsResponseSchema,
   routes: [{ method: "GET", path: "/api/sandbox/{id}/logs" }],

@@ -45,10 +45,8 @@ export const startProcessContract = defineOperation({
   audience: "everyone",
   description: [
     "Starts a background process, such as a server or a watcher, in an environment (env_id) or in the session of run_code, and answers at once.",
-    "Read its output with list_processes, write to it with write_stdin, end it with stop_process.",
-    "In a session it runs beside later calls, with the session's files and packages: install packages by a call before.",
-    "`ports` names what it listens on: the answer has a URL for each, on the machine of the server.",
-    "It keeps its environment or session from being ended as idle, and ends with it.",
+    "It lives until stop_process or the end of its place, which it keeps from being idle. Output: list_processes; input: write_stdin.",
+    "In a session it has the session's files and packages. `ports` names what it listens on: the answer has URLs on the server's machine.",
   ].join(" "),
   request: startProcessRequestSchema,
   response: startProcessResponseSchema,

@@ -14,7 +14,7 @@ export const endSessionContract = defineOperation({
   name: "end_session",
   audience: "everyone",
   description:
-    "Ends a session of run_code: what runs in it is ended, its sandbox and all its files are removed. Sessions also end by themselves when they are idle and when the connection ends.",
+    "Ends a session of run_code with all that runs in it and all its files. Sessions also end when idle and with the connection.",
   request: endSessionRequestSchema,
   response: endSessionResponseSchema,
   routes: [{ method: "DELETE", path: "/api/sessions/{session_id}" }],

@@ -37,22 +37,18 @@ const runCodeResponseSchema = z.object({
 });
 
 const preloadCaveat =
-  "Where this machine has no namespaces (bubblewrap) the program runs at isolation preload, on the machine itself, which is no wall against hostile code: `isolation` and the first of `warnings` in the answer say so.";
+  "Without namespaces (bubblewrap) here it runs at isolation preload, on the machine itself, which is no wall: `isolation` and warnings say so.";
 
 /** `run_code`: a program in a session, whose files last. */
 export const runCodeContract = defineOperation({
   name: "run_code",
   audience: "everyone",
   description: [
-    "Runs a TypeScript, JavaScript or Python program in a session: a sandbox of its own whose files last from call to call.",
-    "Use it for work in several steps. Each call is a fresh program: variables, imports and processes of earlier calls are gone,",
-    "files in the current folder (/work) are there. Print what you want to know: the value of the last expression is not shown.",
-    "TypeScript and JavaScript run under Bun. The program's own file is /code/main.ts (main.js, main.py), so import files of earlier calls",
-    'by their absolute path, such as "/work/helper.ts". Calls of one session run one after another.',
-    "Packages that the code imports are installed first; `packages` names them with their versions.",
-    'The program has no network unless `network` asks for it (such as "registries" or ["example.com"]) and sees no file of the host.',
-    "The answer's session_id names the session for later calls. If `restarted` is true the sandbox is a new one: warnings say whether its files were lost.",
-    "A program that fails is an answer, not an error: read `outcome`, `exit_code`, `stderr` and, where present, `error.suggestion`.",
+    "Runs a TypeScript (Bun), JavaScript or Python program in a session, for work in several steps. Files in its folder, /work, last until end_session,",
+    "the end of the connection or 15 idle minutes; variables do not: each call is a fresh program. Print what you want to know.",
+    'Import files of earlier calls by absolute path ("/work/helper.ts"). Imported packages are installed first.',
+    "No network unless `network` asks; no file of the host. A program that fails is an answer: read outcome, stderr and error.suggestion.",
+    "`restarted` means a new sandbox; warnings say what became of the files.",
   ].join(" "),
   request: runCodeRequestSchema,
   response: runCodeResponseSchema,

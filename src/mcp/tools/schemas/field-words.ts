@@ -1,0 +1,122 @@
+import type { LimitKind, ToolDeployment, WireLimits } from "./tool-deployment.ts";
+
+/** The kind of work whose limits a tool's programs have. */
+const kindOf: Readonly<Record<string, LimitKind>> = {
+  execute_code: "execute",
+  run_code: "session",
+  create_environment: "environment",
+  run_command: "environment",
+  run_tests: "test",
+  start_preview: "preview",
+  run_agent: "agent",
+};
+
+/** Understood where they are given, and not listed: other names of listed fields, and what operators decide. */
+const unlisted: ReadonlySet<string> = new Set([
+  "env",
+  "oci_runtime",
+  "filename",
+  "read_only_root",
+  "report_file",
+  "create_environment.tooling_files",
+]);
+
+/** Of the names of secrets that a schema tells. */
+const maxSecretCharacters = 60;
+
+/** Words for agents, by field or `tool.field`, where the contract's are longer than one who reads many needs. */
+const words: Readonly<Record<string, string>> = {
+  network: '"none" (default), "registries", "open", or domains: ["example.com"].',
+  engine: "",
+  image: "",
+  "create_environment.image": "Such as python:3.14 or node:24; pulled when missing.",
+  environment: "Environment variables.",
+  packages: 'Such as ["lodash@4.17.21"]; default "auto": those the code imports.',
+  "execute_code.packages": 'Such as ["requests==2.32.0"]; "auto": those the code imports.',
+  "execute_code.language": "Required.",
+  "run_code.language": "Default typescript.",
+  code: "The whole program.",
+  stdin: "",
+  args: "",
+  context_files: "Beside the code; or a path on the host.",
+  artifacts: 'Result files to return: ["*.png"].',
+  secrets: "Given as environment variables, by name.",
+  min_isolation: "Refuse engines that seal less.",
+  session_id: "Default: this connection's.",
+  process_id: "From start_process.",
+  env_id: "From create_environment.",
+  "create_environment.env_id": "A name of your choice.",
+  "create_environment.project_root": "Host folder, seen at /workdir; default: an empty one.",
+  "create_environment.setup_commands": 'Run once as root, with package registries: [["pip","install","ruff"]].',
+  "create_environment.install_commands": 'Run once after those as the project\'s owner: [["npm","ci"]].',
+  "create_environment.read_only": "Commands cannot change the project.",
+  "run_command.command": 'Program and arguments ["npm","test"], or a shell line.',
+  "start_process.command": 'Program and arguments ["npm","start"], or a shell line.',
+  cwd: "Default: where files are.",
+  "read_file.limit": "Most bytes.",
+  encoding: "",
+  "list_files.path": "Default: where programs start.",
+  "read_file.path": "Relative to where programs start.",
+  "write_file.path": "Relative to where programs start.",
+  project_path: "Host folder; a copy is used.",
+  setup_command: 'Installs what it needs; default: by the lockfile; "": nothing.',
+  include_ignored: "Copy node_modules and ignored files, too.",
+  "run_tests.test_command": "Such as npm test.",
+  "run_tests.trusted_files": "Laid over the copy before the tests: {path, content}.",
+  "run_tests.only_tests": "Names, as in failures.",
+  "run_tests.reports": "Formats to return.",
+  "run_tests.dockerfile": "Test in the image of the project's Dockerfile.",
+  "start_preview.wait_seconds": "Default 30.",
+  "stop_process.signal": "Sends only this; default: ends it gently.",
+  "start_process.ports": "TCP ports it listens on: the answer has their URLs.",
+  "list_processes.max_bytes": "Default 65536.",
+  "list_processes.process_id": "Shows this one's output.",
+  "read_logs.wait_seconds": "For a first entry; default 0.",
+};
+
+/** Whether a field is listed; secrets and isolation only where the deployment has a say about them. */
+export function isListed(tool: string, field: string, deployment: ToolDeployment | undefined): boolean {
+  if (field === "secrets") return deployment === undefined || deployment.secrets.length > 0;
+  if (field === "min_isolation") return deployment?.choosesIsolation ?? true;
+  return !unlisted.has(field) && !unlisted.has(`${tool}.${field}`);
+}
+
+/** What agents are told of a field; undefined: what the contract says. */
+export function wordsOf(tool: string, field: string, deployment: ToolDeployment | undefined): string | undefined {
+  const own = words[`${tool}.${field}`] ?? words[field];
+  if (field === "secrets" && deployment !== undefined) return `${own} ${secretNames(deployment)}`;
+  const limits = field === "timeout_seconds" ? limitsOf(tool, deployment) : undefined;
+  return limits === undefined
+    ? own
+    : `Default ${limits.default.timeout_seconds}, at most ${limits.most.timeout_seconds}.`;
+}
+
+/** `Default (at most): cpus 1 (4), memory_mb 512 (8192).`, where the deployment is known. */
+export function limitsWords(
+  tool: string,
+  fields: readonly string[],
+  deployment: ToolDeployment | undefined,
+): string | undefined {
+  const limits = limitsOf(tool, deployment);
+  if (limits === undefined) return undefined;
+  const each = (fields as readonly (keyof WireLimits)[]).map(
+    (field) => `${field} ${limits.default[field]} (${limits.most[field]})`,
+  );
+  return `Default (at most): ${each.join(", ")}.`;
+}
+
+function limitsOf(
+  tool: string,
+  deployment: ToolDeployment | undefined,
+): { readonly default: WireLimits; readonly most: WireLimits } | undefined {
+  const kind = kindOf[tool];
+  if (deployment === undefined || kind === undefined) return undefined;
+  return { default: deployment.limits[kind], most: deployment.ceilings };
+}
+
+/** Those that fit into a line. */
+function secretNames({ secrets }: ToolDeployment): string {
+  const fitting = secrets.filter((_, index) => secrets.slice(0, index + 1).join(", ").length <= maxSecretCharacters);
+  const others = secrets.length - fitting.length;
+  return `Of: ${fitting.join(", ")}${others === 0 ? "" : ` and ${others} more`}.`;
+}

@@ -1,0 +1,37 @@
+import { isForAgents } from "./agent-fields.ts";
+import type { OfferedTool } from "../offered-tool.ts";
+import { jsonSchema, type JsonSchema, type ObjectSchema } from "./json-schema.ts";
+
+/** What an answer has instead of the response where the platform refused or failed. */
+const always: Readonly<Record<string, JsonSchema>> = { error: { type: "object" } };
+
+/** What names a call that goes on. */
+const whileRunning: Readonly<Record<string, JsonSchema>> = {
+  run_id: { type: "string" },
+};
+
+/** Fields that few answers have, and that say themselves what they are. */
+const seldom: ReadonlySet<string> = new Set(["oci_runtime", "alerts", "restarted", "tooling_files", "truncated"]);
+
+/**
+ * The structured answer of a tool: its fields and their types. None is required, since answers leave out what is empty, and
+ * those that are errors or go on have few; what each means is said in the tool's description and in the answer's text.
+ */
+export function outputSchemaOf({ response, tool }: OfferedTool): ObjectSchema {
+  const { properties = {} } = jsonSchema(response, "output");
+  const isShort = Object.keys(properties).length < 5;
+  const fields = Object.entries(properties)
+    .filter(([name]) => isForAgents(name, properties) && (isShort || !seldom.has(name)))
+    .map(([name, schema]) => [name, typeOf(schema)] as const);
+  return {
+    type: "object",
+    properties: { ...Object.fromEntries(fields), ...always, ...(tool.mayTakeLong ? whileRunning : {}) },
+  };
+}
+
+/** The type alone; that of what may be null besides is the other one, and the field is left out where it is null. */
+function typeOf({ type, anyOf }: JsonSchema): JsonSchema {
+  if (type !== undefined) return { type };
+  const others = anyOf?.filter((each) => each.type !== "null") ?? [];
+  return others.length === 1 && others[0] !== undefined ? typeOf(others[0]) : {};
+}

@@ -1,0 +1,43 @@
+import { mebibyte } from "../../../base/bytes.ts";
+import type { Deployment } from "../../../operations/contract/operation-contract.ts";
+import type { Platform } from "../../../platform/platform.ts";
+
+/** Fields of limits, in the wire's units. */
+export type WireLimits = Readonly<Record<"cpus" | "memory_mb" | "timeout_seconds" | "pids" | "disk_mb", number>>;
+
+type Settings = Platform["config"];
+export type LimitKind = keyof Settings["limits"];
+
+/** What tools tell of the deployment that offers them. */
+export interface ToolDeployment extends Deployment {
+  /** Defaults by kind of work. */
+  readonly limits: Readonly<Record<LimitKind, WireLimits>>;
+  readonly ceilings: WireLimits;
+  /** Names of the secrets that programs may ask for. */
+  readonly secrets: readonly string[];
+  /** Whether its operator has said how strongly programs are sealed. */
+  readonly choosesIsolation: boolean;
+}
+
+/** What the tools of a platform tell of it. */
+export function toolDeployment(platform: Pick<Platform, "config" | "minIsolation">): ToolDeployment {
+  const { limits, ceilings, secrets, explicitSettings } = platform.config;
+  const kinds = Object.entries(limits).map(([kind, given]) => [kind, wireLimits(given)] as const);
+  return {
+    sessionIsolation: platform.minIsolation("session"),
+    limits: Object.fromEntries(kinds) as Record<LimitKind, WireLimits>,
+    ceilings: wireLimits(ceilings),
+    secrets: secrets.map(({ name }) => name),
+    choosesIsolation: explicitSettings.includes("min_isolation"),
+  };
+}
+
+function wireLimits({ cpus, memoryBytes, timeoutMs, pids, diskBytes }: Settings["ceilings"]): WireLimits {
+  return {
+    cpus,
+    memory_mb: memoryBytes / mebibyte,
+    timeout_seconds: timeoutMs / 1000,
+    pids,
+    disk_mb: diskBytes / mebibyte,
+  };
+}

@@ -1,0 +1,44 @@
+import { invalidField } from "../../errors/glovebox-error.ts";
+
+const files = ["list_files", "read_file", "write_file"] as const;
+
+/** Tools by what an agent is to do with them; one that stands in none is in `all` only. */
+const toolsOf = {
+  run: ["execute_code", "view_artifact", "read_logs"],
+  session: ["run_code", "end_session", ...files, "view_artifact", "read_logs"],
+  project: ["create_environment", "run_command", "list_environments", "destroy_environment", ...files, "read_logs"],
+  process: ["start_process", "list_processes", "write_stdin", "stop_process"],
+  test: ["run_tests", "read_logs"],
+  preview: ["start_preview", "preview_status", "stop_preview", "read_logs"],
+  agent: ["run_agent", "read_logs"],
+} as const satisfies Readonly<Record<string, readonly string[]>>;
+
+export type ToolProfile = keyof typeof toolsOf | "all";
+
+const profileNames: readonly ToolProfile[] = [...(Object.keys(toolsOf) as (keyof typeof toolsOf)[]), "all"];
+
+/** Offered unless the person who starts the server says otherwise: each tool costs every conversation its description. */
+export const defaultProfiles: readonly ToolProfile[] = ["run", "session", "project"];
+
+/** Whether a tool is in one of the profiles. */
+export function isInProfile(tool: string, profiles: readonly ToolProfile[]): boolean {
+  return profiles.some((profile) => profile === "all" || toolsOf[profile].some((name) => name === tool));
+}
+
+/** The profiles that have a tool, for those who look for it. */
+export function profilesWith(tool: string): readonly ToolProfile[] {
+  return profileNames.filter((profile) => isInProfile(tool, [profile]));
+}
+
+/** `run,test` as profiles. @throws INVALID_REQUEST with the words there are */
+export function parseProfiles(text: string): readonly ToolProfile[] {
+  const words = text
+    .split(",")
+    .map((word) => word.trim())
+    .filter((word) => word !== "");
+  const known = words.filter((word): word is ToolProfile => profileNames.some((name) => name === word));
+  if (words.length === 0 || known.length < words.length) {
+    throw invalidField("--tools", `one or more of ${profileNames.join(", ")}, with commas between`, text);
+  }
+  return [...new Set(known)];
+}
