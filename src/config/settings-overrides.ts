@@ -2,7 +2,15 @@ import type { ConfigFlags } from "./layers/flag-layer.ts";
 
 /** Nested values under the names of the configuration file. */
 export interface Settings {
-  readonly [name: string]: string | number | boolean | null | readonly string[] | Settings | undefined;
+  readonly [name: string]:
+    | string
+    | number
+    | boolean
+    | null
+    | readonly string[]
+    | readonly Settings[]
+    | Settings
+    | undefined;
 }
 
 /** Nested settings as dotted paths, the form in which the loader takes overrides; undefined ones are left out. */

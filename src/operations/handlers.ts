@@ -3,6 +3,7 @@ import { endSessionHandler } from "./session/end-session-handler.ts";
 import { listFilesHandler, readFileHandler, writeFileHandler } from "./files/files-handler.ts";
 import { getSessionHandler, listSessionsHandler, openSessionHandler } from "./session/sessions-handler.ts";
 import { executeCodeHandler } from "./execute/execute-handler.ts";
+import { runAgentHandler } from "./agents/run-agent-handler.ts";
 import { createEnvironmentHandler } from "./environments/create-environment-handler.ts";
 import { runCommandHandler } from "./environments/run-command-handler.ts";
 import { listEnvironmentsHandler, destroyEnvironmentHandler } from "./environments/environments-handler.ts";
@@ -42,6 +43,7 @@ export const handlers: readonly Handler[] = [
   startPreviewHandler,
   previewStatusHandler,
   stopPreviewHandler,
+  runAgentHandler,
   createEnvironmentHandler,
   runCommandHandler,
   listEnvironmentsHandler,

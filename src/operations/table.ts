@@ -6,6 +6,7 @@ import { executeCodeContract } from "./execute/execute-contract.ts";
 import { runTestsContract } from "./tests/run-tests-contract.ts";
 import { startPreviewContract } from "./previews/start-preview-contract.ts";
 import { previewStatusContract, stopPreviewContract } from "./previews/previews-contract.ts";
+import { runAgentContract } from "./agents/run-agent-contract.ts";
 import { createEnvironmentContract } from "./environments/create-environment-contract.ts";
 import { runCommandContract } from "./environments/run-command-contract.ts";
 import { listEnvironmentsContract, destroyEnvironmentContract } from "./environments/environments-contract.ts";
@@ -45,6 +46,7 @@ export const operationTable: readonly OperationContract[] = [
   startPreviewContract,
   previewStatusContract,
   stopPreviewContract,
+  runAgentContract,
   createEnvironmentContract,
   runCommandContract,
   listEnvironmentsContract,

@@ -1,7 +1,9 @@
+import path from "node:path";
 import type { Logger } from "../base/logger.ts";
 import type { Config } from "../config/config.ts";
 import type { Host } from "../config/host/host.ts";
 import { PreviewGateway } from "../ingress/preview-gateway.ts";
+import { AgentTurns } from "../workloads/agent/run/agent-turns.ts";
 import { Environments } from "../workloads/environment/environments.ts";
 import { Previews } from "../workloads/preview/previews.ts";
 import { Sessions } from "../workloads/session/sessions.ts";
@@ -15,6 +17,7 @@ export interface OpenedPlaces {
   readonly environments: Environments;
   readonly previews: Previews;
   readonly previewGateway: PreviewGateway;
+  readonly agentTurns: AgentTurns;
 }
 
 export interface PlacesOptions {
@@ -46,5 +49,10 @@ export function openPlaces(options: PlacesOptions): OpenedPlaces {
       executable: host.executable,
     }),
     previewGateway,
+    agentTurns: new AgentTurns({
+      folder: path.join(host.stateDirectory, "agents"),
+      uid: host.uid,
+      maxWaiting: config.queue.limit,
+    }),
   };
 }

@@ -123,7 +123,7 @@ function openParts(options: PlatformOptions): OpenedParts {
   const watching = { observers, installerObservers: telemetry.installerObservers, tracer: tracing, onWaiting };
   const opened = openSandboxes({ config, host, owners, ...watching, logger, now });
   const { admission, sandboxes, installers } = opened;
-  const { sessions, environments, previews, previewGateway } = openPlaces({
+  const { sessions, environments, previews, previewGateway, agentTurns } = openPlaces({
     ...{ config, host, owners, opened, telemetry, logger, now, monotonicMs },
   });
   const { egressProxies, network } = openNetwork({ config, host, door, ...telemetry, logger });
@@ -139,7 +139,9 @@ function openParts(options: PlatformOptions): OpenedParts {
     loaded: loaded ?? null,
     defaultEngine,
     host,
-    ...{ findLive, logs, store, records, peers, network },
+    ...{ findLive, logs, store, records, peers, network, agentTurns },
+    findMemory: async () => ({ context: null, warnings: [] }),
+    agentDirectory: door === "server" ? null : host.workingDirectory,
     compileTypeScript: createTypeScriptCompiler(host),
     assertNetworkAllowed: (policy, field) => assertNetworkAllowed(policy, config.network, field),
     findImports: (input, { signal }) =>

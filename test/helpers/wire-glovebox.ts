@@ -35,6 +35,7 @@ import { parseRequest } from "../../src/operations/contract/parse-request.ts";
 import { openEmbeddedCaller, type EmbeddedOptions } from "../../src/library/embedded-caller.ts";
 import { runCodeContract } from "../../src/operations/session/run-code-contract.ts";
 import { runCommandContract } from "../../src/operations/environments/run-command-contract.ts";
+import { runAgentContract } from "../../src/operations/agents/run-agent-contract.ts";
 import { runTestsContract } from "../../src/operations/tests/run-tests-contract.ts";
 import { startPreviewContract } from "../../src/operations/previews/start-preview-contract.ts";
 import { previewStatusContract, stopPreviewContract } from "../../src/operations/previews/previews-contract.ts";
@@ -81,6 +82,7 @@ export async function createGlovebox(options: EmbeddedOptions = {}) {
   return {
     execute: on(executeCodeContract),
     test: on(runTestsContract),
+    runAgent: on(runAgentContract),
     previews: {
       start: on(startPreviewContract),
       status: on(previewStatusContract),

@@ -23,6 +23,8 @@ import type { SetuidAlerts } from "../../telemetry/setuid-alerts.ts";
 import type { ToolingAlerts } from "../../telemetry/tooling-alerts.ts";
 import type { Tracing } from "../../telemetry/traces/tracing.ts";
 import type { Environments } from "../../workloads/environment/environments.ts";
+import type { FindMemory } from "../../workloads/agent/memory/find-memory.ts";
+import type { AgentTurns } from "../../workloads/agent/run/agent-turns.ts";
 import type { CompileTypeScript } from "../../workloads/program/compile/typescript-compiler.ts";
 import type { FindImports } from "../../workloads/program/find-imports.ts";
 import type { AgentImages } from "../../workloads/agent/image/agent-image.ts";
@@ -70,6 +72,11 @@ export interface PlatformParts extends EngineChooser {
   readonly findImports: FindImports;
   readonly packages: Packages;
   readonly environments: Environments;
+  /** Runs of agents, group by group. */
+  readonly agentTurns: AgentTurns;
+  readonly findMemory: FindMemory;
+  /** With the folders of groups where the configuration names none; null: nowhere. */
+  readonly agentDirectory: string | null;
   readonly sampler: Sampler;
   readonly alertBook: AlertBook;
   readonly serverMetrics: ServerMetrics;

@@ -1,5 +1,5 @@
 import type { CallOptions, Engine } from "../../engines/engine.ts";
-import { managed } from "../../engines/labels.ts";
+import { labels as names, managed } from "../../engines/labels.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { isWithin } from "../../policy/mounts/mount-policy.ts";
 import type { Sandboxes } from "../sandboxes.ts";
@@ -8,6 +8,8 @@ import { labelledWritablePaths } from "./writable-paths.ts";
 export interface NestingQuestion extends CallOptions {
   readonly engine: Engine;
   readonly sandboxes: Pick<Sandboxes, "live">;
+  /** Id of a sandbox that has this mount and others around it: those are not counted. Default: none has. */
+  readonly except?: string | undefined;
   /** Real path of a folder that has just been mounted. */
   readonly source: string;
 }
@@ -18,11 +20,13 @@ export interface NestingQuestion extends CallOptions {
  * later is too late. Knows the sandboxes of this server, and those of all servers on the same engine.
  * @throws POLICY_DENIED; what the engine throws
  */
-export async function assertNotNested({ engine, sandboxes, source, signal }: NestingQuestion): Promise<void> {
+export async function assertNotNested({ engine, sandboxes, source, except, signal }: NestingQuestion): Promise<void> {
   const listed = await engine.list(managed, { signal });
   const writable = [
-    ...listed.flatMap(({ labels }) => labelledWritablePaths(labels)),
-    ...sandboxes.live.flatMap((sandbox) => sandbox.writablePaths),
+    ...listed
+      .filter(({ labels }) => labels[names.sandbox] !== except)
+      .flatMap(({ labels }) => labelledWritablePaths(labels)),
+    ...sandboxes.live.filter(({ id }) => id !== except).flatMap((sandbox) => sandbox.writablePaths),
   ];
   if (!isNested(source, writable)) return;
   throw new GloveboxError(

@@ -50,11 +50,7 @@ export class DiskScratch {
 
   /** Makes scratch for one sandbox, to be removed after it. @throws PERMISSION_DENIED when others have made its place */
   async make(): Promise<ScratchFolder> {
-    const { leases, owner, uid, platform } = this.#options;
-    // Without a lease it could be taken for a dead server's.
-    await leases.hold();
-    await makePrivateFolder(this.#options.folder, uid);
-    const folder = path.join(this.#options.folder, owner, String(++this.#count));
+    const { folder, [Symbol.asyncDispose]: dispose } = await this.makeFolder();
     const mounts = [workFolder, temporaryFolder].map((target) => ({
       source: path.join(folder, path.basename(target)),
       target,
@@ -64,7 +60,18 @@ export class DiskScratch {
       await mkdir(source, { recursive: true, mode: 0o700 });
       await chmod(source, 0o1777);
     }
-    return { folder, mounts, [Symbol.asyncDispose]: () => removeOwnTree(folder, { uid, platform }) };
+    return { folder, mounts, [Symbol.asyncDispose]: dispose };
+  }
+
+  /** Makes an empty folder for one sandbox, of this user alone. @throws as `make` */
+  async makeFolder(): Promise<Omit<ScratchFolder, "mounts">> {
+    const { leases, owner, uid, platform } = this.#options;
+    // Without a lease it could be taken for a dead server's.
+    await leases.hold();
+    await makePrivateFolder(this.#options.folder, uid);
+    const folder = path.join(this.#options.folder, owner, String(++this.#count));
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    return { folder, [Symbol.asyncDispose]: () => removeOwnTree(folder, { uid, platform }) };
   }
 
   /** Removes what servers that are gone have left. */

@@ -2,11 +2,11 @@ import { formatBytes } from "../../base/bytes.ts";
 import { formatDuration } from "../../base/duration.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Outcome } from "../../sandbox/outcome.ts";
-import { explainDenials, type NetworkReport } from "./explain-network.ts";
+import { explainDenials, type NetworkReport, type RunSubject } from "./explain-network.ts";
 
 /** How errors call what ran and where. */
 export interface RunWords {
-  readonly subject: "program" | "command";
+  readonly subject: RunSubject;
   readonly sandbox: string;
   /** What to do when the time was not enough, and when the sandbox went away; default: the catalogue's. */
   readonly suggestions: { readonly timeout?: string; readonly lost?: string };

@@ -13,10 +13,13 @@ export interface NetworkReport {
 /** The report of a run that had no network. */
 export const noNetworkReport: NetworkReport = { denials: [], denialCount: 0, isLost: false };
 
+/** What ran, in the words of errors. */
+export type RunSubject = "program" | "command" | "agent";
+
 const maxInWarning = 3;
 
 /** The error of a program or command that failed after connections of it had been refused. */
-export function explainDenials({ denials, denialCount }: NetworkReport, subject: "program" | "command"): GloveboxError {
+export function explainDenials({ denials, denialCount }: NetworkReport, subject: RunSubject): GloveboxError {
   const [first] = denials;
   const more = denialCount > 1 ? ` ${denialCount} connections were refused in all.` : "";
   return new GloveboxError(

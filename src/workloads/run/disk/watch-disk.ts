@@ -10,7 +10,7 @@ export interface DiskWatch {
   readonly sandbox: Pick<Sandbox, "id" | "writtenBytes" | "writtenFolder">;
   readonly limitBytes: number;
   /** Null: nothing can be written to the project. */
-  readonly growth: GrowthWatch | null;
+  readonly growth: Pick<GrowthWatch, "look" | "limits"> | null;
   /** Watches a folder, whose files alone count here: what the root has of them, where that can be looked at. */
   readonly watchRoot: (folder: string) => GrowthWatch;
   readonly isBusy: () => boolean;

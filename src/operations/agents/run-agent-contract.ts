@@ -1,0 +1,97 @@
+import { z } from "zod";
+import { alertLines, resultAlerts } from "../contract/alert-schema.ts";
+import { defineOperation } from "../contract/operation-contract.ts";
+import { warningLines } from "../contract/program-text.ts";
+import { labelsSchema } from "../contract/request/labels-schema.ts";
+import { runSettings } from "../contract/request/run-settings-schema.ts";
+import { wireErrorSchema } from "../contract/wire-error-schema.ts";
+import { isolationLevels, outcomes } from "../contract/wire-values.ts";
+
+/** Request of an agent's run (SPEC AG1). */
+const runAgentRequestSchema = z.strictObject({
+  group: z.string().describe("Name of the group that the agent works for."),
+  prompt: z.string().describe("What the agent is to do."),
+  main: z
+    .boolean()
+    .optional()
+    .describe("Run as the main group, which has the whole project; for that one group only. Default false."),
+  agent_session_id: z
+    .string()
+    .optional()
+    .describe("`new_session_id` of an earlier run, to go on with its conversation; default: a new one."),
+  timeout_seconds: z.number().optional().describe("Time for the agent; default: its group's."),
+  labels: labelsSchema.optional(),
+  ...runSettings,
+  network: runSettings.network.describe(
+    "Domains that the agent may reach beside its model; default: those of its group.",
+  ),
+});
+
+/** Response of an agent's run. */
+const runAgentResponseSchema = z.object({
+  status: z.enum(["success", "error"]).describe("success: the agent ended well and said so."),
+  result: z.string().nullable().describe("The agent's last word."),
+  new_session_id: z.string().optional().describe("Send it as agent_session_id to go on."),
+  agent_error: z.string().optional().describe("What the agent says went wrong."),
+  outcome: z.enum(outcomes),
+  exit_code: z.number().nullable(),
+  output: z.string().describe("What the agent said and did, line by line."),
+  stderr: z.string(),
+  truncated: z.boolean(),
+  duration_ms: z.number(),
+  memory_used_mb: z.number().nullable(),
+  timed_out: z.boolean(),
+  log: z.string().describe("Its log, from the folder of all groups."),
+  image: z.string(),
+  sandbox_id: z.string(),
+  engine: z.string(),
+  isolation: z.enum(isolationLevels),
+  oci_runtime: z.string().optional(),
+  policy_digest: z.string().optional(),
+  warnings: z.array(z.string()),
+  alerts: resultAlerts,
+  error: wireErrorSchema.optional(),
+});
+
+/** `run_agent`: a coding agent of a group, in a container of its own. */
+export const runAgentContract = defineOperation({
+  name: "run_agent",
+  audience: "everyone",
+  description: [
+    "Runs a coding agent for a group, in a container with that group's folders alone, until it has done what the prompt says.",
+    "What it writes there stays; runs of one group come one after another. Read `status` and `result`.",
+  ].join(" "),
+  request: runAgentRequestSchema,
+  response: runAgentResponseSchema,
+  freshSandbox: true,
+  routes: [{ method: "POST", path: "/api/agent/run" }],
+  tool: {
+    title: "Run an agent",
+    readOnly: false,
+    destructive: true,
+    idempotent: false,
+    openWorld: true,
+    mayTakeLong: true,
+    text: agentText,
+  },
+});
+
+/** Response of `run_agent` as clients read it. */
+export type RunAgentResponse = z.output<typeof runAgentResponseSchema>;
+
+/** The status and the agent's last word first, then what led to it. */
+function agentText(response: RunAgentResponse): string {
+  const { status, result, outcome, error, agent_error: agentError, output, stderr } = response;
+  const { exit_code: exitCode, new_session_id: session } = response;
+  return [
+    `${status}: ${outcome}, exit code ${exitCode ?? "none"}, ${Math.round(response.duration_ms)} ms (engine ${response.engine}, log ${response.log}).`,
+    ...(error === undefined ? [] : [`${error.error_type}: ${error.message}`, error.suggestion]),
+    ...(agentError === undefined ? [] : [`the agent's error: ${agentError}`]),
+    ...(result === null ? [] : ["result:", result]),
+    ...(session === undefined ? [] : [`agent_session_id: ${session}`]),
+    ...(output === "" ? [] : ["output:", output.replace(/\n$/, "")]),
+    ...(stderr === "" ? [] : ["stderr:", stderr.replace(/\n$/, "")]),
+    ...alertLines(response.alerts),
+    ...warningLines(response.warnings),
+  ].join("\n");
+}

@@ -1,0 +1,91 @@
+import type { AgentResult } from "../../workloads/agent/run/agent-result.ts";
+import { runContainerAgent } from "../../workloads/agent/run/run-agent.ts";
+import type { OperationCall } from "../contract/operation-call.ts";
+import type { RequestOf } from "../contract/operation-contract.ts";
+import { handle } from "../handling/handler.ts";
+import { buildEvent, pullEvent } from "../handling/image-events.ts";
+import type { PlatformParts } from "../handling/platform-parts.ts";
+import { resultAlertsSince } from "../handling/result-alerts.ts";
+import { agentSpecOf } from "./agent-spec.ts";
+import { openAdditional } from "./open-additional.ts";
+import { runAgentContract, type RunAgentResponse } from "./run-agent-contract.ts";
+
+type Request = RequestOf<typeof runAgentContract>;
+
+/** `run_agent`: a coding agent of a group, in a container of its own. */
+export const runAgentHandler = handle(runAgentContract, run);
+
+async function run(platform: PlatformParts, request: Request, call: OperationCall): Promise<RunAgentResponse> {
+  const spec = agentSpecOf(platform, request, call);
+  const { engine, notes } = await platform.chooseEngine(request.engine, {
+    minIsolation: spec.minIsolation,
+    containers: true,
+    signal: call.signal,
+  });
+  for (const note of notes) await call.onEvent?.({ type: "warning", message: note });
+  const told: string[] = [...notes];
+  const { policy } = await platform.loadMountPolicy();
+  const { config, host, signal } = { ...platform, signal: call.signal };
+  const { mark } = platform.alertBook;
+  const result = await runContainerAgent(
+    {
+      ...spec,
+      mountPolicy: policy,
+      openAdditional: async () => {
+        const { mounts, notices } = await openAdditional(platform, spec);
+        told.push(...notices);
+        return mounts;
+      },
+    },
+    {
+      ...platform,
+      engine,
+      turns: platform.agentTurns,
+      maxOutputBytes: config.maxOutputBytes,
+      platform: host.platform,
+      executable: host.executable,
+      uid: host.uid,
+      provideImage: (image, imageDemanded) =>
+        platform.provideImage({ image, imageDemanded }, engine, {
+          signal,
+          onPull: (name, progress) => void call.onEvent?.(pullEvent(name, progress)),
+          onBuild: (name, line) => void call.onEvent?.(buildEvent(name, line)),
+        }),
+    },
+    call,
+    {
+      onSandbox: (sandboxId) => void call.onEvent?.({ type: "sandbox", sandboxId }),
+      onOutput: (stream, bytes) => call.onEvent?.({ type: "output", stream, bytes }),
+      onDenied: (denial) => void call.onEvent?.({ type: "denied", denial }),
+      onProgress: (message) => void call.onEvent?.({ type: "progress", message, fraction: null }),
+    },
+  );
+  return { ...toWire(result, told), ...resultAlertsSince(platform.alertBook, mark, result.sandboxId) };
+}
+
+function toWire(result: AgentResult, notes: readonly string[]): RunAgentResponse {
+  const { memoryPeakBytes: peak } = result;
+  return {
+    status: result.status,
+    result: result.result,
+    ...(result.newSessionId === null ? {} : { new_session_id: result.newSessionId }),
+    ...(result.agentError === null ? {} : { agent_error: result.agentError }),
+    outcome: result.outcome,
+    exit_code: result.exitCode,
+    output: result.output,
+    stderr: result.stderr,
+    truncated: result.truncated,
+    duration_ms: result.durationMs,
+    memory_used_mb: peak === null ? null : Math.round((peak / 1024 / 1024) * 10) / 10,
+    timed_out: result.outcome === "timed_out",
+    log: result.log,
+    image: result.image,
+    sandbox_id: result.sandboxId,
+    engine: result.engine,
+    isolation: result.isolation,
+    ...(result.ociRuntime === null ? {} : { oci_runtime: result.ociRuntime }),
+    ...(result.policyDigest === null ? {} : { policy_digest: result.policyDigest }),
+    warnings: [...notes, ...result.warnings],
+    ...(result.error === null ? {} : { error: result.error.toWire() }),
+  };
+}

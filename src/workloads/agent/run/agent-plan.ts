@@ -1,0 +1,95 @@
+import type { Capabilities } from "../../../engines/capabilities.ts";
+import type { MountSpec } from "../../../engines/container-spec.ts";
+import type { EngineName } from "../../../engines/engine.ts";
+import { GloveboxError } from "../../../errors/glovebox-error.ts";
+import { divideScratch, watchedScratch, workFolder } from "../../../policy/scratch.ts";
+import type { PlaceOwner } from "../../../sandbox/mounts/open-place.ts";
+import type { SandboxPlan } from "../../../sandbox/sandbox-plan.ts";
+import { agentPaths } from "../agent-container.ts";
+import type { AgentMount } from "../folders/agent-mounts.ts";
+import type { AgentSpec } from "./agent-spec.ts";
+
+/** Time beyond the agent's own before any sweep may take its sandbox: starting and removal. */
+const lifetimeMarginMs = 300_000;
+
+export interface AgentPlanFacts {
+  readonly capabilities: Capabilities;
+  readonly mounts: readonly MountSpec[];
+  /** Scratch on this machine's disk; null: the engine's own. */
+  readonly scratchMounts: readonly MountSpec[] | null;
+  readonly user: PlaceOwner;
+  readonly programEnvironment: Readonly<Record<string, string>>;
+}
+
+/** The sandbox of one run: an image that cannot be changed, scratch for the agent's home and `/tmp`, and the mounts. */
+export function agentPlan(
+  spec: AgentSpec,
+  facts: AgentPlanFacts,
+): { readonly plan: SandboxPlan; readonly warnings: readonly string[] } {
+  const { capabilities, mounts, scratchMounts, user, programEnvironment } = facts;
+  const scratch =
+    scratchMounts === null ? divideScratch(spec.limits, capabilities.scratch) : watchedScratch(spec.limits);
+  const plan: SandboxPlan = {
+    kind: "agent",
+    id: spec.sandboxId,
+    labels: spec.labels,
+    image: spec.image,
+    ociRuntime: spec.ociRuntime,
+    limits: spec.limits,
+    scratch: scratch.places.map((place) => (place.path === workFolder ? { ...place, path: agentPaths.home } : place)),
+    sharedMemoryBytes: scratch.sharedMemoryBytes,
+    mounts: [...(scratchMounts ?? []).map(intoHome), ...mounts],
+    processUser: `${user.uid}:${user.gid}`,
+    workingDirectory: agentPaths.group,
+    lifetimeMs: spec.limits.timeoutMs + lifetimeMarginMs,
+    programEnvironment,
+  };
+  return { plan, warnings: [...(scratch.note === null ? [] : [scratch.note]), ...rootWarnings(user)] };
+}
+
+function intoHome(mount: MountSpec): MountSpec {
+  return mount.target === workFolder ? { ...mount, target: agentPaths.home } : mount;
+}
+
+function rootWarnings({ uid }: PlaceOwner): readonly string[] {
+  if (uid !== 0) return [];
+  return [
+    "the group's workspace belongs to root, so the agent runs as root without any capability; give the group's folders to a user of their own for a stronger wall.",
+  ];
+}
+
+/**
+ * Agents live in containers that have folders of this machine.
+ * @throws UNSUPPORTED naming the engine, what is missing and the alternative
+ */
+export function assertCanHoldAgents(capabilities: Capabilities, engine: EngineName): void {
+  const { images, execUser, hostPaths } = capabilities;
+  if (images && execUser && hostPaths) return;
+  const [missing, words] = hostPaths
+    ? ["images", "runs no containers, which agents live in"]
+    : ["hostPaths", "cannot give a container folders of this machine, which agents work in"];
+  throw new GloveboxError("UNSUPPORTED", `Engine ${engine} ${words}.`, {
+    suggestion: "Choose an engine with containers on this machine (`glovebox doctor` lists them).",
+    context: { engine, missing },
+  });
+}
+
+/**
+ * Setuid bits in folders of this machine would be the host's: where no filter refuses them a watch takes them.
+ * @throws UNSUPPORTED where nothing can
+ */
+export function setuidWarnings(
+  mounts: readonly AgentMount[],
+  specs: readonly MountSpec[],
+  { capabilities, engine }: { readonly capabilities: Capabilities; readonly engine: EngineName },
+): readonly string[] {
+  const { setuidRefusal } = capabilities;
+  if (setuidRefusal === "yes" || mounts.every(({ readOnly }) => readOnly)) return [];
+  if (setuidRefusal === "no" || specs.some(({ identity }) => (identity?.place ?? null) === null)) {
+    throw new GloveboxError("UNSUPPORTED", `Engine ${engine} cannot keep setuid files out of a group's folders here.`, {
+      suggestion: "Leave oci_runtime out, or choose another engine.",
+      context: { engine, missing: "setuidRefusal" },
+    });
+  }
+  return [`no setuid files in the group's folders: met by ${setuidRefusal.substitute} on engine ${engine}.`];
+}

@@ -1,0 +1,124 @@
+import { untilCancelled } from "../../../base/abort.ts";
+import type { Logger } from "../../../base/logger.ts";
+import type { NetworkGrant } from "../../../egress/network-access.ts";
+import type { Capabilities } from "../../../engines/capabilities.ts";
+import type { Engine, OutputChunk } from "../../../engines/engine.ts";
+import type { Denial } from "../../../policy/network/denial.ts";
+import type { Caller, Sandboxes } from "../../../sandbox/sandboxes.ts";
+import type { DiskScratch } from "../../../sandbox/scratch/disk-scratch.ts";
+import { checkEngine } from "../../program/check-engine.ts";
+import { loggingFailure, type RunIds } from "../../run/log-ending.ts";
+import type { GrantNetwork } from "../../run/start-program.ts";
+import { agentMounts, assertMayBeMounted, type AgentMount } from "../folders/agent-mounts.ts";
+import { openAgentFolders, type AgentFolders } from "../folders/agent-folders.ts";
+import type { FindMemory } from "../memory/find-memory.ts";
+import { assertCanHoldAgents } from "./agent-plan.ts";
+import type { AgentResult } from "./agent-result.ts";
+import type { AgentSpec } from "./agent-spec.ts";
+import type { AgentTurns } from "./agent-turns.ts";
+import type { GuardedFolders } from "./guard-folders.ts";
+import { runInContainer } from "./run-in-container.ts";
+
+export interface AgentDependencies extends Omit<GuardedFolders, "mounts" | "diskBytes"> {
+  readonly engine: Engine;
+  readonly sandboxes: Sandboxes;
+  readonly diskScratch: DiskScratch;
+  readonly logger: Logger;
+  readonly turns: AgentTurns;
+  readonly findMemory: FindMemory;
+  readonly network: GrantNetwork;
+  /** Has an image there, pulled or built. */
+  readonly provideImage: (image: string, isDemanded: boolean) => Promise<void>;
+  /** Cap of each stream (SPEC OU3). */
+  readonly maxOutputBytes: number;
+  /** Of this process; null where the system has no user ids. */
+  readonly uid: number | null;
+}
+
+/** What a run tells while it goes on. */
+export interface AgentListener {
+  readonly onSandbox: (sandboxId: string) => void;
+  /** What the agent says and does, for people, and its standard error. */
+  readonly onOutput: (stream: OutputChunk["stream"], bytes: Uint8Array) => void | Promise<void>;
+  readonly onDenied: (denial: Denial) => void;
+  /** What goes on before the agent works. */
+  readonly onProgress: (message: string) => void;
+}
+
+/** One run: what is asked for, by whom, and who is told. */
+export interface AgentRun {
+  readonly spec: AgentSpec;
+  readonly dependencies: AgentDependencies;
+  readonly caller: Caller;
+  readonly listener: AgentListener;
+  readonly ids: RunIds;
+}
+
+/** What a run needs beside its sandbox, all of it there. */
+export interface ReadyAgent {
+  readonly capabilities: Capabilities;
+  readonly folders: AgentFolders;
+  readonly mounts: readonly AgentMount[];
+  /** Null: no network. */
+  readonly grant: NetworkGrant | null;
+  readonly memoryContext: string | null;
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Runs a coding agent for a group in a container of its own, with the group's folders (SPEC AG1); runs of one group come
+ * one after another, and waiting does not count against the time. An agent that fails, or leaves no answer, is a result.
+ * @throws NOT_FOUND, POLICY_DENIED, UNSUPPORTED, IMAGE_UNAVAILABLE, ENGINE_UNAVAILABLE, CAPACITY, PERMISSION_DENIED, and
+ * CANCELLED when given up before it started
+ */
+export function runContainerAgent(
+  spec: AgentSpec,
+  dependencies: AgentDependencies,
+  caller: Caller,
+  listener: AgentListener,
+): Promise<AgentResult> {
+  const ids: RunIds = { id: caller.runId, principal: caller.principal };
+  const { turns, logger } = dependencies;
+  const run: AgentRun = { spec, dependencies, caller, listener, ids };
+  const onWait = (): void => listener.onProgress("Waiting for another run of the group");
+  const key = `${spec.paths.directory}\0${spec.group.name}`;
+  return loggingFailure(logger, ids, () =>
+    turns.inTurn(key, { signal: caller.signal, onWait }, () => prepareAndRun(run)),
+  );
+}
+
+async function prepareAndRun(run: AgentRun): Promise<AgentResult> {
+  const { spec, dependencies, caller } = run;
+  const { engine, platform } = dependencies;
+  const { capabilities, warnings } = await checkEngine({ ...spec, engine }, spec, caller);
+  assertCanHoldAgents(capabilities, engine.name);
+  await using folders = await openAgentFolders(spec.paths, spec.group, platform);
+  const own = agentMounts(folders, spec.group.name);
+  for (const mount of own) assertMayBeMounted(spec.mountPolicy, mount);
+  const additional = await spec.openAdditional();
+  try {
+    await dependencies.provideImage(spec.image, spec.imageDemanded);
+    const grant = await untilCancelled(dependencies.network.grant(spec.network, caller.principal), caller.signal);
+    const memory = await dependencies.findMemory({ ...spec.memory, folders, prompt: spec.prompt }, caller.signal);
+    return await runInContainer(run, {
+      capabilities,
+      folders,
+      mounts: [...own, ...additional],
+      grant,
+      memoryContext: memory.context,
+      warnings: [...warnings, ...(grant?.warnings ?? []), ...memory.warnings, ...foreignFolders(folders)],
+    });
+  } finally {
+    for (const { place } of additional) await place[Symbol.asyncDispose]();
+  }
+}
+
+/** The agent runs as the owner of its workspace, and could not write to another's. */
+function foreignFolders({ workspace, state, ipc }: AgentFolders): readonly string[] {
+  const { uid } = workspace.owner;
+  const foreign = [state, ipc].filter(({ owner }) => owner.uid !== uid && uid !== 0);
+  if (foreign.length === 0) return [];
+  return [
+    `the agent runs as user ${uid}, to whom the group's workspace belongs; folders of it below data/ belong to another user, so that it may be unable to write there.`,
+  ];
+}

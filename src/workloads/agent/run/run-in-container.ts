@@ -1,0 +1,181 @@
+import { Redaction } from "../../../policy/redaction/redaction.ts";
+import { concludeRun, judgeRun, type ConcludedRun } from "../../run/conclude-run.ts";
+import type { BoundedOutput } from "../../../base/streams/bounded-output.ts";
+import { WatchedScratch } from "../../run/disk/watched-scratch.ts";
+import { explainEnding, type RunWords } from "../../run/explain-ending.ts";
+import { networkWarnings } from "../../run/explain-network.ts";
+import { secretWarnings } from "../../run/explain-secrets.ts";
+import { agentPaths } from "../agent-container.ts";
+import { secretAgentVariables } from "../../../policy/agents/agent-variables.ts";
+import { makeEnvironmentFolder } from "../environment/environment-folder.ts";
+import { mountSpecs } from "../folders/agent-mounts.ts";
+import { agentPlan, setuidWarnings } from "./agent-plan.ts";
+import { readAnswer, type AgentResult } from "./agent-result.ts";
+import { FolderGuard } from "./guard-folders.ts";
+import type { AgentRun, ReadyAgent } from "./run-agent.ts";
+import { RunLog } from "./run-log.ts";
+import { workInSandbox, type WorkedAgent } from "./work-in-sandbox.ts";
+
+const words: RunWords = {
+  subject: "agent",
+  sandbox: "The agent's container",
+  suggestions: {
+    timeout:
+      "Ask for less at once, or raise timeout_seconds, CONTAINER_TIMEOUT or the group's containerConfig.timeout.",
+    lost: "Run the agent again; what it wrote to its group's folders is there.",
+  },
+  outOfMemory: (limit) => `The agent ran out of its ${limit} of memory.`,
+};
+
+/** Opens a container, runs the agent in it, reads its answer and removes it. @throws as `runContainerAgent` */
+export async function runInContainer(run: AgentRun, ready: ReadyAgent): Promise<AgentResult> {
+  const { spec, dependencies } = run;
+  const { folders } = ready;
+  await using environment = await makeEnvironmentFolder({
+    ...dependencies,
+    variables: spec.variables,
+    user: folders.workspace.owner,
+  });
+  await using log = await RunLog.open({
+    folder: folders.logs,
+    group: spec.group.name,
+    startedAtMs: dependencies.now(),
+    maxBytes: dependencies.maxOutputBytes,
+    logger: dependencies.logger,
+  });
+  await log.facts("started", {
+    group: spec.group.name,
+    isMain: spec.group.isMain,
+    agent: spec.agent.name,
+    image: spec.image,
+    engine: dependencies.engine.name,
+    promptCharacters: spec.prompt.length,
+    session: spec.sessionId ?? null,
+    timeoutMs: spec.limits.timeoutMs,
+  });
+  const at = { log, environmentMount: environment.mount };
+  const { result, warnings } = await openAndWork(run, ready, at).catch(async (error: unknown) => {
+    await log.facts("failed", { error: error instanceof Error ? error.message : "unknown" });
+    throw error;
+  });
+  await log.facts("ended", {
+    outcome: result.outcome,
+    exitCode: result.exitCode,
+    durationMs: result.durationMs,
+    status: result.status,
+    error: result.error?.message ?? result.agentError,
+  });
+  const isLogThere = await folders.logs.isStillThere();
+  const gone = "the group's folder was moved or removed while the agent worked; its log went with it.";
+  return { ...result, warnings: [...ready.warnings, ...warnings, ...(isLogThere ? [] : [gone])] };
+}
+
+interface RunPlace {
+  readonly log: RunLog;
+  readonly environmentMount: Awaited<ReturnType<typeof makeEnvironmentFolder>>["mount"];
+}
+
+async function openAndWork(
+  run: AgentRun,
+  ready: ReadyAgent,
+  { log, environmentMount }: RunPlace,
+): Promise<{ readonly result: AgentResult; readonly warnings: readonly string[] }> {
+  const { spec, dependencies, caller, listener, ids } = run;
+  const { engine, sandboxes, diskScratch } = dependencies;
+  const { capabilities, folders, grant, mounts } = ready;
+  const { diskBytes, timeoutMs } = spec.limits;
+  const specs = await mountSpecs(mounts);
+  const setuid = setuidWarnings(mounts, specs, { capabilities, engine: engine.name });
+  await using scratch = diskScratch.serves(capabilities)
+    ? await WatchedScratch.open({ ...dependencies, diskBytes })
+    : null;
+  const environment = { HOME: agentPaths.home, LANG: "C.UTF-8", ...grant?.environment };
+  const { plan, warnings } = agentPlan(spec, {
+    capabilities,
+    mounts: [...specs, environmentMount],
+    scratchMounts: scratch?.mounts ?? null,
+    user: folders.workspace.owner,
+    programEnvironment: environment,
+  });
+  await using guard = await FolderGuard.open({ ...dependencies, mounts, diskBytes });
+  await using sandbox = await sandboxes.open(engine, plan, caller);
+  ids.sandbox = sandbox.id;
+  const record = (ids.record = sandbox.beginRun({ ...ids, timeoutMs, network: spec.network }));
+  listener.onSandbox(sandbox.id);
+  scratch?.watch(sandbox);
+  await guard.begin(sandbox, { engine, sandboxes });
+  const redaction = new Redaction(secretAgentVariables(spec.variables));
+  const endedFor = (): AgentResult["error"] => scratch?.error ?? guard.error;
+  const worked = await workInSandbox(run, ready, { sandbox, redaction, log, environment }).catch((error: unknown) => {
+    throw endedFor() ?? error;
+  });
+  const judged = await judgeRun({
+    sandbox,
+    record,
+    end: worked.end,
+    isLost: () => sandbox.state !== "running",
+    networkReport: () => Promise.resolve(worked.networkReport),
+  });
+  await sandbox.remove();
+  const concluded = concludeRun(judged, {
+    ids,
+    logger: dependencies.logger,
+    explain: (each) => endedFor() ?? explainEnding({ ...each, words, ...spec.limits }),
+  });
+  const facts = { sandboxId: sandbox.id, log: log.name };
+  return {
+    result: resultOf(run, ready, { concluded, worked, ...facts }),
+    warnings: [
+      ...warnings,
+      ...setuid,
+      ...networkWarnings(worked.networkReport),
+      ...secretWarnings(redaction),
+      ...setuidTaken(guard.setuidCount),
+    ],
+  };
+}
+
+interface Facts {
+  readonly concluded: ConcludedRun<BoundedOutput>;
+  readonly worked: WorkedAgent;
+  readonly sandboxId: string;
+  readonly log: string;
+}
+
+function resultOf(
+  { spec, dependencies }: AgentRun,
+  { capabilities }: ReadyAgent,
+  { concluded, worked, sandboxId, log }: Facts,
+): AgentResult {
+  const { end, outcome, memoryPeakBytes, policyDigest } = concluded;
+  const endedByItself = end.interruption === null && end.exitCode !== null;
+  const answer = readAnswer(worked.marked, log);
+  const error = concluded.error ?? (endedByItself ? answer.error : null);
+  const isGood = outcome === "completed" && error === null && answer.output !== null;
+  return {
+    status: isGood && answer.output !== null ? answer.output.status : "error",
+    result: answer.output?.result ?? null,
+    newSessionId: answer.output?.newSessionId ?? null,
+    agentError: answer.output?.error ?? null,
+    outcome: outcome === "completed" && !isGood ? "failed" : outcome,
+    exitCode: end.exitCode,
+    output: worked.output.text(),
+    stderr: end.stderr.text(),
+    truncated: worked.output.truncated || end.stderr.truncated,
+    durationMs: end.durationMs,
+    memoryPeakBytes,
+    log,
+    image: spec.image,
+    sandboxId,
+    engine: dependencies.engine.name,
+    isolation: capabilities.isolation,
+    ociRuntime: spec.ociRuntime ?? null,
+    policyDigest,
+    warnings: [],
+    error,
+  };
+}
+
+function setuidTaken(count: number): readonly string[] {
+  return count === 0 ? [] : [`${count} files of the group's folders lost a setuid bit that the agent had set.`];
+}

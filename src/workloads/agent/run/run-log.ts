@@ -1,0 +1,95 @@
+import { constants } from "node:fs";
+import { open, type FileHandle } from "node:fs/promises";
+import path from "node:path";
+import type { Logger } from "../../../base/logger.ts";
+import type { OutputChunk } from "../../../engines/engine.ts";
+import { errorCode } from "../../../errors/error-code.ts";
+import { GloveboxError } from "../../../errors/glovebox-error.ts";
+import type { OpenPlace } from "../../../sandbox/mounts/open-place.ts";
+
+export interface RunLogOptions {
+  readonly folder: Pick<OpenPlace, "stablePath">;
+  readonly group: string;
+  /** Milliseconds since the epoch. */
+  readonly startedAtMs: number;
+  /** Of each stream. */
+  readonly maxBytes: number;
+  readonly logger: Logger;
+}
+
+const maxNames = 100;
+
+/**
+ * The log of one run, in the folder of its group, which the agent may write to: it is a new file always, so nothing that
+ * lies there is written to or through. What is written has no secret in it any more.
+ */
+export class RunLog implements AsyncDisposable {
+  /** From the folder of all groups. */
+  readonly name: string;
+  readonly #handle: FileHandle;
+  readonly #options: RunLogOptions;
+  readonly #left: Record<OutputChunk["stream"], number>;
+  #stream: OutputChunk["stream"] | null = null;
+  #isBroken = false;
+
+  /** @throws PERMISSION_DENIED when it cannot be made */
+  static async open(options: RunLogOptions): Promise<RunLog> {
+    const time = new Date(options.startedAtMs).toISOString().replaceAll(/[:.]/g, "-");
+    for (let count = 0; ; count += 1) {
+      const file = `container-${time}${count === 0 ? "" : `-${count}`}.log`;
+      try {
+        const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0);
+        const handle = await open(path.join(options.folder.stablePath, file), flags, 0o600);
+        return new RunLog(handle, `groups/${options.group}/logs/${file}`, options);
+      } catch (error) {
+        if (errorCode(error) === "EEXIST" && count < maxNames) continue;
+        throw new GloveboxError(
+          "PERMISSION_DENIED",
+          `No log can be written to groups/${options.group}/logs (${errorCode(error)}).`,
+          { suggestion: "Look at what lies in that folder, and whether its disk is full.", cause: error },
+        );
+      }
+    }
+  }
+
+  private constructor(handle: FileHandle, name: string, options: RunLogOptions) {
+    this.#handle = handle;
+    this.name = name;
+    this.#options = options;
+    this.#left = { stdout: options.maxBytes, stderr: options.maxBytes };
+  }
+
+  /** Facts of the run, a line each. */
+  facts(title: string, lines: Readonly<Record<string, string | number | boolean | null>>): Promise<void> {
+    const text = Object.entries(lines).map(([name, value]) => `${name}: ${JSON.stringify(value)}\n`);
+    this.#stream = null;
+    return this.#write(`\n=== ${title}\n${text.join("")}`);
+  }
+
+  /** Output as it came; beyond the bound of its stream it is left out. */
+  async output({ stream, bytes }: OutputChunk): Promise<void> {
+    const left = this.#left[stream];
+    if (left === 0) return;
+    const kept = bytes.length <= left ? bytes : bytes.subarray(0, left);
+    this.#left[stream] = left - kept.length;
+    if (this.#stream !== stream) await this.#write(`\n=== ${stream}\n`);
+    this.#stream = stream;
+    await this.#write(kept);
+    if (this.#left[stream] === 0) await this.facts(`${stream} is longer, the rest is not here`, {});
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#handle.close();
+  }
+
+  async #write(what: string | Uint8Array): Promise<void> {
+    if (this.#isBroken) return;
+    try {
+      await this.#handle.appendFile(what);
+    } catch (error) {
+      // A full disk ends the log, not the run.
+      this.#isBroken = true;
+      this.#options.logger.warn({ err: error, log: this.name }, "the log of an agent's run is not whole");
+    }
+  }
+}

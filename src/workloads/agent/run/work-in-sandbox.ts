@@ -1,0 +1,119 @@
+import { BoundedOutput } from "../../../base/streams/bounded-output.ts";
+import type { OutputChunk } from "../../../engines/engine.ts";
+import type { Redaction } from "../../../policy/redaction/redaction.ts";
+import { findInterpreter } from "../../../sandbox/find-interpreter.ts";
+import type { Sandbox } from "../../../sandbox/sandbox.ts";
+import type { NetworkReport } from "../../run/explain-network.ts";
+import { startProgram } from "../../run/start-program.ts";
+import { watchProcess, type ProcessEnd } from "../../run/watch-process.ts";
+import { agentPaths } from "../agent-container.ts";
+import { encodeAgentInput } from "../agent-protocol.ts";
+import { isAgentName } from "../commands/agent-table.ts";
+import { readEventsOf } from "../commands/read-agent-events.ts";
+import { LiveLines } from "../output/live-lines.ts";
+import { MarkedOutput, type MarkedText } from "../output/marked-output.ts";
+import type { AgentRun, ReadyAgent } from "./run-agent.ts";
+import type { RunLog } from "./run-log.ts";
+
+/** Program of every image for agents; it needs no arguments. */
+const entrypoint = ["/app/entrypoint.sh"];
+
+/** Most bytes of the answer between the markers. */
+const maxAnswerBytes = 10 * 1024 * 1024;
+
+/** How long the next output of an ended agent may still take: nothing else holds its streams open for long. */
+const drainMs = 2_000;
+
+export interface AgentPlace {
+  readonly sandbox: Sandbox;
+  /** Takes the values of the agent's variables out of all that it prints. */
+  readonly redaction: Redaction;
+  readonly log: RunLog;
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/** An agent that has ended, by itself or not. */
+export interface WorkedAgent {
+  readonly end: ProcessEnd<BoundedOutput>;
+  /** What it said and did, for people. */
+  readonly output: BoundedOutput;
+  readonly marked: MarkedText;
+  readonly networkReport: NetworkReport;
+}
+
+/** Starts the agent in its sandbox, gives it its input and watches it to its end. @throws what starting it throws */
+export async function workInSandbox(run: AgentRun, ready: ReadyAgent, at: AgentPlace): Promise<WorkedAgent> {
+  const { spec, dependencies, caller, listener } = run;
+  const { sandbox, redaction, environment } = at;
+  const { grant } = ready;
+  const { signal } = caller;
+  const toolchain = grant === null ? "node" : await findInterpreter(sandbox, spec.image, { signal });
+  using program = await startProgram({
+    sandbox,
+    runner: (companion) =>
+      sandbox.exec(
+        { command: entrypoint, environment, workingDirectory: agentPaths.group, concurrent: true, companion },
+        { signal },
+      ),
+    toolchain,
+    grant,
+    onDenied: listener.onDenied,
+    redact: (text) => redaction.text(text),
+    signal,
+  });
+  const { process } = program;
+  const heard = listen(run, at);
+  const watched = watchProcess({
+    process,
+    sandbox,
+    redaction,
+    // Of the standard output people are told in other words.
+    keep: () => new BoundedOutput(dependencies.maxOutputBytes),
+    input: inputOf(run, ready),
+    onOutput: heard.onOutput,
+  });
+  const end = await watched.untilEnd({
+    timeoutMs: spec.limits.timeoutMs,
+    drainMs,
+    signal,
+    monotonicMs: dependencies.monotonicMs,
+    end: () => sandbox.endProcess(process),
+  });
+  return { end, ...(await heard.end()), networkReport: await program.networkReport() };
+}
+
+async function* inputOf({ spec }: AgentRun, { memoryContext }: ReadyAgent): AsyncIterable<Uint8Array> {
+  const { prompt, group, sessionId, agent } = spec;
+  const input = { prompt, group: group.name, isMain: group.isMain, sessionId, agent };
+  yield Buffer.from(encodeAgentInput({ ...input, ...(memoryContext === null ? {} : { memoryContext }) }));
+}
+
+interface Heard {
+  readonly onOutput: (chunk: OutputChunk) => Promise<void>;
+  readonly end: () => Promise<Pick<WorkedAgent, "output" | "marked">>;
+}
+
+/** Reads what the agent prints as it comes: its answer, what people are told, and the log. */
+function listen({ spec, dependencies, listener }: AgentRun, { log }: AgentPlace): Heard {
+  const marked = new MarkedOutput(maxAnswerBytes);
+  const lines = new LiveLines(isAgentName(spec.agent.name) ? readEventsOf(spec.agent.name) : () => []);
+  const output = new BoundedOutput(dependencies.maxOutputBytes);
+  const tell = async (text: string): Promise<void> => {
+    if (text === "") return;
+    const bytes = Buffer.from(text);
+    output.append(bytes);
+    await listener.onOutput("stdout", bytes);
+  };
+  return {
+    onOutput: async (chunk) => {
+      await log.output(chunk);
+      if (chunk.stream === "stderr") return listener.onOutput("stderr", chunk.bytes);
+      marked.append(chunk.bytes);
+      await tell(lines.append(chunk.bytes));
+    },
+    end: async () => {
+      await tell(lines.end());
+      return { output, marked: marked.end() };
+    },
+  };
+}
