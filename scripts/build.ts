@@ -15,6 +15,7 @@ const entries: readonly string[] = [
   "egress/proxy/proxy-main.ts",
   "packages/imports/scan-main.ts",
   "sandbox/growth/walk-main.ts",
+  "workloads/agent/memory/search-main.ts",
   "store/sqlite/sqlite-main.ts",
   "workloads/tests/report/read-main.ts",
 ];

@@ -13,6 +13,7 @@ export type { Camel } from "./library/objects/camel.ts";
 export type { Execution } from "./library/objects/execution.ts";
 export type { OutputChunk } from "./library/objects/programs/output-reader.ts";
 export type { Preview, PreviewDetails, Previews } from "./library/objects/previews.ts";
+export type { Agents } from "./library/objects/agents.ts";
 export type { Tests } from "./library/objects/tests.ts";
 export type { Environment, Environments } from "./library/objects/environment.ts";
 export type {
@@ -21,6 +22,7 @@ export type {
   ExecuteOptions,
   PreviewOptions,
   TestsOptions,
+  AgentOptions,
   ProcessOptions,
   SessionOptions,
   SessionRunOptions,

@@ -5,6 +5,7 @@ import { executeCodeContract } from "../../src/operations/execute/execute-contra
 import { openSessionContract } from "../../src/operations/session/sessions-contract.ts";
 import { runCodeContract } from "../../src/operations/session/run-code-contract.ts";
 import { runCommandContract } from "../../src/operations/environments/run-command-contract.ts";
+import { runAgentContract } from "../../src/operations/agents/run-agent-contract.ts";
 import { runTestsContract } from "../../src/operations/tests/run-tests-contract.ts";
 import { startPreviewContract } from "../../src/operations/previews/start-preview-contract.ts";
 import { startProcessContract } from "../../src/operations/processes/start-process-contract.ts";
@@ -15,6 +16,7 @@ const optionTypes: readonly (readonly [string, OperationContract, readonly strin
   ["ExecuteOptions", executeCodeContract, [], "A program for a fresh sandbox."],
   ["TestsOptions", runTestsContract, [], "A project's tests in a fresh sandbox."],
   ["PreviewOptions", startPreviewContract, [], "A project's page, served from a sandbox."],
+  ["AgentOptions", runAgentContract, [], "A coding agent's run for a group."],
   ["SessionOptions", openSessionContract, [], "What a session is opened with, and keeps."],
   ["SessionRunOptions", runCodeContract, ["session_id"], "A program in a session."],
   ["EnvironmentOptions", createEnvironmentContract, [], "What an environment is made of."],

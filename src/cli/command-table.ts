@@ -27,6 +27,11 @@ export const commandTable: readonly CommandRow[] = [
     load: async () => (await import("./preview/preview-command.ts")).addPreviewCommand,
   },
   {
+    name: "agent",
+    description: "Run a coding agent for a group, in a container of its own.",
+    load: async () => (await import("./agent/agent-command.ts")).addAgentCommand,
+  },
+  {
     name: "images",
     description: "List the default images and whether the engine has them.",
     load: async () => (await import("./commands/images-command.ts")).addImagesCommand,

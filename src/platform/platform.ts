@@ -1,3 +1,4 @@
+import path from "node:path";
 import pino from "pino";
 import type { Logger } from "../base/logger.ts";
 import type { Config, LoadedConfig } from "../config/config.ts";
@@ -16,6 +17,7 @@ import { assertNetworkAllowed } from "../policy/network/network.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { AlertListener } from "../telemetry/alert.ts";
 import type { Tracing } from "../telemetry/traces/tracing.ts";
+import { openMemory } from "../workloads/agent/memory/find-memory.ts";
 import { createTypeScriptCompiler } from "../workloads/program/compile/typescript-compiler.ts";
 import { closeParts, type ClosingParts } from "./close-parts.ts";
 import { createEngineChooser, type Door } from "./engine-chooser.ts";
@@ -140,7 +142,7 @@ function openParts(options: PlatformOptions): OpenedParts {
     defaultEngine,
     host,
     ...{ findLive, logs, store, records, peers, network, agentTurns },
-    findMemory: async () => ({ context: null, warnings: [] }),
+    findMemory: openMemory({ ...host, folder: path.join(host.stateDirectory, "agents", "memory") }),
     agentDirectory: door === "server" ? null : host.workingDirectory,
     compileTypeScript: createTypeScriptCompiler(host),
     assertNetworkAllowed: (policy, field) => assertNetworkAllowed(policy, config.network, field),

@@ -2,6 +2,7 @@ import { doctorContract, type DoctorResponse } from "../../operations/doctor/doc
 import { executeCodeContract, type ExecuteResponse } from "../../operations/execute/execute-contract.ts";
 import { Calls, type Caller, type CallOptions, type RunOptions } from "./calls.ts";
 import type { Camel } from "./camel.ts";
+import { Agents } from "./agents.ts";
 import { Environments } from "./environment.ts";
 import type { Execution } from "./execution.ts";
 import { Images, Mounts, PackageCache } from "./machine.ts";
@@ -27,6 +28,8 @@ export class Glovebox implements AsyncDisposable {
   readonly tests: Tests;
   /** Pages of projects, served from sandboxes. */
   readonly previews: Previews;
+  /** Coding agents of groups. */
+  readonly agents: Agents;
   /** Sandboxes that live now; in this process those of other processes of this user too. */
   readonly sandboxes: Sandboxes;
   /** Default images; of this machine only. */
@@ -43,6 +46,7 @@ export class Glovebox implements AsyncDisposable {
     this.environments = new Environments(this.#calls);
     this.tests = new Tests(this.#calls);
     this.previews = new Previews(this.#calls);
+    this.agents = new Agents(this.#calls);
     this.sandboxes = new Sandboxes(this.#calls);
     this.images = new Images(this.#calls);
     this.packages = new PackageCache(this.#calls);

@@ -175,6 +175,47 @@ export interface PreviewOptions {
   readonly minIsolation?: "preload" | "namespaces" | "container" | "vm" | undefined;
 }
 
+/** A coding agent's run for a group. */
+export interface AgentOptions {
+  /** Name of the group that the agent works for. */
+  readonly group: string;
+  /** What the agent is to do. */
+  readonly prompt: string;
+  /** Run as the main group, which has the whole project; for that one group only. Default false. */
+  readonly main?: boolean | undefined;
+  /** `new_session_id` of an earlier run, to go on with its conversation; default: a new one. */
+  readonly agentSessionId?: string | undefined;
+  /** Time for the agent; default: its group's. */
+  readonly timeoutSeconds?: number | undefined;
+  /** Your own marks, at most 16, by which lists can be filtered: {"job": "1234"}. */
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+  /** Limits; each defaults to the deployment's for this kind of work. */
+  readonly limits?:
+    | {
+        /** CPUs' worth of time, fractions allowed. */
+        readonly cpus?: number | undefined;
+        /** Memory in MiB, without swap. */
+        readonly memoryMb?: number | undefined;
+        /** Time for the program itself, in seconds. */
+        readonly timeoutSeconds?: number | undefined;
+        /** Processes and threads together. */
+        readonly pids?: number | undefined;
+        /** Writable space in MiB. */
+        readonly diskMb?: number | undefined;
+      }
+    | undefined;
+  /** Domains that the agent may reach beside its model; default: those of its group. */
+  readonly network?: string | readonly string[] | undefined;
+  /** Container image; refused by engines without images. */
+  readonly image?: string | undefined;
+  /** Engine by its name, or auto; default: the deployment's. */
+  readonly engine?: string | undefined;
+  /** OCI runtime by the name that the engine has for it; default: the engine's own. */
+  readonly ociRuntime?: string | undefined;
+  /** Refuse engines that seal less than this. */
+  readonly minIsolation?: "preload" | "namespaces" | "container" | "vm" | undefined;
+}
+
 /** What a session is opened with, and keeps. */
 export interface SessionOptions {
   /** Limits; each defaults to the deployment's for this kind of work. */

@@ -21,12 +21,12 @@ export interface NestingQuestion extends CallOptions {
  * @throws POLICY_DENIED; what the engine throws
  */
 export async function assertNotNested({ engine, sandboxes, source, except, signal }: NestingQuestion): Promise<void> {
-  const listed = await engine.list(managed, { signal });
+  const all = await engine.list(managed, { signal });
+  const listed = all.filter(({ labels }) => except === undefined || labels[names.sandbox] !== except);
+  const live = sandboxes.live.filter(({ id }) => id !== except);
   const writable = [
-    ...listed
-      .filter(({ labels }) => labels[names.sandbox] !== except)
-      .flatMap(({ labels }) => labelledWritablePaths(labels)),
-    ...sandboxes.live.filter(({ id }) => id !== except).flatMap((sandbox) => sandbox.writablePaths),
+    ...listed.flatMap(({ labels }) => labelledWritablePaths(labels)),
+    ...live.flatMap((sandbox) => sandbox.writablePaths),
   ];
   if (!isNested(source, writable)) return;
   throw new GloveboxError(

@@ -1,69 +1,14 @@
 import { untilCancelled } from "../../../base/abort.ts";
-import type { Logger } from "../../../base/logger.ts";
-import type { NetworkGrant } from "../../../egress/network-access.ts";
-import type { Capabilities } from "../../../engines/capabilities.ts";
-import type { Engine, OutputChunk } from "../../../engines/engine.ts";
-import type { Denial } from "../../../policy/network/denial.ts";
-import type { Caller, Sandboxes } from "../../../sandbox/sandboxes.ts";
-import type { DiskScratch } from "../../../sandbox/scratch/disk-scratch.ts";
+import type { Caller } from "../../../sandbox/sandboxes.ts";
 import { checkEngine } from "../../program/check-engine.ts";
 import { loggingFailure, type RunIds } from "../../run/log-ending.ts";
-import type { GrantNetwork } from "../../run/start-program.ts";
-import { agentMounts, assertMayBeMounted, type AgentMount } from "../folders/agent-mounts.ts";
 import { openAgentFolders, type AgentFolders } from "../folders/agent-folders.ts";
-import type { FindMemory } from "../memory/find-memory.ts";
+import { agentMounts, assertMayBeMounted } from "../folders/agent-mounts.ts";
 import { assertCanHoldAgents } from "./agent-plan.ts";
 import type { AgentResult } from "./agent-result.ts";
+import type { AgentDependencies, AgentListener, AgentRun } from "./agent-run.ts";
 import type { AgentSpec } from "./agent-spec.ts";
-import type { AgentTurns } from "./agent-turns.ts";
-import type { GuardedFolders } from "./guard-folders.ts";
 import { runInContainer } from "./run-in-container.ts";
-
-export interface AgentDependencies extends Omit<GuardedFolders, "mounts" | "diskBytes"> {
-  readonly engine: Engine;
-  readonly sandboxes: Sandboxes;
-  readonly diskScratch: DiskScratch;
-  readonly logger: Logger;
-  readonly turns: AgentTurns;
-  readonly findMemory: FindMemory;
-  readonly network: GrantNetwork;
-  /** Has an image there, pulled or built. */
-  readonly provideImage: (image: string, isDemanded: boolean) => Promise<void>;
-  /** Cap of each stream (SPEC OU3). */
-  readonly maxOutputBytes: number;
-  /** Of this process; null where the system has no user ids. */
-  readonly uid: number | null;
-}
-
-/** What a run tells while it goes on. */
-export interface AgentListener {
-  readonly onSandbox: (sandboxId: string) => void;
-  /** What the agent says and does, for people, and its standard error. */
-  readonly onOutput: (stream: OutputChunk["stream"], bytes: Uint8Array) => void | Promise<void>;
-  readonly onDenied: (denial: Denial) => void;
-  /** What goes on before the agent works. */
-  readonly onProgress: (message: string) => void;
-}
-
-/** One run: what is asked for, by whom, and who is told. */
-export interface AgentRun {
-  readonly spec: AgentSpec;
-  readonly dependencies: AgentDependencies;
-  readonly caller: Caller;
-  readonly listener: AgentListener;
-  readonly ids: RunIds;
-}
-
-/** What a run needs beside its sandbox, all of it there. */
-export interface ReadyAgent {
-  readonly capabilities: Capabilities;
-  readonly folders: AgentFolders;
-  readonly mounts: readonly AgentMount[];
-  /** Null: no network. */
-  readonly grant: NetworkGrant | null;
-  readonly memoryContext: string | null;
-  readonly warnings: readonly string[];
-}
 
 /**
  * Runs a coding agent for a group in a container of its own, with the group's folders (SPEC AG1); runs of one group come

@@ -12,7 +12,7 @@ import { mountSpecs } from "../folders/agent-mounts.ts";
 import { agentPlan, setuidWarnings } from "./agent-plan.ts";
 import { readAnswer, type AgentResult } from "./agent-result.ts";
 import { FolderGuard } from "./guard-folders.ts";
-import type { AgentRun, ReadyAgent } from "./run-agent.ts";
+import type { AgentRun, ReadyAgent } from "./agent-run.ts";
 import { RunLog } from "./run-log.ts";
 import { workInSandbox, type WorkedAgent } from "./work-in-sandbox.ts";
 
@@ -151,9 +151,9 @@ function resultOf(
   const endedByItself = end.interruption === null && end.exitCode !== null;
   const answer = readAnswer(worked.marked, log);
   const error = concluded.error ?? (endedByItself ? answer.error : null);
-  const isGood = outcome === "completed" && error === null && answer.output !== null;
+  const isGood = outcome === "completed" && error === null && answer.output?.status === "success";
   return {
-    status: isGood && answer.output !== null ? answer.output.status : "error",
+    status: isGood ? "success" : "error",
     result: answer.output?.result ?? null,
     newSessionId: answer.output?.newSessionId ?? null,
     agentError: answer.output?.error ?? null,

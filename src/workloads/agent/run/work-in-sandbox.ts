@@ -12,7 +12,7 @@ import { isAgentName } from "../commands/agent-table.ts";
 import { readEventsOf } from "../commands/read-agent-events.ts";
 import { LiveLines } from "../output/live-lines.ts";
 import { MarkedOutput, type MarkedText } from "../output/marked-output.ts";
-import type { AgentRun, ReadyAgent } from "./run-agent.ts";
+import type { AgentRun, ReadyAgent } from "./agent-run.ts";
 import type { RunLog } from "./run-log.ts";
 
 /** Program of every image for agents; it needs no arguments. */

@@ -1,0 +1,23 @@
+import { runAgentContract, type RunAgentResponse } from "../../operations/agents/run-agent-contract.ts";
+import type { Calls, RunOptions } from "./calls.ts";
+import type { Camel } from "./camel.ts";
+import type { Execution } from "./execution.ts";
+import type { AgentOptions } from "./options.ts";
+import type { Result } from "./result.ts";
+
+/** Coding agents of groups. */
+export class Agents {
+  readonly #calls: Calls;
+
+  constructor(calls: Calls) {
+    this.#calls = calls;
+  }
+
+  /**
+   * Runs a coding agent for a group, in a container with that group's folders alone. Await it for its last word, iterate it
+   * for what it says and does. `ok` is true for the status `success` alone.
+   */
+  run(options: AgentOptions, call?: Omit<RunOptions, "stdin">): Execution<Result<Camel<RunAgentResponse>>> {
+    return this.#calls.run(runAgentContract, options, call);
+  }
+}
