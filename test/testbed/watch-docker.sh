@@ -17,8 +17,8 @@ start_anew() {
   pid=$(daemon_pid dockerd) || return 0
   say "dockerd has not answered for two minutes; its stacks are in its log, and it is started anew"
   # Writes them into its own folder, and their place into its log.
-  kill -USR1 "$pid" && sleep 5
-  kill -KILL "$pid"
+  kill -USR1 "$pid" && sleep 5 || true
+  kill -KILL "$pid" || true
   wait_for 10 daemon_gone dockerd || true
   ! mountpoint -q "$testbed/docker/data" || umount "$testbed/docker/data" || true
   start_docker || say "$why"
