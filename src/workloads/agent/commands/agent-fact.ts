@@ -27,9 +27,9 @@ export function sessionOf(id: string | null): readonly AgentFact[] {
 /** No longer than a line of a terminal or two. */
 const maxInputLength = 200;
 
-/** What a tool was given, on one line: its command or path where it has one, else all of it. */
+/** What a tool was given, on one line: its command, what it looks for or its path where it has one, else all of it. */
 export function summariseInput(input: JsonObject): string {
-  const telling = ["command", "cmd", "path", "file_path", "filePath", "pattern", "query", "url"];
+  const telling = ["command", "cmd", "pattern", "query", "url", "path", "file_path", "filePath"];
   const key = telling.find((each) => typeof input[each] === "string");
   const text = key === undefined ? JSON.stringify(input) : String(input[key]);
   const line = text

@@ -27,6 +27,8 @@ export interface AgentStart {
   readonly command: readonly string[];
   /** Set for it, over the container's own. No secret is in `command`: others see it in the list of processes. */
   readonly variables: Readonly<Record<string, string>>;
+  /** Made before it starts. */
+  readonly folders: readonly string[];
   /** Whether the instructions must stand before the prompt, because the command has no other way for them. */
   readonly instructionsInPrompt?: boolean;
 }

@@ -18,11 +18,12 @@ describe.each(agentNames)("%s", (name) => {
   const { start, install } = agentTable[name];
 
   it("is started without a question to anybody, and keeps what it needs in its state folder", () => {
-    const { command, variables } = start(turn);
+    const { command, variables, folders: made } = start(turn);
     expect(command[0]).toBe(name);
     expect(command.join(" ")).toMatch(/json/);
     const folders = Object.values(variables).filter((value) => value.startsWith("/state/"));
     expect(folders.length).toBeGreaterThan(0);
+    expect(made.toSorted()).toEqual(folders.toSorted());
   });
 
   it("goes on with an earlier conversation", () => {

@@ -85,6 +85,7 @@ const contextFiles: Readonly<Record<string, string>> = {
   "app/entrypoint.sh": "entrypoint.sh",
   "app/pi-model.mjs": "pi-model.mjs",
   "app/gemini-settings.json": "gemini-settings.json",
+  "app/ripgrep.conf": "ripgrep.conf",
 };
 
 async function ownFiles(): Promise<readonly TarFile[]> {

@@ -4,7 +4,7 @@
  */
 import type { ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdtemp, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { isDryRun } from "../../../policy/agents/agent-variables.ts";
@@ -45,7 +45,7 @@ async function turnFor(input: RunnerInput): Promise<AgentTurn> {
     sessionId: input.sessionId,
     instructions: { text, file },
     variables: process.env,
-    stateFolder: agentPaths.state,
+    stateFolder: path.join(process.env["HOME"] ?? agentPaths.home, path.basename(agentPaths.state)),
   };
 }
 
@@ -55,6 +55,7 @@ function startOf(input: RunnerInput, turn: AgentTurn): AgentStart {
   if (input.command === null) return start;
   return {
     command: input.command,
+    folders: start.folders,
     variables: {
       ...start.variables,
       GLOVEBOX_AGENT_INSTRUCTIONS: turn.instructions.file,
@@ -66,7 +67,7 @@ function startOf(input: RunnerInput, turn: AgentTurn): AgentStart {
 async function run(): Promise<AgentOutput> {
   const input = readInput(await readStandardInput());
   const turn = await turnFor(input);
-  const { command, variables, instructionsInPrompt = false } = startOf(input, turn);
+  const { command, variables, folders, instructionsInPrompt = false } = startOf(input, turn);
   if (isDryRun({ FFT_NANO_DRY_RUN: process.env["FFT_NANO_DRY_RUN"] ?? "" })) {
     const { length } = input.prompt;
     return {
@@ -74,6 +75,7 @@ async function run(): Promise<AgentOutput> {
       result: `DRY_RUN: ${command[0]} was not started; the prompt has ${length} characters.`,
     };
   }
+  for (const folder of folders) await mkdir(folder, { recursive: true });
   const { title, readFacts } = agentTable[input.agent];
   return work(
     {

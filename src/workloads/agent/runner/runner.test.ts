@@ -1,8 +1,15 @@
 import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { outputMarkers } from "../agent-container.ts";
+
+let home: string;
+beforeAll(() => void (home = mkdtempSync(path.join(tmpdir(), "glovebox-runner-"))));
+afterAll(() => rmSync(home, { recursive: true }));
 
 const main = fileURLToPath(new URL("./runner-main.ts", import.meta.url));
 
@@ -16,7 +23,7 @@ interface Ran {
 
 /** Runs the agent runner as a container would, with a program in place of `pi`. */
 async function run(input: unknown, variables: Readonly<Record<string, string>> = {}): Promise<Ran> {
-  const child = spawn(process.execPath, [main], { env: variables });
+  const child = spawn(process.execPath, [main], { env: { HOME: home, ...variables } });
   child.stdin.end(typeof input === "string" ? input : JSON.stringify(input));
   const exit = new Promise<number | null>((resolve) => void child.once("close", resolve));
   const [output, errors, exitCode] = await Promise.all([text(child.stdout), text(child.stderr), exit]);

@@ -25,6 +25,7 @@ function start({ sessionId, instructions, variables, stateFolder }: AgentTurn): 
       ...(model === "" ? [] : ["--model", model]),
       ...(sessionId === null ? [] : ["--resume", sessionId]),
     ],
+    folders: [`${stateFolder}/claude`],
     variables: {
       CLAUDE_CONFIG_DIR: `${stateFolder}/claude`,
       // Else it refuses to work without questions where a project belongs to root.

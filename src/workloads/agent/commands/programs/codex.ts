@@ -31,6 +31,7 @@ function start({ sessionId, instructions, variables, stateFolder }: AgentTurn): 
       ...(sessionId === null ? [] : [sessionId]),
       "-",
     ],
+    folders: [`${stateFolder}/codex`],
     variables: { CODEX_HOME: `${stateFolder}/codex`, ...(key === undefined ? {} : { CODEX_API_KEY: key }) },
   };
 }

@@ -24,6 +24,7 @@ function start({ sessionId, variables, stateFolder }: AgentTurn): AgentStart {
       ...(model === "" ? [] : ["--model", model]),
       ...(sessionId === null ? [] : ["--resume", sessionId]),
     ],
+    folders: [`${stateFolder}/gemini`],
     variables: {
       GEMINI_CLI_HOME: `${stateFolder}/gemini`,
       ...(hasKey ? { GEMINI_CLI_SYSTEM_SETTINGS_PATH: keySettings } : {}),

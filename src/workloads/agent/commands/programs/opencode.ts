@@ -27,9 +27,11 @@ function start({ sessionId, instructions, variables, stateFolder }: AgentTurn): 
       ...["--format", "json", "--pure"],
       ...(sessionId === null ? [] : ["--session", sessionId]),
     ],
+    folders: ["data", "state", "config", "cache"].map((name) => `${stateFolder}/opencode/${name}`),
     variables: {
       XDG_DATA_HOME: `${stateFolder}/opencode/data`,
       XDG_STATE_HOME: `${stateFolder}/opencode/state`,
+      XDG_CACHE_HOME: `${stateFolder}/opencode/cache`,
       XDG_CONFIG_HOME: `${stateFolder}/opencode/config`,
       OPENCODE_DISABLE_AUTOUPDATE: "1",
       OPENCODE_DISABLE_MODELS_FETCH: "1",

@@ -36,6 +36,7 @@ function start({ sessionId, instructions, variables, stateFolder }: AgentTurn): 
       ...(model.custom === null ? [] : ["--extension", modelExtension]),
       ...(sessionId === null ? [] : ["--session-id", sessionId]),
     ],
+    folders: [`${stateFolder}/agent`],
     variables: {
       PI_CODING_AGENT_DIR: `${stateFolder}/agent`,
       PI_OFFLINE: "1",
