@@ -138,7 +138,12 @@ describe.each(["docker"] as const)("a hostile Dockerfile on %s", (engine) => {
 
   it.each([
     ["a RUN that never ends", "RUN sleep 1000", { timeout_seconds: 4 }, /took more than 4 s/],
-    ["a RUN that fills the disk", "RUN cat /dev/zero >/fill", { limits: { disk_mb: 64 } }, /more than the disk limit/],
+    [
+      "a RUN that fills the disk",
+      "RUN head -c 300000000 /dev/zero >/fill; sleep 60; exit 3",
+      { limits: { disk_mb: 64 } },
+      /more than the disk limit/,
+    ],
     ["a fork bomb", `RUN sh -c 'f() { f | f & }; f; wait'; sleep 1; exit 3`, { limits: { pids: 64 } }, /line 2/],
     ["a look at other users' secrets", "RUN cat /etc/shadow; cat /proc/1/environ; exit 5", {}, /exit code 5/],
   ])("is ended, or fails, with %s", async (_, line, limits, reason) => {

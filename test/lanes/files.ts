@@ -22,6 +22,7 @@ export const rareFiles: readonly string[] = [
   "test/e2e/copy-command.test.ts",
   "test/e2e/console-accessibility.test.ts",
   "test/e2e/corpus.test.ts",
+  "test/e2e/corpus-projects.test.ts",
   "test/e2e/crash.test.ts",
   "test/e2e/deployment.test.ts",
   "test/e2e/doctor.test.ts",
