@@ -1,5 +1,6 @@
 import type { Hijacked } from "../docker/docker-api.ts";
 import { framesOf } from "../docker/frames.ts";
+import { unlessGivenUp } from "./give-up.ts";
 
 export interface StreamOptions {
   /** Whether the program has a terminal: one stream, without frames. */
@@ -12,6 +13,8 @@ export interface StreamOptions {
   readonly accept?: (first: Buffer) => Promise<boolean>;
   /** Whether that many more bytes are the program's; false ends the streams. Default: all are. */
   readonly allows?: (bytes: number) => boolean;
+  /** Whether the program has ended: what nobody reads then is thrown away. Default: never. */
+  readonly isOver?: () => boolean;
 }
 
 /** Writes and waits until the reader has room. */
@@ -47,7 +50,9 @@ export async function carryStreams(connection: Hijacked, options: StreamOptions)
     accepted ??= (await options.accept?.(bytes)) ?? true;
     const passed = accepted ? bytes.subarray(0, Math.min(left, bytes.length)) : Buffer.alloc(0);
     left -= passed.length;
-    if (passed.length > 0) await writeAll(stream === "stdout" ? process.stdout : process.stderr, passed);
+    if (passed.length === 0) continue;
+    const written = writeAll(stream === "stdout" ? process.stdout : process.stderr, passed);
+    if (!(await unlessGivenUp(written, options.isOver ?? (() => false)))) break;
   }
   process.stdin.destroy();
 }

@@ -1,5 +1,5 @@
 /** What an ended program can have left in all the buffers between it and the command. */
-const maxLateBytes = 1024 * 1024;
+const maxLateBytes = 8 * 1024 * 1024;
 /** How often is asked whether it still runs, while it writes. */
 const askEveryMs = 100;
 

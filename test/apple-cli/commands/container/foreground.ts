@@ -3,6 +3,7 @@ import type { Mount } from "../../container/volumes.ts";
 import type { Context } from "../../context.ts";
 import { DockerError } from "../../docker/docker-api.ts";
 import { CommandError, ConnectionError, ProgramEnd } from "../../output/command-error.ts";
+import { hasEnded } from "../../program/give-up.ts";
 import { carryStreams } from "../../program/carry-streams.ts";
 import { portError, startError } from "../../program/start-error.ts";
 import { isatty } from "node:tty";
@@ -48,6 +49,17 @@ export async function startProgram(context: Context, configuration: Configuratio
   }
 }
 
+/** The first process as this machine sees it, where Docker is on this machine. */
+async function pidOf({ api, settings }: Context, name: string): Promise<number | undefined> {
+  if (!settings.dockerHost.startsWith("unix:")) return undefined;
+  try {
+    const { State } = await api.json<{ State: { Pid: number } }>("GET", `/containers/${name}/json`);
+    return State.Pid === 0 ? undefined : State.Pid;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Runs the container's own program with the command's streams, and ends as it does. */
 export async function runInForeground(context: Context, configuration: Configuration, input: boolean): Promise<never> {
   const { api, containers, fault, signals } = context;
@@ -65,7 +77,10 @@ export async function runInForeground(context: Context, configuration: Configura
   await startProgram(context, configuration);
   signals.programStarted((signal) => void api.json("POST", `/containers/${name}/kill?signal=${signal}`));
   if (fault === "interrupted") throw new ConnectionError("interrupted");
+  const pid = await pidOf(context, name);
   await carryStreams(attached, {
+    // Docker holds up everything that concerns the container while nobody reads what it has left.
+    isOver: () => pid !== undefined && hasEnded(pid),
     terminal,
     input,
     outputLimit: fault === "truncated" ? truncatedAfterBytes : undefined,
