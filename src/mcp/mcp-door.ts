@@ -5,7 +5,8 @@ import type { Platform } from "../platform/platform.ts";
 import type { ToolContext } from "./tools/call-tool.ts";
 import { offeredTools } from "./tools/offered-tool.ts";
 import { toolDeployment } from "./tools/schemas/tool-deployment.ts";
-import type { ToolProfile } from "./tools/tool-profiles.ts";
+import { viewArtifactTool } from "./tools/view-artifact.ts";
+import { isInProfile, type ToolProfile } from "./tools/tool-profiles.ts";
 import { KeptTexts } from "../calls/kept-texts.ts";
 import { createMcpServer } from "./mcp-server.ts";
 import { RunningCalls } from "../calls/running-calls.ts";
@@ -40,6 +41,7 @@ export class McpDoor {
     const { call, alertBook, logger, monotonicMs } = platform;
     this.#tools = {
       offered: offeredTools(operations, profiles),
+      viewsArtifacts: isInProfile(viewArtifactTool.name, profiles),
       callOperation: call,
       alertBook,
       calls: new RunningCalls(monotonicMs),

@@ -31,7 +31,7 @@ export function createMcpServer(setup: McpServerSetup): McpServer {
     { capabilities: { tools: { listChanged: false }, resources: { listChanged: false }, logging: {} }, instructions },
   );
   const { server } = mcp;
-  const list = toolList(tools.offered, deployment);
+  const list = toolList(tools.offered, deployment, tools.viewsArtifacts);
   server.setRequestHandler("tools/list", ({ method }, { mcpReq: message }) =>
     timedRequest(timing, { method, tool: null, message }, () => ({ tools: list })),
   );

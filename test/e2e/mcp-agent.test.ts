@@ -78,7 +78,6 @@ describe.each(cases)(
 
       expect(await run({ language: "python", code: "while True: pass", timeout_seconds: 1 })).toMatchObject({
         outcome: "timed_out",
-        timed_out: true,
       });
       expect(await run({ language: "python", code: "print(open('out.txt').read())" })).toMatchObject({
         outcome: "completed",
@@ -105,7 +104,7 @@ describe.each(cases)(
     });
 
     it.runIf(needs !== "local")("replaces a container that was killed from outside, and says so", async () => {
-      const { container_id: id } = await run({ language: "python", code: "print(1)" });
+      const { sandbox_id: id } = await run({ language: "python", code: "print(1)" });
       const list = execFileSync(name, ["ps", "-q", "--filter", `label=glovebox.sandbox=${String(id)}`], {
         encoding: "utf8",
       });

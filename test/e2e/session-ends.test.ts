@@ -42,7 +42,7 @@ async function openSession(engine: string, more?: Readonly<Record<string, string
   await server.initialize();
   const made = await call(server, "run_code", program);
   expect(made).toMatchObject({ outcome: "completed" });
-  return { server, id: String(made["container_id"]), sessionId: made["session_id"] };
+  return { server, id: String(made["sandbox_id"]), sessionId: made["session_id"] };
 }
 
 async function hangUp({ child, ended }: RawMcp): Promise<void> {
@@ -79,7 +79,7 @@ describe.each(engines)("a session on %s is gone from its engine", (engine) => {
     expect(next).toMatchObject({ stdout: "[]\n", restarted: false });
     expect(next["session_id"]).not.toBe(sessionId);
     await hangUp(server);
-    expect(await isLeft(engine, String(next["container_id"]))).toBe(false);
+    expect(await isLeft(engine, String(next["sandbox_id"]))).toBe(false);
   });
 
   it("after its idle time, and the server goes on", async () => {
@@ -102,7 +102,7 @@ describe.each(engines)("a session on %s is gone from its engine", (engine) => {
       });
       await client.connect(transport);
       const { structuredContent } = await client.callTool({ name: "run_code", arguments: program });
-      const { container_id: id } = structuredContent as { readonly container_id: string };
+      const { sandbox_id: id } = structuredContent as { readonly sandbox_id: string };
       expect(await isLeft(engine, id)).toBe(true);
       await transport.terminateSession();
       await until(async () => !(await isLeft(engine, id)));

@@ -19,7 +19,7 @@ const clientCount = 20;
 /** What a client says of its session. */
 interface Told {
   readonly serverPid: number | null;
-  readonly container_id: string;
+  readonly sandbox_id: string;
   readonly session_id: string;
   readonly stdout: string;
   readonly error?: object;
@@ -96,7 +96,7 @@ describe.each(engines)(`${clientCount} MCP clients on %s`, (engine) => {
       const numbers = Array.from({ length: clientCount }, (_, number) => number);
       const told = await Promise.all(numbers.map((number) => startClient(number, engine, shared)));
       expect(told.map(({ error, stdout }) => error ?? stdout)).toEqual(numbers.map((number) => `['mine'] ${number}\n`));
-      const ids = told.map(({ container_id: id }) => id);
+      const ids = told.map(({ sandbox_id: id }) => id);
       expect(new Set(ids).size).toBe(clientCount);
       expect(new Set(told.map(({ session_id: id }) => id)).size).toBe(clientCount);
       expect(await sandboxes.on(engine)).toHaveLength(clientCount);

@@ -12,11 +12,14 @@ import type { OfferedTool } from "./offered-tool.ts";
 import { tellProgress } from "./progress-notices.ts";
 import { tellAlerts } from "./alert-notices.ts";
 import { parseToolArguments } from "./arguments/tool-arguments.ts";
+import { viewArtifact, viewArtifactTool } from "./view-artifact.ts";
 import { errorResult, runningResult, toolResult } from "./tool-result.ts";
 
 /** What tool calls work with. */
 export interface ToolContext {
   readonly offered: readonly OfferedTool[];
+  /** Whether `view_artifact` is among the tools. */
+  readonly viewsArtifacts: boolean;
   readonly callOperation: CallOperation;
   /** Tells of what happens to the caller's sandboxes meanwhile. */
   readonly alertBook: Pick<Platform["alertBook"], "listen">;
@@ -45,6 +48,13 @@ export async function callTool(
   { name, arguments: given = {} }: { readonly name: string; readonly arguments?: unknown },
   { server, ...origin }: CallOrigin & { readonly server: ServerContext },
 ): Promise<CallToolResult> {
+  if (name === viewArtifactTool.name && context.viewsArtifacts) {
+    try {
+      return viewArtifact(context.texts, origin.principal, given);
+    } catch (error) {
+      return errorResult(toGloveboxError(error));
+    }
+  }
   const offered = context.offered.find((tool) => tool.name === name);
   if (offered === undefined) {
     throw unknownTool(

@@ -25,11 +25,17 @@ describe("a response", () => {
     expect(JSON.parse(cuts[0]!.whole)).toEqual(files);
   });
 
-  it("keeps base64 whole or not at all", () => {
-    const artifact = { path: "a.png", media_type: "image/png", encoding: "base64", content: "A".repeat(2000) };
-    const { value, cuts } = shorten({ artifacts: [artifact, { ...artifact, content: "AAAA" }] }, limits);
-    expect(value).toMatchObject({ artifacts: [{ content: "" }, { content: "AAAA" }] });
-    expect(cuts).toMatchObject([{ field: "artifacts[0].content", kept: 0, total: 2000, mediaType: "image/png" }]);
+  it("keeps less of a stream, and of a tail its end", () => {
+    const whole = `${"h".repeat(5000)}${"t".repeat(5000)}`;
+    const { value } = shorten(
+      { stderr: whole, stdout_tail: whole, details: whole },
+      { ...limits, total: 9000, stream: 400 },
+    );
+    expect(value).toEqual({
+      stderr: `${"h".repeat(240)}\n[... 9600 characters left out ...]\n${"t".repeat(160)}`,
+      stdout_tail: `\n[... 9600 characters left out ...]\n${"t".repeat(400)}`,
+      details: expect.stringMatching(/^h{600}\n.*\nt{400}$/),
+    });
   });
 
   it("is cut more where there are many long texts", () => {

@@ -12,7 +12,12 @@ export interface ShortenLimits {
   readonly total: number;
   /** Characters of one text, and a tenth of it items of one list; smaller where the total demands it. */
   readonly text: number;
+  /** Characters of the output of a program; default: as of any text. */
+  readonly stream?: number;
 }
+
+/** Fields that hold what a program wrote. */
+const streams: ReadonlySet<string> = new Set(["stdout", "stderr", "stdout_tail", "stderr_tail", "output", "logs"]);
 
 /** Share of a text's room that goes to its beginning; the rest goes to its end. */
 const headShare = 0.6;
@@ -22,55 +27,49 @@ const minText = 100;
 /** A response whose long texts keep their head and tail, and whose long lists keep their first items. */
 export function shorten(
   value: unknown,
-  { total, text }: ShortenLimits,
+  { total, text, stream = text }: ShortenLimits,
 ): { readonly value: unknown; readonly cuts: readonly Cut[] } {
   for (let room = text; ; room = Math.floor(room / 2)) {
     const cuts: Cut[] = [];
-    const shortened = shortenPart(value, "", room, cuts);
+    const shortened = shortenPart(value, "", { room, stream: Math.min(room, stream) }, cuts);
     if (room < minText || JSON.stringify(shortened).length <= total) return { value: shortened, cuts };
   }
 }
 
-function shortenPart(value: unknown, field: string, room: number, cuts: Cut[]): unknown {
-  if (typeof value === "string") return shortenText(value, field, room, cuts);
+interface Rooms {
+  readonly room: number;
+  readonly stream: number;
+}
+
+function shortenPart(value: unknown, field: string, rooms: Rooms, cuts: Cut[]): unknown {
+  const { room } = rooms;
+  if (typeof value === "string") return shortenText(value, field, streams.has(field) ? rooms.stream : room, cuts);
   if (Array.isArray(value)) {
     const kept = Math.max(1, Math.floor(room / 10));
     if (value.length > kept) {
       const whole = JSON.stringify(value, null, 1);
       cuts.push({ field, unit: "items", kept, total: value.length, whole, mediaType: null });
     }
-    return value.slice(0, kept).map((item, index) => shortenPart(item, `${field}[${index}]`, room, cuts));
+    return value.slice(0, kept).map((item, index) => shortenPart(item, `${field}[${index}]`, rooms, cuts));
   }
   if (typeof value !== "object" || value === null) return value;
   const entries = Object.entries(value).map(([key, part]) => {
     const path = field === "" ? key : `${field}.${key}`;
-    if (typeof part === "string" && isBase64(value, key)) return [key, leaveOut(part, path, value, room, cuts)];
-    return [key, shortenPart(part, path, room, cuts)];
+    return [key, shortenPart(part, path, rooms, cuts)];
   });
   return Object.fromEntries(entries);
 }
 
 function shortenText(text: string, field: string, room: number, cuts: Cut[]): string {
   if (text.length <= room) return text;
-  const headEnd = wholeCharacters(text, Math.floor(room * headShare));
-  const tailStart = wholeCharacters(text, text.length - Math.floor(room * (1 - headShare)));
+  // Of a tail the end counts.
+  const share = field.endsWith("_tail") ? 0 : headShare;
+  const headEnd = wholeCharacters(text, Math.floor(room * share));
+  const tailStart = wholeCharacters(text, text.length - Math.floor(room * (1 - share)));
   const left = tailStart - headEnd;
   const kept = text.length - left;
   cuts.push({ field, unit: "characters", kept, total: text.length, whole: text, mediaType: null });
   return `${text.slice(0, headEnd)}\n[... ${left} characters left out ...]\n${text.slice(tailStart)}`;
-}
-
-/** Half of some base64 is of no use: it is all there or not at all. */
-function leaveOut(base64: string, field: string, owner: object, room: number, cuts: Cut[]): string {
-  if (base64.length <= room) return base64;
-  const { media_type: mediaType } = owner as { readonly media_type?: unknown };
-  const type = typeof mediaType === "string" ? mediaType : "application/octet-stream";
-  cuts.push({ field, unit: "characters", kept: 0, total: base64.length, whole: base64, mediaType: type });
-  return "";
-}
-
-function isBase64(owner: object, key: string): boolean {
-  return key === "content" && (owner as { readonly encoding?: unknown }).encoding === "base64";
 }
 
 /** The index, or the one before it where it would part a surrogate pair. */

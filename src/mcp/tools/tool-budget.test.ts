@@ -22,7 +22,7 @@ const full: ToolDeployment = {
 };
 
 const listed = (profiles?: readonly ToolProfile[], deployment: ToolDeployment = plain) =>
-  toolList(offeredTools(operationTable, profiles), deployment);
+  toolList(offeredTools(operationTable, profiles), deployment, true);
 const charactersOf = (tools: ReturnType<typeof listed>): number => JSON.stringify({ tools }).length;
 
 describe("the list of tools", () => {
@@ -36,7 +36,7 @@ describe("the list of tools", () => {
 
   it("is that of the profiles", () => {
     const names = (...profiles: ToolProfile[]) => listed(profiles).map(({ name }) => name);
-    expect(names("run")).toEqual(["execute_code", "read_logs"]);
+    expect(names("run")).toEqual(["execute_code", "read_logs", "view_artifact"]);
     expect(names("process", "test")).toEqual(expect.arrayContaining(["run_tests", "start_process"]));
     expect(names("process")).not.toContain("execute_code");
     expect(listed().map(({ name }) => name)).not.toContain("run_tests");
@@ -55,7 +55,7 @@ describe("the list of tools", () => {
       expect(fieldsOf(plain)).not.toHaveProperty(field);
       expect(fieldsOf(full)).toHaveProperty(field);
     }
-    expect(fieldsOf(full)["secrets"]?.description).toContain("SECRET_OF_THE_DEPLOYMENT_0,");
+    expect(fieldsOf(full)["secrets"]?.description).toContain("SECRET_OF_THE_DEPLOYMENT_0 and 63 more");
     expect(fieldsOf(full)).not.toHaveProperty("oci_runtime");
   });
 });

@@ -2,14 +2,15 @@ import type { Tool } from "@modelcontextprotocol/server";
 import type { OfferedTool } from "./offered-tool.ts";
 import { inputSchemaOf } from "./schemas/input-schema.ts";
 import { outputSchemaOf } from "./schemas/output-schema.ts";
+import { viewArtifactTool } from "./view-artifact.ts";
 import type { ToolDeployment } from "./schemas/tool-deployment.ts";
 
 /**
  * The tools as `tools/list` shows them, for the deployment where one is given. Hints that say what holds without them are
  * left out: only whether a tool that changes something destroys is always said.
  */
-export function toolList(offered: readonly OfferedTool[], deployment?: ToolDeployment): Tool[] {
-  return offered.map((row) => {
+export function toolList(offered: readonly OfferedTool[], deployment?: ToolDeployment, viewsArtifacts = false): Tool[] {
+  const fromTable = offered.map((row): Tool => {
     const { name, description, tool } = row;
     const { title, readOnly, destructive, idempotent, openWorld } = tool;
     const caveat = deployment === undefined ? null : (tool.caveat?.(deployment) ?? null);
@@ -26,4 +27,5 @@ export function toolList(offered: readonly OfferedTool[], deployment?: ToolDeplo
       },
     };
   });
+  return viewsArtifacts ? [...fromTable, viewArtifactTool] : fromTable;
 }

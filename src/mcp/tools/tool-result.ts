@@ -3,41 +3,56 @@ import type { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { KeptTexts } from "../../calls/kept-texts.ts";
 import type { CallEnd, RunningCall } from "../../calls/running-call.ts";
 import { shorten, type Cut } from "./shorten.ts";
+import type { ToolImage } from "../../operations/contract/operation-contract.ts";
 import type { OfferedTool } from "./offered-tool.ts";
+import { leaveOutBytes, pictureType } from "./answers/leave-out-bytes.ts";
+import { plainText, withPlainTexts } from "./answers/plain-text.ts";
+import { withoutPadding } from "./answers/without-padding.ts";
+import { viewCall } from "./view-artifact.ts";
 
 /**
  * Characters of an answer that agents get at once, and of one text in it: clients warn of answers above 10,000 tokens,
  * and the text form repeats what the structured form holds.
  */
-const answerLimits = { total: 24_000, text: 8000 };
+const answerLimits = { total: 24_000, text: 8000, stream: 4000 };
+/** Characters of base64 that one answer's pictures may have together: what clients pass on to models. */
+const maxImageCharacters = 700_000;
 
-/** The answer of a call that has ended. */
+/** The answer of a call that has ended: both halves say all that a model needs, since clients hand on one or the other. */
 export function toolResult(
   end: CallEnd,
   { tool, call, texts }: { readonly tool: OfferedTool["tool"]; readonly call: RunningCall; readonly texts: KeptTexts },
 ): CallToolResult {
   if ("error" in end) return errorResult(end.error);
-  const { value, cuts } = shorten(end.response, answerLimits);
   const source = { id: call.id, principal: call.principal, operation: call.operation };
+  const pictures: ToolImage[] = [];
+  const readable = leaveOutBytes(end.response, ({ field, base64, mediaType }) => {
+    if (pictureType(base64) !== null) pictures.push({ base64, mediaType });
+    const uri = texts.store({ field, whole: base64, mediaType }, source);
+    return uri === null ? "too long to be kept" : viewCall(uri);
+  });
+  const { value, cuts } = shorten(withPlainTexts(readable), answerLimits);
   const cutFields = cuts.map((cut) => ({ cut, uri: texts.store(cut, source) }));
   const lines = [tool.text(value), ...cutFields.map(({ cut, uri }) => describeCut(cut, uri))];
+  const images = fitting(tool.images?.(end.response) ?? pictures);
   return {
     content: [
       { type: "text", text: lines.join("\n") },
-      ...(tool.images?.(end.response) ?? []).map(({ base64, mediaType }): ContentBlock => ({
-        type: "image",
-        data: base64,
-        mimeType: mediaType,
-      })),
-      ...cutFields.flatMap(({ cut, uri }): ContentBlock[] =>
-        uri === null ? [] : [{ type: "resource_link", uri, name: cut.field, mimeType: cut.mediaType ?? "text/plain" }],
-      ),
+      ...images.map(({ base64, mediaType }): ContentBlock => ({ type: "image", data: base64, mimeType: mediaType })),
     ],
     structuredContent: {
-      ...withoutNulls(value as object),
+      ...withoutPadding(value as object),
       ...(cuts.length === 0 ? {} : { shortened: cutFields.map(shortenedField) }),
     },
   };
+}
+
+/** What is really a picture, as long as there is room: one that a model's API cannot read ends the conversation. */
+function fitting(pictures: readonly ToolImage[]): readonly ToolImage[] {
+  let room = maxImageCharacters;
+  return pictures.filter(
+    ({ base64 }) => pictureType(base64) !== null && base64.length <= room && (room -= base64.length) >= 0,
+  );
 }
 
 /** The answer of a call that Glovebox refused or failed (SPEC ER1). */
@@ -52,7 +67,7 @@ export function errorResult(error: GloveboxError): CallToolResult {
 /** The answer of a call that goes on. */
 export function runningResult(call: RunningCall): CallToolResult {
   const seconds = Math.round(call.elapsedMs / 1000);
-  const [stdout, stderr] = [call.stdout.text(), call.stderr.text()];
+  const [stdout, stderr] = [plainText(call.stdout.text()), plainText(call.stderr.text())];
   const lines = [
     `Still running after ${seconds} s. To wait for the rest, call ${call.operation} again with {"run_id": "${call.id}"} and nothing else; with "cancel": true as well it is ended.`,
     ...(call.message === null ? [] : [call.message]),
@@ -67,15 +82,10 @@ export function runningResult(call: RunningCall): CallToolResult {
       elapsed_seconds: seconds,
       ...(call.sandboxId === null ? {} : { sandbox_id: call.sandboxId }),
       ...(call.message === null ? {} : { progress: call.message }),
-      stdout_tail: stdout,
-      stderr_tail: stderr,
+      ...(stdout === "" ? {} : { stdout_tail: stdout }),
+      ...(stderr === "" ? {} : { stderr_tail: stderr }),
     },
   };
-}
-
-/** Null says no more than a field that is not there, which keeps the schema of answers short. */
-function withoutNulls(value: object): object {
-  return Object.fromEntries(Object.entries(value).filter(([, part]) => part !== null));
 }
 
 function describeCut({ field, unit, kept, total }: Cut, uri: string | null): string {

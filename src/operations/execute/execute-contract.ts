@@ -95,7 +95,10 @@ function executeText(response: ExecuteResponse): string {
   const { artifacts = [] } = response;
   return programText(
     response,
-    artifacts.map(({ path, size_bytes: size, media_type: type }) => `artifact ${path} (${type}, ${size} bytes)`),
+    artifacts.map(({ path, size_bytes: size, media_type: type, encoding, content }) => {
+      const how = encoding === "base64" && content !== "" ? `: ${content}` : "";
+      return `artifact ${path} (${type}, ${size} bytes)${how}`;
+    }),
   );
 }
 

@@ -22,7 +22,7 @@ const unlisted: ReadonlySet<string> = new Set([
 ]);
 
 /** Of the names of secrets that a schema tells. */
-const maxSecretCharacters = 60;
+const maxSecretCharacters = 40;
 
 /** Words for agents, by field or `tool.field`, where the contract's are longer than one who reads many needs. */
 const words: Readonly<Record<string, string>> = {

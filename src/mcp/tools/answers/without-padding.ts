@@ -1,0 +1,41 @@
+import { isForAgents } from "../schemas/agent-fields.ts";
+
+/** Said only where they hold. */
+const whereTrue: ReadonlySet<string> = new Set(["truncated", "read_only"]);
+/** Said only where there is something. */
+const whereFilled: ReadonlySet<string> = new Set([
+  "stdout",
+  "stderr",
+  "stdout_tail",
+  "stderr_tail",
+  "output",
+  "warnings",
+  "alerts",
+  "tooling_files",
+  "packages_installed",
+]);
+
+/** Of scratch in memory a program needs to know only when it goes wrong. */
+const scratchNote = /^scratch: (memory-backed|on disk, )/;
+
+/** An answer without what is false, empty or said elsewhere; the only field of an answer always stays. */
+export function withoutPadding(answer: object): object {
+  const isWell = (answer as { readonly outcome?: unknown }).outcome === "completed";
+  const entries = Object.entries(answer).map(([field, value]): [string, unknown] => [
+    field,
+    field === "warnings" && isWell && Array.isArray(value) ? value.filter(isNoScratchNote) : value,
+  ]);
+  if (entries.length < 2) return answer;
+  return Object.fromEntries(entries.filter(([field, value]) => isForAgents(field, answer) && !isPadding(field, value)));
+}
+
+function isNoScratchNote(warning: unknown): boolean {
+  return typeof warning !== "string" || !scratchNote.test(warning);
+}
+
+function isPadding(field: string, value: unknown): boolean {
+  if (value === null) return true;
+  if (value === false) return whereTrue.has(field);
+  if (value === 0) return field.endsWith("_dropped_bytes");
+  return whereFilled.has(field) && (value as { readonly length?: number }).length === 0;
+}
