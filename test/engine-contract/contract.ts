@@ -20,14 +20,18 @@ export function engineContract(subject: Subject): void {
   const shared = new SharedContainer();
   let engine: Engine;
   let probe: EngineProbe;
+  /** Whose behaviours are being defined. */
+  let topicName = "";
 
   const behaviour: DefineBehaviour = (id, title, test, needs = {}) => {
     if (ids.has(id)) throw new Error(`Two behaviours have the id ${id}.`);
     ids.add(id);
     const exception = subject.exceptions[id];
+    const leftOut = subject.leftOut?.[topicName];
     const name = exception === undefined ? `${id}: ${title}` : `${id} is a declared exception: ${exception}`;
-    it(name, { ...(needs.timeoutMs !== undefined && { timeout: needs.timeoutMs }) }, async (context) => {
+    it(name, timeLimitOf(needs, subject), async (context) => {
       const untried = subject.untried[id];
+      context.skip(leftOut !== undefined, `not tried: ${leftOut}`);
       context.skip(untried !== undefined, `not tried: ${untried}`);
       context.skip(needs.subject !== undefined && subject[needs.subject] === undefined, `it has no ${needs.subject}`);
       if (!probe.available) skipOrFail(context, subject.requirement, probe.reason);
@@ -51,7 +55,10 @@ export function engineContract(subject: Subject): void {
       // What a runtime has no part in is tried with it by `npm run test:full` only.
       const isIndependent = subject.ociRuntime !== undefined && name in runtimeIndependent;
       const rare = isIndependent || name in (subject.rareTopics ?? {});
-      describe(name, { tags: rare ? [rareTag] : [] }, () => topic(behaviour));
+      describe(name, { tags: rare ? [rareTag] : [] }, () => {
+        topicName = name;
+        topic(behaviour);
+      });
     }
 
     describe("the subject", () => {
@@ -76,6 +83,14 @@ export function engineContract(subject: Subject): void {
       await engine.close();
     });
   });
+}
+
+/** Of the tests' project, when nothing is said. */
+const usualTimeoutMs = 120_000;
+
+function timeLimitOf({ timeoutMs }: BehaviourNeeds, { patience }: Subject): { readonly timeout?: number } {
+  if (patience === undefined) return timeoutMs === undefined ? {} : { timeout: timeoutMs };
+  return { timeout: patience * (timeoutMs ?? usualTimeoutMs) };
 }
 
 /** The engine's answer with the capabilities of the runtime that is tested; without it the engine is of no use here. */

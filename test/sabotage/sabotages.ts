@@ -1,3 +1,4 @@
+import { appleSabotages } from "./apple.ts";
 import { copiesSabotages } from "./copies.ts";
 import { consoleSabotages } from "./console.ts";
 import { doorsSabotages } from "./doors.ts";
@@ -21,6 +22,7 @@ import { telemetrySabotages } from "./telemetry.ts";
 
 /** Every sabotage, by area. */
 export const sabotages: readonly Sabotage[] = [
+  ...appleSabotages,
   ...copiesSabotages,
   ...consoleSabotages,
   ...doorsSabotages,

@@ -2,6 +2,8 @@ import type { ChildProcessWithoutNullStreams } from "node:child_process";
 
 /** How often something more is taken although nobody reads, and how much of it in all. */
 const sipEveryMs = 250;
+/** The same of a program that is being killed, without a limit: it may not even have begun, and must not run on. */
+const hastyEveryMs = 50;
 const maxSippedBytes = 8_388_608;
 /** What an ended program can have left in all buffers; whatever comes after is dropped. */
 const maxLateBytes = 4_194_304;
@@ -15,6 +17,7 @@ export class CommandFlow {
   #sipped = 0;
   #late = 0;
   #isLetGo = false;
+  #isHasty = false;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(child: ChildProcessWithoutNullStreams) {
@@ -27,8 +30,8 @@ export class CommandFlow {
     this.#child.stdout.pause();
     this.#child.stderr.pause();
     this.#sipped += bytes;
-    if (this.#sipped > maxSippedBytes) return;
-    this.#timer ??= setTimeout(() => this.open(), sipEveryMs).unref();
+    if (this.#sipped > maxSippedBytes && !this.#isHasty) return;
+    this.#timer ??= setTimeout(() => this.open(), this.#isHasty ? hastyEveryMs : sipEveryMs).unref();
   }
 
   /** Called when the reader can take more. */
@@ -39,15 +42,21 @@ export class CommandFlow {
     this.#child.stderr.resume();
   }
 
-  /** The program has ended or is being killed: what is left is taken at once. */
+  /** The program is being killed: what it leaves must not wait for a reader. */
+  hasten(): void {
+    this.#isHasty = true;
+    this.open();
+  }
+
+  /** The program has ended: what is left is taken at once. */
   letGo(): void {
     this.#isLetGo = true;
     this.open();
   }
 
-  /** Whether bytes that have come are still a program's. */
-  takes(bytes: number): boolean {
-    if (!this.#isLetGo) return true;
+  /** Whether bytes are kept that have come although the reader has enough. */
+  keeps(bytes: number): boolean {
+    if (!this.#isLetGo && !this.#isHasty) return true;
     this.#late += bytes;
     return this.#late <= maxLateBytes;
   }

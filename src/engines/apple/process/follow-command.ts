@@ -47,7 +47,7 @@ export function followCommand(child: ChildProcessWithoutNullStreams, { judge, ki
   const queue = new OutputQueue(() => flow.open());
   const filter = new RuntimeFailureFilter(openings);
   const deliver = (chunks: readonly OutputChunk[]): void => {
-    for (const chunk of chunks) if (flow.takes(chunk.bytes.length)) queue.push(chunk);
+    for (const chunk of chunks) if (!queue.isFull || flow.keeps(chunk.bytes.length)) queue.push(chunk);
   };
   const take = (stream: OutputStream, bytes: Buffer): void => {
     if (stream === "stderr") tail.append(bytes);
@@ -56,7 +56,7 @@ export function followCommand(child: ChildProcessWithoutNullStreams, { judge, ki
   };
   child.stdout.on("data", (bytes: Buffer) => take("stdout", bytes));
   child.stderr.on("data", (bytes: Buffer) => take("stderr", bytes));
-  void killed?.then(() => flow.letGo());
+  void killed?.then(() => flow.hasten());
 
   const ended = Promise.withResolvers<number | null>();
   child.once("exit", () => {

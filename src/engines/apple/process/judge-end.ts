@@ -16,6 +16,8 @@ const doubtfulKinds: ReadonlySet<FailureKind> = new Set([
 export interface EndOf {
   readonly command: readonly string[];
   readonly isEndedByUs: () => boolean;
+  /** Whether the program was to be killed, alone. Default: it was not. */
+  readonly isKilled?: (() => boolean) | undefined;
   /** Whether the container runs, by more than the words of what ran in it. */
   readonly isAlive: () => Promise<boolean>;
 }
@@ -38,7 +40,10 @@ export async function judgeEnd({ exitCode, words }: CommandEnd, of: EndOf): Prom
   if (!isDoubtful && exitCode !== null) return { exitCode };
   if (of.isEndedByUs()) return { exitCode: killedExitCode };
   if (!(await of.isAlive())) throw lostError(engineTitle, words === null ? undefined : new Error(words));
-  if (exitCode === null || kind === "lost-end") throw endUnknown(words);
+  if (exitCode === null || kind === "lost-end") {
+    if (of.isKilled?.() === true) return { exitCode: killedExitCode };
+    throw endUnknown(words);
+  }
   return { exitCode };
 }
 

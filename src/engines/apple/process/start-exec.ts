@@ -24,8 +24,10 @@ export async function startExec(
 ): Promise<StartedProgram> {
   throwIfCancelled(signal);
   const child = await command.open(execArguments(id, program, variables));
+  const { ending } = program;
+  const isKilled = (): boolean => ending?.isKilled() === true;
   return followCommand(child, {
-    killed: program.ending?.killed,
-    judge: (end) => judgeEnd(end, { command: program.command, isEndedByUs, isAlive }),
+    killed: ending?.killed,
+    judge: (end) => judgeEnd(end, { command: program.command, isEndedByUs, isAlive, isKilled }),
   });
 }

@@ -1,0 +1,48 @@
+import type { Sabotage } from "./sabotage.ts";
+
+const selfHeal = "src/engines/apple/self-heal/self-heal.ts";
+const selfHealTest = "src/engines/apple/self-heal/self-heal.test.ts";
+const createTest = "src/engines/apple/arguments/create-arguments.test.ts";
+
+export const appleSabotages: readonly Sabotage[] = [
+  {
+    id: "apple: the service is restarted without a pause",
+    file: selfHeal,
+    find: "const cooldownMs = 60_000;",
+    replace: "const cooldownMs = 0;",
+    test: selfHealTest,
+    name: "waits 60 s before the next one",
+  },
+  {
+    id: "apple: each run that fails restarts the service",
+    file: selfHeal,
+    find: "this.#deciding ??= this.#decide()",
+    replace: "this.#deciding = this.#decide()",
+    test: selfHealTest,
+    name: "does so once however many runs fail together",
+  },
+  {
+    id: "apple: other sandboxes are lost to a restart",
+    file: selfHeal,
+    find: 'if (others.length > 0 && rule !== "always") {',
+    replace: "if (others.length > 1_000) {",
+    test: selfHealTest,
+    name: "beside another live sandbox, with the rule idle",
+  },
+  {
+    id: "apple: containers get the default network",
+    file: "src/engines/apple/arguments/create-arguments.ts",
+    find: 'option("network", "none"),',
+    replace: "",
+    test: createTest,
+    name: "seals it",
+  },
+  {
+    id: "apple: a program's words decide over its container",
+    file: "src/engines/apple/process/judge-end.ts",
+    find: "if (of.isEndedByUs()) return",
+    replace: "if (kind !== null || of.isEndedByUs()) return",
+    test: "src/engines/apple/process/judge-end.test.ts",
+    name: "which a program wrote in a live container, is its own",
+  },
+];
