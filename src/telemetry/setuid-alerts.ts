@@ -1,4 +1,4 @@
-import type { ClearedFiles } from "../sandbox/setuid/clear-setuid-bits.ts";
+import type { ClearedFiles } from "../sandbox/setuid/cleared-files.ts";
 import type { Alert, AlertListener } from "./alert.ts";
 
 const suggestion =

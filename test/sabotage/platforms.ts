@@ -42,6 +42,14 @@ export const platformsSabotages: readonly Sabotage[] = [
     name: "takes nothing that leads elsewhere on Windows",
   },
   {
+    id: "platforms: the watch of setuid files takes other users' bits on macOS",
+    file: "src/sandbox/setuid/clear-by-path.ts",
+    find: " || stat.uid !== walk.ownerUid) return;",
+    replace: ") return;",
+    test: "src/sandbox/setuid/clear-by-path.test.ts",
+    name: "not of another user's file",
+  },
+  {
     id: "platforms: a tree ends with its leader only",
     file: "src/engines/local/preload/processes/end-family.ts",
     find: '["/PID", String(leader), "/T",',

@@ -40,6 +40,11 @@ async function open(name: string, way: NodeJS.Platform): Promise<OpenPlace> {
   return place;
 }
 
+it("says that a place on Windows is whom programs are by default, for whom root is nobody", async () => {
+  await using place = await open(at("inside"), "win32");
+  expect([place.platform, place.owner]).toEqual(["win32", { uid: 1000, gid: 1000 }]);
+});
+
 describe.each(ways)("openPlace as on %s", (way) => {
   it("tells where links lead, and what is there", async () => {
     symlinkSync(at("outside"), at("inside", "link"));

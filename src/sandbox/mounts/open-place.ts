@@ -10,9 +10,11 @@ import { readBounded } from "./read-bounded.ts";
  * names meanwhile.
  */
 export interface OpenPlace extends FoundPlace, AsyncDisposable {
+  /** System that it is on. */
+  readonly platform: NodeJS.Platform;
   /** Leads to the very place that is open, as long as it is; on other systems than Linux the real path. */
   readonly stablePath: string;
-  /** Who owns it, by number; all 0 on Windows. */
+  /** Who owns it, by number; on Windows, which has none, whom programs are by default. */
   readonly owner: PlaceOwner;
   /** Whether the real path still leads to what is open: asked right before an engine is given that path. */
   isStillThere(): Promise<boolean>;
@@ -26,6 +28,9 @@ export interface PlaceOwner {
   readonly uid: number;
   readonly gid: number;
 }
+
+/** Whatever uid 0 is there, files do not belong to it. */
+const ownerOnWindows: PlaceOwner = { uid: 1000, gid: 1000 };
 
 /** Linux: opens the place without reading it, so that no right, no device and no pipe gets in the way. */
 const openPathOnly = 0o10_000_000;
@@ -49,7 +54,7 @@ export async function openPlace(path: string, platform: NodeJS.Platform): Promis
 
 async function openByHandle(path: string): Promise<OpenPlace> {
   const handle = await open(path, openPathOnly);
-  return describe(handle, async (stat) => {
+  return describe(handle, "linux", async (stat) => {
     const stablePath = `/proc/self/fd/${handle.fd}`;
     const realPath = await readlink(stablePath);
     return {
@@ -68,7 +73,7 @@ async function openByPath(path: string, platform: NodeJS.Platform): Promise<Open
   const realPath = await realpath(path);
   const noLinks = platform === "darwin" ? noFollowAny : (constants.O_NOFOLLOW ?? 0);
   const handle = await open(realPath, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | noLinks);
-  return describe(handle, async (stat) => ({
+  return describe(handle, platform, async (stat) => ({
     realPath,
     stablePath: realPath,
     isStillThere: () => leadsTo(realPath, stat),
@@ -76,15 +81,20 @@ async function openByPath(path: string, platform: NodeJS.Platform): Promise<Open
   }));
 }
 
-type Details = Omit<OpenPlace, "kind" | "owner" | "identify" | typeof Symbol.asyncDispose>;
+type Details = Omit<OpenPlace, "platform" | "kind" | "owner" | "identify" | typeof Symbol.asyncDispose>;
 
-async function describe(handle: FileHandle, details: (stat: BigIntStats) => Promise<Details>): Promise<OpenPlace> {
+async function describe(
+  handle: FileHandle,
+  platform: NodeJS.Platform,
+  details: (stat: BigIntStats) => Promise<Details>,
+): Promise<OpenPlace> {
   try {
     const stat = await handle.stat({ bigint: true });
     const known = await details(stat);
-    const owner = { uid: Number(stat.uid), gid: Number(stat.gid) };
+    const owner = platform === "win32" ? ownerOnWindows : { uid: Number(stat.uid), gid: Number(stat.gid) };
     return {
       ...known,
+      platform,
       kind: kindOf(stat),
       owner,
       identify: async () => ({ device: stat.dev, inode: stat.ino, ...(await heldPlace(handle.fd)) }),

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { OpenPlace } from "../mounts/open-place.ts";
-import { clearSetuidBits, type ClearedFiles } from "./clear-setuid-bits.ts";
+import { clearSetuidBits } from "./clear-setuid-bits.ts";
+import type { ClearedFiles } from "./cleared-files.ts";
 
 /** Time between two looks while something runs (SPEC RT6), and while nothing is known to. */
 const everyMs = { busy: 1_000, idle: 5_000 };
@@ -9,7 +10,7 @@ const everyMs = { busy: 1_000, idle: 5_000 };
 const restFactor = 4;
 
 export interface SetuidWatchParts {
-  readonly place: Pick<OpenPlace, "stablePath" | "owner">;
+  readonly place: Pick<OpenPlace, "stablePath" | "owner" | "platform">;
   readonly isBusy: () => boolean;
   readonly onCleared: (files: ClearedFiles) => void;
   /** The bits cannot be taken: what writes there must end. Called once. */

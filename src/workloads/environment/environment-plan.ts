@@ -9,6 +9,7 @@ import type { MountSpec } from "../../engines/container-spec.ts";
 import type { EngineName } from "../../engines/engine.ts";
 import { divideScratch, temporaryFolder, workFolder } from "../../policy/scratch.ts";
 import type { SandboxPlan } from "../../sandbox/sandbox-plan.ts";
+import { canClearSetuidBits } from "../../sandbox/setuid/clear-setuid-bits.ts";
 import { projectFolder, type EnvironmentSpec, type Project } from "./environment-spec.ts";
 
 /** Hard end of an environment, used or not: after it any sweep may take what is left of it. */
@@ -123,8 +124,7 @@ function setuidWarnings(
   { engine, capabilities: { setuidRefusal } }: { readonly engine: EngineName; readonly capabilities: Capabilities },
 ): readonly string[] {
   if (project === null || project.readOnly || setuidRefusal === "yes") return [];
-  // The watch needs a system on which a folder can be walked through by handles.
-  if (setuidRefusal === "no" || project.identity.place === null) throw noSetuidRefusal(engine);
+  if (setuidRefusal === "no" || !canClearSetuidBits(project.place)) throw noSetuidRefusal(engine);
   return [`no setuid files in the project: met by ${setuidRefusal.substitute} on engine ${engine}.`];
 }
 

@@ -12,7 +12,7 @@ import { openNetwork } from "../../../sandbox/network/open-network.ts";
 import type { Sandbox } from "../../../sandbox/sandbox.ts";
 import type { SandboxPlan } from "../../../sandbox/sandbox-plan.ts";
 import type { Caller, Sandboxes } from "../../../sandbox/sandboxes.ts";
-import type { ClearedFiles } from "../../../sandbox/setuid/clear-setuid-bits.ts";
+import type { ClearedFiles } from "../../../sandbox/setuid/cleared-files.ts";
 import { SetuidWatch } from "../../../sandbox/setuid/setuid-watch.ts";
 import type { Project } from "../environment-spec.ts";
 import { watchDisk, type DiskExcess } from "../../run/disk/watch-disk.ts";
