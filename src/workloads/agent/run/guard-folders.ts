@@ -6,7 +6,7 @@ import { GrowthWatch, type Grown } from "../../../sandbox/growth/growth-watch.ts
 import { assertNotNested, isNested } from "../../../sandbox/mounts/assert-not-nested.ts";
 import type { Sandbox } from "../../../sandbox/sandbox.ts";
 import type { Sandboxes } from "../../../sandbox/sandboxes.ts";
-import type { ClearedFiles } from "../../../sandbox/setuid/clear-setuid-bits.ts";
+import type { ClearedFiles } from "../../../sandbox/setuid/cleared-files.ts";
 import { SetuidWatch } from "../../../sandbox/setuid/setuid-watch.ts";
 import { watchDisk, type DiskExcess } from "../../run/disk/watch-disk.ts";
 import type { AgentMount } from "../folders/agent-mounts.ts";
