@@ -55,7 +55,7 @@ export const projectsSabotages: readonly Sabotage[] = [
     find: 'if (keyword === "RUN" && ',
     replace: 'if (keyword === "ran" && ',
     test: "src/workloads/dependencies/dockerfile/parse-dockerfile.test.ts",
-    name: "--mount=type=secret",
+    name: "cat /run/secrets",
   },
   {
     id: "files: what a write changes of the tooling files is not named",
