@@ -17,6 +17,10 @@ interface ExecState {
   readonly Pid: number;
 }
 
+/** Codes that Docker gives an exec that it could not start. */
+const notStarted: ReadonlySet<number> = new Set([126, 127]);
+const killedEarly = /reset by peer|signal: killed|unexpected EOF/;
+
 /** What Docker is told to run; names that the container has already keep their value, as programs there see it. */
 function execBody({ options, variables }: Context, { configuration }: Found): object {
   // Read for its errors alone: the limits of the container's first process hold.
@@ -85,7 +89,9 @@ export const exec: Work = async (context) => {
       },
     });
     const { ExitCode, Pid } = await stateOf(context, made.Id);
-    if (Pid === 0) throw failed(words);
+    // Killed from inside before it was the program: a guest has no runtime whose death is another failure.
+    if (Pid === 0 && killedEarly.test(words)) throw new ProgramEnd(137);
+    if (Pid === 0 && (ExitCode === null || notStarted.has(ExitCode))) throw failed(words);
     if (fault === "truncated") throw new CommandError("unknown", "failed to exec process CancellationError()");
     throw new ProgramEnd(ExitCode ?? 255);
   } catch (error) {
