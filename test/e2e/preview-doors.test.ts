@@ -48,7 +48,7 @@ describe("previews by other doors on local", () => {
   it.each(revisions)(
     "over MCP $revision on stdio they start, tell of errors, and end with their client",
     async (each) => {
-      const mcp = await connectMcp(each, ["--engine", "local"], roots);
+      const mcp = await connectMcp(each, ["--engine", "local", "--tools", "preview"], roots);
       try {
         const { tools } = await mcp.client.listTools();
         expect(tools.map(({ name }) => name)).toEqual(
