@@ -12,6 +12,7 @@ import {
 import os from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll } from "vitest";
+import { agentVariables } from "../../src/policy/agents/agent-variable-table.ts";
 import { createId } from "../../src/base/id.ts";
 import type { Settings } from "../../src/config/settings-overrides.ts";
 import { useGlovebox, type TestedPlace } from "./open-glovebox.ts";
@@ -41,6 +42,8 @@ export const success = (result: string): string => answer(JSON.stringify({ statu
 export interface AgentScene {
   readonly glovebox: () => Glovebox;
   readonly folder: string;
+  /** The image whose agent is a shell. */
+  readonly image: string;
   /** A path in the folder of all groups. */
   readonly at: (...names: string[]) => string;
   /** Runs a script as the agent of the group `family`. */
@@ -57,6 +60,8 @@ export interface AgentScene {
 export function useAgents(
   { engine, runtime = {} }: { readonly engine: "docker" | "podman"; readonly runtime?: TestedPlace["runtime"] },
   agents: Settings = {},
+  variables: Readonly<Record<string, string>> = {},
+  more: Settings = {},
 ): AgentScene {
   const folder = realpathSync(mkdtempSync(path.join(os.tmpdir(), "glovebox-agents-")));
   const at = (...names: string[]): string => path.join(folder, ...names);
@@ -77,6 +82,9 @@ export function useAgents(
   writeFileSync(at("groups", "other", "private.md"), "of another group\n");
   writeFileSync(at("groups", "global", "shared.md"), "of all groups\n");
   beforeAll(() => {
+    // None of this machine's keys, which would be an agent's.
+    for (const { name } of agentVariables) delete process.env[name];
+    Object.assign(process.env, variables);
     const context = mkdtempSync(path.join(os.tmpdir(), "glovebox-agent-image-"));
     try {
       writeFileSync(path.join(context, "entrypoint.sh"), entrypoint, { mode: 0o755 });
@@ -89,6 +97,7 @@ export function useAgents(
   }, 120_000);
   const settings = {
     images: testImages,
+    ...more,
     agents: { directory: folder, project: folder, main_workspace: at("nano"), image, ...agents },
   };
   const glovebox = useGlovebox(engine, { settings, workingDirectory: folder }, runtime);
@@ -103,6 +112,7 @@ export function useAgents(
   return {
     glovebox,
     folder,
+    image,
     at,
     run: (prompt, more = {}, call) => glovebox().runAgent({ group: "family", prompt, ...runtime, ...more }, call),
     logs,

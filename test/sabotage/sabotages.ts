@@ -1,4 +1,5 @@
 import { appleSabotages } from "./apple.ts";
+import { agentsSabotages } from "./agents.ts";
 import { copiesSabotages } from "./copies.ts";
 import { consoleSabotages } from "./console.ts";
 import { doorsSabotages } from "./doors.ts";
@@ -23,6 +24,7 @@ import { telemetrySabotages } from "./telemetry.ts";
 /** Every sabotage, by area. */
 export const sabotages: readonly Sabotage[] = [
   ...appleSabotages,
+  ...agentsSabotages,
   ...copiesSabotages,
   ...consoleSabotages,
   ...doorsSabotages,

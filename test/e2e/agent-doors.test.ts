@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { success, useAgents } from "../helpers/agent-scene.ts";
+import { connectMcp, revisions } from "../helpers/mcp-client.ts";
+import { runCommand } from "../helpers/run-command.ts";
+import { serveGlovebox, type ServedGlovebox } from "../helpers/served-glovebox.ts";
+
+describe("agents at the doors, on docker", { timeout: 120_000 }, () => {
+  const { folder, image, run } = useAgents({ engine: "docker" });
+  const environment = { GLOVEBOX_AGENT_DIRECTORY: folder, GLOVEBOX_AGENT_IMAGE: image };
+  const script = `echo working; ${success("it is done")}`;
+  let served: ServedGlovebox;
+  beforeAll(async () => void (served = await serveGlovebox(environment, undefined, "docker")));
+  afterAll(async () => served[Symbol.asyncDispose]());
+
+  it("answer over HTTP, and refuse what is wrong by its field", async () => {
+    const { status, body } = await served.call("POST", "/api/agent/run", { group: "family", prompt: script });
+    expect([status, body]).toEqual([
+      200,
+      expect.objectContaining({ status: "success", result: "it is done", output: "working\n" }),
+    ]);
+    const wrong = await served.call("POST", "/api/agent/run", { group: "../other", prompt: script });
+    expect([wrong.status, JSON.stringify(wrong.body)]).toEqual([400, expect.stringContaining("group")]);
+  });
+
+  it("answer over MCP", async () => {
+    const connection = await connectMcp(revisions[0], ["--engine", "docker"], environment);
+    const { structuredContent } = await connection.call("run_agent", { group: "family", prompt: script });
+    expect(structuredContent).toMatchObject({ status: "success", result: "it is done" });
+    await connection.client.close();
+  });
+
+  it("glovebox agent run says what the agent does, prints its last word and ends with 0", async () => {
+    const command = ["agent", "run", "--engine", "docker", "--group", "family"];
+    const good = await runCommand([...command, script], { environment });
+    expect(good).toMatchObject({ exitCode: 0, stdout: "it is done\n" });
+    expect(good.stderr).toMatch(/^working$/m);
+    expect(good.stderr).toMatch(/glovebox: success \(completed\); log: groups\/family\/logs\//);
+    const silent = await runCommand(command, { environment, stdin: "true" });
+    expect(silent).toMatchObject({ exitCode: 1, stdout: "", stderr: expect.stringContaining("without an answer") });
+    const wrong = await runCommand(["agent", "run", "--engine", "docker", "--group", "..", script], { environment });
+    expect(wrong).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("group") });
+  });
+
+  it("tell what the agent does while it works", async () => {
+    const told: string[] = [];
+    const result = await run(script, {}, { onEvent: ({ type }) => void told.push(type) });
+    expect(result.status).toBe("success");
+    expect(told.indexOf("sandbox")).toBeLessThan(told.indexOf("output"));
+    expect(told).toContain("output");
+  });
+});

@@ -1,0 +1,80 @@
+import type { Sabotage } from "./sabotage.ts";
+
+const marked = "src/workloads/agent/output/marked-output.test.ts";
+const folders = "src/workloads/agent/folders/own-folder.test.ts";
+const memory = "src/workloads/agent/memory/find-memory.test.ts";
+
+export const agentsSabotages: readonly Sabotage[] = [
+  {
+    id: "an answer's marker in the middle of a line counts",
+    file: "src/workloads/agent/output/marked-output.ts",
+    find: "if (line?.trim() === outputMarkers.start) {",
+    replace: "if (line?.trim().endsWith(outputMarkers.start) === true) {",
+    test: marked,
+    name: "takes no marker in the middle of a line",
+  },
+  {
+    id: "the first answer counts",
+    file: "src/workloads/agent/output/marked-output.ts",
+    find: "this.#last = textOf(this.#open, length, this.#maxBytes);",
+    replace: 'if (this.#last.found === "none") this.#last = textOf(this.#open, length, this.#maxBytes);',
+    test: marked,
+    name: "takes the last complete pair",
+  },
+  {
+    id: "a link in a group's folder is followed",
+    file: "src/workloads/agent/folders/own-folder.ts",
+    find: 'if (place.realPath === expected && place.kind === "folder") return place;',
+    replace: 'if (place.kind === "folder") return place;',
+    test: folders,
+    name: "refuses a link to another group's folder",
+  },
+  {
+    id: "an agent's log goes into what lies there",
+    file: "src/workloads/agent/run/run-log.ts",
+    find: "constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0)",
+    replace: "constants.O_WRONLY | constants.O_CREAT | constants.O_NONBLOCK",
+    test: "src/workloads/agent/run/run-log.test.ts",
+    name: "writes nothing to what an agent has put in its place",
+  },
+  {
+    id: "an agent's variables are not quoted",
+    file: "src/policy/agents/shell-assignments.ts",
+    find: "`export ${name}=${shellQuoted(value)}\\n`",
+    replace: "`export ${name}='${value}'\\n`",
+    test: "src/policy/agents/shell-assignments.test.ts",
+    name: "a shell reads",
+  },
+  {
+    id: "everybody may read an agent's variables",
+    file: "src/workloads/agent/environment/environment-folder.ts",
+    find: 'await using handle = await open(file, "wx", 0o600);',
+    replace: 'await using handle = await open(file, "wx", 0o644);',
+    test: "src/workloads/agent/environment/environment-folder.test.ts",
+    name: "has one file for its agent alone",
+  },
+  {
+    id: "every passage of a group's memory passes the gate",
+    file: "src/workloads/agent/memory/search-index.ts",
+    find: ".filter(({ relevance }) => relevance > 0 && relevance >= minRelevance)",
+    replace: ".filter(({ relevance }) => relevance > 0)",
+    test: memory,
+    name: "passes the gate only as far as its threshold says",
+  },
+  {
+    id: "a group's memory has no budget",
+    file: "src/workloads/agent/memory/search-index.ts",
+    find: "if (context.length + part.length <= maxCharacters) context += part;",
+    replace: "context += part;",
+    test: memory,
+    name: "keeps to its budget",
+  },
+  {
+    id: "runs of one group go on at once",
+    file: "src/workloads/agent/run/agent-turns.ts",
+    find: "const end = await queue.turns.take(signal);",
+    replace: "const end = (): void => undefined;",
+    test: "src/workloads/agent/run/agent-turns.test.ts",
+    name: "refuses more than may wait",
+  },
+];
