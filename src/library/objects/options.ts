@@ -181,14 +181,12 @@ export interface AgentOptions {
   readonly group: string;
   /** What the agent is to do. */
   readonly prompt: string;
-  /** Run as the main group, which has the whole project; for that one group only. Default false. */
+  /** Run as the main group, which has the whole project. */
   readonly main?: boolean | undefined;
-  /** `new_session_id` of an earlier run, to go on with its conversation; default: a new one. */
+  /** `new_session_id` of an earlier run, to go on with it. */
   readonly agentSessionId?: string | undefined;
-  /** Time for the agent; default: its group's. */
+  /** Default: the group's. */
   readonly timeoutSeconds?: number | undefined;
-  /** Your own marks, at most 16, by which lists can be filtered: {"job": "1234"}. */
-  readonly labels?: Readonly<Record<string, string>> | undefined;
   /** Limits; each defaults to the deployment's for this kind of work. */
   readonly limits?:
     | {
@@ -204,7 +202,7 @@ export interface AgentOptions {
         readonly diskMb?: number | undefined;
       }
     | undefined;
-  /** Domains that the agent may reach beside its model; default: those of its group. */
+  /** Domains beside its model's; default: the group's. */
   readonly network?: string | readonly string[] | undefined;
   /** Container image; refused by engines without images. */
   readonly image?: string | undefined;

@@ -6,7 +6,8 @@ import { agentEnvironment, hostsOfVariables, isDryRun } from "../../policy/agent
 import { checkGroupName } from "../../policy/agents/group-name.ts";
 import { checkImageReference } from "../../policy/image-reference.ts";
 import { parseNetwork, type NetworkPolicy } from "../../policy/network/network.ts";
-import { agentNames } from "../../workloads/agent/commands/agent-program.ts";
+import { agentNames, type AgentName } from "../../workloads/agent/commands/agent-program.ts";
+import { imageOfAgent } from "../../workloads/agent/image/agent-image.ts";
 import { isAgentName } from "../../workloads/agent/commands/agent-table.ts";
 import type { AgentFolderPaths } from "../../workloads/agent/folders/agent-folders.ts";
 import type { AgentSpec } from "../../workloads/agent/run/agent-spec.ts";
@@ -45,12 +46,15 @@ export function agentSpecOf(platform: PlatformParts, request: Request, call: Ope
   const timeout = request.timeout_seconds ?? request.limits?.timeout_seconds ?? ownTimeout(group);
   return {
     sandboxId: call.sandboxId,
-    labels: request.labels ?? {},
+    labels: {},
     group: { name, isMain: request.main ?? false, isConfigured: group !== null },
     prompt: checkPrompt(request.prompt),
     sessionId: checkSession(request.agent_session_id),
     agent,
-    image: request.image === undefined ? (group?.image ?? agents.image) : checkImageReference(request.image),
+    image:
+      request.image === undefined
+        ? (group?.image ?? imageFor(agent.name, agents.image))
+        : checkImageReference(request.image),
     imageDemanded: request.image !== undefined || (group?.image ?? null) !== null,
     ociRuntime: request.oci_runtime,
     limits: requestedLimits("agent", { ...request, timeout_seconds: timeout }, config),
@@ -62,6 +66,11 @@ export function agentSpecOf(platform: PlatformParts, request: Request, call: Ope
     memory: agents.memory,
     additionalMounts: group?.additionalMounts ?? [],
   };
+}
+
+/** Glovebox's own image has one agent each. */
+function imageFor(agent: AgentName, configured: string): string {
+  return configured === imageOfAgent("pi") ? imageOfAgent(agent) : configured;
 }
 
 function ownTimeout(group: AgentGroupConfig | null): number | undefined {
@@ -123,7 +132,7 @@ function checkPrompt(prompt: string): string {
 }
 
 function checkSession(id: string | undefined): string | undefined {
-  if (id === undefined || /^[\w.:@/=+-]{1,1000}$/.test(id)) return id;
+  if (id === undefined || /^[A-Za-z0-9][\w.-]{0,199}$/.test(id)) return id;
   throw invalidField("agent_session_id", "the new_session_id of an earlier run", id);
 }
 

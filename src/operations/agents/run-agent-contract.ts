@@ -2,7 +2,6 @@ import { z } from "zod";
 import { alertLines, resultAlerts } from "../contract/alert-schema.ts";
 import { defineOperation } from "../contract/operation-contract.ts";
 import { warningLines } from "../contract/program-text.ts";
-import { labelsSchema } from "../contract/request/labels-schema.ts";
 import { runSettings } from "../contract/request/run-settings-schema.ts";
 import { wireErrorSchema } from "../contract/wire-error-schema.ts";
 import { isolationLevels, outcomes } from "../contract/wire-values.ts";
@@ -11,20 +10,11 @@ import { isolationLevels, outcomes } from "../contract/wire-values.ts";
 const runAgentRequestSchema = z.strictObject({
   group: z.string().describe("Name of the group that the agent works for."),
   prompt: z.string().describe("What the agent is to do."),
-  main: z
-    .boolean()
-    .optional()
-    .describe("Run as the main group, which has the whole project; for that one group only. Default false."),
-  agent_session_id: z
-    .string()
-    .optional()
-    .describe("`new_session_id` of an earlier run, to go on with its conversation; default: a new one."),
-  timeout_seconds: z.number().optional().describe("Time for the agent; default: its group's."),
-  labels: labelsSchema.optional(),
+  main: z.boolean().optional().describe("Run as the main group, which has the whole project."),
+  agent_session_id: z.string().optional().describe("`new_session_id` of an earlier run, to go on with it."),
+  timeout_seconds: z.number().optional().describe("Default: the group's."),
   ...runSettings,
-  network: runSettings.network.describe(
-    "Domains that the agent may reach beside its model; default: those of its group.",
-  ),
+  network: runSettings.network.describe("Domains beside its model's; default: the group's."),
 });
 
 /** Response of an agent's run. */

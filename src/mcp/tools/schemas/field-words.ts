@@ -19,6 +19,9 @@ const unlisted: ReadonlySet<string> = new Set([
   "read_only_root",
   "report_file",
   "create_environment.tooling_files",
+  "run_agent.limits",
+  "run_agent.network",
+  "run_agent.image",
 ]);
 
 /** Of the names of secrets that a schema tells. */
@@ -66,6 +69,9 @@ const words: Readonly<Record<string, string>> = {
   "run_tests.only_tests": "Names, as in failures.",
   "run_tests.reports": "Formats to return.",
   "run_tests.dockerfile": "Test in the image of the project's Dockerfile.",
+  "run_agent.group": "Whose folders it has.",
+  "run_agent.prompt": "",
+  "run_agent.agent_session_id": "new_session_id of an earlier run, to go on.",
   "start_preview.wait_seconds": "Default 30.",
   "stop_process.signal": "Sends only this; default: ends it gently.",
   "start_process.ports": "TCP ports it listens on: the answer has their URLs.",
