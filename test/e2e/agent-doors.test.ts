@@ -23,7 +23,7 @@ describe("agents at the doors, on docker", { timeout: 120_000 }, () => {
   });
 
   it("answer over MCP", async () => {
-    const connection = await connectMcp(revisions[0], ["--engine", "docker"], environment);
+    const connection = await connectMcp(revisions[0], ["--engine", "docker", "--tools", "agent"], environment);
     const { structuredContent } = await connection.call("run_agent", { group: "family", prompt: script });
     expect(structuredContent).toMatchObject({ status: "success", result: "it is done" });
     await connection.client.close();
