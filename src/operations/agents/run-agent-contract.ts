@@ -48,8 +48,8 @@ export const runAgentContract = defineOperation({
   name: "run_agent",
   audience: "everyone",
   description: [
-    "Runs a coding agent for a group, in a container with that group's folders alone, until it has done what the prompt says.",
-    "What it writes there stays; runs of one group come one after another. Read `status` and `result`.",
+    "Runs a coding agent for a group, in a container with that group's folders alone, until it is done.",
+    "What it writes there stays. Read `status` and `result`.",
   ].join(" "),
   request: runAgentRequestSchema,
   response: runAgentResponseSchema,

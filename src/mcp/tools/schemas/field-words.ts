@@ -22,6 +22,7 @@ const unlisted: ReadonlySet<string> = new Set([
   "run_agent.limits",
   "run_agent.network",
   "run_agent.image",
+  "run_agent.engine",
 ]);
 
 /** Of the names of secrets that a schema tells. */
