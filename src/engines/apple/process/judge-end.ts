@@ -31,6 +31,8 @@ export interface EndOf {
 export async function judgeEnd({ exitCode, words }: CommandEnd, of: EndOf): Promise<ProgramEnd> {
   const kind = exitCode === 1 && words !== null ? failureKind(words) : null;
   const program = of.command[0] ?? "";
+  // What hindered its start then was the killing.
+  if (kind !== null && of.isKilled?.() === true) return { exitCode: killedExitCode };
   if (kind === "no-program") return { exitCode: 127, failure: `${program}: not found` };
   if (kind === "not-executable") return { exitCode: 126, failure: `${program}: permission denied` };
   if (kind === "unknown" && /^failed to (?:start|create) process/.test(words ?? "")) {
@@ -40,10 +42,7 @@ export async function judgeEnd({ exitCode, words }: CommandEnd, of: EndOf): Prom
   if (!isDoubtful && exitCode !== null) return { exitCode };
   if (of.isEndedByUs()) return { exitCode: killedExitCode };
   if (!(await of.isAlive())) throw lostError(engineTitle, words === null ? undefined : new Error(words));
-  if (exitCode === null || kind === "lost-end") {
-    if (of.isKilled?.() === true) return { exitCode: killedExitCode };
-    throw endUnknown(words);
-  }
+  if (exitCode === null || kind === "lost-end") throw endUnknown(words);
   return { exitCode };
 }
 
