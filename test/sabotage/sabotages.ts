@@ -16,6 +16,7 @@ import { readsSabotages } from "./reads.ts";
 import { peerSabotages } from "./peers.ts";
 import { remoteSabotages } from "./remote.ts";
 import { runsSabotages } from "./runs.ts";
+import { agentRunnerSabotages } from "./agent-runner.ts";
 import { tracesSabotages } from "./traces.ts";
 import type { Sabotage } from "./sabotage.ts";
 import { upstreamSabotages } from "./upstream.ts";
@@ -41,6 +42,7 @@ export const sabotages: readonly Sabotage[] = [
   ...peerSabotages,
   ...remoteSabotages,
   ...runsSabotages,
+  ...agentRunnerSabotages,
   ...tracesSabotages,
   ...upstreamSabotages,
   ...telemetrySabotages,
