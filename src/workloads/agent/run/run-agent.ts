@@ -1,4 +1,5 @@
 import { untilCancelled } from "../../../base/abort.ts";
+import { runMended } from "../../../engines/run-mended.ts";
 import type { Caller } from "../../../sandbox/sandboxes.ts";
 import { checkEngine } from "../../program/check-engine.ts";
 import { loggingFailure, type RunIds } from "../../run/log-ending.ts";
@@ -6,7 +7,7 @@ import { openAgentFolders, type AgentFolders } from "../folders/agent-folders.ts
 import { agentMounts, assertMayBeMounted } from "../folders/agent-mounts.ts";
 import { assertCanHoldAgents } from "./agent-plan.ts";
 import type { AgentResult } from "./agent-result.ts";
-import type { AgentDependencies, AgentListener, AgentRun } from "./agent-run.ts";
+import type { AgentDependencies, AgentListener, AgentRun, ReadyAgent } from "./agent-run.ts";
 import type { AgentSpec } from "./agent-spec.ts";
 import { runInContainer } from "./run-in-container.ts";
 
@@ -45,13 +46,21 @@ async function prepareAndRun(run: AgentRun): Promise<AgentResult> {
     await dependencies.provideImage(spec.image, spec.imageDemanded);
     const grant = await untilCancelled(dependencies.network.grant(spec.network, caller.principal), caller.signal);
     const memory = await dependencies.findMemory({ ...spec.memory, folders, prompt: spec.prompt }, caller.signal);
-    return await runInContainer(run, {
+    const ready: ReadyAgent = {
       capabilities,
       folders,
       mounts: [...own, ...additional],
       grant,
       memoryContext: memory.context,
       warnings: [...warnings, ...(grant?.warnings ?? []), ...memory.warnings, ...foreignFolders(folders)],
+    };
+    // Again, where the engine could be mended after a run that its dead network made fail (SPEC AG4).
+    return await runMended({
+      ...{ engine, now: dependencies.now, signal: caller.signal },
+      run: () => runInContainer(run, ready),
+      troubleOf: ({ outcome, stderr, agentError }) =>
+        outcome === "failed" ? { text: `${stderr}\n${agentError ?? ""}` } : null,
+      onRetry: () => run.listener.onProgress("The engine was restarted; the agent runs again"),
     });
   } finally {
     for (const { place } of additional) await place[Symbol.asyncDispose]();
