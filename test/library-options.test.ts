@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { writeOptionTypes } from "../scripts/library-options/option-types.ts";
-import type { Camel } from "../src/library/objects/camel.ts";
+import type { Camel } from "../src/library/objects/forms/camel.ts";
 import type {
   CommandOptions,
   EnvironmentOptions,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { camelName } from "../../src/library/objects/camel.ts";
+import { camelName } from "../../src/library/objects/forms/camel.ts";
 import { createEnvironmentContract } from "../../src/operations/environments/create-environment-contract.ts";
 import { executeCodeContract } from "../../src/operations/execute/execute-contract.ts";
 import { openSessionContract } from "../../src/operations/session/sessions-contract.ts";

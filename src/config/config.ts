@@ -1,4 +1,4 @@
-import type { RestartRule } from "../engines/restart-rule.ts";
+import type { RestartRule } from "../engines/mend/restart-rule.ts";
 import { containerEngines } from "../engines/engine-table.ts";
 import type { HostAndPort } from "../policy/network/host-and-port.ts";
 import type { UpstreamFault, UpstreamProxy } from "../policy/network/upstream-proxy.ts";

@@ -6,10 +6,10 @@ import { route } from "./route.ts";
 import { session } from "./session.ts";
 import { AlertList } from "./views/alert-list.tsx";
 import { Header } from "./views/header.tsx";
-import { HistoryList } from "./views/history-list.tsx";
+import { HistoryList } from "./views/runs/history-list.tsx";
 import { Overview } from "./views/overview.tsx";
-import { RunDetail } from "./views/run-detail.tsx";
-import { RunningList } from "./views/running-list.tsx";
+import { RunDetail } from "./views/runs/run-detail.tsx";
+import { RunningList } from "./views/runs/running-list.tsx";
 import { ShortcutsDialog } from "./views/shortcuts-dialog.tsx";
 import { SignIn } from "./views/sign-in.tsx";
 

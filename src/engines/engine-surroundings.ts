@@ -1,6 +1,6 @@
 import type { Logger } from "../base/logger.ts";
 import type { Tracer } from "../base/tracer.ts";
-import type { RestartRule } from "./restart-rule.ts";
+import type { RestartRule } from "./mend/restart-rule.ts";
 
 /** What engines are told of their machine and of the configuration; each takes what it needs. */
 export interface EngineSurroundings {

@@ -1,5 +1,5 @@
 import type { Alert as WireAlert } from "../platform/platform.ts";
-import { camelName, type Camel } from "./objects/camel.ts";
+import { camelName, type Camel } from "./objects/forms/camel.ts";
 import { openEmbeddedCaller, type EmbeddedOptions } from "./embedded-caller.ts";
 import { Glovebox } from "./objects/glovebox.ts";
 

@@ -14,7 +14,7 @@ const wholeStrings = [...engineTable.map(({ name }) => name).filter((name) => co
 const anywhere = [...engineTable.map(({ name }) => name).filter((name) => !commonWords.has(name)), ...otherWords];
 
 /** Folders of the engines that are part of their interface. */
-const forAll: ReadonlySet<string> = new Set(["choice", "enforcement"]);
+const forAll: ReadonlySet<string> = new Set(["choice", "enforcement", "mend"]);
 
 /** Engines' words in a file's code: comments do not count, names of variables and texts do. */
 export function engineWords(path: string, text: string): readonly string[] {

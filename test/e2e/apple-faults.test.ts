@@ -9,8 +9,8 @@ import { deadlinesMs, type Deadline } from "../../src/engines/apple/deadlines.ts
 import { healingEngine } from "../../src/engines/apple/self-heal/healing-engine.ts";
 import type { ContainerSpec } from "../../src/engines/container-spec.ts";
 import type { Container, Engine } from "../../src/engines/engine.ts";
-import type { RestartRule } from "../../src/engines/restart-rule.ts";
-import { runMended } from "../../src/engines/run-mended.ts";
+import type { RestartRule } from "../../src/engines/mend/restart-rule.ts";
+import { runMended } from "../../src/engines/mend/run-mended.ts";
 import { installAppleCli, type AppleCli } from "../apple-cli/install.ts";
 import { failureOf } from "../helpers/failure-of.ts";
 import { RunningProcess } from "../helpers/running-process.ts";

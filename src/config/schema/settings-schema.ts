@@ -3,7 +3,7 @@ import { mebibyte } from "../../base/bytes.ts";
 import { maxDurationMs } from "../../base/duration.ts";
 import { isolationLevels } from "../../policy/isolation.ts";
 import { defaultLimits, withinCeilings } from "../../policy/limits/limits.ts";
-import { restartRules } from "../../engines/restart-rule.ts";
+import { restartRules } from "../../engines/mend/restart-rule.ts";
 import { toolingFilesModes } from "../../policy/tooling/tooling-files.ts";
 import { defaultSessionImage } from "../../policy/session-profile.ts";
 import { containerRuntimes, defaultExecutionMode, executionModes, logLevels, type Config } from "../config.ts";

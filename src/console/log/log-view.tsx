@@ -2,7 +2,7 @@ import type { VNode } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { countText } from "../text/amounts.ts";
 import { Icon } from "../views/icon.tsx";
-import { Failure } from "../views/failure.tsx";
+import { Failure } from "../views/runs/failure.tsx";
 import { FollowedLog, type LogState } from "./follow-log.ts";
 import { LogLines } from "./log-lines.tsx";
 import { hasEarlier } from "./log-window.ts";

@@ -2,7 +2,7 @@ import type { VNode } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 import { bytesText } from "../text/amounts.ts";
 import { Empty } from "../views/empty.tsx";
-import { Failure } from "../views/failure.tsx";
+import { Failure } from "../views/runs/failure.tsx";
 import { Plot } from "./plot.tsx";
 import { seriesOf } from "./series.ts";
 import { watchMetrics } from "./watch-metrics.ts";

@@ -2,7 +2,7 @@ import type { VNode } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { Untrusted } from "../text/untrusted.tsx";
 import { Empty } from "../views/empty.tsx";
-import { Failure } from "../views/failure.tsx";
+import { Failure } from "../views/runs/failure.tsx";
 import { pageAddress } from "./page-address.ts";
 import { watchPreview } from "./watch-preview.ts";
 

@@ -7,7 +7,7 @@ import { agoText } from "../text/amounts.ts";
 import { Untrusted } from "../text/untrusted.tsx";
 import { Badge } from "./badge.tsx";
 import { Empty } from "./empty.tsx";
-import { Failure } from "./failure.tsx";
+import { Failure } from "./runs/failure.tsx";
 import { Filter, matches } from "./filter.tsx";
 
 const filter = signal("");

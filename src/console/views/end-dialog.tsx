@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { ApiFailure } from "../api/api-failure.ts";
 import { endRun } from "../api/run-state.ts";
 import { goTo, route } from "../route.ts";
-import { Failure } from "./failure.tsx";
+import { Failure } from "./runs/failure.tsx";
 
 interface EndDialogProps {
   readonly dialog: RefObject<HTMLDialogElement | null>;

@@ -1,9 +1,9 @@
 import { runAgentContract, type RunAgentResponse } from "../../operations/agents/run-agent-contract.ts";
 import type { Calls, RunOptions } from "./calls.ts";
-import type { Camel } from "./camel.ts";
+import type { Camel } from "./forms/camel.ts";
 import type { Execution } from "./execution.ts";
 import type { AgentOptions } from "./options.ts";
-import type { Result } from "./result.ts";
+import type { Result } from "./forms/result.ts";
 
 /** Coding agents of groups. */
 export class Agents {

@@ -2,9 +2,9 @@ import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { CallOperation, OperationCall, OperationEvent } from "../../operations/contract/operation-call.ts";
 import type { OperationContract, ResponseOf } from "../../operations/contract/operation-contract.ts";
 import { parseRequest } from "../../operations/contract/parse-request.ts";
-import { toCamelNames, toCamelPath, toWireNames, type Camel } from "./camel.ts";
+import { toCamelNames, toCamelPath, toWireNames, type Camel } from "./forms/camel.ts";
 import { Execution } from "./execution.ts";
-import { resultOf, type Result } from "./result.ts";
+import { resultOf, type Result } from "./forms/result.ts";
 
 /** How to follow a call and give it up. */
 export interface CallOptions {

@@ -10,12 +10,12 @@ import {
 import { runCommandContract, type RunCommandResponse } from "../../operations/environments/run-command-contract.ts";
 import { withCommand } from "./programs/with-command.ts";
 import type { Calls, CallOptions, RunOptions } from "./calls.ts";
-import type { Camel } from "./camel.ts";
+import type { Camel } from "./forms/camel.ts";
 import type { Execution } from "./execution.ts";
 import { Files } from "./files.ts";
 import type { CommandOptions, EnvironmentOptions } from "./options.ts";
 import { Processes } from "./programs/processes.ts";
-import type { Result } from "./result.ts";
+import type { Result } from "./forms/result.ts";
 
 /** Containers that run commands until they are closed, with a project's folder where one is given. */
 export class Environments {

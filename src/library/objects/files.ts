@@ -8,9 +8,9 @@ import {
   type ReadFileResponse,
   type WriteFileResponse,
 } from "../../operations/files/files-contract.ts";
-import { fromBase64, toBase64 } from "./base64.ts";
+import { fromBase64, toBase64 } from "./forms/base64.ts";
 import type { Calls, CallOptions } from "./calls.ts";
-import type { Camel } from "./camel.ts";
+import type { Camel } from "./forms/camel.ts";
 import { placeOf, type PlaceSource } from "./places.ts";
 
 type ReadOptions = Pick<Camel<ReadFileRequest>, "encoding" | "offset" | "limit">;

@@ -1,12 +1,12 @@
 import { doctorContract, type DoctorResponse } from "../../operations/doctor/doctor-contract.ts";
 import { executeCodeContract, type ExecuteResponse } from "../../operations/execute/execute-contract.ts";
 import { Calls, type Caller, type CallOptions, type RunOptions } from "./calls.ts";
-import type { Camel } from "./camel.ts";
+import type { Camel } from "./forms/camel.ts";
 import { Agents } from "./agents.ts";
 import { Environments } from "./environment.ts";
 import type { Execution } from "./execution.ts";
 import { Images, Mounts, PackageCache } from "./machine.ts";
-import type { Result } from "./result.ts";
+import type { Result } from "./forms/result.ts";
 import type { ExecuteOptions } from "./options.ts";
 import { Previews } from "./previews.ts";
 import { Sandboxes } from "./sandbox.ts";

@@ -22,7 +22,7 @@ import {
   type PrunePackagesResponse,
 } from "../../operations/packages/packages-contract.ts";
 import type { Calls, CallOptions } from "./calls.ts";
-import type { Camel } from "./camel.ts";
+import type { Camel } from "./forms/camel.ts";
 
 /** The default images of this machine's deployment. */
 export class Images {

@@ -6,7 +6,7 @@ import {
 } from "../../operations/previews/previews-contract.ts";
 import { startPreviewContract } from "../../operations/previews/start-preview-contract.ts";
 import type { Calls, CallOptions } from "./calls.ts";
-import type { Camel } from "./camel.ts";
+import type { Camel } from "./forms/camel.ts";
 import type { PreviewOptions } from "./options.ts";
 
 /** A preview as it is at one moment. */

@@ -37,9 +37,9 @@ import { followSandboxLog, type LogEntry, type LogOptions } from "./programs/fol
 import { Processes } from "./programs/processes.ts";
 import { withCommand } from "./programs/with-command.ts";
 import type { Calls, CallOptions, RunOptions } from "./calls.ts";
-import type { Camel } from "./camel.ts";
+import type { Camel } from "./forms/camel.ts";
 import type { Execution } from "./execution.ts";
-import type { Result } from "./result.ts";
+import type { Result } from "./forms/result.ts";
 
 type ExecOptions = Omit<Camel<ExecRequest>, "sandboxId">;
 type TerminalOptions = Omit<Camel<TerminalRequest>, "sandboxId">;

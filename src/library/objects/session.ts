@@ -7,12 +7,12 @@ import {
   type OpenSessionResponse,
 } from "../../operations/session/sessions-contract.ts";
 import type { Calls, CallOptions, RunOptions } from "./calls.ts";
-import type { Camel } from "./camel.ts";
+import type { Camel } from "./forms/camel.ts";
 import type { Execution } from "./execution.ts";
 import { Files } from "./files.ts";
 import type { SessionOptions, SessionRunOptions } from "./options.ts";
 import { Processes } from "./programs/processes.ts";
-import type { Result } from "./result.ts";
+import type { Result } from "./forms/result.ts";
 
 /** Places whose files last from run to run. */
 export class Sessions {

@@ -1,9 +1,9 @@
 import { runTestsContract, type RunTestsResponse } from "../../operations/tests/run-tests-contract.ts";
 import type { Calls, RunOptions } from "./calls.ts";
-import type { Camel } from "./camel.ts";
+import type { Camel } from "./forms/camel.ts";
 import type { Execution } from "./execution.ts";
 import type { TestsOptions } from "./options.ts";
-import type { Result } from "./result.ts";
+import type { Result } from "./forms/result.ts";
 
 /** Test runs of projects. */
 export class Tests {

@@ -1,6 +1,6 @@
 import type { Logger } from "../../../base/logger.ts";
 import type { Engine } from "../../engine.ts";
-import type { RestartRule } from "../../restart-rule.ts";
+import type { RestartRule } from "../../mend/restart-rule.ts";
 import type { AppleEngine } from "../apple-engine.ts";
 import { fileRecord } from "./restart-record.ts";
 import { SelfHeal } from "./self-heal.ts";

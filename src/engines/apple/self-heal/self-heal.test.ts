@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Engine } from "../../engine.ts";
-import { runMended } from "../../run-mended.ts";
+import { runMended } from "../../mend/run-mended.ts";
 import { fileRecord } from "./restart-record.ts";
 import { SelfHeal, type SelfHealOptions } from "./self-heal.ts";
 

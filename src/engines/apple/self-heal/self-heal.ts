@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { untilCancelled } from "../../../base/abort.ts";
 import type { Logger } from "../../../base/logger.ts";
 import type { EngineTrouble } from "../../engine.ts";
-import type { RestartRule } from "../../restart-rule.ts";
+import type { RestartRule } from "../../mend/restart-rule.ts";
 import { looksLikeNetworkTimeout } from "./network-timeouts.ts";
 import type { RestartRecord } from "./restart-record.ts";
 

@@ -5,7 +5,7 @@ import {
   type ReadLogsResponse,
 } from "../../../operations/logs/read-logs-contract.ts";
 import type { Calls } from "../calls.ts";
-import type { Camel } from "../camel.ts";
+import type { Camel } from "../forms/camel.ts";
 import { pause } from "../pause.ts";
 
 /** One line of output, or one thing that Glovebox says. */

@@ -1,5 +1,5 @@
 import type { ListProcessesResponse } from "../../../operations/processes/processes-contract.ts";
-import type { Camel } from "../camel.ts";
+import type { Camel } from "../forms/camel.ts";
 import { pause } from "../pause.ts";
 
 /** One background process as a list shows it. */

@@ -14,7 +14,7 @@ import {
 import type { ProcessOptions } from "../options.ts";
 import { withCommand } from "./with-command.ts";
 import type { Calls, CallOptions } from "../calls.ts";
-import type { Camel } from "../camel.ts";
+import type { Camel } from "../forms/camel.ts";
 import { followProcess, type ProcessChunk, type ProcessDetails } from "./follow-process.ts";
 import { placeOf, type PlaceSource } from "../places.ts";
 

@@ -1,5 +1,5 @@
 import { untilCancelled } from "../../../base/abort.ts";
-import { runMended } from "../../../engines/run-mended.ts";
+import { runMended } from "../../../engines/mend/run-mended.ts";
 import type { Caller } from "../../../sandbox/sandboxes.ts";
 import { checkEngine } from "../../program/check-engine.ts";
 import { loggingFailure, type RunIds } from "../../run/log-ending.ts";

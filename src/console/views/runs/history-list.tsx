@@ -1,14 +1,14 @@
 import { signal } from "@preact/signals";
 import type { VNode } from "preact";
-import { history, type SandboxRow } from "../api/lists.ts";
-import { addressOf } from "../route.ts";
-import { agoText, durationText } from "../text/amounts.ts";
-import { Badge } from "./badge.tsx";
-import { Empty } from "./empty.tsx";
+import { history, type SandboxRow } from "../../api/lists.ts";
+import { addressOf } from "../../route.ts";
+import { agoText, durationText } from "../../text/amounts.ts";
+import { Badge } from "../badge.tsx";
+import { Empty } from "../empty.tsx";
 import { Failure } from "./failure.tsx";
-import { Filter, matches } from "./filter.tsx";
-import { Labels } from "./labels.tsx";
-import { storedVerdict, titleOf, verdictOf } from "./words.ts";
+import { Filter, matches } from "../filter.tsx";
+import { Labels } from "../labels.tsx";
+import { storedVerdict, titleOf, verdictOf } from "../words.ts";
 
 const filter = signal("");
 

@@ -1,15 +1,15 @@
 import type { VNode } from "preact";
 import { useRef, useState } from "preact/hooks";
-import type { SandboxStateAnswer } from "../../operations/sandboxes/sandbox-state-schema.ts";
-import { running } from "../api/lists.ts";
-import { addressOf, route } from "../route.ts";
-import { durationText } from "../text/amounts.ts";
-import { Badge, LiveDot } from "./badge.tsx";
-import { EndDialog } from "./end-dialog.tsx";
-import { Icon } from "./icon.tsx";
-import { Labels } from "./labels.tsx";
+import type { SandboxStateAnswer } from "../../../operations/sandboxes/sandbox-state-schema.ts";
+import { running } from "../../api/lists.ts";
+import { addressOf, route } from "../../route.ts";
+import { durationText } from "../../text/amounts.ts";
+import { Badge, LiveDot } from "../badge.tsx";
+import { EndDialog } from "../end-dialog.tsx";
+import { Icon } from "../icon.tsx";
+import { Labels } from "../labels.tsx";
 import { verdictOfAnswer } from "./verdict-of-answer.ts";
-import { titleOf } from "./words.ts";
+import { titleOf } from "../words.ts";
 
 interface RunHeadProps {
   readonly id: string;

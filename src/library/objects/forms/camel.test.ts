@@ -1,9 +1,9 @@
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { z } from "zod";
-import type { ExecuteRequest, ExecuteResponse } from "../../operations/execute/execute-contract.ts";
-import { executeCodeContract } from "../../operations/execute/execute-contract.ts";
-import { doctorResponseSchema } from "../../operations/doctor/doctor-contract.ts";
-import { operationTable } from "../../operations/table.ts";
+import type { ExecuteRequest, ExecuteResponse } from "../../../operations/execute/execute-contract.ts";
+import { executeCodeContract } from "../../../operations/execute/execute-contract.ts";
+import { doctorResponseSchema } from "../../../operations/doctor/doctor-contract.ts";
+import { operationTable } from "../../../operations/table.ts";
 import { toCamelNames, toCamelPath, toWireNames, type Camel, type CamelName } from "./camel.ts";
 
 const { request, response } = executeCodeContract;

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { invalidField } from "../../errors/glovebox-error.ts";
+import { invalidField } from "../../../errors/glovebox-error.ts";
 
 /** `timeout_seconds` as `timeoutSeconds`. */
 export type CamelName<Name> = Name extends `${infer Head}_${infer Tail}`

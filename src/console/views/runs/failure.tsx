@@ -1,6 +1,6 @@
 import type { VNode } from "preact";
-import type { ApiFailure } from "../api/api-failure.ts";
-import { Icon } from "./icon.tsx";
+import type { ApiFailure } from "../../api/api-failure.ts";
+import { Icon } from "../icon.tsx";
 
 /** What the server refused or could not do, and what helps. */
 export function Failure({ failure }: { readonly failure: ApiFailure | null }): VNode | null {

@@ -1,4 +1,4 @@
-import type { CallOptions, Engine, EngineTrouble } from "./engine.ts";
+import type { CallOptions, Engine, EngineTrouble } from "../engine.ts";
 
 export interface MendableRun<T> extends CallOptions {
   readonly engine: Engine;

@@ -1,7 +1,7 @@
 import type { VNode } from "preact";
-import type { SandboxStateAnswer } from "../../operations/sandboxes/sandbox-state-schema.ts";
-import { durationText } from "../text/amounts.ts";
-import { Untrusted, UntrustedOutput } from "../text/untrusted.tsx";
+import type { SandboxStateAnswer } from "../../../operations/sandboxes/sandbox-state-schema.ts";
+import { durationText } from "../../text/amounts.ts";
+import { Untrusted, UntrustedOutput } from "../../text/untrusted.tsx";
 
 /** Lines of an output that are shown: the log has all of them. */
 const maxLines = 400;

@@ -1,5 +1,5 @@
-import type { SandboxStateAnswer } from "../../operations/sandboxes/sandbox-state-schema.ts";
-import { storedVerdict, verdictOf, type Verdict } from "./words.ts";
+import type { SandboxStateAnswer } from "../../../operations/sandboxes/sandbox-state-schema.ts";
+import { storedVerdict, verdictOf, type Verdict } from "../words.ts";
 
 /** How an ended run stands: by its result's own verdict, else by its outcome, else by what the store has. */
 export function verdictOfAnswer({ result, error, stored }: SandboxStateAnswer): Verdict {

@@ -1,14 +1,14 @@
 import { signal } from "@preact/signals";
 import type { VNode } from "preact";
-import { running, type SandboxRow } from "../api/lists.ts";
-import { addressOf } from "../route.ts";
-import { durationText } from "../text/amounts.ts";
-import { LiveDot } from "./badge.tsx";
-import { Empty } from "./empty.tsx";
+import { running, type SandboxRow } from "../../api/lists.ts";
+import { addressOf } from "../../route.ts";
+import { durationText } from "../../text/amounts.ts";
+import { LiveDot } from "../badge.tsx";
+import { Empty } from "../empty.tsx";
 import { Failure } from "./failure.tsx";
-import { Filter, matches } from "./filter.tsx";
-import { Labels } from "./labels.tsx";
-import { titleOf } from "./words.ts";
+import { Filter, matches } from "../filter.tsx";
+import { Labels } from "../labels.tsx";
+import { titleOf } from "../words.ts";
 
 const filter = signal("");
 

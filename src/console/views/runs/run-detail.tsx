@@ -1,17 +1,17 @@
 import type { VNode } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
-import { watchRun } from "../api/run-state.ts";
-import { running } from "../api/lists.ts";
-import { LogView } from "../log/log-view.tsx";
-import { MetricsView } from "../metrics/metrics-view.tsx";
-import { PreviewView } from "../preview/preview-view.tsx";
-import { route, type Tab } from "../route.ts";
-import { readTestResult } from "../tests/test-result.ts";
-import { TestsView } from "../tests/tests-view.tsx";
+import { watchRun } from "../../api/run-state.ts";
+import { running } from "../../api/lists.ts";
+import { LogView } from "../../log/log-view.tsx";
+import { MetricsView } from "../../metrics/metrics-view.tsx";
+import { PreviewView } from "../../preview/preview-view.tsx";
+import { route, type Tab } from "../../route.ts";
+import { readTestResult } from "../../tests/test-result.ts";
+import { TestsView } from "../../tests/tests-view.tsx";
 import { Failure } from "./failure.tsx";
 import { ResultView } from "./result-view.tsx";
 import { RunHead } from "./run-head.tsx";
-import { Tabs } from "./tabs.tsx";
+import { Tabs } from "../tabs.tsx";
 
 /** One run or sandbox: what it is, its log, its metrics and what came of it. */
 export function RunDetail({ id }: { readonly id: string }): VNode {
