@@ -19,6 +19,7 @@ import type { AlertListener } from "../telemetry/alert.ts";
 import type { Tracing } from "../telemetry/traces/tracing.ts";
 import { openMemory } from "../workloads/agent/memory/find-memory.ts";
 import { createTypeScriptCompiler } from "../workloads/program/compile/typescript-compiler.ts";
+import { openLargeScratch } from "../workloads/run/disk/open-large-scratch.ts";
 import { closeParts, type ClosingParts } from "./close-parts.ts";
 import { createEngineChooser, type Door } from "./engine-chooser.ts";
 import { engineSurroundings } from "./engine-surroundings.ts";
@@ -150,6 +151,11 @@ function openParts(options: PlatformOptions): OpenedParts {
       findImports(input, { signal, executable: host.executable, platform: host.platform }),
     packages,
     now,
+    openLargeScratch: openLargeScratch({
+      ...{ diskScratch, logger, now },
+      platform: host.platform,
+      executable: host.executable,
+    }),
     loadMountPolicy: () => loadMountPolicy({ config, host, workingDirectoryIsRoot: door !== "server" }),
   };
   return {

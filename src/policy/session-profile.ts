@@ -2,7 +2,14 @@ import { mebibyte } from "../base/bytes.ts";
 import type { Isolation } from "./isolation.ts";
 import type { Limits } from "./limits/limits.ts";
 import { programUser, type Profile } from "./profile.ts";
-import { divideScratch, temporaryFolder, workFolder, type ScratchPlace, type ScratchStorage } from "./scratch.ts";
+import {
+  divideScratch,
+  temporaryFolder,
+  watchedScratch,
+  workFolder,
+  type ScratchPlace,
+  type ScratchStorage,
+} from "./scratch.ts";
 
 /** The image that Glovebox builds for sessions by itself (SPEC IM2). */
 export const defaultSessionImage = "bun-runner-base";
@@ -19,19 +26,25 @@ export interface SessionProfileOptions {
   readonly ociRuntime?: string | undefined;
   readonly limits: Limits;
   readonly scratchStorage: ScratchStorage;
+  /** Whether the working and the temporary folder lie on this machine's disk instead; default false. */
+  readonly isOnDisk?: boolean | undefined;
   readonly minIsolation: Isolation;
 }
 
 /** The profile of a session's sandbox; what differs from call to call (time, network, variables) is not in it. */
 export function sessionProfile(options: SessionProfileOptions): Profile {
-  const { image, ociRuntime, limits, scratchStorage, minIsolation } = options;
-  const scratch = divideScratch(limits, scratchStorage);
+  const { image, ociRuntime, limits, scratchStorage, isOnDisk = false, minIsolation } = options;
+  const ofEngine = divideScratch(limits, scratchStorage);
+  const places = ofEngine.places.flatMap(sharedOut);
+  const scratch = isOnDisk
+    ? { ...watchedScratch(limits), places: places.filter(isOfSession) }
+    : { ...ofEngine, places };
   return {
     kind: "session",
     image,
     ...(ociRuntime === undefined ? {} : { ociRuntime }),
     limits,
-    scratch: { ...scratch, places: scratch.places.flatMap(sharedOut) },
+    scratch,
     environment: {
       HOME: temporaryFolder,
       LANG: "C.UTF-8",
@@ -44,6 +57,11 @@ export function sessionProfile(options: SessionProfileOptions): Profile {
     network: { kind: "none" },
     minIsolation,
   };
+}
+
+/** What a session has beside the folders of all programs. */
+function isOfSession({ path }: ScratchPlace): boolean {
+  return path === codeFolder || path === packagesFolder;
 }
 
 /** A quarter of the working folder's room goes to packages, and a little to the code. */

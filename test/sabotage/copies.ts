@@ -61,6 +61,14 @@ export const copiesSabotages: readonly Sabotage[] = [
     name: "end when they write more than that",
   },
   {
+    id: "scratch on disk: a size by name stays in memory",
+    file: "src/workloads/run/disk/open-large-scratch.ts",
+    find: "if (!isDiskNamed || ",
+    replace: "if (isDiskNamed || ",
+    test: "test/e2e/large-scratch.test.ts",
+    name: "is on disk for a program, which may fill it and is ended beyond it",
+  },
+  {
     id: "scratch on disk: what dead servers left stays",
     file: "src/sandbox/scratch/disk-scratch.ts",
     find: 'if ((await leases.stateOf(owner)) !== "living")',

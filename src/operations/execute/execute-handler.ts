@@ -15,7 +15,7 @@ import type { ExecuteSpec } from "../../workloads/execute/execute-spec.ts";
 import type { ProgramSecret } from "../../sandbox/secrets/program-secret.ts";
 import type { OperationCall } from "../contract/operation-call.ts";
 import { handle } from "../handling/handler.ts";
-import { explicitDemands } from "../handling/explicit-demands.ts";
+import { explicitDemands, isDiskNamed } from "../handling/explicit-demands.ts";
 import { programToWire } from "../handling/program-to-wire.ts";
 import { pullEvent } from "../handling/image-events.ts";
 import { resultAlertsSince } from "../handling/result-alerts.ts";
@@ -57,6 +57,7 @@ async function run(platform: PlatformParts, request: Request, call: OperationCal
       packages: platform.packages,
       findImports: platform.findImports,
       monotonicMs: platform.monotonicMs,
+      openLargeScratch: platform.openLargeScratch,
     },
     call,
     {
@@ -98,6 +99,7 @@ function specOf(
     packages:
       request.packages === "auto" ? "auto" : checkPackages(request.packages ?? [], ecosystemOf(request.language)),
     limits: requestedLimits("execute", request, config),
+    isDiskNamed: isDiskNamed("execute", request, config.explicitSettings),
     network,
     image: checkImageReference(image),
     imageDemanded: request.image !== undefined,

@@ -8,7 +8,7 @@ export function explicitDemands(
   { limits, network }: { readonly limits?: LimitsRequest | undefined; readonly network?: unknown },
   configured: readonly string[],
 ): Demand[] {
-  const named = new Set([...configured, ...Object.keys(limits ?? {}).map((field) => `limits.${kind}.${field}`)]);
+  const named = namedLimits(kind, limits, configured);
   const byField: readonly [string, Demand][] = [
     ["cpus", "cpuLimit"],
     ["memory_mb", "memoryLimit"],
@@ -16,4 +16,21 @@ export function explicitDemands(
   ];
   const ofLimits = byField.filter(([field]) => named.has(`limits.${kind}.${field}`)).map(([, demand]) => demand);
   return network === undefined ? ofLimits : [...ofLimits, "noNetwork"];
+}
+
+/** Whether the request or the configuration names the size of scratch (SPEC LI1). */
+export function isDiskNamed(
+  kind: LimitKind,
+  { limits }: { readonly limits?: LimitsRequest | undefined },
+  configured: readonly string[],
+): boolean {
+  return namedLimits(kind, limits, configured).has(`limits.${kind}.disk_mb`);
+}
+
+function namedLimits(
+  kind: LimitKind,
+  limits: LimitsRequest | undefined,
+  configured: readonly string[],
+): ReadonlySet<string> {
+  return new Set([...configured, ...Object.keys(limits ?? {}).map((field) => `limits.${kind}.${field}`)]);
 }

@@ -22,6 +22,7 @@ import type { ServerMetrics } from "../../telemetry/prometheus/server-metrics.ts
 import type { SetuidAlerts } from "../../telemetry/setuid-alerts.ts";
 import type { ToolingAlerts } from "../../telemetry/tooling-alerts.ts";
 import type { Tracing } from "../../telemetry/traces/tracing.ts";
+import type { OpenLargeScratch } from "../../workloads/run/disk/open-large-scratch.ts";
 import type { Environments } from "../../workloads/environment/environments.ts";
 import type { FindMemory } from "../../workloads/agent/memory/find-memory.ts";
 import type { AgentTurns } from "../../workloads/agent/run/agent-turns.ts";
@@ -60,6 +61,7 @@ export interface PlatformParts extends EngineChooser {
   readonly peers: Pick<Peers, "at" | "addresses"> | null;
   /** Scratch on this machine's disk. */
   readonly diskScratch: DiskScratch;
+  readonly openLargeScratch: OpenLargeScratch;
   readonly reaper: Reaper;
   readonly logger: Logger;
   readonly compileTypeScript: CompileTypeScript;

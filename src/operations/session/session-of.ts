@@ -1,3 +1,4 @@
+import { isDiskNamed } from "../handling/explicit-demands.ts";
 import { isolationRefusal } from "../../engines/enforcement/isolation-refusal.ts";
 import { invalidField } from "../../errors/glovebox-error.ts";
 import type { PlatformParts } from "../handling/platform-parts.ts";
@@ -55,6 +56,7 @@ export async function sessionOf(
         imageDemanded: request.image !== undefined,
         ociRuntime: request.oci_runtime,
         limits,
+        isDiskNamed: isDiskNamed("session", request, platform.config.explicitSettings),
         minIsolation,
         labels: request.labels ?? {},
       },

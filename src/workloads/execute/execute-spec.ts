@@ -29,6 +29,8 @@ export interface ExecuteSpec {
   /** As `checkPackages` gives them, empty for none; `auto`: those that the code imports. */
   readonly packages: readonly string[] | "auto";
   readonly limits: Limits;
+  /** Whether the size of its scratch was asked for by name. */
+  readonly isDiskNamed: boolean;
   readonly network: NetworkPolicy;
   /** Image for engines that have images. */
   readonly image: string;

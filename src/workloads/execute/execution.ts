@@ -5,6 +5,7 @@ import type { Denial } from "../../policy/network/denial.ts";
 import type { Caller, Sandboxes } from "../../sandbox/sandboxes.ts";
 import type { CompileTypeScript } from "../program/compile/typescript-compiler.ts";
 import type { FindImports } from "../program/find-imports.ts";
+import type { OpenLargeScratch } from "../run/disk/open-large-scratch.ts";
 import type { GrantNetwork } from "../run/start-program.ts";
 import type { ExecuteSpec } from "./execute-spec.ts";
 
@@ -18,6 +19,7 @@ export interface ExecuteDependencies {
   readonly maxOutputBytes: number;
   readonly compileTypeScript: CompileTypeScript;
   readonly network: GrantNetwork;
+  readonly openLargeScratch: OpenLargeScratch;
   /** Milliseconds of a clock that never goes back. */
   readonly monotonicMs: () => number;
 }

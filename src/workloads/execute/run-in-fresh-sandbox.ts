@@ -3,6 +3,7 @@ import { runsInterpretersOnly, type Capabilities } from "../../engines/capabilit
 import type { ExecSpec } from "../../engines/engine.ts";
 import type { ProvidedPackages } from "../../packages/packages.ts";
 import { executeProfile, type Profile } from "../../policy/profile.ts";
+import { watchedScratch } from "../../policy/scratch.ts";
 import { Redaction } from "../../policy/redaction/redaction.ts";
 import type { Interruption } from "../../sandbox/outcome.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
@@ -13,6 +14,7 @@ import { readRunner } from "../program/read-runner.ts";
 import { withRealFolders } from "../program/real-folders.ts";
 import type { RunnerFile, RunnerJob } from "../program/runner-job.ts";
 import { concludeRun } from "../run/conclude-run.ts";
+import type { WatchedScratch } from "../run/disk/watched-scratch.ts";
 import { explainProgram } from "../run/explain-program.ts";
 import type { RunIds } from "../run/log-ending.ts";
 import { runResult, type RunResult } from "../run/program-result.ts";
@@ -33,24 +35,42 @@ export interface ReadyProgram {
   readonly grant: NetworkGrant | null;
 }
 
+/** What came of a program, and the files that it left. */
+type FreshRunResult = RunResult & { readonly artifacts: readonly Artifact[] };
+
 /** Time beyond the program's own that a sandbox may need before any sweep may take it: starting, artifacts, removal. */
 const lifetimeMarginMs = 300_000;
 
 /** Opens a sandbox, runs the program in it, takes the artifacts out and removes it. @throws CAPACITY, what the engine throws */
 export async function runInFreshSandbox(
   ids: RunIds,
-  { spec, dependencies, caller, listener }: Execution,
+  execution: Execution,
   ready: ReadyProgram,
-): Promise<RunResult & { readonly artifacts: readonly Artifact[] }> {
+): Promise<FreshRunResult> {
+  const { openLargeScratch } = execution.dependencies;
+  await using scratch = await openLargeScratch(execution.spec, ready.capabilities);
+  try {
+    return await runWithScratch(ids, execution, { ...ready, scratch });
+  } catch (error) {
+    throw scratch?.error ?? error;
+  }
+}
+
+async function runWithScratch(
+  ids: RunIds,
+  { spec, dependencies, caller, listener }: Execution,
+  ready: ReadyProgram & { readonly scratch: WatchedScratch | null },
+): Promise<FreshRunResult> {
   const { engine, sandboxes, logger } = dependencies;
   const { signal } = caller;
-  const { toolchain, files, packages, grant } = ready;
+  const { toolchain, files, packages, grant, scratch } = ready;
   const profile = profileOf(spec, ready);
   const redaction = new Redaction(spec.secrets);
   const plan = planOf(profile, spec.limits.timeoutMs + lifetimeMarginMs);
-  const mounts = packages === null ? [] : [packages.mount];
+  const mounts = [packages?.mount ?? [], scratch?.mounts ?? []].flat();
   const own = { id: spec.sandboxId, labels: spec.labels };
   await using sandbox = await sandboxes.open(engine, { ...plan, mounts, ...own }, caller);
+  scratch?.watch(sandbox);
   ids.sandbox = sandbox.id;
   const { timeoutMs } = spec.limits;
   const record = (ids.record = sandbox.beginRun({ ...ids, timeoutMs, network: spec.network }));
@@ -87,7 +107,9 @@ export async function runInFreshSandbox(
   const concluded = concludeRun(run, {
     ids,
     logger,
-    explain: (judged) => explainProgram(judged, { ...spec, toolchain, files, folder }),
+    explain: (judged) =>
+      (judged.outcome === "sandbox_lost" ? scratch?.error : null) ??
+      explainProgram(judged, { ...spec, toolchain, files, folder }),
   });
   const result = runResult(concluded, sandbox.id, redaction);
   return {
@@ -97,8 +119,11 @@ export async function runInFreshSandbox(
   };
 }
 
-function profileOf(spec: ExecuteSpec, { toolchain, capabilities, packages, grant }: ReadyProgram): Profile {
-  return executeProfile({
+function profileOf(
+  spec: ExecuteSpec,
+  { toolchain, capabilities, packages, grant, scratch }: ReadyProgram & { readonly scratch: WatchedScratch | null },
+): Profile {
+  const profile = executeProfile({
     image: spec.image,
     ociRuntime: spec.ociRuntime,
     limits: spec.limits,
@@ -110,6 +135,7 @@ function profileOf(spec: ExecuteSpec, { toolchain, capabilities, packages, grant
     hostEnvironment: spec.hostEnvironment,
     environment: { ...toolchains[toolchain].environment, ...spec.environment },
   });
+  return scratch === null ? profile : { ...profile, scratch: watchedScratch(spec.limits) };
 }
 
 function jobOf(spec: ExecuteSpec, files: readonly RunnerFile[], folder: string): RunnerJob {

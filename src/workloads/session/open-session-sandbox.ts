@@ -6,6 +6,8 @@ import { sessionProfile } from "../../policy/session-profile.ts";
 import type { Caller, Sandboxes } from "../../sandbox/sandboxes.ts";
 import type { EnsureImageOptions, NeededImage } from "../program/ensure-image.ts";
 import { planOf } from "../program/plan-of.ts";
+import type { OpenLargeScratch } from "../run/disk/open-large-scratch.ts";
+import type { WatchedScratch } from "../run/disk/watched-scratch.ts";
 import { SandboxPackages } from "./packages/sandbox-packages.ts";
 import type { SessionSettings } from "./session-call.ts";
 import type { SessionPackages } from "./packages/session-packages.ts";
@@ -29,6 +31,7 @@ export interface OpenSessionOptions {
   readonly sandboxes: Sandboxes;
   readonly provideImage: ProvideImage;
   readonly packages: Pick<Packages, "provide">;
+  readonly openLargeScratch: OpenLargeScratch;
   /** What the programs of the call that it is opened for may reach. */
   readonly runNetwork: NetworkPolicy;
   readonly listener: OpeningListener;
@@ -76,16 +79,23 @@ export async function prepareSessionSandbox(
 export async function openSessionSandbox(
   settings: SessionSettings,
   packages: SandboxPackages,
-  { sandboxes }: Pick<OpenSessionOptions, "sandboxes">,
+  { sandboxes, openLargeScratch }: Pick<OpenSessionOptions, "sandboxes" | "openLargeScratch">,
   caller: Caller,
 ): Promise<SessionSandbox> {
-  const { engine, image, ociRuntime, limits, minIsolation } = settings;
+  const { engine, image, ociRuntime, limits, minIsolation, labels } = settings;
+  let scratch: WatchedScratch | null = null;
   try {
-    const { scratch } = await engine.capabilities({ signal: caller.signal, ociRuntime });
-    const profile = sessionProfile({ image, ociRuntime, limits, scratchStorage: scratch, minIsolation });
-    const plan = { ...planOf(profile, lifetimeMs), mounts: packages.mounts, labels: settings.labels };
-    return new SessionSandbox(await sandboxes.open(engine, plan, caller), profile, packages);
+    const capabilities = await engine.capabilities({ signal: caller.signal, ociRuntime });
+    scratch = await openLargeScratch(settings, capabilities);
+    const isOnDisk = scratch !== null;
+    const scratchStorage = capabilities.scratch;
+    const profile = sessionProfile({ image, ociRuntime, limits, scratchStorage, isOnDisk, minIsolation });
+    const mounts = [...packages.mounts, ...(scratch?.mounts ?? [])];
+    const sandbox = await sandboxes.open(engine, { ...planOf(profile, lifetimeMs), mounts, labels }, caller);
+    scratch?.watch(sandbox);
+    return new SessionSandbox({ sandbox, profile, packages, scratch });
   } catch (error) {
+    await scratch?.[Symbol.asyncDispose]();
     await packages[Symbol.asyncDispose]();
     throw error;
   }

@@ -83,6 +83,7 @@ export async function runCall(live: SessionSandbox, run: RunCall): Promise<RunRe
   const concluded = concludeRun(judged, {
     ...run,
     explain: (known) =>
+      (known.outcome === "sandbox_lost" ? live.diskError : null) ??
       explainProgram(known, {
         toolchain,
         limits: { ...live.profile.limits, timeoutMs: call.timeoutMs },

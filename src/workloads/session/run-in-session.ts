@@ -17,6 +17,7 @@ import { checkEngine } from "../program/check-engine.ts";
 import { refusedResult } from "../run/program-result.ts";
 import type { OpeningListener, ProvideImage } from "./open-session-sandbox.ts";
 import { programVariables } from "./program-variables.ts";
+import type { OpenLargeScratch } from "../run/disk/open-large-scratch.ts";
 import { runCall } from "./run-call.ts";
 import type { SessionCall } from "./session-call.ts";
 import type { SessionResult } from "./session-result.ts";
@@ -32,6 +33,7 @@ export interface SessionDependencies {
   readonly maxOutputBytes: number;
   readonly compileTypeScript: CompileTypeScript;
   readonly network: GrantNetwork;
+  readonly openLargeScratch: OpenLargeScratch;
   /** Milliseconds of a clock that never goes back. */
   readonly monotonicMs: () => number;
 }

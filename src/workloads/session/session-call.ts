@@ -33,6 +33,8 @@ export interface SessionSettings {
   readonly ociRuntime: string | undefined;
   /** The time is not the session's: each call has its own. */
   readonly limits: Limits;
+  /** Whether the size of its scratch was asked for by name. */
+  readonly isDiskNamed: boolean;
   readonly minIsolation: Isolation;
   /** What its caller has marked it with. */
   readonly labels: Readonly<Record<string, string>>;

@@ -1,12 +1,22 @@
 import type { Capabilities } from "../../engines/capabilities.ts";
 import type { ContainerStats } from "../../engines/container-stats.ts";
 import type { CallOptions, Process } from "../../engines/engine.ts";
+import type { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Profile } from "../../policy/profile.ts";
 import { codeFolder } from "../../policy/session-profile.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import { SharedNetwork } from "../../sandbox/network/shared-network.ts";
+import type { WatchedScratch } from "../run/disk/watched-scratch.ts";
 import { WaitingRunner } from "../program/waiting-runner.ts";
 import type { SandboxPackages } from "./packages/sandbox-packages.ts";
+
+export interface SessionSandboxParts {
+  readonly sandbox: Sandbox;
+  readonly profile: Profile;
+  readonly packages: SandboxPackages;
+  /** Null: its scratch is the engine's. */
+  readonly scratch: WatchedScratch | null;
+}
 
 /**
  * The sandbox of a session while it runs. One call runs in it at a time, background processes beside it, and the runner of
@@ -16,11 +26,13 @@ export class SessionSandbox {
   readonly sandbox: Sandbox;
   readonly profile: Profile;
   readonly packages: SandboxPackages;
+  readonly #scratch: WatchedScratch | null;
   readonly sharedNetwork: SharedNetwork = new SharedNetwork();
   readonly runner: WaitingRunner;
   #isUnusable = false;
 
-  constructor(sandbox: Sandbox, profile: Profile, packages: SandboxPackages) {
+  constructor({ sandbox, profile, packages, scratch }: SessionSandboxParts) {
+    this.#scratch = scratch;
     this.sandbox = sandbox;
     this.profile = profile;
     this.packages = packages;
@@ -30,6 +42,11 @@ export class SessionSandbox {
       isOver: () => this.mustReplace,
       endByForce: (process) => this.endLeftBehind(process),
     });
+  }
+
+  /** Why it was ended for what it has written; null when it was not. */
+  get diskError(): GloveboxError | null {
+    return this.#scratch?.error ?? null;
   }
 
   get id(): string {
@@ -66,6 +83,7 @@ export class SessionSandbox {
     try {
       await this.sandbox.remove();
     } finally {
+      await this.#scratch?.[Symbol.asyncDispose]();
       await this.packages[Symbol.asyncDispose]();
     }
   }

@@ -1,0 +1,47 @@
+import { describe, expect, it } from "vitest";
+import { engines, useGlovebox } from "../helpers/open-glovebox.ts";
+import { sessionImages } from "../helpers/test-images.ts";
+
+const limits = { memory_mb: 160, disk_mb: 300 };
+
+/** Writes so many MiB to a file, so that none of them are made of nothing. */
+const writes = (file: string, mebibytes: number): string => `
+with open('${file}', 'wb') as file:
+    for _ in range(${mebibytes}):
+        file.write(b'x' * 1048576)
+`;
+const waits = "import time; time.sleep(60)";
+const takenTooMuch = { error_type: "SANDBOX_LOST", context: { field: "limits.disk_mb", retryable: false } };
+
+describe.each(engines)("scratch that is asked to be larger than memory on %s", (engine) => {
+  const glovebox = useGlovebox(engine, { settings: { images: sessionImages } });
+
+  it("is on disk for a program, which may fill it and is ended beyond it", async () => {
+    const code = `${writes("/work/a", 150)}${writes("/tmp/b", 60)}print('written')`;
+    const filled = await glovebox().execute({ language: "python", code, limits });
+    expect(filled).toMatchObject({ outcome: "completed", stdout: "written\n" });
+    expect(filled.warnings.join("\n")).toContain("scratch: on disk, 300 MiB");
+
+    const greedy = await glovebox().execute({ language: "python", code: `${writes("/work/a", 400)}${waits}`, limits });
+    expect(greedy).toMatchObject({ outcome: "sandbox_lost", error: takenTooMuch });
+  });
+
+  it("is in memory where its size was not named", async () => {
+    const { warnings } = await glovebox().execute({ language: "python", code: "pass", limits: { memory_mb: 160 } });
+    expect(warnings.join("\n")).toContain("scratch: memory-backed, 80 MiB");
+  });
+
+  it("is on disk for a session, whose files last from call to call, until it is ended beyond it", async () => {
+    const first = { language: "python" as const, code: writes("kept", 200), packages: [], limits };
+    const written = await glovebox().runCode(first);
+    const run = (code: string): ReturnType<ReturnType<typeof glovebox>["runCode"]> =>
+      glovebox().runCode({ ...first, code, session_id: written.session_id });
+    expect(written, written.stderr).toMatchObject({ outcome: "completed" });
+    const read = await run("import os; print(os.path.getsize('kept'), os.getcwd())");
+    expect(read).toMatchObject({ outcome: "completed", stdout: `${200 * 1024 * 1024} /work\n`, restarted: false });
+
+    const greedy = await run(`${writes("more", 250)}${waits}`);
+    expect(greedy).toMatchObject({ outcome: "sandbox_lost", error: takenTooMuch });
+    expect(await run("print('again')")).toMatchObject({ outcome: "completed", stdout: "again\n", restarted: true });
+  });
+});
