@@ -10,6 +10,10 @@ import {
   type RunTestsRequest,
   type RunTestsResponse,
 } from "../../src/operations/tests/run-tests-contract.ts";
+import { startPreviewContract } from "../../src/operations/previews/start-preview-contract.ts";
+import { startPreviewHandler } from "../../src/operations/previews/start-preview-handler.ts";
+import { stopPreviewContract } from "../../src/operations/previews/previews-contract.ts";
+import { stopPreviewHandler } from "../../src/operations/previews/previews-handler.ts";
 import { runTestsHandler } from "../../src/operations/tests/run-tests-handler.ts";
 import { createPlatform, type Platform } from "../../src/platform/platform.ts";
 import { createId } from "../../src/base/id.ts";
@@ -68,13 +72,27 @@ function useBuilds(engine: TestedEngine, more: object = {}) {
     if (response.image?.startsWith("sha256:") === true) built.add(response.image);
     return response;
   };
-  return { project, test, run: (files: Files, request?: Partial<RunTestsRequest>) => test(project(files), request) };
+  /** What the page of a preview shows that is served from the image of a project's Dockerfile. */
+  const shows = async (files: Files, command: string): Promise<string> => {
+    const asked = { project_path: project(files), command, setup_command: "", dockerfile: true, wait_seconds: 120 };
+    const call = { principal: ann };
+    const started = await startPreviewHandler.run(platform, parseRequest(startPreviewContract, asked), call);
+    if (started.image?.startsWith("sha256:") === true) built.add(started.image);
+    try {
+      return await (await fetch(started.direct_url ?? "")).text();
+    } finally {
+      await stopPreviewHandler.run(platform, parseRequest(stopPreviewContract, { id: started.container_id }), call);
+    }
+  };
+  const run = (files: Files, request?: Partial<RunTestsRequest>): Promise<RunTestsResponse> =>
+    test(project(files), request);
+  return { project, test, run, shows };
 }
 
 const base = `FROM ${testImages.javascript}`;
 
 describe.each(["docker", "podman"] as const)("the Dockerfile of a project on %s", (engine) => {
-  const { project, run, test } = useBuilds(engine);
+  const { project, run, test, shows } = useBuilds(engine);
 
   it("makes the image that its tests run in, once for the same files, and what .dockerignore names is not in it", async () => {
     const dockerfile = [
@@ -119,6 +137,12 @@ describe.each(["docker", "podman"] as const)("the Dockerfile of a project on %s"
     const newer = await test(place);
     expect([others.verdict, newer.verdict]).toEqual(["passed", "passed"]);
     expect(new Set([first.image, others.image, newer.image]).size).toBe(3);
+  });
+
+  it("has the image of a preview, too", async () => {
+    const serve = 'http.createServer((_, answer) => answer.end(fs.readFileSync("/opt/page"))).listen(process.env.PORT)';
+    const files = { Dockerfile: `${base}\nRUN echo "from the image" >/opt/page\n` };
+    expect(await shows(files, `node -e '${serve}'`)).toBe("from the image\n");
   });
 
   it("that is broken says where, with the last words of what failed", async () => {

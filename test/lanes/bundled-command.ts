@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
 import {
+  accessSync,
   chmodSync,
+  constants,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -21,9 +23,10 @@ const keptMs = 24 * 3_600_000;
 /**
  * Vitest calls it once before tests with engines. They start `glovebox` some thousand times: as a bundle, as it is
  * published, it begins with half the work of reading the sources one by one. Its modules take themselves for those of the
- * checkout.
+ * checkout. A checkout of another user is not written to: there they start the sources.
  */
 export async function setup(): Promise<void> {
+  if (!isWritable(join(root, "node_modules"))) return;
   const { files } = await bundleSources({
     entries: ["cli/main.ts"],
     folder: "/",
@@ -49,6 +52,15 @@ export async function setup(): Promise<void> {
   utimesSync(folder, new Date(), new Date());
   removeOld();
   process.env["GLOVEBOX_TEST_COMMAND"] = join(folder, "glovebox");
+}
+
+function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function removeOld(): void {

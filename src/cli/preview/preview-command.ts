@@ -18,6 +18,10 @@ export function addPreviewCommand(program: Command, io: CommandIo, setExitCode: 
     .option("--open", "open the page in the browser when it answers")
     .option("--engine <engine>", `${engineChoices} (default: auto)`)
     .option("--image <reference>", "container image (default: by the command, the lockfile or the files)")
+    .option(
+      "--dockerfile",
+      "build the project's own Dockerfile and serve from its image, where the configuration allows it",
+    )
     .option("--setup <line>", 'shell line that installs first (default: by the lockfile; "": nothing)')
     .option("--timeout <duration>", "after so long it ends by itself, such as 10m (default: 30m)")
     .option("--memory <size>", "memory, such as 512m or 4g (default: 1g)")

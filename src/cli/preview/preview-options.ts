@@ -8,6 +8,7 @@ export interface PreviewCommandOptions {
   readonly open?: true;
   readonly engine?: string;
   readonly image?: string;
+  readonly dockerfile?: boolean;
   readonly setup?: string;
   readonly timeout?: string;
   readonly memory?: string;
@@ -39,6 +40,7 @@ export function requestOfPreview(
     limits: limitsOfOptions(options),
     network: parseNetworkOption(options.network),
     image: options.image,
+    dockerfile: options.dockerfile,
     engine: options.engine,
     min_isolation: options.minIsolation,
     wait_seconds: 0,

@@ -148,6 +148,8 @@ export interface PreviewOptions {
   readonly includeIgnored?: boolean | undefined;
   /** Your own marks, at most 16, by which lists can be filtered: {"job": "1234"}. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
+  /** Build the project's own Dockerfile, in a sandbox, and serve from its image; only where the deployment allows it, and without `image`. Default false. */
+  readonly dockerfile?: boolean | undefined;
   /** Limits; each defaults to the deployment's for this kind of work. */
   readonly limits?:
     | {

@@ -12,6 +12,7 @@ const plain: ToolDeployment = {
   ceilings: { cpus: 4, memory_mb: 8192, timeout_seconds: 3600, pids: 4096, disk_mb: 10_240 },
   secrets: [],
   choosesIsolation: false,
+  buildsDockerfiles: false,
 };
 /** All that a deployment may have to say. */
 const full: ToolDeployment = {
@@ -19,6 +20,7 @@ const full: ToolDeployment = {
   sessionIsolation: "preload",
   secrets: Array.from({ length: 64 }, (_, index) => `SECRET_OF_THE_DEPLOYMENT_${index}`),
   choosesIsolation: true,
+  buildsDockerfiles: true,
 };
 
 const listed = (profiles?: readonly ToolProfile[], deployment: ToolDeployment = plain) =>

@@ -91,7 +91,7 @@ function networkOf(
   if (listed.kind === "open") return listed;
   if (listed.kind === "registries") {
     throw new GloveboxError("UNSUPPORTED", 'network: "registries" is not served beside a model\'s host.', {
-      suggestion: "List the names of the registries, such as registry.npmjs.org or pypi.org.",
+      suggestion: "List the hosts of the registries by name, beside what else the group may reach.",
       context: { field: "network" },
     });
   }

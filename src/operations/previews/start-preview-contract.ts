@@ -47,6 +47,12 @@ const startPreviewRequestSchema = z.strictObject({
     .optional()
     .describe("Copy node_modules and whatever else is left out otherwise; default false."),
   labels: labelsSchema.optional(),
+  dockerfile: z
+    .boolean()
+    .optional()
+    .describe(
+      "Build the project's own Dockerfile, in a sandbox, and serve from its image; only where the deployment allows it, and without `image`. Default false.",
+    ),
   ...runSettings,
   image: z
     .string()

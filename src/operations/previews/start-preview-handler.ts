@@ -1,3 +1,4 @@
+import { checkDockerfile } from "../handling/check-dockerfile.ts";
 import { checkEnvironment } from "../../policy/request/environment.ts";
 import { checkImageReference } from "../../policy/image-reference.ts";
 import { parseNetwork } from "../../policy/network/network.ts";
@@ -81,6 +82,7 @@ function specOf(platform: PlatformParts, request: Request): Omit<PreviewSpec, "p
     setupTimeoutMs: Math.min(limits.timeoutMs, config.limits.test.timeoutMs),
     network,
     image: request.image === undefined ? undefined : checkImageReference(request.image),
+    dockerfile: checkDockerfile(request, config),
     defaultImages: { python, javascript, bun: session },
     ociRuntime: request.oci_runtime,
     explicitDemands: explicitDemands("preview", request, config.explicitSettings),

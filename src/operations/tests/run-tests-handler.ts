@@ -1,4 +1,5 @@
-import { GloveboxError, invalidField } from "../../errors/glovebox-error.ts";
+import { checkDockerfile } from "../handling/check-dockerfile.ts";
+import { invalidField } from "../../errors/glovebox-error.ts";
 import { checkContextFiles } from "../../policy/request/context-files.ts";
 import { checkEnvironment } from "../../policy/request/environment.ts";
 import { checkRelativePath } from "../../policy/request/relative-path.ts";
@@ -106,19 +107,6 @@ function specOf(
     explicitDemands: explicitDemands("test", request, config.explicitSettings),
     minIsolation: platform.minIsolation("other", request.min_isolation),
   };
-}
-
-/** Built only where request and deployment both want it (SPEC TE4). @throws POLICY_DENIED, INVALID_REQUEST */
-function checkDockerfile({ dockerfile = false, image }: Request, config: PlatformParts["config"]): boolean {
-  if (!dockerfile) return false;
-  if (image !== undefined) throw invalidField("dockerfile", "either `dockerfile` or `image`", "both");
-  const { buildDockerfiles, prebuiltOnly } = config;
-  if (buildDockerfiles && !prebuiltOnly) return true;
-  const rule = buildDockerfiles ? "prebuilt_only" : "build_dockerfiles";
-  throw new GloveboxError("POLICY_DENIED", `This deployment builds no Dockerfiles of projects (${rule}).`, {
-    suggestion: "Name an `image` that has what the tests need, or have the operator set build_dockerfiles to true.",
-    context: { field: "dockerfile", rule },
-  });
 }
 
 function checkNames(names: readonly string[]): readonly string[] {

@@ -1,11 +1,13 @@
 import { untilCancelled } from "../../base/abort.ts";
-import { assertRunsAnyProgram } from "../../engines/capabilities.ts";
+import { assertRunsAnyProgram, type Capabilities } from "../../engines/capabilities.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import type { Caller } from "../../sandbox/sandboxes.ts";
+import type { BuiltImage } from "../dependencies/dockerfile/build-request.ts";
+import { provideProjectImage } from "../dependencies/dockerfile/provide-project-image.ts";
 import { chooseImage } from "../dependencies/image/choose-image.ts";
 import { chooseInstallation, type Installation } from "../dependencies/installation.ts";
 import type { Keeping } from "../dependencies/keep/put-kept.ts";
-import { projectTools } from "../dependencies/project-tools.ts";
+import { projectTools, type ProjectTools } from "../dependencies/project-tools.ts";
 import { checkEngine } from "../program/check-engine.ts";
 import { readProject } from "../project/read-project.ts";
 import { planPreview, type PlannedPreview, type PreviewPlanFacts } from "./plan-preview.ts";
@@ -30,19 +32,21 @@ export async function openPreviewSandbox(
   id: string,
   spec: PreviewSpec,
   parts: PreviewParts,
-  { engine, network, packages, provideImage }: PreviewStart,
+  start: PreviewStart,
   caller: Caller,
 ): Promise<PreviewSandbox> {
+  const { engine, network, packages } = start;
   const { sandboxes, platform } = parts;
   const { capabilities, warnings } = await checkEngine({ ...spec, engine }, spec, caller);
   assertRunsAnyProgram(capabilities, "that serves a preview");
   const { names } = await readProject(spec.project, platform);
   const tools = projectTools(spec.command, names);
-  const defaultImage = spec.defaultImages[tools.image];
-  const image = await chooseImage({ ...spec, defaultImage, hasImages: capabilities.images, platform });
-  await provideImage(image, spec.image !== undefined);
+  const { image, environment: imageEnvironment } = spec.dockerfile
+    ? await buildImage(spec, parts, { ...start, capabilities }, caller)
+    : { image: await chosenImage(spec, start, { tools, capabilities, platform }), environment: {} };
   const grant = await untilCancelled(network.grant(spec.network, caller.principal), caller.signal);
-  const planLike = (): Promise<PlannedPreview> => planPreview(spec, parts, { capabilities, image, grant });
+  const facts = { capabilities, image, imageEnvironment, grant };
+  const planLike = (): Promise<PlannedPreview> => planPreview(spec, parts, facts);
   const planned = await planLike();
   const plan = { ...planned.plan, id, labels: spec.labels };
   const sandbox = await sandboxes.open(engine, plan, caller).catch(async (error: unknown) => {
@@ -52,9 +56,33 @@ export async function openPreviewSandbox(
   planned.scratch?.watch(sandbox);
   const { ociRuntime, limits } = spec;
   return {
-    ...{ ...planned, sandbox, capabilities, image, grant },
+    ...{ ...planned, ...facts, sandbox },
     installation: chooseInstallation({ ...spec, names, tools }),
     keeping: { packages, engine, ociRuntime, diskBytes: limits.diskBytes, planLike },
     warnings: [warnings, planned.profile.scratch.note ?? [], grant?.warnings ?? []].flat(),
   };
+}
+
+async function chosenImage(
+  spec: PreviewSpec,
+  { provideImage }: Pick<PreviewStart, "provideImage">,
+  facts: { readonly tools: ProjectTools; readonly capabilities: Capabilities; readonly platform: NodeJS.Platform },
+): Promise<string> {
+  const { tools, capabilities, platform } = facts;
+  const defaultImage = spec.defaultImages[tools.image];
+  const image = await chooseImage({ ...spec, defaultImage, hasImages: capabilities.images, platform });
+  await provideImage(image, spec.image !== undefined);
+  return image;
+}
+
+/** The build has the installation's network and time, or the network that the command has where it has one. */
+function buildImage(
+  spec: PreviewSpec,
+  parts: PreviewParts,
+  start: PreviewStart & { readonly capabilities: Capabilities },
+  caller: Caller,
+): Promise<BuiltImage> {
+  const networkPolicy = spec.network.kind === "none" ? { kind: "registries" as const } : spec.network;
+  const timeoutMs = spec.setupTimeoutMs;
+  return provideProjectImage({ ...parts, ...spec, ...start, networkPolicy, timeoutMs, network: start.network }, caller);
 }

@@ -16,6 +16,8 @@ const lifetimeMarginMs = 900_000;
 export interface PreviewPlanFacts {
   readonly capabilities: Capabilities;
   readonly image: string;
+  /** What programs in that image get beside its own variables. */
+  readonly imageEnvironment: Readonly<Record<string, string>>;
   /** Null: no network. */
   readonly grant: NetworkGrant | null;
 }
@@ -33,7 +35,7 @@ export interface PlannedPreview extends AsyncDisposable {
 export async function planPreview(
   spec: PreviewSpec,
   parts: PreviewParts,
-  { capabilities, image, grant }: PreviewPlanFacts,
+  { capabilities, image, imageEnvironment, grant }: PreviewPlanFacts,
 ): Promise<PlannedPreview> {
   const { diskBytes } = spec.limits;
   const mayBeOnDisk = parts.diskScratch.serves(capabilities);
@@ -44,7 +46,7 @@ export async function planPreview(
       image,
       scratchStorage: capabilities.scratch,
       networkEnvironment: grant?.environment,
-      environment: { ...toolVariables, ...spec.environment },
+      environment: { ...toolVariables, ...imageEnvironment, ...spec.environment },
     }),
     ...(scratch === null ? {} : { scratch: watchedScratch(spec.limits) }),
     kind: "preview",

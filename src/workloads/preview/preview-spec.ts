@@ -31,6 +31,8 @@ export interface PreviewSpec {
   readonly network: NetworkPolicy;
   /** Undefined: by the project. */
   readonly image: string | undefined;
+  /** Whether it is the image of the project's own Dockerfile, which is built where it is missing. */
+  readonly dockerfile: boolean;
   readonly defaultImages: Readonly<Record<ImageName, string>>;
   /** OCI runtime that was asked for; undefined: the engine's own. */
   readonly ociRuntime: string | undefined;

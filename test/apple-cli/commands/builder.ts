@@ -12,7 +12,7 @@ export function builderContainer(): Found {
     id: "buildkit",
     createdMs: 0,
     image: {
-      reference: "ghcr.io/apple/container-builder-shim/builder:latest",
+      reference: "apple/container-builder-shim/builder:latest",
       digest: `sha256:${"0".repeat(64)}`,
       sizeBytes: 0,
     },

@@ -69,7 +69,7 @@ const words: Readonly<Record<string, string>> = {
   "run_tests.trusted_files": "Laid over the copy before the tests: {path, content}.",
   "run_tests.only_tests": "Names, as in failures.",
   "run_tests.reports": "Formats to return.",
-  "run_tests.dockerfile": "Test in the image of the project's Dockerfile.",
+  dockerfile: "Build the project's.",
   "run_agent.group": "Whose folders it has.",
   "run_agent.prompt": "",
   "run_agent.agent_session_id": "new_session_id of an earlier run, to go on.",
@@ -81,10 +81,11 @@ const words: Readonly<Record<string, string>> = {
   "read_logs.wait_seconds": "For a first entry; default 0.",
 };
 
-/** Whether a field is listed; secrets and isolation only where the deployment has a say about them. */
+/** Whether a field is listed; secrets, isolation and Dockerfiles only where the deployment has a say about them. */
 export function isListed(tool: string, field: string, deployment: ToolDeployment | undefined): boolean {
   if (field === "secrets") return deployment === undefined || deployment.secrets.length > 0;
   if (field === "min_isolation") return deployment?.choosesIsolation ?? true;
+  if (field === "dockerfile") return deployment?.buildsDockerfiles ?? true;
   return !unlisted.has(field) && !unlisted.has(`${tool}.${field}`);
 }
 

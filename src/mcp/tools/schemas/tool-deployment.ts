@@ -17,11 +17,13 @@ export interface ToolDeployment extends Deployment {
   readonly secrets: readonly string[];
   /** Whether its operator has said how strongly programs are sealed. */
   readonly choosesIsolation: boolean;
+  /** Whether it builds projects' own Dockerfiles. */
+  readonly buildsDockerfiles: boolean;
 }
 
 /** What the tools of a platform tell of it. */
 export function toolDeployment(platform: Pick<Platform, "config" | "minIsolation">): ToolDeployment {
-  const { limits, ceilings, secrets, explicitSettings } = platform.config;
+  const { limits, ceilings, secrets, explicitSettings, buildDockerfiles, prebuiltOnly } = platform.config;
   const kinds = Object.entries(limits).map(([kind, given]) => [kind, wireLimits(given)] as const);
   return {
     sessionIsolation: platform.minIsolation("session"),
@@ -29,6 +31,7 @@ export function toolDeployment(platform: Pick<Platform, "config" | "minIsolation
     ceilings: wireLimits(ceilings),
     secrets: secrets.map(({ name }) => name),
     choosesIsolation: explicitSettings.includes("min_isolation"),
+    buildsDockerfiles: buildDockerfiles && !prebuiltOnly,
   };
 }
 

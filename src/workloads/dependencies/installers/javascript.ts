@@ -43,7 +43,7 @@ export const yarn: Installer = {
 
 /** Yarn's lockfiles name a registry of its own, which is a second name of npm's. */
 const ownRegistry =
-  'sed -i "s#https://registry.yarnpkg.com/#${npm_config_registry:-https://registry.yarnpkg.com/}#" yarn.lock && ';
+  '{ [ -z "$npm_config_registry" ] || sed -i "s#https://[a-z.]*yarnpkg[a-z.]*/#$npm_config_registry#" yarn.lock; } && ';
 
 function installTool(spec: string): string {
   return `npm install --global --no-audit --no-fund ${spec}`;

@@ -1,0 +1,25 @@
+import { GloveboxError, invalidField } from "../../errors/glovebox-error.ts";
+import type { PlatformParts } from "./platform-parts.ts";
+
+interface DockerfileRequest {
+  readonly dockerfile?: boolean | undefined;
+  readonly image?: string | undefined;
+}
+
+/**
+ * Whether the project's Dockerfile is built: only where request and deployment both want it (SPEC TE4).
+ * @throws POLICY_DENIED where the deployment does not, INVALID_REQUEST with an image
+ */
+export function checkDockerfile(
+  { dockerfile = false, image }: DockerfileRequest,
+  { buildDockerfiles, prebuiltOnly }: Pick<PlatformParts["config"], "buildDockerfiles" | "prebuiltOnly">,
+): boolean {
+  if (!dockerfile) return false;
+  if (image !== undefined) throw invalidField("dockerfile", "either `dockerfile` or `image`", "both");
+  if (buildDockerfiles && !prebuiltOnly) return true;
+  const rule = buildDockerfiles ? "prebuilt_only" : "build_dockerfiles";
+  throw new GloveboxError("POLICY_DENIED", `This deployment builds no Dockerfiles of projects (${rule}).`, {
+    suggestion: "Name an `image` that has what the project needs, or have the operator set build_dockerfiles to true.",
+    context: { field: "dockerfile", rule },
+  });
+}
