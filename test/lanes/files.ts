@@ -29,6 +29,7 @@ export const rareFiles: readonly string[] = [
   "test/e2e/doctor.test.ts",
   "test/e2e/engine-dies.test.ts",
   "test/e2e/exec-command.test.ts",
+  "test/e2e/go-tests.test.ts",
   "test/e2e/http-ending.test.ts",
   "test/e2e/installed-package.test.ts",
   "test/e2e/javascript-runners.test.ts",
