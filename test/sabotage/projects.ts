@@ -11,7 +11,7 @@ const dockerfile = "test/e2e/project-dockerfile.test.ts";
 export const projectsSabotages: readonly Sabotage[] = [
   {
     id: "dockerfile: a request alone has one built",
-    file: "src/operations/tests/run-tests-handler.ts",
+    file: "src/operations/handling/check-dockerfile.ts",
     find: "if (buildDockerfiles && !prebuiltOnly) return true;",
     replace: "if (!prebuiltOnly || buildDockerfiles) return true;",
     test: dockerfile,
