@@ -10,19 +10,26 @@ with open('${file}', 'wb') as file:
     for _ in range(${mebibytes}):
         file.write(b'x' * 1048576)
 `;
-const waits = "import time; time.sleep(60)";
+const waits = "import time; time.sleep(240)";
+/** What ends it comes long before. */
+const timeout_seconds = 240;
 const takenTooMuch = { error_type: "SANDBOX_LOST", context: { field: "limits.disk_mb", retryable: false } };
 
-describe.each(engines)("scratch that is asked to be larger than memory on %s", (engine) => {
+describe.each(engines)("scratch that is asked to be larger than memory on %s", { timeout: 300_000 }, (engine) => {
   const glovebox = useGlovebox(engine, { settings: { images: sessionImages } });
 
   it("is on disk for a program, which may fill it and is ended beyond it", async () => {
     const code = `${writes("/work/a", 150)}${writes("/tmp/b", 60)}print('written')`;
-    const filled = await glovebox().execute({ language: "python", code, limits });
+    const filled = await glovebox().execute({ language: "python", code, limits, timeout_seconds });
     expect(filled).toMatchObject({ outcome: "completed", stdout: "written\n" });
     expect(filled.warnings.join("\n")).toContain("scratch: on disk, 300 MiB");
 
-    const greedy = await glovebox().execute({ language: "python", code: `${writes("/work/a", 400)}${waits}`, limits });
+    const greedy = await glovebox().execute({
+      language: "python",
+      code: `${writes("/work/a", 400)}${waits}`,
+      limits,
+      timeout_seconds,
+    });
     expect(greedy).toMatchObject({ outcome: "sandbox_lost", error: takenTooMuch });
   });
 
@@ -32,7 +39,7 @@ describe.each(engines)("scratch that is asked to be larger than memory on %s", (
   });
 
   it("is on disk for a session, whose files last from call to call, until it is ended beyond it", async () => {
-    const first = { language: "python" as const, code: writes("kept", 200), packages: [], limits };
+    const first = { language: "python" as const, code: writes("kept", 200), packages: [], limits, timeout_seconds };
     const written = await glovebox().runCode(first);
     const run = (code: string): ReturnType<ReturnType<typeof glovebox>["runCode"]> =>
       glovebox().runCode({ ...first, code, session_id: written.session_id });

@@ -91,7 +91,7 @@ function useBuilds(engine: TestedEngine, more: object = {}) {
 
 const base = `FROM ${testImages.javascript}`;
 
-describe.each(["docker", "podman"] as const)("the Dockerfile of a project on %s", (engine) => {
+describe.each(["docker", "podman"] as const)("the Dockerfile of a project on %s", { timeout: 300_000 }, (engine) => {
   const { project, run, test, shows } = useBuilds(engine);
 
   it("makes the image that its tests run in, once for the same files, and what .dockerignore names is not in it", async () => {
