@@ -31,7 +31,7 @@ export class MainProcess {
 /** Waits for the program; what was meant for one that never came is dropped. */
 function inputOf(started: Promise<StartedProgram>): Writable {
   const forward = (act: (program: StartedProgram) => void, done: () => void): void => {
-    started.then(act, done);
+    started.then(act, () => done());
   };
   return new Writable({
     write: (chunk: Buffer, _encoding, done) => forward(({ stdin }) => stdin.write(chunk, () => done()), done),
