@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { success, useAgents } from "../helpers/agent-scene.ts";
 import { connectMcp, revisions } from "../helpers/mcp-client.ts";
 import { runCommand } from "../helpers/run-command.ts";
@@ -9,8 +9,18 @@ describe("agents at the doors, on docker", { timeout: 120_000 }, () => {
   const environment = { GLOVEBOX_AGENT_DIRECTORY: folder, GLOVEBOX_AGENT_IMAGE: image };
   const script = `echo working; ${success("it is done")}`;
   let served: ServedGlovebox;
-  beforeAll(async () => void (served = await serveGlovebox(environment, undefined, "docker")));
-  afterAll(async () => served[Symbol.asyncDispose]());
+  let problem: unknown = null;
+  beforeAll(async () => {
+    try {
+      served = await serveGlovebox(environment, undefined, "docker");
+    } catch (error) {
+      problem = error;
+    }
+  });
+  beforeEach(() => {
+    if (problem !== null) throw problem as Error;
+  });
+  afterAll(async () => (served as ServedGlovebox | undefined)?.[Symbol.asyncDispose]());
 
   it("answer over HTTP, and refuse what is wrong by its field", async () => {
     const { status, body } = await served.call("POST", "/api/agent/run", { group: "family", prompt: script });

@@ -49,8 +49,7 @@ function useBuilds(engine: TestedEngine, more: object = {}) {
   });
   const built = new Set<string>();
   afterAll(async () => {
-    const chosen = await platform.chooseEngine(engine);
-    for (const image of built) await chosen.engine.images.remove(image);
+    for (const image of built) await (await platform.chooseEngine(engine)).engine.images.remove(image);
     rmSync(folder, { recursive: true });
   });
   let count = 0;

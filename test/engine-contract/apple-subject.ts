@@ -19,6 +19,10 @@ export async function removeStandIn(): Promise<void> {
 }
 
 async function apple(): Promise<Engine> {
+  const docker = await subjects.docker.make();
+  // Whose answer says why nothing can be tried.
+  if (!(await docker.probe()).available) return docker;
+  await docker.close();
   const { binFolder } = await standIn();
   const { AppleEngine } = await import("../../src/engines/apple/apple-engine.ts");
   const environment = { ...process.env, PATH: `${binFolder}:${process.env["PATH"]}` } as Record<string, string>;

@@ -89,7 +89,7 @@ const schema = z.strictObject(
       .boolean("true or false")
       .default(false)
       .describe(
-        "Whether a request may have the Dockerfile of its project built, in a sandbox, for its tests to run in that image.",
+        "Whether a request may have the Dockerfile of its project built, in a sandbox, for its tests or its preview to run in that image.",
       ),
     engine_restart: choice(restartRules)
       .default("idle")
