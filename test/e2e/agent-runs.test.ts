@@ -19,6 +19,7 @@ describe.each(["docker", "podman"] as const)("agents of groups on %s", (engine) 
     expect(statSync(at("groups", "family", "made"))).toMatchObject(groupOwner);
     expect(result.log).toMatch(/^groups\/family\/logs\/container-[\dTZ-]+\.log$/);
     expect(readFileSync(at(result.log), "utf8")).toContain("it is done");
+    expect(statSync(at(result.log))).toMatchObject(groupOwner);
   });
 
   it("have the mounts of their group and no others", async () => {

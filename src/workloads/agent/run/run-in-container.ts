@@ -38,6 +38,7 @@ export async function runInContainer(run: AgentRun, ready: ReadyAgent): Promise<
   });
   await using log = await RunLog.open({
     folder: folders.logs,
+    uid: dependencies.uid,
     group: spec.group.name,
     startedAtMs: dependencies.now(),
     maxBytes: dependencies.maxOutputBytes,
