@@ -47,7 +47,7 @@ export function addAgentCommand(program: Command, io: CommandIo, setExitCode: Se
     .option("--disk <size>", "how much it may write (default: 10g)")
     .option(
       "--network <policy>",
-      "domains beside its model, with commas between them, none or open (default: the group's)",
+      "domains beside its model, with commas between them, none, registries or open (default: the group's)",
     )
     .option("--json", "print exactly one JSON object, the response, instead of what the agent says")
     .addHelpText(

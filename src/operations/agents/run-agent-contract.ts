@@ -14,7 +14,7 @@ const runAgentRequestSchema = z.strictObject({
   agent_session_id: z.string().optional().describe("`new_session_id` of an earlier run, to go on with it."),
   timeout_seconds: z.number().optional().describe("Default: the group's."),
   ...runSettings,
-  network: runSettings.network.describe("Domains beside its model's; default: the group's."),
+  network: runSettings.network.describe('Domains beside its model\'s, "registries" or "open"; default: the group\'s.'),
 });
 
 /** Response of an agent's run. */
