@@ -103,11 +103,20 @@ async function requestOf(
 
 /** The status last: it is what a person looks for. */
 function describe(response: RunAgentResponse, warnings: string): string {
-  const { error, status, outcome, log, agent_error: agentError, new_session_id: session } = response;
+  const {
+    error,
+    status,
+    outcome,
+    log,
+    agent_error: agentError,
+    new_session_id: session,
+    tooling_files: tooling,
+  } = response;
   const explained = error === undefined || outcome === "cancelled" ? "" : describeError(error);
   const said = agentError === undefined ? "" : `${escapeLine(`glovebox: the agent's error: ${agentError}`)}\n`;
+  const files = tooling.map((file) => `${escapeLine(`glovebox: ${file.change}: ${file.path}`)}\n`).join("");
   const next = session === undefined ? "" : `; to go on: --session ${session}`;
-  return `${warnings}${explained}${said}${escapeLine(`glovebox: ${status} (${outcome}); log: ${log}${next}`)}\n`;
+  return `${warnings}${files}${explained}${said}${escapeLine(`glovebox: ${status} (${outcome}); log: ${log}${next}`)}\n`;
 }
 
 function exitCodeOfAgent(response: RunAgentResponse): number {

@@ -63,6 +63,8 @@ export function agentSpecOf(platform: PlatformParts, request: Request, call: Ope
     explicitDemands: explicitDemands("agent", request, config.explicitSettings),
     paths: foldersOf(platform),
     variables,
+    toolingFiles: config.toolingFiles,
+    toolingPaths: config.toolingPaths,
     memory: agents.memory,
     additionalMounts: group?.additionalMounts ?? [],
   };

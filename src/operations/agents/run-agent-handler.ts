@@ -1,7 +1,9 @@
+import { pathOfTooling, shortenTooling } from "../../policy/tooling/tooling-changes.ts";
 import type { AgentResult } from "../../workloads/agent/run/agent-result.ts";
 import { runContainerAgent } from "../../workloads/agent/run/run-agent.ts";
 import type { OperationCall } from "../contract/operation-call.ts";
 import type { RequestOf } from "../contract/operation-contract.ts";
+import { maxToolingFiles } from "../environments/tooling-schema.ts";
 import { handle } from "../handling/handler.ts";
 import { callListener, imageProvider } from "../handling/call-events.ts";
 import type { PlatformParts } from "../handling/platform-parts.ts";
@@ -75,6 +77,10 @@ function toWire(result: AgentResult, notes: readonly string[]): RunAgentResponse
     isolation: result.isolation,
     ...(result.ociRuntime === null ? {} : { oci_runtime: result.ociRuntime }),
     ...(result.policyDigest === null ? {} : { policy_digest: result.policyDigest }),
+    tooling_files: shortenTooling(result.toolingFiles, maxToolingFiles).map((file) => ({
+      path: pathOfTooling(file),
+      change: file.change,
+    })),
     warnings: [...notes, ...result.warnings],
     ...(result.error === null ? {} : { error: result.error.toWire() }),
   };
