@@ -17,9 +17,12 @@ export function cellOf(row: Guarantee | DeclaredFact, subject: Subject, behaviou
   return "capability" in row ? declaredCell(row, subject) : testedCell(row, subject, behaviours);
 }
 
+/** Values that are no word of their own. */
+const declaredWords: Readonly<Record<string, string>> = { memoryOrDisk: "memory or disk" };
+
 function declaredCell({ capability }: DeclaredFact, { mustDeclare }: Subject): Cell {
   const value = mustDeclare[capability];
-  if (capability !== "execNetwork") return { word: value, reasons: [] };
+  if (capability !== "execNetwork") return { word: declaredWords[value] ?? value, reasons: [] };
   return value === "none" ? { word: "no", reasons: [absence(capability)] } : { word: "yes", reasons: [] };
 }
 

@@ -1,5 +1,5 @@
 import { GloveboxError } from "../errors/glovebox-error.ts";
-import { namedDomains, type NetworkPolicy } from "../policy/network/network.ts";
+import type { NetworkPolicy } from "../policy/network/network.ts";
 import { defaultPorts, type DomainPattern } from "../policy/network/domain-pattern.ts";
 import type { EgressPolicy } from "../policy/network/egress-policy.ts";
 import type { HostAndPort } from "../policy/network/host-and-port.ts";
@@ -73,16 +73,14 @@ export class NetworkAccess {
 
   #egressPolicy(policy: Exclude<NetworkPolicy, { kind: "none" }>, known: Known | null): EgressPolicy {
     const { privateHosts, maxBytes } = this.#options;
-    const named = namedDomains(policy);
     if (policy.kind !== "registries") {
-      const allowed = policy.kind === "open" ? [everyName, ...named] : named;
+      const allowed = policy.kind === "open" ? [everyName] : policy.domains;
       return { name: policy.kind, allowed, trusted: privateHosts, maxBytes };
     }
     const { own = [], files = [] } = known ?? {};
-    const registries = [...own, ...files].map(({ name, port }) => ({ name, subdomains: false, ports: [port] }));
     return {
-      name: named.length === 0 ? "registries" : "registries and domains",
-      allowed: [...registries, ...named],
+      name: "registries",
+      allowed: [...own, ...files].map(({ name, port }) => ({ name, subdomains: false, ports: [port] })),
       // The operator chose its own registry, wherever it is; where that one points to, it chose itself.
       trusted: [...own, ...privateHosts],
       maxBytes,

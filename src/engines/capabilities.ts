@@ -37,8 +37,11 @@ export interface Capabilities {
   readonly memoryLimit: Enforcement;
   readonly cpuLimit: Enforcement;
   readonly pidsLimit: Enforcement;
-  /** Where scratch lives: `disk`, sized, or `memory`: a sized tmpfs whose bytes count as memory. */
-  readonly scratch: "disk" | "memory" | "none";
+  /**
+   * Where scratch lives: `disk`, sized, or `memory`: a sized tmpfs whose bytes count as memory; `memoryOrDisk`: in memory
+   * up to half of its limit, and sized on disk as soon as a container is given more in all. `none`: it has no size.
+   */
+  readonly scratch: "disk" | "memory" | "memoryOrDisk" | "none";
   /**
    * How the files are limited that programs write to a writable root (`ContainerSpec.writableRoot`), scratch apart;
    * `no`: it is not available.

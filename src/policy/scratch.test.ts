@@ -53,6 +53,14 @@ describe("divideScratch", () => {
     });
   });
 
+  it.each([
+    [1024, "disk"],
+    [256, "memory"],
+  ] as const)("goes to disk where memory has no room for it, and not before: %d MB", (disk, storage) => {
+    const limits = { diskBytes: disk * MiB, memoryBytes: 512 * MiB };
+    expect(divideScratch(limits, "memoryOrDisk")).toEqual(divideScratch(limits, storage));
+  });
+
   it("says when the engine cannot size scratch", () => {
     expect(divideScratch({ diskBytes: 1024 * MiB, memoryBytes: 512 * MiB }, "none").note).toBe(
       "scratch: on disk without a size limit, 1 GiB is not enforced",

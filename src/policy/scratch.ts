@@ -1,8 +1,11 @@
 import { formatBytes, mebibyte } from "../base/bytes.ts";
 import type { Limits } from "./limits/limits.ts";
 
-/** Where an engine keeps scratch: sized on disk, sized in memory (its bytes count as memory), or without a size. */
-export type ScratchStorage = "disk" | "memory" | "none";
+/**
+ * Where an engine keeps scratch: sized on disk, sized in memory (its bytes count as memory), there as far as half of the
+ * memory limit goes and else on disk, or without a size.
+ */
+export type ScratchStorage = "disk" | "memory" | "memoryOrDisk" | "none";
 
 /** One writable place of a sandbox. */
 export interface ScratchPlace {
@@ -34,9 +37,10 @@ const pageBytes = 4096;
  */
 export function divideScratch(
   limits: Pick<Limits, "diskBytes" | "memoryBytes">,
-  storage: ScratchStorage,
+  kept: ScratchStorage,
 ): ScratchDivision {
   const halfMemory = Math.floor(limits.memoryBytes / 2);
+  const storage = kept === "memoryOrDisk" ? (limits.diskBytes <= halfMemory ? "memory" : "disk") : kept;
   const inMemory = storage === "memory";
   const total = inMemory ? Math.min(limits.diskBytes, halfMemory) : limits.diskBytes;
   const sharedMemoryBytes = wholePages(Math.min(64 * mebibyte, (inMemory ? total : limits.memoryBytes) / 8));
@@ -61,7 +65,7 @@ export function watchedScratch(limits: Pick<Limits, "diskBytes" | "memoryBytes">
   return { ...divideScratch(limits, "disk"), places: [], note };
 }
 
-function scratchNote(diskBytes: number, total: number, storage: ScratchStorage): string | null {
+function scratchNote(diskBytes: number, total: number, storage: "disk" | "memory" | "none"): string | null {
   if (storage === "disk") return null;
   if (storage === "none") return `scratch: on disk without a size limit, ${formatBytes(diskBytes)} is not enforced`;
   if (total === diskBytes) return `scratch: memory-backed, ${formatBytes(total)} (counts as memory)`;

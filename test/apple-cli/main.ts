@@ -61,7 +61,7 @@ function contextOf(call: Extract<Call, { kind: "run" }>, { scope, dockerHost }: 
     options: call.options,
     fault: claimFault(folder, call.command),
     api,
-    containers: new Containers(api, scope),
+    containers: new Containers(api, scope, folder),
     images: new ImageStore(api, scope),
     variables: process.env,
     cwd: process.cwd(),
@@ -107,13 +107,17 @@ function report(error: unknown): number {
   return 1;
 }
 
-appendFileSync(path.join(folder, "calls.jsonl"), `${JSON.stringify({ pid: process.pid, words })}\n`);
-process.stdout.on("error", () => process.exit(1));
-let code = 0;
-try {
-  await perform();
-} catch (error) {
-  code = report(error);
+async function main(): Promise<number> {
+  appendFileSync(path.join(folder, "calls.jsonl"), `${JSON.stringify({ pid: process.pid, words })}\n`);
+  process.stdout.on("error", () => process.exit(1));
+  let code = 0;
+  try {
+    await perform();
+  } catch (error) {
+    code = report(error);
+  }
+  await Promise.all(written);
+  return code;
 }
-await Promise.all(written);
-process.exit(code);
+
+void main().then((code) => process.exit(code));

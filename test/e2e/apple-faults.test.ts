@@ -55,6 +55,50 @@ async function idle(engine: Engine): Promise<Container> {
   return container;
 }
 
+/** Volumes of the service. */
+async function volumes(): Promise<readonly { name: string; sizeInBytes: number }[]> {
+  const { stdout } = await cli.call(["volume", "list", "--format", "json"]);
+  return (JSON.parse(stdout) as { configuration: { name: string; sizeInBytes: number } }[]).map(
+    ({ configuration: { name, sizeInBytes } }) => ({ name, sizeInBytes }),
+  );
+}
+
+describe("scratch of a container of Apple's that its memory has no room for", () => {
+  const large = (): ContainerSpec => ({ ...spec(), scratch: [{ path: "/work", sizeBytes: 192 * mebibyte }] });
+
+  it("is a volume of its size, which goes with the container", async () => {
+    const container = await apple().create(large());
+    made.push(container);
+    expect(await volumes()).toEqual([{ name: `${container.id}.0`, sizeInBytes: 192 * mebibyte }]);
+    await container.remove();
+    expect(await volumes()).toEqual([]);
+  });
+
+  it("is found and removed by its labels when a crash has left it behind", async () => {
+    const engine = apple();
+    const { id } = await engine.create(large());
+    await cli.call(["delete", "--force", id]);
+    const [left, ...others] = await engine.list(labels);
+    expect(left).toMatchObject({ name: id, labels, running: false });
+    expect(others).toEqual([]);
+    await left?.remove();
+    expect(await volumes()).toEqual([]);
+    expect(await engine.list(labels)).toEqual([]);
+  });
+
+  it("is left by no creation that fails", async () => {
+    const engine = apple({ create: 6_000 });
+    await engine.capabilities();
+    cli.fail({ kind: "interrupted", commands: ["create"] });
+    await failureOf(engine.create(large()), "ENGINE_UNAVAILABLE");
+    cli.fail({ kind: "hang", commands: ["volume create"] });
+    await failureOf(engine.create(large()), "ENGINE_UNAVAILABLE");
+    cli.fail(undefined);
+    expect(await volumes()).toEqual([]);
+    expect(await engine.list(labels)).toEqual([]);
+  });
+});
+
 describe("a fault of Apple's service", () => {
   it("that is down is told with how to start it", async () => {
     cli.fail({ kind: "daemon-down" });

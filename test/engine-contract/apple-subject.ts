@@ -30,9 +30,9 @@ async function apple(): Promise<Engine> {
 }
 
 const byInside = "what happens inside a container is the same code on every engine, over an exec that other topics try";
-const byInsideOnly =
-  "it is the same code on every engine over an exec that other topics try, and takes minutes over a command";
 const noOption = "the command has no option for it: the boundary of a virtual machine stands in";
+const noTraceFilter =
+  "nothing keeps a program from tracing others of its own user in the same container; those of other users, and ours, it cannot";
 const noOomFlag =
   "the service does not tell of out-of-memory kills; the keeper counts them, and a command of its own has none";
 const byArguments = "it is Docker that makes the folders here; what the command is told has unit tests";
@@ -64,15 +64,13 @@ export const appleSubject: Subject = {
     "cancellation of programs": slow,
     "edges of the exact kill": byInside,
     "process tree": byInside,
-  },
-  leftOut: {
-    "refusals of files": byInsideOnly,
-    "file trees": byInsideOnly,
-    "updates of trees": byInsideOnly,
-    "live copies": byInsideOnly,
-    "hostile answers": byInsideOnly,
-    "stopped helpers": byInsideOnly,
-    cohabitant: byInsideOnly,
+    "refusals of files": byInside,
+    "file trees": byInside,
+    "updates of trees": byInside,
+    "live copies": byInside,
+    "hostile answers": byInside,
+    "stopped helpers": byInside,
+    cohabitant: byInside,
   },
   mustDeclare: {
     ...subjects.docker.mustDeclare,
@@ -82,6 +80,7 @@ export const appleSubject: Subject = {
     setuidRefusal: { substitute: "a watch over the project that clears the bits and alerts" },
     pidsLimit: { substitute: "`--ulimit nproc` for each user inside a virtual machine" },
     diskLimit: "no",
+    scratch: "memoryOrDisk",
   },
   exceptions: {
     "connect.ipv6":
@@ -97,9 +96,10 @@ export const appleSubject: Subject = {
       "the command is asked to mount without setuid programs, which Docker, on which the stand-in for it runs, cannot",
     "mounts.identity":
       "the mounts of a virtual machine cannot be seen from the host: a project inside a folder that another sandbox may write to is refused",
+    "cohabitant.traces": noTraceFilter,
     "memory.main": noOomFlag,
     "memory.main-not-oom": noOomFlag,
     "limits.cpu": "it gives whole CPUs only: a part of one is refused",
   },
-  untried: {},
+  untried: { "cohabitant.traces": "who is faster decides what a tracer gets hold of" },
 };

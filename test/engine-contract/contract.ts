@@ -20,18 +20,14 @@ export function engineContract(subject: Subject): void {
   const shared = new SharedContainer();
   let engine: Engine;
   let probe: EngineProbe;
-  /** Whose behaviours are being defined. */
-  let topicName = "";
 
   const behaviour: DefineBehaviour = (id, title, test, needs = {}) => {
     if (ids.has(id)) throw new Error(`Two behaviours have the id ${id}.`);
     ids.add(id);
     const exception = subject.exceptions[id];
-    const leftOut = subject.leftOut?.[topicName];
     const name = exception === undefined ? `${id}: ${title}` : `${id} is a declared exception: ${exception}`;
     it(name, timeLimitOf(needs, subject), async (context) => {
       const untried = subject.untried[id];
-      context.skip(leftOut !== undefined, `not tried: ${leftOut}`);
       context.skip(untried !== undefined, `not tried: ${untried}`);
       context.skip(needs.subject !== undefined && subject[needs.subject] === undefined, `it has no ${needs.subject}`);
       if (!probe.available) skipOrFail(context, subject.requirement, probe.reason);
@@ -56,7 +52,6 @@ export function engineContract(subject: Subject): void {
       const isIndependent = subject.ociRuntime !== undefined && name in runtimeIndependent;
       const rare = isIndependent || name in (subject.rareTopics ?? {});
       describe(name, { tags: rare ? [rareTag] : [] }, () => {
-        topicName = name;
         topic(behaviour);
       });
     }

@@ -125,7 +125,7 @@ export const guaranteeGroups: readonly GuaranteeGroup[] = [
       },
       {
         title: "Scratch is empty at first, private, and gone afterwards",
-        behaviours: ["scratch.folders", "scratch.closed", "scratch.private"],
+        behaviours: ["scratch.folders", "scratch.closed", "scratch.large", "scratch.private"],
       },
     ],
   },

@@ -63,6 +63,26 @@ export const scratch: Topic = (behaviour) => {
     }
   });
 
+  behaviour(
+    "scratch.large",
+    "scratch beyond half of the memory limit has its size, is empty and open to everyone, and goes with its container",
+    async (scene) => {
+      const spec = scene.spec({ scratch: [{ path: "/work", sizeBytes: 136 * mebibyte }] });
+      const container = await scene.idle(spec);
+      const look = ["sh", "-c", "cd /work && ls -A && stat -c %a . && echo left >left"];
+      expect((await scene.run(container, look)).stdout.toString()).toBe("1777\n");
+      const { stdout, stderr } = await scene.run(container, fixtureProgram("fills-a-file.sh", "/work/fill", "160"));
+      expect(stderr.toString()).toContain("No space left on device");
+      expect(filledTo(stdout)).toBeLessThanOrEqual(136 * mebibyte);
+      // A file system keeps some of a disk for its own records.
+      expect(filledTo(stdout)).toBeGreaterThan(120 * mebibyte);
+      await container.remove();
+      const second = await scene.idle(spec);
+      expect((await scene.run(second, look)).stdout.toString()).toBe("1777\n");
+    },
+    { capability: "programs" },
+  );
+
   behaviour("scratch.private", "scratch goes with its container, and no other container sees it", async (scene) => {
     const spec = scene.spec();
     const first = await scene.idle(spec);

@@ -20,8 +20,6 @@ export interface Subject {
   readonly ownKernel?: true;
   /** A small memory limit that the engine takes, in MiB; default 64. */
   readonly smallMemoryMb?: number;
-  /** Topics that are not tried with it at all, and why. */
-  readonly leftOut?: Readonly<Record<string, string>>;
   /** How many times as long as usual a behaviour may take; default 1. */
   readonly patience?: number;
   /** Topics that `npm run test:full` alone tries with it, and why. */

@@ -7,9 +7,10 @@ import {
   pullImagesContract,
   type ImageRow,
 } from "../../operations/images/images-contract.ts";
+import type { OperationEvent } from "../../operations/contract/operation-call.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
 import { formatTable } from "../output/format-table.ts";
-import { LiveEvents } from "../output/live-events.ts";
+import { ProgressLine } from "../output/progress-line.ts";
 
 interface ImagesOptions {
   readonly engine?: string;
@@ -63,13 +64,20 @@ function request({ engine }: ImagesOptions): { engine?: string } {
 
 type Work = (
   calls: CommandCalls,
-  call: Pick<LiveEvents, "onEvent"> & { readonly signal: AbortSignal },
+  call: { readonly signal: AbortSignal; readonly onEvent: (event: OperationEvent) => void },
 ) => Promise<void>;
 
 async function withProgress(io: CommandIo, work: Work): Promise<void> {
-  using live = new LiveEvents(io.stderr);
+  const progress = new ProgressLine(io.stderr);
+  const onEvent = (event: OperationEvent): void => {
+    if (event.type === "progress") progress.show(event.message, event.fraction);
+  };
   await using calls = await openCalls();
-  await work(calls, { signal: io.signal, onEvent: live.onEvent });
+  try {
+    await work(calls, { signal: io.signal, onEvent });
+  } finally {
+    progress.clear();
+  }
 }
 
 function print(rows: readonly ImageRow[], { json }: ImagesOptions, io: CommandIo): void {

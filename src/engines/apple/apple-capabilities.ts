@@ -17,7 +17,7 @@ export const appleCapabilities: Capabilities = {
   cpuLimit: "yes",
   // There is no limit for a container as a whole; root is not held to this one.
   pidsLimit: { substitute: "`--ulimit nproc` for each user inside a virtual machine" },
-  scratch: "memory",
+  scratch: "memoryOrDisk",
   // The root is a sparse disk of 512 GB, whose use the command does not tell.
   diskLimit: "no",
   // Counted inside by the keeper: the command tells nothing of them.

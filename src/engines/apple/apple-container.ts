@@ -8,6 +8,7 @@ import { ContainerInside } from "../inside/container-inside.ts";
 import { lostError } from "../inside/lost-error.ts";
 import { parseContainers } from "./answers/container-answer.ts";
 import { parseStats } from "./answers/stats-answer.ts";
+import { namesOf, sizedVolumes } from "./arguments/sized-volumes.ts";
 import { readAnswer } from "./command/read-answer.ts";
 import { engineName, engineTitle, refusal } from "./command/command-errors.ts";
 import { failureKind } from "./command/command-failure.ts";
@@ -17,6 +18,7 @@ import { KeptMain } from "./process/kept-main.ts";
 import { MainProcess } from "./process/main-process.ts";
 import { startExec } from "./process/start-exec.ts";
 import { removeContainer, signalContainer } from "./remove-container.ts";
+import { removeVolumes } from "./volumes.ts";
 
 export interface AppleContainerParts {
   readonly spec: ContainerSpec;
@@ -198,6 +200,7 @@ export class AppleContainer implements Container {
     this.#endedByUs = true;
     try {
       await removeContainer(this.#parts.command, this.id, signal);
+      await removeVolumes(this.#parts.command, namesOf(sizedVolumes(this.#parts.spec)), signal);
     } finally {
       this.#inside.letKeeperGo();
       this.#attached?.abandon(lostError(engineTitle));

@@ -8,9 +8,11 @@ import { unavailabilityOf } from "../docker-api/http/unavailability.ts";
 import type { CallOptions, CapabilityOptions, Container, ContainerSummary, Engine, EngineProbe } from "../engine.ts";
 import { AppleContainer } from "./apple-container.ts";
 import { appleCapabilities } from "./apple-capabilities.ts";
+import { containersWithVolumes } from "./answers/containers-with-volumes.ts";
 import { parseContainers, type ContainerFacts } from "./answers/container-answer.ts";
 import type { CommandVersion } from "./answers/service-answer.ts";
 import { createArguments } from "./arguments/create-arguments.ts";
+import { namesOf, sizedVolumes } from "./arguments/sized-volumes.ts";
 import { engineName, refusal } from "./command/command-errors.ts";
 import { failureKind } from "./command/command-failure.ts";
 import { ContainerCommand } from "./command/container-command.ts";
@@ -20,6 +22,7 @@ import { imageUnavailable, noOciRuntimes } from "./container-errors.ts";
 import { deadlinesMs, type Deadline } from "./deadlines.ts";
 import { AppleImages } from "./images/apple-images.ts";
 import { removeContainer } from "./remove-container.ts";
+import { createVolumes, listVolumes, removeVolumes } from "./volumes.ts";
 
 export interface AppleEngineOptions {
   /** What the command is found by and given. */
@@ -98,14 +101,17 @@ export class AppleEngine implements Engine {
     { signal }: CallOptions = {},
   ): Promise<readonly ContainerSummary[]> {
     await this.#known(signal);
-    const found = await this.#containers(signal);
+    const [containers, volumes] = await Promise.all([this.#containers(signal), listVolumes(this.#command, signal)]);
     const wanted = Object.entries(labels);
-    return found
+    return containersWithVolumes(containers, volumes)
       .filter((facts) => wanted.every(([name, value]) => facts.labels[name] === value))
-      .map(({ id, labels: own, state, createdAtMs }) => ({
+      .map(({ id, labels: own, state, createdAtMs, volumes: names }) => ({
         ...{ id, name: id, labels: own, createdAtMs },
         running: state === "running" || state === "stopping",
-        remove: (options) => removeContainer(this.#command, id, options?.signal),
+        remove: async (options) => {
+          await removeContainer(this.#command, id, options?.signal);
+          await removeVolumes(this.#command, names, options?.signal);
+        },
       }));
   }
 
@@ -148,16 +154,21 @@ export class AppleEngine implements Engine {
   /** Given up, or not answered in time, it leaves no container. */
   async #create(spec: ContainerSpec, words: readonly string[], signal: AbortSignal | undefined): Promise<void> {
     const action = "create a container";
-    const undo = (): Promise<void> => removeContainer(this.#command, spec.name);
+    const volumes = sizedVolumes(spec);
+    const undo = async (): Promise<void> => {
+      await removeContainer(this.#command, spec.name);
+      await removeVolumes(this.#command, namesOf(volumes));
+    };
     const begin = async (): Promise<void> => {
       try {
+        await createVolumes(this.#command, volumes, spec.labels);
         const result = await this.#command.run({ action, words, deadline: "create" });
         if (result.exitCode === 0) return;
         if (failureKind(result.stderr) === "no-image") throw imageUnavailable(spec.image, "it is not present");
         throw refusal(action, result);
       } catch (error) {
         // It may have come as far as a container.
-        if (error instanceof GloveboxError && error.errorType === "ENGINE_UNAVAILABLE") {
+        if (volumes.length > 0 || (error instanceof GloveboxError && error.errorType === "ENGINE_UNAVAILABLE")) {
           await settlesWithin(undo(), undoMs);
         }
         throw error;

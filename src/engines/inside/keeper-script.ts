@@ -12,6 +12,8 @@ const keeperScript = `
 for folder; do
   # Some engines make the root unwritable for its own owner.
   [ -d "$folder" ] || { chmod u+w / && mkdir -p -- "$folder"; } 2>/dev/null
+  # A new file system has one.
+  [ ! -d "$folder/lost+found" ] || rmdir -- "$folder/lost+found" 2>/dev/null
 done
 [ $# -eq 0 ] || chmod 1777 -- "$@" 2>/dev/null
 folder=/sys/fs/cgroup

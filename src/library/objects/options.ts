@@ -204,7 +204,7 @@ export interface AgentOptions {
         readonly diskMb?: number | undefined;
       }
     | undefined;
-  /** Domains beside its model's, "registries" or "open"; default: the group's. */
+  /** Domains beside its model's; default: the group's. */
   readonly network?: string | readonly string[] | undefined;
   /** Container image; refused by engines without images. */
   readonly image?: string | undefined;

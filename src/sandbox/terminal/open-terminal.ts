@@ -43,7 +43,6 @@ export async function openTerminal(
       environment,
       workingDirectory,
       asProgram: true,
-      inTerminal: true,
     },
     options,
   );

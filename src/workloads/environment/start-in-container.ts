@@ -1,4 +1,3 @@
-import { withPlainOutput } from "../../policy/request/plain-output.ts";
 import { assertPortsFree } from "../place/background/assert-ports-free.ts";
 import type { CommandSpec, ProcessSpec } from "../program/command-spec.ts";
 import type { EnvironmentContainer } from "./container/environment-container.ts";
@@ -27,7 +26,7 @@ export async function startInContainer(
   const process = await container.sandbox.exec(
     {
       command,
-      environment: withPlainOutput({ ...variables, ...spec.environment }),
+      environment: { ...variables, ...spec.environment },
       workingDirectory: spec.workingDirectory,
       concurrent: true,
     },

@@ -17,7 +17,7 @@ import { SessionSandbox } from "./session-sandbox.ts";
 export type OpeningListener = Pick<EnsureImageOptions, "onPull"> & {
   /** A line of a build. */
   readonly onBuild: (image: string, line: string) => void;
-  readonly onProgress: (message: string) => void;
+  readonly onPackages: (message: string) => void;
 };
 
 /** Has the engine's image there. */
@@ -65,7 +65,7 @@ export async function prepareSessionSandbox(
       provided[ecosystem] = await packages.provide(
         { engine, capabilities, image, ociRuntime, runNetwork, interpreter, ecosystem, specs: specs[ecosystem] },
         caller,
-        listener.onProgress,
+        listener.onPackages,
       );
     }
   } catch (error) {

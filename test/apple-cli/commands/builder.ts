@@ -50,7 +50,6 @@ export function builderContainer(): Found {
     configuration,
     status: { state: "running", startedMs: 0, attachments: [] },
     name: "",
-    imageStopSignal: undefined,
   };
 }
 

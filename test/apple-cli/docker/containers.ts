@@ -1,6 +1,7 @@
 import type { Attachment, Status } from "../container/container-json.ts";
 import type { Configuration } from "../container/configuration.ts";
-import { DockerError, type DockerApi } from "./docker-api.ts";
+import { startOf } from "../state/started.ts";
+import type { DockerApi } from "./docker-api.ts";
 import { marks, scopedName, scopeFilter } from "./marks.ts";
 
 /** A container of an installation as it is on Docker now. */
@@ -9,13 +10,13 @@ export interface Found {
   readonly status: Status;
   /** Docker's name. */
   readonly name: string;
-  readonly imageStopSignal: string | undefined;
 }
 
+/** A line of Docker's list, which answers also while something holds up all else that concerns a container. */
 interface DockerContainer {
-  readonly Name: string;
-  readonly State: { readonly Running: boolean; readonly StartedAt: string };
-  readonly Config: { readonly Labels: Readonly<Record<string, string>>; readonly StopSignal?: string };
+  readonly Names: readonly string[];
+  readonly State: string;
+  readonly Labels: Readonly<Record<string, string>>;
   readonly NetworkSettings: {
     readonly Networks: Readonly<
       Record<string, { IPAddress: string; IPPrefixLen: number; Gateway: string; MacAddress: string }>
@@ -27,47 +28,43 @@ interface DockerContainer {
 export class Containers {
   readonly #api: DockerApi;
   readonly #scope: string;
+  readonly #folder: string;
 
-  constructor(api: DockerApi, scope: string) {
+  /** `folder` is that of the installation. */
+  constructor(api: DockerApi, scope: string, folder: string) {
     this.#api = api;
     this.#scope = scope;
+    this.#folder = folder;
   }
 
   nameOf(id: string): string {
     return scopedName(this.#scope, id);
   }
 
-  /** The container of that id, or undefined; what is being removed is not there any more. */
+  /** The container of that id, or undefined. */
   async find(id: string): Promise<Found | undefined> {
-    try {
-      const found = await this.#api.json<DockerContainer>(
-        "GET",
-        `/containers/${encodeURIComponent(this.nameOf(id))}/json`,
-      );
-      return this.#read(found);
-    } catch (error) {
-      if (error instanceof DockerError && error.status === 404) return undefined;
-      throw error;
-    }
+    const [found] = await this.#ask({ name: [`^/${this.nameOf(id).replaceAll(".", "\\.")}$`] });
+    return found;
   }
 
   /** All of them, oldest first. */
   async list(): Promise<readonly Found[]> {
-    const rows = await this.#api.json<readonly { Labels: Record<string, string> }[]>(
-      "GET",
-      `/containers/json?all=1&filters=${scopeFilter(this.#scope)}`,
-    );
-    const ids = rows.map(({ Labels }) => (JSON.parse(Labels[marks.configuration] ?? "{}") as Configuration).id);
-    const found = await Promise.all(ids.map((id) => this.find(id)));
-    return found
-      .filter((each) => each !== undefined)
-      .toSorted((a, b) => a.configuration.createdMs - b.configuration.createdMs);
+    const found = await this.#ask();
+    return found.toSorted((a, b) => a.configuration.createdMs - b.configuration.createdMs);
   }
 
-  #read({ Name, State, Config, NetworkSettings }: DockerContainer): Found {
-    const configuration = JSON.parse(Config.Labels[marks.configuration] ?? "{}") as Configuration;
-    const started = Date.parse(State.StartedAt);
-    const networks = State.Running ? Object.values(NetworkSettings.Networks) : [];
+  async #ask(filters: Readonly<Record<string, readonly string[]>> = {}): Promise<readonly Found[]> {
+    const rows = await this.#api.json<readonly DockerContainer[]>(
+      "GET",
+      `/containers/json?all=1&filters=${scopeFilter(this.#scope, filters)}`,
+    );
+    return rows.map((row) => this.#read(row));
+  }
+
+  #read({ Names, State, Labels, NetworkSettings }: DockerContainer): Found {
+    const configuration = JSON.parse(Labels[marks.configuration] ?? "{}") as Configuration;
+    const isRunning = State === "running";
+    const networks = isRunning ? Object.values(NetworkSettings.Networks) : [];
     const attachments = networks
       .filter(({ IPAddress }) => IPAddress !== "")
       .map((network, index): Attachment => ({
@@ -80,12 +77,11 @@ export class Containers {
     return {
       configuration,
       status: {
-        state: State.Running ? "running" : "stopped",
-        startedMs: started > 0 ? started : undefined,
+        state: isRunning ? "running" : "stopped",
+        startedMs: startOf(this.#folder, configuration.id),
         attachments,
       },
-      name: Name.replace("/", ""),
-      imageStopSignal: Config.StopSignal,
+      name: (Names[0] ?? "").replace("/", ""),
     };
   }
 }

@@ -1,5 +1,6 @@
-import { DockerError, type DockerApi } from "./docker-api.ts";
-import { marks, scopedName, scopeFilter } from "./marks.ts";
+import type { DockerApi } from "./docker-api.ts";
+import { marks } from "./marks.ts";
+import { OwnObjects } from "./own-objects.ts";
 
 /** A network as it was asked for. */
 export interface NetworkFacts {
@@ -25,16 +26,14 @@ const builtinNetwork = "default";
 
 /** Networks of one installation on Docker. */
 export class Networks {
-  readonly #api: DockerApi;
-  readonly #scope: string;
+  readonly #own: OwnObjects<DockerNetwork>;
 
   constructor(api: DockerApi, scope: string) {
-    this.#api = api;
-    this.#scope = scope;
+    this.#own = new OwnObjects(api, scope, "networks");
   }
 
   nameOf(name: string): string {
-    return name === builtinNetwork ? "bridge" : scopedName(this.#scope, name);
+    return name === builtinNetwork ? "bridge" : this.#own.nameOf(name);
   }
 
   async exists(name: string): Promise<boolean> {
@@ -42,35 +41,28 @@ export class Networks {
   }
 
   async find(name: string): Promise<NetworkFacts | undefined> {
-    try {
-      return factsOf(await this.#api.json<DockerNetwork>("GET", `/networks/${encodeURIComponent(this.nameOf(name))}`));
-    } catch (error) {
-      if (error instanceof DockerError && error.status === 404) return undefined;
-      throw error;
-    }
+    const found = await this.#own.find(this.nameOf(name));
+    return found === undefined ? undefined : factsOf(found);
   }
 
   /** All of them, the builtin one first. */
   async list(): Promise<readonly NetworkFacts[]> {
-    const own = await this.#api.json<readonly DockerNetwork[]>("GET", `/networks?filters=${scopeFilter(this.#scope)}`);
+    const own = await this.#own.list<readonly DockerNetwork[]>();
     const builtin = await this.find(builtinNetwork);
     return [...(builtin === undefined ? [] : [builtin]), ...own.map(factsOf)];
   }
 
   async create(facts: Omit<NetworkFacts, "gateway">): Promise<void> {
-    const subnet = facts.subnet === "" ? {} : { IPAM: { Config: [{ Subnet: facts.subnet }] } };
-    await this.#api.json("POST", "/networks/create", {
-      Name: this.nameOf(facts.name),
+    await this.#own.create(facts.name, facts, {
       CheckDuplicate: true,
       // Apple's own internal networks are no reliable block either, but nothing may depend on their holes.
       Internal: facts.mode === "hostOnly",
-      Labels: { [marks.scope]: this.#scope, [marks.configuration]: JSON.stringify(facts) },
-      ...subnet,
+      ...(facts.subnet === "" ? {} : { IPAM: { Config: [{ Subnet: facts.subnet }] } }),
     });
   }
 
   async remove(name: string): Promise<void> {
-    await this.#api.json("DELETE", `/networks/${encodeURIComponent(this.nameOf(name))}`);
+    await this.#own.remove(name);
   }
 }
 

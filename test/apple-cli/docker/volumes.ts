@@ -1,5 +1,6 @@
-import { DockerError, type DockerApi } from "./docker-api.ts";
-import { marks, scopedName, scopeFilter } from "./marks.ts";
+import type { DockerApi } from "./docker-api.ts";
+import { marks } from "./marks.ts";
+import { OwnObjects } from "./own-objects.ts";
 
 /** A volume as it was asked for. */
 export interface VolumeFacts {
@@ -19,47 +20,31 @@ export const defaultVolumeBytes = 512 * 1024 ** 3;
 
 /** Volumes of one installation on Docker. */
 export class Volumes {
-  readonly #api: DockerApi;
-  readonly #scope: string;
+  readonly #own: OwnObjects<DockerVolume>;
 
   constructor(api: DockerApi, scope: string) {
-    this.#api = api;
-    this.#scope = scope;
-  }
-
-  nameOf(name: string): string {
-    return scopedName(this.#scope, name);
+    this.#own = new OwnObjects(api, scope, "volumes");
   }
 
   async find(name: string): Promise<VolumeFacts | undefined> {
-    try {
-      return factsOf(await this.#api.json<DockerVolume>("GET", `/volumes/${encodeURIComponent(this.nameOf(name))}`));
-    } catch (error) {
-      if (error instanceof DockerError && error.status === 404) return undefined;
-      throw error;
-    }
+    const found = await this.#own.find(this.#own.nameOf(name));
+    return found === undefined ? undefined : factsOf(found);
   }
 
   async list(): Promise<readonly VolumeFacts[]> {
-    const { Volumes: found } = await this.#api.json<{ readonly Volumes: readonly DockerVolume[] | null }>(
-      "GET",
-      `/volumes?filters=${scopeFilter(this.#scope)}`,
-    );
+    const { Volumes: found } = await this.#own.list<{ readonly Volumes: readonly DockerVolume[] | null }>();
     return (found ?? []).map(factsOf).toSorted((a, b) => (a.name < b.name ? -1 : 1));
   }
 
   /** One with a size below the default is kept in memory by Docker, which knows no other limit here. */
   async create(facts: VolumeFacts): Promise<void> {
     const isSized = facts.sizeBytes < defaultVolumeBytes;
-    await this.#api.json("POST", "/volumes/create", {
-      Name: this.nameOf(facts.name),
-      Labels: { [marks.scope]: this.#scope, [marks.configuration]: JSON.stringify(facts) },
-      ...(isSized ? { DriverOpts: { type: "tmpfs", device: "tmpfs", o: `size=${facts.sizeBytes},mode=755` } } : {}),
-    });
+    const options = { type: "tmpfs", device: "tmpfs", o: `size=${facts.sizeBytes},mode=755` };
+    await this.#own.create(facts.name, facts, isSized ? { DriverOpts: options } : {});
   }
 
   async remove(name: string): Promise<void> {
-    await this.#api.json("DELETE", `/volumes/${encodeURIComponent(this.nameOf(name))}`);
+    await this.#own.remove(name);
   }
 }
 

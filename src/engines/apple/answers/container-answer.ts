@@ -1,5 +1,5 @@
 import { readLabels } from "../arguments/label-option.ts";
-import { AnswerError, objectAt, parseObjects, textAt, textsIn, type JsonObject } from "./json.ts";
+import { AnswerError, objectAt, parseDate, parseObjects, textAt, textsIn, type JsonObject } from "./json.ts";
 
 /** What is read of a container in the answers of `list` and `inspect`. */
 export interface ContainerFacts {
@@ -9,9 +9,6 @@ export interface ContainerFacts {
   /** Milliseconds since the epoch; 0 where it is not told. */
   readonly createdAtMs: number;
 }
-
-/** The command's older dates count from here. */
-const referenceDateMs = Date.UTC(2001, 0, 1);
 
 /**
  * Containers in an answer, of 1.0 and newer (`status` is an object, dates are texts) or older (`status` is a text, dates are
@@ -34,10 +31,4 @@ function containerFacts(answer: JsonObject): ContainerFacts {
     state,
     createdAtMs: parseDate(created),
   };
-}
-
-function parseDate(value: unknown): number {
-  if (typeof value === "number" && Number.isFinite(value)) return referenceDateMs + value * 1000;
-  const time = typeof value === "string" ? Date.parse(value) : Number.NaN;
-  return Number.isNaN(time) ? 0 : time;
 }

@@ -46,6 +46,16 @@ export function textsIn(object: JsonObject): Readonly<Record<string, string>> {
   );
 }
 
+/** The command's older dates count from here. */
+const referenceDateMs = Date.UTC(2001, 0, 1);
+
+/** A date in milliseconds since the epoch; 0 for what is none. */
+export function parseDate(value: unknown): number {
+  if (typeof value === "number" && Number.isFinite(value)) return referenceDateMs + value * 1000;
+  const time = typeof value === "string" ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(time) ? 0 : time;
+}
+
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

@@ -4,8 +4,9 @@ import { keeperUserOf, openFoldersOf, processUserOf } from "../../inside/contain
 import { keeperCommand } from "../../inside/keeper-script.ts";
 import { labelOption } from "./label-option.ts";
 import { limitOptions } from "./limit-options.ts";
-import { mountOption, scratchOption } from "./mount-option.ts";
+import { mountOption, scratchOption, volumeOption } from "./mount-option.ts";
 import { environmentOptions, option } from "./option.ts";
+import { sizedVolumes } from "./sized-volumes.ts";
 
 /** What the command takes as a name, which is the container's id too. */
 const nameForm = /^[a-z0-9][a-z0-9-]{1,62}$/;
@@ -20,6 +21,7 @@ export function createArguments(spec: ContainerSpec, platform: string): readonly
     throw invalidField("name", "2 to 63 lower-case letters, digits and dashes, no dash first", spec.name);
   }
   const idle = spec.command === undefined;
+  const volumes = sizedVolumes(spec);
   const [program = "", ...rest] = spec.command ?? keeperCommand(openFoldersOf(spec));
   return [
     "create",
@@ -41,7 +43,8 @@ export function createArguments(spec: ContainerSpec, platform: string): readonly
     option("cap-drop", "ALL"),
     ...(spec.rootCapabilities ?? []).map((name) => option("cap-add", name)),
     ...(spec.writableRoot === undefined ? ["--read-only"] : []),
-    ...spec.scratch.map(scratchOption),
+    ...volumes.map(volumeOption),
+    ...spec.scratch.filter(({ path }) => volumes.every((volume) => volume.path !== path)).map(scratchOption),
     ...(spec.mounts ?? []).map(mountOption),
     // Instead of the image's entry point and its command.
     option("entrypoint", program),

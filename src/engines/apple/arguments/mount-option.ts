@@ -2,6 +2,7 @@ import { mebibyte } from "../../../base/bytes.ts";
 import { GloveboxError, invalidField } from "../../../errors/glovebox-error.ts";
 import type { MountSpec, ScratchSpec } from "../../container-spec.ts";
 import { option } from "./option.ts";
+import type { SizedVolume } from "./sized-volumes.ts";
 
 /**
  * A file or folder of this machine as an option, without devices and setuid programs. The other form of it, `--mount`,
@@ -15,9 +16,19 @@ export function mountOption({ source, target, readOnly }: MountSpec): string {
 
 /** A writable folder in memory as an option: whole MiB, rounded down, one at least. */
 export function scratchOption({ path, sizeBytes }: ScratchSpec): string {
-  if (/[,=]/.test(path)) throw invalidField("scratch.path", "a path without a comma and an equals sign", path);
+  assertPlain(path);
   const size = Math.max(1, Math.floor(sizeBytes / mebibyte));
   return option("mount", `type=tmpfs,target=${path},size=${size}m,mode=1777`);
+}
+
+/** The same on a volume of its own as an option. */
+export function volumeOption({ name, path }: SizedVolume): string {
+  assertPlain(path);
+  return option("mount", `type=volume,source=${name},target=${path}`);
+}
+
+function assertPlain(path: string): void {
+  if (/[,=]/.test(path)) throw invalidField("scratch.path", "a path without a comma and an equals sign", path);
 }
 
 function colonInPath(target: string): GloveboxError {

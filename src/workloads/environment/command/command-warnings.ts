@@ -1,3 +1,4 @@
+import type { ToolingReport } from "../project/tooling-traces.ts";
 import type { JudgedRun } from "../../run/conclude-run.ts";
 import { networkWarnings } from "../../run/explain-network.ts";
 import { secretWarnings } from "../../run/explain-secrets.ts";
@@ -6,7 +7,7 @@ import type { EnvironmentContainer } from "../container/environment-container.ts
 import type { Started } from "../environment-parts.ts";
 import { setuidWarnings } from "./explain-command.ts";
 import { lockedPaths, lockWarnings } from "../project/explain-locks.ts";
-import { toolingWarnings, type ToolingReport } from "../../run/explain-tooling.ts";
+import { toolingWarnings } from "../project/tooling-warnings.ts";
 
 /** What a caller is told that knows of another container. */
 export const replacedWarning =

@@ -22,9 +22,9 @@ function ended(api: DockerApi, name: string): Promise<void> {
   return unlessOver(api.json("POST", `/containers/${name}/wait?condition=not-running`));
 }
 
-async function stopOne({ api, options }: Context, { name, status, imageStopSignal }: Found): Promise<"done"> {
+async function stopOne({ api, options }: Context, { name, status, configuration }: Found): Promise<"done"> {
   if (status.state !== "running") return "done";
-  const signal = readSignal(options.one("signal") ?? imageStopSignal ?? "SIGTERM");
+  const signal = readSignal(options.one("signal") ?? configuration.stopSignal ?? "SIGTERM");
   const over = ended(api, name);
   await unlessOver(api.json("POST", `/containers/${name}/kill?signal=${signal}`));
   const timer = new AbortController();

@@ -6,6 +6,7 @@ import { CommandError, ConnectionError, ProgramEnd } from "../../output/command-
 import { hasEnded } from "../../program/give-up.ts";
 import { carryStreams } from "../../program/carry-streams.ts";
 import { portError, startError } from "../../program/start-error.ts";
+import { noteStart } from "../../state/started.ts";
 import { isatty } from "node:tty";
 
 /** Bytes of output before it breaks off, when it does. */
@@ -34,7 +35,7 @@ async function refuseSharedVolumes({ containers }: Context, { mounts }: Configur
 
 /** Starts the container's own program, in the version's words where that fails. */
 export async function startProgram(context: Context, configuration: Configuration): Promise<void> {
-  const { api, containers, fault } = context;
+  const { api, containers, fault, folder } = context;
   await refuseSharedVolumes(context, configuration);
   const { argv, id, ports } = configuration;
   if (fault === "port-denied" && ports.length > 0) {
@@ -43,6 +44,7 @@ export async function startProgram(context: Context, configuration: Configuratio
   }
   try {
     await api.json("POST", `/containers/${containers.nameOf(id)}/start`);
+    noteStart(folder, id);
   } catch (error) {
     if (!(error instanceof DockerError)) throw error;
     throw portError(error.message) ?? startError(error.message, id, argv[0] ?? "", id);
