@@ -15,7 +15,7 @@ const pauseMs = 500;
 const median = (times: readonly number[]): number => times.toSorted((a, b) => a - b)[times.length >> 1] ?? Number.NaN;
 
 console.log(`${"".padEnd(8)}  waiting ms  fresh ms  fresh / waiting`);
-for (const engine of ["docker", "podman", "local"]) {
+for (const engine of ["docker", "podman", "local"] as const) {
   await using glovebox = await createGlovebox({ engine });
   let session: Session | undefined;
   const call = async (language: "python" | "typescript"): Promise<number> => {

@@ -5,6 +5,7 @@ import { bundleConsole } from "../src/http/console/bundle-console.ts";
 import { licencesOf } from "../src/http/console/licences-of.ts";
 import { bundleRunner } from "../src/workloads/agent/image/bundle-runner.ts";
 import { bundleSources } from "./bundle/bundle-sources.ts";
+import { keepPublicTypes } from "./bundle/public-types.ts";
 import { runTool } from "./run-tool.ts";
 
 /** What users import, what they start, and what those start in processes and threads of their own. */
@@ -30,6 +31,7 @@ function write(path: string, text: string): void {
 
 rmSync(dist, { recursive: true, force: true });
 process.exitCode = runTool("tsc", ["-p", "tsconfig.build.json"]);
+keepPublicTypes(dist, ["index.d.ts", "client.d.ts"]);
 
 const { files, inputs } = await bundleSources({
   entries,

@@ -1,5 +1,5 @@
 export { connect } from "./client/connect.ts";
-export type { ConnectOptions } from "./client/connect.ts";
+export type { ConnectOptions } from "./client/connect-options.ts";
 export { GloveboxError } from "./errors/glovebox-error.ts";
 export type { ErrorType } from "./errors/catalogue.ts";
 export { ProgramError } from "./library/objects/forms/result.ts";

@@ -1,18 +1,26 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, expectTypeOf, it } from "vitest";
-import { writeOptionTypes } from "../scripts/library-options/option-types.ts";
+import { writeLibraryTypes } from "../scripts/library-options/written-types.ts";
 import type { Camel } from "../src/library/objects/forms/camel.ts";
 import type {
   CommandOptions,
   EnvironmentOptions,
   ExecuteOptions,
+  ListAlertsOptions,
   ProcessOptions,
+  PullImagesOptions,
   SessionOptions,
   SessionRunOptions,
-} from "../src/library/objects/options.ts";
+} from "../src/library/objects/generated/options.ts";
+import type { DoctorReport, ExecuteResult, Metrics, TestsResult } from "../src/library/objects/generated/results.ts";
+import type { DoctorResponse } from "../src/operations/doctor/doctor-contract.ts";
+import type { PullImagesRequest } from "../src/operations/images/images-contract.ts";
+import type { GetMetricsResponse } from "../src/operations/metrics/get-metrics-contract.ts";
+import type { ListAlertsRequest } from "../src/operations/metrics/list-alerts-contract.ts";
+import type { RunTestsResponse } from "../src/operations/tests/run-tests-contract.ts";
 import type { CreateEnvironmentRequest } from "../src/operations/environments/create-environment-contract.ts";
 import type { RunCommandRequest } from "../src/operations/environments/run-command-contract.ts";
-import type { ExecuteRequest } from "../src/operations/execute/execute-contract.ts";
+import type { ExecuteRequest, ExecuteResponse } from "../src/operations/execute/execute-contract.ts";
 import type { StartProcessRequest } from "../src/operations/processes/start-process-contract.ts";
 import type { RunCodeRequest } from "../src/operations/session/run-code-contract.ts";
 import type { OpenSessionRequest } from "../src/operations/session/sessions-contract.ts";
@@ -30,9 +38,31 @@ type Names<Value> = Value extends readonly (infer Each)[]
     : never;
 
 describe("the written types of the library's options", () => {
-  it("are those of the schemas today: node scripts/write-library-options.ts", () => {
-    const file = readFileSync(new URL("../src/library/objects/options.ts", import.meta.url), "utf8");
-    expect(plain(file)).toBe(plain(writeOptionTypes()));
+  const written = Object.entries(writeLibraryTypes());
+
+  it.each(written)("are those of the schemas today: %s (node scripts/write-library-options.ts)", (name, text) => {
+    const file = readFileSync(new URL(`../src/library/objects/generated/${name}`, import.meta.url), "utf8");
+    expect(plain(file)).toBe(plain(text));
+  });
+
+  it("are all exported", () => {
+    const index = readFileSync(new URL("../src/index.ts", import.meta.url), "utf8");
+    const names = written.flatMap(([, text]) =>
+      [...text.matchAll(/^export interface (\w+)/gm)].map(([, type]) => type),
+    );
+    expect(names.length).toBeGreaterThan(50);
+    expect(names.filter((name) => !new RegExp(`\\b${name}\\b`).test(index))).toEqual([]);
+  });
+
+  it("speak of no field by the wire's name", () => {
+    const comments = ["options.ts", "results.ts"].flatMap((name) => {
+      const file = readFileSync(new URL(`../src/library/objects/generated/${name}`, import.meta.url), "utf8");
+      return file.split("\n").filter((line) => line.trim().startsWith("/**"));
+    });
+    expect(comments.length).toBeGreaterThan(200);
+    expect(comments.filter((line) => /(?:timeout_seconds|session_id|sandbox_id|env_id|memory_mb)/.test(line))).toEqual(
+      [],
+    );
   });
 
   it("have the names that the requests have, in camelCase, and no other", () => {
@@ -53,8 +83,17 @@ describe("the written types of the library's options", () => {
     expectTypeOf<Camel<CreateEnvironmentRequest>>().toExtend<EnvironmentOptions>();
     expectTypeOf<Camel<RunCommandRequest>>().toExtend<CommandOptions>();
     expectTypeOf<Camel<StartProcessRequest>>().toExtend<ProcessOptions>();
+    expectTypeOf<Camel<ListAlertsRequest>>().toExtend<ListAlertsOptions>();
+    expectTypeOf<Camel<PullImagesRequest>>().toExtend<PullImagesOptions>();
     // @ts-expect-error: limits have fields
     const wrong: ExecuteOptions = { language: "python", code: "", limits: "lots" };
     expect(wrong.limits).toBe("lots");
+  });
+
+  it("of results have the names that the answers have, in camelCase, and no other", () => {
+    expectTypeOf<Names<ExecuteResult>>().toEqualTypeOf<Names<Camel<ExecuteResponse>>>();
+    expectTypeOf<Names<TestsResult>>().toEqualTypeOf<Names<Camel<RunTestsResponse>>>();
+    expectTypeOf<Names<DoctorReport>>().toEqualTypeOf<Names<Camel<DoctorResponse>>>();
+    expectTypeOf<Names<Metrics>>().toEqualTypeOf<Names<Camel<GetMetricsResponse>>>();
   });
 });

@@ -1,11 +1,6 @@
 import { Glovebox } from "../library/objects/glovebox.ts";
-import { openHttpCaller, type HttpCallerOptions } from "./http-caller.ts";
-
-/** How a server is reached. */
-export interface ConnectOptions extends HttpCallerOptions {
-  /** Programs that do not end well throw `ProgramError`; default false. Each call can say otherwise. */
-  readonly throwOnError?: boolean | undefined;
-}
+import type { ConnectOptions } from "./connect-options.ts";
+import { openHttpCaller } from "./http-caller.ts";
 
 /**
  * Glovebox on a server (`glovebox serve`), with the objects of the library. Nothing is sent before the first call; `close()`

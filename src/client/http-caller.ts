@@ -3,6 +3,7 @@ import { GloveboxError, invalidField } from "../errors/glovebox-error.ts";
 import type { OperationCall } from "../operations/contract/operation-call.ts";
 import type { OperationContract } from "../operations/contract/operation-contract.ts";
 import type { Caller } from "../library/objects/calls.ts";
+import type { HttpCallerOptions } from "./connect-options.ts";
 import { pause } from "../library/objects/pause.ts";
 import { brokenConnection } from "./network-failure.ts";
 import { ownSandboxesOperation } from "./own-sandboxes.ts";
@@ -10,18 +11,6 @@ import { readAnswer, readBody } from "./read-answer.ts";
 import { withGatheredStdin } from "./gather-stdin.ts";
 import { liveCall } from "./live/live-call.ts";
 import { pathOfFields, requestOfRoute, type RouteRequest } from "./request-of-route.ts";
-
-/** How a server is reached. */
-export interface HttpCallerOptions {
-  /** The server, such as `http://127.0.0.1:8420`; a path before its routes may stand behind it. */
-  readonly url: string;
-  /** An API key, or on the server's own machine its token; default: none is sent. */
-  readonly key?: string | undefined;
-  /** Gives up every call. */
-  readonly signal?: AbortSignal | undefined;
-  /** How often a call that the server has no room for (CAPACITY) is sent again, after the time that it names; default 0. */
-  readonly maxRetries?: number | undefined;
-}
 
 const ticketSchema = z.object({ ticket: z.string() });
 

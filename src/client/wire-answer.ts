@@ -1,6 +1,6 @@
 import { errorCatalogue, type ErrorType } from "../errors/catalogue.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
-import type { OperationEvent } from "../operations/contract/operation-call.ts";
+import type { OperationEvent } from "../operations/contract/operation-event.ts";
 import type { OperationContract } from "../operations/contract/operation-contract.ts";
 import type { wireErrorSchema } from "../operations/contract/wire-error-schema.ts";
 import type { WireEvent } from "../operations/contract/wire-events.ts";

@@ -10,6 +10,8 @@ export interface ConfigOverrides {
   readonly settings?: Settings | undefined;
   /** Path of the configuration file; default: `GLOVEBOX_CONFIG`, else the user's own. */
   readonly configFile?: string | undefined;
+  /** Where the value of a key stands in the `settings`, for errors; default: on the command line. */
+  readonly placeOfSetting?: ((key: string) => string) | undefined;
 }
 
 /** The configuration for this machine and process. */
@@ -29,6 +31,7 @@ export async function loadHostConfig(overrides: ConfigOverrides): Promise<HostCo
     file: overrides.configFile,
     readFile: (path) => readFile(path, "utf8"),
     flags: settingsOverrides(overrides.settings ?? {}),
+    placeOfFlag: overrides.placeOfSetting,
   });
   return { config: loaded.values, host, loaded };
 }

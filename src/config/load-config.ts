@@ -15,6 +15,8 @@ import { parseSettings } from "./schema/settings-schema.ts";
 
 export interface LoadConfigOptions extends FileOptions {
   readonly flags?: ConfigFlags | undefined;
+  /** Where the value of a key stands among the flags, in words; default: on the command line. */
+  readonly placeOfFlag?: Layer["placeOf"] | undefined;
 }
 
 /**
@@ -23,10 +25,10 @@ export interface LoadConfigOptions extends FileOptions {
  * @throws INVALID_REQUEST naming every unknown key and bad value, where it stands and what was expected
  */
 export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConfig> {
-  const { environment, flags = {} } = options;
+  const { environment, flags = {}, placeOfFlag } = options;
   const fileLayer = await readFileLayer(options);
   const layers: readonly Layer[] = [
-    flagLayer(flags),
+    flagLayer(flags, placeOfFlag),
     environmentLayer(environment),
     ...(fileLayer === null ? [] : [fileLayer]),
   ];

@@ -10,7 +10,7 @@ export interface ErrorRow {
   readonly suggestion: string;
 }
 
-/** Name of an error type, as clients see it in `error_type` (SPEC ER2). */
+/** Name of an error type, as clients see it in `error_type`. */
 export type ErrorType =
   | "TIMEOUT"
   | "OOM_KILLED"

@@ -9,7 +9,7 @@ export interface GloveboxErrorOptions {
   readonly cause?: unknown;
 }
 
-/** The one shape of an error on the wire (SPEC ER1). */
+/** The one shape of an error on the wire. */
 export interface WireError {
   readonly error_type: ErrorType;
   readonly message: string;

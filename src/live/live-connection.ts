@@ -8,7 +8,8 @@ import {
   type ClientMessage,
   type LiveEvent,
 } from "../operations/contract/live-messages.ts";
-import type { OperationCall, OperationEvent, SignalToSend } from "../operations/contract/operation-call.ts";
+import type { OperationCall } from "../operations/contract/operation-call.ts";
+import type { OperationEvent, SignalToSend } from "../operations/contract/operation-event.ts";
 import { LiveInput } from "./live-input.ts";
 import { NewestValues } from "./newest-values.ts";
 import { WireEncoder } from "./wire-encoder.ts";

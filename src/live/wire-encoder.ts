@@ -1,5 +1,5 @@
 import { invalidUtf8Offset, trailingPart } from "../base/streams/utf8.ts";
-import type { OperationEvent } from "../operations/contract/operation-call.ts";
+import type { OperationEvent } from "../operations/contract/operation-event.ts";
 import type { WireEvent } from "../operations/contract/wire-events.ts";
 
 /**

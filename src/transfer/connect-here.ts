@@ -1,5 +1,5 @@
 import { openHttpCaller } from "../client/http-caller.ts";
-import type { ConnectOptions } from "../client/connect.ts";
+import type { ConnectOptions } from "../client/connect-options.ts";
 import { readHost } from "../config/host/host.ts";
 import { Glovebox } from "../library/objects/glovebox.ts";
 import { withCopies } from "./copy-with-server.ts";

@@ -44,7 +44,10 @@ function withoutOtherMeanings(code: string): string {
 
 /** Files that hold such words all the same, and why. */
 export const engineWordExceptions: Readonly<Record<string, string>> = {
-  "src/library/objects/options.ts": "written from the contracts: the levels of isolation",
+  "src/library/objects/generated/options.ts": "written from the contracts: the levels of isolation",
+  "src/library/objects/generated/results.ts": "written from the contracts: the levels of isolation",
+  "src/library/objects/generated/settings.ts": "written from the configuration's schema: its engines and levels",
+  "src/library/glovebox-options.ts": "the engines that a program can name, for its editor",
   "src/operations/contract/wire-values.ts":
     "names the levels of isolation for the wire, as src/policy/isolation.ts does",
   "src/policy/network/special-name.ts":

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { connect, createGlovebox, type Glovebox } from "../../src/index.ts";
+import { connect, createGlovebox, type GloveboxOptions, type Glovebox } from "../../src/index.ts";
 import { startHttpServer } from "../helpers/http-server.ts";
 import { sleepersFor, uniqueSeconds } from "../helpers/processes.ts";
 import { isRequired } from "../helpers/require.ts";
@@ -18,7 +18,7 @@ type Open = (engine: string, projects: string) => Promise<Subject>;
 const subjects: Readonly<Record<string, Open>> = {
   "the embedded library": async (engine, projects) => {
     const settings = { images: sessionImages, project_roots: [projects] };
-    const glovebox = await createGlovebox({ engine, settings });
+    const glovebox = await createGlovebox({ engine: engine as GloveboxOptions["engine"], settings });
     return { glovebox, [Symbol.asyncDispose]: () => glovebox.close() };
   },
   "the client of a server": async (engine, projects) => {

@@ -44,7 +44,7 @@ import type { z } from "zod";
 
 export { GloveboxError } from "../../src/errors/glovebox-error.ts";
 export type { Alert } from "../../src/platform/platform.ts";
-export type { OperationEvent } from "../../src/operations/contract/operation-call.ts";
+export type { OperationEvent } from "../../src/operations/contract/operation-event.ts";
 export type { DoctorEngine, DoctorResponse } from "../../src/operations/doctor/doctor-contract.ts";
 export type { ExecuteRequest, ExecuteResponse } from "../../src/operations/execute/execute-contract.ts";
 export type { RunCodeRequest, RunCodeResponse } from "../../src/operations/session/run-code-contract.ts";

@@ -2,7 +2,7 @@ import { text } from "node:stream/consumers";
 import type { Command } from "commander";
 import { engineChoices } from "../../config/engine-words.ts";
 import { invalidField } from "../../errors/glovebox-error.ts";
-import type { OperationEvent } from "../../operations/contract/operation-call.ts";
+import type { OperationEvent } from "../../operations/contract/operation-event.ts";
 import { runAgentContract, type RunAgentResponse } from "../../operations/agents/run-agent-contract.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
 import { exitCodeOf, exitCodes } from "../exit-code.ts";

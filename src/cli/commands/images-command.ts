@@ -7,7 +7,7 @@ import {
   pullImagesContract,
   type ImageRow,
 } from "../../operations/images/images-contract.ts";
-import type { OperationEvent } from "../../operations/contract/operation-call.ts";
+import type { OperationEvent } from "../../operations/contract/operation-event.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
 import { formatTable } from "../output/format-table.ts";
 import { ProgressLine } from "../output/progress-line.ts";

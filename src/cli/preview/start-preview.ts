@@ -1,4 +1,4 @@
-import type { OperationEvent } from "../../operations/contract/operation-call.ts";
+import type { OperationEvent } from "../../operations/contract/operation-event.ts";
 import { startPreviewContract, type StartPreviewResponse } from "../../operations/previews/start-preview-contract.ts";
 import type { CommandIo } from "../command-io.ts";
 import type { CommandCalls } from "../open-calls.ts";

@@ -5,7 +5,7 @@ import type { Command } from "commander";
 import { GloveboxError, invalidField } from "../../errors/glovebox-error.ts";
 import { openCalls } from "../open-calls.ts";
 import { executeCodeContract, type ExecuteResponse } from "../../operations/execute/execute-contract.ts";
-import type { OperationEvent } from "../../operations/contract/operation-call.ts";
+import type { OperationEvent } from "../../operations/contract/operation-event.ts";
 import { checkCode, maxCodeBytes } from "../../policy/request/code.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
 import { describeDenial, describeError } from "../output/error-report.ts";

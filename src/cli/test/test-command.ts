@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { engineChoices } from "../../config/engine-words.ts";
 import { errorCode } from "../../errors/error-code.ts";
 import { invalidField } from "../../errors/glovebox-error.ts";
-import type { OperationEvent } from "../../operations/contract/operation-call.ts";
+import type { OperationEvent } from "../../operations/contract/operation-event.ts";
 import { countsLine, runTestsContract, type RunTestsResponse } from "../../operations/tests/run-tests-contract.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
 import { exitCodes } from "../exit-code.ts";

@@ -1,14 +1,16 @@
-import { runAgentContract, type RunAgentResponse } from "../../operations/agents/run-agent-contract.ts";
-import type { Calls, RunOptions } from "./calls.ts";
-import type { Camel } from "./forms/camel.ts";
+import { runAgentContract } from "../../operations/agents/run-agent-contract.ts";
+import type { RunOptions } from "./call-options.ts";
+import type { Calls } from "./calls.ts";
 import type { Execution } from "./execution.ts";
-import type { AgentOptions } from "./options.ts";
+import type { AgentOptions } from "./generated/options.ts";
+import type { AgentResult } from "./generated/results.ts";
 import type { Result } from "./forms/result.ts";
 
 /** Coding agents of groups. */
 export class Agents {
   readonly #calls: Calls;
 
+  /** @internal */
   constructor(calls: Calls) {
     this.#calls = calls;
   }
@@ -17,7 +19,7 @@ export class Agents {
    * Runs a coding agent for a group, in a container with that group's folders alone. Await it for its last word, iterate it
    * for what it says and does. `ok` is true for the status `success` alone.
    */
-  run(options: AgentOptions, call?: Omit<RunOptions, "stdin">): Execution<Result<Camel<RunAgentResponse>>> {
+  run(options: AgentOptions, call?: Omit<RunOptions, "stdin">): Execution<Result<AgentResult>> {
     return this.#calls.run(runAgentContract, options, call);
   }
 }

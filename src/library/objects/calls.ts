@@ -1,26 +1,11 @@
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import type { CallOperation, OperationCall, OperationEvent } from "../../operations/contract/operation-call.ts";
+import type { CallOperation, OperationCall } from "../../operations/contract/operation-call.ts";
 import type { OperationContract, ResponseOf } from "../../operations/contract/operation-contract.ts";
 import { parseRequest } from "../../operations/contract/parse-request.ts";
 import { toCamelNames, toCamelPath, toWireNames, type Camel } from "./forms/camel.ts";
+import type { CallOptions, RunOptions } from "./call-options.ts";
 import { Execution } from "./execution.ts";
 import { resultOf, type Result } from "./forms/result.ts";
-
-/** How to follow a call and give it up. */
-export interface CallOptions {
-  /** Ends the call and what it started; the call then throws CANCELLED. */
-  readonly signal?: AbortSignal | undefined;
-  /** Receives what happens meanwhile: the sandbox's id, output, refused connections, progress. Awaited for output. */
-  readonly onEvent?: ((event: OperationEvent) => void | Promise<void>) | undefined;
-}
-
-/** How to follow a program and give it up. */
-export interface RunOptions extends CallOptions {
-  /** The program's standard input as a stream of bytes, instead of the option `stdin`. */
-  readonly stdin?: AsyncIterable<Uint8Array> | undefined;
-  /** Throws `ProgramError` for a program that did not end well; default: what Glovebox was opened with, else false. */
-  readonly throwOnError?: boolean | undefined;
-}
 
 /** What the objects stand on: one function, in this process or to a server. */
 export interface Caller {

@@ -1,19 +1,16 @@
-import {
-  createEnvironmentContract,
-  type CreateEnvironmentResponse,
-} from "../../operations/environments/create-environment-contract.ts";
+import { createEnvironmentContract } from "../../operations/environments/create-environment-contract.ts";
 import {
   destroyEnvironmentContract,
   listEnvironmentsContract,
-  type ListEnvironmentsResponse,
 } from "../../operations/environments/environments-contract.ts";
-import { runCommandContract, type RunCommandResponse } from "../../operations/environments/run-command-contract.ts";
+import { runCommandContract } from "../../operations/environments/run-command-contract.ts";
 import { withCommand } from "./programs/with-command.ts";
-import type { Calls, CallOptions, RunOptions } from "./calls.ts";
-import type { Camel } from "./forms/camel.ts";
+import type { CallOptions, RunOptions } from "./call-options.ts";
+import type { Calls } from "./calls.ts";
 import type { Execution } from "./execution.ts";
 import { Files } from "./files.ts";
-import type { CommandOptions, EnvironmentOptions } from "./options.ts";
+import type { CommandOptions, EnvironmentOptions } from "./generated/options.ts";
+import type { CommandResult, EnvironmentDetails, EnvironmentRow } from "./generated/results.ts";
 import { Processes } from "./programs/processes.ts";
 import type { Result } from "./forms/result.ts";
 
@@ -21,6 +18,7 @@ import type { Result } from "./forms/result.ts";
 export class Environments {
   readonly #calls: Calls;
 
+  /** @internal */
   constructor(calls: Calls) {
     this.#calls = calls;
   }
@@ -36,7 +34,7 @@ export class Environments {
     return new Environment(this.#calls, envId, null);
   }
 
-  async list(call?: CallOptions): Promise<Camel<ListEnvironmentsResponse>["environments"]> {
+  async list(call?: CallOptions): Promise<readonly EnvironmentRow[]> {
     return (await this.#calls.send(listEnvironmentsContract, {}, call)).environments;
   }
 }
@@ -45,12 +43,13 @@ export class Environments {
 export class Environment implements AsyncDisposable {
   readonly id: string;
   /** What the call that created it told; null for one that was got by its id. */
-  readonly details: Camel<CreateEnvironmentResponse> | null;
+  readonly details: EnvironmentDetails | null;
   readonly files: Files;
   readonly processes: Processes;
   readonly #calls: Calls;
 
-  constructor(calls: Calls, id: string, details: Camel<CreateEnvironmentResponse> | null) {
+  /** @internal */
+  constructor(calls: Calls, id: string, details: EnvironmentDetails | null) {
     this.#calls = calls;
     this.id = id;
     this.details = details;
@@ -59,10 +58,7 @@ export class Environment implements AsyncDisposable {
   }
 
   /** Runs a program with its arguments to its end: `run(["npm", "test"])`. */
-  run(
-    options: readonly string[] | CommandOptions,
-    call?: Omit<RunOptions, "stdin">,
-  ): Execution<Result<Camel<RunCommandResponse>>> {
+  run(options: readonly string[] | CommandOptions, call?: Omit<RunOptions, "stdin">): Execution<Result<CommandResult>> {
     return this.#calls.run(runCommandContract, { ...withCommand(options), envId: this.id }, call);
   }
 

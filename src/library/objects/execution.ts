@@ -16,6 +16,7 @@ export class Execution<Result> implements Promise<Result>, AsyncIterable<OutputC
   readonly #result: Promise<Result>;
   readonly #output = new OutputReader();
 
+  /** @internal */
   constructor(start: (onOutput: OutputReader["take"]) => Promise<Result>) {
     this.#result = start((stream, bytes) => this.#output.take(stream, bytes)).then(
       (result) => {

@@ -1,37 +1,30 @@
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import {
-  listFilesContract,
-  readFileContract,
-  writeFileContract,
-  type ListFilesResponse,
-  type ReadFileRequest,
-  type ReadFileResponse,
-  type WriteFileResponse,
-} from "../../operations/files/files-contract.ts";
+import { listFilesContract, readFileContract, writeFileContract } from "../../operations/files/files-contract.ts";
 import { fromBase64, toBase64 } from "./forms/base64.ts";
-import type { Calls, CallOptions } from "./calls.ts";
-import type { Camel } from "./forms/camel.ts";
+import type { CallOptions } from "./call-options.ts";
+import type { Calls } from "./calls.ts";
+import type { ReadFileOptions } from "./generated/options.ts";
+import type { FileContent, FileList, WrittenFile } from "./generated/results.ts";
 import { placeOf, type PlaceSource } from "./places.ts";
-
-type ReadOptions = Pick<Camel<ReadFileRequest>, "encoding" | "offset" | "limit">;
 
 /** Files of a place; relative paths are below the folder that its programs start in. All throw NOT_FOUND. */
 export class Files {
   readonly #calls: Calls;
   readonly #place: PlaceSource;
 
+  /** @internal */
   constructor(calls: Calls, place: PlaceSource) {
     this.#calls = calls;
     this.#place = place;
   }
 
   /** A folder's entries, by default of the one that programs start in; no link is followed. */
-  async list(path?: string, call?: CallOptions): Promise<Camel<ListFilesResponse>> {
+  async list(path?: string, call?: CallOptions): Promise<FileList> {
     return this.#calls.send(listFilesContract, { ...(await placeOf(this.#place, call)), path }, call);
   }
 
   /** A file, or a piece of a large one: at most 10 MiB at a time, as text or base64 as `encoding` of the answer says. */
-  async read(path: string, options: ReadOptions = {}, call?: CallOptions): Promise<Camel<ReadFileResponse>> {
+  async read(path: string, options: ReadFileOptions = {}, call?: CallOptions): Promise<FileContent> {
     return this.#calls.send(readFileContract, { ...options, ...(await placeOf(this.#place, call)), path }, call);
   }
 
@@ -50,7 +43,7 @@ export class Files {
   }
 
   /** Writes a whole file of at most 10 MiB; folders on the way are made, a file that is there is replaced. */
-  async write(path: string, content: string | Uint8Array, call?: CallOptions): Promise<Camel<WriteFileResponse>> {
+  async write(path: string, content: string | Uint8Array, call?: CallOptions): Promise<WrittenFile> {
     const body =
       typeof content === "string"
         ? ({ content, encoding: "utf8" } as const)

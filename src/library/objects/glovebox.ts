@@ -1,13 +1,14 @@
-import { doctorContract, type DoctorResponse } from "../../operations/doctor/doctor-contract.ts";
-import { executeCodeContract, type ExecuteResponse } from "../../operations/execute/execute-contract.ts";
-import { Calls, type Caller, type CallOptions, type RunOptions } from "./calls.ts";
-import type { Camel } from "./forms/camel.ts";
+import { doctorContract } from "../../operations/doctor/doctor-contract.ts";
+import { executeCodeContract } from "../../operations/execute/execute-contract.ts";
+import type { CallOptions, RunOptions } from "./call-options.ts";
+import { Calls, type Caller } from "./calls.ts";
 import { Agents } from "./agents.ts";
 import { Environments } from "./environment.ts";
 import type { Execution } from "./execution.ts";
 import { Images, Mounts, PackageCache } from "./machine.ts";
 import type { Result } from "./forms/result.ts";
-import type { ExecuteOptions } from "./options.ts";
+import type { ExecuteOptions } from "./generated/options.ts";
+import type { DoctorReport, ExecuteResult } from "./generated/results.ts";
 import { Previews } from "./previews.ts";
 import { Sandboxes } from "./sandbox.ts";
 import { Sessions } from "./session.ts";
@@ -40,6 +41,7 @@ export class Glovebox implements AsyncDisposable {
   readonly mounts: Mounts;
   readonly #calls: Calls;
 
+  /** @internal */
   constructor(caller: Caller) {
     this.#calls = new Calls(caller);
     this.sessions = new Sessions(this.#calls);
@@ -54,12 +56,12 @@ export class Glovebox implements AsyncDisposable {
   }
 
   /** Runs a program in a fresh sandbox that no other run ever sees. Await it for the result, iterate it for the output. */
-  execute(options: ExecuteOptions, call?: RunOptions): Execution<Result<Camel<ExecuteResponse>>> {
+  execute(options: ExecuteOptions, call?: RunOptions): Execution<Result<ExecuteResult>> {
     return this.#calls.run(executeCodeContract, options, call);
   }
 
   /** Which engines can be used here and why not, what each enforces, known dangers; of this machine only. */
-  doctor(call?: CallOptions): Promise<Camel<DoctorResponse>> {
+  doctor(call?: CallOptions): Promise<DoctorReport> {
     return this.#calls.send(doctorContract, {}, call);
   }
 

@@ -2,48 +2,41 @@ import {
   buildImagesContract,
   listImagesContract,
   pullImagesContract,
-  type ImageRow,
-  type BuildImagesRequest,
-  type ImagesRequest,
-  type PullImagesRequest,
 } from "../../operations/images/images-contract.ts";
-import {
-  checkMountContract,
-  listMountsContract,
-  type CheckMountRequest,
-  type CheckMountResponse,
-  type ListMountsResponse,
-} from "../../operations/mounts/mounts-contract.ts";
-import {
-  listPackagesContract,
-  prunePackagesContract,
-  type ListPackagesResponse,
-  type PrunePackagesRequest,
-  type PrunePackagesResponse,
-} from "../../operations/packages/packages-contract.ts";
-import type { Calls, CallOptions } from "./calls.ts";
-import type { Camel } from "./forms/camel.ts";
+import { checkMountContract, listMountsContract } from "../../operations/mounts/mounts-contract.ts";
+import { listPackagesContract, prunePackagesContract } from "../../operations/packages/packages-contract.ts";
+import type { CallOptions } from "./call-options.ts";
+import type { Calls } from "./calls.ts";
+import type {
+  BuildImagesOptions,
+  CheckMountOptions,
+  ListImagesOptions,
+  PrunePackagesOptions,
+  PullImagesOptions,
+} from "./generated/options.ts";
+import type { ImageRow, MountAnswer, MountList, PackageList, PrunedPackages } from "./generated/results.ts";
 
 /** The default images of this machine's deployment. */
 export class Images {
   readonly #calls: Calls;
 
+  /** @internal */
   constructor(calls: Calls) {
     this.#calls = calls;
   }
 
   /** Whether the engine has them; reaches no registry. */
-  async list(options: Camel<ImagesRequest> = {}, call?: CallOptions): Promise<readonly Camel<ImageRow>[]> {
+  async list(options: ListImagesOptions = {}, call?: CallOptions): Promise<readonly ImageRow[]> {
     return (await this.#calls.send(listImagesContract, options, call)).images;
   }
 
   /** Gets those that are missing, or the named ones. */
-  async pull(options: Camel<PullImagesRequest> = {}, call?: CallOptions): Promise<readonly Camel<ImageRow>[]> {
+  async pull(options: PullImagesOptions = {}, call?: CallOptions): Promise<readonly ImageRow[]> {
     return (await this.#calls.send(pullImagesContract, options, call)).images;
   }
 
   /** Builds the named images of Glovebox's own anew; by default that of sessions. */
-  async build(options: Camel<BuildImagesRequest> = {}, call?: CallOptions): Promise<readonly Camel<ImageRow>[]> {
+  async build(options: BuildImagesOptions = {}, call?: CallOptions): Promise<readonly ImageRow[]> {
     return (await this.#calls.send(buildImagesContract, options, call)).images;
   }
 }
@@ -52,16 +45,17 @@ export class Images {
 export class PackageCache {
   readonly #calls: Calls;
 
+  /** @internal */
   constructor(calls: Calls) {
     this.#calls = calls;
   }
 
-  list(call?: CallOptions): Promise<Camel<ListPackagesResponse>> {
+  list(call?: CallOptions): Promise<PackageList> {
     return this.#calls.send(listPackagesContract, {}, call);
   }
 
   /** Removes those not used for longest, never one that a run uses. */
-  prune(options: Camel<PrunePackagesRequest> = {}, call?: CallOptions): Promise<Camel<PrunePackagesResponse>> {
+  prune(options: PrunePackagesOptions = {}, call?: CallOptions): Promise<PrunedPackages> {
     return this.#calls.send(prunePackagesContract, options, call);
   }
 }
@@ -70,16 +64,17 @@ export class PackageCache {
 export class Mounts {
   readonly #calls: Calls;
 
+  /** @internal */
   constructor(calls: Calls) {
     this.#calls = calls;
   }
 
-  list(call?: CallOptions): Promise<Camel<ListMountsResponse>> {
+  list(call?: CallOptions): Promise<MountList> {
     return this.#calls.send(listMountsContract, {}, call);
   }
 
   /** What the mount gate says about a path, by which rule, and what would allow it. */
-  check(options: Camel<CheckMountRequest>, call?: CallOptions): Promise<Camel<CheckMountResponse>> {
+  check(options: CheckMountOptions, call?: CallOptions): Promise<MountAnswer> {
     return this.#calls.send(checkMountContract, options, call);
   }
 }

@@ -1,4 +1,4 @@
-import type { CallOptions } from "./calls.ts";
+import type { CallOptions } from "./call-options.ts";
 
 /** The place that files and processes belong to, as requests name it. */
 export type Place = { readonly sessionId: string } | { readonly envId: string };

@@ -1,21 +1,15 @@
-import type { PreviewRow } from "../../operations/previews/preview-schema.ts";
-import {
-  previewStatusContract,
-  stopPreviewContract,
-  type StopPreviewResponse,
-} from "../../operations/previews/previews-contract.ts";
+import { previewStatusContract, stopPreviewContract } from "../../operations/previews/previews-contract.ts";
 import { startPreviewContract } from "../../operations/previews/start-preview-contract.ts";
-import type { Calls, CallOptions } from "./calls.ts";
-import type { Camel } from "./forms/camel.ts";
-import type { PreviewOptions } from "./options.ts";
-
-/** A preview as it is at one moment. */
-export type PreviewDetails = Camel<PreviewRow>;
+import type { CallOptions } from "./call-options.ts";
+import type { Calls } from "./calls.ts";
+import type { PreviewOptions, PreviewStatusOptions } from "./generated/options.ts";
+import type { PreviewDetails, StoppedPreview } from "./generated/results.ts";
 
 /** Pages of projects, served from sandboxes until they are closed. */
 export class Previews {
   readonly #calls: Calls;
 
+  /** @internal */
   constructor(calls: Calls) {
     this.#calls = calls;
   }
@@ -42,6 +36,7 @@ export class Preview implements AsyncDisposable {
   readonly details: PreviewDetails | null;
   readonly #calls: Calls;
 
+  /** @internal */
   constructor(calls: Calls, id: string, details: PreviewDetails | null) {
     this.#calls = calls;
     this.id = id;
@@ -49,12 +44,12 @@ export class Preview implements AsyncDisposable {
   }
 
   /** How it does now; with `waitSeconds` (at most 30) it is waited for while it starts. */
-  status(options: { readonly waitSeconds?: number | undefined } = {}, call?: CallOptions): Promise<PreviewDetails> {
+  status(options: PreviewStatusOptions = {}, call?: CallOptions): Promise<PreviewDetails> {
     return this.#calls.send(previewStatusContract, { ...options, id: this.id }, call);
   }
 
   /** Ends it gracefully and removes its sandbox. @throws NOT_FOUND when it has ended already */
-  close(call?: CallOptions): Promise<Camel<StopPreviewResponse>> {
+  close(call?: CallOptions): Promise<StoppedPreview> {
     return this.#calls.send(stopPreviewContract, { id: this.id }, call);
   }
 

@@ -1,65 +1,52 @@
-import type { OperationCall } from "../../operations/contract/operation-call.ts";
-import {
-  copyIntoSandboxContract,
-  copyOutOfSandboxContract,
-  type CopyInRequest,
-  type CopyOutRequest,
-  type CopyResponse,
-} from "../../operations/sandboxes/copies/copy-contract.ts";
-import {
-  execInSandboxContract,
-  openTerminalContract,
-  type ExecRequest,
-  type ExecResponse,
-  type TerminalRequest,
-  type TerminalResponse,
-} from "../../operations/sandboxes/programs/exec-contract.ts";
+import { GloveboxError } from "../../errors/glovebox-error.ts";
+import { getMetricsContract } from "../../operations/metrics/get-metrics-contract.ts";
+import { listAlertsContract } from "../../operations/metrics/list-alerts-contract.ts";
+import { copyIntoSandboxContract, copyOutOfSandboxContract } from "../../operations/sandboxes/copies/copy-contract.ts";
+import { execInSandboxContract, openTerminalContract } from "../../operations/sandboxes/programs/exec-contract.ts";
+import { findSandboxPlaceContract } from "../../operations/sandboxes/sandbox-place-contract.ts";
 import {
   listSandboxesContract,
   pruneSandboxesContract,
   removeSandboxesContract,
-  type ListSandboxesRequest,
-  type PruneSandboxesRequest,
-  type SandboxRow,
 } from "../../operations/sandboxes/sandboxes-contract.ts";
-import type { WireAlert } from "../../operations/contract/alert-schema.ts";
-import {
-  getMetricsContract,
-  type GetMetricsRequest,
-  type GetMetricsResponse,
-} from "../../operations/metrics/get-metrics-contract.ts";
-import { listAlertsContract, type ListAlertsRequest } from "../../operations/metrics/list-alerts-contract.ts";
-import { findSandboxPlaceContract } from "../../operations/sandboxes/sandbox-place-contract.ts";
-import { GloveboxError } from "../../errors/glovebox-error.ts";
+import type { CallOptions, SandboxRunCall, TerminalCall } from "./call-options.ts";
+import type { Calls } from "./calls.ts";
+import type { Execution } from "./execution.ts";
 import { Files } from "./files.ts";
+import type { Result } from "./forms/result.ts";
+import type {
+  CopyLimits,
+  ExecOptions,
+  ListAlertsOptions,
+  ListSandboxesOptions,
+  MetricsOptions,
+  PruneSandboxesOptions,
+  TerminalOptions,
+} from "./generated/options.ts";
+import type {
+  Alert,
+  CopyResult,
+  ExecResult,
+  LogEntry,
+  Metrics,
+  SandboxRow,
+  TerminalResult,
+} from "./generated/results.ts";
 import type { Place, PlaceSource } from "./places.ts";
-import { followSandboxLog, type LogEntry, type LogOptions } from "./programs/follow-log.ts";
+import { followSandboxLog, type LogOptions } from "./programs/follow-log.ts";
 import { Processes } from "./programs/processes.ts";
 import { withCommand } from "./programs/with-command.ts";
-import type { Calls, CallOptions, RunOptions } from "./calls.ts";
-import type { Camel } from "./forms/camel.ts";
-import type { Execution } from "./execution.ts";
-import type { Result } from "./forms/result.ts";
-
-type ExecOptions = Omit<Camel<ExecRequest>, "sandboxId">;
-type TerminalOptions = Omit<Camel<TerminalRequest>, "sandboxId">;
-type CopyLimits = Pick<Camel<CopyInRequest>, "maxBytes" | "maxEntries">;
-
-/** Keyboard and size of a terminal that is lent to a program. */
-export interface TerminalCall extends CallOptions, Pick<OperationCall, "stdin" | "sizes"> {}
-
-/** How to follow a program in a live sandbox, give it up, and send it signals. */
-export interface SandboxRunCall extends RunOptions, Pick<OperationCall, "signals"> {}
 
 /** Sandboxes that live now: of this machine's user, those of other processes too; on a server the key's own. */
 export class Sandboxes {
   readonly #calls: Calls;
 
+  /** @internal */
   constructor(calls: Calls) {
     this.#calls = calls;
   }
 
-  async list(options: Camel<ListSandboxesRequest> = {}, call?: CallOptions): Promise<readonly Camel<SandboxRow>[]> {
+  async list(options: ListSandboxesOptions = {}, call?: CallOptions): Promise<readonly SandboxRow[]> {
     return (await this.#calls.send(listSandboxesContract, options, call)).sandboxes;
   }
 
@@ -69,12 +56,12 @@ export class Sandboxes {
   }
 
   /** The newest alerts of those that this Glovebox has made, oldest first. */
-  async alerts(options: Camel<ListAlertsRequest> = {}, call?: CallOptions): Promise<readonly Camel<WireAlert>[]> {
+  async alerts(options: ListAlertsOptions = {}, call?: CallOptions): Promise<readonly Alert[]> {
     return (await this.#calls.send(listAlertsContract, options, call)).alerts;
   }
 
   /** Removes what dead processes left on the engines, or everything; resolves to the ids. */
-  async prune(options: Camel<PruneSandboxesRequest> = {}, call?: CallOptions): Promise<readonly string[]> {
+  async prune(options: PruneSandboxesOptions = {}, call?: CallOptions): Promise<readonly string[]> {
     return (await this.#calls.send(pruneSandboxesContract, options, call)).removed;
   }
 }
@@ -94,6 +81,7 @@ export class Sandbox {
   readonly processes: Processes;
   readonly #calls: Calls;
 
+  /** @internal */
   constructor(calls: Calls, id: string) {
     this.#calls = calls;
     this.id = id;
@@ -103,7 +91,7 @@ export class Sandbox {
   }
 
   /** Runs a program beside those that are there: `run(["ls", "-l"])`. An abort ends it with all that it started. */
-  run(options: readonly string[] | ExecOptions, call?: SandboxRunCall): Execution<Result<Camel<ExecResponse>>> {
+  run(options: readonly string[] | ExecOptions, call?: SandboxRunCall): Execution<Result<ExecResult>> {
     return this.#calls.run(execInSandboxContract, { ...withCommand(options), sandboxId: this.id }, call);
   }
 
@@ -111,13 +99,13 @@ export class Sandbox {
    * A shell or a program in a terminal: `stdin` is what is typed, output events are what to draw, unfiltered, `sizes`
    * tells of other sizes. The end of what is typed hangs up.
    */
-  terminal(options: TerminalOptions, call?: TerminalCall): Promise<Camel<TerminalResponse>> {
+  terminal(options: TerminalOptions, call?: TerminalCall): Promise<TerminalResult> {
     return this.#calls.send(openTerminalContract, { ...options, sandboxId: this.id }, call);
   }
 
   /** Copies a file or folder of this machine into it, as `docker cp` does. @throws POLICY_DENIED beyond the limits */
-  copyIn(source: string, target: string, limits: CopyLimits = {}, call?: CallOptions): Promise<Camel<CopyResponse>> {
-    const request: Camel<CopyInRequest> = { ...limits, sandboxId: this.id, source, target };
+  copyIn(source: string, target: string, limits: CopyLimits = {}, call?: CallOptions): Promise<CopyResult> {
+    const request = { ...limits, sandboxId: this.id, source, target };
     return this.#calls.send(copyIntoSandboxContract, request, call);
   }
 
@@ -125,16 +113,13 @@ export class Sandbox {
    * Copies a file or folder out of it. Its programs chose the names: nothing is written outside of the target, no link is
    * followed or made that leads out. @throws POLICY_DENIED beyond the limits and for names that lead out
    */
-  copyOut(source: string, target: string, limits: CopyLimits = {}, call?: CallOptions): Promise<Camel<CopyResponse>> {
-    const request: Camel<CopyOutRequest> = { ...limits, sandboxId: this.id, source, target };
+  copyOut(source: string, target: string, limits: CopyLimits = {}, call?: CallOptions): Promise<CopyResult> {
+    const request = { ...limits, sandboxId: this.id, source, target };
     return this.#calls.send(copyOutOfSandboxContract, request, call);
   }
 
   /** What it used, second by second, also for a while after its end. Only of one that this Glovebox has made. */
-  metrics(
-    options: Omit<Camel<GetMetricsRequest>, "sandboxId"> = {},
-    call?: CallOptions,
-  ): Promise<Camel<GetMetricsResponse>> {
+  metrics(options: MetricsOptions = {}, call?: CallOptions): Promise<Metrics> {
     return this.#calls.send(getMetricsContract, { ...options, sandboxId: this.id }, call);
   }
 

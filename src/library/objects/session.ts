@@ -1,16 +1,12 @@
 import { endSessionContract } from "../../operations/session/end-session-contract.ts";
-import { runCodeContract, type RunCodeResponse } from "../../operations/session/run-code-contract.ts";
-import {
-  listSessionsContract,
-  openSessionContract,
-  type ListSessionsResponse,
-  type OpenSessionResponse,
-} from "../../operations/session/sessions-contract.ts";
-import type { Calls, CallOptions, RunOptions } from "./calls.ts";
-import type { Camel } from "./forms/camel.ts";
+import { runCodeContract } from "../../operations/session/run-code-contract.ts";
+import { listSessionsContract, openSessionContract } from "../../operations/session/sessions-contract.ts";
+import type { CallOptions, RunOptions } from "./call-options.ts";
+import type { Calls } from "./calls.ts";
 import type { Execution } from "./execution.ts";
 import { Files } from "./files.ts";
-import type { SessionOptions, SessionRunOptions } from "./options.ts";
+import type { SessionOptions, SessionRunOptions } from "./generated/options.ts";
+import type { SessionDetails, SessionRow, SessionRunResult } from "./generated/results.ts";
 import { Processes } from "./programs/processes.ts";
 import type { Result } from "./forms/result.ts";
 
@@ -18,6 +14,7 @@ import type { Result } from "./forms/result.ts";
 export class Sessions {
   readonly #calls: Calls;
 
+  /** @internal */
   constructor(calls: Calls) {
     this.#calls = calls;
   }
@@ -33,7 +30,7 @@ export class Sessions {
     return new Session(this.#calls, sessionId, null);
   }
 
-  async list(call?: CallOptions): Promise<Camel<ListSessionsResponse>["sessions"]> {
+  async list(call?: CallOptions): Promise<readonly SessionRow[]> {
     return (await this.#calls.send(listSessionsContract, {}, call)).sessions;
   }
 }
@@ -42,12 +39,13 @@ export class Sessions {
 export class Session implements AsyncDisposable {
   readonly id: string;
   /** What the call that opened it told; null for one that was got by its id. */
-  readonly details: Camel<OpenSessionResponse> | null;
+  readonly details: SessionDetails | null;
   readonly files: Files;
   readonly processes: Processes;
   readonly #calls: Calls;
 
-  constructor(calls: Calls, id: string, details: Camel<OpenSessionResponse> | null) {
+  /** @internal */
+  constructor(calls: Calls, id: string, details: SessionDetails | null) {
     this.#calls = calls;
     this.id = id;
     this.details = details;
@@ -56,7 +54,7 @@ export class Session implements AsyncDisposable {
   }
 
   /** Runs a program, in TypeScript unless `language` says otherwise; runs of one session wait for each other. */
-  run(options: string | SessionRunOptions, call?: RunOptions): Execution<Result<Camel<RunCodeResponse>>> {
+  run(options: string | SessionRunOptions, call?: RunOptions): Execution<Result<SessionRunResult>> {
     const given = typeof options === "string" ? { code: options } : options;
     return this.#calls.run(runCodeContract, { ...given, sessionId: this.id }, call);
   }

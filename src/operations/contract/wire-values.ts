@@ -3,7 +3,7 @@
 
 export const languages = ["python", "javascript", "typescript"] as const;
 
-/** How strongly a run was sealed, weakest first (SPEC RT5). */
+/** How strongly a run was sealed, weakest first. */
 export const isolationLevels = ["preload", "namespaces", "container", "vm"] as const;
 
 /** Streams of a log. */

@@ -66,5 +66,3 @@ export const destroyEnvironmentContract = defineOperation({
     text: ({ env_id: id }) => `Environment ${id} is gone.`,
   },
 });
-
-export type ListEnvironmentsResponse = z.output<typeof listEnvironmentsResponseSchema>;

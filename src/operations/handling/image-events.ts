@@ -1,5 +1,5 @@
 import type { PullProgress } from "../../engines/engine.ts";
-import type { OperationEvent } from "../contract/operation-call.ts";
+import type { OperationEvent } from "../contract/operation-event.ts";
 
 /** What a caller receives while an image is pulled. */
 export function pullEvent(image: string, { status, currentBytes, totalBytes }: PullProgress): OperationEvent {

@@ -58,8 +58,6 @@ export const buildImagesContract = defineOperation({
   routes: [],
 });
 
-export type ImagesRequest = z.input<typeof imagesRequestSchema>;
-export type BuildImagesRequest = z.input<typeof buildImagesRequestSchema>;
 export type PullImagesRequest = z.input<typeof pullImagesRequestSchema>;
 
 /** One image on one engine. */

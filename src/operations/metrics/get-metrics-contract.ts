@@ -47,7 +47,6 @@ export const getMetricsContract = defineOperation({
   },
 });
 
-export type GetMetricsRequest = z.input<typeof getMetricsRequestSchema>;
 export type GetMetricsResponse = z.output<typeof getMetricsResponseSchema>;
 
 function inWords(sample: WireSample, limits: z.output<typeof sampleLimits>): string {

@@ -57,6 +57,3 @@ export const prunePackagesContract = defineOperation({
 
 /** A set of packages in the cache. */
 export type PackageSetRow = z.output<typeof packageSet>;
-export type PrunePackagesRequest = z.input<typeof prunePackagesRequestSchema>;
-export type ListPackagesResponse = z.output<typeof listPackagesResponseSchema>;
-export type PrunePackagesResponse = z.output<typeof prunePackagesResponseSchema>;

@@ -58,5 +58,3 @@ export const stopPreviewContract = defineOperation({
     text: ({ container_id: id }) => `Preview ${id} has ended.`,
   },
 });
-
-export type StopPreviewResponse = z.output<typeof stopPreviewResponseSchema>;

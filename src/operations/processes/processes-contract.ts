@@ -137,11 +137,7 @@ export const stopProcessContract = defineOperation({
   },
 });
 
-export type ListProcessesRequest = z.input<typeof listProcessesRequestSchema>;
 export type ListProcessesResponse = z.output<typeof listProcessesResponseSchema>;
-export type WriteStdinResponse = z.output<typeof writeStdinResponseSchema>;
-export type StopProcessRequest = z.input<typeof stopProcessRequestSchema>;
-export type StopProcessResponse = z.output<typeof stopProcessResponseSchema>;
 
 function lines(process: ListProcessesResponse["processes"][number]): readonly string[] {
   const { stdout, stderr } = process;

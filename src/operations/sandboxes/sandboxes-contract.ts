@@ -59,8 +59,5 @@ export const pruneSandboxesContract = defineOperation({
   routes: [],
 });
 
-export type ListSandboxesRequest = z.input<typeof listSandboxesRequestSchema>;
-export type PruneSandboxesRequest = z.input<typeof pruneSandboxesRequestSchema>;
-
 /** One sandbox of this machine's user. */
 export type SandboxRow = z.output<typeof sandboxRow>;

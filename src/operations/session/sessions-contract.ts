@@ -56,6 +56,4 @@ export const getSessionContract = defineOperation({
 });
 
 export type OpenSessionRequest = z.input<typeof openSessionRequestSchema>;
-export type OpenSessionResponse = z.output<typeof openSessionResponseSchema>;
-export type ListSessionsResponse = z.output<typeof listSessionsResponseSchema>;
 export type SessionRow = z.output<typeof session>;

@@ -1,15 +1,10 @@
 import { GloveboxError } from "../../../errors/glovebox-error.ts";
-import {
-  readLogsContract,
-  type ReadLogsRequest,
-  type ReadLogsResponse,
-} from "../../../operations/logs/read-logs-contract.ts";
+import { readLogsContract } from "../../../operations/logs/read-logs-contract.ts";
+import type { CallSignal } from "../call-options.ts";
 import type { Calls } from "../calls.ts";
-import type { Camel } from "../forms/camel.ts";
+import type { ReadLogsOptions } from "../generated/options.ts";
+import type { LogEntry } from "../generated/results.ts";
 import { pause } from "../pause.ts";
-
-/** One line of output, or one thing that Glovebox says. */
-export type LogEntry = Camel<ReadLogsResponse>["entries"][number];
 
 /** A part of a log. */
 interface LogPart<Entry> {
@@ -27,13 +22,13 @@ export interface FollowLogOptions {
   /** Goes on as the log grows, until it ends; default: what is there now. */
   readonly follow?: boolean | undefined;
   /** Ends the reading, which then throws CANCELLED. */
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: CallSignal | undefined;
 }
 
 /** Which entries of a sandbox's log are wanted. */
 export interface LogOptions extends FollowLogOptions {
   /** Only this stream's; default: all. */
-  readonly stream?: ReadLogsRequest["stream"];
+  readonly stream?: ReadLogsOptions["stream"];
 }
 
 /** How long one question waits for news, in seconds. */
@@ -70,7 +65,10 @@ export async function* followLog<Entry>(
   }
 }
 
-/** The log of a sandbox, or of the present one of an environment. */
+/**
+ * The log of a sandbox, or of the present one of an environment.
+ * @internal
+ */
 export function followSandboxLog(
   calls: Pick<Calls, "send">,
   sandboxId: string,

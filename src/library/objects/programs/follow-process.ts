@@ -1,9 +1,6 @@
-import type { ListProcessesResponse } from "../../../operations/processes/processes-contract.ts";
-import type { Camel } from "../forms/camel.ts";
+import type { CallSignal } from "../call-options.ts";
+import type { ProcessDetails } from "../generated/results.ts";
 import { pause } from "../pause.ts";
-
-/** One background process as a list shows it. */
-export type ProcessDetails = Camel<ListProcessesResponse>["processes"][number];
 
 /** A piece of what a background process wrote. */
 export interface ProcessChunk {
@@ -24,7 +21,7 @@ interface Offsets {
 /** Output from its beginning to the end of both streams. @throws CANCELLED */
 export async function* followProcess(
   read: (offsets: Offsets) => Promise<ProcessDetails>,
-  signal: AbortSignal | undefined,
+  signal: CallSignal | undefined,
 ): AsyncGenerator<ProcessChunk, undefined> {
   const next = { stdout: 0, stderr: 0 };
   let pauseMs = minPauseMs;

@@ -2,30 +2,22 @@ import {
   listProcessesContract,
   stopProcessContract,
   writeStdinContract,
-  type ListProcessesRequest,
-  type StopProcessRequest,
-  type StopProcessResponse,
-  type WriteStdinResponse,
 } from "../../../operations/processes/processes-contract.ts";
-import {
-  startProcessContract,
-  type StartProcessResponse,
-} from "../../../operations/processes/start-process-contract.ts";
-import type { ProcessOptions } from "../options.ts";
-import { withCommand } from "./with-command.ts";
-import type { Calls, CallOptions } from "../calls.ts";
-import type { Camel } from "../forms/camel.ts";
-import { followProcess, type ProcessChunk, type ProcessDetails } from "./follow-process.ts";
+import { startProcessContract } from "../../../operations/processes/start-process-contract.ts";
+import type { CallOptions } from "../call-options.ts";
+import type { Calls } from "../calls.ts";
+import type { ProcessOptions, ProcessOutputOptions, StopProcessOptions } from "../generated/options.ts";
+import type { ProcessDetails, StartedProcess, StoppedProcess, WrittenInput } from "../generated/results.ts";
 import { placeOf, type PlaceSource } from "../places.ts";
-
-type OutputOptions = Pick<Camel<ListProcessesRequest>, "stdoutOffset" | "stderrOffset" | "maxBytes">;
-type StopOptions = Pick<Camel<StopProcessRequest>, "signal">;
+import { followProcess, type ProcessChunk } from "./follow-process.ts";
+import { withCommand } from "./with-command.ts";
 
 /** Background processes of a session or an environment: they go on when the call that started them is over. */
 export class Processes {
   readonly #calls: Calls;
   readonly #place: PlaceSource;
 
+  /** @internal */
   constructor(calls: Calls, place: PlaceSource) {
     this.#calls = calls;
     this.#place = place;
@@ -56,11 +48,12 @@ export class Processes {
 export class Process implements AsyncDisposable {
   readonly id: string;
   /** What the call that started it told; null for one that was got by its id. */
-  readonly details: Camel<StartProcessResponse> | null;
+  readonly details: StartedProcess | null;
   readonly #calls: Calls;
   readonly #place: PlaceSource;
 
-  constructor(calls: Calls, place: PlaceSource, id: string, details: Camel<StartProcessResponse> | null) {
+  /** @internal */
+  constructor(calls: Calls, place: PlaceSource, id: string, details: StartedProcess | null) {
     this.#calls = calls;
     this.#place = place;
     this.id = id;
@@ -68,7 +61,7 @@ export class Process implements AsyncDisposable {
   }
 
   /** Its state, and a part of its output: from the offsets on, which `nextOffset` of the last answer continues. */
-  async read(options: OutputOptions = {}, call?: CallOptions): Promise<ProcessDetails> {
+  async read(options: ProcessOutputOptions = {}, call?: CallOptions): Promise<ProcessDetails> {
     const request = { ...options, ...(await placeOf(this.#place, call)), processId: this.id };
     const { processes } = await this.#calls.send(listProcessesContract, request, call);
     return processes[0] as ProcessDetails;
@@ -86,13 +79,13 @@ export class Process implements AsyncDisposable {
   async write(
     text: string,
     { close, ...call }: CallOptions & { readonly close?: boolean } = {},
-  ): Promise<Camel<WriteStdinResponse>> {
+  ): Promise<WrittenInput> {
     const request = { ...(await placeOf(this.#place, call)), processId: this.id, text, close };
     return this.#calls.send(writeStdinContract, request, call);
   }
 
   /** Ends it with all that it started, or sends it a signal. */
-  async stop(options: StopOptions = {}, call?: CallOptions): Promise<Camel<StopProcessResponse>> {
+  async stop(options: StopProcessOptions = {}, call?: CallOptions): Promise<StoppedProcess> {
     const request = { ...options, ...(await placeOf(this.#place, call)), processId: this.id };
     return this.#calls.send(stopProcessContract, request, call);
   }

@@ -71,6 +71,4 @@ export const copyOutOfSandboxContract = defineOperation({
   routes: [],
 });
 
-export type CopyInRequest = z.input<typeof copyInRequestSchema>;
-export type CopyOutRequest = z.input<typeof copyOutRequestSchema>;
 export type CopyResponse = z.output<typeof copyResponseSchema>;

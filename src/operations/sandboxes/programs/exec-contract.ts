@@ -79,8 +79,3 @@ export const openTerminalContract = defineOperation({
   routes: [],
   channel: "/api/sandbox/{sandbox_id}/terminal",
 });
-
-export type ExecRequest = z.input<typeof execRequestSchema>;
-export type ExecResponse = z.output<typeof execResponseSchema>;
-export type TerminalRequest = z.input<typeof terminalRequestSchema>;
-export type TerminalResponse = z.output<typeof terminalResponseSchema>;

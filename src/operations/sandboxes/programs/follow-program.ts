@@ -1,7 +1,7 @@
 import { untilCancelled } from "../../../base/abort.ts";
 import { feedStream } from "../../../base/streams/feed-stream.ts";
 import type { OutputChunk } from "../../../engines/engine.ts";
-import type { SignalToSend } from "../../contract/operation-call.ts";
+import type { SignalToSend } from "../../contract/operation-event.ts";
 import type { AddedProgram } from "../../../sandbox/terminal/added-program.ts";
 
 export interface FollowProgram {

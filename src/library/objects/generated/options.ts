@@ -9,18 +9,7 @@ export interface ExecuteOptions {
   /** Name of the program's file, as tracebacks show it; default main.py, main.js or main.ts. */
   readonly filename?: string | undefined;
   /** Read-only files beside the code, importable from it. */
-  readonly contextFiles?:
-    | readonly (
-        | string
-        | {
-            /** Relative path beside the code. */
-            readonly path: string;
-            readonly content: string;
-            /** How `content` is written; default utf8. */
-            readonly encoding?: "utf8" | "base64" | undefined;
-          }
-      )[]
-    | undefined;
+  readonly contextFiles?: readonly (string | ContextFile)[] | undefined;
   /** Environment variables of the program. */
   readonly environment?: Readonly<Record<string, string>> | undefined;
   /** Secrets of the deployment that the program gets as environment variables, by name and never by value: ["OPENAI_API_KEY"], or the secret's name by variable, {"API_KEY": "openai"}. Their values are replaced by [redacted:NAME] in what the program writes. */
@@ -38,20 +27,7 @@ export interface ExecuteOptions {
   /** Your own marks, at most 16, by which lists can be filtered: {"job": "1234"}. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
   /** Limits; each defaults to the deployment's for this kind of work. */
-  readonly limits?:
-    | {
-        /** CPUs' worth of time, fractions allowed. */
-        readonly cpus?: number | undefined;
-        /** Memory in MiB, without swap. */
-        readonly memoryMb?: number | undefined;
-        /** Time for the program itself, in seconds. */
-        readonly timeoutSeconds?: number | undefined;
-        /** Processes and threads together. */
-        readonly pids?: number | undefined;
-        /** Writable space in MiB. */
-        readonly diskMb?: number | undefined;
-      }
-    | undefined;
+  readonly limits?: Limits | undefined;
   /** What the code may reach: "none" (the default), "registries" (the package registries that the host is configured for), "open" (every public name, if the deployment allows it), or a list of domains such as ["example.com", "*.example.org", "example.net:8443"]. */
   readonly network?: string | readonly string[] | undefined;
   /** Container image; refused by engines without images. */
@@ -77,18 +53,7 @@ export interface TestsOptions {
   /** Time for the tests; default 300. The installation has as much. */
   readonly timeoutSeconds?: number | undefined;
   /** Files that are laid over the copy right before the tests run, such as tests that the code under test must not change; configuration of test runners beside them is removed. */
-  readonly trustedFiles?:
-    | readonly (
-        | string
-        | {
-            /** Relative path beside the code. */
-            readonly path: string;
-            readonly content: string;
-            /** How `content` is written; default utf8. */
-            readonly encoding?: "utf8" | "base64" | undefined;
-          }
-      )[]
-    | undefined;
+  readonly trustedFiles?: readonly (string | ContextFile)[] | undefined;
   /** Copy node_modules and whatever else is left out otherwise; default false. */
   readonly includeIgnored?: boolean | undefined;
   /** Names of the tests to run, as `failures` of an earlier run has them; default: all that the command runs. */
@@ -100,20 +65,7 @@ export interface TestsOptions {
   /** Build the project's own Dockerfile, in a sandbox, and test in its image; only where the deployment allows it, and without `image`. Default false. */
   readonly dockerfile?: boolean | undefined;
   /** Limits; each defaults to the deployment's for this kind of work. */
-  readonly limits?:
-    | {
-        /** CPUs' worth of time, fractions allowed. */
-        readonly cpus?: number | undefined;
-        /** Memory in MiB, without swap. */
-        readonly memoryMb?: number | undefined;
-        /** Time for the program itself, in seconds. */
-        readonly timeoutSeconds?: number | undefined;
-        /** Processes and threads together. */
-        readonly pids?: number | undefined;
-        /** Writable space in MiB. */
-        readonly diskMb?: number | undefined;
-      }
-    | undefined;
+  readonly limits?: Limits | undefined;
   /** What the code may reach: "none" (the default), "registries" (the package registries that the host is configured for), "open" (every public name, if the deployment allows it), or a list of domains such as ["example.com", "*.example.org", "example.net:8443"]. */
   readonly network?: string | readonly string[] | undefined;
   /** Container image; default: that of the project's devcontainer, else the deployment's for the language of the command, the lockfile or the files. */
@@ -151,20 +103,7 @@ export interface PreviewOptions {
   /** Build the project's own Dockerfile, in a sandbox, and serve from its image; only where the deployment allows it, and without `image`. Default false. */
   readonly dockerfile?: boolean | undefined;
   /** Limits; each defaults to the deployment's for this kind of work. */
-  readonly limits?:
-    | {
-        /** CPUs' worth of time, fractions allowed. */
-        readonly cpus?: number | undefined;
-        /** Memory in MiB, without swap. */
-        readonly memoryMb?: number | undefined;
-        /** Time for the program itself, in seconds. */
-        readonly timeoutSeconds?: number | undefined;
-        /** Processes and threads together. */
-        readonly pids?: number | undefined;
-        /** Writable space in MiB. */
-        readonly diskMb?: number | undefined;
-      }
-    | undefined;
+  readonly limits?: Limits | undefined;
   /** What the code may reach: "none" (the default), "registries" (the package registries that the host is configured for), "open" (every public name, if the deployment allows it), or a list of domains such as ["example.com", "*.example.org", "example.net:8443"]. */
   readonly network?: string | readonly string[] | undefined;
   /** Container image; default: the deployment's for the language of the command, the lockfile or the files. */
@@ -177,6 +116,12 @@ export interface PreviewOptions {
   readonly minIsolation?: "preload" | "namespaces" | "container" | "vm" | undefined;
 }
 
+/** How a preview is asked for its state. */
+export interface PreviewStatusOptions {
+  /** How long to wait while its status is starting; default 0. */
+  readonly waitSeconds?: number | undefined;
+}
+
 /** A coding agent's run for a group. */
 export interface AgentOptions {
   /** Name of the group that the agent works for. */
@@ -185,25 +130,12 @@ export interface AgentOptions {
   readonly prompt: string;
   /** Run as the main group, which has the whole project. */
   readonly main?: boolean | undefined;
-  /** `new_session_id` of an earlier run, to go on with it. */
+  /** `newSessionId` of an earlier run, to go on with it. */
   readonly agentSessionId?: string | undefined;
   /** Default: the group's. */
   readonly timeoutSeconds?: number | undefined;
   /** Limits; each defaults to the deployment's for this kind of work. */
-  readonly limits?:
-    | {
-        /** CPUs' worth of time, fractions allowed. */
-        readonly cpus?: number | undefined;
-        /** Memory in MiB, without swap. */
-        readonly memoryMb?: number | undefined;
-        /** Time for the program itself, in seconds. */
-        readonly timeoutSeconds?: number | undefined;
-        /** Processes and threads together. */
-        readonly pids?: number | undefined;
-        /** Writable space in MiB. */
-        readonly diskMb?: number | undefined;
-      }
-    | undefined;
+  readonly limits?: Limits | undefined;
   /** Domains beside its model's; default: the group's. */
   readonly network?: string | readonly string[] | undefined;
   /** Container image; refused by engines without images. */
@@ -219,20 +151,7 @@ export interface AgentOptions {
 /** What a session is opened with, and keeps. */
 export interface SessionOptions {
   /** Limits; each defaults to the deployment's for this kind of work. */
-  readonly limits?:
-    | {
-        /** CPUs' worth of time, fractions allowed. */
-        readonly cpus?: number | undefined;
-        /** Memory in MiB, without swap. */
-        readonly memoryMb?: number | undefined;
-        /** Time for the program itself, in seconds. */
-        readonly timeoutSeconds?: number | undefined;
-        /** Processes and threads together. */
-        readonly pids?: number | undefined;
-        /** Writable space in MiB. */
-        readonly diskMb?: number | undefined;
-      }
-    | undefined;
+  readonly limits?: Limits | undefined;
   /** Container image; refused by engines without images. */
   readonly image?: string | undefined;
   /** Engine by its name, or auto; default: the deployment's. */
@@ -262,20 +181,7 @@ export interface SessionRunOptions {
   /** Time for the program; short for limits.timeoutSeconds. */
   readonly timeoutSeconds?: number | undefined;
   /** Limits; each defaults to the deployment's for this kind of work. */
-  readonly limits?:
-    | {
-        /** CPUs' worth of time, fractions allowed. */
-        readonly cpus?: number | undefined;
-        /** Memory in MiB, without swap. */
-        readonly memoryMb?: number | undefined;
-        /** Time for the program itself, in seconds. */
-        readonly timeoutSeconds?: number | undefined;
-        /** Processes and threads together. */
-        readonly pids?: number | undefined;
-        /** Writable space in MiB. */
-        readonly diskMb?: number | undefined;
-      }
-    | undefined;
+  readonly limits?: Limits | undefined;
   /** What the code may reach: "none" (the default), "registries" (the package registries that the host is configured for), "open" (every public name, if the deployment allows it), or a list of domains such as ["example.com", "*.example.org", "example.net:8443"]. */
   readonly network?: string | readonly string[] | undefined;
   /** Container image; refused by engines without images. */
@@ -297,20 +203,7 @@ export interface EnvironmentOptions {
   /** Your own marks, at most 16, by which lists can be filtered: {"job": "1234"}. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
   /** Limits; each defaults to the deployment's for this kind of work. */
-  readonly limits?:
-    | {
-        /** CPUs' worth of time, fractions allowed. */
-        readonly cpus?: number | undefined;
-        /** Memory in MiB, without swap. */
-        readonly memoryMb?: number | undefined;
-        /** Time for the program itself, in seconds. */
-        readonly timeoutSeconds?: number | undefined;
-        /** Processes and threads together. */
-        readonly pids?: number | undefined;
-        /** Writable space in MiB. */
-        readonly diskMb?: number | undefined;
-      }
-    | undefined;
+  readonly limits?: Limits | undefined;
   /** What the code may reach: "none" (the default), "registries" (the package registries that the host is configured for), "open" (every public name, if the deployment allows it), or a list of domains such as ["example.com", "*.example.org", "example.net:8443"]. */
   readonly network?: string | readonly string[] | undefined;
   /** Container image whose tools the commands use; pulled when it is missing. */
@@ -369,4 +262,176 @@ export interface ProcessOptions {
   readonly ports?: readonly number[] | undefined;
   /** In a session: what the process may reach, as in run_code; default "none". An environment has its own for all. */
   readonly network?: string | readonly string[] | undefined;
+}
+
+/** Which part of its output is read. */
+export interface ProcessOutputOptions {
+  /** With processId: where to read stdout from; default 0. */
+  readonly stdoutOffset?: number | undefined;
+  /** With processId: where to read stderr from; default 0. */
+  readonly stderrOffset?: number | undefined;
+  /** With processId: most bytes of each stream; default 65536. */
+  readonly maxBytes?: number | undefined;
+}
+
+/** How a process is ended. */
+export interface StopProcessOptions {
+  /** Sends only this signal, to the process itself, which may then go on: SIGHUP or SIGUSR1 for what it does with them. SIGKILL ends it at once, with all that it started. Left out: ends it gently. */
+  readonly signal?: "SIGINT" | "SIGTERM" | "SIGHUP" | "SIGQUIT" | "SIGUSR1" | "SIGUSR2" | "SIGKILL" | undefined;
+}
+
+/** Which part of a file is read, and how. */
+export interface ReadFileOptions {
+  /** How the content is written; default utf8, and base64 for what is no text. */
+  readonly encoding?: "utf8" | "base64" | undefined;
+  /** First byte; default 0. */
+  readonly offset?: number | undefined;
+  /** Most bytes; default and at most 10 MiB. */
+  readonly limit?: number | undefined;
+}
+
+/** A program in a live sandbox. */
+export interface ExecOptions {
+  /** Program and arguments, such as ["ls", "-l"]; for a shell line ["sh", "-c", "..."]. */
+  readonly command: readonly string[];
+  /** Variables of the program; they win over those of the sandbox's own programs. */
+  readonly environment?: Readonly<Record<string, string>> | undefined;
+  /** Absolute folder inside to start in; default: where the sandbox's own programs start. */
+  readonly cwd?: string | undefined;
+}
+
+/** A program in a terminal. */
+export interface TerminalOptions {
+  /** Default: an interactive shell, bash where there is one. */
+  readonly command?: readonly string[] | undefined;
+  /** Variables of the program; they win over those of the sandbox's own programs. */
+  readonly environment?: Readonly<Record<string, string>> | undefined;
+  /** Absolute folder inside to start in; default: where the sandbox's own programs start. */
+  readonly cwd?: string | undefined;
+  /** Size of the terminal at the start, in characters. */
+  readonly columns: number;
+  readonly rows: number;
+  /** Kind of the terminal (TERM); default: xterm. */
+  readonly term?: string | undefined;
+}
+
+/** How much is copied at most. */
+export interface CopyLimits {
+  /** Bytes of all files together that are copied at most; default 1 GiB. */
+  readonly maxBytes?: number | undefined;
+  /** Files, folders and links at most; default 100,000. */
+  readonly maxEntries?: number | undefined;
+}
+
+/** Which sandboxes are listed. */
+export interface ListSandboxesOptions {
+  /** Only this engine's; default: every engine that answers. */
+  readonly engine?: string | undefined;
+}
+
+/** What is removed. */
+export interface PruneSandboxesOptions {
+  /** Also those of servers that live; default: only what dead ones left. */
+  readonly all?: boolean | undefined;
+}
+
+/** Which alerts are listed. */
+export interface ListAlertsOptions {
+  /** Only of this sandbox. */
+  readonly sandboxId?: string | undefined;
+  /** Only of this kind. */
+  readonly kind?: "cpu" | "memory" | "network" | "preview_error" | "oom" | "setuid_files" | "tooling_files" | undefined;
+  /** Only starts, or only ends. */
+  readonly state?: "start" | "end" | undefined;
+  /** RFC 3339: only from then on. */
+  readonly since?: string | undefined;
+  /** How many, the newest; default 100, at most 500. */
+  readonly limit?: number | undefined;
+}
+
+/** Which samples are given. */
+export interface MetricsOptions {
+  /** How many, the newest; default 60, at most 1000. */
+  readonly samples?: number | undefined;
+  /** RFC 3339: only those taken from then on. */
+  readonly since?: string | undefined;
+}
+
+/** Which part of a log is read. */
+export interface ReadLogsOptions {
+  /** Only this one; default: all. */
+  readonly stream?: "stdout" | "stderr" | "system" | undefined;
+  /** The first entry that is wanted; default 0. */
+  readonly offset?: number | undefined;
+  /** Instead of an offset: the newest so many. */
+  readonly tail?: number | undefined;
+  /** Most entries; default 1000. */
+  readonly limit?: number | undefined;
+  /** How long to wait for an entry while there is none at the offset and the log goes on; default 0. */
+  readonly waitSeconds?: number | undefined;
+}
+
+/** Which engine's images are listed. */
+export interface ListImagesOptions {
+  /** Engine by its name, or auto; default: the deployment's. */
+  readonly engine?: string | undefined;
+}
+
+/** Which images are pulled. */
+export interface PullImagesOptions {
+  /** Engine that runs images, by its name, or auto; default: the deployment's. */
+  readonly engine?: string | undefined;
+  /** References to pull; default: every default image. */
+  readonly images?: readonly string[] | undefined;
+}
+
+/** Which images are built. */
+export interface BuildImagesOptions {
+  /** Engine that runs images, by its name, or auto; default: the deployment's. */
+  readonly engine?: string | undefined;
+  /** Images of Glovebox's own: bun-runner-base, glovebox-agent, or glovebox-agent:NAME with another agent. */
+  readonly images?: readonly string[] | undefined;
+}
+
+/** A folder that a sandbox would get. */
+export interface CheckMountOptions {
+  /** Path on this machine, absolute or relative to the working directory. */
+  readonly path: string;
+  /** As a project (or a file of one) or as an additional mount; default: both. */
+  readonly use?: "project" | "additional" | undefined;
+  /** What is asked for; default read-write, which is brought down to what is allowed. */
+  readonly access?: "read-only" | "read-write" | undefined;
+  /** Whether it is for the main group; default: no. */
+  readonly isMain?: boolean | undefined;
+  /** Relative path below /workspace/extra; default: the name of what is mounted. */
+  readonly target?: string | undefined;
+}
+
+/** Which kept packages are removed. */
+export interface PrunePackagesOptions {
+  /** What may stay, in MiB; 0 removes all that nobody uses. Default: the deployment's packages.maxMb. */
+  readonly maxMb?: number | undefined;
+}
+
+/** Limits of one call; each defaults to the deployment's for this kind of work. */
+export interface Limits {
+  /** CPUs' worth of time, fractions allowed. */
+  readonly cpus?: number | undefined;
+  /** Memory in MiB, without swap. */
+  readonly memoryMb?: number | undefined;
+  /** Time for the program itself, in seconds. */
+  readonly timeoutSeconds?: number | undefined;
+  /** Processes and threads together. */
+  readonly pids?: number | undefined;
+  /** Writable space in MiB. */
+  readonly diskMb?: number | undefined;
+}
+
+/** A file that a program finds beside its code. */
+export interface ContextFile {
+  /** Relative path beside the code. */
+  readonly path: string;
+  readonly content: string;
+  /** How `content` is written; default utf8. */
+  readonly encoding?: "utf8" | "base64" | undefined;
 }

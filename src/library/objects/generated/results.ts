@@ -1,0 +1,838 @@
+// Written by scripts/write-library-options.ts from the operations' schemas.
+
+/** What came of a program. */
+export interface ExecuteResult {
+  /** The one verdict. */
+  readonly outcome:
+    | "completed"
+    | "failed"
+    | "timed_out"
+    | "oom_killed"
+    | "cancelled"
+    | "policy_denied"
+    | "sandbox_lost";
+  /** 128 + N for death by signal N; null when the sandbox was lost. */
+  readonly exitCode: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Time of the program itself. */
+  readonly durationMs: number;
+  /** Highest use seen, in MiB; null when unseen. */
+  readonly memoryUsedMb: number | null;
+  readonly timedOut: boolean;
+  /** Whether output beyond the cap was dropped. */
+  readonly truncated: boolean;
+  readonly sandboxId: string;
+  readonly engine: string;
+  /** How strongly this run was sealed. */
+  readonly isolation: "preload" | "namespaces" | "container" | "vm";
+  /** The OCI runtime that was asked for, and ran it. */
+  readonly ociRuntime?: string | undefined;
+  /** Names the policy that governed this run in the store. */
+  readonly policyDigest?: string | undefined;
+  /** Substitutes and reductions that applied to this run. */
+  readonly warnings: readonly string[];
+  /** Alerts of its sandbox while it ran; the newest 20. */
+  readonly alerts?: readonly Alert[] | undefined;
+  readonly error?: RunError | undefined;
+  /** The packages asked for in the versions that the program had, from the cache or freshly installed. */
+  readonly packagesInstalled?: readonly string[] | undefined;
+  readonly artifacts?: readonly Artifact[] | undefined;
+}
+
+/** What came of a project's tests. */
+export interface TestsResult {
+  /** passed: only where a report shows it and the exit code confirms it. */
+  readonly verdict: "passed" | "failed" | "nothing_ran" | "could_not_run" | "timed_out" | "oom_killed";
+  /** Why this verdict, in a sentence. */
+  readonly reason: string;
+  readonly passed: number | null;
+  readonly failed: number | null;
+  readonly skipped: number | null;
+  readonly todo: number | null;
+  /** Neither good nor bad, such as pytest's xfailed and xpassed. */
+  readonly other: number | null;
+  /** Files that could not be loaded, and tests whose set-up failed. */
+  readonly errors: number | null;
+  /** Whether tests were counted; if not, the numbers are null. */
+  readonly counted: boolean;
+  /** output: from all that a runner without a report printed (cargo). reportFile: from the file that the request names, which nothing signs. summary: from the last line of one that left none, which any program can print. */
+  readonly countedFrom?: "report" | "output" | "report_file" | "summary" | undefined;
+  /** Test runners that reported. */
+  readonly runners: readonly string[];
+  /** The first 100 tests that failed or could not be tried. */
+  readonly failures: readonly {
+    /** With the groups that it stands in. */
+    readonly name: string;
+    readonly file: string | null;
+    readonly line: number | null;
+    readonly message: string;
+    /** The stack, and what was expected and came. */
+    readonly details: string;
+  }[];
+  /** Percent of lines, where the runner measured it. */
+  readonly coverage?: number | undefined;
+  /** How the command ended. */
+  readonly outcome:
+    | "completed"
+    | "failed"
+    | "timed_out"
+    | "oom_killed"
+    | "cancelled"
+    | "policy_denied"
+    | "sandbox_lost";
+  readonly exitCode: number | null;
+  /** Both streams as they came, up to the cap. */
+  readonly output: string;
+  /** Whether output beyond the cap was dropped; read_logs has more. */
+  readonly truncated: boolean;
+  /** Time of the command. */
+  readonly durationMs: number;
+  readonly memoryUsedMb: number | null;
+  readonly timedOut: boolean;
+  /** The whole report in the formats that were asked for. */
+  readonly report?:
+    | {
+        readonly ctrf?: string | undefined;
+        readonly junit?: string | undefined;
+      }
+    | undefined;
+  /** Left out where the engine has no images. */
+  readonly image?: string | undefined;
+  /** What was run to install. */
+  readonly setupCommand?: string | undefined;
+  /** Left out where none was started. */
+  readonly sandboxId?: string | undefined;
+  readonly engine: string;
+  readonly isolation: "preload" | "namespaces" | "container" | "vm";
+  readonly ociRuntime?: string | undefined;
+  readonly policyDigest?: string | undefined;
+  readonly warnings: readonly string[];
+  /** Alerts of its sandbox while it ran; the newest 20. */
+  readonly alerts?: readonly Alert[] | undefined;
+  readonly error?: RunError | undefined;
+}
+
+/** What came of a coding agent's run. */
+export interface AgentResult {
+  /** success: the agent ended well and said so. */
+  readonly status: "success" | "error";
+  /** The agent's last word. */
+  readonly result: string | null;
+  /** Send it as agentSessionId to go on. */
+  readonly newSessionId?: string | undefined;
+  /** What the agent says went wrong. */
+  readonly agentError?: string | undefined;
+  readonly outcome:
+    | "completed"
+    | "failed"
+    | "timed_out"
+    | "oom_killed"
+    | "cancelled"
+    | "policy_denied"
+    | "sandbox_lost";
+  readonly exitCode: number | null;
+  /** What the agent said and did, line by line. */
+  readonly output: string;
+  readonly stderr: string;
+  readonly truncated: boolean;
+  readonly durationMs: number;
+  readonly memoryUsedMb: number | null;
+  readonly timedOut: boolean;
+  /** Its log, from the folder of all groups. */
+  readonly log: string;
+  readonly image: string;
+  readonly sandboxId: string;
+  readonly engine: string;
+  readonly isolation: "preload" | "namespaces" | "container" | "vm";
+  readonly ociRuntime?: string | undefined;
+  readonly policyDigest?: string | undefined;
+  readonly warnings: readonly string[];
+  /** Alerts of its sandbox while it ran; the newest 20. */
+  readonly alerts?: readonly Alert[] | undefined;
+  readonly error?: RunError | undefined;
+}
+
+/** What came of a program in a session. */
+export interface SessionRunResult {
+  /** Names the session: its files are there for the next call that gives it. */
+  readonly sessionId: string;
+  /** The sandbox that ran it; the same as sandboxId. */
+  readonly containerId: string;
+  /** Whether the session's sandbox is a new one; a warning says what became of its files. */
+  readonly restarted: boolean;
+  /** The packages of this call in the versions that it had, from the cache or freshly installed. */
+  readonly packagesInstalled: readonly string[];
+  /** The one verdict. */
+  readonly outcome:
+    | "completed"
+    | "failed"
+    | "timed_out"
+    | "oom_killed"
+    | "cancelled"
+    | "policy_denied"
+    | "sandbox_lost";
+  /** 128 + N for death by signal N; null when the sandbox was lost. */
+  readonly exitCode: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Time of the program itself. */
+  readonly durationMs: number;
+  /** Highest use seen, in MiB; null when unseen. */
+  readonly memoryUsedMb: number | null;
+  readonly timedOut: boolean;
+  /** Whether output beyond the cap was dropped. */
+  readonly truncated: boolean;
+  readonly sandboxId: string;
+  readonly engine: string;
+  /** How strongly this run was sealed. */
+  readonly isolation: "preload" | "namespaces" | "container" | "vm";
+  /** The OCI runtime that was asked for, and ran it. */
+  readonly ociRuntime?: string | undefined;
+  /** Names the policy that governed this run in the store. */
+  readonly policyDigest?: string | undefined;
+  /** Substitutes and reductions that applied to this run. */
+  readonly warnings: readonly string[];
+  /** Alerts of its sandbox while it ran; the newest 20. */
+  readonly alerts?: readonly Alert[] | undefined;
+  readonly error?: RunError | undefined;
+}
+
+/** What came of a command. */
+export interface CommandResult {
+  /** The one verdict. */
+  readonly outcome:
+    | "completed"
+    | "failed"
+    | "timed_out"
+    | "oom_killed"
+    | "cancelled"
+    | "policy_denied"
+    | "sandbox_lost";
+  /** 127: no such program; 128 + N for death by signal N; null when the container was lost. */
+  readonly exitCode: number | null;
+  /** The newest 64 KiB. */
+  readonly stdoutTail: string;
+  /** The newest 64 KiB. */
+  readonly stderrTail: string;
+  /** Bytes that came before stdoutTail. */
+  readonly stdoutDroppedBytes: number;
+  readonly stderrDroppedBytes: number;
+  readonly durationMs: number;
+  readonly timedOut: boolean;
+  /** Names the policy that governed this run in the store. */
+  readonly policyDigest: string;
+  /** The environment has another container than at the command before: files outside /workdir are fresh. */
+  readonly restarted: boolean;
+  /** Files that tools of the project's owner run by themselves and that changed while the command ran; of many in one folder the folder; at most 100: to be looked at before such a tool is used there. */
+  readonly toolingFiles: readonly {
+    /** From the project's folder. */
+    readonly path: string;
+    readonly change: "new" | "changed" | "removed";
+  }[];
+  readonly warnings: readonly string[];
+  /** Alerts of its sandbox while it ran; the newest 20. */
+  readonly alerts?: readonly Alert[] | undefined;
+  readonly error?: RunError | undefined;
+}
+
+/** What came of a program in a live sandbox. */
+export interface ExecResult {
+  readonly sandboxId: string;
+  /** 127: no such program; 128 + N for death by signal N. */
+  readonly exitCode: number;
+  /** At most max_output_bytes of the configuration; the rest is dropped. */
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly stdoutTruncated: boolean;
+  readonly stderrTruncated: boolean;
+}
+
+/** How a program in a terminal ended. */
+export interface TerminalResult {
+  readonly sandboxId: string;
+  readonly exitCode: number;
+  /** What in the sandbox held the terminal: script does not follow its size, none is no terminal at all. */
+  readonly heldBy: "python" | "script" | "none";
+}
+
+/** A session as it was opened. */
+export interface SessionDetails {
+  readonly sessionId: string;
+  readonly engine: string;
+  /** The image that its sandbox has on engines with images. */
+  readonly image: string;
+  readonly ociRuntime?: string | undefined;
+  /** The weakest isolation that its programs run at. */
+  readonly minIsolation: "preload" | "namespaces" | "container" | "vm";
+  /** The sandbox it lives in now; null while it has none. */
+  readonly sandboxId: string | null;
+  readonly labels: Readonly<Record<string, string>>;
+  /** RFC 3339. */
+  readonly createdAt: string;
+  /** Background processes. */
+  readonly runningProcesses: number;
+  readonly warnings: readonly string[];
+}
+
+/** A session as a list shows it. */
+export interface SessionRow {
+  readonly sessionId: string;
+  readonly engine: string;
+  /** The image that its sandbox has on engines with images. */
+  readonly image: string;
+  readonly ociRuntime?: string | undefined;
+  /** The weakest isolation that its programs run at. */
+  readonly minIsolation: "preload" | "namespaces" | "container" | "vm";
+  /** The sandbox it lives in now; null while it has none. */
+  readonly sandboxId: string | null;
+  readonly labels: Readonly<Record<string, string>>;
+  /** RFC 3339. */
+  readonly createdAt: string;
+  /** Background processes. */
+  readonly runningProcesses: number;
+}
+
+/** An environment as it was created. */
+export interface EnvironmentDetails {
+  readonly envId: string;
+  /** The engine's id of the container. */
+  readonly containerId: string;
+  readonly sandboxId: string;
+  /** Where the project is, and where commands start. */
+  readonly mountPath: string;
+  readonly image: string;
+  readonly engine: string;
+  readonly isolation: "preload" | "namespaces" | "container" | "vm";
+  readonly ociRuntime?: string | undefined;
+  /** Whether the project cannot be changed. */
+  readonly readOnly: boolean;
+  readonly toolingFiles: "named" | "locked";
+  /** Substitutes and reductions that apply. */
+  readonly warnings: readonly string[];
+}
+
+/** An environment as a list shows it. */
+export interface EnvironmentRow {
+  readonly envId: string;
+  /** Null while it has none: the next command starts one. */
+  readonly containerId: string | null;
+  readonly mountPath: string;
+  readonly image: string;
+  readonly engine: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly createdAt: string;
+  readonly readOnly: boolean;
+  readonly runningCommands: number;
+  /** Background processes. */
+  readonly runningProcesses: number;
+}
+
+/** A preview as it is at one moment. */
+export interface PreviewDetails {
+  /** Names the preview, and its sandbox in read_logs and get_metrics. */
+  readonly containerId: string;
+  /** The same. */
+  readonly sandboxId: string;
+  /** Where a browser reaches it: an origin of its own, whose name nobody can guess. Show it, do not shorten it. */
+  readonly url: string;
+  /** On 127.0.0.1 of the server's machine, for tools that do not know names below localhost. */
+  readonly directUrl?: string | undefined;
+  /** What the command listens on, inside. */
+  readonly port: number;
+  /** running: only while the port answers. error: read error and logs. */
+  readonly status: "starting" | "running" | "error";
+  /** The newest output, at most 64 KiB, of the installation too; read_logs has more. */
+  readonly logs: string;
+  /** Left out before it is known. */
+  readonly engine?: string | undefined;
+  readonly isolation?: "preload" | "namespaces" | "container" | "vm" | undefined;
+  /** Left out where the engine has no images. */
+  readonly image?: string | undefined;
+  /** What was run to install. */
+  readonly setupCommand?: string | undefined;
+  /** When the command began. */
+  readonly startedAt?: string | undefined;
+  /** When it ends by itself, at the latest. */
+  readonly endsAt?: string | undefined;
+  readonly warnings: readonly string[];
+  /** Alerts of its sandbox while it ran; the newest 20. */
+  readonly alerts?: readonly Alert[] | undefined;
+  /** Why the status is error. */
+  readonly error?: RunError | undefined;
+}
+
+/** What was stopped. */
+export interface StoppedPreview {
+  readonly containerId: string;
+  /** Its newest output. */
+  readonly logs: string;
+}
+
+/** A background process as it was started. */
+export interface StartedProcess {
+  readonly processId: string;
+  readonly command: readonly string[];
+  /** lost: the container went away under it. */
+  readonly state: "running" | "exited" | "lost";
+  /** 128 + N for death by signal N; null while it runs and when it was lost. */
+  readonly exitCode: number | null;
+  readonly startedAt: string;
+  /** Its ports, each with where it is reached on the server's machine while the process runs. */
+  readonly ports: readonly {
+    readonly port: number;
+    readonly url: string;
+  }[];
+  /** In an environment: files that tools of the project's owner run by themselves and that have changed since the process was started; of many in one folder the folder; at most 100. */
+  readonly toolingFiles?:
+    | readonly {
+        /** From the project's folder. */
+        readonly path: string;
+        readonly change: "new" | "changed" | "removed";
+      }[]
+    | undefined;
+  readonly envId?: string | undefined;
+  readonly sessionId?: string | undefined;
+  /** In a session: whether its sandbox is a new one. */
+  readonly restarted?: boolean | undefined;
+  readonly warnings: readonly string[];
+}
+
+/** A background process as a list shows it. */
+export interface ProcessDetails {
+  readonly processId: string;
+  readonly command: readonly string[];
+  /** lost: the container went away under it. */
+  readonly state: "running" | "exited" | "lost";
+  /** 128 + N for death by signal N; null while it runs and when it was lost. */
+  readonly exitCode: number | null;
+  readonly startedAt: string;
+  /** Its ports, each with where it is reached on the server's machine while the process runs. */
+  readonly ports: readonly {
+    readonly port: number;
+    readonly url: string;
+  }[];
+  /** In an environment: files that tools of the project's owner run by themselves and that have changed since the process was started; of many in one folder the folder; at most 100. */
+  readonly toolingFiles?:
+    | readonly {
+        /** From the project's folder. */
+        readonly path: string;
+        readonly change: "new" | "changed" | "removed";
+      }[]
+    | undefined;
+  readonly stdout?:
+    | {
+        /** Where the text begins in the stream, in bytes: above what was asked when older output was dropped. */
+        readonly offset: number;
+        readonly text: string;
+        /** Ask from here for what follows. */
+        readonly nextOffset: number;
+        /** Bytes the stream has had so far. */
+        readonly totalBytes: number;
+        /** Whether nothing follows. */
+        readonly isOver: boolean;
+      }
+    | undefined;
+  readonly stderr?:
+    | {
+        /** Where the text begins in the stream, in bytes: above what was asked when older output was dropped. */
+        readonly offset: number;
+        readonly text: string;
+        /** Ask from here for what follows. */
+        readonly nextOffset: number;
+        /** Bytes the stream has had so far. */
+        readonly totalBytes: number;
+        /** Whether nothing follows. */
+        readonly isOver: boolean;
+      }
+    | undefined;
+}
+
+/** What was written to a process. */
+export interface WrittenInput {
+  readonly envId?: string | undefined;
+  readonly sessionId?: string | undefined;
+  readonly processId: string;
+  readonly writtenBytes: number;
+  readonly closed: boolean;
+}
+
+/** How a process ended. */
+export interface StoppedProcess {
+  readonly processId: string;
+  readonly command: readonly string[];
+  /** lost: the container went away under it. */
+  readonly state: "running" | "exited" | "lost";
+  /** 128 + N for death by signal N; null while it runs and when it was lost. */
+  readonly exitCode: number | null;
+  readonly startedAt: string;
+  /** Its ports, each with where it is reached on the server's machine while the process runs. */
+  readonly ports: readonly {
+    readonly port: number;
+    readonly url: string;
+  }[];
+  /** In an environment: files that tools of the project's owner run by themselves and that have changed since the process was started; of many in one folder the folder; at most 100. */
+  readonly toolingFiles?:
+    | readonly {
+        /** From the project's folder. */
+        readonly path: string;
+        readonly change: "new" | "changed" | "removed";
+      }[]
+    | undefined;
+  readonly envId?: string | undefined;
+  readonly sessionId?: string | undefined;
+  readonly warnings: readonly string[];
+}
+
+/** A folder's entries. */
+export interface FileList {
+  readonly envId?: string | undefined;
+  readonly sessionId?: string | undefined;
+  /** Whether its sandbox is a new one, without files that only the last one had. */
+  readonly restarted: boolean;
+  readonly warnings: readonly string[];
+  readonly files: readonly {
+    readonly path: string;
+    readonly type: "file" | "folder" | "link" | "other";
+    readonly sizeBytes: number;
+  }[];
+  /** Whether there are more than are listed. */
+  readonly truncated: boolean;
+}
+
+/** A file, or a piece of it. */
+export interface FileContent {
+  readonly envId?: string | undefined;
+  readonly sessionId?: string | undefined;
+  /** Whether its sandbox is a new one, without files that only the last one had. */
+  readonly restarted: boolean;
+  readonly warnings: readonly string[];
+  readonly path: string;
+  readonly content: string;
+  readonly encoding: "utf8" | "base64";
+  /** Of the whole file. */
+  readonly sizeBytes: number;
+  /** Whether the file goes on behind what was read. */
+  readonly truncated: boolean;
+}
+
+/** A file as it was written. */
+export interface WrittenFile {
+  readonly envId?: string | undefined;
+  readonly sessionId?: string | undefined;
+  /** Whether its sandbox is a new one, without files that only the last one had. */
+  readonly restarted: boolean;
+  readonly warnings: readonly string[];
+  readonly path: string;
+  readonly sizeBytes: number;
+  /** In an environment: files that tools of the project's owner run by themselves and that have changed. */
+  readonly toolingFiles?:
+    | readonly {
+        /** From the project's folder. */
+        readonly path: string;
+        readonly change: "new" | "changed" | "removed";
+      }[]
+    | undefined;
+}
+
+/** What was copied. */
+export interface CopyResult {
+  readonly sandboxId: string;
+  /** Files, folders and links that were copied. */
+  readonly entries: number;
+  readonly bytes: number;
+  /** What was left out and why. */
+  readonly warnings: readonly string[];
+}
+
+/** A live sandbox as a list shows it. */
+export interface SandboxRow {
+  readonly sandboxId: string;
+  readonly engine: string;
+  readonly kind: string;
+  /** Empty while nobody has it, and where only another user's server knows. */
+  readonly principal: string;
+  /** RFC 3339. */
+  readonly createdAt: string;
+  readonly running: boolean;
+  /** Whether the server that made it still lives. */
+  readonly owner: "living" | "expired" | "unknown";
+}
+
+/** What a sandbox used, second by second. */
+export interface Metrics {
+  readonly containerId: string;
+  readonly engine: string;
+  readonly kind: string;
+  readonly running: boolean;
+  readonly limits: {
+    readonly cpus: number;
+    readonly memoryMb: number;
+  };
+  /** Oldest first, one a second for ten minutes, one in ten seconds before; null: the engine cannot tell. */
+  readonly samples: readonly {
+    readonly containerId: string;
+    /** When it was taken, RFC 3339. */
+    readonly timestamp: string;
+    /** Since the sample before; 100 is one CPU. */
+    readonly cpuPercent: number | null;
+    readonly memoryMb: number | null;
+    /** Network and disk: since the start. */
+    readonly networkRxBytes: number | null;
+    readonly networkTxBytes: number | null;
+    readonly diskReadBytes: number | null;
+    readonly diskWriteBytes: number | null;
+    readonly uptimeSeconds: number;
+  }[];
+}
+
+/** One line of output, or one thing that Glovebox says. */
+export interface LogEntry {
+  /** The sandbox. */
+  readonly containerId: string;
+  /** Counts up in each sandbox, all streams together. */
+  readonly offset: number;
+  /** RFC 3339. */
+  readonly timestamp: string;
+  /** `system`: what Glovebox says of the sandbox and its runs. */
+  readonly stream: "stdout" | "stderr" | "system";
+  /** One line, without its end. */
+  readonly message: string;
+  /** The line was cut at 16 KiB and goes on in the stream's next entry. */
+  readonly partial?: boolean | undefined;
+  /** The alert that this entry tells of, while it is in memory. */
+  readonly alert?:
+    | {
+        readonly containerId: string;
+        readonly timestamp: string;
+        readonly kind: "cpu" | "memory" | "network" | "preview_error" | "oom" | "setuid_files" | "tooling_files";
+        readonly value: number;
+        readonly threshold: number;
+        readonly state: "start" | "end";
+        readonly message: string;
+        readonly suggestion: string;
+      }
+    | undefined;
+  /** This entry stands for so many that are missing, from its offset on. */
+  readonly dropped?: number | undefined;
+}
+
+/** A default image, and whether the engine has it. */
+export interface ImageRow {
+  readonly image: string;
+  /** Kinds of work whose default it is. */
+  readonly usedFor: readonly string[];
+  readonly engine: string;
+  readonly present: boolean;
+}
+
+/** Which folders sandboxes may get. */
+export interface MountList {
+  /** Path of the mount allowlist in force. */
+  readonly allowlist: string | null;
+  /** Where it is looked for, first place first. */
+  readonly lookedFor: readonly string[];
+  readonly nonMainReadOnly: boolean;
+  readonly roots: readonly {
+    readonly path: string;
+    readonly source: "allowlist" | "project_roots" | "working_directory";
+    readonly listedAs: string;
+    readonly allowReadWrite: boolean;
+    readonly description: string | null;
+    readonly exists: boolean;
+  }[];
+  readonly blockedPatterns: readonly {
+    readonly pattern: string;
+    /** What it stands for; null for one of the allowlist's own. */
+    readonly what: string | null;
+  }[];
+  readonly protectedPlaces: readonly {
+    readonly path: string;
+    readonly what: string;
+  }[];
+  readonly notices: readonly string[];
+}
+
+/** What the mount gate says about a folder. */
+export interface MountAnswer {
+  /** As it was given. */
+  readonly path: string;
+  /** After all links; null when nothing could be opened. */
+  readonly realPath: string | null;
+  readonly kind: "folder" | "file" | "other" | null;
+  readonly verdicts: readonly {
+    readonly use: "project" | "additional";
+    readonly allowed: boolean;
+    readonly readOnly: boolean;
+    /** Name of the rule that decided; docs/mounts.md explains each. */
+    readonly rule: string;
+    /** Real path of the root that it lies below. */
+    readonly root: string | null;
+    /** Where that root is listed, such as allowedRoots[0]. */
+    readonly listedAs: string | null;
+    /** The blocked pattern that refused it. */
+    readonly pattern: string | null;
+    /** Path in the sandbox, for an additional mount. */
+    readonly target: string | null;
+    readonly explanation: string;
+    /** Null where it is allowed as asked. */
+    readonly whatWouldAllow: string | null;
+  }[];
+  readonly notices: readonly string[];
+}
+
+/** Packages that are kept. */
+export interface PackageList {
+  /** The one used last first. */
+  readonly sets: readonly {
+    readonly id: string;
+    /** What was asked for together. */
+    readonly requested: readonly string[];
+    /** Everything that was installed for it, with versions. */
+    readonly packages: readonly string[];
+    readonly ecosystem: "npm" | "python";
+    /** bun, npm or pip; project/NAME for dependencies of a project. */
+    readonly installedBy: string;
+    /** The interpreter, system, processor and C library that it fits. */
+    readonly platform: string;
+    readonly sizeMb: number;
+    readonly createdAt: string;
+    readonly lastUsedAt: string;
+    readonly inUse: boolean;
+  }[];
+  /** Of all sets together. */
+  readonly sizeMb: number;
+  /** Beyond it those not used for longest are removed. */
+  readonly maxMb: number;
+}
+
+/** What was removed of them. */
+export interface PrunedPackages {
+  readonly removed: readonly {
+    readonly id: string;
+    /** What was asked for together. */
+    readonly requested: readonly string[];
+    /** Everything that was installed for it, with versions. */
+    readonly packages: readonly string[];
+    readonly ecosystem: "npm" | "python";
+    /** bun, npm or pip; project/NAME for dependencies of a project. */
+    readonly installedBy: string;
+    /** The interpreter, system, processor and C library that it fits. */
+    readonly platform: string;
+    readonly sizeMb: number;
+    readonly createdAt: string;
+    readonly lastUsedAt: string;
+    readonly inUse: boolean;
+  }[];
+  /** Of what is left. */
+  readonly sizeMb: number;
+}
+
+/** Engines, what each enforces, and known dangers. */
+export interface DoctorReport {
+  readonly version: string;
+  readonly nodeVersion: string;
+  /** System and architecture, as Node names them. */
+  readonly platform: string;
+  readonly engines: readonly {
+    readonly name: string;
+    /** Whether it answers. */
+    readonly available: boolean;
+    /** Whether it answers and accepts a run that asks for nothing special. */
+    readonly usable: boolean;
+    readonly version?: string | undefined;
+    readonly isolation?: "preload" | "namespaces" | "container" | "vm" | undefined;
+    /** What it can enforce: yes, no, the substitute that stands in, or a kind. */
+    readonly capabilities?: Readonly<Record<string, string>> | undefined;
+    /** Its parts with their versions. */
+    readonly components?:
+      | readonly {
+          readonly name: string;
+          readonly version: string;
+          readonly build?: string | undefined;
+        }[]
+      | undefined;
+    /** How its API is reached, and who named the endpoint. */
+    readonly reachedBy?: string | undefined;
+    /** Why it cannot be used. */
+    readonly reason?: string | undefined;
+    /** What starts or installs it. */
+    readonly howToStart?: string | undefined;
+    readonly findings: readonly {
+      /** danger: a sandbox may be broken out of; warning: look into it; note: know it. */
+      readonly severity: "danger" | "warning" | "note";
+      readonly what: string;
+      readonly why: string;
+      /** What to do about it. */
+      readonly fix: string;
+    }[];
+  }[];
+  readonly chosenEngine: {
+    /** For a request that names no engine. */
+    readonly default: {
+      readonly asked: string;
+      /** Null when none can be used. */
+      readonly engine: string | null;
+      readonly why: string;
+    };
+    /** What auto takes on the command line and in the library. */
+    readonly ownMachine: {
+      readonly asked: string;
+      /** Null when none can be used. */
+      readonly engine: string | null;
+      readonly why: string;
+    };
+    /** What auto takes in container mode, where the embedded engine does not stand in. */
+    readonly containerMode: {
+      readonly asked: string;
+      /** Null when none can be used. */
+      readonly engine: string | null;
+      readonly why: string;
+    };
+  };
+  readonly configuration: {
+    /** Path of the configuration file that was read. */
+    readonly file: string | null;
+    readonly settings: readonly {
+      readonly key: string;
+      /** Environment variable that sets it. */
+      readonly variable: string | null;
+      /** Effective value; secrets are masked. */
+      readonly value: unknown;
+      readonly source: "flag" | "environment" | "file" | "default";
+    }[];
+  };
+}
+
+/** Why a program did not end well, where Glovebox knows. */
+export interface RunError {
+  readonly errorType: string;
+  readonly message: string;
+  /** What can be done about it. */
+  readonly suggestion: string;
+  readonly context: Readonly<Record<string, unknown>>;
+}
+
+/** A file that a program made. */
+export interface Artifact {
+  readonly path: string;
+  readonly sizeBytes: number;
+  readonly mediaType: string;
+  readonly type: "image" | "table" | "text" | "binary";
+  readonly encoding: "utf8" | "base64";
+  readonly content: string;
+  /** Why the content is missing or cut, when it is. */
+  readonly omitted?: string | undefined;
+}
+
+/** Something about a sandbox that its owner should know while it goes on. */
+export interface Alert {
+  readonly containerId: string;
+  readonly timestamp: string;
+  readonly kind: "cpu" | "memory" | "network" | "preview_error" | "oom" | "setuid_files" | "tooling_files";
+  readonly value: number;
+  readonly threshold: number;
+  readonly state: "start" | "end";
+  readonly message: string;
+  readonly suggestion: string;
+}
