@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { publint } from "publint";
@@ -86,31 +86,6 @@ describe("the library in a fresh project", () => {
       packed.consumer,
     );
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
-  });
-
-  it("has types that resolve and refuse a wrong call", () => {
-    const compilerOptions = {
-      module: "nodenext",
-      target: "es2024",
-      lib: ["es2024", "esnext.disposable"],
-      types: ["node"],
-      strict: true,
-      noEmit: true,
-    };
-    writeFileSync(join(packed.consumer, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["*.ts"] }));
-    const lines = [
-      ...packed.subpaths.map((path, index) => `import * as m${index} from "${path.replace(/^\./, "glovebox")}";`),
-      `await using glovebox = await m0.createGlovebox({ engine: "auto" });`,
-      `const { outcome } = await glovebox.execute({ language: "python", code: "print(1)" });`,
-      `export const text: string = outcome;`,
-      `// @ts-expect-error: the language does not exist`,
-      `await glovebox.execute({ language: "cobol", code: "" });`,
-      `export const all = [${packed.subpaths.map((_, index) => `m${index}`).join(", ")}];`,
-    ];
-    writeFileSync(join(packed.consumer, "use.ts"), lines.join("\n"));
-    const tsc = join(projectFolder, "node_modules", "typescript", "bin", "tsc");
-    const { status, stdout } = run(process.execPath, [tsc, "-p", ".", "--pretty", "false"], packed.consumer);
-    expect({ status, stdout }).toEqual({ status: 0, stdout: "" });
   });
 });
 

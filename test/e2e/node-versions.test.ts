@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { Client } from "@modelcontextprotocol/client";
@@ -10,14 +10,12 @@ import { getProgram, openNetworkScene } from "../helpers/network-scene.ts";
 import { useGlovebox } from "../helpers/open-glovebox.ts";
 import { PackageRegistry } from "../helpers/package-registry.ts";
 import { runCommand, type CommandResult } from "../helpers/run-command.ts";
-import { PackedPackage, run } from "../package/packed-package.ts";
-
-/** Lines of Node that Glovebox supports (SPEC UI3); `engines` in package.json names the first. */
-const versions = [22, 24, 26] as const;
+import { installNodes, nodeIn, nodeVersions } from "../package/node-versions.ts";
+import { PackedPackage } from "../package/packed-package.ts";
 
 const folder = mkdtempSync(path.join(tmpdir(), "glovebox-nodes-"));
 /** Before the registry of the tests takes the place of the machine's own. */
-const problem = installNodes();
+const problem = installNodes(folder);
 /** As users have it: a checkout's sources are for its own Node. */
 const built = new PackedPackage();
 const mainFile = path.join(built.folder, "dist/cli/main.js");
@@ -33,19 +31,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** Why there are none; null when there are. */
-function installNodes(): string | null {
-  const specs = versions.map((version) => `node-${version}@npm:node-${process.platform}-${process.arch}@${version}`);
-  writeFileSync(path.join(folder, "package.json"), JSON.stringify({ private: true }));
-  try {
-    run("npm", ["install", "--no-audit", "--no-fund", "--prefer-offline", ...specs], folder);
-    return null;
-  } catch (error) {
-    return `Node cannot be installed: ${String(error).slice(0, 300)}`;
-  }
-}
-
-describe.each(versions)("under Node %i", (version) => {
+describe.each(nodeVersions)("under Node %i", (version) => {
   useGlovebox("local");
   beforeEach((context) => {
     if (problem === null) return;
@@ -53,7 +39,7 @@ describe.each(versions)("under Node %i", (version) => {
     if (process.env["GLOVEBOX_TEST_REQUIRE"]) throw new Error(problem);
     context.skip(problem);
   });
-  const node = path.join(folder, "node_modules", `node-${version}`, "bin", "node");
+  const node = nodeIn(folder, version);
   const glovebox = (
     argv: readonly string[],
     environment: Readonly<Record<string, string>> = {},

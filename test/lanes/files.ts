@@ -35,6 +35,7 @@ export const rareFiles: readonly string[] = [
   "test/e2e/javascript-runners.test.ts",
   "test/e2e/keys-shares.test.ts",
   "test/e2e/language-turns.test.ts",
+  "test/e2e/library-in-projects.test.ts",
   "test/e2e/library-in-test-runners.test.ts",
   "test/e2e/live-copy.test.ts",
   "test/e2e/log-flood.test.ts",

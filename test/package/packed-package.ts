@@ -83,7 +83,7 @@ export class PackedPackage implements Disposable {
     writeFileSync(join(this.consumer, "package.json"), JSON.stringify({ private: true, type: "module" }));
     mkdirSync(this.folder, { recursive: true });
     run("tar", ["-xzf", join(this.consumer, report.filename), "--strip-components=1", "-C", this.folder]);
-    for (const name of [...Object.keys(this.manifest.dependencies), "@types/node"]) this.#link(name);
+    for (const name of Object.keys(this.manifest.dependencies)) this.#link(name);
     return report.files.map((file) => file.path);
   }
 
