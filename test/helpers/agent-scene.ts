@@ -58,14 +58,19 @@ export interface AgentScene {
 
 /** A Glovebox with the groups `family`, `other` and `main` of another user, and an image whose agent is a shell. */
 export function useAgents(
-  { engine, runtime = {} }: { readonly engine: "docker" | "podman"; readonly runtime?: TestedPlace["runtime"] },
+  {
+    engine,
+    runtime = {},
+  }: { readonly engine: "docker" | "podman" | "apple"; readonly runtime?: TestedPlace["runtime"] },
   agents: Settings = {},
   variables: Readonly<Record<string, string>> = {},
   more: Settings = {},
 ): AgentScene {
   const folder = realpathSync(mkdtempSync(path.join(os.tmpdir(), "glovebox-agents-")));
   const at = (...names: string[]): string => path.join(folder, ...names);
-  const image = `localhost/glovebox-test/agent:${createId("image").replace("_", "-")}`;
+  // Docker's images are there for what stands in for Apple's command, but for those of a registry.
+  const [builder, registry] = engine === "apple" ? ["docker", ""] : [engine, "localhost/"];
+  const image = `${registry}glovebox-test/agent:${createId("image").replace("_", "-")}`;
   const own = { uid: process.getuid?.() === 0 ? groupOwner.uid : (process.getuid?.() ?? 0), gid: groupOwner.gid };
   for (const names of [
     ["groups"],
@@ -92,7 +97,7 @@ export function useAgents(
       const made = `FROM ${testImages.python}\nCOPY entrypoint.sh /app/entrypoint.sh\n`;
       writeFileSync(path.join(context, "Dockerfile"), made);
       // Without its engine each test is skipped, or fails where the engine is required.
-      isBuilt = spawnSync(engine, ["build", "-q", "-t", image, context], { stdio: "pipe" }).status === 0;
+      isBuilt = spawnSync(builder, ["build", "-q", "-t", image, context], { stdio: "pipe" }).status === 0;
     } finally {
       rmSync(context, { recursive: true });
     }
@@ -104,7 +109,7 @@ export function useAgents(
   };
   const glovebox = useGlovebox(engine, { settings, workingDirectory: folder }, runtime);
   afterAll(() => {
-    if (isBuilt) execFileSync(engine, ["rmi", "-f", image], { stdio: "pipe" });
+    if (isBuilt) execFileSync(builder, ["rmi", "-f", image], { stdio: "pipe" });
     rmSync(folder, { recursive: true });
   });
   const logs = (group = "family"): readonly string[] =>

@@ -5,6 +5,7 @@ import { GloveboxError } from "../../../errors/glovebox-error.ts";
 import { divideScratch, watchedScratch, workFolder } from "../../../policy/scratch.ts";
 import type { PlaceOwner } from "../../../sandbox/mounts/open-place.ts";
 import type { SandboxPlan } from "../../../sandbox/sandbox-plan.ts";
+import { canClearSetuidBits } from "../../../sandbox/setuid/clear-setuid-bits.ts";
 import { agentPaths } from "../agent-container.ts";
 import type { AgentMount } from "../folders/agent-mounts.ts";
 import type { AgentSpec } from "./agent-spec.ts";
@@ -80,12 +81,11 @@ export function assertCanHoldAgents(capabilities: Capabilities, engine: EngineNa
  */
 export function setuidWarnings(
   mounts: readonly AgentMount[],
-  specs: readonly MountSpec[],
   { capabilities, engine }: { readonly capabilities: Capabilities; readonly engine: EngineName },
 ): readonly string[] {
   const { setuidRefusal } = capabilities;
   if (setuidRefusal === "yes" || mounts.every(({ readOnly }) => readOnly)) return [];
-  if (setuidRefusal === "no" || specs.some(({ identity }) => (identity?.place ?? null) === null)) {
+  if (setuidRefusal === "no" || mounts.some(({ place }) => !canClearSetuidBits(place))) {
     throw new GloveboxError("UNSUPPORTED", `Engine ${engine} cannot keep setuid files out of a group's folders here.`, {
       suggestion: "Leave oci_runtime out, or choose another engine.",
       context: { engine, missing: "setuidRefusal" },

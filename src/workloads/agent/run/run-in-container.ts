@@ -85,7 +85,7 @@ async function openAndWork(
   const { capabilities, folders, grant, mounts } = ready;
   const { diskBytes, timeoutMs } = spec.limits;
   const specs = await mountSpecs(mounts);
-  const setuid = setuidWarnings(mounts, specs, { capabilities, engine: engine.name });
+  const setuid = setuidWarnings(mounts, { capabilities, engine: engine.name });
   await using scratch = diskScratch.serves(capabilities)
     ? await WatchedScratch.open({ ...dependencies, diskBytes })
     : null;

@@ -27,7 +27,8 @@ export async function lookAtBase(
     {
       kind: "build",
       image: base,
-      limits: { cpus: 1, memoryBytes: 128 * mebibyte, pids: 32 },
+      // Engines whose containers are virtual machines give no less memory.
+      limits: { cpus: 1, memoryBytes: 256 * mebibyte, pids: 32 },
       scratch: [],
       lifetimeMs: 300_000,
     },
