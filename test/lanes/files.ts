@@ -38,6 +38,7 @@ export const rareFiles: readonly string[] = [
   "test/e2e/language-turns.test.ts",
   "test/e2e/library-in-projects.test.ts",
   "test/e2e/library-in-test-runners.test.ts",
+  "test/e2e/library-recipes.test.ts",
   "test/e2e/live-copy.test.ts",
   "test/e2e/log-flood.test.ts",
   "test/e2e/logs-command.test.ts",

@@ -5,7 +5,10 @@ export type CallSignal = typeof globalThis extends { AbortSignal: { prototype: i
 
 /** How to follow a call and give it up. */
 export interface CallOptions {
-  /** Ends the call and what it started; the call then throws CANCELLED. */
+  /**
+   * Ends the call and what it started. A program that had begun has the outcome `cancelled`; every other call, and every
+   * one of a client, throws CANCELLED.
+   */
   readonly signal?: CallSignal | undefined;
   /** Receives what happens meanwhile: the sandbox's id, output, refused connections, progress. Awaited for output. */
   readonly onEvent?: ((event: OperationEvent) => void | Promise<void>) | undefined;
