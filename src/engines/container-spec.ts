@@ -82,7 +82,7 @@ export interface MountSpec {
   readonly readOnly: boolean;
   /**
    * A read-only folder whose files nobody ever changes, outside all scratch: an engine that cannot show files of this
-   * machine gives a copy, which ends with the container. Default false.
+   * machine gives a copy, which ends with the container. Files may be added to it, which a copy does not show. Default false.
    */
   readonly unchanging?: boolean | undefined;
   /**

@@ -19,6 +19,7 @@ import { installFailed } from "./install/install-failed.ts";
 import { PackageCache, type CachedSet, type PackageSetLease } from "./cache/package-cache.ts";
 import { packageEnvironment, packageFolders, type PackageManager } from "./install/package-manager.ts";
 import type { PackageSetKey, PackageSetRecord } from "./cache/package-set.ts";
+import { PackageView, type ViewedSet } from "./cache/package-view.ts";
 import { ProjectSets } from "./project-sets.ts";
 import { runHostTool, type HostRegistries } from "./install/run-host-tool.ts";
 import { runSealedTool } from "./install/run-sealed-tool.ts";
@@ -69,6 +70,8 @@ export interface PackagesRequest {
 /** What a sandbox is given so that its imports resolve; to be disposed of when it has ended. */
 export interface ProvidedPackages extends AsyncDisposable {
   readonly mount: MountSpec;
+  /** The same for a view. */
+  readonly set: ViewedSet;
   readonly environment: Readonly<Record<string, string>>;
   /** The packages asked for in the versions that they have, `lodash@4.17.21` or `requests==2.32.0`. */
   readonly resolved: readonly string[];
@@ -130,12 +133,18 @@ export class Packages {
     return hasPlace && (this.#isConfigured(request) || includesRegistries(request.runNetwork));
   }
 
+  /** An empty folder of packages for a sandbox that is to get more of them while it lives. */
+  async openView(): Promise<PackageView> {
+    return PackageView.open(path.join(await this.#cache.open(), viewsName));
+  }
+
   list(): Promise<readonly CachedSet[]> {
     return this.#cache.list();
   }
 
   /** Removes the sets not used for longest, save those in use, until the rest has the size; default: the limit. */
-  prune(maxBytes: number = this.#options.maxBytes): Promise<readonly CachedSet[]> {
+  async prune(maxBytes: number = this.#options.maxBytes): Promise<readonly CachedSet[]> {
+    await PackageView.sweep(path.join(await this.#cache.open(), viewsName));
     return this.#cache.prune(maxBytes);
   }
 
@@ -185,15 +194,18 @@ export class Packages {
   }
 }
 
+const viewsName = "views";
+
 const outsideWarning =
   "isolation preload: the packages were installed outside a sandbox, by a tool that had this machine's network and files, and without their install scripts.";
 
 function provided(lease: PackageSetLease, ecosystem: Ecosystem, warnings: readonly string[]): ProvidedPackages {
-  const target = packageFolders[ecosystem];
+  const { folder, record } = lease;
   return {
-    mount: { source: lease.folder, target, readOnly: true, unchanging: true },
+    mount: { source: folder, target: packageFolders[ecosystem], readOnly: true, unchanging: true },
+    set: { ecosystem, folder, packages: record.packages },
     environment: packageEnvironment[ecosystem],
-    resolved: resolvedSpecs(lease.record),
+    resolved: resolvedSpecs(record),
     warnings,
     [Symbol.asyncDispose]: () => lease[Symbol.asyncDispose](),
   };

@@ -11,6 +11,9 @@ const registry = await PackageRegistry.start();
 registry.addNpm({ name: "gb-tiny", version: "1.0.0", files: { "index.js": "module.exports = 'tiny';\n" } });
 registry.addNpm({ name: "@gb/scoped", version: "2.0.0", files: { "part.js": "module.exports = 'part';\n" } });
 registry.addWheel({ name: "gb_wheel", version: "1.0", files: { "gb_wheel.py": "name = 'wheel'\n" } });
+for (const [version, word] of Object.entries({ "1.0.0": "one", "2.0.0": "two" })) {
+  registry.addNpm({ name: "gb-two", version, files: { "index.js": `module.exports = '${word}';\n` } });
+}
 const directory = realpathSync(mkdtempSync(path.join(tmpdir(), "glovebox-packages-")));
 afterAll(() => {
   registry[Symbol.dispose]();
@@ -41,19 +44,32 @@ describe.each(engines)('packages: "auto" on %s', (engine) => {
     expect(plain.packages_installed).toBeUndefined();
   });
 
-  it("give a session another sandbox, in which its background processes run no more and new ones have them", async () => {
+  it("join a live session: its sandbox, its background processes and what they import stay", async () => {
     const { processes } = glovebox();
     await glovebox().writeFile({ path: "kept.txt", content: "kept" });
-    const former = await processes.start({ command: ["sh", "-c", "while :; do date >/work/growing; done"] });
+    const former = await processes.start({ command: ["sh", "-c", "while :; do date >/work/growing; sleep 1; done"] });
     const code = 'import tiny from "gb-tiny";\nconsole.log(tiny, await Bun.file("/work/kept.txt").text());';
     const call = await glovebox().runCode({ language: "javascript", code });
-    expect(call).toMatchObject({ stdout: "tiny kept\n", restarted: true, session_id: former.session_id });
-    expect(call.warnings.join()).toContain("background processes have ended");
-    expect((await processes.list()).processes).toMatchObject([{ state: "lost", exit_code: null }]);
-    const { process_id } = await processes.start({ command: ["bun", "-e", code] });
+    expect(call).toMatchObject({ stdout: "tiny kept\n", restarted: false, session_id: former.session_id });
+    registry.forget();
+    const more = `import part from "@gb/scoped/part.js";\nconsole.log(part);\n${code}`;
+    const second = await glovebox().runCode({ language: "javascript", code: more });
+    expect(second).toMatchObject({ stdout: "part\ntiny kept\n", restarted: false, container_id: call.container_id });
+    expect(registry.downloads("gb-tiny")).toBe(0);
+    expect((await processes.list()).processes).toMatchObject([{ state: "running" }]);
+    const { process_id } = await processes.start({ command: ["bun", "-e", more] });
     await expect
       .poll(async () => (await processes.list({ process_id })).processes)
-      .toMatchObject([{ state: "exited", exit_code: 0, stdout: { text: "tiny kept\n" } }]);
+      .toMatchObject([{ state: "exited", exit_code: 0, stdout: { text: "part\ntiny kept\n" } }]);
+  });
+
+  it("give a session another sandbox where a version takes the place of another one", async () => {
+    const older = { language: "javascript", code: 'console.log(require("gb-two"))' } as const;
+    const first = await glovebox().runCode({ ...older, packages: ["gb-two@1.0.0"] });
+    expect(first).toMatchObject({ stdout: "one\n", restarted: false });
+    const second = await glovebox().runCode({ ...older, packages: ["gb-two@2.0.0"] });
+    expect(second).toMatchObject({ stdout: "two\n", restarted: true, packages_installed: ["gb-two@2.0.0"] });
+    expect(second.warnings?.join()).toContain("background processes have ended");
   });
 });
 
@@ -61,7 +77,7 @@ describe.each(places)("the packages of a session on $name", ({ engine, runtime }
   const settings = { images: sessionImages, network: registry.network, packages: { directory } };
   const glovebox = useGlovebox(engine, { settings }, runtime);
 
-  it("are those that its calls import, and its files stay when they need another sandbox", async () => {
+  it("are those that its calls import, linked into its sandbox", async () => {
     const first = await glovebox().runCode({
       ...runtime,
       code: 'import tiny from "gb-tiny";\nawait Bun.write("deep/kept.txt", "kept");\nconsole.log(tiny as string);',
@@ -72,7 +88,7 @@ describe.each(places)("the packages of a session on $name", ({ engine, runtime }
       code: 'import part from "@gb/scoped/part.js";\nimport tiny from "gb-tiny";\nconsole.log(part, tiny, await Bun.file("deep/kept.txt").text());',
     });
     expect(second.stdout, second.stderr).toBe("part tiny kept\n");
-    expect(second).toMatchObject({ restarted: true, session_id: first.session_id });
+    expect(second).toMatchObject({ restarted: false, container_id: first.container_id });
     const late = await glovebox().runCode({ code: "for (;;);", timeout_seconds: 1 });
     expect(late.outcome).toBe("timed_out");
     const third = await glovebox().runCode({ code: 'import tiny from "gb-tiny"; console.log(tiny)' });

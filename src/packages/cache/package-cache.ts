@@ -94,7 +94,7 @@ export class PackageCache {
    * @throws CANCELLED, and what `fill` throws
    */
   async install(key: PackageSetKey, fill: FillFolder, options: InstallOptions = {}): Promise<PackageSetLease> {
-    const root = await this.#open();
+    const root = await this.open();
     const id = packageSetId(key);
     using _ = await takeFileLock({ file: lockFile(root, id), ...options });
     await removeSealed(path.join(root, "old", id));
@@ -108,7 +108,7 @@ export class PackageCache {
 
   /** Every set, the one used last first. */
   async list(): Promise<readonly CachedSet[]> {
-    const root = await this.#open();
+    const root = await this.open();
     const ids = await readdir(path.join(root, "sets"));
     const sets = await Promise.all(ids.map((id) => this.#read(root, id)));
     return sets.filter((set) => set !== null).toSorted((a, b) => b.lastUsedAtMs - a.lastUsedAtMs);
@@ -116,7 +116,7 @@ export class PackageCache {
 
   /** Removes the sets not used for longest until the rest has the size, and what dead processes left; gives those removed. */
   async prune(maxBytes: number): Promise<readonly CachedSet[]> {
-    const root = await this.#open();
+    const root = await this.open();
     await this.#sweep(root);
     const removed: CachedSet[] = [];
     let left = 0;
@@ -157,7 +157,7 @@ export class PackageCache {
    * The announcement is looked for before the set: in the other order a whole removal fits between the two.
    */
   async #use(id: string): Promise<PackageSetLease | null> {
-    const root = await this.#open();
+    const root = await this.open();
     const mark = path.join(root, "uses", `${id}.${createId("use")}`);
     await writeFile(mark, JSON.stringify(this.#options.identity));
     const release = (): Promise<void> => rm(mark, { force: true });
@@ -240,7 +240,7 @@ export class PackageCache {
   }
 
   /** The real path of the cache, whose folders are there. */
-  #open(): Promise<string> {
+  open(): Promise<string> {
     this.#root ??= this.#prepare();
     this.#root.catch(() => (this.#root = undefined));
     return this.#root;

@@ -9,15 +9,19 @@ const [libraryName, startName] = ["lib", "start"];
 export const pythonLibraryFolder = `${pythonSetFolder}/${libraryName}`;
 export const pythonStartFolder = `${pythonSetFolder}/${startName}`;
 
-/** Writes what leads Python to the packages into a set's folder and gives the folder for them, which it makes. */
+/**
+ * Writes what leads Python to the packages into a set's folder and gives the folder for them, which it makes. Whatever our
+ * own umask is: sandboxes read it as another user.
+ */
 export async function layOutPythonSet(folder: string): Promise<string> {
   const [library, start] = [path.join(folder, libraryName), path.join(folder, startName)];
-  await mkdir(library);
-  await mkdir(start);
+  for (const each of [library, start]) {
+    await mkdir(each);
+    await chmod(each, 0o755);
+  }
   const source = new URL("../../../images/python-start/sitecustomize.py", import.meta.url);
   const file = path.join(start, "sitecustomize.py");
   await writeFile(file, await readPackagedScript(source));
-  // Whatever our own umask is: sandboxes read it as another user.
   await chmod(file, 0o444);
   return library;
 }

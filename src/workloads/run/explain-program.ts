@@ -4,6 +4,7 @@ import type { Limits } from "../../policy/limits/limits.ts";
 import type { NetworkPolicy } from "../../policy/network/network.ts";
 import type { Toolchain } from "../program/languages.ts";
 import type { RunnerFile } from "../program/runner-job.ts";
+import { missingModule } from "../program/missing-module.ts";
 import { findSyntaxError } from "../program/syntax/syntax-error.ts";
 import { syntaxFailure } from "../program/syntax/syntax-failure.ts";
 import type { JudgedRun } from "./conclude-run.ts";
@@ -47,5 +48,6 @@ function explainFailedProgram(
   if (networkReport.isLost) return explainLostProxy();
   const stderr = end.stderr.text();
   const found = findSyntaxError({ toolchain, stderr, exitCode: end.exitCode ?? 0, files, folder });
-  return found === null ? explainFailure(stderr, network.kind) : syntaxFailure(found);
+  if (found !== null) return syntaxFailure(found);
+  return missingModule(toolchain, stderr) ?? explainFailure(stderr, network.kind);
 }

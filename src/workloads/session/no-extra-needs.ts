@@ -1,4 +1,5 @@
 import { openSessionSandbox, prepareSessionSandbox, type OpenSessionOptions } from "./open-session-sandbox.ts";
+import { growPackages } from "./packages/grow-packages.ts";
 import type { SessionSettings } from "./session-call.ts";
 import type { SandboxNeeds } from "./sandbox-needs.ts";
 
@@ -6,6 +7,7 @@ import type { SandboxNeeds } from "./sandbox-needs.ts";
 export function noExtraNeeds(settings: SessionSettings, options: OpenSessionOptions): SandboxNeeds {
   return {
     missing: () => Promise.resolve(null),
+    grow: (live, packages, caller) => growPackages(live, packages, settings, options, caller),
     prepare: (packages, caller) => prepareSessionSandbox(settings, packages, options, caller),
     open: (packages, caller) => openSessionSandbox(settings, packages, options, caller),
   };

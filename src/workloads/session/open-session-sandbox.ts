@@ -1,5 +1,7 @@
 import type { Engine } from "../../engines/engine.ts";
+import type { Capabilities } from "../../engines/capabilities.ts";
 import type { Packages, ProvidedPackages } from "../../packages/packages.ts";
+import { isWall } from "../../policy/isolation.ts";
 import type { NetworkPolicy } from "../../policy/network/network.ts";
 import type { Ecosystem } from "../../policy/package-specs.ts";
 import { sessionProfile } from "../../policy/session-profile.ts";
@@ -8,7 +10,7 @@ import type { EnsureImageOptions, NeededImage } from "../program/ensure-image.ts
 import { planOf } from "../program/plan-of.ts";
 import type { OpenLargeScratch } from "../run/disk/open-large-scratch.ts";
 import type { WatchedScratch } from "../run/disk/watched-scratch.ts";
-import { SandboxPackages } from "./packages/sandbox-packages.ts";
+import { ecosystems, SandboxPackages } from "./packages/sandbox-packages.ts";
 import type { SessionSettings } from "./session-call.ts";
 import type { SessionPackages } from "./packages/session-packages.ts";
 import { SessionSandbox } from "./session-sandbox.ts";
@@ -30,7 +32,7 @@ export type ProvideImage = (
 export interface OpenSessionOptions {
   readonly sandboxes: Sandboxes;
   readonly provideImage: ProvideImage;
-  readonly packages: Pick<Packages, "provide">;
+  readonly packages: Pick<Packages, "provide" | "openView" | "installsFor">;
   readonly openLargeScratch: OpenLargeScratch;
   /** What the programs of the call that it is opened for may reach. */
   readonly runNetwork: NetworkPolicy;
@@ -40,39 +42,56 @@ export interface OpenSessionOptions {
 /** After it any sweep may take a session's sandbox, whoever its owner is: 7 days. */
 const lifetimeMs = 7 * 24 * 3_600_000;
 
-const ecosystems: readonly Ecosystem[] = ["npm", "python"];
-
 /**
  * Has the image and the packages of a sandbox there, before it takes a place.
  * @throws IMAGE_UNAVAILABLE, PACKAGE_INSTALL_FAILED, POLICY_DENIED, UNSUPPORTED, CANCELLED
  */
 export async function prepareSessionSandbox(
-  { engine, image, imageDemanded, ociRuntime }: SessionSettings,
+  settings: SessionSettings,
   specs: SessionPackages,
-  { provideImage, packages, runNetwork, listener }: OpenSessionOptions,
+  options: OpenSessionOptions,
   caller: Caller,
 ): Promise<SandboxPackages> {
+  const { engine, image, imageDemanded, ociRuntime } = settings;
+  const { provideImage, packages, runNetwork, listener } = options;
   const { signal } = caller;
   await provideImage({ image, imageDemanded }, engine, { ...listener, signal });
   const capabilities = await engine.capabilities({ signal, ociRuntime });
-  const provided: Partial<Record<Ecosystem, ProvidedPackages>> = {};
-  const held = new SandboxPackages(specs, provided);
+  const canGrow = capabilities.hostPaths && isWall(capabilities.isolation);
+  const hasMore = packages.installsFor({ capabilities, image, runNetwork });
+  const held = new SandboxPackages(specs, canGrow && hasMore ? await packages.openView() : null);
   try {
     for (const ecosystem of ecosystems) {
       if (specs[ecosystem].length === 0) continue;
-      const javascript = capabilities.javascript ?? "bun";
-      const interpreter = ecosystem === "python" ? "python" : javascript;
-      provided[ecosystem] = await packages.provide(
-        { engine, capabilities, image, ociRuntime, runNetwork, interpreter, ecosystem, specs: specs[ecosystem] },
-        caller,
-        listener.onPackages,
-      );
+      const more = { ecosystem, specs: specs[ecosystem], capabilities };
+      await held.add(ecosystem, await provideMore(settings, more, options, caller));
     }
   } catch (error) {
     await held[Symbol.asyncDispose]();
     throw error;
   }
   return held;
+}
+
+/** Packages of one language for a session's sandbox. @throws what `Packages.provide` throws */
+export function provideMore(
+  { engine, image, ociRuntime }: SessionSettings,
+  { ecosystem, specs, capabilities }: MorePackages,
+  { packages, runNetwork, listener }: OpenSessionOptions,
+  caller: Caller,
+): Promise<ProvidedPackages> {
+  const interpreter = ecosystem === "python" ? "python" : (capabilities.javascript ?? "bun");
+  return packages.provide(
+    { engine, capabilities, image, ociRuntime, runNetwork, interpreter, ecosystem, specs },
+    caller,
+    listener.onPackages,
+  );
+}
+
+export interface MorePackages {
+  readonly ecosystem: Ecosystem;
+  readonly specs: readonly string[];
+  readonly capabilities: Capabilities;
 }
 
 /** A fresh sandbox for a session, which holds its packages. @throws CAPACITY, CANCELLED, and what the engine throws */

@@ -26,7 +26,7 @@ import type { Session } from "./session.ts";
 export interface SessionDependencies {
   readonly sandboxes: Sandboxes;
   readonly provideImage: ProvideImage;
-  readonly packages: Pick<Packages, "provide" | "installsFor">;
+  readonly packages: Pick<Packages, "provide" | "openView" | "installsFor">;
   readonly findImports: FindImports;
   readonly logger: Logger;
   /** Cap of each output stream in bytes (SPEC OU3). */

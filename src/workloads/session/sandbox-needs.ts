@@ -14,6 +14,8 @@ export interface SandboxNeeds {
     live: SessionSandbox | null,
     caller: Caller,
   ): Promise<SessionPackages | null | undefined>;
+  /** Gives the live sandbox these packages; false when only another one can have them. */
+  grow(live: SessionSandbox, packages: SessionPackages, caller: Caller): Promise<boolean>;
   /** Gets ready what the sandbox needs, while the former one still lives. */
   prepare(packages: SessionPackages, caller: Caller): Promise<SandboxPackages>;
   /** Makes the sandbox. */

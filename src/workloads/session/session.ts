@@ -205,6 +205,10 @@ export class Session {
       missing = (await needs.missing(this.#packages, this.#container.live, caller)) ?? null;
     }
     const present = this.#container.live;
+    if (missing !== null && present !== null && (await needs.grow(present, missing, caller))) {
+      this.#packages = missing;
+      missing = null;
+    }
     if (missing !== null || present === null) {
       const prepared = await needs.prepare(missing ?? this.#packages, caller);
       try {

@@ -1,0 +1,27 @@
+import { GloveboxError } from "../../errors/glovebox-error.ts";
+import { npmPackage } from "../../packages/javascript/npm-package.ts";
+import { pythonPackage } from "../../packages/python/python-package.ts";
+import type { Toolchain } from "./languages.ts";
+
+/** How an interpreter says what it could not import. */
+const words: Readonly<Record<Toolchain, RegExp>> = {
+  python: /^ModuleNotFoundError: No module named '([^'\n]+)'$/gm,
+  node: /^(?:Uncaught )?Error(?: \[ERR_MODULE_NOT_FOUND\])?: Cannot find (?:package|module) '([^'\n]+)'/gm,
+  bun: /^error: Cannot find (?:package|module) ['"]([^'"\n]+)['"]/gm,
+};
+/** Of Node an uncaught error is told with the stack of what required it. */
+const maxLines = 40;
+
+/** The error of a program that ended because a package is not there, or null; `stderr` is the program's own words. */
+export function missingModule(toolchain: Toolchain, stderr: string): GloveboxError | null {
+  const tail = stderr.trimEnd().split(/\r?\n/).slice(-maxLines).join("\n");
+  const module = [...tail.matchAll(words[toolchain])].at(-1)?.[1];
+  if (module === undefined) return null;
+  const isPython = toolchain === "python";
+  const name = isPython ? pythonPackage(module) : npmPackage(module);
+  if (name === null) return null;
+  return new GloveboxError("NOT_FOUND", `The program imports ${module}, which is not installed: package ${name}.`, {
+    suggestion: `Ask for packages: "auto", which installs what the code imports, or for packages: ["${name}"]; a file of your own must be sent along.`,
+    context: { module, package: name, field: "packages" },
+  });
+}
