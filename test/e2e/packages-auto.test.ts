@@ -35,6 +35,28 @@ describe.each(engines)('packages: "auto" on %s', (engine) => {
     expect(response.packages_installed).toEqual(["@gb/scoped@2.0.0", "gb-tiny@1.0.0"]);
   });
 
+  it.each(["javascript", "typescript"] as const)(
+    "are those of npm: specifiers, in their versions, in %s",
+    async (language) => {
+      const code =
+        'import part from "npm:@gb/scoped@2.0.0/part.js";\nimport two from "npm:gb-two@1.0.0";\nconsole.log(part, two);';
+      const answers = await Promise.all([
+        glovebox().execute({ language, packages: "auto", code }),
+        glovebox().runCode({ language, code }),
+      ]);
+      for (const { stdout, stderr, packages_installed } of answers) {
+        expect(stdout, stderr).toBe("part one\n");
+        expect(packages_installed).toEqual(["@gb/scoped@2.0.0", "gb-two@1.0.0"]);
+      }
+      const without = await glovebox().execute({ language, packages: [], code });
+      expect(without.error).toMatchObject({
+        error_type: "NOT_FOUND",
+        message: expect.stringContaining("@gb/scoped"),
+        suggestion: expect.stringContaining('packages: "auto"'),
+      });
+    },
+  );
+
   it("are Python's, too, and none where none are imported", async () => {
     const python = { language: "python", packages: "auto" } as const;
     const response = await glovebox().execute({ ...python, code: "import json, gb_wheel\nprint(gb_wheel.name)" });

@@ -17,6 +17,22 @@ import { sessionImages } from "../helpers/test-images.ts";
 const registry = await PackageRegistry.start();
 registry.addNpm({ name: "gb-true", version: "1.0.0", files: { "index.js": "module.exports = 'true';\n" } });
 registry.addWheel({ name: "gb_wheel", version: "1.0", files: { "gb_wheel/__init__.py": "word = 'true'\n" } });
+registry.addNpm({
+  name: "gb-link",
+  version: "1.0.0",
+  files: { "index.js": "module.exports = 'link';\n" },
+  links: { out: "/etc", "out.js": "../gb-true/index.js", node_modules: ".." },
+});
+registry.addWheel({
+  name: "gb_overlap",
+  version: "1.0",
+  files: {
+    "gb_overlap.py": "word = 'overlap'\n",
+    "gb_wheel/__init__.py": "word = 'poison'\n",
+    "gb_wheel/planted.py": "",
+    "json/__init__.py": "word = 'poison'\n",
+  },
+});
 const folder = realpathSync(mkdtempSync(path.join(tmpdir(), "glovebox-packages-")));
 afterAll(() => {
   registry[Symbol.dispose]();
@@ -137,5 +153,51 @@ describe.each(engines)("the packages of sessions on %s", (engine) => {
     ];
     for (const next of await Promise.all(nexts)) expect(next).toMatchObject({ outcome: "completed", stdout: "true\n" });
     expect(registry.downloads("gb")).toBeLessThanOrEqual(1);
+  });
+
+  it("have no link that leads out of a package", async () => {
+    const where: Session = { principal: "one", connection: "link" };
+    const code = `import fs from "node:fs";
+import word from "gb-link";
+import other from "gb-true";
+const entries = fs.readdirSync("/node_modules", { withFileTypes: true, recursive: true });
+console.log(word, other, entries.filter((entry) => !entry.isFile() && !entry.isDirectory()).length);
+console.log(fs.existsSync("/node_modules/gb-link/out"), fs.existsSync("/node_modules/gb-link/node_modules"));`;
+    const seen = await call(platform, where, { language: "typescript", packages: ["gb-link", "gb-true"], code });
+    expect(seen.stdout, seen.stderr).toBe("link true 0\nfalse false\n");
+  });
+
+  it("keep what is imported already from a package that brings files of its names", async () => {
+    const python = { language: "python", ...(engine === "local" ? {} : { image: sessionImages.python }) } as const;
+    const where: Session = { principal: "one", connection: "overlap" };
+    const code = "import gb_wheel, json\nprint(gb_wheel.word, json.dumps(1))";
+    const first = await call(platform, where, { ...python, packages: ["gb_wheel"], code });
+    expect(first).toMatchObject({ stdout: "true 1\n" });
+    const second = await call(platform, where, {
+      ...python,
+      packages: ["gb_overlap"],
+      code: `import gb_overlap\nprint(gb_overlap.word)\n${code}`,
+    });
+    expect(second).toMatchObject({ stdout: "overlap\ntrue 1\n", container_id: first.container_id });
+    const neighbour = { principal: "one", connection: "beside overlap" };
+    const list = `${code}\nimport os\nprint(sorted(os.listdir(os.path.dirname(gb_wheel.__file__))))`;
+    expect(await call(platform, neighbour, { ...python, packages: ["gb_wheel"], code: list })).toMatchObject({
+      stdout: "true 1\n['__init__.py', '__pycache__']\n",
+    });
+  });
+
+  it("cannot be written where they were linked into a live sandbox, nor through what is linked later", async () => {
+    const { packages, use, poison } = languages.typescript;
+    const where: Session = { principal: "one", connection: "late" };
+    const first = await call(platform, where, { language: "typescript", packages: [], code: "console.log(1)" });
+    const poisoned = await call(platform, where, { language: "typescript", packages: [...packages], code: poison });
+    expect(poisoned).toMatchObject({ stdout: "tried true\n", container_id: first.container_id });
+    const beside =
+      'const fs = require("fs");\nfor (const file of ["/node_modules/new.js", "/site-packages/lib/new.py", "/site-packages/start/sitecustomize.py"]) { try { fs.writeFileSync(file, ""); console.log("DONE", file); } catch {} }\nconsole.log("tried");';
+    const written = await call(platform, where, { language: "javascript", packages: [], code: beside });
+    expect(written).toMatchObject({ stdout: "tried\n" });
+    const neighbour = { principal: "two", connection: "beside late" };
+    const importing = { language: "typescript", packages: [...packages], code: use };
+    expect(await call(platform, neighbour, importing)).toMatchObject({ stdout: "true\n" });
   });
 });

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -13,6 +13,8 @@ interface TestPackage {
   readonly version: string;
   readonly files: Readonly<Record<string, string>>;
   readonly scripts?: Readonly<Record<string, string>>;
+  /** Of npm's: symbolic links by their paths, with what they lead to. */
+  readonly links?: Readonly<Record<string, string>>;
   /** Of a wheel: what it says it needs. */
   readonly requires?: string;
 }
@@ -79,9 +81,10 @@ export class PackageRegistry implements Disposable {
     this.#server.forget();
   }
 
-  addNpm({ name, version, files, scripts }: TestPackage): void {
+  addNpm({ name, version, files, scripts, links = {} }: TestPackage): void {
     const folder = mkdtempSync(path.join(this.#folder, "npm-"));
     write(path.join(folder, "package"), { "package.json": JSON.stringify({ name, version, scripts }), ...files });
+    for (const [at, target] of Object.entries(links)) symlinkSync(target, path.join(folder, "package", at));
     const file = `${name.replace("/", "-")}-${version}.tgz`;
     const tarball = execFileSync("tar", ["-czf", "-", "-C", folder, "package"], { maxBuffer: 2 ** 30 });
     this.#files.set(file, tarball);

@@ -62,6 +62,7 @@ export const rareFiles: readonly string[] = [
   "test/e2e/preview-command.test.ts",
   "test/e2e/preview-frameworks.test.ts",
   "test/e2e/project-growth.test.ts",
+  "test/e2e/python-packages.test.ts",
   "test/e2e/registries.test.ts",
   "test/e2e/remote-sandboxes.test.ts",
   "test/e2e/session-crash.test.ts",

@@ -113,11 +113,12 @@ export class PackageView implements AsyncDisposable {
   }
 }
 
-/** The lock's file goes before the lock does, and no other view ever has its name. */
+/** The lock's files go before the lock does, and no other view ever has their names. */
 async function removeView(root: string, lock: Disposable): Promise<void> {
   try {
     await rm(root, { recursive: true, force: true });
-    await rm(`${root}${lockEnding}`, { force: true });
+    // SQLite may have written the second beside the lock.
+    for (const ending of [lockEnding, `${lockEnding}-journal`]) await rm(`${root}${ending}`, { force: true });
   } finally {
     lock[Symbol.dispose]();
   }

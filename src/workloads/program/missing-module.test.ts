@@ -5,8 +5,12 @@ describe("missingModule", () => {
   it.each([
     ["python", "Traceback\n  File\nModuleNotFoundError: No module named 'yaml'\n", "PyYAML"],
     ["python", "ModuleNotFoundError: No module named 'google.cloud.storage'", "google-cloud-storage"],
-    ["node", "node:internal\n\nError: Cannot find module 'lodash/get'\nRequire stack:\n- /work/main.js\n    at x\n", "lodash"],
-    ["node", "Error [ERR_MODULE_NOT_FOUND]: Cannot find package '@a/b' imported from /work/main.mjs\n    at y", "@a/b"],
+    [
+      "node",
+      "node:internal\n\nError: Cannot find module 'lodash/get'\nRequire stack:\n- /app/main.js\n    at x\n",
+      "lodash",
+    ],
+    ["node", "Error [ERR_MODULE_NOT_FOUND]: Cannot find package '@a/b' imported from /app/main.mjs\n    at y", "@a/b"],
     ["bun", "error: Cannot find package 'zod' from '/code/main.ts'\n\nBun v1.4.5 (Linux x64)", "zod"],
     ["bun", "error: Cannot find package 'npm:ms@2.1.2' from '/code/main.ts'", "ms@2.1.2"],
   ] as const)("names the package that %s misses", (toolchain, stderr, name) => {

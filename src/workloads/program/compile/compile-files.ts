@@ -3,6 +3,7 @@ import type { CheckedContextFile } from "../../../policy/request/context-files.t
 import { needsCompiling, type Toolchain } from "../languages.ts";
 import type { RunnerFile } from "../runner-job.ts";
 import type { SourcePlace } from "../syntax/source-place.ts";
+import { withPlainSpecifiers } from "./npm-specifiers.ts";
 import type { CompileTypeScript } from "./typescript-compiler.ts";
 
 /** The files as the runner takes them, or the first place that is not valid. */
@@ -16,14 +17,15 @@ export async function compileFiles(
 ): Promise<CompiledFiles> {
   const ready: RunnerFile[] = [];
   // One after another: each is a process of its own, and nearly always there is only one.
-  for (const { path, content } of files) {
+  for (const { path, content: written } of files) {
+    const content = withPlainSpecifiers(path, written);
     if (!needsCompiling(toolchain, path)) {
       ready.push({ path, content });
       continue;
     }
     const compilation = await compile({ path, content }, { signal });
     if ("syntaxError" in compilation) return { syntaxError: compilation.syntaxError };
-    ready.push({ path, content, compiled: compilation.code });
+    ready.push({ path, content: written, compiled: compilation.code });
   }
   return { files: ready };
 }
