@@ -2,6 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { installAppleCli, type AppleCli } from "../apple-cli/install.ts";
 import { groupOwner, success, useAgents } from "../helpers/agent-scene.ts";
+import { owner, useEnvironments } from "../helpers/environment-scene.ts";
 import { failureOf } from "../helpers/failure-of.ts";
 import { useGlovebox } from "../helpers/open-glovebox.ts";
 import { testImages } from "../helpers/test-images.ts";
@@ -42,6 +43,45 @@ describe("an agent over Apple's command", () => {
     expect(readFileSync(at("groups", "family", "made"), "utf8")).toBe("made\n");
     expect(statSync(at("groups", "family", "made"))).toMatchObject(groupOwner);
     expect(readFileSync(at(result.log), "utf8")).not.toContain(key);
+    expect(await left()).toEqual([]);
+  });
+});
+
+describe("an agent over Apple's command whose network is dead", () => {
+  const { run } = useAgents({ engine: "apple" });
+
+  it("runs once more after the service was restarted", async () => {
+    const since = (await cli.calls()).length;
+    const failOnce = "[ -e tried ] || { touch tried; echo 'connect ETIMEDOUT 192.0.2.1:443' >&2; exit 1; }";
+    expect(await run(`${failOnce}; ${success("second time")}`)).toMatchObject({
+      status: "success",
+      result: "second time",
+    });
+    const calls = (await cli.calls()).slice(since).map(({ words }) => words.slice(0, 2).join(" "));
+    expect(calls.filter((words) => /^system st(?:art|op)$/.test(words))).toEqual(["system stop", "system start"]);
+    expect(await left()).toEqual([]);
+  });
+});
+
+describe("an environment over Apple's command", () => {
+  const { open, at } = useEnvironments("apple");
+
+  it("has its project, and as much disk as it was given", async () => {
+    await using env = await open({ project_root: "project", read_only_root: true, limits: { disk_mb: 4_096 } });
+    const room = "df -m /tmp | awk 'END { print ($2 > 800 && $2 <= 1024) }'";
+    const result = await env.sh(`id -u; ${room}; echo made >made; touch /new || echo read-only`);
+    expect(result).toMatchObject({ exit_code: 0, stdout_tail: `${owner.uid}\n1\nread-only\n` });
+    expect(statSync(at("project", "made"))).toMatchObject(owner);
+    await env.environments.destroy({ env_id: env.id });
+    expect(await left()).toEqual([]);
+  });
+
+  it("is refused a root that it could write to without a limit, with what it can have instead", async () => {
+    const root = await failureOf(open({ project_root: "project" }), "UNSUPPORTED");
+    expect(root).toMatchObject({ suggestion: expect.stringContaining("read_only_root") });
+    const request = { project_root: "project", read_only_root: true, setup_commands: [["touch", "/made"]] };
+    const setup = await failureOf(open(request), "UNSUPPORTED");
+    expect(setup).toMatchObject({ suggestion: expect.stringContaining("use an image that has") });
     expect(await left()).toEqual([]);
   });
 });

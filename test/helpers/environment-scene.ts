@@ -33,7 +33,7 @@ export interface EnvironmentScene {
 }
 
 /** A Glovebox for the tests of a `describe`, whose working directory has a folder `project` of the owner. */
-export function useEnvironments(engine: "docker" | "podman"): EnvironmentScene {
+export function useEnvironments(engine: "docker" | "podman" | "apple"): EnvironmentScene {
   const workingDirectory = realpathSync(mkdtempSync(path.join(os.tmpdir(), "glovebox-test-")));
   const at = (...names: string[]): string => path.join(workingDirectory, ...names);
   mkdirSync(at("project"));
