@@ -33,7 +33,7 @@ beforeAll(() => {
 describe("the published files", () => {
   it("are the compiled code, the runners, the documents, and nothing else", () => {
     const allowed =
-      /^(dist\/.+\.(js|d\.ts)|dist\/LICENCES\.txt|dist\/console\/console\.css|images\/.+|docs\/.+\.md|README\.md|LICENSE|CHANGELOG\.md|package\.json)$/;
+      /^(dist\/.+\.(js|d\.ts)|dist\/LICENCES\.txt|dist\/console\/console\.css|images\/.+|docs\/.+\.md|docs\/first-run\.svg|README\.md|LICENSE|CHANGELOG\.md|package\.json)$/;
     expect(packed.files.filter((path) => !allowed.test(path))).toEqual([]);
     expect(packed.files).toEqual(
       expect.arrayContaining([

@@ -107,6 +107,11 @@ export const commandTable: readonly CommandRow[] = [
     load: async () => (await import("./commands/packages-command.ts")).addPackagesCommand,
   },
   {
+    name: "completion",
+    description: "Print what makes bash, zsh or fish complete commands and options.",
+    load: async () => (await import("./completion/completion-command.ts")).addCompletionCommand,
+  },
+  {
     name: "doctor",
     description: "Show which engines can be used here, what each enforces, known dangers and the configuration.",
     load: async () => (await import("./commands/doctor-command.ts")).addDoctorCommand,

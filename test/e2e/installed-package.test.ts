@@ -55,7 +55,7 @@ beforeAll(() => {
   const { filename } = packInto(base);
   writeFileSync(path.join(project, "package.json"), JSON.stringify({ private: true }));
   try {
-    // As the README says, but for the registry's name of it.
+    // As the README says, for one project.
     run("npm", ["install", "--no-audit", "--no-fund", path.join("..", filename)], project);
   } catch (error) {
     problem = `the packages that it needs cannot be installed: ${String(error).slice(0, 300)}`;
@@ -94,7 +94,7 @@ async function useServer({ command, args }: Entry, cwd: string): Promise<unknown
 
 const answer = { outcome: "completed", stdout: "42\n", engine: "local" };
 
-/** `npx glovebox mcp install` as it stands in the README, for a user whose home is new. */
+/** `npx glovebox mcp install`, for a user whose home is new. */
 function install(...argv: readonly string[]): { readonly file: string } {
   const set = Object.entries({ ...environment(), XDG_CONFIG_HOME: "" }).map(([name, value]) => `${name}=${value}`);
   const output = run("env", [...set, "npx", "glovebox", "mcp", "install", ...argv, "--json"], project);
@@ -111,17 +111,17 @@ it("a project's file holds what others can start too", async () => {
   const { file } = install("claude-code", "--project");
   expect(file).toBe(path.join(project, ".mcp.json"));
   const entry = under("mcpServers")(readFileSync(file, "utf8"));
-  expect(entry).toMatchObject({ command: "npx", args: ["-y", "glovebox", "mcp"] });
+  expect(entry).toMatchObject({ command: "npx", args: ["--no", "glovebox@0.1.0", "mcp"] });
   expect(await useServer(entry, project)).toMatchObject(answer);
 });
 
-const readme = readFileSync(path.join(projectFolder, "README.md"), "utf8");
+const page = readFileSync(path.join(projectFolder, "docs/mcp.md"), "utf8");
 
 it.each([
   ["json", under("mcpServers")],
   ["toml", under("mcp_servers", parseToml)],
-] as const)("the README's %s for clients works in the folder of the installation", async (language, read) => {
-  const blocks = [...readme.matchAll(/```(\w+)\n([\s\S]*?)```/g)].filter(([, found]) => found === language);
+] as const)("the %s of docs/mcp.md for clients works in the folder of the installation", async (language, read) => {
+  const blocks = [...page.matchAll(/```(\w+)\n([\s\S]*?)```/g)].filter(([, found]) => found === language);
   const block = blocks.map(([, , text = ""]) => text).find((text) => /mcp_?servers/i.test(text));
-  expect(await useServer(read(block ?? missing("the README")), project)).toMatchObject(answer);
+  expect(await useServer(read(block ?? missing("docs/mcp.md")), project)).toMatchObject(answer);
 });

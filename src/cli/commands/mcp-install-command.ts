@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { readHost } from "../../config/host/host.ts";
 import { ownCommand } from "../../config/host/own-command.ts";
+import { readPackageVersion } from "../../config/host/package-version.ts";
 import type { ServerCommand } from "../../mcp/install/client.ts";
 import { mcpClients } from "../../mcp/install/clients.ts";
 import { clientOf, entryText, planInstall, writeInstall } from "../../mcp/install/install-server.ts";
@@ -35,7 +36,7 @@ async function install(name: string, options: InstallOptions, io: CommandIo): Pr
   const { project = false, print, engine, json, tools } = options;
   if (tools !== undefined) parseProfiles(tools);
   const host = readHost();
-  const own = ownCommand({ ...host, portable: project });
+  const own = ownCommand({ ...host, portable: project, version: readPackageVersion() });
   const command: ServerCommand = {
     command: own.command,
     args: [

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { ownCommand } from "./own-command.ts";
 
-const node = { platform: "linux", executable: "/usr/bin/node", portable: false } as const;
-const windows = { platform: "win32", executable: String.raw`C:\node.exe`, portable: false } as const;
+const node = { platform: "linux", executable: "/usr/bin/node", portable: false, version: "1.2.3" } as const;
+const windows = { ...node, platform: "win32", executable: String.raw`C:\node.exe` } as const;
 const installed = "file:///app/node_modules/glovebox/dist/config/host/own-command.js";
-const npx = { command: "npx", args: ["-y", "glovebox"] };
+const npx = { command: "npx", args: ["--no", "glovebox@1.2.3"] };
 
 describe("ownCommand", () => {
   it("is the path of a checkout, also for others", () => {
@@ -27,11 +27,11 @@ describe("ownCommand", () => {
     });
   });
 
-  it("is the published name where others read it too", () => {
+  it("is what a project has installed where others read it too, and of that version alone", () => {
     expect(ownCommand({ ...node, portable: true }, installed)).toEqual(npx);
     expect(ownCommand({ ...windows, portable: true }, "file:///C:/app/dist/config/host/own-command.js")).toEqual({
       command: "cmd",
-      args: ["/c", "npx", "-y", "glovebox"],
+      args: ["/c", "npx", "--no", "glovebox@1.2.3"],
     });
   });
 
@@ -40,7 +40,7 @@ describe("ownCommand", () => {
     "file:///home/me/.cache/pnpm/dlx/ab/node_modules/glovebox/dist/config/host/own-command.js",
     "file:///tmp/xfs-1/dlx-77/node_modules/glovebox/dist/config/host/own-command.js",
     "file:///tmp/bunx-0-glovebox@latest/node_modules/glovebox/dist/config/host/own-command.js",
-  ])("is the published name when it was fetched for one run: %s", (here) => {
-    expect(ownCommand(node, here)).toEqual(npx);
+  ])("is refused when it was fetched for one run: %s", (here) => {
+    expect(() => ownCommand(node, here)).toThrow(/fetched for one run/);
   });
 });

@@ -48,7 +48,7 @@ describe("the clients", () => {
   });
 
   it("are told of the server in their own form", () => {
-    const command = { command: "npx", args: ["-y", "glovebox", "mcp"] };
+    const command = { command: "npx", args: ["--no", "glovebox@1.2.3", "mcp"] };
     for (const client of mcpClients) {
       expect(entryText(client, command)).toMatch(/"?glovebox"?/);
       expect(entryText(client, command)).toContain("npx");

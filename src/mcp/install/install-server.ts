@@ -80,7 +80,7 @@ export function clientOf(name: string): McpClient {
   if (client !== undefined) return client;
   const meant = nearest(name, known);
   throw new GloveboxError("INVALID_REQUEST", `No client is known as ${JSON.stringify(name)}.`, {
-    suggestion: `${meant === null ? "" : `Did you mean ${meant}? `}Known are ${known.join(", ")}. For another one, configure the command \`npx -y glovebox mcp\`.`,
+    suggestion: `${meant === null ? "" : `Did you mean ${meant}? `}Known are ${known.join(", ")}. For another one, configure the command \`glovebox mcp\`.`,
     context: { client: name, clients: known },
   });
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { mergeJson } from "./merge-json.ts";
 
 const keys = ["mcpServers", "glovebox"];
-const entry = { command: "npx", args: ["-y", "glovebox", "mcp"] };
+const entry = { command: "npx", args: ["--no", "glovebox@1.2.3", "mcp"] };
 
 describe("a JSON configuration", () => {
   it.each(["", "  \n", "{}"])("is begun where there is none: %j", (text) => {

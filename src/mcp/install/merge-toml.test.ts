@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { mergeToml } from "./merge-toml.ts";
 
 const keys = ["mcp_servers", "glovebox"];
-const entry = { command: "npx", args: ["-y", "glovebox", "mcp"], startup_timeout_sec: 60 };
+const entry = { command: "npx", args: ["--no", "glovebox@1.2.3", "mcp"], startup_timeout_sec: 60 };
 
 describe("a TOML configuration", () => {
   it("is begun where there is none", () => {

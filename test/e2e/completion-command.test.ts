@@ -1,0 +1,60 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { describe, expect, it } from "vitest";
+import { completedShells, type CompletedShell } from "../../src/cli/completion/completion-scripts.ts";
+import { runCommand } from "../helpers/run-command.ts";
+
+/** How each shell is asked what it would offer for a line whose last word is not whole. */
+const ask: Readonly<Record<CompletedShell, (script: string, words: readonly string[]) => string>> = {
+  bash: (script, words) =>
+    execFileSync(
+      "bash",
+      [
+        "-c",
+        `${script}\nCOMP_WORDS=("$@") COMP_CWORD=$(($# - 1))\n_glovebox\nprintf '%s\\n' "\${COMPREPLY[@]}"`,
+        "bash",
+        ...words,
+      ],
+      { encoding: "utf8" },
+    ),
+  // Its widgets need a terminal; they get the words all the same.
+  zsh: (script, words) =>
+    execFileSync(
+      "zsh",
+      [
+        "-f",
+        "-c",
+        `compdef() { : }; _files() { : }; compadd() { shift; print -l -- "\${(@M)@:#\${words[CURRENT]}*}" }\n${script}\nwords=("$@") CURRENT=$#\n_glovebox`,
+        "zsh",
+        ...words,
+      ],
+      { encoding: "utf8" },
+    ),
+  fish: (script, words) =>
+    execFileSync("fish", ["--no-config", "-c", `${script}\ncomplete -C "$argv"`, "--", ...words], { encoding: "utf8" })
+      // A description stands behind a tab.
+      .replaceAll(/\t.*/g, ""),
+};
+
+const isThere = (shell: string): boolean => spawnSync(shell, ["-c", "true"]).status === 0;
+
+describe.each(completedShells)("completion in %s", (shell) => {
+  it.skipIf(!isThere(shell))("offers commands, their own commands, and the options of each", async () => {
+    const { stdout: script, exitCode } = await runCommand(["completion", shell]);
+    expect(exitCode).toBe(0);
+    const offered = (...words: readonly string[]): readonly string[] =>
+      ask[shell](script, ["glovebox", ...words])
+        .trim()
+        .split("\n")
+        .toSorted();
+    expect(offered("pr")).toEqual(["preview", "prune"]);
+    expect(offered("mcp", "inst")).toEqual(["install"]);
+    expect(offered("run", "--engine", "docker", "--m")).toEqual(["--memory", "--min-isolation"]);
+    expect(offered("packages", "prune", "--t")).toEqual(["--to"]);
+  });
+});
+
+it("is refused for another shell, which is named", async () => {
+  const { stderr, exitCode } = await runCommand(["completion", "tcsh"]);
+  expect(stderr).toContain("one of bash, zsh, fish");
+  expect(exitCode).toBe(2);
+});
