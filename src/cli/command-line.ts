@@ -5,13 +5,16 @@ import { reportError } from "./output/error-report.ts";
 import { buildProgram } from "./build-program.ts";
 import { exitCodeOfError, exitCodes } from "./exit-code.ts";
 
+/** The command that tells of all the others. */
+const whole = "completion";
+
 /** Runs one command line and resolves to its exit code; never rejects. */
 export async function runCommandLine(argv: readonly string[], io: CommandIo): Promise<number> {
   let exitCode = 0;
   let json = false;
   const chosen = chosenCommand(argv);
   const program = await buildProgram(
-    (name) => name === chosen,
+    (name) => name === chosen || chosen === whole,
     io,
     (code) => (exitCode = code),
   );

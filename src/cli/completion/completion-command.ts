@@ -1,13 +1,12 @@
 import type { Command } from "commander";
 import { invalidField } from "../../errors/glovebox-error.ts";
-import { buildProgram } from "../build-program.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
 import { commandNodes } from "./command-tree.ts";
 import { completedShells, completionScript, type CompletedShell } from "./completion-scripts.ts";
 
 const isCompleted = (shell: string): shell is CompletedShell => (completedShells as readonly string[]).includes(shell);
 
-/** `glovebox completion SHELL`: prints what makes a shell complete commands and options. */
+/** `glovebox completion SHELL`: prints what makes a shell complete the commands and options of the whole `program`. */
 export function addCompletionCommand(program: Command, io: CommandIo, setExitCode: SetExitCode): void {
   program
     .command("completion")
@@ -21,10 +20,9 @@ export function addCompletionCommand(program: Command, io: CommandIo, setExitCod
         "fish: glovebox completion fish > ~/.config/fish/completions/glovebox.fish",
       ].join("\n"),
     )
-    .action(async (shell: string) => {
+    .action((shell: string) => {
       if (!isCompleted(shell)) throw invalidField("SHELL", `one of ${completedShells.join(", ")}`, shell);
-      const whole = await buildProgram(() => true, io, setExitCode);
-      io.stdout.write(completionScript(shell, commandNodes(whole)));
+      io.stdout.write(completionScript(shell, commandNodes(program)));
       setExitCode(0);
     });
 }
