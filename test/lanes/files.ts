@@ -18,6 +18,7 @@ export const aloneFiles: readonly string[] = [
 export const rareFiles: readonly string[] = [
   "test/e2e/apple-faults.test.ts",
   "test/e2e/apple-glovebox.test.ts",
+  "test/e2e/cargo-tests.test.ts",
   "test/e2e/clock-jump.test.ts",
   "test/e2e/coding-agents.test.ts",
   "test/e2e/console-preview.test.ts",

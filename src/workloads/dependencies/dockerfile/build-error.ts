@@ -4,7 +4,7 @@ import type { Instruction } from "./split-dockerfile.ts";
 /** Characters of a failed instruction's output that its error shows: the last ones. */
 const shownCharacters = 2_000;
 
-/** An instruction that did not go well, with its last words; the tests could not run then. */
+/** An instruction that did not go well, with its last words. */
 export function buildFailed({ keyword, text, line }: Instruction, why: string, words: string): GloveboxError {
   const last = words.trim().slice(-shownCharacters);
   const what = `${keyword} ${text}`.slice(0, 120);

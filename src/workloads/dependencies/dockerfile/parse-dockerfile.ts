@@ -65,7 +65,7 @@ function globalsOf(before: readonly Instruction[]): ReadonlyMap<string, string> 
 function baseOf({ text, line }: Instruction, lookUp: LookUp): string {
   const [image = "", as, name, ...more] = atLine(line, () => expandWords(text, lookUp));
   if (image.startsWith("--")) throw badDockerfile(line, "FROM takes no options here");
-  if (image === "scratch") throw badDockerfile(line, "an image without anything in it can run no tests");
+  if (image === "scratch") throw badDockerfile(line, "an image without anything in it can run no program");
   const isNamed = as?.toUpperCase() === "AS" && name !== undefined && more.length === 0;
   if (as !== undefined && !isNamed) throw badDockerfile(line, "FROM takes an image, and a name after AS");
   return checkImageReference(image, `the FROM of the project's Dockerfile`);

@@ -23,8 +23,8 @@ const maxFileBytes = 64 * kibibyte;
 
 /**
  * The image of a project's own Dockerfile (SPEC TE4): one that was built of the very same before, else a new one. It is built
- * in a sandbox with the limits of the tests, so that no instruction can do more than the tests themselves, but for being
- * root with what installers need.
+ * in a sandbox with the limits of the one that it is for, so that no instruction can do more than what runs there, but for
+ * being root with what installers need.
  * @throws INVALID_REQUEST for what is not supported, IMAGE_UNAVAILABLE with the last words of what failed, UNSUPPORTED,
  * POLICY_DENIED for more files than fit
  */

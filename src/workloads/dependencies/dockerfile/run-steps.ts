@@ -121,7 +121,7 @@ export async function withinTime<T>(
     const seconds = Math.round(timeoutMs / 1000);
     throw buildEnded(
       `it took more than ${seconds} s`,
-      "Raise the time of the tests, which a build has too, or do less in it.",
+      "Do less in it, or raise its time limit: `timeout_seconds` of a test run, `limits.test.timeout_seconds` of the configuration for a preview.",
     );
   }
 }
