@@ -25,6 +25,7 @@ import { checkMountHandler, listMountsHandler } from "./mounts/mounts-handler.ts
 import { doctorHandler } from "./doctor/doctor-handler.ts";
 import { startPreviewHandler } from "./previews/start-preview-handler.ts";
 import { previewStatusHandler, stopPreviewHandler } from "./previews/previews-handler.ts";
+import { readTestReportHandler } from "./tests/read-test-report-handler.ts";
 import { runTestsHandler } from "./tests/run-tests-handler.ts";
 import type { Handler } from "./handling/handler.ts";
 
@@ -40,6 +41,7 @@ export const handlers: readonly Handler[] = [
   writeFileHandler,
   executeCodeHandler,
   runTestsHandler,
+  readTestReportHandler,
   startPreviewHandler,
   previewStatusHandler,
   stopPreviewHandler,

@@ -4,6 +4,7 @@ import { listFilesContract, readFileContract, writeFileContract } from "./files/
 import { getSessionContract, listSessionsContract, openSessionContract } from "./session/sessions-contract.ts";
 import { executeCodeContract } from "./execute/execute-contract.ts";
 import { runTestsContract } from "./tests/run-tests-contract.ts";
+import { readTestReportContract } from "./tests/read-test-report-contract.ts";
 import { startPreviewContract } from "./previews/start-preview-contract.ts";
 import { previewStatusContract, stopPreviewContract } from "./previews/previews-contract.ts";
 import { runAgentContract } from "./agents/run-agent-contract.ts";
@@ -43,6 +44,7 @@ export const operationTable: readonly OperationContract[] = [
   writeFileContract,
   executeCodeContract,
   runTestsContract,
+  readTestReportContract,
   startPreviewContract,
   previewStatusContract,
   stopPreviewContract,

@@ -15,6 +15,7 @@ import type { PlatformParts } from "../operations/handling/platform-parts.ts";
 import { findImports } from "../packages/imports/find-imports.ts";
 import { assertNetworkAllowed } from "../policy/network/network.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
+import { TestReports } from "../store/test-reports.ts";
 import type { AlertListener } from "../telemetry/alert.ts";
 import type { Tracing } from "../telemetry/traces/tracing.ts";
 import { openMemory } from "../workloads/agent/memory/find-memory.ts";
@@ -143,6 +144,7 @@ function openParts(options: PlatformOptions): OpenedParts {
     defaultEngine,
     host,
     ...{ findLive, logs, store, records, peers, network, agentTurns },
+    testReports: new TestReports(store, now),
     findMemory: openMemory({ ...host, folder: path.join(host.stateDirectory, "agents", "memory") }),
     agentDirectory: door === "server" ? null : host.workingDirectory,
     compileTypeScript: createTypeScriptCompiler(host),

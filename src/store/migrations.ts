@@ -5,6 +5,7 @@ import type { Migration } from "kysely/migration";
 export const migrations: Readonly<Record<string, Migration>> = {
   "001-first-tables": { up: firstTables },
   "002-labels-and-results": { up: labelsAndResults },
+  "003-test-reports": { up: testReports },
 };
 
 async function firstTables(database: Kysely<unknown>): Promise<void> {
@@ -111,4 +112,16 @@ async function labelsAndResults({ schema }: Kysely<unknown>): Promise<void> {
     .addPrimaryKeyConstraint("run_labels_key", ["run", "name"])
     .execute();
   await schema.createIndex("run_labels_value").on("run_labels").columns(["name", "value"]).execute();
+}
+
+async function testReports({ schema }: Kysely<unknown>): Promise<void> {
+  await schema
+    .createTable("test_reports")
+    .addColumn("sandbox", "text", (column) => column.primaryKey())
+    .addColumn("principal", "text", (column) => column.notNull())
+    .addColumn("stamp_ms", "bigint", (column) => column.notNull())
+    .addColumn("report", "text", (column) => column.notNull())
+    .addColumn("size", "integer", (column) => column.notNull())
+    .execute();
+  await schema.createIndex("test_reports_age").on("test_reports").columns(["stamp_ms", "size"]).execute();
 }

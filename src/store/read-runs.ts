@@ -60,6 +60,23 @@ export async function listEndedRuns({ tables }: Database, query: RunsQuery): Pro
 /** The run's result is not shown any more; its record stays. */
 export async function forgetRun(tables: Kysely<Tables>, name: RunName): Promise<void> {
   await tables.updateTable("runs").set({ forgotten: 1 }).where(isNamed(name)).execute();
+  await tables
+    .deleteFrom("test_reports")
+    .where("sandbox", "=", name.id)
+    .where("principal", "=", name.principal)
+    .execute();
+}
+
+/** The report of a sandbox's tests, as its row has it; null: none is kept. */
+export async function findTestReport({ tables }: Database, { id, principal }: RunName): Promise<string | null> {
+  if (id.includes("\0")) return null;
+  const row = await tables
+    .selectFrom("test_reports")
+    .select("report")
+    .where("sandbox", "=", id)
+    .where("principal", "=", principal)
+    .executeTakeFirst();
+  return row?.report ?? null;
 }
 
 /** The end of what a run wrote, as far as it is stored: whole lines of its sandbox's log, at most 4096 bytes. */

@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { mebibyte } from "../base/bytes.ts";
 import type { Database } from "./database.ts";
 
 /** What the store keeps. */
@@ -9,13 +10,18 @@ export interface RetentionLimits {
   readonly maxBytes: number;
 }
 
+/** Characters of all reports of tests; beyond it the oldest are removed. */
+const maxReportCharacters = 128 * mebibyte;
 /** Log entries that one statement removes at most. */
 const entriesAtOnce = 10_000;
 
-/** Removes what is too old, and the oldest log entries beyond the limit on size; resolves to how many rows went. */
+/**
+ * Removes what is too old, and the oldest log entries and reports of tests beyond their limits on size; resolves to how many
+ * rows went.
+ */
 export async function applyRetention(database: Database, limits: RetentionLimits, nowMs: number): Promise<number> {
   const old = await removeOlderThan(database, nowMs - limits.maxAgeMs);
-  const beyond = await removeBeyond(database, limits.maxBytes);
+  const beyond = (await removeBeyond(database, limits.maxBytes)) + (await removeReportsBeyond(database));
   // What was removed goes back to the file system; PostgreSQL sees to that by itself.
   if (database.kind === "sqlite") await sql`pragma incremental_vacuum`.execute(database.tables);
   return old + beyond;
@@ -26,6 +32,7 @@ async function removeOlderThan({ tables }: Database, oldestMs: number): Promise<
     await tables.deleteFrom("metrics_samples").where("stamp_ms", "<", oldestMs).executeTakeFirst(),
     await tables.deleteFrom("alerts").where("stamp_ms", "<", oldestMs).executeTakeFirst(),
     await tables.deleteFrom("log_entries").where("stamp_ms", "<", oldestMs).executeTakeFirst(),
+    await tables.deleteFrom("test_reports").where("stamp_ms", "<", oldestMs).executeTakeFirst(),
     await tables
       .deleteFrom("run_labels")
       .where("run", "in", (query) => query.selectFrom("runs").select("id").where("ended_ms", "<", oldestMs))
@@ -67,4 +74,24 @@ async function removeBeyond({ tables }: Database, maxBytes: number): Promise<num
     removed += Number(numDeletedRows);
   }
   return removed;
+}
+
+async function removeReportsBeyond({ tables }: Database): Promise<number> {
+  const newestFirst = await tables
+    .selectFrom("test_reports")
+    .select(["sandbox", "size"])
+    .orderBy("stamp_ms", "desc")
+    .execute();
+  let total = 0;
+  const beyond = newestFirst.filter(({ size }) => (total += size) > maxReportCharacters);
+  if (beyond.length === 0) return 0;
+  const { numDeletedRows } = await tables
+    .deleteFrom("test_reports")
+    .where(
+      "sandbox",
+      "in",
+      beyond.slice(0, entriesAtOnce).map(({ sandbox }) => sandbox),
+    )
+    .executeTakeFirst();
+  return Number(numDeletedRows);
 }

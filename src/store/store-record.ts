@@ -1,5 +1,5 @@
 import type { Kysely } from "kysely";
-import type { AlertRow, MetricsSampleRow, RunRow, Tables } from "./tables.ts";
+import type { AlertRow, MetricsSampleRow, RunRow, Tables, TestReportRow } from "./tables.ts";
 import type { Database } from "./database.ts";
 import { forgetRun, type RunName } from "./read-runs.ts";
 
@@ -20,10 +20,12 @@ export type StoreRecord =
   | { readonly kind: "run_end"; readonly row: RunEndRow }
   | { readonly kind: "run_forgotten"; readonly run: RunName }
   | { readonly kind: "sample"; readonly row: MetricsSampleRow }
-  | { readonly kind: "alert"; readonly row: AlertRow };
+  | { readonly kind: "alert"; readonly row: AlertRow }
+  | { readonly kind: "test_report"; readonly row: TestReportRow };
 
 /** About what a record takes in memory, in bytes. */
 export function recordBytes(record: StoreRecord): number {
+  if (record.kind === "test_report") return 600 + record.row.size;
   return 600 + (record.kind === "run" ? 2 * JSON.stringify(record.labels).length : 0);
 }
 
@@ -61,6 +63,8 @@ async function writeRecord(tables: Kysely<Tables>, record: StoreRecord): Promise
       return insert(tables, "metrics_samples", record.row);
     case "alert":
       return insert(tables, "alerts", record.row);
+    case "test_report":
+      return insert(tables, "test_reports", record.row);
   }
 }
 

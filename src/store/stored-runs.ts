@@ -1,4 +1,12 @@
-import { findRun, listEndedRuns, readTail, type RunName, type RunsQuery, type StoredRun } from "./read-runs.ts";
+import {
+  findRun,
+  findTestReport,
+  listEndedRuns,
+  readTail,
+  type RunName,
+  type RunsQuery,
+  type StoredRun,
+} from "./read-runs.ts";
 import type { Database } from "./database.ts";
 import type { StoreRecord } from "./store-record.ts";
 
@@ -32,6 +40,11 @@ export class StoredRuns {
       stdout: await readTail(database, run, "stdout"),
       stderr: await readTail(database, run, "stderr"),
     }));
+  }
+
+  /** The report of the tests in a sandbox, gzip in base64; null: none is kept. @throws INTERNAL when the store does not answer */
+  testReport(name: RunName): Promise<string | null> {
+    return this.#store.read((database) => findTestReport(database, name));
   }
 
   /** Its result is shown no more; the record stays for those who can read the database. */

@@ -7,6 +7,7 @@ export interface Tables {
   log_entries: LogEntryRow;
   metrics_samples: MetricsSampleRow;
   alerts: AlertRow;
+  test_reports: TestReportRow;
 }
 
 /** A server that writes here, as long as it lives. */
@@ -101,4 +102,15 @@ export interface AlertRow {
   readonly state: string;
   readonly message: string;
   readonly suggestion: string;
+}
+
+/** Every test of a run of tests. */
+export interface TestReportRow {
+  readonly sandbox: string;
+  readonly principal: string;
+  readonly stamp_ms: number;
+  /** CTRF, compressed with gzip, in base64: text is the same on both databases. */
+  readonly report: string;
+  /** Characters of it. */
+  readonly size: number;
 }

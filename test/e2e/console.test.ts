@@ -35,6 +35,22 @@ async function ended(id: string): Promise<void> {
   await until(async () => (await served.call("GET", `/api/sandbox/${id}`)).body!["state" as never] === "ended");
 }
 
+/** Another server with the same store has no answer of the run in memory, and every test of it. */
+async function showsFromStore(id: string): Promise<void> {
+  const other = await serveGlovebox({}, served.home);
+  try {
+    const { page } = await openConsole(browser!, other);
+    await page.evaluate(`location.hash = "#/history/${id}/tests"`);
+    await page.locator(".test-counts", { hasText: "1 passed" }).filter({ hasText: "2 failed" }).waitFor();
+    await page.getByLabel("Only failures").uncheck();
+    await page.locator(".tree").getByText("adds up").waitFor();
+    await page.context().close();
+  } finally {
+    other.child.kill("SIGTERM");
+    await other.ended;
+  }
+}
+
 describe("the way in", () => {
   it("is the fragment's token, which leaves the address, no request and no cookie holds, and a reload keeps", async () => {
     const { page, problems, asked } = await open();
@@ -207,7 +223,7 @@ print('javascript:document.title="owned" <a href="javascript:1">x</a>')`,
 test("adds up", () => {}); test("sums", () => assert.equal(2, 3));
 test(${JSON.stringify(name)}, () => assert.fail('</pre><script>document.title="owned"</script>'));`;
     writeFileSync(path.join(project, "javascript:alert(1).test.js"), code);
-    const request = { project_path: project, test_command: "node --test", reports: ["ctrf"] };
+    const request = { project_path: project, test_command: "node --test" };
     const id = await startRun(served, "/api/sandbox/test", request);
     await ended(id);
     const { page, problems } = await open();
@@ -221,6 +237,7 @@ test(${JSON.stringify(name)}, () => assert.fail('</pre><script>document.title="o
     expect(await tree.getByText("adds up").count()).toBe(0);
     await page.getByLabel("Only failures").uncheck();
     await tree.getByText("adds up").waitFor();
+    await showsFromStore(id);
     expect(await page.locator("#console img, #console script, #console a:not([href^='#/'])").count()).toBe(0);
     expect(await page.title()).toBe("Glovebox");
     expect(problems).toEqual([]);

@@ -5,6 +5,7 @@ import { makeDatabase } from "../../src/store/database.ts";
 import { migrations } from "../../src/store/migrations.ts";
 import { applyRetention } from "../../src/store/retention.ts";
 import type { RunRow } from "../../src/store/tables.ts";
+import { TestReports } from "../../src/store/test-reports.ts";
 import { storeKinds, useStorePlaces } from "../helpers/store-places.ts";
 import { blocksOf, entriesOf, openStore, runRow } from "../helpers/store-scene.ts";
 
@@ -98,6 +99,34 @@ describe.each(storeKinds)("results in the store in %s", (kind) => {
     const database = await store.database();
     await applyRetention(database, { maxAgeMs: 1, maxBytes: 1_000_000 }, 1_000);
     expect(await database.tables.selectFrom("run_labels").select("run").execute()).toEqual([{ run: "run-5" }]);
+    await store.close(2_000);
+  });
+
+  it("keeps reports of tests for their principal, until their run is forgotten, and the newest of too many", async () => {
+    const store = openStore(place());
+    let now = 0;
+    const reports = new TestReports(store, () => (now += 10));
+    reports.keep({ id: "sbx-1", principal: "ann" }, Buffer.from([0x1f, 0x8b, 0]));
+    reports.keep({ id: "sbx-2", principal: "ann" }, Buffer.from("second"));
+    const find = async (id: string, principal = "ann") => (await reports.find({ id, principal }))?.toString();
+    expect(await reports.find({ id: "sbx-1", principal: "ann" })).toEqual(Buffer.from([0x1f, 0x8b, 0]));
+    expect([await find("sbx-2"), await find("sbx-2", "bob"), await find("sbx-\0")]).toEqual([
+      "second",
+      undefined,
+      undefined,
+    ]);
+    store.runs.forget({ id: "sbx-1", principal: "bob" });
+    store.runs.forget({ id: "sbx-2", principal: "ann" });
+    expect([await find("sbx-1"), await find("sbx-2")]).toEqual([expect.any(String), undefined]);
+    const database = await store.database();
+    const large = { principal: "ann", report: "", size: 60_000_000 };
+    const rows = ["oldest", "old", "newer"].map((sandbox, index) => ({ ...large, sandbox, stamp_ms: index }));
+    await database.tables.insertInto("test_reports").values(rows).execute();
+    await applyRetention(database, { maxAgeMs: 1_000, maxBytes: 1_000_000 }, 900);
+    const left = await database.tables.selectFrom("test_reports").select("sandbox").orderBy("sandbox").execute();
+    expect(left.map(({ sandbox }) => sandbox)).toEqual(["newer", "old", "sbx-1"]);
+    await applyRetention(database, { maxAgeMs: 1, maxBytes: 1_000_000 }, 1_000);
+    expect(await database.tables.selectFrom("test_reports").selectAll().execute()).toEqual([]);
     await store.close(2_000);
   });
 

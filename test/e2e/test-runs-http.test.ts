@@ -2,6 +2,7 @@ import { cpSync, mkdtempSync, realpathSync, rmSync, truncateSync, writeFileSync 
 import os from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { connect } from "../../src/index.ts";
 import { useGlovebox } from "../helpers/open-glovebox.ts";
 import { projectFolder } from "../helpers/project-folder.ts";
 import { serveGlovebox, type ServedGlovebox } from "../helpers/served-glovebox.ts";
@@ -39,6 +40,31 @@ describe("test runs over HTTP", () => {
     const only_tests = failures.map(({ name }) => name);
     const again = await test({ test_command: "python3 -m unittest test_kinds", only_tests });
     expect(again.body).toMatchObject({ verdict: "failed", passed: 0, failed: 3, errors: 2, skipped: 0 });
+  });
+
+  it("leave every test to be read later, though the answer does not have them", async () => {
+    const { body } = await test({ test_command: "python3 -m unittest test_kinds" });
+    expect(body).toMatchObject({ verdict: "failed", passed: 1, failed: 3, errors: 2, skipped: 1 });
+    expect(body).not.toHaveProperty("report");
+    const { sandbox_id: id } = body as { readonly sandbox_id: string };
+    const kept = await served.call("GET", `/api/sandbox/${id}/tests`);
+    expect(kept.body).toMatchObject({ sandbox_id: id });
+    const { results } = JSON.parse((kept.body as { readonly ctrf: string }).ctrf) as {
+      readonly results: { readonly summary: object; readonly tests: readonly object[] };
+    };
+    expect(results.summary).toMatchObject({ passed: 1, failed: 5, skipped: 1, tests: results.tests.length });
+    expect(results.tests).toContainEqual(
+      expect.objectContaining({ name: "test_kinds.Kinds.test_passes", status: "passed", filePath: "test_kinds.py" }),
+    );
+    const glovebox = connect({ url: served.url, key: served.token });
+    expect(await glovebox.tests.report(id)).toBe((kept.body as { readonly ctrf: string }).ctrf);
+    await served.call("DELETE", `/api/sandbox/${id}`);
+    for (const gone of [id, "sbx-none"]) {
+      expect(await served.call("GET", `/api/sandbox/${gone}/tests`)).toMatchObject({
+        status: 404,
+        body: { error_type: "NOT_FOUND" },
+      });
+    }
   });
 
   it("refuse a project that is larger than the sandbox's disk", async () => {

@@ -1,13 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { RunTestsResponse } from "../../operations/tests/run-tests-contract.ts";
 import { hasFailed, testTree, type TestGroup } from "./test-tree.ts";
 
 const failure = { name: "sums", file: "a.test.js", line: 4, message: "2 !== 3", details: "at a" };
-const response = (more: Partial<RunTestsResponse>): RunTestsResponse =>
-  ({ verdict: "failed", failures: [failure], ...more }) as RunTestsResponse;
-const ctrf = (tests: readonly object[]): Partial<RunTestsResponse> => ({
-  report: { ctrf: JSON.stringify({ results: { tests } }) },
-});
+const ctrf = (tests: readonly object[]): string => JSON.stringify({ results: { tests } });
 const names = ({ groups, tests }: TestGroup): unknown => [
   ...tests.map(({ name, state }) => `${name}: ${state}`),
   ...groups.map((group) => ({ [group.name]: names(group) })),
@@ -15,20 +10,19 @@ const names = ({ groups, tests }: TestGroup): unknown => [
 
 describe("the tree of a test report", () => {
   it("has the failures in their files where that is all that is known", () => {
-    const { root, isWhole } = testTree(response({}));
+    const { root, isWhole } = testTree(undefined, [failure]);
     expect(isWhole).toBe(false);
     expect(names(root)).toEqual([{ "a.test.js": ["sums: failed"] }]);
   });
 
   it("has every test in its groups, failures first", () => {
     const { root, isWhole } = testTree(
-      response(
-        ctrf([
-          { name: "good", status: "passed", rawStatus: "passed", filePath: "b.test.js", suite: ["b.test.js", "group"] },
-          { name: "later", status: "pending", rawStatus: "todo", filePath: "b.test.js" },
-          { name: "loads", status: "failed", rawStatus: "error", filePath: "c.test.js" },
-        ]),
-      ),
+      ctrf([
+        { name: "good", status: "passed", rawStatus: "passed", filePath: "b.test.js", suite: ["b.test.js", "group"] },
+        { name: "later", status: "pending", rawStatus: "todo", filePath: "b.test.js" },
+        { name: "loads", status: "failed", rawStatus: "error", filePath: "c.test.js" },
+      ]),
+      [],
     );
     expect(isWhole).toBe(true);
     expect(names(root)).toEqual([
@@ -44,12 +38,12 @@ describe("the tree of a test report", () => {
     ["another form", "[]"],
     ["tests that are none", '{"results":{"tests":[null]}}'],
   ])("falls back to the failures for %s", (_, text) => {
-    expect(testTree(response({ report: { ctrf: text } })).isWhole).toBe(false);
+    expect(testTree(text, [failure]).isWhole).toBe(false);
   });
 
   it("takes names of objects' own members for names, and bounds the depth", () => {
     const suite = ["__proto__", "constructor", ...Array.from({ length: 1_000 }, (_, index) => `g${index}`)];
-    const { root } = testTree(response(ctrf([{ name: "x", rawStatus: "failed", suite }])));
+    const { root } = testTree(ctrf([{ name: "x", rawStatus: "failed", suite }]), []);
     let depth = 0;
     for (let group: TestGroup | undefined = root; group !== undefined; group = group.groups[0]) depth += 1;
     expect(depth).toBeLessThan(20);

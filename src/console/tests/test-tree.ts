@@ -33,10 +33,13 @@ interface Branch {
 const maxReport = 40_000_000;
 const maxDepth = 12;
 
-/** Every test in its file and groups where the whole report came along, else those that failed. */
-export function testTree(response: RunTestsResponse): { readonly root: TestGroup; readonly isWhole: boolean } {
-  const whole = wholeReport(response.report?.ctrf);
-  const placed = whole ?? response.failures.map((failure) => ({ leaf: leafOfFailure(failure), suite: [] }));
+/** Every test in its file and groups where there is the whole report, else those that failed. */
+export function testTree(
+  ctrf: string | undefined,
+  failures: RunTestsResponse["failures"],
+): { readonly root: TestGroup; readonly isWhole: boolean } {
+  const whole = wholeReport(ctrf);
+  const placed = whole ?? failures.map((failure) => ({ leaf: leafOfFailure(failure), suite: [] }));
   const root: Branch = { name: "", branches: new Map(), tests: [] };
   for (const { leaf, suite } of placed) {
     const path = [...(leaf.file === null ? [] : [leaf.file]), ...suite.filter((name) => name !== leaf.file)];

@@ -1,3 +1,4 @@
+import { readTestReportContract } from "../../operations/tests/read-test-report-contract.ts";
 import { runTestsContract } from "../../operations/tests/run-tests-contract.ts";
 import type { RunOptions } from "./call-options.ts";
 import type { Calls } from "./calls.ts";
@@ -21,5 +22,14 @@ export class Tests {
    */
   run(options: TestsOptions, call?: Omit<RunOptions, "stdin">): Execution<Result<TestsResult>> {
     return this.#calls.run(runTestsContract, options, call);
+  }
+
+  /**
+   * Every test of a run that has ended, in the Common Test Report Format, as JSON. @throws NOT_FOUND where none is kept: the
+   * run was not counted by a report, was long ago, or another process's without a store
+   */
+  async report(sandboxId: string, call: { readonly signal?: AbortSignal } = {}): Promise<string> {
+    const { ctrf } = await this.#calls.send(readTestReportContract, { id: sandboxId }, call);
+    return ctrf;
   }
 }

@@ -15,6 +15,7 @@ import type { Sandbox } from "../../sandbox/sandbox.ts";
 import type { DiskScratch } from "../../sandbox/scratch/disk-scratch.ts";
 import type { Sandboxes } from "../../sandbox/sandboxes.ts";
 import type { Store } from "../../store/store.ts";
+import type { TestReports } from "../../store/test-reports.ts";
 import type { SandboxLogs } from "../../telemetry/logs/sandbox-logs.ts";
 import type { AlertBook } from "../../telemetry/alert-book.ts";
 import type { Sampler } from "../../telemetry/metrics/sampler.ts";
@@ -51,6 +52,8 @@ export interface PlatformParts extends EngineChooser {
   readonly logs: SandboxLogs;
   /** Null: nothing is stored. */
   readonly store: Store | null;
+  /** Whole reports of test runs that have ended. */
+  readonly testReports: TestReports;
   readonly sessions: Sessions;
   readonly previews: Previews;
   /** The ways into previews, for the server that takes their requests. */

@@ -68,7 +68,9 @@ async function run(platform: PlatformParts, request: Request, call: OperationCal
       onProgress,
     },
   );
-  const { sandboxId } = result;
+  const { sandboxId, packed } = result;
+  if (sandboxId !== null && packed !== null)
+    platform.testReports.keep({ id: sandboxId, principal: call.principal }, packed);
   const alerts = sandboxId === null ? {} : resultAlertsSince(platform.alertBook, mark, sandboxId);
   return { ...toWire(result, notes), ...alerts };
 }

@@ -48,9 +48,9 @@ export async function countReports(
   };
 }
 
-function byReport({ failures, coverage, runs, ctrf, junit }: ReadReports): CountedTests {
+function byReport({ failures, coverage, runs, ctrf, junit, packed }: ReadReports): CountedTests {
   const runners = [...new Set(runs.map(({ runner }) => runner))];
-  return { ...uncounted, from: "report", failures, coverage, runners, ctrf, junit };
+  return { ...uncounted, from: "report", failures, coverage, runners, ctrf, junit, packed };
 }
 
 function sourceOf(reports: CollectedReports["reports"]): CountedTests["from"] {

@@ -21,6 +21,8 @@ export interface CountedTests {
   readonly runners: readonly string[];
   readonly ctrf: string | null;
   readonly junit: string | null;
+  /** Every test, as `packReport` makes it, to be kept; null: there is no report, or too much of it. */
+  readonly packed: Uint8Array | null;
 }
 
 /** What became of a test run. */
@@ -57,4 +59,5 @@ export const uncounted: CountedTests = {
   runners: [],
   ctrf: null,
   junit: null,
+  packed: null,
 };

@@ -26,7 +26,7 @@ export function RunDetail({ id }: { readonly id: string }): VNode {
     answer?.operation === "start_preview" || running.value.rows?.find((row) => row.id === id)?.kind === "preview";
   const offered: Tab[] = [
     ...(isPreview ? (["preview"] as const) : []),
-    ...(tests === null ? [] : (["tests"] as const)),
+    ...(tests === null && answer?.stored?.kind !== "test" ? [] : (["tests"] as const)),
     "log",
     "metrics",
     ...(answer?.state === "ended" ? (["result"] as const) : []),
@@ -41,7 +41,7 @@ export function RunDetail({ id }: { readonly id: string }): VNode {
         {shown === "log" && <LogView key={sandboxId ?? id} id={sandboxId ?? id} />}
         {shown === "metrics" && <MetricsView key={sandboxId ?? id} id={sandboxId ?? id} />}
         {shown === "preview" && <PreviewView key={sandboxId ?? id} id={sandboxId ?? id} />}
-        {shown === "tests" && tests !== null && <TestsView tests={tests} />}
+        {shown === "tests" && <TestsView key={id} tests={tests} id={id} />}
         {shown === "result" && answer !== null && <ResultView answer={answer} />}
       </div>
     </article>

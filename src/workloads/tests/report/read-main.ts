@@ -6,5 +6,6 @@ const end = input.indexOf(10);
 const header = JSON.parse(input.toString("utf8", 0, end)) as ReportsHeader;
 let at = end + 1;
 const texts = header.reports.map(({ sizeBytes }) => input.toString("utf8", at, (at += sizeBytes)));
-const { summary, ctrf, junit } = summariseReports(header, texts);
+const { summary, ctrf, junit, packed } = summariseReports(header, texts);
 process.stdout.write(`${JSON.stringify(summary)}\n${ctrf}${junit}`);
+process.stdout.write(packed);

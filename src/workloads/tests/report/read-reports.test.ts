@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { failureOf } from "../../../../test/helpers/failure-of.ts";
+import { unpackReport } from "./packed-report.ts";
 import { readReports, type RawReport } from "./read-reports.ts";
 
 const bytesOfFixture = (name: string): Uint8Array =>
@@ -29,6 +30,7 @@ describe("reading reports in a process of its own", () => {
     expect(found?.failures).toHaveLength(5);
     expect(found?.ctrf).toContain('"summary":{"tests":17,');
     expect(found?.junit?.match(/<testcase /g)).toHaveLength(17);
+    expect(await unpackReport(found?.packed ?? new Uint8Array())).toBe(found?.ctrf);
   });
 
   it("refuses what is no report, and what is too much for it", async () => {

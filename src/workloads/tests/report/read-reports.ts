@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { mebibyte } from "../../../base/bytes.ts";
 import { runLimitedChild } from "../../../base/processes/limited-child.ts";
+import { maxPackedBytes } from "./packed-report.ts";
 import { testStatuses, type TestCounts, type TestStatus } from "./test-report.ts";
 import type { ReportFormat, ReportsHeader, ReportsSummary, TestFailure } from "./summarise-reports.ts";
 
@@ -19,9 +20,11 @@ export interface ReadReportsOptions extends Omit<ReportsHeader, "reports"> {
 }
 
 /** What all reports of a run come to. */
-export interface ReadReports extends Omit<ReportsSummary, "ctrfBytes" | "junitBytes"> {
+export interface ReadReports extends Omit<ReportsSummary, "ctrfBytes" | "junitBytes" | "packedBytes"> {
   readonly ctrf: string | null;
   readonly junit: string | null;
+  /** As `packReport` makes it; null: too much to be kept. */
+  readonly packed: Uint8Array | null;
 }
 
 /** Bytes of all reports of a run together: 63,740 tests take about 20 MB. */
@@ -76,12 +79,12 @@ type Fields = Readonly<Record<string, unknown>>;
 function believe(stdout: Buffer): ReadReports | null {
   const end = stdout.indexOf(10);
   if (end < 0) return null;
-  const { runs, failures, coverage, ctrfBytes, junitBytes } = fieldsOf(JSON.parse(stdout.toString("utf8", 0, end)));
+  const { runs, failures, coverage, ctrfBytes, junitBytes, packedBytes } = fieldsOf(
+    JSON.parse(stdout.toString("utf8", 0, end)),
+  );
   let at = end + 1;
-  const text = (size: unknown): string | null => {
-    if (typeof size !== "number") return null;
-    return stdout.toString("utf8", at, (at += size));
-  };
+  const part = (size: unknown): Buffer | null => (typeof size === "number" ? stdout.subarray(at, (at += size)) : null);
+  const [ctrf, junit, packed] = [part(ctrfBytes), part(junitBytes), part(packedBytes)];
   return {
     runs: listOf(runs).map(({ runner, counts }) => ({
       runner: textOf(runner).slice(0, 100),
@@ -89,8 +92,9 @@ function believe(stdout: Buffer): ReadReports | null {
     })),
     failures: listOf(failures).map(failureOf),
     coverage: typeof coverage === "number" ? coverage : null,
-    ctrf: text(ctrfBytes),
-    junit: text(junitBytes),
+    ctrf: ctrf?.toString("utf8") ?? null,
+    junit: junit?.toString("utf8") ?? null,
+    packed: packed === null || packed.length > maxPackedBytes ? null : Uint8Array.from(packed),
   };
 }
 

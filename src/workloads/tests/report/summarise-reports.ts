@@ -4,6 +4,7 @@ import { parseFileReport } from "./formats/parse-file-report.ts";
 import { parseGoReport } from "./formats/parse-go-report.ts";
 import { parseReport } from "./formats/parse-report.ts";
 import { countTests, fullName, type TestCounts, type TestEntry, type TestReport } from "./test-report.ts";
+import { packReport } from "./packed-report.ts";
 import { toCtrf } from "./to-ctrf.ts";
 import { toJunit } from "./to-junit.ts";
 
@@ -39,6 +40,8 @@ export interface ReportsSummary {
   /** Bytes of each text, which follow in this order; null: not wanted. */
   readonly ctrfBytes: number | null;
   readonly junitBytes: number | null;
+  /** As `packReport` makes it; null: too much to be kept. */
+  readonly packedBytes: number | null;
 }
 
 /** Most failures that an answer holds; the whole report has all. */
@@ -59,11 +62,12 @@ const parsers: Readonly<Record<ReportFormat, (text: string, folder: string) => T
 export function summariseReports(
   header: ReportsHeader,
   texts: readonly string[],
-): { readonly summary: ReportsSummary; readonly ctrf: string; readonly junit: string } {
+): { readonly summary: ReportsSummary; readonly ctrf: string; readonly junit: string; readonly packed: Uint8Array } {
   const reports = header.reports.map(({ format }, index) => parsers[format](texts[index] ?? "", header.folder));
   const { wanted } = header;
   const ctrf = wanted.ctrf ? toCtrf(reports, header) : "";
   const junit = wanted.junit ? toJunit(reports) : "";
+  const packed = packReport(reports, header);
   const failed = reports.flatMap(({ tests }) =>
     tests.filter(({ status }) => status === "failed" || status === "error"),
   );
@@ -73,8 +77,9 @@ export function summariseReports(
     coverage: reports.find(({ coverage }) => coverage !== null)?.coverage ?? null,
     ctrfBytes: wanted.ctrf ? Buffer.byteLength(ctrf) : null,
     junitBytes: wanted.junit ? Buffer.byteLength(junit) : null,
+    packedBytes: packed?.length ?? null,
   };
-  return { summary, ctrf, junit };
+  return { summary, ctrf, junit, packed: packed ?? new Uint8Array() };
 }
 
 function toFailure(test: TestEntry): TestFailure {

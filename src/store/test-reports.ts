@@ -1,0 +1,48 @@
+import { mebibyte } from "../base/bytes.ts";
+import type { RunName } from "./read-runs.ts";
+import type { Store } from "./store.ts";
+
+/** Bytes of all reports that are kept in memory; the oldest goes first. */
+const maxMemoryBytes = 16 * mebibyte;
+
+/** Whole reports of tests, compressed: in the store, or where there is none in memory. */
+export class TestReports {
+  readonly #store: Pick<Store, "add" | "runs"> | null;
+  readonly #now: () => number;
+  /** The oldest first. */
+  readonly #kept = new Map<string, { readonly principal: string; readonly report: Uint8Array }>();
+  #bytes = 0;
+
+  constructor(store: Pick<Store, "add" | "runs"> | null, now: () => number) {
+    this.#store = store;
+    this.#now = now;
+  }
+
+  /** Keeps the report of a sandbox's tests, as gzip has made it. */
+  keep({ id, principal }: RunName, report: Uint8Array): void {
+    if (this.#store === null) return this.#remember(id, principal, report);
+    const text = Buffer.from(report).toString("base64");
+    const row = { sandbox: id, principal, stamp_ms: this.#now(), report: text, size: text.length };
+    this.#store.add({ kind: "test_report", row });
+  }
+
+  /** Null: none is kept of that sandbox and that principal. @throws INTERNAL when the store does not answer */
+  async find(name: RunName): Promise<Uint8Array | null> {
+    if (this.#store !== null) {
+      const text = await this.#store.runs.testReport(name);
+      return text === null ? null : Buffer.from(text, "base64");
+    }
+    const found = this.#kept.get(name.id);
+    return found?.principal === name.principal ? found.report : null;
+  }
+
+  #remember(id: string, principal: string, report: Uint8Array): void {
+    this.#kept.set(id, { principal, report });
+    this.#bytes += report.length;
+    for (const [oldest, { report: old }] of this.#kept) {
+      if (this.#bytes <= maxMemoryBytes) return;
+      this.#kept.delete(oldest);
+      this.#bytes -= old.length;
+    }
+  }
+}
