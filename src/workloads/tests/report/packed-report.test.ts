@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { maxPackedBytes, packReport, unpackReport } from "./packed-report.ts";
 import type { TestEntry } from "./test-report.ts";
@@ -12,8 +13,12 @@ const entry = (number: number, more: Partial<TestEntry> = {}): TestEntry => ({
 const noise = (bytes: number): string => randomBytes(bytes).toString("base64");
 const pack = (tests: readonly TestEntry[]): Uint8Array | null =>
   packReport([{ runner: "pytest", tests, coverage: null }], run);
-const testsOf = async (packed: Uint8Array | null): Promise<readonly Record<string, unknown>[]> =>
-  JSON.parse(await unpackReport(packed ?? new Uint8Array())).results.tests;
+const testsOf = async (packed: Uint8Array | null): Promise<readonly Record<string, unknown>[]> => {
+  const { results } = JSON.parse(await unpackReport(packed ?? new Uint8Array())) as {
+    readonly results: { readonly tests: readonly Record<string, unknown>[] };
+  };
+  return results.tests;
+};
 
 describe("a report that is kept", () => {
   it("has every test of 63,740", async () => {
@@ -35,6 +40,7 @@ describe("a report that is kept", () => {
   });
 
   it("is read only up to its limit, and only as it was made", async () => {
-    await expect(unpackReport(Buffer.from("{}"))).rejects.toThrow();
+    await expect(unpackReport(gzipSync(Buffer.alloc(65 * 1024 * 1024)))).rejects.toThrow(/larger than/);
+    await expect(unpackReport(Buffer.from("{}"))).rejects.toThrow(/header/);
   });
 });
