@@ -1,3 +1,4 @@
+import type { BunTarget } from "../base/bun/bun-packages.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Tracer } from "../base/tracer.ts";
 import type { RestartRule } from "./mend/restart-rule.ts";
@@ -26,6 +27,8 @@ export interface EngineSurroundings {
   readonly logger?: Logger | undefined;
   /** Told of the calls of every engine; default: nobody is. */
   readonly tracer?: Tracer | undefined;
+  /** The archive of Bun's package for a machine, its hash checked. @throws Error whose message is the reason */
+  readonly fetchBun: (target: BunTarget) => Promise<Uint8Array>;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   /** A random integer, `minimum` included, `maximum` excluded. */

@@ -1,5 +1,7 @@
 import { randomInt } from "node:crypto";
 import type { Config } from "../config/config.ts";
+import { bunVersion } from "../base/bun/bun-packages.ts";
+import { fetchBun } from "../base/bun/fetch-bun.ts";
 import type { Logger } from "../base/logger.ts";
 import { noTracer, type Tracer } from "../base/tracer.ts";
 import { passableStateFolder, type Host } from "../config/host/host.ts";
@@ -26,6 +28,10 @@ export function engineSurroundings(
     engineRestart: config.engineRestart,
     tracer,
     logger,
+    fetchBun: (target) => {
+      logger?.warn({ bun: bunVersion }, "fetching Bun, once for this user");
+      return fetchBun(target, host);
+    },
     now: () => Date.now(),
     randomInteger: randomInt,
   };

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
 import { readHost } from "../../src/config/host/host.ts";
-import { fetchBun } from "../../src/workloads/session/base-image/fetch-bun.ts";
+import { fetchBun } from "../../src/base/bun/fetch-bun.ts";
 import { failureOf } from "../helpers/failure-of.ts";
 import { useGlovebox } from "../helpers/open-glovebox.ts";
 import { sessionImages, testImages } from "../helpers/test-images.ts";
@@ -73,8 +73,8 @@ describe.each(["docker", "podman"] as const)("bun-runner-base on %s", (engine) =
 
 describe("Bun's package", () => {
   it.each([
-    ["x64-musl", 62, "/lib/ld-musl-x86_64.so.1"],
-    ["aarch64-musl", 183, "/lib/ld-musl-aarch64.so.1"],
+    ["linux-x64-musl", 62, "/lib/ld-musl-x86_64.so.1"],
+    ["linux-aarch64-musl", 183, "/lib/ld-musl-aarch64.so.1"],
   ] as const)(
     "for Alpine (%s) is fetched with the pinned hash, and is for its processor and C library",
     async (target, machine, loader) => {

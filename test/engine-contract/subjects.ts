@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Engine } from "../../src/engines/engine.ts";
-import { ownPreloadFolders } from "../helpers/preload-engine.ts";
+import { ownBun, ownPreloadFolders } from "../helpers/preload-engine.ts";
 import { guardEngine } from "../../src/engines/guarded-engine.ts";
 import { compileSeccompFilter } from "../../src/policy/seccomp/bpf-compiler.ts";
 import { ociSeccompProfiles } from "../../src/policy/seccomp/oci-profile.ts";
@@ -181,6 +181,7 @@ async function local(): Promise<Engine> {
       uid: process.getuid?.() ?? -1,
       environment: process.env,
       preloadFolders: ownPreloadFolders(),
+      ...ownBun(),
       seccompFilter: compileSeccompFilter(architecture),
       now: Date.now,
       randomInteger: randomInt,

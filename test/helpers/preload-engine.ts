@@ -11,6 +11,14 @@ export function ownPreloadFolders(): LocalEngineOptions["preloadFolders"] {
   return { own: path.join(readHost().stateDirectory, "preload"), passable: path.join(passableStateFolder, "preload") };
 }
 
+/** The Bun beside the tests is found; none is fetched for them. */
+export function ownBun(): Pick<LocalEngineOptions, "bunFolder" | "fetchBun"> {
+  return {
+    bunFolder: path.join(readHost().stateDirectory, "bun"),
+    fetchBun: () => Promise.reject(new Error("no package of Bun is beside the tests")),
+  };
+}
+
 /** What the embedded engine is told of this machine. */
 function localEngineOptions(): LocalEngineOptions {
   return {
@@ -20,6 +28,7 @@ function localEngineOptions(): LocalEngineOptions {
     environment: process.env,
     nodePath: process.execPath,
     preloadFolders: ownPreloadFolders(),
+    ...ownBun(),
     processId: process.pid,
     // Level `preload` has none.
     seccompFilter: new Uint8Array(),

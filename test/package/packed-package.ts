@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { projectFolder } from "../helpers/project-folder.ts";
@@ -11,7 +11,10 @@ interface Manifest {
   readonly bin: Readonly<Record<string, string>>;
   readonly exports: Readonly<Record<string, unknown>>;
   readonly dependencies: Readonly<Record<string, string>>;
+  readonly optionalDependencies: Readonly<Record<string, string>>;
 }
+
+const installed = (name: string): string => join(projectFolder, "node_modules", name);
 
 /** Runs a program to its end. @throws Error with its output when it fails */
 export function run(program: string, args: readonly string[], cwd: string = projectFolder): string {
@@ -83,13 +86,16 @@ export class PackedPackage implements Disposable {
     writeFileSync(join(this.consumer, "package.json"), JSON.stringify({ private: true, type: "module" }));
     mkdirSync(this.folder, { recursive: true });
     run("tar", ["-xzf", join(this.consumer, report.filename), "--strip-components=1", "-C", this.folder]);
-    for (const name of Object.keys(this.manifest.dependencies)) this.#link(name);
+    const { dependencies, optionalDependencies } = this.manifest;
+    // Of those for each platform npm has installed this machine's own.
+    const optional = Object.keys(optionalDependencies).filter((name) => existsSync(installed(name)));
+    for (const name of [...Object.keys(dependencies), ...optional]) this.#link(name);
     return report.files.map((file) => file.path);
   }
 
   #link(name: string): void {
     const link = join(this.consumer, "node_modules", name);
     mkdirSync(dirname(link), { recursive: true });
-    symlinkSync(join(projectFolder, "node_modules", name), link, "junction");
+    symlinkSync(installed(name), link, "junction");
   }
 }

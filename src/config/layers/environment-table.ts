@@ -87,7 +87,7 @@ export const environmentTable: Readonly<Record<string, EnvironmentRow>> = {
 };
 
 /** Variables of ours that set no key: the first names the file. */
-export const otherVariables: readonly string[] = ["GLOVEBOX_CONFIG"];
+export const otherVariables: readonly string[] = ["GLOVEBOX_CONFIG", "GLOVEBOX_BUN"];
 
 /** Beginnings of names that are the test suite's and are never looked at here. */
 export const ignoredPrefixes: readonly string[] = ["GLOVEBOX_TEST_", "GLOVEBOX_TESTBED_"];

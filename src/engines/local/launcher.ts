@@ -18,6 +18,8 @@ export interface Level {
   readonly setup: EngineSetup;
   /** Paths of the interpreters on the host; null for what it has not. */
   readonly interpreterPaths: readonly (string | null)[];
+  /** Has there what a command needs and the host may lack as yet. Left out: nothing is. @throws ENGINE_UNAVAILABLE, CANCELLED */
+  provide?(command: readonly string[], signal: AbortSignal | undefined): Promise<void>;
   /** Makes what lasts of one container; whatever goes wrong, nothing is left of it. */
   makeLauncher(spec: ContainerSpec, signal: AbortSignal | undefined): Promise<Launcher>;
   /** Gives back what it holds; its containers have been removed. Left out: nothing. */

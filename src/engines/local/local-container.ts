@@ -6,7 +6,7 @@ import type { ContainerSpec } from "../container-spec.ts";
 import type { ContainerStats } from "../container-stats.ts";
 import type { CallOptions, Container, ContainerState, ExecSpec, Process } from "../engine.ts";
 import { assertPort, bridgeLost, nothingListens } from "../port-errors.ts";
-import { killedExitCode, type Launcher, type ProgramRun } from "./launcher.ts";
+import { killedExitCode, type Launcher, type Level, type ProgramRun } from "./launcher.ts";
 import { attachedAlready, lostError, noConnections, nothingToAttachTo } from "./local-errors.ts";
 import { LocalProcess } from "./local-process.ts";
 import { checkExecSpec } from "./local-spec.ts";
@@ -17,6 +17,8 @@ export interface LocalContainerParts {
   readonly spec: ContainerSpec;
   readonly capabilities: Capabilities;
   readonly launcher: Launcher;
+  /** As `Level.provide`. */
+  readonly provide?: Level["provide"];
   /** Called when all of it is gone. */
   readonly onRemoved?: () => void;
 }
@@ -97,6 +99,7 @@ export class LocalContainer implements Container {
     throwIfCancelled(signal);
     checkExecSpec(spec, this.#parts.spec);
     if (!this.isRunning) throw lostError();
+    await this.#parts.provide?.(spec.command, signal);
     const process = await this.#prepare(signal);
     let run: ProgramRun;
     try {

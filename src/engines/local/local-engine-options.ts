@@ -1,3 +1,4 @@
+import type { BunTarget } from "../../base/bun/bun-packages.ts";
 import type { ArrangeProgram } from "./preload/guards/host-program.ts";
 import type { PreloadFolders } from "./preload/folders/base-folder.ts";
 
@@ -21,8 +22,10 @@ export interface LocalEngineOptions {
   readonly uid: number | null;
   /** Handed to the host's own tools only, to find them and Python (PATH, HOME); nothing of it reaches a sandbox. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Bun's executable on the host; null for none; left out: the one that comes with the npm package `bun`. */
-  readonly bunPath?: string | null | undefined;
+  /** Where a Bun that is fetched is kept. */
+  readonly bunFolder: string;
+  /** The archive of Bun's package, its hash checked. @throws Error whose message is the reason */
+  readonly fetchBun: (target: BunTarget) => Promise<Uint8Array>;
   /** A Python interpreter on the host; null for none; left out: /usr/bin/python3, else the PATH's. */
   readonly pythonPath?: string | null | undefined;
   /**

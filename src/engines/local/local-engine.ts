@@ -66,7 +66,13 @@ class LocalEngine implements Engine {
       if (signal?.aborted) await launcher.remove();
       throwIfCancelled(signal);
       const onRemoved = (): void => void this.#entries.delete(spec.name);
-      const container = new LocalContainer({ spec, capabilities: level.capabilities, launcher, onRemoved });
+      const container = new LocalContainer({
+        ...{ spec, launcher, onRemoved },
+        capabilities: level.capabilities,
+        ...(level.provide === undefined
+          ? {}
+          : { provide: (...asked) => level.provide?.(...asked) ?? Promise.resolve() }),
+      });
       this.#entries.set(spec.name, { container, labels: spec.labels, createdAtMs: this.#options.now() });
       return container;
     } finally {

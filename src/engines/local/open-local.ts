@@ -20,6 +20,8 @@ export function openLocalInstaller(surroundings: EngineSurroundings): Engine {
     ...optionsOf(surroundings),
     seccompFilter: filter,
     level: "preload",
+    // Root has another user install, to whom its state folder is closed.
+    ...(surroundings.uid === 0 ? { bunFolder: path.join(surroundings.passableStateDirectory, "bun") } : {}),
     preload: { installs: true },
   });
 }
@@ -36,6 +38,8 @@ function optionsOf(surroundings: EngineSurroundings): Omit<LocalEngineOptions, "
       own: path.join(surroundings.stateDirectory, "preload"),
       passable: path.join(surroundings.passableStateDirectory, "preload"),
     },
+    bunFolder: path.join(surroundings.stateDirectory, "bun"),
+    fetchBun: surroundings.fetchBun,
     processId,
     nodePath: executable,
     now,

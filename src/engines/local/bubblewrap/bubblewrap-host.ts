@@ -5,7 +5,7 @@ import { throwIfCancelled } from "../../../base/abort.ts";
 import { GloveboxError } from "../../../errors/glovebox-error.ts";
 import type { Capabilities } from "../../capabilities.ts";
 import { openBaseNamespace, type BaseNamespace } from "./namespaces/base-namespace.ts";
-import { findBunBinary } from "../interpreters/bun-binary.ts";
+import { HostBun } from "../interpreters/host-bun.ts";
 import { Cgroups } from "../cgroups/cgroups.ts";
 import { firstFreeDescriptor } from "./arguments/descriptors.ts";
 import { readHostRoot, readOpenFilesCeiling, type HostRoot } from "./namespaces/host-root.ts";
@@ -26,6 +26,7 @@ export interface BubblewrapHost {
   readonly interpreters: Interpreters;
   /** Paths of the executables on the host; null for what it has not. */
   readonly interpreterPaths: readonly (string | null)[];
+  readonly bun: HostBun;
   readonly nodePath: string;
   readonly base: BaseNamespace;
   readonly pipes: PipePool;
@@ -45,11 +46,14 @@ export interface BubblewrapHost {
 export async function openBubblewrapHost(options: LocalEngineOptions, signal?: AbortSignal): Promise<BubblewrapHost> {
   if (options.platform !== "linux") throw wrongPlatform(options.platform);
   const tools = findHostTools(options.environment["PATH"]);
-  const [version, python] = await Promise.all([bwrapVersion(tools), findPython({ ...options, signal })]);
+  const [version, python, bun] = await Promise.all([
+    bwrapVersion(tools),
+    findPython({ ...options, signal }),
+    HostBun.find(options),
+  ]);
   throwIfCancelled(signal);
-  const bunPath = options.bunPath === undefined ? findBunBinary(options.architecture) : options.bunPath;
   const root = readHostRoot();
-  const interpreters = arrangeInterpreters(bunPath, python);
+  const interpreters = arrangeInterpreters(bun.source, python);
   const isRoot = options.uid === 0;
   const { seccompFilter } = options;
   const base = await openBase({ tools, isRoot, root, interpreters, seccompFilter, signal });
@@ -62,7 +66,8 @@ export async function openBubblewrapHost(options: LocalEngineOptions, signal?: A
     version,
     root,
     interpreters,
-    interpreterPaths: [bunPath, python?.executable ?? null],
+    interpreterPaths: [bun.path, python?.executable ?? null],
+    bun,
     nodePath: options.nodePath ?? "node",
     base,
     pipes,

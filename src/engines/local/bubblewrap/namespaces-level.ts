@@ -36,7 +36,7 @@ export async function openNamespacesLevel(options: LocalEngineOptions): Promise<
 }
 
 async function levelOf(host: BubblewrapHost, { uid, randomInteger }: LocalEngineOptions): Promise<Level> {
-  const { version, capabilities, interpreterPaths, tools } = host;
+  const { version, capabilities, interpreterPaths, tools, bun } = host;
   const hostUids = uid === 0 ? new HostUids(randomInteger) : null;
   return {
     version,
@@ -44,6 +44,9 @@ async function levelOf(host: BubblewrapHost, { uid, randomInteger }: LocalEngine
     components: bubblewrapComponents(version),
     setup: await bubblewrapSetup(tools.bwrap),
     interpreterPaths,
+    provide: async ([name], signal) => {
+      if (name === "bun") await bun.provide(signal);
+    },
     makeLauncher: (spec, signal) => makeLauncher({ host, hostUids, spec, signal }),
     close: () => host.close(),
   };

@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 export type BunPlatform = "linux" | "darwin" | "win32";
 
 /**
- * Bun's executable for this machine from the npm package `bun`, or null.
+ * Bun's executable for this machine from the npm package `bun` beside Glovebox, or null.
  *
  * The package's install script moves it to `bun/bin/bun.exe`; where install scripts are blocked that is a stub, and the
  * executable stays in the platform's own package.
@@ -37,7 +37,8 @@ export function bunPlatformPackages(
   return musl ? [`${name}-musl`, name] : [name, `${name}-musl`];
 }
 
-function usesMusl(architecture: string): boolean {
+/** Whether programs of this machine are made for musl. */
+export function usesMusl(architecture: string): boolean {
   const cpu = architecture === "arm64" ? "aarch64" : "x86_64";
   return existsSync(`/lib/ld-musl-${cpu}.so.1`) && !existsSync("/lib64/ld-linux-x86-64.so.2");
 }
@@ -58,7 +59,8 @@ const beginnings: Readonly<Record<BunPlatform, string>> = {
   win32: "4d5a",
 };
 
-function isExecutable(path: string, platform: BunPlatform): boolean {
+/** Whether it is a program of that system, and not a text. */
+export function isExecutable(path: string, platform: BunPlatform): boolean {
   if (!existsSync(path)) return false;
   const descriptor = openSync(path, "r");
   try {

@@ -14,9 +14,15 @@ describe("arrangeInterpreters", () => {
   });
 
   it("shows Bun under a neutral path, whatever it is called", () => {
-    expect(arrangeInterpreters("/home/a/node_modules/bun/bin/bun.exe", null).binds).toEqual([
+    expect(arrangeInterpreters({ file: "/home/a/node_modules/bun/bin/bun.exe" }, null).binds).toEqual([
       { source: "/home/a/node_modules/bun/bin/bun.exe", target: "bin/bun" },
     ]);
+  });
+
+  it("shows the folder of a Bun that may yet come, and a link to it", () => {
+    const { binds, links } = arrangeInterpreters({ folder: "/home/a/.local/state/glovebox/bun/1.4.5" }, null);
+    expect(binds).toEqual([{ source: "/home/a/.local/state/glovebox/bun/1.4.5", target: "bun" }]);
+    expect(links).toEqual([{ name: "bin/bun", target: "/opt/glovebox/bun/bun" }]);
   });
 
   it("binds nothing of a Python of the system's, and gives it its usual names", () => {

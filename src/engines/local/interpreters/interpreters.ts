@@ -1,5 +1,6 @@
 import { basename, dirname } from "node:path";
 import { isSystemPath } from "../bubblewrap/namespaces/host-root.ts";
+import type { BunSource } from "./host-bun.ts";
 import type { PythonInstallation } from "./python-installation.ts";
 
 /** Interpreters that are not part of the host's system, as they appear under /opt/glovebox, and how to use them. */
@@ -12,14 +13,19 @@ export interface Interpreters {
   readonly environment: Readonly<Record<string, string>>;
 }
 
+/** Where a Bun that may not be there yet appears under /opt/glovebox: its folder. */
+const bunFolder = "bun";
+
 /**
  * Shows Bun as `bun` and Python as `python3` and `python`, at neutral paths: no home folder can be seen inside.
  * Of a Python that is not the system's only its standard library (with its site-packages) and its executable appear.
  */
-export function arrangeInterpreters(bunPath: string | null, python: PythonInstallation | null): Interpreters {
-  const bun = bunPath === null ? [] : [{ source: bunPath, target: "bin/bun" }];
-  if (python === null) return { binds: bun, links: [], environment: {} };
-  if (isSystemPath(python.executable)) return { binds: bun, links: pythonLinks(python.executable), environment: {} };
+export function arrangeInterpreters(found: BunSource | null, python: PythonInstallation | null): Interpreters {
+  const { binds: bun, links } = arrangeBun(found);
+  if (python === null) return { binds: bun, links, environment: {} };
+  if (isSystemPath(python.executable)) {
+    return { binds: bun, links: [...links, ...pythonLinks(python.executable)], environment: {} };
+  }
   const name = basename(python.executable);
   const shared = python.sharedLibrary;
   const isOurs = shared !== null && !isSystemPath(shared);
@@ -30,8 +36,17 @@ export function arrangeInterpreters(bunPath: string | null, python: PythonInstal
       ...python.libraries.map((source) => ({ source, target: `python/${libraryFolder(source)}` })),
       ...(isOurs ? [{ source: shared, target: `python/lib/${basename(shared)}` }] : []),
     ],
-    links: pythonLinks(`/opt/glovebox/python/bin/${name}`),
+    links: [...links, ...pythonLinks(`/opt/glovebox/python/bin/${name}`)],
     environment: isOurs ? { LD_LIBRARY_PATH: "/opt/glovebox/python/lib" } : {},
+  };
+}
+
+function arrangeBun(found: BunSource | null): Pick<Interpreters, "binds" | "links"> {
+  if (found === null) return { binds: [], links: [] };
+  if ("file" in found) return { binds: [{ source: found.file, target: "bin/bun" }], links: [] };
+  return {
+    binds: [{ source: found.folder, target: bunFolder }],
+    links: [{ name: "bin/bun", target: `/opt/glovebox/${bunFolder}/bun` }],
   };
 }
 

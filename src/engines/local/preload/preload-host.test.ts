@@ -19,6 +19,8 @@ function open(platform: NodeJS.Platform): Promise<PreloadHost> {
       pythonPath: null,
       nodePath: process.execPath,
       preloadFolders: { own: path.join(folder, "own"), passable: path.join(folder, "passable") },
+      bunFolder: path.join(folder, "bun"),
+      fetchBun: () => Promise.reject(new Error("tests have Bun beside them")),
       seccompFilter: new Uint8Array(),
       now: () => 0,
       randomInteger: (minimum) => minimum,

@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { throwIfCancelled } from "../../../base/abort.ts";
 import { GloveboxError } from "../../../errors/glovebox-error.ts";
 import type { Capabilities } from "../../capabilities.ts";
-import { findBunBinary } from "../interpreters/bun-binary.ts";
+import { HostBun } from "../interpreters/host-bun.ts";
 import { readOpenFilesCeiling } from "../bubblewrap/namespaces/host-root.ts";
 import type { LocalEngineOptions } from "../local-engine-options.ts";
 import { findPython } from "../interpreters/python-installation.ts";
@@ -53,7 +53,7 @@ export async function openPreloadHost(
   ]);
   throwIfCancelled(signal);
   if (python === null && node === null) throw nothingToRun();
-  const bun = installs ? bunOf(options) : null;
+  const bun = installs ? await bunFor(options, signal) : null;
   const executables = [bun ?? undefined, python?.executable, node?.executable, ...(python?.libraries ?? [])].filter(
     (path) => path !== undefined,
   );
@@ -85,10 +85,17 @@ export async function openPreloadHost(
   };
 }
 
-function bunOf({ bunPath, architecture, platform }: LocalEngineOptions): string | null {
-  if (bunPath !== undefined) return bunPath;
-  const known = (["linux", "darwin", "win32"] as const).find((name) => name === platform);
-  return known === undefined ? null : findBunBinary(architecture, known);
+/** For what installs; without it Python packages are installed all the same. */
+async function bunFor(options: LocalEngineOptions, signal: AbortSignal | undefined): Promise<string | null> {
+  try {
+    const bun = await HostBun.find(options);
+    await bun.provide(signal);
+    return bun.path;
+  } catch (error) {
+    throwIfCancelled(signal);
+    if (error instanceof GloveboxError && error.errorType === "ENGINE_UNAVAILABLE") return null;
+    throw error;
+  }
 }
 
 function findTool(name: string): string | null {

@@ -62,8 +62,7 @@ export function compilerFile({ platform, architecture }: TypeScriptCompilerOptio
 
 function findCompiler({ platform, architecture }: TypeScriptCompilerOptions): string {
   try {
-    const compilerPackage = createRequire(import.meta.url).resolve("esbuild");
-    return createRequire(compilerPackage).resolve(compilerFile({ platform, architecture }));
+    return createRequire(import.meta.url).resolve(compilerFile({ platform, architecture }));
   } catch (cause) {
     throw new GloveboxError("UNSUPPORTED", `There is no TypeScript compiler for ${platform} on ${architecture} here.`, {
       suggestion: "Install Glovebox with its optional dependencies, or send the code as JavaScript.",

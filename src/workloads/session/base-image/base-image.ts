@@ -1,12 +1,13 @@
+import { bunLabel, bunVersion, type BunTarget } from "../../../base/bun/bun-packages.ts";
+import { fetchBun, type FetchBunOptions } from "../../../base/bun/fetch-bun.ts";
 import { readPackagedScript } from "../../../base/packaged-script.ts";
 import { tarOf } from "../../../base/tar/tar.ts";
 import type { Engine } from "../../../engines/engine.ts";
+import { GloveboxError } from "../../../errors/glovebox-error.ts";
 import { defaultSessionImage } from "../../../policy/session-profile.ts";
 import type { Sandboxes } from "../../../sandbox/sandboxes.ts";
 import { lookAtBase } from "../../program/image/look-at-base.ts";
 import { SharedBuilds, type BuildListener } from "../../program/image/shared-builds.ts";
-import { bunLabel, bunVersion, type BunTarget } from "./bun-packages.ts";
-import { fetchBun, type FetchBunOptions } from "./fetch-bun.ts";
 
 export interface BaseImageOptions extends Omit<FetchBunOptions, "signal"> {
   /** The image that it is built on. */
@@ -39,8 +40,8 @@ export class BaseImage {
     }
     onBuild(defaultSessionImage, `fetching Bun ${bunVersion}`);
     const { cpu, libc } = await lookAtBase(engine, base, { sandboxes, setting: "images.session_base" });
-    const target: BunTarget = `${cpu === "x64" ? "x64" : "aarch64"}${libc === "musl" ? "-musl" : ""}`;
-    const bun = await fetchBun(target, this.#options);
+    const target: BunTarget = `linux-${cpu === "x64" ? "x64" : "aarch64"}${libc === "musl" ? "-musl" : ""}`;
+    const bun = await fetchBun(target, this.#options).catch(notBuilt);
     const dockerfile = await readPackagedScript(
       new URL("../../../../images/bun-runner-base/Dockerfile", import.meta.url),
     );
@@ -57,4 +58,14 @@ export class BaseImage {
       { onLine: (line) => onBuild(defaultSessionImage, line) },
     );
   }
+}
+
+function notBuilt(cause: Error): never {
+  if (cause instanceof GloveboxError) throw cause;
+  throw new GloveboxError("IMAGE_UNAVAILABLE", `Image bun-runner-base cannot be built: ${cause.message}.`, {
+    suggestion:
+      "Check that `npm view bun` works on the machine that runs Glovebox, or name an image with Bun and Python.",
+    context: { image: defaultSessionImage, reason: cause.message },
+    cause,
+  });
 }

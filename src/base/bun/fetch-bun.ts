@@ -3,9 +3,8 @@ import { createHash } from "node:crypto";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
-import { throwIfCancelled } from "../../../base/abort.ts";
-import { toolCommand } from "../../../base/processes/tool-command.ts";
-import { GloveboxError } from "../../../errors/glovebox-error.ts";
+import { throwIfCancelled } from "../abort.ts";
+import { toolCommand } from "../processes/tool-command.ts";
 import { bunIntegrity, bunVersion, type BunTarget } from "./bun-packages.ts";
 
 export interface FetchBunOptions {
@@ -21,13 +20,13 @@ const fetchWithinMs = 300_000;
 const maxArchiveBytes = 200 * 1024 * 1024;
 
 /**
- * The archive of Bun's package for a Linux, fetched by the host's npm, which knows the registry, its password and the way
- * there; the bytes are believed only by their pinned hash.
- * @throws IMAGE_UNAVAILABLE, CANCELLED
+ * The archive of Bun's package, fetched by the host's npm, which knows the registry, its password and the way there; the
+ * bytes are believed only by their pinned hash.
+ * @throws Error whose message is the reason, CANCELLED
  */
 export async function fetchBun(target: BunTarget, options: FetchBunOptions): Promise<Uint8Array> {
   const { temporaryDirectory, platform, environment, signal } = options;
-  const name = `@oven/bun-linux-${target}@${bunVersion}`;
+  const name = `@oven/bun-${target}@${bunVersion}`;
   const folder = await mkdtemp(path.join(temporaryDirectory, "glovebox-bun-"));
   try {
     // Flags of ours only, so that no project's settings have a part in it.
@@ -48,12 +47,7 @@ export async function fetchBun(target: BunTarget, options: FetchBunOptions): Pro
     throwIfCancelled(signal);
     const missing = (cause as NodeJS.ErrnoException).code === "ENOENT";
     const reason = missing ? "npm was not found on this machine" : `${name} could not be fetched from the npm registry`;
-    throw new GloveboxError("IMAGE_UNAVAILABLE", `Image bun-runner-base cannot be built: ${reason}.`, {
-      suggestion:
-        "Check that `npm view bun` works on the machine that runs Glovebox, or name an image with Bun and Python.",
-      context: { image: "bun-runner-base", reason },
-      cause,
-    });
+    throw new Error(reason, { cause });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
