@@ -1,11 +1,21 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import {
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+  type Dirent,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { parse as parseJsonc } from "jsonc-parser";
 import { parse as parseToml } from "smol-toml";
-import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { useGlovebox } from "../helpers/open-glovebox.ts";
 import { projectFolder } from "../helpers/project-folder.ts";
 import { packInto, run } from "../package/packed-package.ts";
@@ -48,6 +58,8 @@ const [project, home] = [path.join(base, "project"), path.join(base, "home")];
 afterAll(() => rmSync(base, { recursive: true }));
 
 let problem: string | null = null;
+/** What npm said while it installed. */
+let said = "";
 useGlovebox("local");
 beforeAll(() => {
   mkdirSync(project);
@@ -56,7 +68,7 @@ beforeAll(() => {
   writeFileSync(path.join(project, "package.json"), JSON.stringify({ private: true }));
   try {
     // As the README says, for one project.
-    run("npm", ["install", "--no-audit", "--no-fund", path.join("..", filename)], project);
+    said = run("sh", ["-c", 'npm install --no-audit --no-fund "$1" 2>&1', "sh", path.join("..", filename)], project);
   } catch (error) {
     problem = `the packages that it needs cannot be installed: ${String(error).slice(0, 300)}`;
   }
@@ -91,6 +103,55 @@ async function useServer({ command, args }: Entry, cwd: string): Promise<unknown
     await client.close();
   }
 }
+
+describe("an installation", () => {
+  const tree = (folder: string): readonly Dirent[] => readdirSync(folder, { recursive: true, withFileTypes: true });
+
+  it("is at most 80 MB, without an install script and without a warning", () => {
+    const modules = path.join(project, "node_modules");
+    const bytes = tree(modules).map((entry) => lstatSync(path.join(entry.parentPath, entry.name)).size);
+    expect(bytes.length).toBeGreaterThan(1000);
+    expect(bytes.reduce((sum, size) => sum + size, 0)).toBeLessThan(80e6);
+    const lock = JSON.parse(readFileSync(path.join(modules, ".package-lock.json"), "utf8")) as {
+      readonly packages: Readonly<Record<string, { readonly hasInstallScript?: true }>>;
+    };
+    const scripts = Object.entries(lock.packages).filter(([, { hasInstallScript }]) => hasInstallScript);
+    expect(Object.keys(lock.packages).length).toBeGreaterThan(50);
+    expect(scripts).toEqual([]);
+    // What the machine's own settings of npm are warned of is not Glovebox's.
+    expect(said.split("\n").filter((line) => /warn|deprecated/i.test(line) && !/user config/.test(line))).toEqual([]);
+  });
+
+  it("fetches Bun when a program first needs it, keeps it, and says why where that cannot be", () => {
+    const start = (state: string, language: string, code: string, more: Readonly<Record<string, string>> = {}) => {
+      const program = path.join(project, "node_modules/glovebox/dist/cli/main.js");
+      return spawnSync(process.execPath, [program, "run", "--engine", "local", "--language", language, "-c", code], {
+        env: {
+          ...environment(),
+          // Node's own folder has no Bun.
+          PATH: "/usr/local/bin:/usr/bin:/bin",
+          XDG_STATE_HOME: path.join(base, state),
+          ...more,
+        },
+        encoding: "utf8",
+      });
+    };
+    const unreachable = {
+      npm_config_registry: "http://127.0.0.1:1",
+      npm_config_fetch_retries: "0",
+      npm_config_cache: path.join(base, "empty"),
+    };
+    expect(start("none", "python", "print(42)", unreachable)).toMatchObject({ status: 0, stdout: "42\n" });
+    const refused = start("none", "javascript", "console.log(42)", unreachable);
+    expect(refused.status).not.toBe(0);
+    expect(refused.stderr).toMatch(/Bun 1\.4\.5.*is not on this machine: @oven\/bun-\S+ could not be fetched/);
+    expect(start("some", "javascript", "console.log(42)")).toMatchObject({ status: 0, stdout: "42\n" });
+    const write = `const fs = require("fs");
+      for (const change of [() => fs.writeFileSync("/opt/glovebox/bun/x", ""), () => fs.chmodSync("/opt/glovebox/bun/bun", 0o777)])
+        try { change(); console.log("changed"); } catch (error) { console.log(error.code); }`;
+    expect(start("some", "javascript", write, unreachable).stdout).toBe("EROFS\nEROFS\n");
+  });
+});
 
 const answer = { outcome: "completed", stdout: "42\n", engine: "local" };
 

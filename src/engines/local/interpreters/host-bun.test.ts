@@ -35,9 +35,9 @@ function options(environment: HostBunOptions["environment"] = {}): HostBunOption
 }
 
 /** As on a machine without any Bun: none is made for it, so none is beside Glovebox. */
-const strange = (archive: Uint8Array | Error): HostBunOptions => ({
+const strange = (archive: Uint8Array | Error, platform: "darwin" | "win32" = "win32"): HostBunOptions => ({
   ...options(),
-  platform: "win32",
+  platform,
   architecture: "arm64",
   fetchBun: () => (archive instanceof Error ? Promise.reject(archive) : Promise.resolve(archive)),
 });
@@ -58,6 +58,14 @@ describe("which Bun is used", () => {
     });
   });
 
+  it.runIf(process.platform === "linux")(
+    "is the package beside Glovebox where nothing else is, as on linux here",
+    async () => {
+      const found = await HostBun.find({ ...options(), platform: "linux" });
+      expect(realpathSync(found.path ?? "")).toBe(real);
+    },
+  );
+
   it("is that of the PATH only in the pinned version", async () => {
     const [right, wrong] = [path.join(folder, "right"), path.join(folder, "wrong")];
     for (const place of [right, wrong]) mkdirSync(place);
@@ -69,24 +77,30 @@ describe("which Bun is used", () => {
 });
 
 describe("a Bun that is not there", () => {
-  it("is fetched when it is first needed, once for all who ask, and then found", async () => {
-    let fetched = 0;
-    const bun = await HostBun.find({
-      ...strange(new Error()),
-      fetchBun: async (target) => {
-        expect(target).toBe("windows-aarch64");
-        fetched += 1;
-        return packed("package/bin/bun.exe");
-      },
-    });
-    expect(bun.source).toEqual({ folder: cache() });
-    await Promise.all([bun.provide(), bun.provide()]);
-    await bun.provide();
-    expect([fetched, bun.path]).toEqual([1, path.join(cache(), "bun.exe")]);
-    const later = await HostBun.find(strange(new Error("it is there")));
-    await later.provide();
-    expect(later.path).toBe(bun.path);
-  });
+  it.each([
+    ["darwin", "darwin-aarch64", "bun"],
+    ["win32", "windows-aarch64", "bun.exe"],
+  ] as const)(
+    "is fetched when it is first needed, once for all who ask, and then found: on %s",
+    async (platform, wanted, name) => {
+      let fetched = 0;
+      const bun = await HostBun.find({
+        ...strange(new Error(), platform),
+        fetchBun: async (target) => {
+          expect(target).toBe(wanted);
+          fetched += 1;
+          return packed(`package/bin/${name}`);
+        },
+      });
+      expect(bun.source).toEqual({ folder: cache() });
+      await Promise.all([bun.provide(), bun.provide()]);
+      await bun.provide();
+      expect([fetched, bun.path]).toEqual([1, path.join(cache(), name)]);
+      const later = await HostBun.find(strange(new Error("it is there"), platform));
+      await later.provide();
+      expect(later.path).toBe(bun.path);
+    },
+  );
 
   it("is an error with the reason when it cannot be fetched, and is tried again", async () => {
     const bun = await HostBun.find(strange(new Error("npm was not found on this machine")));
