@@ -59,7 +59,8 @@ const embedding: readonly (readonly [prefix: string, bits: number, at: number, w
 
 /**
  * The kind of an address; `never` for text that is none. What lies within `own`, the addresses of this machine, is private
- * at most, however public it looks from elsewhere.
+ * at most, however public it looks from elsewhere. Not `net.BlockList`, which tells only whether an address is listed: a
+ * refusal names the kind, and an IPv4 address is judged wherever it lies inside an IPv6 one.
  */
 export function addressKind(text: string, own: readonly AddressRange[] = []): AddressKind {
   const bytes = parseAddress(text);

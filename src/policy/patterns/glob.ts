@@ -17,6 +17,7 @@ export interface Glob {
  *
  * `*` stands for any letters of a name and `?` for one, neither for a leading dot; `**` between slashes for any folders
  * but hidden ones; `{a,b}` for either, not nested. Everything else stands for itself.
+ * Not picomatch, which makes regular expressions of patterns that may be hostile.
  * @throws INVALID_REQUEST naming the pattern; what other shells know beyond that is refused, not read differently
  */
 export function parseGlobs(patterns: readonly string[], field = "artifacts"): readonly Glob[] {

@@ -10,7 +10,8 @@ const maxPathBytes = 4_096;
 export const maxRestBytes = 1_048_576;
 
 /**
- * The entries of an archive, as it comes; what of a content was not read is skipped.
+ * The entries of an archive, as it comes; what of a content was not read is skipped. No library: hostile programs write it,
+ * so the bytes and number of extended headers, the paths and what follows the end are bounded before they are kept.
  * @throws RangeError for bytes that are no archive, and for one that is cut off
  */
 export async function* decodeTar(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<TreeEntry, void, undefined> {
