@@ -22,8 +22,8 @@ export interface TestsAgain {
   readonly count: number;
 }
 
-/** More failures than this are no matter of a busy machine, nor of an engine that hung and was started anew. */
-const maxAgain = 12;
+/** More failures than this are no matter of a busy machine. */
+const maxAgain = 5;
 
 /** Tests with real engines share a machine while they run; those of the repository and the units have no such excuse. */
 const withEngines = /^test\/(?:engine-contract|e2e|security)\//;

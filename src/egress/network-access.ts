@@ -1,5 +1,5 @@
 import { GloveboxError } from "../errors/glovebox-error.ts";
-import type { NetworkPolicy } from "../policy/network/network.ts";
+import { namedDomains, type NetworkPolicy } from "../policy/network/network.ts";
 import { defaultPorts, type DomainPattern } from "../policy/network/domain-pattern.ts";
 import type { EgressPolicy } from "../policy/network/egress-policy.ts";
 import type { HostAndPort } from "../policy/network/host-and-port.ts";
@@ -73,14 +73,16 @@ export class NetworkAccess {
 
   #egressPolicy(policy: Exclude<NetworkPolicy, { kind: "none" }>, known: Known | null): EgressPolicy {
     const { privateHosts, maxBytes } = this.#options;
+    const named = namedDomains(policy);
     if (policy.kind !== "registries") {
-      const allowed = policy.kind === "open" ? [everyName] : policy.domains;
+      const allowed = policy.kind === "open" ? [everyName, ...named] : named;
       return { name: policy.kind, allowed, trusted: privateHosts, maxBytes };
     }
     const { own = [], files = [] } = known ?? {};
+    const registries = [...own, ...files].map(({ name, port }) => ({ name, subdomains: false, ports: [port] }));
     return {
-      name: "registries",
-      allowed: [...own, ...files].map(({ name, port }) => ({ name, subdomains: false, ports: [port] })),
+      name: named.length === 0 ? "registries" : "registries and domains",
+      allowed: [...registries, ...named],
       // The operator chose its own registry, wherever it is; where that one points to, it chose itself.
       trusted: [...own, ...privateHosts],
       maxBytes,

@@ -1,4 +1,4 @@
-import { shortenTooling, type ChangedToolingFile } from "../policy/tooling/tooling-changes.ts";
+import { pathOfTooling, shortenTooling, type ChangedToolingFile } from "../policy/tooling/tooling-changes.ts";
 import type { Alert, AlertListener } from "./alert.ts";
 
 /** Names in one message. */
@@ -18,7 +18,7 @@ export class ToolingAlerts {
 
   changed(sandbox: string, files: readonly ChangedToolingFile[]): void {
     this.#counts.set(sandbox, (this.#counts.get(sandbox) ?? 0) + files.length);
-    const names = shortenTooling(files, maxNames).map(({ path, change }) => `${path} (${change})`);
+    const names = shortenTooling(files, maxNames).map((file) => `${pathOfTooling(file)} (${file.change})`);
     const message = `Files that tools of the project's owner run by themselves have changed: ${names.join(", ")}.`;
     this.#tell(this.#alert(sandbox, "start", files.length, message));
   }

@@ -1,5 +1,6 @@
-import { readFileSync, statSync } from "node:fs";
-import { describe, expect, it } from "vitest";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { beforeAll, describe, expect, it } from "vitest";
 import { answer, groupOwner, success, useAgents } from "../helpers/agent-scene.ts";
 
 describe.each(["docker", "podman"] as const)("agents of groups on %s", (engine) => {
@@ -19,6 +20,7 @@ describe.each(["docker", "podman"] as const)("agents of groups on %s", (engine) 
     expect(statSync(at("groups", "family", "made"))).toMatchObject(groupOwner);
     expect(result.log).toMatch(/^groups\/family\/logs\/container-[\dTZ-]+\.log$/);
     expect(readFileSync(at(result.log), "utf8")).toContain("it is done");
+    expect(statSync(at(result.log))).toMatchObject(groupOwner);
   });
 
   it("have the mounts of their group and no others", async () => {
@@ -50,5 +52,59 @@ describe.each(["docker", "podman"] as const)("agents of groups on %s", (engine) 
     const nonsense = await run(answer("{broken"));
     expect(nonsense.error?.message).toContain(nonsense.log);
     expect(logs().join("")).toContain("{broken");
+  });
+});
+
+/** A repository with an editor's folder, both the group's. */
+function makeTooled(folder: string): void {
+  execFileSync("git", ["init", "--quiet", folder]);
+  mkdirSync(`${folder}/.vscode`);
+  writeFileSync(`${folder}/.vscode/settings.json`, "{}\n");
+  if (process.getuid?.() === 0) {
+    execFileSync("chown", ["-R", `${groupOwner.uid}:${groupOwner.gid}`, `${folder}/.git`, `${folder}/.vscode`]);
+  }
+}
+
+describe.each(["docker", "podman"] as const)("agents and what their folders' owner runs, on %s", (engine) => {
+  const named = useAgents({ engine });
+  const locked = useAgents({ engine }, {}, {}, { tooling_files: "locked" });
+  beforeAll(() => {
+    for (const { folder } of [named, locked]) makeTooled(folder);
+  });
+  const change = (end: string): string =>
+    [
+      "cd /workspace/project; echo '[core]' >>.git/config; echo new >.git/hooks/pre-commit; echo '{ }' >.vscode/settings.json",
+      "echo plain >plain; mkdir -p /home/node/.pi/.claude; echo own >/home/node/.pi/.claude/own; echo x >/workspace/group/.envrc",
+      end,
+    ].join("; ");
+
+  it("are named with what they changed of it, and alerts tell of it", async () => {
+    const result = await named.run(change(success("")), { group: "main", main: true });
+    expect(result.tooling_files).toEqual([
+      { path: "/workspace/project/.git/config", change: "changed" },
+      { path: "/workspace/project/.git/hooks/pre-commit", change: "new" },
+      { path: "/workspace/project/.vscode/settings.json", change: "changed" },
+      { path: "/workspace/group/.envrc", change: "new" },
+    ]);
+    expect(result.warnings.join("\n")).toContain("see tooling_files");
+    const alert = { kind: "tooling_files", state: "start", container_id: result.sandbox_id, value: 4 };
+    expect(result.alerts).toContainEqual(expect.objectContaining(alert));
+    const again = await named.run(`echo other >/workspace/project/other; ${success("")}`, {
+      group: "main",
+      main: true,
+    });
+    expect(again).toMatchObject({ status: "success", tooling_files: [] });
+  });
+
+  it("are named also when they are ended, and cannot change it where the deployment locks it", async () => {
+    const late = await named.run("mkdir .vscode; echo x >.vscode/tasks.json; sleep 60", { timeout_seconds: 3 });
+    const made = { path: "/workspace/group/.vscode/tasks.json", change: "new" };
+    expect(late).toMatchObject({ outcome: "timed_out", tooling_files: [made] });
+    const kept = await locked.run(change(success("")), { group: "main", main: true });
+    expect(kept.stderr.match(/Read-only file system/g)).toHaveLength(3);
+    expect(kept).toMatchObject({
+      status: "success",
+      tooling_files: [{ path: "/workspace/group/.envrc", change: "new" }],
+    });
   });
 });

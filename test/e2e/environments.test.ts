@@ -24,8 +24,8 @@ describe.each(["docker", "podman"] as const)("environments on %s", (engine) => {
 
   it("sets the variables of both levels, the command's first, and starts where it is told", async () => {
     await using env = await open({ project_root: "project", environment: { A: "1", B: "1" } });
-    const result = await env.sh("echo $A $B $C; pwd", { environment: { B: "2", C: "3" }, cwd: "/tmp" });
-    expect(result.stdout_tail).toBe("1 2 3\n/tmp\n");
+    const result = await env.sh("echo $A $B $C $NO_COLOR $TERM; pwd", { environment: { B: "2", C: "3" }, cwd: "/tmp" });
+    expect(result.stdout_tail).toBe("1 2 3 1 dumb\n/tmp\n");
     const missing = await env.run(["pwd"], { cwd: "no/such" });
     expect(missing).toMatchObject({ outcome: "failed", exit_code: 126 });
     expect(missing.stderr_tail).toContain("/workdir/no/such");

@@ -7,6 +7,7 @@ import type { Program } from "./runners/program.ts";
 import { pythonPrograms } from "./runners/python-programs.ts";
 import { inFolder, runByRunner, runNatively, type Setting } from "./runners/run-program.ts";
 import { typescriptPrograms } from "./runners/typescript-programs.ts";
+import { rareTag } from "../lanes/lanes.ts";
 
 function settingOf(context: TestContext, toolchain: Toolchain, { name, path }: Interpreter, mainFile: string): Setting {
   return path === null ? context.skip(`no ${name} on this machine`) : { toolchain, mainFile, interpreter: path };
@@ -35,7 +36,7 @@ describe.each([
   }
 });
 
-describe("bun by its runner, as by itself, in TypeScript,", () => {
+describe("bun by its runner, as by itself, in TypeScript,", { tags: [rareTag] }, () => {
   for (const [name, program] of Object.entries(typescriptPrograms)) {
     it(name, (context) => expectSameAsNative(settingOf(context, "bun", bunInterpreter(), "main.ts"), program));
   }
@@ -44,7 +45,7 @@ describe("bun by its runner, as by itself, in TypeScript,", () => {
 describe.each([
   ["node", nodeInterpreter()],
   ["bun", bunInterpreter()],
-] as const)("a TypeScript program, by %s,", (toolchain, interpreter) => {
+] as const)("a TypeScript program, by %s,", { tags: [rareTag] }, (toolchain, interpreter) => {
   const compile = createTypeScriptCompiler({ platform: process.platform, architecture: process.arch });
   for (const [name, program] of Object.entries(typescriptPrograms)) {
     it(name, async (context) => {

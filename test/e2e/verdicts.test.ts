@@ -17,10 +17,31 @@ describe.each(places)("a session's verdicts on $name", ({ engine, runtime }) => 
       expect(next.error).toBeUndefined();
     }
   });
+
+  it("the memory of a call is its own, whatever an earlier one used", async () => {
+    const hold = (mebibytes: number) => `import time\nx = bytearray(b"x") * (${mebibytes} << 20)\ntime.sleep(0.7)`;
+    const { session_id, memory_used_mb: large } = await python(hold(200));
+    expect(large).toBeGreaterThan(200);
+    const call = { ...runtime, language: "python" as const, packages: [], session_id };
+    const { memory_used_mb: small } = await glovebox().runCode({ ...call, code: hold(40) });
+    expect(small).toBeGreaterThan(40);
+    expect(small).toBeLessThan(150);
+  });
 });
 
 describe.each(engines)("what is kept of output on %s", (engine) => {
   const glovebox = useGlovebox(engine, { settings: { images: sessionImages, max_output_bytes: 1024 } });
+
+  it("has no colours: programs are told that it is no terminal, unless the request says otherwise", async () => {
+    const code = "import os\nprint({name: os.environ.get(name) for name in ('NO_COLOR', 'FORCE_COLOR', 'TERM')})";
+    const request = { language: "python", code } as const;
+    const plain = { stdout: "{'NO_COLOR': '1', 'FORCE_COLOR': None, 'TERM': 'dumb'}\n" };
+    expect(await glovebox().execute(request)).toMatchObject(plain);
+    expect(await glovebox().runCode({ ...request, packages: [] })).toMatchObject(plain);
+    const chosen = await glovebox().execute({ ...request, environment: { FORCE_COLOR: "1", TERM: "xterm" } });
+    expect(chosen.stdout).toBe("{'NO_COLOR': None, 'FORCE_COLOR': '1', 'TERM': 'xterm'}\n");
+  });
+
   const floods = { stdout: "print('x' * 5000)", stderr: "import sys\nprint('x' * 5000, file=sys.stderr)" };
 
   it.each(["stdout", "stderr"] as const)(

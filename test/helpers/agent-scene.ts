@@ -17,7 +17,7 @@ import { createId } from "../../src/base/id.ts";
 import type { Settings } from "../../src/config/settings-overrides.ts";
 import { useGlovebox, type TestedPlace } from "./open-glovebox.ts";
 import { testImages } from "./test-images.ts";
-import type { Glovebox } from "./wire-glovebox.ts";
+import type { Glovebox, GloveboxOptions } from "./wire-glovebox.ts";
 
 type RunAgent = Glovebox["runAgent"];
 
@@ -65,6 +65,7 @@ export function useAgents(
   agents: Settings = {},
   variables: Readonly<Record<string, string>> = {},
   more: Settings = {},
+  options: Pick<GloveboxOptions, "logger"> = {},
 ): AgentScene {
   const folder = realpathSync(mkdtempSync(path.join(os.tmpdir(), "glovebox-agents-")));
   const at = (...names: string[]): string => path.join(folder, ...names);
@@ -107,7 +108,7 @@ export function useAgents(
     ...more,
     agents: { directory: folder, project: folder, main_workspace: at("nano"), image, ...agents },
   };
-  const glovebox = useGlovebox(engine, { settings, workingDirectory: folder }, runtime);
+  const glovebox = useGlovebox(engine, { ...options, settings, workingDirectory: folder }, runtime);
   afterAll(() => {
     if (isBuilt) execFileSync(builder, ["rmi", "-f", image], { stdio: "pipe" });
     rmSync(folder, { recursive: true });

@@ -16,6 +16,8 @@ export const aloneFiles: readonly string[] = [
  * operator must open, machines where neither namespaces nor root are to be had, and other people's programs.
  */
 export const rareFiles: readonly string[] = [
+  "test/engine-contract/contract.ordinary-user.test.ts",
+  "test/engine-contract/contract.preload.test.ts",
   "test/e2e/apple-faults.test.ts",
   "test/e2e/apple-glovebox.test.ts",
   "test/e2e/cargo-tests.test.ts",
@@ -77,9 +79,10 @@ export const rareFiles: readonly string[] = [
   "test/e2e/sweep.test.ts",
   "test/e2e/test-disk.test.ts",
   "test/e2e/tooling-files.test.ts",
-  "test/e2e/wrapped-runners.test.ts",
   "test/e2e/traces.test.ts",
   "test/e2e/upstream-proxy.test.ts",
+  "test/e2e/watched-tools.test.ts",
+  "test/e2e/wrapped-runners.test.ts",
   "test/security/cohabitants.test.ts",
   "test/security/egress/fuzz.test.ts",
   "test/security/egress/proxy-process.test.ts",

@@ -9,8 +9,22 @@ for file in "$here"/{lib,daemons,parts/docker,parts/runsc}.sh; do
   . "$file"
 done
 
+# A child that outlived this script would keep its standard output open, and with it whoever reads that to its end.
+child=
+trap '[ -z "$child" ] || kill "$child" 2>/dev/null || true; exit 143' TERM INT
+
+# A signal that comes while it runs is heard at once.
+in_background() {
+  "$@" &
+  child=$!
+  local code=0
+  wait "$child" || code=$?
+  child=
+  return "$code"
+}
+
 # What the lock of its networks holds up; a busy machine takes seconds for it.
-networks_answer() { timeout 60 docker network ls -q >/dev/null 2>&1; }
+networks_answer() { in_background timeout 60 docker network ls -q >/dev/null 2>&1; }
 
 start_anew() {
   local pid
@@ -25,6 +39,6 @@ start_anew() {
 }
 
 while true; do
-  sleep 30
+  in_background sleep 30
   networks_answer || networks_answer || start_anew
 done

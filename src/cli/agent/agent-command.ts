@@ -2,14 +2,13 @@ import { text } from "node:stream/consumers";
 import type { Command } from "commander";
 import { engineChoices } from "../../config/engine-words.ts";
 import { invalidField } from "../../errors/glovebox-error.ts";
-import type { OperationEvent } from "../../operations/contract/operation-event.ts";
 import { runAgentContract, type RunAgentResponse } from "../../operations/agents/run-agent-contract.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
 import { exitCodeOf, exitCodes } from "../exit-code.ts";
 import { openCalls } from "../open-calls.ts";
-import { describeDenial, describeError } from "../output/error-report.ts";
+import { describeError } from "../output/error-report.ts";
+import { LiveEvents } from "../output/live-events.ts";
 import { ProgramOutput } from "../output/program-output.ts";
-import { ProgressLine } from "../output/progress-line.ts";
 import { escapeLine } from "../output/terminal-escape.ts";
 import { definedOnly, limitsOfOptions, parseNetworkOption } from "../run/run-options.ts";
 import { runWarnings } from "../run/run-warnings.ts";
@@ -47,7 +46,7 @@ export function addAgentCommand(program: Command, io: CommandIo, setExitCode: Se
     .option("--disk <size>", "how much it may write (default: 10g)")
     .option(
       "--network <policy>",
-      "domains beside its model, with commas between them, none or open (default: the group's)",
+      "domains beside its model, with commas between them, none, registries or open (default: the group's)",
     )
     .option("--json", "print exactly one JSON object, the response, instead of what the agent says")
     .addHelpText(
@@ -65,31 +64,19 @@ async function run(prompt: string | undefined, options: AgentOptions, io: Comman
   const request = await requestOf(prompt, options, io);
   // The agent's own words; what it prints as its last one goes to stdout.
   const said = new ProgramOutput(io.stderr);
-  const progress = new ProgressLine(io.stderr);
-  const told = new Set<string>();
-  const onEvent = async (event: OperationEvent): Promise<void> => {
-    if (event.type === "progress") return progress.show(event.message, event.fraction);
-    progress.clear();
-    if (event.type === "denied") io.stderr.write(describeDenial(event.denial));
-    if (event.type === "warning") {
-      told.add(event.message);
-      io.stderr.write(`glovebox: ${escapeLine(event.message)}\n`);
-    }
-    if (event.type === "output" && options.json !== true) await said.write(event.bytes);
-  };
+  const live = new LiveEvents(io.stderr, (output) => (options.json === true ? undefined : said.write(output.bytes)));
   let response: RunAgentResponse;
   {
     await using calls = await openCalls();
-    try {
-      response = await calls.send(runAgentContract, request, { onEvent, signal: io.signal });
-    } finally {
-      progress.clear();
-    }
+    using shown = live;
+    response = await calls.send(runAgentContract, request, { onEvent: shown.onEvent, signal: io.signal });
   }
   if (options.json === true) io.stdout.write(`${JSON.stringify(response)}\n`);
   else {
     if (response.result !== null) await new ProgramOutput(io.stdout).write(Buffer.from(`${response.result}\n`));
-    io.stderr.write(describe(response, runWarnings(response, { told, namesDisk: options.disk !== undefined })));
+    io.stderr.write(
+      describe(response, runWarnings(response, { told: live.told, namesDisk: options.disk !== undefined })),
+    );
   }
   return typeof io.signal.reason === "number" ? io.signal.reason : exitCodeOfAgent(response);
 }
@@ -116,11 +103,20 @@ async function requestOf(
 
 /** The status last: it is what a person looks for. */
 function describe(response: RunAgentResponse, warnings: string): string {
-  const { error, status, outcome, log, agent_error: agentError, new_session_id: session } = response;
+  const {
+    error,
+    status,
+    outcome,
+    log,
+    agent_error: agentError,
+    new_session_id: session,
+    tooling_files: tooling,
+  } = response;
   const explained = error === undefined || outcome === "cancelled" ? "" : describeError(error);
   const said = agentError === undefined ? "" : `${escapeLine(`glovebox: the agent's error: ${agentError}`)}\n`;
+  const files = tooling.map((file) => `${escapeLine(`glovebox: ${file.change}: ${file.path}`)}\n`).join("");
   const next = session === undefined ? "" : `; to go on: --session ${session}`;
-  return `${warnings}${explained}${said}${escapeLine(`glovebox: ${status} (${outcome}); log: ${log}${next}`)}\n`;
+  return `${warnings}${files}${explained}${said}${escapeLine(`glovebox: ${status} (${outcome}); log: ${log}${next}`)}\n`;
 }
 
 function exitCodeOfAgent(response: RunAgentResponse): number {

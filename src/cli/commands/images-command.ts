@@ -7,10 +7,9 @@ import {
   pullImagesContract,
   type ImageRow,
 } from "../../operations/images/images-contract.ts";
-import type { OperationEvent } from "../../operations/contract/operation-event.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
 import { formatTable } from "../output/format-table.ts";
-import { ProgressLine } from "../output/progress-line.ts";
+import { LiveEvents } from "../output/live-events.ts";
 
 interface ImagesOptions {
   readonly engine?: string;
@@ -64,20 +63,13 @@ function request({ engine }: ImagesOptions): { engine?: string } {
 
 type Work = (
   calls: CommandCalls,
-  call: { readonly signal: AbortSignal; readonly onEvent: (event: OperationEvent) => void },
+  call: Pick<LiveEvents, "onEvent"> & { readonly signal: AbortSignal },
 ) => Promise<void>;
 
 async function withProgress(io: CommandIo, work: Work): Promise<void> {
-  const progress = new ProgressLine(io.stderr);
-  const onEvent = (event: OperationEvent): void => {
-    if (event.type === "progress") progress.show(event.message, event.fraction);
-  };
+  using live = new LiveEvents(io.stderr);
   await using calls = await openCalls();
-  try {
-    await work(calls, { signal: io.signal, onEvent });
-  } finally {
-    progress.clear();
-  }
+  await work(calls, { signal: io.signal, onEvent: live.onEvent });
 }
 
 function print(rows: readonly ImageRow[], { json }: ImagesOptions, io: CommandIo): void {

@@ -5,17 +5,15 @@ import type { Command } from "commander";
 import { GloveboxError, invalidField } from "../../errors/glovebox-error.ts";
 import { openCalls } from "../open-calls.ts";
 import { executeCodeContract, type ExecuteResponse } from "../../operations/execute/execute-contract.ts";
-import type { OperationEvent } from "../../operations/contract/operation-event.ts";
 import { checkCode, maxCodeBytes } from "../../policy/request/code.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
-import { describeDenial, describeError } from "../output/error-report.ts";
+import { describeError } from "../output/error-report.ts";
+import { LiveEvents } from "../output/live-events.ts";
 import { exitCodeOf } from "../exit-code.ts";
 import { ProgramOutput } from "../output/program-output.ts";
-import { ProgressLine } from "../output/progress-line.ts";
 import { inlineFiles } from "./inline-files.ts";
 import { requestOfOptions, type RunOptions } from "./run-options.ts";
 import { runWarnings } from "./run-warnings.ts";
-import { escapeLine } from "../output/terminal-escape.ts";
 
 const repeated = (value: string, before: readonly string[]): readonly string[] => [...before, value];
 
@@ -73,37 +71,23 @@ async function run(
 ): Promise<number> {
   const source = await readSource(options, given, io);
   const request = requestOfOptions(options, source);
-  const stdout = new ProgramOutput(io.stdout);
-  const stderr = new ProgramOutput(io.stderr);
-  const progress = new ProgressLine(io.stderr);
-  const told = new Set<string>();
-  const onEvent = async (event: OperationEvent): Promise<void> => {
-    if (event.type === "progress") return progress.show(event.message, event.fraction);
-    progress.clear();
-    if (event.type === "denied") io.stderr.write(describeDenial(event.denial));
-    if (event.type === "warning") {
-      told.add(event.message);
-      io.stderr.write(`glovebox: ${escapeLine(event.message)}\n`);
-    }
-    if (event.type === "output" && options.json !== true) {
-      await (event.stream === "stdout" ? stdout : stderr).write(event.bytes);
-    }
-  };
-  const calls = await openCalls();
+  const outputs = { stdout: new ProgramOutput(io.stdout), stderr: new ProgramOutput(io.stderr) };
+  const live = new LiveEvents(io.stderr, (output) =>
+    options.json === true ? undefined : outputs[output.stream].write(output.bytes),
+  );
   let response: ExecuteResponse;
-  try {
+  {
+    await using calls = await openCalls();
+    using shown = live;
     // A server gets the input whole, and a person at a terminal would have to end it first.
     const readsNone = source.readsStdin || (calls.isRemote && io.stdin.isTTY === true);
     const stdin = readsNone ? undefined : io.stdin;
     if (calls.isRemote && options.file.length > 0) request["context_files"] = await inlineFiles(options.file);
-    response = await calls.send(executeCodeContract, request, { onEvent, stdin, signal: io.signal });
-  } finally {
-    progress.clear();
-    await calls[Symbol.asyncDispose]();
+    response = await calls.send(executeCodeContract, request, { onEvent: shown.onEvent, stdin, signal: io.signal });
   }
   if (options.json === true) io.stdout.write(`${JSON.stringify(response)}\n`);
   else {
-    io.stderr.write(runWarnings(response, { told, namesDisk: options.disk !== undefined }));
+    io.stderr.write(runWarnings(response, { told: live.told, namesDisk: options.disk !== undefined }));
     if (response.error !== undefined && response.outcome !== "cancelled")
       io.stderr.write(describeError(response.error));
   }

@@ -3,14 +3,13 @@ import type { Command } from "commander";
 import { engineChoices } from "../../config/engine-words.ts";
 import { errorCode } from "../../errors/error-code.ts";
 import { invalidField } from "../../errors/glovebox-error.ts";
-import type { OperationEvent } from "../../operations/contract/operation-event.ts";
 import { countsLine, runTestsContract, type RunTestsResponse } from "../../operations/tests/run-tests-contract.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
 import { exitCodes } from "../exit-code.ts";
 import { openCalls } from "../open-calls.ts";
-import { describeDenial, describeError } from "../output/error-report.ts";
+import { describeError } from "../output/error-report.ts";
+import { LiveEvents } from "../output/live-events.ts";
 import { ProgramOutput } from "../output/program-output.ts";
-import { ProgressLine } from "../output/progress-line.ts";
 import { escapeLine } from "../output/terminal-escape.ts";
 import { inlineFiles } from "../run/inline-files.ts";
 import { runWarnings } from "../run/run-warnings.ts";
@@ -70,32 +69,23 @@ interface Wanted {
 async function test({ path, command, options }: Wanted, io: CommandIo): Promise<number> {
   const request = requestOfTest(path, command, options);
   const outputs = { stdout: new ProgramOutput(io.stdout), stderr: new ProgramOutput(io.stderr) };
-  const progress = new ProgressLine(io.stderr);
-  const told = new Set<string>();
-  const onEvent = async (event: OperationEvent): Promise<void> => {
-    if (event.type === "progress") return progress.show(event.message, event.fraction);
-    progress.clear();
-    if (event.type === "denied") io.stderr.write(describeDenial(event.denial));
-    if (event.type === "warning") {
-      told.add(event.message);
-      io.stderr.write(`glovebox: ${escapeLine(event.message)}\n`);
-    }
-    if (event.type === "output" && options.json !== true) await outputs[event.stream].write(event.bytes);
-  };
+  const live = new LiveEvents(io.stderr, (output) =>
+    options.json === true ? undefined : outputs[output.stream].write(output.bytes),
+  );
   let response: RunTestsResponse;
   {
     await using calls = await openCalls();
     if (calls.isRemote && options.trusted.length > 0) request["trusted_files"] = await inlineFiles(options.trusted);
-    try {
-      response = await calls.send(runTestsContract, request, { onEvent, signal: io.signal });
-    } finally {
-      progress.clear();
-    }
+    using shown = live;
+    response = await calls.send(runTestsContract, request, { onEvent: shown.onEvent, signal: io.signal });
   }
   await writeReport("--junit", options.junit, response.report?.junit);
   await writeReport("--ctrf", options.ctrf, response.report?.ctrf);
   if (options.json === true) io.stdout.write(`${JSON.stringify(response)}\n`);
-  else io.stderr.write(describe(response, runWarnings(response, { told, namesDisk: options.disk !== undefined })));
+  else
+    io.stderr.write(
+      describe(response, runWarnings(response, { told: live.told, namesDisk: options.disk !== undefined })),
+    );
   return typeof io.signal.reason === "number" ? io.signal.reason : exitCodeOfTests(response);
 }
 

@@ -32,6 +32,7 @@ describe("groups of agents", () => {
     const groups = { family: { network: ["open"] } };
     const { values } = await load({}, { GLOVEBOX_AGENT_GROUPS: JSON.stringify(groups) });
     expect(values.agents.groups["family"]?.network).toBe("open");
+    expect((await load({ network: ["registries"] })).values.agents.network).toBe("registries");
     await expect(load({}, { GLOVEBOX_AGENT_GROUPS: "{family" })).rejects.toThrow("agents.groups");
   });
 
@@ -86,6 +87,7 @@ describe("the deployment's settings of agents", () => {
     [{ memory: { max_characters: -1 } }, "agents.memory.max_characters"],
     [{ agent: "Pi!" }, "agents.agent"],
     [{ network: ["none", "x.example"] }, "agents.network"],
+    [{ network: ["registries", "x.example"] }, "agents.network"],
   ])("%j is refused and named", async (agents, key) => {
     await expect(load(agents)).rejects.toThrow(key);
   });

@@ -10,7 +10,7 @@ const section = "an object";
 const maxGroups = 1_024;
 const maxMounts = 64;
 const maxArguments = 64;
-const names = "a list of names of domains such as example.com, or the one word none or open";
+const names = "a list of names of domains such as example.com, or the one word none, registries or open";
 
 /** The section `agents`. */
 export function agentsSection(): z.ZodPrefault<z.ZodObject<AgentsShape, z.core.$strict>> {
@@ -37,7 +37,7 @@ export function agentsSection(): z.ZodPrefault<z.ZodObject<AgentsShape, z.core.$
         network: domains()
           .default([])
           .describe(
-            "Names that agents may reach beside their model's, unless their group has its own list: domains, or `none` or `open` alone.",
+            "Names that agents may reach beside their model's, unless their group has its own list: domains, or `none`, `registries` or `open` alone.",
           ),
         variables: variableNames()
           .default([])
@@ -145,7 +145,8 @@ function toGroup({ containerConfig = {}, network, agent, principals }: ParsedGro
 /** As requests write it. */
 function toPolicyWords(list: readonly string[]): string | readonly string[] {
   const [first, ...rest] = list;
-  return rest.length === 0 && (first === "none" || first === "open") ? first : list;
+  const isWord = first === "none" || first === "registries" || first === "open";
+  return rest.length === 0 && isWord ? first : list;
 }
 
 function folder(): Folder {

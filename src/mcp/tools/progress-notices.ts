@@ -1,5 +1,6 @@
 import type { ProgressToken, ServerContext } from "@modelcontextprotocol/server";
 import type { RunningCall } from "../../calls/running-call.ts";
+import { plainText } from "./answers/plain-text.ts";
 
 /** How often a client receives word of work that has nothing new to report. */
 const quietMs = 3000;
@@ -71,6 +72,7 @@ function describeProgress(call: RunningCall): string {
   const bytes = call.stdout.totalBytes + call.stderr.totalBytes;
   const id = call.sandboxId ?? call.id;
   if (bytes === 0) return `${id}: ${call.message ?? "Running"} (${seconds})`;
-  const lastLine = (call.stdout.text() || call.stderr.text()).trimEnd().split("\n").at(-1) ?? "";
+  const text = plainText(call.stdout.text()) || plainText(call.stderr.text());
+  const lastLine = text.trimEnd().split("\n").at(-1) ?? "";
   return `${id}: Running (${seconds}, ${bytes} bytes of output): ${lastLine.slice(-200)}`;
 }

@@ -59,8 +59,8 @@ function fitting(pictures: readonly ToolImage[]): readonly ToolImage[] {
 export function errorResult(error: GloveboxError): CallToolResult {
   return {
     isError: true,
-    content: [{ type: "text", text: `${error.errorType}: ${error.message}\n${error.suggestion}` }],
-    structuredContent: { error: error.toWire() },
+    content: [{ type: "text", text: plainText(`${error.errorType}: ${error.message}\n${error.suggestion}`) }],
+    structuredContent: { error: withPlainTexts(error.toWire()) },
   };
 }
 

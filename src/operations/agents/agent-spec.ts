@@ -5,7 +5,7 @@ import { GloveboxError, invalidField } from "../../errors/glovebox-error.ts";
 import { agentEnvironment, hostsOfVariables, isDryRun } from "../../policy/agents/agent-variables.ts";
 import { checkGroupName } from "../../policy/agents/group-name.ts";
 import { checkImageReference } from "../../policy/image-reference.ts";
-import { parseNetwork, type NetworkPolicy } from "../../policy/network/network.ts";
+import { namedDomains, parseNetwork, withDomains, type NetworkPolicy } from "../../policy/network/network.ts";
 import { agentNames, type AgentName } from "../../workloads/agent/commands/agent-program.ts";
 import { imageOfAgent } from "../../workloads/agent/image/agent-image.ts";
 import { isAgentName } from "../../workloads/agent/commands/agent-table.ts";
@@ -63,6 +63,8 @@ export function agentSpecOf(platform: PlatformParts, request: Request, call: Ope
     explicitDemands: explicitDemands("agent", request, config.explicitSettings),
     paths: foldersOf(platform),
     variables,
+    toolingFiles: config.toolingFiles,
+    toolingPaths: config.toolingPaths,
     memory: agents.memory,
     additionalMounts: group?.additionalMounts ?? [],
   };
@@ -88,17 +90,9 @@ function networkOf(
     request.network ?? configured,
     request.network === undefined ? "agents.network" : "network",
   );
-  if (listed.kind === "open") return listed;
-  if (listed.kind === "registries") {
-    throw new GloveboxError("UNSUPPORTED", 'network: "registries" is not served beside a model\'s host.', {
-      suggestion: "List the hosts of the registries by name, beside what else the group may reach.",
-      context: { field: "network" },
-    });
-  }
   const hosts = isDryRun(variables) ? [] : hostsOfVariables(variables);
   const model = parseNetwork(hosts, "the address among the agent's variables (PI_BASE_URL and the like)");
-  const domains = [listed, model].flatMap((policy) => (policy.kind === "domains" ? policy.domains : []));
-  return domains.length === 0 ? { kind: "none" } : { kind: "domains", domains };
+  return withDomains(listed, namedDomains(model));
 }
 
 /** @throws UNSUPPORTED where the deployment has no folder for groups */

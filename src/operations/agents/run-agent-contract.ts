@@ -4,6 +4,7 @@ import { defineOperation } from "../contract/operation-contract.ts";
 import { warningLines } from "../contract/program-text.ts";
 import { runSettings } from "../contract/request/run-settings-schema.ts";
 import { wireErrorSchema } from "../contract/wire-error-schema.ts";
+import { toolingFilesSchema, toolingLines } from "../environments/tooling-schema.ts";
 import { isolationLevels, outcomes } from "../contract/wire-values.ts";
 
 /** Request of an agent's run (SPEC AG1). */
@@ -14,7 +15,7 @@ const runAgentRequestSchema = z.strictObject({
   agent_session_id: z.string().optional().describe("`new_session_id` of an earlier run, to go on with it."),
   timeout_seconds: z.number().optional().describe("Default: the group's."),
   ...runSettings,
-  network: runSettings.network.describe("Domains beside its model's; default: the group's."),
+  network: runSettings.network.describe('Domains beside its model\'s, "registries" or "open"; default: the group\'s.'),
 });
 
 /** Response of an agent's run. */
@@ -38,6 +39,9 @@ const runAgentResponseSchema = z.object({
   isolation: z.enum(isolationLevels),
   oci_runtime: z.string().optional(),
   policy_digest: z.string().optional(),
+  tooling_files: toolingFilesSchema.describe(
+    "Files that tools of the folders' owner run by themselves and that the agent changed, by their paths in its container; of many in one folder the folder; at most 100: to be looked at before such a tool is used there.",
+  ),
   warnings: z.array(z.string()),
   alerts: resultAlerts,
   error: wireErrorSchema.optional(),
@@ -81,6 +85,7 @@ function agentText(response: RunAgentResponse): string {
     ...(session === undefined ? [] : [`agent_session_id: ${session}`]),
     ...(output === "" ? [] : ["output:", output.replace(/\n$/, "")]),
     ...(stderr === "" ? [] : ["stderr:", stderr.replace(/\n$/, "")]),
+    ...toolingLines(response.tooling_files),
     ...alertLines(response.alerts),
     ...warningLines(response.warnings),
   ].join("\n");

@@ -1,9 +1,11 @@
+import { pathOfTooling, shortenTooling } from "../../policy/tooling/tooling-changes.ts";
 import type { AgentResult } from "../../workloads/agent/run/agent-result.ts";
 import { runContainerAgent } from "../../workloads/agent/run/run-agent.ts";
 import type { OperationCall } from "../contract/operation-call.ts";
 import type { RequestOf } from "../contract/operation-contract.ts";
+import { maxToolingFiles } from "../environments/tooling-schema.ts";
 import { handle } from "../handling/handler.ts";
-import { buildEvent, pullEvent } from "../handling/image-events.ts";
+import { callListener, imageProvider } from "../handling/call-events.ts";
 import type { PlatformParts } from "../handling/platform-parts.ts";
 import { resultAlertsSince } from "../handling/result-alerts.ts";
 import { agentSpecOf } from "./agent-spec.ts";
@@ -25,7 +27,7 @@ async function run(platform: PlatformParts, request: Request, call: OperationCal
   for (const note of notes) await call.onEvent?.({ type: "warning", message: note });
   const told: string[] = [...notes];
   const { policy } = await platform.loadMountPolicy();
-  const { config, host, signal } = { ...platform, signal: call.signal };
+  const { config, host } = platform;
   const { mark } = platform.alertBook;
   const result = await runContainerAgent(
     {
@@ -45,20 +47,10 @@ async function run(platform: PlatformParts, request: Request, call: OperationCal
       platform: host.platform,
       executable: host.executable,
       uid: host.uid,
-      provideImage: (image, imageDemanded) =>
-        platform.provideImage({ image, imageDemanded }, engine, {
-          signal,
-          onPull: (name, progress) => void call.onEvent?.(pullEvent(name, progress)),
-          onBuild: (name, line) => void call.onEvent?.(buildEvent(name, line)),
-        }),
+      provideImage: imageProvider(platform, engine, call),
     },
     call,
-    {
-      onSandbox: (sandboxId) => void call.onEvent?.({ type: "sandbox", sandboxId }),
-      onOutput: (stream, bytes) => call.onEvent?.({ type: "output", stream, bytes }),
-      onDenied: (denial) => void call.onEvent?.({ type: "denied", denial }),
-      onProgress: (message) => void call.onEvent?.({ type: "progress", message, fraction: null }),
-    },
+    callListener(call),
   );
   return { ...toWire(result, told), ...resultAlertsSince(platform.alertBook, mark, result.sandboxId) };
 }
@@ -85,6 +77,10 @@ function toWire(result: AgentResult, notes: readonly string[]): RunAgentResponse
     isolation: result.isolation,
     ...(result.ociRuntime === null ? {} : { oci_runtime: result.ociRuntime }),
     ...(result.policyDigest === null ? {} : { policy_digest: result.policyDigest }),
+    tooling_files: shortenTooling(result.toolingFiles, maxToolingFiles).map((file) => ({
+      path: pathOfTooling(file),
+      change: file.change,
+    })),
     warnings: [...notes, ...result.warnings],
     ...(result.error === null ? {} : { error: result.error.toWire() }),
   };

@@ -13,7 +13,7 @@ import type { OperationCall } from "../contract/operation-call.ts";
 import { handle } from "../handling/handler.ts";
 import { readSecrets } from "../handling/read-secrets.ts";
 import { explicitDemands } from "../handling/explicit-demands.ts";
-import { pullEvent } from "../handling/image-events.ts";
+import { callListener } from "../handling/call-events.ts";
 import { openProject } from "./open-project.ts";
 import { readVariables } from "./read-command.ts";
 import { createEnvironmentContract, type CreateEnvironmentResponse } from "./create-environment-contract.ts";
@@ -46,8 +46,7 @@ async function run(platform: PlatformParts, request: Request, call: OperationCal
         notices.push(...opened.notices);
         return { ...spec, project: opened.project };
       },
-      onSetup: (message) => void call.onEvent?.({ type: "progress", message, fraction: null }),
-      onPull: (image, progress) => void call.onEvent?.(pullEvent(image, progress)),
+      ...callListener(call),
     },
     call,
   );

@@ -7,7 +7,12 @@ export const maxToolingFiles = 100;
 /** Files that tools of a project's owner run, and that programs have changed. */
 export const toolingFilesSchema: z.ZodArray<
   z.ZodObject<{ path: z.ZodString; change: z.ZodEnum<{ new: "new"; changed: "changed"; removed: "removed" }> }>
-> = z.array(z.object({ path: z.string().describe("From the project's folder."), change: z.enum(toolingChanges) }));
+> = z.array(
+  z.object({
+    path: z.string().describe("From the project's folder, or in an agent's container."),
+    change: z.enum(toolingChanges),
+  }),
+);
 
 /** One line a file, for an agent to read. */
 export function toolingLines(files: z.output<typeof toolingFilesSchema> = []): readonly string[] {

@@ -17,7 +17,7 @@ import type { OperationCall } from "../contract/operation-call.ts";
 import { handle } from "../handling/handler.ts";
 import { explicitDemands, isDiskNamed } from "../handling/explicit-demands.ts";
 import { programToWire } from "../handling/program-to-wire.ts";
-import { pullEvent } from "../handling/image-events.ts";
+import { callListener } from "../handling/call-events.ts";
 import { resultAlertsSince } from "../handling/result-alerts.ts";
 import { requestedLimits } from "../handling/requested-limits.ts";
 import { readSecrets } from "../handling/read-secrets.ts";
@@ -60,13 +60,7 @@ async function run(platform: PlatformParts, request: Request, call: OperationCal
       openLargeScratch: platform.openLargeScratch,
     },
     call,
-    {
-      onSandbox: (sandboxId) => void call.onEvent?.({ type: "sandbox", sandboxId }),
-      onOutput: (stream, bytes) => call.onEvent?.({ type: "output", stream, bytes }),
-      onDenied: (denial) => void call.onEvent?.({ type: "denied", denial }),
-      onPackages: (message) => void call.onEvent?.({ type: "progress", message, fraction: null }),
-      onPull: (image, progress) => void call.onEvent?.(pullEvent(image, progress)),
-    },
+    callListener(call),
   );
   return { ...toWire(result, notes), ...resultAlertsSince(platform.alertBook, mark, result.sandboxId) };
 }

@@ -9,7 +9,7 @@ import { useFiles } from "../../workloads/session/files/use-files.ts";
 import type { Session } from "../../workloads/session/session.ts";
 import type { OperationCall } from "../contract/operation-call.ts";
 import { assertOnePlace, type AboutPlace, type PlaceFields } from "../handling/one-place.ts";
-import { sessionListener } from "../session/session-listener.ts";
+import { callListener } from "../handling/call-events.ts";
 import { sessionOf } from "../session/session-of.ts";
 
 /** Where files are: an environment or a session. */
@@ -66,6 +66,6 @@ function inSession(session: Session, platform: PlatformParts, call: OperationCal
     about: { session_id: session.id },
     startFolder: workFolder,
     redaction: () => session.secrets.redaction(),
-    use: (work) => useFiles(session, { ...platform, listener: sessionListener(call) }, call, work),
+    use: (work) => useFiles(session, { ...platform, listener: callListener(call) }, call, work),
   };
 }

@@ -6,10 +6,9 @@ import { checkImageReference } from "../../policy/image-reference.ts";
 import { defaultSessionImage } from "../../policy/session-profile.ts";
 import { agentOfImage, imageOfAgent } from "../../workloads/agent/image/agent-image.ts";
 import { agentNames } from "../../workloads/agent/commands/agent-program.ts";
-import type { BuildListener } from "../../workloads/program/image/shared-builds.ts";
 import type { OperationCall } from "../contract/operation-call.ts";
 import { handle } from "../handling/handler.ts";
-import { buildEvent, pullEvent } from "../handling/image-events.ts";
+import { callListener, imageProvider } from "../handling/call-events.ts";
 import { listImagesContract, pullImagesContract, buildImagesContract, type ImageRow } from "./images-contract.ts";
 
 /** The default images of the deployment, and whether the engine has them. */
@@ -21,17 +20,18 @@ export const listImagesHandler = handle(listImagesContract, async (platform, req
 /** Gets images ahead of their first use. */
 export const pullImagesHandler = handle(pullImagesContract, async (platform, request, call) => {
   const engine = await imageEngine(platform, request.engine, call);
+  const listener = callListener(call);
   const named = request.images?.map((image, index) => checkImageReference(image, `images[${index}]`));
   for (const image of named ?? usesOfImages(platform.config).keys()) {
     if (named === undefined && image === defaultSessionImage) {
-      await platform.provideImage({ image, imageDemanded: false }, engine, buildListener(call));
+      await imageProvider(platform, engine, call)(image, false);
       continue;
     }
     // A named image is pulled again: its tag may have moved. A default one only when it is missing.
     if (named === undefined && (await engine.images.has(image, call))) continue;
     await engine.images.pull(image, {
       signal: call.signal,
-      onProgress: (progress) => void call.onEvent?.(pullEvent(image, progress)),
+      onProgress: (progress) => listener.onPull(image, progress),
     });
   }
   return { images: await rows(named ?? [...usesOfImages(platform.config).keys()], { platform, engine, call }) };
@@ -42,7 +42,8 @@ export const buildImagesHandler = handle(buildImagesContract, async (platform, r
   const { images = [defaultSessionImage] } = request;
   images.forEach(checkOwnImage);
   const engine = await imageEngine(platform, request.engine, call);
-  const { signal, ...listener } = buildListener(call);
+  const { signal } = call;
+  const listener = callListener(call);
   for (const image of images) {
     const agent = agentOfImage(image);
     if (agent === null) await platform.baseImage.build(engine, listener, signal);
@@ -57,14 +58,6 @@ function checkOwnImage(image: string, index: number): void {
     suggestion: `It builds ${[defaultSessionImage, ...agentNames.map(imageOfAgent)].join(", ")}.`,
     context: { field: `images[${index}]` },
   });
-}
-
-function buildListener({ signal, onEvent }: OperationCall): BuildListener & { signal: AbortSignal | undefined } {
-  return {
-    signal,
-    onPull: (image, progress) => void onEvent?.(pullEvent(image, progress)),
-    onBuild: (image, line) => void onEvent?.(buildEvent(image, line)),
-  };
 }
 
 async function imageEngine(platform: PlatformParts, name: string | undefined, call: OperationCall): Promise<Engine> {

@@ -8,7 +8,7 @@ import type { RequestOf } from "../contract/operation-contract.ts";
 import { openProject } from "../environments/open-project.ts";
 import { explicitDemands } from "../handling/explicit-demands.ts";
 import { handle } from "../handling/handler.ts";
-import { buildEvent, pullEvent } from "../handling/image-events.ts";
+import { callListener, imageProvider } from "../handling/call-events.ts";
 import type { PlatformParts } from "../handling/platform-parts.ts";
 import { readSecrets } from "../handling/read-secrets.ts";
 import { requestedLimits } from "../handling/requested-limits.ts";
@@ -38,22 +38,14 @@ async function run(platform: PlatformParts, request: Request, call: OperationCal
   const opened = await openProject(platform, request.project_path, { readOnly: true, field: "project_path" });
   const notes = [...new Set([...opened.notices, ...engineNotes])];
   for (const note of notes) await call.onEvent?.({ type: "warning", message: note });
-  const { signal } = call;
   const preview = await platform.previews.start(
     { ...spec, project: opened.project.place },
     {
       engine,
       network: platform.network,
       packages: platform.packages,
-      provideImage: (image, imageDemanded) =>
-        platform.provideImage({ image, imageDemanded }, engine, {
-          signal,
-          onPull: (name, progress) => void call.onEvent?.(pullEvent(name, progress)),
-          onBuild: (name, line) => void call.onEvent?.(buildEvent(name, line)),
-        }),
-      onSandbox: (sandboxId) => void call.onEvent?.({ type: "sandbox", sandboxId }),
-      onDenied: (denial) => void call.onEvent?.({ type: "denied", denial }),
-      onProgress: (message) => void call.onEvent?.({ type: "progress", message, fraction: null }),
+      provideImage: imageProvider(platform, engine, call),
+      ...callListener(call),
     },
     call,
     startWaitSeconds(request.wait_seconds) * 1_000,

@@ -8,7 +8,7 @@ import { readCommand } from "../environments/read-command.ts";
 import { explicitDemands } from "../handling/explicit-demands.ts";
 import type { OperationCall } from "../contract/operation-call.ts";
 import { handle } from "../handling/handler.ts";
-import { sessionListener } from "../session/session-listener.ts";
+import { callListener } from "../handling/call-events.ts";
 import { sessionOf } from "../session/session-of.ts";
 import { assertOnePlace } from "../handling/one-place.ts";
 import { processRow } from "./process-row.ts";
@@ -57,7 +57,7 @@ async function startInSessionOf(
   const { process, restarted, warnings } = await startInSession(
     session,
     { ...start, minIsolation: session.settings.minIsolation },
-    { ...platform, listener: sessionListener(call) },
+    { ...platform, listener: callListener(call) },
     call,
   );
   return { ...processRow(process), session_id: session.id, restarted, warnings: [...notes, ...warnings] };

@@ -15,7 +15,7 @@ import { readSecrets } from "../handling/read-secrets.ts";
 import { requestedLimits } from "../handling/requested-limits.ts";
 import type { RequestOf } from "../contract/operation-contract.ts";
 import { runCodeContract, type RunCodeResponse } from "./run-code-contract.ts";
-import { sessionListener } from "./session-listener.ts";
+import { callListener } from "../handling/call-events.ts";
 import { sessionOf } from "./session-of.ts";
 
 type Request = RequestOf<typeof runCodeContract>;
@@ -32,7 +32,7 @@ async function run(platform: PlatformParts, request: Request, call: OperationCal
     session,
     { ...checked, minIsolation: request.min_isolation ?? session.settings.minIsolation },
     { ...platform, maxOutputBytes: platform.config.maxOutputBytes },
-    { caller: call, listener: sessionListener(call) },
+    { caller: call, listener: callListener(call) },
   );
   return {
     session_id: result.sessionId,

@@ -15,7 +15,7 @@ import { openProject } from "../environments/open-project.ts";
 import { readContextFiles } from "../execute/context-files.ts";
 import { explicitDemands } from "../handling/explicit-demands.ts";
 import { handle } from "../handling/handler.ts";
-import { buildEvent, pullEvent } from "../handling/image-events.ts";
+import { callListener, imageProvider } from "../handling/call-events.ts";
 import type { PlatformParts } from "../handling/platform-parts.ts";
 import { requestedLimits } from "../handling/requested-limits.ts";
 import { checkShellLine } from "../handling/shell-line.ts";
@@ -43,8 +43,7 @@ async function run(platform: PlatformParts, request: Request, call: OperationCal
   const notes = [...new Set([...notices, ...opened.notices, ...engineNotes])];
   for (const note of notes) await call.onEvent?.({ type: "warning", message: note });
   const { mark } = platform.alertBook;
-  const { config, host, signal } = { ...platform, signal: call.signal };
-  const onProgress = (message: string): void => void call.onEvent?.({ type: "progress", message, fraction: null });
+  const { config, host } = platform;
   const result = await runTests(
     { ...spec, project: place },
     {
@@ -53,20 +52,10 @@ async function run(platform: PlatformParts, request: Request, call: OperationCal
       maxOutputBytes: config.maxOutputBytes,
       platform: host.platform,
       executable: host.executable,
-      provideImage: (image, imageDemanded) =>
-        platform.provideImage({ image, imageDemanded }, engine, {
-          signal,
-          onPull: (name, progress) => void call.onEvent?.(pullEvent(name, progress)),
-          onBuild: (name, line) => void call.onEvent?.(buildEvent(name, line)),
-        }),
+      provideImage: imageProvider(platform, engine, call),
     },
     call,
-    {
-      onSandbox: (sandboxId) => void call.onEvent?.({ type: "sandbox", sandboxId }),
-      onOutput: (stream, bytes) => call.onEvent?.({ type: "output", stream, bytes }),
-      onDenied: (denial) => void call.onEvent?.({ type: "denied", denial }),
-      onProgress,
-    },
+    callListener(call),
   );
   const { sandboxId, packed } = result;
   if (sandboxId !== null && packed !== null)

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { parseNetwork } from "../network/network.ts";
+import { namedDomains, parseNetwork, withDomains } from "../network/network.ts";
 import { assertNetworkGranted, checkGrantedNetworks } from "./granted-networks.ts";
 
-const isGranted = (asked: unknown, granted: readonly string[]): boolean => {
+const isGranted = (asked: unknown, granted: readonly string[], beside: readonly string[] = []): boolean => {
   try {
-    assertNetworkGranted(parseNetwork(asked), granted);
+    assertNetworkGranted(withDomains(parseNetwork(asked), namedDomains(parseNetwork(beside))), granted);
     return true;
   } catch {
     return false;
@@ -47,6 +47,16 @@ describe("the networks that a grant covers", () => {
     [["example.com", "evil.org"], ["example.com"]],
   ])("%j not within %j", (asked, granted) => {
     expect(isGranted(asked, granted)).toBe(false);
+  });
+
+  it.each([
+    ["registries", ["registries"], false],
+    ["registries", ["model.example"], false],
+    ["registries", ["registries", "model.example"], true],
+    ["open", ["open"], true],
+    ["open", ["registries", "model.example"], false],
+  ])("%j with a domain beside it, granted %j: %s", (asked, granted, isCovered) => {
+    expect(isGranted(asked, granted, ["model.example"])).toBe(isCovered);
   });
 
   it("a refusal names the rule, the value and what would allow it", () => {

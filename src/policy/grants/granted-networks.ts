@@ -1,5 +1,5 @@
 import { parseDomainPattern, type DomainPattern } from "../network/domain-pattern.ts";
-import type { NetworkPolicy } from "../network/network.ts";
+import { namedDomains, type NetworkPolicy } from "../network/network.ts";
 import { grantRefused } from "./grant-refused.ts";
 
 /** The words of `network` that a grant may name beside domains. */
@@ -20,15 +20,13 @@ export function assertNetworkGranted(policy: NetworkPolicy, granted: readonly st
   const refuse = (value: string): never => {
     throw grantRefused({ field, value, rule: "network", allowed: ["none", ...granted.filter((it) => it !== "none")] });
   };
-  if (policy.kind !== "domains") {
-    if (!granted.includes(policy.kind)) refuse(policy.kind);
-    return;
-  }
+  if (policy.kind !== "domains" && !granted.includes(policy.kind)) refuse(policy.kind);
   if (granted.includes("open")) return;
   const domains = granted
     .filter((entry) => !networkWords.has(entry))
     .map((entry) => parseDomainPattern(entry, "network"));
-  for (const asked of policy.domains) if (!domains.some((domain) => covers(domain, asked))) refuse(wordsOf(asked));
+  for (const asked of namedDomains(policy))
+    if (!domains.some((domain) => covers(domain, asked))) refuse(wordsOf(asked));
 }
 
 /** Whether everything that `asked` stands for is something that `granted` stands for. */

@@ -28,6 +28,13 @@ describe("denyTarget", () => {
     });
   });
 
+  it("says what is allowed beside the registries", () => {
+    const policy = { ...policyOf("a.example"), name: "registries and domains" as const };
+    expect(denyTarget(policy, { name: "b.example", port: 443 })?.reason).toBe(
+      "The run's network policy allows the package registries and the hosts that the run itself needs only, and b.example is none of them.",
+    );
+  });
+
   it("denies all when the installing phase is over, and says so", () => {
     expect(denyTarget(lockedPolicy, { name: "a.example", port: 443 })).toMatchObject({
       target: "a.example:443",

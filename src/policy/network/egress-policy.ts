@@ -7,7 +7,7 @@ import { formatHostAndPort, type AuthorityFault, type HostAndPort } from "./host
 /** What one sandbox may reach, in the form that the proxy enforces. */
 export interface EgressPolicy {
   /** The policy in the words of a request, for messages. */
-  readonly name: "registries" | "domains" | "open" | "none";
+  readonly name: "registries" | "registries and domains" | "domains" | "open" | "none";
   readonly allowed: readonly DomainPattern[];
   /** Hosts that the operator trusts, each at its own port only: their addresses may be private. */
   readonly trusted: readonly HostAndPort[];
@@ -40,7 +40,12 @@ export function denyTarget(policy: EgressPolicy, target: HostAndPort): Denial | 
       `Add "${shown}" to the run's network.`,
     );
   }
-  const allowed = { registries: "the package registries", domains: "the listed domains", open: "public names" };
+  const allowed = {
+    registries: "the package registries",
+    "registries and domains": "the package registries and the hosts that the run itself needs",
+    domains: "the listed domains",
+    open: "public names",
+  };
   return denial(
     "not_allowed",
     shown,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { assertNetworkAllowed, parseNetwork } from "./network.ts";
+import { assertNetworkAllowed, namedDomains, parseNetwork, withDomains } from "./network.ts";
 
 describe("parseNetwork", () => {
   it.each([
@@ -58,5 +58,24 @@ describe("assertNetworkAllowed", () => {
         context: { field: "network", network: "open", setting: "network.allow_open" },
       }),
     );
+  });
+});
+
+describe("withDomains", () => {
+  const model = namedDomains(parseNetwork(["model.example"]));
+
+  it.each([
+    ["none", { kind: "domains", domains: model }],
+    ["registries", { kind: "registries", beside: model }],
+    ["open", { kind: "open", beside: model }],
+    [["a.example"], { kind: "domains", domains: [...namedDomains(parseNetwork(["a.example"])), ...model] }],
+  ])("adds domains to %j", (asked, policy) => {
+    expect(withDomains(parseNetwork(asked), model)).toEqual(policy);
+    expect(withDomains(parseNetwork(asked), [])).toEqual(parseNetwork(asked));
+  });
+
+  it("adds to what was added", () => {
+    const twice = withDomains(withDomains(parseNetwork("open"), model), model);
+    expect(namedDomains(twice)).toEqual([...model, ...model]);
   });
 });

@@ -5,10 +5,33 @@ import { parseDomainPattern, type DomainPattern } from "./domain-pattern.ts";
 export type NetworkPolicy =
   | { readonly kind: "none" }
   /** The package registries that the host is configured for. */
-  | { readonly kind: "registries" }
+  | { readonly kind: "registries"; readonly beside?: readonly DomainPattern[] }
   | { readonly kind: "domains"; readonly domains: readonly DomainPattern[] }
   /** Every public name. */
-  | { readonly kind: "open" };
+  | { readonly kind: "open"; readonly beside?: readonly DomainPattern[] };
+
+/**
+ * The same policy with further domains, which no request has to list: `beside` of the two words that stand for names
+ * themselves.
+ */
+export function withDomains(policy: NetworkPolicy, domains: readonly DomainPattern[]): NetworkPolicy {
+  if (domains.length === 0) return policy;
+  switch (policy.kind) {
+    case "none":
+      return { kind: "domains", domains };
+    case "domains":
+      return { kind: "domains", domains: [...policy.domains, ...domains] };
+    case "registries":
+    case "open":
+      return { kind: policy.kind, beside: [...(policy.beside ?? []), ...domains] };
+  }
+}
+
+/** The domains that a policy names one by one. */
+export function namedDomains(policy: NetworkPolicy): readonly DomainPattern[] {
+  if (policy.kind === "none") return [];
+  return policy.kind === "domains" ? policy.domains : (policy.beside ?? []);
+}
 
 const maxDomains = 256;
 const expected = '"none", "registries", "open" or a list of domains';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { compareTooling, shortenTooling, type ChangedToolingFile } from "./tooling-changes.ts";
+import { compareTooling, pathOfTooling, shortenTooling, type ChangedToolingFile } from "./tooling-changes.ts";
 
 describe("compareTooling", () => {
   it("names a replaced folder beside its files, and no folder that only came with them", () => {
@@ -38,6 +38,12 @@ describe("shortenTooling", () => {
       { path: "lib/x/.git/hooks", change: "changed" },
       config,
     ]);
+  });
+
+  it("does not take folders of two roots for one", () => {
+    const of = (root: string): readonly ChangedToolingFile[] => files(".claude", 9).map((file) => ({ ...file, root }));
+    const changed = [...of("/a"), ...of("/b"), ...files(".claude", 1)];
+    expect(shortenTooling(changed, 100).map(pathOfTooling)).toEqual(["/a/.claude", "/b/.claude", ".claude/0"]);
   });
 
   it("names folders only before it leaves anything out", () => {

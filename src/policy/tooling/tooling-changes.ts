@@ -4,6 +4,8 @@ export type ToolingChange = (typeof toolingChanges)[number];
 
 /** A file through which a project runs code on its owner's machine, and that is not as it was. */
 export interface ChangedToolingFile {
+  /** That the path starts from, where there is more than one; left out: the project. */
+  readonly root?: string;
   /** From the project's root; without characters that could forge a line or a direction of writing. */
   readonly path: string;
   readonly change: ToolingChange;
@@ -37,11 +39,20 @@ const maxOfPlace = 8;
  * flood in one place does not hide another. Beyond `most` the rest is left out.
  */
 export function shortenTooling(changed: readonly ChangedToolingFile[], most: number): readonly ChangedToolingFile[] {
-  const places = Map.groupBy(changed, ({ path }) => placeOf(path));
+  const places = Map.groupBy(changed, ({ root = "", path }) => `${root}\0${placeOf(path)}`);
   const shorten = (each: number): readonly ChangedToolingFile[] =>
-    [...places].flatMap(([place, files]) => (files.length > each ? [{ path: place, change: "changed" }] : files));
+    [...places.values()].flatMap((files) => (files.length > each ? files.slice(0, 1).map(placeAlone) : files));
   const shorter = shorten(maxOfPlace);
   return (shorter.length > most ? shorten(1) : shorter).slice(0, most);
+}
+
+function placeAlone(file: ChangedToolingFile): ChangedToolingFile {
+  return { ...file, path: placeOf(file.path), change: "changed" };
+}
+
+/** Its whole path, as it is shown. */
+export function pathOfTooling({ root, path }: ChangedToolingFile): string {
+  return root === undefined ? path : `${root}/${path}`;
 }
 
 /** The entry of a git folder that a path lies in, else the first folder. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { NetworkPolicy } from "../../policy/network/network.ts";
-import { parseNetwork } from "../../policy/network/network.ts";
+import { namedDomains, parseNetwork, withDomains } from "../../policy/network/network.ts";
 import { SharedNetwork, type NetworkPart } from "./shared-network.ts";
 
 const join = (network: SharedNetwork, policy: NetworkPolicy): NetworkPart =>
@@ -35,5 +35,13 @@ describe("SharedNetwork", () => {
     for (const other of [["a.test"], ["a.test", "b.test:8443"], ["a.test:80", "*.b.test:8443"]]) {
       expect(() => join(network, parseNetwork(other))).toThrow("another list of domains");
     }
+  });
+
+  it("tells the registries from the registries with domains beside them", () => {
+    const network = new SharedNetwork();
+    join(network, withDomains(registries, namedDomains(parseNetwork(["a.test"]))));
+    join(network, withDomains(registries, namedDomains(parseNetwork(["a.test"]))));
+    expect(() => join(network, registries)).toThrow("share one network");
+    expect(() => join(network, parseNetwork(["a.test"]))).toThrow("share one network");
   });
 });

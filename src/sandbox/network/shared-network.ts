@@ -1,7 +1,7 @@
 import type { EgressConnection } from "../../egress/egress-connection.ts";
 import type { RedactText } from "../../egress/refusal-listener.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import type { NetworkPolicy } from "../../policy/network/network.ts";
+import { namedDomains, type NetworkPolicy } from "../../policy/network/network.ts";
 import type { Denial } from "../../policy/network/denial.ts";
 import { openNetwork, type OpenNetwork } from "./open-network.ts";
 
@@ -66,8 +66,8 @@ export class SharedNetwork {
 }
 
 function keyOf(policy: NetworkPolicy): string {
-  if (policy.kind !== "domains") return policy.kind;
-  return JSON.stringify(policy.domains.map((domain) => JSON.stringify(domain)).toSorted());
+  const domains = namedDomains(policy).map((domain) => JSON.stringify(domain));
+  return JSON.stringify([policy.kind, ...domains.toSorted()]);
 }
 
 function otherNetwork({ kind }: NetworkPolicy): GloveboxError {

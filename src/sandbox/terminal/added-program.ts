@@ -1,5 +1,6 @@
 import type { CallOptions, ExecSpec, Process } from "../../engines/engine.ts";
 import type { SandboxFiles } from "../files/sandbox-files.ts";
+import { withPlainOutput } from "../../policy/request/plain-output.ts";
 import { redactedOutput } from "../secrets/redacted-output.ts";
 import type { TreeEnd } from "../process-tree.ts";
 import { type Capabilities, assertRunsAnyProgram } from "../../engines/capabilities.ts";
@@ -9,6 +10,8 @@ import type { Sandbox } from "../sandbox.ts";
 export interface AddedProgramSpec extends Pick<ExecSpec, "command" | "environment" | "workingDirectory"> {
   /** Whether it gets the variables of the sandbox's own programs, below those given here; default: it does not. */
   readonly asProgram?: boolean | undefined;
+  /** Whether its output is a terminal; default: it is none, which its variables tell. */
+  readonly inTerminal?: boolean | undefined;
 }
 
 /** How a sandbox of this process is shown. */
@@ -54,9 +57,10 @@ async function addProgram(
   options?: CallOptions,
 ): Promise<AddedProgram> {
   assertRunsAnyProgram(sandbox.capabilities, "beside the sandbox's own program");
-  const { asProgram, environment, ...rest } = spec;
+  const { asProgram, inTerminal, environment, ...rest } = spec;
   const variables = { ...(asProgram === true ? sandbox.programEnvironment : {}), ...environment };
-  const process = await sandbox.exec({ ...rest, environment: variables, concurrent: true }, options);
+  const told = inTerminal === true ? variables : withPlainOutput(variables);
+  const process = await sandbox.exec({ ...rest, environment: told, concurrent: true }, options);
   const redaction = withSecrets ? null : sandbox.output.redaction;
   return {
     stdin: process.stdin,

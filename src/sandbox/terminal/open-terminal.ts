@@ -43,6 +43,7 @@ export async function openTerminal(
       environment,
       workingDirectory,
       asProgram: true,
+      inTerminal: true,
     },
     options,
   );

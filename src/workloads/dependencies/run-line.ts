@@ -3,6 +3,7 @@ import type { NetworkGrant } from "../../egress/network-access.ts";
 import type { OutputChunk } from "../../engines/engine.ts";
 import type { Denial } from "../../policy/network/denial.ts";
 import { Redaction } from "../../policy/redaction/redaction.ts";
+import { withPlainOutput } from "../../policy/request/plain-output.ts";
 import { findInterpreter } from "../../sandbox/find-interpreter.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import type { NetworkReport } from "../run/explain-network.ts";
@@ -49,7 +50,7 @@ export async function runLine(sandbox: Sandbox, command: RunLine): Promise<Ended
       sandbox.exec(
         {
           command: shellLine(command.line),
-          environment: command.environment,
+          environment: withPlainOutput(command.environment),
           workingDirectory: copyFolder,
           concurrent: true,
           companion,

@@ -21,7 +21,7 @@ export interface OpenEnvironment {
   readonly host: { readonly platform: NodeJS.Platform; readonly executable: string };
   readonly toolingAlerts: ToolingListener;
   readonly onPull: (image: string, progress: PullProgress) => void;
-  readonly onSetup: (message: string) => void;
+  readonly onProgress: (message: string) => void;
   readonly monotonicMs: () => number;
   readonly now: () => number;
 }

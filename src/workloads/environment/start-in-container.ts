@@ -1,3 +1,4 @@
+import { withPlainOutput } from "../../policy/request/plain-output.ts";
 import { assertPortsFree } from "../place/background/assert-ports-free.ts";
 import type { CommandSpec, ProcessSpec } from "../program/command-spec.ts";
 import type { EnvironmentContainer } from "./container/environment-container.ts";
@@ -26,7 +27,7 @@ export async function startInContainer(
   const process = await container.sandbox.exec(
     {
       command,
-      environment: { ...variables, ...spec.environment },
+      environment: withPlainOutput({ ...variables, ...spec.environment }),
       workingDirectory: spec.workingDirectory,
       concurrent: true,
     },

@@ -6,8 +6,8 @@ import type { EnvironmentContainer } from "./container/environment-container.ts"
 import type { EnvironmentSpec } from "./environment-spec.ts";
 import { explainRefusedWrite, type WriteRules } from "./command/explain-files.ts";
 import { lockedPaths } from "./project/explain-locks.ts";
-import type { ToolingReport, ToolingTraces } from "./project/tooling-traces.ts";
-import { toolingWarnings } from "./project/tooling-warnings.ts";
+import type { ToolingTraces } from "./project/tooling-traces.ts";
+import { toolingWarnings, type ToolingReport } from "../run/explain-tooling.ts";
 
 /** What of an environment the use of its files needs. */
 export interface FileUseParts {

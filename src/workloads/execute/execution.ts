@@ -30,7 +30,7 @@ export interface ExecuteListener {
   readonly onOutput: (stream: "stdout" | "stderr", bytes: Uint8Array) => void | Promise<void>;
   readonly onDenied: (denial: Denial) => void;
   /** What goes on with packages, in words for people. */
-  readonly onPackages: (message: string) => void;
+  readonly onProgress: (message: string) => void;
   readonly onPull: (image: string, progress: PullProgress) => void;
 }
 

@@ -5,6 +5,7 @@ import type { ProvidedPackages } from "../../packages/packages.ts";
 import { executeProfile, type Profile } from "../../policy/profile.ts";
 import { watchedScratch } from "../../policy/scratch.ts";
 import { Redaction } from "../../policy/redaction/redaction.ts";
+import { withPlainOutput } from "../../policy/request/plain-output.ts";
 import type { Interruption } from "../../sandbox/outcome.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import type { Caller } from "../../sandbox/sandboxes.ts";
@@ -154,7 +155,7 @@ async function runnerSpec(
   const withoutShell = runsInterpretersOnly(sandbox.capabilities);
   return {
     command: runnerCommand({ toolchain, mainFile, source, folder, withoutShell }),
-    environment: withRealFolders(environment, sandbox),
+    environment: withRealFolders(withPlainOutput(environment), sandbox),
     workingDirectory,
   };
 }

@@ -1,5 +1,6 @@
 import { Redaction } from "../../policy/redaction/redaction.ts";
 import type { Denial } from "../../policy/network/denial.ts";
+import { withPlainOutput } from "../../policy/request/plain-output.ts";
 import { findInterpreter } from "../../sandbox/find-interpreter.ts";
 import type { ProgramSecret } from "../../sandbox/secrets/program-secret.ts";
 import { shellLine } from "../dependencies/tool-variables.ts";
@@ -35,7 +36,7 @@ export async function startServer(
       sandbox.exec(
         {
           command,
-          environment: { ...profile.environment, ...serverVariables(port), ...environment },
+          environment: withPlainOutput({ ...profile.environment, ...serverVariables(port), ...environment }),
           workingDirectory: copyFolder,
           concurrent: true,
           companion,

@@ -28,10 +28,10 @@ export async function providePackages(
   { packages: specs, language, image, ociRuntime, network: runNetwork }: NeededPackages,
   { engine, capabilities, toolchain }: ProgramPlace,
   packages: Pick<Packages, "provide">,
-  { onPackages, ...caller }: Caller & { readonly onPackages: (message: string) => void },
+  { onProgress, ...caller }: Caller & { readonly onProgress: (message: string) => void },
 ): Promise<ProvidedPackages | null> {
   if (specs.length === 0) return null;
   const ecosystem = ecosystemOf(language);
   const request = { engine, capabilities, image, ociRuntime, runNetwork, interpreter: toolchain, ecosystem, specs };
-  return packages.provide(request, caller, onPackages);
+  return packages.provide(request, caller, onProgress);
 }

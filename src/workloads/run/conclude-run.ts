@@ -1,4 +1,5 @@
 import type { Logger } from "../../base/logger.ts";
+import type { ContainerStats } from "../../engines/container-stats.ts";
 import type { GloveboxError } from "../../errors/glovebox-error.ts";
 import { decideOutcome, type Outcome } from "../../sandbox/outcome.ts";
 import type { OpenRun } from "../../sandbox/run-record.ts";
@@ -17,6 +18,8 @@ export interface EndedRun<Kept extends KeptOutput> {
   readonly isLost: () => boolean | Promise<boolean>;
   /** Processes of the sandbox that had been killed for want of memory before; default 0, null: unknown. */
   readonly oomKillsBefore?: number | null | undefined;
+  /** The peak of its own in the last numbers of a sandbox that had others before; default: the sandbox's. */
+  readonly memoryPeakBytes?: ((after: ContainerStats) => number | null) | undefined;
   /** All that was refused. */
   readonly networkReport: () => Promise<NetworkReport>;
 }
@@ -46,10 +49,11 @@ export interface Conclusion<Kept extends KeptOutput> {
 /** Reads the last numbers of a run that has ended, and judges it. */
 export async function judgeRun<Kept extends KeptOutput>(run: EndedRun<Kept>): Promise<JudgedRun<Kept>> {
   const { sandbox, record, oomKillsBefore = 0 } = run;
-  const { oomKills: oomKillsAfter, memoryPeakBytes } = await sandbox.stats();
+  const after = await sandbox.stats();
+  const memoryPeakBytes = run.memoryPeakBytes === undefined ? after.memoryPeakBytes : run.memoryPeakBytes(after);
   const end = (await run.isLost()) && run.end.interruption === null ? lost(run.end) : run.end;
   const networkReport = await run.networkReport();
-  const oomKills = oomKillsBetween(oomKillsBefore, oomKillsAfter);
+  const oomKills = oomKillsBetween(oomKillsBefore, after.oomKills);
   const outcome = decideOutcome({ ...end, oomKills, refusals: networkReport.denialCount });
   record.end({ outcome, exitCode: end.exitCode, durationMs: end.durationMs, errorType: null });
   return { end, memoryPeakBytes, networkReport, outcome, policyDigest: record.policyDigest };

@@ -1,17 +1,19 @@
 import { BoundedOutput } from "../../base/streams/bounded-output.ts";
 import { followedBy } from "../../base/streams/chunks.ts";
+import type { ContainerStats } from "../../engines/container-stats.ts";
 import type { OutputChunk, Process } from "../../engines/engine.ts";
 import type { Redaction } from "../../policy/redaction/redaction.ts";
 import type { OpenRun } from "../../sandbox/run-record.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import { encodeJob, type RunnerJob } from "../program/runner-job.ts";
 import { judgeRun, type JudgedRun } from "./conclude-run.ts";
+import { MemoryUse } from "./memory-use.ts";
 import type { StartedProgram } from "./start-program.ts";
 import { watchProcess } from "./watch-process.ts";
 
 /** A program to be run by a runner, and how it is to be watched and ended. */
 export interface ProgramRun {
-  readonly sandbox: Pick<Sandbox, "output" | "stats">;
+  readonly sandbox: Pick<Sandbox, "output" | "stats" | "measure">;
   readonly record: OpenRun;
   /** Starts the runner; `redact` takes secrets out of what the program asked for. */
   readonly start: (redact: (text: string) => string) => Promise<StartedProgram>;
@@ -32,7 +34,8 @@ export interface ProgramRun {
   readonly cleanUp?: ((process: Process) => Promise<void>) | undefined;
   /** Asked after that: whether its sandbox has gone meanwhile. */
   readonly isLost: () => boolean | Promise<boolean>;
-  readonly oomKillsBefore?: number | null | undefined;
+  /** Numbers of its sandbox before it, where that had programs already. */
+  readonly before?: ContainerStats | undefined;
 }
 
 /** How long the next output of an ended program may still take: nothing else holds its streams open for long. */
@@ -40,7 +43,7 @@ const drainMs = 2_000;
 
 /** Starts a program, watches it to its end and judges it. @throws what starting it throws */
 export async function runProgram(run: ProgramRun): Promise<JudgedRun<BoundedOutput>> {
-  const { sandbox, record, isLost, redaction, timeoutMs, signal, monotonicMs, oomKillsBefore } = run;
+  const { sandbox, record, isLost, redaction, timeoutMs, signal, monotonicMs, before } = run;
   using program = await run.start((text) => redaction.text(text));
   const { process } = program;
   const watched = watchProcess({
@@ -51,7 +54,17 @@ export async function runProgram(run: ProgramRun): Promise<JudgedRun<BoundedOutp
     input: followedBy(encodeJob(run.job), run.stdin),
     onOutput: ({ stream, bytes }) => run.onOutput(stream, bytes),
   });
+  using memory = before === undefined ? undefined : new MemoryUse(sandbox, before);
   const end = await watched.untilEnd({ timeoutMs, drainMs, signal, monotonicMs, end: () => run.end(process) });
+  memory?.[Symbol.dispose]();
   await run.cleanUp?.(process);
-  return await judgeRun({ sandbox, record, end, isLost, oomKillsBefore, networkReport: () => program.networkReport() });
+  return await judgeRun({
+    sandbox,
+    record,
+    end,
+    isLost,
+    oomKillsBefore: before?.oomKills,
+    memoryPeakBytes: memory && ((after) => memory.peakBytes(after)),
+    networkReport: () => program.networkReport(),
+  });
 }

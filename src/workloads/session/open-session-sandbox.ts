@@ -19,7 +19,7 @@ import { SessionSandbox } from "./session-sandbox.ts";
 export type OpeningListener = Pick<EnsureImageOptions, "onPull"> & {
   /** A line of a build. */
   readonly onBuild: (image: string, line: string) => void;
-  readonly onPackages: (message: string) => void;
+  readonly onProgress: (message: string) => void;
 };
 
 /** Has the engine's image there. */
@@ -84,7 +84,7 @@ export function provideMore(
   return packages.provide(
     { engine, capabilities, image, ociRuntime, runNetwork, interpreter, ecosystem, specs },
     caller,
-    listener.onPackages,
+    listener.onProgress,
   );
 }
 

@@ -1,17 +1,18 @@
 import type { NetworkGrant } from "../../egress/network-access.ts";
+import { withPlainOutput } from "../../policy/request/plain-output.ts";
 import { withRealFolders } from "../program/real-folders.ts";
 import type { SessionSandbox } from "./session-sandbox.ts";
 
-/** Variables of every program of a session: the sandbox's, its packages', its network's and the deployment's. */
+/** Variables of every program of a session: the sandbox's, its packages', its network's, and its own. */
 export function programVariables(
   { profile, packages, sandbox }: SessionSandbox,
   grant: NetworkGrant | null,
-  hostEnvironment: Readonly<Record<string, string>>,
+  own: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string>> {
   const pythonPath = [packages.pythonPath, profile.environment["PYTHONPATH"]].filter(Boolean).join(":");
-  return {
+  return withPlainOutput({
     ...withRealFolders({ ...profile.environment, PYTHONPATH: pythonPath }, sandbox),
     ...grant?.environment,
-    ...hostEnvironment,
-  };
+    ...own,
+  });
 }

@@ -75,7 +75,6 @@ export async function runCall(live: SessionSandbox, run: RunCall): Promise<RunRe
     end: async (process) => void (await sandbox.endProcessAlone(process)),
     cleanUp: async (process) => void (isClean = await live.endLeftBehind(process)),
     isLost: async () => isClean && (await live.check({})) === null,
-    oomKillsBefore: run.before.oomKills,
   });
   const { end } = judged;
   const isBroken = end.exitCode === runnerFailedExitCode && end.stderr.text().startsWith("glovebox runner: ");

@@ -51,7 +51,7 @@ export async function startInSession(
     const process = await session.startProcess(spec, async () => {
       await assertPortsFree(sandbox, spec.ports, { signal });
       const toolchain = grant === null ? "python" : await findInterpreter(sandbox, settings.image, { signal });
-      const environment = { ...programVariables(live, grant, start.hostEnvironment), ...spec.environment };
+      const environment = programVariables(live, grant, { ...start.hostEnvironment, ...spec.environment });
       const { workingDirectory } = spec;
       const command = grant === null ? spec.command : held(spec.command);
       const program = await startNetworked(live, {

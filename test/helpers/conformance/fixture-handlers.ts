@@ -41,14 +41,15 @@ function fixture({ name, request = z.strictObject({}), form, run }: Fixture): Ha
 }
 
 /** One red pixel. */
-const picture = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
+export const onePixel =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
 
-/** The tools that the conformance suite asks for. */
+/** The tools that the conformance suite asks for, as far as answers of operations can have their form. */
 export const fixtureHandlers: readonly Handler[] = [
   fixture({ name: "test_simple_text" }),
   fixture({
     name: "test_image_content",
-    form: { images: () => [{ base64: picture, mediaType: "image/png" }] },
+    form: { images: () => [{ base64: onePixel, mediaType: "image/png" }] },
   }),
   fixture({
     name: "test_error_handling",

@@ -136,7 +136,7 @@ export interface AgentOptions {
   readonly timeoutSeconds?: number | undefined;
   /** Limits; each defaults to the deployment's for this kind of work. */
   readonly limits?: Limits | undefined;
-  /** Domains beside its model's; default: the group's. */
+  /** Domains beside its model's, "registries" or "open"; default: the group's. */
   readonly network?: string | readonly string[] | undefined;
   /** Container image; refused by engines without images. */
   readonly image?: string | undefined;

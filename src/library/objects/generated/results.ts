@@ -147,6 +147,12 @@ export interface AgentResult {
   readonly isolation: "preload" | "namespaces" | "container" | "vm";
   readonly ociRuntime?: string | undefined;
   readonly policyDigest?: string | undefined;
+  /** Files that tools of the folders' owner run by themselves and that the agent changed, by their paths in its container; of many in one folder the folder; at most 100: to be looked at before such a tool is used there. */
+  readonly toolingFiles: readonly {
+    /** From the project's folder, or in an agent's container. */
+    readonly path: string;
+    readonly change: "new" | "changed" | "removed";
+  }[];
   readonly warnings: readonly string[];
   /** Alerts of its sandbox while it ran; the newest 20. */
   readonly alerts?: readonly Alert[] | undefined;
@@ -226,7 +232,7 @@ export interface CommandResult {
   readonly restarted: boolean;
   /** Files that tools of the project's owner run by themselves and that changed while the command ran; of many in one folder the folder; at most 100: to be looked at before such a tool is used there. */
   readonly toolingFiles: readonly {
-    /** From the project's folder. */
+    /** From the project's folder, or in an agent's container. */
     readonly path: string;
     readonly change: "new" | "changed" | "removed";
   }[];
@@ -386,7 +392,7 @@ export interface StartedProcess {
   /** In an environment: files that tools of the project's owner run by themselves and that have changed since the process was started; of many in one folder the folder; at most 100. */
   readonly toolingFiles?:
     | readonly {
-        /** From the project's folder. */
+        /** From the project's folder, or in an agent's container. */
         readonly path: string;
         readonly change: "new" | "changed" | "removed";
       }[]
@@ -415,7 +421,7 @@ export interface ProcessDetails {
   /** In an environment: files that tools of the project's owner run by themselves and that have changed since the process was started; of many in one folder the folder; at most 100. */
   readonly toolingFiles?:
     | readonly {
-        /** From the project's folder. */
+        /** From the project's folder, or in an agent's container. */
         readonly path: string;
         readonly change: "new" | "changed" | "removed";
       }[]
@@ -474,7 +480,7 @@ export interface StoppedProcess {
   /** In an environment: files that tools of the project's owner run by themselves and that have changed since the process was started; of many in one folder the folder; at most 100. */
   readonly toolingFiles?:
     | readonly {
-        /** From the project's folder. */
+        /** From the project's folder, or in an agent's container. */
         readonly path: string;
         readonly change: "new" | "changed" | "removed";
       }[]
@@ -528,7 +534,7 @@ export interface WrittenFile {
   /** In an environment: files that tools of the project's owner run by themselves and that have changed. */
   readonly toolingFiles?:
     | readonly {
-        /** From the project's folder. */
+        /** From the project's folder, or in an agent's container. */
         readonly path: string;
         readonly change: "new" | "changed" | "removed";
       }[]

@@ -229,7 +229,7 @@ export interface Settings {
         readonly image_base?: string | undefined;
         /** Which agent works, unless its group has its own: a name of the table in docs/agents.md. Default: `"pi"`. */
         readonly agent?: string | undefined;
-        /** Names that agents may reach beside their model's, unless their group has its own list: domains, or `none` or `open` alone. Default: `[]`. */
+        /** Names that agents may reach beside their model's, unless their group has its own list: domains, or `none`, `registries` or `open` alone. Default: `[]`. */
         readonly network?: readonly string[] | undefined;
         /** Names of this machine's variables that agents get beside those of the table in docs/agents.md. Default: `[]`. */
         readonly variables?: readonly string[] | undefined;

@@ -48,6 +48,16 @@ describe("enterFolder", () => {
     expect(statSync(at("group", "logs")).isDirectory()).toBe(true);
   });
 
+  it.runIf(owner.uid === 0)(
+    "gives what it makes to its owner where Glovebox is root, and knows that it has",
+    async () => {
+      const make = { uid: 4321, gid: 4322 };
+      await using place = await enterFolder(parent, "made", { platform, shownAs: "made", make });
+      expect(place.owner).toEqual(make);
+      expect(statSync(at("group", "made"))).toMatchObject(make);
+    },
+  );
+
   it("says what is missing where nothing may be made, and that it is none of somebody's", async () => {
     await expect(enter("absent", null)).rejects.toMatchObject({
       errorType: "NOT_FOUND",

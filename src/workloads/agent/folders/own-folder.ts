@@ -27,6 +27,7 @@ export async function enterFolder(parent: OpenPlace, name: string, enter: EnterF
     // The very folder that is open; only one that was made here and now, which nobody else has had.
     if (isNew && enter.make !== null && place.owner.uid === 0 && enter.make.uid !== 0) {
       await chown(place.stablePath, enter.make.uid, enter.make.gid);
+      return { ...place, owner: enter.make };
     }
     return place;
   } catch (error) {

@@ -1,6 +1,7 @@
 import type { EngineName } from "../../../engines/engine.ts";
 import { GloveboxError } from "../../../errors/glovebox-error.ts";
 import type { Isolation } from "../../../policy/isolation.ts";
+import type { ChangedToolingFile } from "../../../policy/tooling/tooling-changes.ts";
 import type { Outcome } from "../../../sandbox/outcome.ts";
 import { parseAgentOutput, type AgentOutput } from "../agent-protocol.ts";
 import type { MarkedText } from "../output/marked-output.ts";
@@ -31,6 +32,8 @@ export interface AgentResult {
   readonly isolation: Isolation;
   readonly ociRuntime: string | null;
   readonly policyDigest: string | null;
+  /** What it changed of the files that tools of the folders' owner run. */
+  readonly toolingFiles: readonly ChangedToolingFile[];
   readonly warnings: readonly string[];
   readonly error: GloveboxError | null;
 }

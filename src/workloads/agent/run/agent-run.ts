@@ -13,6 +13,7 @@ import type { FindMemory } from "../memory/find-memory.ts";
 import type { AgentSpec } from "./agent-spec.ts";
 import type { AgentTurns } from "./agent-turns.ts";
 import type { GuardedFolders } from "./guard-folders.ts";
+import type { ToolingListener } from "./owner-tooling.ts";
 
 export interface AgentDependencies extends Omit<GuardedFolders, "mounts" | "diskBytes"> {
   readonly engine: Engine;
@@ -22,6 +23,7 @@ export interface AgentDependencies extends Omit<GuardedFolders, "mounts" | "disk
   readonly turns: AgentTurns;
   readonly findMemory: FindMemory;
   readonly network: GrantNetwork;
+  readonly toolingAlerts: ToolingListener;
   /** Has an image there, pulled or built. */
   readonly provideImage: (image: string, isDemanded: boolean) => Promise<void>;
   /** Cap of each stream (SPEC OU3). */

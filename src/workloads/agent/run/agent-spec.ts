@@ -2,6 +2,7 @@ import type { Demand } from "../../../engines/enforcement/assert-enforceable.ts"
 import type { Isolation } from "../../../policy/isolation.ts";
 import type { Limits } from "../../../policy/limits/limits.ts";
 import type { MountPolicy } from "../../../policy/mounts/mount-policy.ts";
+import type { ToolingFilesMode } from "../../../policy/tooling/tooling-files.ts";
 import type { NetworkPolicy } from "../../../policy/network/network.ts";
 import type { AgentCommand } from "../agent-protocol.ts";
 import type { AgentFolderPaths, AgentGroup } from "../folders/agent-folders.ts";
@@ -30,6 +31,10 @@ export interface AgentSpec {
   /** Opens what the group's configuration mounts beside its own folders; the run closes it. */
   readonly openAdditional: () => Promise<readonly AgentMount[]>;
   readonly mountPolicy: MountPolicy;
+  /** What happens to files that tools of the folders' owner run: the deployment's choice. */
+  readonly toolingFiles: ToolingFilesMode;
+  /** Paths that count as such beside the built-in ones. */
+  readonly toolingPaths: readonly string[];
   /** What the agent finds in its environment file; most are secrets. */
   readonly variables: Readonly<Record<string, string>>;
   readonly memory: { readonly minRelevance: number; readonly maxCharacters: number };

@@ -1,3 +1,5 @@
+import type { OpenRun } from "../../../sandbox/run-record.ts";
+import type { Sandbox } from "../../../sandbox/sandbox.ts";
 import { Redaction } from "../../../policy/redaction/redaction.ts";
 import { concludeRun, judgeRun, type ConcludedRun } from "../../run/conclude-run.ts";
 import type { BoundedOutput } from "../../../base/streams/bounded-output.ts";
@@ -5,6 +7,7 @@ import { WatchedScratch } from "../../run/disk/watched-scratch.ts";
 import { explainEnding, type RunWords } from "../../run/explain-ending.ts";
 import { networkWarnings } from "../../run/explain-network.ts";
 import { secretWarnings } from "../../run/explain-secrets.ts";
+import { toolingWarnings } from "../../run/explain-tooling.ts";
 import { agentPaths } from "../agent-container.ts";
 import { secretAgentVariables } from "../../../policy/agents/agent-variables.ts";
 import { makeEnvironmentFolder } from "../environment/environment-folder.ts";
@@ -13,6 +16,7 @@ import { agentPlan, setuidWarnings } from "./agent-plan.ts";
 import { readAnswer, type AgentResult } from "./agent-result.ts";
 import { FolderGuard } from "./guard-folders.ts";
 import type { AgentRun, ReadyAgent } from "./agent-run.ts";
+import { OwnerTooling } from "./owner-tooling.ts";
 import { RunLog } from "./run-log.ts";
 import { workInSandbox, type WorkedAgent } from "./work-in-sandbox.ts";
 
@@ -38,6 +42,7 @@ export async function runInContainer(run: AgentRun, ready: ReadyAgent): Promise<
   });
   await using log = await RunLog.open({
     folder: folders.logs,
+    uid: dependencies.uid,
     group: spec.group.name,
     startedAtMs: dependencies.now(),
     maxBytes: dependencies.maxOutputBytes,
@@ -84,15 +89,21 @@ async function openAndWork(
   const { engine, sandboxes, diskScratch } = dependencies;
   const { capabilities, folders, grant, mounts } = ready;
   const { diskBytes, timeoutMs } = spec.limits;
+  const redaction = new Redaction(secretAgentVariables(spec.variables));
   const specs = await mountSpecs(mounts);
   const setuid = setuidWarnings(mounts, { capabilities, engine: engine.name });
   await using scratch = diskScratch.serves(capabilities)
     ? await WatchedScratch.open({ ...dependencies, diskBytes })
     : null;
+  await using tooling = await OwnerTooling.open({
+    ...{ ...dependencies, ...spec, mounts },
+    redact: (text) => redaction.text(text),
+  });
+  const locks = await tooling.locks();
   const environment = { HOME: agentPaths.home, LANG: "C.UTF-8", ...grant?.environment };
   const { plan, warnings } = agentPlan(spec, {
     capabilities,
-    mounts: [...specs, environmentMount],
+    mounts: [...specs, environmentMount, ...locks],
     scratchMounts: scratch?.mounts ?? null,
     user: folders.workspace.owner,
     programEnvironment: environment,
@@ -102,13 +113,42 @@ async function openAndWork(
   ids.sandbox = sandbox.id;
   const record = (ids.record = sandbox.beginRun({ ...ids, timeoutMs, network: spec.network }));
   listener.onSandbox(sandbox.id);
+  tooling.begin(sandbox, { locks, engine: engine.name });
   scratch?.watch(sandbox);
   await guard.begin(sandbox, { engine, sandboxes });
-  const redaction = new Redaction(secretAgentVariables(spec.variables));
   const endedFor = (): AgentResult["error"] => scratch?.error ?? guard.error;
   const worked = await workInSandbox(run, ready, { sandbox, redaction, log, environment }).catch((error: unknown) => {
     throw endedFor() ?? error;
   });
+  const concluded = await conclude(run, { sandbox, record, worked, endedFor });
+  const changed = await tooling.end();
+  const facts = { sandboxId: sandbox.id, log: log.name, toolingFiles: changed.changed };
+  return {
+    result: resultOf(run, ready, { concluded, worked, ...facts }),
+    warnings: [
+      ...warnings,
+      ...setuid,
+      ...networkWarnings(worked.networkReport),
+      ...toolingWarnings(changed),
+      ...secretWarnings(redaction),
+      ...setuidTaken(guard.setuidCount),
+    ],
+  };
+}
+
+interface EndedWork {
+  readonly sandbox: Sandbox;
+  readonly record: OpenRun;
+  readonly worked: WorkedAgent;
+  /** Why the sandbox was ended while it worked, if it was. */
+  readonly endedFor: () => AgentResult["error"];
+}
+
+/** Judges the run, and removes its sandbox. */
+async function conclude(
+  { spec, dependencies: { logger }, ids }: AgentRun,
+  { sandbox, record, worked, endedFor }: EndedWork,
+): Promise<ConcludedRun<BoundedOutput>> {
   const judged = await judgeRun({
     sandbox,
     record,
@@ -117,22 +157,11 @@ async function openAndWork(
     networkReport: () => Promise.resolve(worked.networkReport),
   });
   await sandbox.remove();
-  const concluded = concludeRun(judged, {
+  return concludeRun(judged, {
     ids,
-    logger: dependencies.logger,
+    logger,
     explain: (each) => endedFor() ?? explainEnding({ ...each, words, ...spec.limits }),
   });
-  const facts = { sandboxId: sandbox.id, log: log.name };
-  return {
-    result: resultOf(run, ready, { concluded, worked, ...facts }),
-    warnings: [
-      ...warnings,
-      ...setuid,
-      ...networkWarnings(worked.networkReport),
-      ...secretWarnings(redaction),
-      ...setuidTaken(guard.setuidCount),
-    ],
-  };
 }
 
 interface Facts {
@@ -140,12 +169,13 @@ interface Facts {
   readonly worked: WorkedAgent;
   readonly sandboxId: string;
   readonly log: string;
+  readonly toolingFiles: AgentResult["toolingFiles"];
 }
 
 function resultOf(
   { spec, dependencies }: AgentRun,
   { capabilities }: ReadyAgent,
-  { concluded, worked, sandboxId, log }: Facts,
+  { concluded, worked, sandboxId, log, toolingFiles }: Facts,
 ): AgentResult {
   const { end, outcome, memoryPeakBytes, policyDigest } = concluded;
   const endedByItself = end.interruption === null && end.exitCode !== null;
@@ -171,6 +201,7 @@ function resultOf(
     isolation: capabilities.isolation,
     ociRuntime: spec.ociRuntime ?? null,
     policyDigest,
+    toolingFiles,
     warnings: [],
     error,
   };

@@ -8,7 +8,9 @@ import { GloveboxError } from "../../../errors/glovebox-error.ts";
 import type { OpenPlace } from "../../../sandbox/mounts/open-place.ts";
 
 export interface RunLogOptions {
-  readonly folder: Pick<OpenPlace, "stablePath">;
+  readonly folder: Pick<OpenPlace, "stablePath" | "owner">;
+  /** Of this process; null where the system has no user ids. */
+  readonly uid: number | null;
   readonly group: string;
   /** Milliseconds since the epoch. */
   readonly startedAtMs: number;
@@ -21,7 +23,8 @@ const maxNames = 100;
 
 /**
  * The log of one run, in the folder of its group, which the agent may write to: it is a new file always, so nothing that
- * lies there is written to or through. What is written has no secret in it any more.
+ * lies there is written to or through. It belongs to the folder's owner, who may read it and search through it. What is
+ * written has no secret in it any more.
  */
 export class RunLog implements AsyncDisposable {
   /** From the folder of all groups. */
@@ -39,8 +42,11 @@ export class RunLog implements AsyncDisposable {
       const file = `container-${time}${count === 0 ? "" : `-${count}`}.log`;
       try {
         const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0);
-        const handle = await open(path.join(options.folder.stablePath, file), flags, 0o600);
-        return new RunLog(handle, `groups/${options.group}/logs/${file}`, options);
+        // Appended: an agent that shortens it makes no hole in it.
+        const handle = await open(path.join(options.folder.stablePath, file), flags | constants.O_APPEND, 0o600);
+        const log = new RunLog(handle, `groups/${options.group}/logs/${file}`, options);
+        await log.#giveToOwner();
+        return log;
       } catch (error) {
         if (errorCode(error) === "EEXIST" && count < maxNames) continue;
         throw new GloveboxError(
@@ -80,6 +86,18 @@ export class RunLog implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#handle.close();
+  }
+
+  /** By the open file, whatever its name leads to by now. Only root can give a file away. */
+  async #giveToOwner(): Promise<void> {
+    const { folder, uid, logger } = this.#options;
+    if (uid !== 0 || folder.owner.uid === 0) return;
+    try {
+      await this.#handle.chown(folder.owner.uid, folder.owner.gid);
+    } catch (error) {
+      // Root of a user namespace, or on a disk of another machine, may be no root.
+      logger.warn({ err: error, log: this.name }, "the log of an agent's run is root's alone");
+    }
   }
 
   async #write(what: string | Uint8Array): Promise<void> {

@@ -1,4 +1,3 @@
-import type { ToolingReport } from "../project/tooling-traces.ts";
 import type { JudgedRun } from "../../run/conclude-run.ts";
 import { networkWarnings } from "../../run/explain-network.ts";
 import { secretWarnings } from "../../run/explain-secrets.ts";
@@ -7,7 +6,7 @@ import type { EnvironmentContainer } from "../container/environment-container.ts
 import type { Started } from "../environment-parts.ts";
 import { setuidWarnings } from "./explain-command.ts";
 import { lockedPaths, lockWarnings } from "../project/explain-locks.ts";
-import { toolingWarnings } from "../project/tooling-warnings.ts";
+import { toolingWarnings, type ToolingReport } from "../../run/explain-tooling.ts";
 
 /** What a caller is told that knows of another container. */
 export const replacedWarning =

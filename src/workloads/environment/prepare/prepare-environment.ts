@@ -91,7 +91,7 @@ function preparationOf(
       redact,
       alerts: open.toolingAlerts,
     }),
-    onProgress: open.onSetup,
+    onProgress: open.onProgress,
     redact,
   };
 }

@@ -4,6 +4,7 @@ import type { Process } from "../../../engines/engine.ts";
 import { GloveboxError } from "../../../errors/glovebox-error.ts";
 import type { ChangedToolingFile } from "../../../policy/tooling/tooling-changes.ts";
 import { Redaction } from "../../../policy/redaction/redaction.ts";
+import { withPlainOutput } from "../../../policy/request/plain-output.ts";
 import type { Caller } from "../../../sandbox/sandboxes.ts";
 import { EnvironmentContainer, type EnvironmentContainerParts } from "../container/environment-container.ts";
 import type { ToolingTraces } from "../project/tooling-traces.ts";
@@ -87,7 +88,10 @@ async function runOne(
 ): Promise<{ readonly process: Process; readonly end: ProcessEnd<RingOutput> }> {
   const { container, command, caller } = run;
   const { workingDirectory } = plan;
-  const process = await container.sandbox.exec({ command, environment, workingDirectory }, { signal: caller.signal });
+  const process = await container.sandbox.exec(
+    { command, environment: withPlainOutput(environment), workingDirectory },
+    { signal: caller.signal },
+  );
   const end = await watchCommand({
     process,
     sandbox: container.sandbox,

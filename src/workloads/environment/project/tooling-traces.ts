@@ -1,6 +1,7 @@
 import type { Process } from "../../../engines/engine.ts";
 import { compareTooling, type ChangedToolingFile } from "../../../policy/tooling/tooling-changes.ts";
 import type { ToolingLook } from "../../../sandbox/tooling/look-at-tooling.ts";
+import type { ToolingReport } from "../../run/explain-tooling.ts";
 
 /** Is told of changes in a sandbox, and once of the end of a sandbox that had any. */
 export interface ToolingListener {
@@ -16,13 +17,6 @@ export interface ToolingTracesOptions {
   readonly alerts: ToolingListener;
   /** Called when a program begins and ends; `worked`: whether one ran until now. Never rejects. */
   readonly onEdge: (worked: boolean) => Promise<void>;
-}
-
-/** What has changed of the files through which a project runs code on its owner's machine. */
-export interface ToolingReport {
-  readonly changed: readonly ChangedToolingFile[];
-  /** False: there was more to compare than a look takes, or the project could not be read. */
-  readonly isWhole: boolean;
 }
 
 /** How things were before a program, and what has been told of them since. */

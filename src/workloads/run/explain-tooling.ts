@@ -1,4 +1,11 @@
-import type { ToolingReport } from "./tooling-traces.ts";
+import type { ChangedToolingFile } from "../../policy/tooling/tooling-changes.ts";
+
+/** What has changed of the files through which a project runs code on its owner's machine. */
+export interface ToolingReport {
+  readonly changed: readonly ChangedToolingFile[];
+  /** False: there was more to compare than a look takes, or the project could not be read. */
+  readonly isWhole: boolean;
+}
 
 /** What a caller should know of a comparison beside the files themselves. */
 export function toolingWarnings({ changed, isWhole }: ToolingReport): readonly string[] {

@@ -1,0 +1,45 @@
+import type { Engine, PullProgress } from "../../engines/engine.ts";
+import type { Denial } from "../../policy/network/denial.ts";
+import type { OperationCall } from "../contract/operation-call.ts";
+import type { PlatformParts } from "./platform-parts.ts";
+
+/** Hears of whatever kind of work a call does, and hands it to the caller. */
+export interface CallListener {
+  readonly onSandbox: (sandboxId: string) => void;
+  readonly onOutput: (stream: "stdout" | "stderr", bytes: Uint8Array) => void | Promise<void>;
+  readonly onDenied: (denial: Denial) => void;
+  /** Something slow has begun. */
+  readonly onProgress: (message: string) => void;
+  readonly onPull: (image: string, progress: PullProgress) => void;
+  /** A line that the build of an image printed. */
+  readonly onBuild: (image: string, line: string) => void;
+}
+
+/** What a caller receives while its call works. */
+export function callListener({ onEvent }: OperationCall): CallListener {
+  const onProgress = (message: string, fraction: number | null = null): void =>
+    void onEvent?.({ type: "progress", message, fraction });
+  return {
+    onSandbox: (sandboxId) => void onEvent?.({ type: "sandbox", sandboxId }),
+    onOutput: (stream, bytes) => onEvent?.({ type: "output", stream, bytes }),
+    onDenied: (denial) => void onEvent?.({ type: "denied", denial }),
+    onProgress: (message) => onProgress(message),
+    onPull: (image, { status, currentBytes, totalBytes }) =>
+      onProgress(
+        `Pulling ${image}: ${status}`,
+        currentBytes === null || !totalBytes ? null : currentBytes / totalBytes,
+      ),
+    onBuild: (image, line) => onProgress(`Building ${image}: ${line}`),
+  };
+}
+
+/** Pulls or builds an image of a call where the engine does not have it; whoever calls sees it happen. */
+export function imageProvider(
+  platform: PlatformParts,
+  engine: Engine,
+  call: OperationCall,
+): (image: string, imageDemanded: boolean) => Promise<void> {
+  const { signal } = call;
+  return (image, imageDemanded) =>
+    platform.provideImage({ image, imageDemanded }, engine, { signal, ...callListener(call) });
+}
