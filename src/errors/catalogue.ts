@@ -37,13 +37,13 @@ export const errorCatalogue: Readonly<Record<ErrorType, ErrorRow>> = {
     httpStatus: 408,
     jsonRpcCode: -32001,
     retryable: false,
-    suggestion: "Simplify the code so that it does less work, or raise timeout_seconds.",
+    suggestion: "Simplify the code so that it does less work, or give it more time where it can be given.",
   },
   OOM_KILLED: {
     httpStatus: 422,
     jsonRpcCode: -32002,
     retryable: false,
-    suggestion: "Use less memory (work in smaller pieces or stream the data), or raise memory_mb.",
+    suggestion: "Use less memory (work in smaller pieces or stream the data), or give it more where it can be given.",
   },
   NETWORK_ERROR: {
     httpStatus: 502,

@@ -1,5 +1,6 @@
 import type { Logger } from "../base/logger.ts";
 import { Traffic } from "../egress/traffic.ts";
+import type { Limits } from "../policy/limits/limits.ts";
 import type { SandboxObserver } from "../sandbox/sandbox-observer.ts";
 import { AlertBook } from "../telemetry/alert-book.ts";
 import type { Alert, AlertListener } from "../telemetry/alert.ts";
@@ -34,6 +35,8 @@ export interface TelemetryParts {
 export interface TelemetryOptions {
   readonly logger: Logger;
   readonly tracing: Tracing;
+  /** What no sandbox gets more of. */
+  readonly ceilings: Pick<Limits, "cpus" | "memoryBytes">;
   readonly now: () => number;
   /** Milliseconds of a clock that never goes back. */
   readonly monotonicMs: () => number;
@@ -55,6 +58,7 @@ export function openTelemetryParts({
   now,
   monotonicMs,
   tracing,
+  ceilings,
   waiting,
   droppedEntries,
   sinks,
@@ -76,7 +80,7 @@ export function openTelemetryParts({
       logger.warn({ err: error }, "the listener of alerts failed");
     }
   };
-  const usageAlerts = new UsageAlerts(tellAlert, now);
+  const usageAlerts = new UsageAlerts(tellAlert, ceilings, now);
   const sampler = new Sampler({
     trafficOf: (sandbox) => traffic.find(sandbox),
     onSample: (sandbox, sample, stats) => {

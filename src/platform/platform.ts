@@ -116,6 +116,7 @@ function openParts(options: PlatformOptions): OpenedParts {
   const recorded = openLogs({ config, host, owner, identity, storeByDefault, logger, now, monotonicMs });
   const { logs, store } = recorded;
   const telemetry = openTelemetryParts({
+    ceilings: config.ceilings,
     ...{ logger, now, monotonicMs, tracing, waiting: () => admission.waiting, onAlert },
     droppedEntries: recorded.droppedEntries,
     sinks: () => recorded.sinkStates(),

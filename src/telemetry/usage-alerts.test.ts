@@ -9,6 +9,7 @@ function watched(): { readonly alerts: UsageAlerts; readonly told: readonly Aler
   const told: Alert[] = [];
   const alerts = new UsageAlerts(
     (alert) => told.push(alert),
+    { cpus: 4, memoryBytes: 100 * mebibyte },
     () => 5_000,
   );
   alerts.sandboxOpened({ sandbox: { id: "sbx-1" }, limits });
@@ -52,6 +53,15 @@ describe("UsageAlerts", () => {
       message: "CPU in use for the last ten seconds: 93 % of the limit (2 CPUs).",
       suggestion: expect.stringContaining("limits.cpus"),
     });
+  });
+
+  it("says how far a limit can be raised, and nothing of that at the deployment's ceiling", () => {
+    const { alerts, told } = watched();
+    sample(alerts, 1, 12, 200, 95);
+    expect(told.map(({ kind, suggestion }) => [kind, /limits\.\w+( \(at most .*\))?/.exec(suggestion)?.[0]])).toEqual([
+      ["memory", undefined],
+      ["cpu", "limits.cpus (at most 4)"],
+    ]);
   });
 
   it("takes a short pause for no end of being busy", () => {

@@ -1,4 +1,4 @@
-import { formatBytes } from "../base/bytes.ts";
+import { formatBytes, mebibyte } from "../base/bytes.ts";
 import type { ContainerStats } from "../engines/container-stats.ts";
 import type { ObservedSandbox, SandboxObserver } from "../sandbox/sandbox-observer.ts";
 import { initialRuleState, stepRule, type AlertRule, type RuleState } from "./alert-rule.ts";
@@ -12,13 +12,26 @@ const thresholdPercent = 90;
 /** What is above its threshold for a moment only is over soon; it is said to be over when it stays there. */
 const rule: AlertRule = { startAfterMs: 0, endAfterMs: 3_000 };
 
-const suggestions = {
-  cpu: "Simplify the work, split it, or ask for more (`limits.cpus`); if nothing should compute now, end the program.",
-  memory: "Use less memory (smaller batches, streams instead of whole files), or ask for more (`limits.memory_mb`).",
-  oom: "Use less memory, or ask for more (`limits.memory_mb`): the kernel ends programs that go beyond the limit.",
-} as const;
+type Kind = "cpu" | "memory" | "oom";
 
-type Kind = keyof typeof suggestions;
+/** What to do; a sandbox has the limits that it was started with, and no more than the ceiling. */
+function suggestionFor(kind: Kind, { cpus, memoryBytes }: Ceilings, { limits }: Watched): string {
+  const more =
+    kind === "cpu"
+      ? limits.cpus < cpus && `limits.cpus (at most ${cpus})`
+      : limits.memoryBytes < memoryBytes && `limits.memory_mb (at most ${memoryBytes / mebibyte} MiB)`;
+  const larger = more === false ? "" : ` More is given to what starts with a higher ${more}.`;
+  switch (kind) {
+    case "cpu":
+      return `Simplify the work or split it; if nothing should compute now, end the program.${larger}`;
+    case "memory":
+      return `Use less memory: smaller batches, streams instead of whole files.${larger}`;
+    case "oom":
+      return `Use less memory: the kernel ends programs that go beyond the limit.${larger}`;
+  }
+}
+
+type Ceilings = Pick<ObservedSandbox["limits"], "cpus" | "memoryBytes">;
 
 /** A percentage of a limit, and when. */
 interface Reached {
@@ -41,11 +54,13 @@ interface Watched {
 export class UsageAlerts implements SandboxObserver {
   readonly #watched = new Map<string, Watched>();
   readonly #tell: AlertListener;
+  readonly #ceilings: Ceilings;
   readonly #now: () => number;
 
-  /** `now` is in milliseconds since the epoch. */
-  constructor(tell: AlertListener, now: () => number) {
+  /** `ceilings`: what no sandbox gets more of. `now` is in milliseconds since the epoch. */
+  constructor(tell: AlertListener, ceilings: Ceilings, now: () => number) {
     this.#tell = tell;
+    this.#ceilings = ceilings;
     this.#now = now;
   }
 
@@ -86,7 +101,14 @@ export class UsageAlerts implements SandboxObserver {
     const watched = this.#watched.get(id);
     if (watched === undefined || oomKills === null || oomKills <= watched.oomKills) return;
     watched.oomKills = oomKills;
-    this.#tell(this.#alert(id, "oom", "start", oomKills, oomMessage(oomKills, watched)));
+    this.#tell(
+      this.#alert(id, watched, {
+        kind: "oom",
+        state: "start",
+        value: oomKills,
+        message: oomMessage(oomKills, watched),
+      }),
+    );
   }
 
   sandboxRemoved(id: string): void {
@@ -96,10 +118,24 @@ export class UsageAlerts implements SandboxObserver {
     for (const kind of ["cpu", "memory"] as const) {
       const { states, percents } = watched;
       if (states[kind].isOn)
-        this.#tell(this.#alert(id, kind, "end", percents[kind], `${subjects[kind]}: the sandbox has ended.`));
+        this.#tell(
+          this.#alert(id, watched, {
+            kind,
+            state: "end",
+            value: percents[kind],
+            message: `${subjects[kind]}: the sandbox has ended.`,
+          }),
+        );
     }
     if (watched.oomKills > 0)
-      this.#tell(this.#alert(id, "oom", "end", watched.oomKills, oomMessage(watched.oomKills, watched)));
+      this.#tell(
+        this.#alert(id, watched, {
+          kind: "oom",
+          state: "end",
+          value: watched.oomKills,
+          message: oomMessage(watched.oomKills, watched),
+        }),
+      );
   }
 
   #step(id: string, watched: Watched, kind: "cpu" | "memory", { percent, atMs }: Reached): void {
@@ -109,26 +145,28 @@ export class UsageAlerts implements SandboxObserver {
     watched.percents[kind] = percent;
     if (change === null) return;
     this.#tell(
-      this.#alert(
-        id,
+      this.#alert(id, watched, {
         kind,
-        change,
-        percent,
-        `${subjects[kind]}: ${Math.round(percent)} % of the limit (${limitOf(kind, watched)}).`,
-      ),
+        state: change,
+        value: percent,
+        message: `${subjects[kind]}: ${Math.round(percent)} % of the limit (${limitOf(kind, watched)}).`,
+      }),
     );
   }
 
-  #alert(id: string, kind: Kind, state: Alert["state"], value: number, message: string): Alert {
+  #alert(
+    id: string,
+    watched: Watched,
+    told: Pick<Alert, "kind" | "state" | "value" | "message"> & { readonly kind: Kind },
+  ): Alert {
+    const { kind, value } = told;
     return {
+      ...told,
       container_id: id,
       timestamp: new Date(this.#now()).toISOString(),
-      kind,
       value: kind === "oom" ? value : Math.round(value * 10) / 10,
       threshold: kind === "oom" ? 0 : thresholdPercent,
-      state,
-      message,
-      suggestion: suggestions[kind],
+      suggestion: suggestionFor(kind, this.#ceilings, watched),
     };
   }
 }

@@ -11,6 +11,7 @@ describe.each(places)("a session's verdicts on $name", ({ engine, runtime }) => 
   it("want of memory is the verdict of the call that had it, and of no later one", async () => {
     const greedy = await python("x = bytearray(4000 * 1024 * 1024)\nprint(len(x))");
     expect(greedy.outcome).toBe("oom_killed");
+    expect(greedy.error?.suggestion).toMatch(/another session with a higher limits\.memory_mb \(at most \d+ MiB\)/);
     for (const exitCode of [3, 137]) {
       const next = await python(`import os\nos._exit(${exitCode})`);
       expect(next).toMatchObject({ outcome: "failed", exit_code: exitCode });

@@ -9,6 +9,12 @@ it("shows an error whose further lines look like none of ours", () => {
   expect(shown).not.toMatch(/[\r\u202e]/);
 });
 
+it("names the options of commands, where a suggestion names a request's fields", () => {
+  const suggestion = "Raise timeout_seconds, limits.memory_mb or limits.other; read_logs has more.";
+  const shown = describeError({ error_type: "TIMEOUT", message: "late", suggestion });
+  expect(shown).toContain("Raise --timeout, --memory or limits.other; read_logs has more.");
+});
+
 it("shows a refused connection in one line", () => {
   const shown = describeDenial({ target: forged, reason: forged, remedy: forged } as Parameters<
     typeof describeDenial

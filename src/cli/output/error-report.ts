@@ -20,6 +20,15 @@ export function describeDenial({ target, reason, remedy }: Denial): string {
   return `${escapeLine(`glovebox: refused a connection to ${target}: ${reason} ${remedy}`)}\n`;
 }
 
+/** Options of commands for what is a field elsewhere. */
+const optionOf: Readonly<Record<string, string>> = {
+  timeout_seconds: "--timeout",
+  "limits.cpus": "--cpus",
+  "limits.memory_mb": "--memory",
+  "limits.pids": "--pids",
+  "limits.disk_mb": "--disk",
+};
+
 /** An error in the two lines that the command line prints; text from sandboxes and engines is made harmless. */
 export function describeError(error: {
   readonly message: string;
@@ -27,7 +36,11 @@ export function describeError(error: {
   readonly error_type: string;
 }): string {
   const message = escapeLines(`glovebox: ${error.error_type}: ${error.message}`);
-  return `${message}\n${escapeLines(`  ${error.suggestion}`)}\n`;
+  return `${message}\n${escapeLines(`  ${withOptions(error.suggestion)}`)}\n`;
+}
+
+function withOptions(suggestion: string): string {
+  return suggestion.replaceAll(/\b(?:limits\.\w+|timeout_seconds)\b/g, (field) => optionOf[field] ?? field);
 }
 
 /** Further lines are indented, so that none of them looks like one of ours. */

@@ -2,7 +2,7 @@ import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { CallOperation, OperationCall } from "../../operations/contract/operation-call.ts";
 import type { OperationContract, ResponseOf } from "../../operations/contract/operation-contract.ts";
 import { parseRequest } from "../../operations/contract/parse-request.ts";
-import { toCamelNames, toCamelPath, toWireNames, type Camel } from "./forms/camel.ts";
+import { toCamelNames, toCamelPath, toCamelText, toWireNames, type Camel } from "./forms/camel.ts";
 import type { CallOptions, RunOptions } from "./call-options.ts";
 import { Execution } from "./execution.ts";
 import { resultOf, type Result } from "./forms/result.ts";
@@ -41,7 +41,7 @@ export class Calls {
     try {
       const request = parseRequest(contract, toWireNames(options, contract.request));
       const response = await call(contract, request, { signal, onEvent, ...further, principal });
-      return toCamelNames(response, contract.response) as Camel<ResponseOf<Contract>>;
+      return inLibraryWords(toCamelNames(response, contract.response) as Camel<ResponseOf<Contract>>, contract);
     } catch (error) {
       throw inLibraryNames(error, contract);
     }
@@ -70,6 +70,13 @@ export class Calls {
   close(): Promise<void> {
     return (this.#closed ??= this.#caller.close());
   }
+}
+
+/** The response with its error's suggestion in the library's names. */
+function inLibraryWords<Response>(response: Response, { request }: OperationContract): Response {
+  const { error } = response as { readonly error?: { readonly suggestion?: unknown } };
+  if (typeof error?.suggestion !== "string") return response;
+  return { ...response, error: { ...error, suggestion: toCamelText(error.suggestion, request) } };
 }
 
 /** The same error about the library's options instead of the wire's fields. */

@@ -23,6 +23,12 @@ const full: ToolDeployment = {
   buildsDockerfiles: true,
 };
 
+interface NumberField {
+  readonly type?: string;
+  readonly description: string;
+  readonly maximum?: number;
+}
+
 const listed = (profiles?: readonly ToolProfile[], deployment: ToolDeployment = plain) =>
   toolList(offeredTools(operationTable, profiles), deployment, true);
 const charactersOf = (tools: ReturnType<typeof listed>): number => JSON.stringify({ tools }).length;
@@ -34,6 +40,21 @@ describe("the list of tools", () => {
   ] as const)("of %s is within its budget, schemas included", (_, profiles, budget) => {
     expect(charactersOf(listed(profiles))).toBeLessThan(budget);
     expect(charactersOf(listed(profiles, full))).toBeLessThan(budget);
+  });
+
+  it("tells the default and the ceiling of every number that may be left out", () => {
+    const numbers = listed(["all"]).flatMap(({ name, inputSchema }) =>
+      Object.entries(inputSchema.properties as unknown as Record<string, NumberField>)
+        .filter(([, { type }]) => type === "number" || type === "integer")
+        .map(([field, schema]) => ({ field: `${name}.${field}`, ...schema })),
+    );
+    expect(numbers.length).toBeGreaterThan(15);
+    // Where to read on has no ceiling; `tail` stands in for an offset.
+    const isOpen = (field: string): boolean => /\.(\w+_)?offset$|\.tail$/.test(field);
+    for (const { field, description, maximum } of numbers) {
+      if (!field.endsWith(".tail")) expect(description, field).toMatch(/default/i);
+      if (!isOpen(field)) expect(maximum !== undefined || /at most/.test(description), field).toBe(true);
+    }
   });
 
   it("is that of the profiles", () => {

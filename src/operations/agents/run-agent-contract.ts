@@ -1,11 +1,10 @@
 import { z } from "zod";
-import { alertLines, resultAlerts } from "../contract/alert-schema.ts";
+import { alertLines } from "../contract/alert-schema.ts";
 import { defineOperation } from "../contract/operation-contract.ts";
 import { warningLines } from "../contract/program-text.ts";
+import { runResponse } from "../contract/request/program-schema.ts";
 import { runSettings } from "../contract/request/run-settings-schema.ts";
-import { wireErrorSchema } from "../contract/wire-error-schema.ts";
 import { toolingFilesSchema, toolingLines } from "../environments/tooling-schema.ts";
-import { isolationLevels, outcomes } from "../contract/wire-values.ts";
 
 /** Request of an agent's run (SPEC AG1). */
 const runAgentRequestSchema = z.strictObject({
@@ -24,27 +23,15 @@ const runAgentResponseSchema = z.object({
   result: z.string().nullable().describe("The agent's last word."),
   new_session_id: z.string().optional().describe("Send it as agent_session_id to go on."),
   agent_error: z.string().optional().describe("What the agent says went wrong."),
-  outcome: z.enum(outcomes),
-  exit_code: z.number().nullable(),
+  ...runResponse,
   output: z.string().describe("What the agent said and did, line by line."),
   stderr: z.string(),
-  truncated: z.boolean(),
-  duration_ms: z.number(),
-  memory_used_mb: z.number().nullable(),
-  timed_out: z.boolean(),
   log: z.string().describe("Its log, from the folder of all groups."),
   image: z.string(),
   sandbox_id: z.string(),
-  engine: z.string(),
-  isolation: z.enum(isolationLevels),
-  oci_runtime: z.string().optional(),
-  policy_digest: z.string().optional(),
   tooling_files: toolingFilesSchema.describe(
     "Files that tools of the folders' owner run by themselves and that the agent changed, by their paths in its container; of many in one folder the folder; at most 100: to be looked at before such a tool is used there.",
   ),
-  warnings: z.array(z.string()),
-  alerts: resultAlerts,
-  error: wireErrorSchema.optional(),
 });
 
 /** `run_agent`: a coding agent of a group, in a container of its own. */

@@ -4,6 +4,8 @@ import { runContainerAgent } from "../../workloads/agent/run/run-agent.ts";
 import type { OperationCall } from "../contract/operation-call.ts";
 import type { RequestOf } from "../contract/operation-contract.ts";
 import { maxToolingFiles } from "../environments/tooling-schema.ts";
+import type { RunLimits } from "../handling/limit-advice.ts";
+import { runToWire } from "../handling/program-to-wire.ts";
 import { handle } from "../handling/handler.ts";
 import { callListener, imageProvider } from "../handling/call-events.ts";
 import type { PlatformParts } from "../handling/platform-parts.ts";
@@ -52,36 +54,27 @@ async function run(platform: PlatformParts, request: Request, call: OperationCal
     call,
     callListener(call),
   );
-  return { ...toWire(result, told), ...resultAlertsSince(platform.alertBook, mark, result.sandboxId) };
+  return {
+    ...toWire(result, told, { kind: "agent", ceilings: config.ceilings }),
+    ...resultAlertsSince(platform.alertBook, mark, result.sandboxId),
+  };
 }
 
-function toWire(result: AgentResult, notes: readonly string[]): RunAgentResponse {
-  const { memoryPeakBytes: peak } = result;
+function toWire(result: AgentResult, notes: readonly string[], limits: RunLimits): RunAgentResponse {
   return {
     status: result.status,
     result: result.result,
     ...(result.newSessionId === null ? {} : { new_session_id: result.newSessionId }),
     ...(result.agentError === null ? {} : { agent_error: result.agentError }),
-    outcome: result.outcome,
-    exit_code: result.exitCode,
+    ...runToWire(result, notes, limits),
     output: result.output,
     stderr: result.stderr,
-    truncated: result.truncated,
-    duration_ms: result.durationMs,
-    memory_used_mb: peak === null ? null : Math.round((peak / 1024 / 1024) * 10) / 10,
-    timed_out: result.outcome === "timed_out",
     log: result.log,
     image: result.image,
     sandbox_id: result.sandboxId,
-    engine: result.engine,
-    isolation: result.isolation,
-    ...(result.ociRuntime === null ? {} : { oci_runtime: result.ociRuntime }),
-    ...(result.policyDigest === null ? {} : { policy_digest: result.policyDigest }),
     tooling_files: shortenTooling(result.toolingFiles, maxToolingFiles).map((file) => ({
       path: pathOfTooling(file),
       change: file.change,
     })),
-    warnings: [...notes, ...result.warnings],
-    ...(result.error === null ? {} : { error: result.error.toWire() }),
   };
 }

@@ -3,6 +3,7 @@ import type { PlatformParts } from "../handling/platform-parts.ts";
 import { shortenTooling } from "../../policy/tooling/tooling-changes.ts";
 import { resolveLimits } from "../../policy/limits/resolve-limits.ts";
 import type { OperationCall } from "../contract/operation-call.ts";
+import { errorOfRun } from "../handling/program-to-wire.ts";
 import { handle } from "../handling/handler.ts";
 import { resultAlertsSince } from "../handling/result-alerts.ts";
 import { readSecrets } from "../handling/read-secrets.ts";
@@ -54,6 +55,6 @@ async function run(platform: PlatformParts, request: Request, call: OperationCal
     tooling_files: [...shortenTooling(result.toolingFiles, maxToolingFiles)],
     warnings: [...result.warnings],
     ...resultAlertsSince(alertBook, mark, result.sandboxId),
-    ...(result.error === null ? {} : { error: result.error.toWire() }),
+    ...errorOfRun(result.error, { kind: "environment", ceilings: config.ceilings }),
   };
 }

@@ -15,6 +15,7 @@ import type { ExecuteSpec } from "../../workloads/execute/execute-spec.ts";
 import type { ProgramSecret } from "../../sandbox/secrets/program-secret.ts";
 import type { OperationCall } from "../contract/operation-call.ts";
 import { handle } from "../handling/handler.ts";
+import type { RunLimits } from "../handling/limit-advice.ts";
 import { explicitDemands, isDiskNamed } from "../handling/explicit-demands.ts";
 import { programToWire } from "../handling/program-to-wire.ts";
 import { callListener } from "../handling/call-events.ts";
@@ -62,7 +63,10 @@ async function run(platform: PlatformParts, request: Request, call: OperationCal
     call,
     callListener(call),
   );
-  return { ...toWire(result, notes), ...resultAlertsSince(platform.alertBook, mark, result.sandboxId) };
+  return {
+    ...toWire(result, notes, { kind: "execute", ceilings: platform.config.ceilings }),
+    ...resultAlertsSince(platform.alertBook, mark, result.sandboxId),
+  };
 }
 
 /** Everything is checked before anything is started. */
@@ -103,9 +107,9 @@ function specOf(
   };
 }
 
-function toWire(result: ExecuteResult, notes: readonly string[]): ExecuteResponse {
+function toWire(result: ExecuteResult, notes: readonly string[], limits: RunLimits): ExecuteResponse {
   return {
-    ...programToWire(result, notes),
+    ...programToWire(result, notes, limits),
     ...(result.packages.length > 0 ? { packages_installed: [...result.packages] } : {}),
     ...(result.artifacts.length > 0 ? { artifacts: result.artifacts.map(artifactToWire) } : {}),
   };

@@ -39,7 +39,7 @@ async function run(platform: PlatformParts, request: Request, call: OperationCal
     container_id: result.sandboxId,
     restarted: result.restarted,
     packages_installed: [...result.packages],
-    ...programToWire(result, notes),
+    ...programToWire(result, notes, { kind: "session", ceilings: platform.config.ceilings }),
     ...resultAlertsSince(platform.alertBook, mark, result.sandboxId),
   };
 }

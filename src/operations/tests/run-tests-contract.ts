@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { alertLines, resultAlerts } from "../contract/alert-schema.ts";
+import { alertLines } from "../contract/alert-schema.ts";
 import { contextFileSchema } from "../contract/request/context-file-schema.ts";
 import { defineOperation } from "../contract/operation-contract.ts";
 import { warningLines } from "../contract/program-text.ts";
+import { runResponse } from "../contract/request/program-schema.ts";
 import { runSettings } from "../contract/request/run-settings-schema.ts";
-import { wireErrorSchema } from "../contract/wire-error-schema.ts";
-import { isolationLevels, outcomes, testVerdicts } from "../contract/wire-values.ts";
+import { testVerdicts } from "../contract/wire-values.ts";
 
 /** Request of a test run (SPEC TE1). */
 const runTestsRequestSchema = z.strictObject({
@@ -98,13 +98,10 @@ const runTestsResponseSchema = z.object({
   runners: z.array(z.string()).describe("Test runners that reported."),
   failures: z.array(failure).describe("The first 100 tests that failed or could not be tried."),
   coverage: z.number().optional().describe("Percent of lines, where the runner measured it."),
-  outcome: z.enum(outcomes).describe("How the command ended."),
-  exit_code: z.number().nullable(),
+  ...runResponse,
+  outcome: runResponse.outcome.describe("How the command ended."),
   output: z.string().describe("Both streams as they came, up to the cap."),
   truncated: z.boolean().describe("Whether output beyond the cap was dropped; read_logs has more."),
-  duration_ms: z.number().describe("Time of the command."),
-  memory_used_mb: z.number().nullable(),
-  timed_out: z.boolean(),
   report: z
     .object({ ctrf: z.string().optional(), junit: z.string().optional() })
     .optional()
@@ -112,13 +109,6 @@ const runTestsResponseSchema = z.object({
   image: z.string().optional().describe("Left out where the engine has no images."),
   setup_command: z.string().optional().describe("What was run to install."),
   sandbox_id: z.string().optional().describe("Left out where none was started."),
-  engine: z.string(),
-  isolation: z.enum(isolationLevels),
-  oci_runtime: z.string().optional(),
-  policy_digest: z.string().optional(),
-  warnings: z.array(z.string()),
-  alerts: resultAlerts,
-  error: wireErrorSchema.optional(),
 });
 
 /** `run_tests`: a project's tests in a fresh sandbox, counted. */

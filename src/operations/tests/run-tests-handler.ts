@@ -13,6 +13,8 @@ import type { OperationCall } from "../contract/operation-call.ts";
 import type { RequestOf } from "../contract/operation-contract.ts";
 import { openProject } from "../environments/open-project.ts";
 import { readContextFiles } from "../execute/context-files.ts";
+import type { RunLimits } from "../handling/limit-advice.ts";
+import { runToWire } from "../handling/program-to-wire.ts";
 import { explicitDemands } from "../handling/explicit-demands.ts";
 import { handle } from "../handling/handler.ts";
 import { callListener, imageProvider } from "../handling/call-events.ts";
@@ -61,7 +63,7 @@ async function run(platform: PlatformParts, request: Request, call: OperationCal
   if (sandboxId !== null && packed !== null)
     platform.testReports.keep({ id: sandboxId, principal: call.principal }, packed);
   const alerts = sandboxId === null ? {} : resultAlertsSince(platform.alertBook, mark, sandboxId);
-  return { ...toWire(result, notes), ...alerts };
+  return { ...toWire(result, notes, { kind: "test", ceilings: config.ceilings }), ...alerts };
 }
 
 /** Everything but the project is checked before anything is started. */
@@ -107,8 +109,8 @@ function checkNames(names: readonly string[]): readonly string[] {
   throw invalidField("only_tests", expected, `${names.length} names of ${length} characters`);
 }
 
-function toWire(result: TestsResult, notes: readonly string[]): RunTestsResponse {
-  const { counts, ctrf, junit, memoryPeakBytes: peak } = result;
+function toWire(result: TestsResult, notes: readonly string[], limits: RunLimits): RunTestsResponse {
+  const { counts, ctrf, junit } = result;
   const report = { ...(ctrf === null ? {} : { ctrf }), ...(junit === null ? {} : { junit }) };
   return {
     verdict: result.verdict,
@@ -124,22 +126,11 @@ function toWire(result: TestsResult, notes: readonly string[]): RunTestsResponse
     runners: [...result.runners],
     failures: result.failures.map((failure) => ({ ...failure })),
     ...(result.coverage === null ? {} : { coverage: result.coverage }),
-    outcome: result.outcome,
-    exit_code: result.exitCode,
+    ...runToWire(result, notes, limits),
     output: result.output,
-    truncated: result.truncated,
-    duration_ms: result.durationMs,
-    memory_used_mb: peak === null ? null : Math.round((peak / 1024 / 1024) * 10) / 10,
-    timed_out: result.outcome === "timed_out",
     ...(Object.keys(report).length === 0 ? {} : { report }),
     ...(result.image === null ? {} : { image: result.image }),
     ...(result.setupCommand === null ? {} : { setup_command: result.setupCommand }),
     ...(result.sandboxId === null ? {} : { sandbox_id: result.sandboxId }),
-    engine: result.engine,
-    isolation: result.isolation,
-    ...(result.ociRuntime === null ? {} : { oci_runtime: result.ociRuntime }),
-    ...(result.policyDigest === null ? {} : { policy_digest: result.policyDigest }),
-    warnings: [...notes, ...result.warnings],
-    ...(result.error === null ? {} : { error: result.error.toWire() }),
   };
 }

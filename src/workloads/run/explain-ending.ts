@@ -8,8 +8,8 @@ import { explainDenials, type NetworkReport, type RunSubject } from "./explain-n
 export interface RunWords {
   readonly subject: RunSubject;
   readonly sandbox: string;
-  /** What to do when the time was not enough, and when the sandbox went away; default: the catalogue's. */
-  readonly suggestions: { readonly timeout?: string; readonly lost?: string };
+  /** What to do when the sandbox went away; default: the catalogue's. What a call can do about its limits its door's operation says. */
+  readonly suggestions: { readonly lost?: string };
   /** What ran out of how much memory. */
   readonly outOfMemory: (limit: string) => string;
 }
@@ -38,7 +38,6 @@ export function explainEnding(ending: EndingToExplain): GloveboxError | null {
       return explainDenials(ending.networkReport, subject);
     case "timed_out":
       return new GloveboxError("TIMEOUT", `The ${subject} was ended after ${formatDuration(timeoutMs)}.`, {
-        ...suggestion(suggestions.timeout),
         context: { timeout_seconds: timeoutMs / 1000, retryable: false },
       });
     case "oom_killed":

@@ -4,7 +4,7 @@ import type { ExecuteRequest, ExecuteResponse } from "../../../operations/execut
 import { executeCodeContract } from "../../../operations/execute/execute-contract.ts";
 import { doctorResponseSchema } from "../../../operations/doctor/doctor-contract.ts";
 import { operationTable } from "../../../operations/table.ts";
-import { toCamelNames, toCamelPath, toWireNames, type Camel, type CamelName } from "./camel.ts";
+import { toCamelNames, toCamelPath, toCamelText, toWireNames, type Camel, type CamelName } from "./camel.ts";
 
 const { request, response } = executeCodeContract;
 
@@ -114,4 +114,11 @@ it("types are recased like values", () => {
   // @ts-expect-error: limits have fields
   const wrong: Camel<ExecuteRequest> = { language: "python", code: "", limits: "lots" };
   expect(toWireNames(wrong, request)).toMatchObject({ limits: "lots" });
+});
+
+it("a suggestion names the fields of requests as the library does, and other words as they are", () => {
+  const text = "Raise timeout_seconds (at most 60 s) or limits.memory_mb; read_logs has more.";
+  expect(toCamelText(text, request)).toBe(
+    "Raise timeoutSeconds (at most 60 s) or limits.memoryMb; read_logs has more.",
+  );
 });

@@ -59,6 +59,13 @@ export function toCamelPath(path: string, schema: z.ZodType): string {
     .join(".");
 }
 
+/** A text in which fields of the request are named as on the wire, such as `raise limits.memory_mb`, in camelCase. */
+export function toCamelText(text: string, request: z.ZodType): string {
+  return text.replaceAll(/\b(?:limits\.)?[a-z]+(?:_[a-z0-9]+)+\b/g, (path) =>
+    path.startsWith("limits.") ? camelName(path) : toCamelPath(path, request),
+  );
+}
+
 /** What a schema's definition may hold; of each kind only what is needed here. */
 interface Definition {
   readonly type: string;

@@ -13,8 +13,6 @@ export interface ExecuteResult {
     | "sandbox_lost";
   /** 128 + N for death by signal N; null when the sandbox was lost. */
   readonly exitCode: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
   /** Time of the program itself. */
   readonly durationMs: number;
   /** Highest use seen, in MiB; null when unseen. */
@@ -22,7 +20,6 @@ export interface ExecuteResult {
   readonly timedOut: boolean;
   /** Whether output beyond the cap was dropped. */
   readonly truncated: boolean;
-  readonly sandboxId: string;
   readonly engine: string;
   /** How strongly this run was sealed. */
   readonly isolation: "preload" | "namespaces" | "container" | "vm";
@@ -35,6 +32,9 @@ export interface ExecuteResult {
   /** Alerts of its sandbox while it ran; the newest 20. */
   readonly alerts?: readonly Alert[] | undefined;
   readonly error?: RunError | undefined;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly sandboxId: string;
   /** The packages asked for in the versions that the program had, from the cache or freshly installed. */
   readonly packagesInstalled?: readonly string[] | undefined;
   readonly artifacts?: readonly Artifact[] | undefined;
@@ -81,15 +81,29 @@ export interface TestsResult {
     | "cancelled"
     | "policy_denied"
     | "sandbox_lost";
+  /** 128 + N for death by signal N; null when the sandbox was lost. */
   readonly exitCode: number | null;
-  /** Both streams as they came, up to the cap. */
-  readonly output: string;
-  /** Whether output beyond the cap was dropped; read_logs has more. */
-  readonly truncated: boolean;
-  /** Time of the command. */
+  /** Time of the program itself. */
   readonly durationMs: number;
+  /** Highest use seen, in MiB; null when unseen. */
   readonly memoryUsedMb: number | null;
   readonly timedOut: boolean;
+  /** Whether output beyond the cap was dropped; read_logs has more. */
+  readonly truncated: boolean;
+  readonly engine: string;
+  /** How strongly this run was sealed. */
+  readonly isolation: "preload" | "namespaces" | "container" | "vm";
+  /** The OCI runtime that was asked for, and ran it. */
+  readonly ociRuntime?: string | undefined;
+  /** Names the policy that governed this run in the store. */
+  readonly policyDigest?: string | undefined;
+  /** Substitutes and reductions that applied to this run. */
+  readonly warnings: readonly string[];
+  /** Alerts of its sandbox while it ran; the newest 20. */
+  readonly alerts?: readonly Alert[] | undefined;
+  readonly error?: RunError | undefined;
+  /** Both streams as they came, up to the cap. */
+  readonly output: string;
   /** The whole report in the formats that were asked for. */
   readonly report?:
     | {
@@ -103,14 +117,6 @@ export interface TestsResult {
   readonly setupCommand?: string | undefined;
   /** Left out where none was started. */
   readonly sandboxId?: string | undefined;
-  readonly engine: string;
-  readonly isolation: "preload" | "namespaces" | "container" | "vm";
-  readonly ociRuntime?: string | undefined;
-  readonly policyDigest?: string | undefined;
-  readonly warnings: readonly string[];
-  /** Alerts of its sandbox while it ran; the newest 20. */
-  readonly alerts?: readonly Alert[] | undefined;
-  readonly error?: RunError | undefined;
 }
 
 /** What came of a coding agent's run. */
@@ -123,6 +129,7 @@ export interface AgentResult {
   readonly newSessionId?: string | undefined;
   /** What the agent says went wrong. */
   readonly agentError?: string | undefined;
+  /** The one verdict. */
   readonly outcome:
     | "completed"
     | "failed"
@@ -131,32 +138,40 @@ export interface AgentResult {
     | "cancelled"
     | "policy_denied"
     | "sandbox_lost";
+  /** 128 + N for death by signal N; null when the sandbox was lost. */
   readonly exitCode: number | null;
+  /** Time of the program itself. */
+  readonly durationMs: number;
+  /** Highest use seen, in MiB; null when unseen. */
+  readonly memoryUsedMb: number | null;
+  readonly timedOut: boolean;
+  /** Whether output beyond the cap was dropped. */
+  readonly truncated: boolean;
+  readonly engine: string;
+  /** How strongly this run was sealed. */
+  readonly isolation: "preload" | "namespaces" | "container" | "vm";
+  /** The OCI runtime that was asked for, and ran it. */
+  readonly ociRuntime?: string | undefined;
+  /** Names the policy that governed this run in the store. */
+  readonly policyDigest?: string | undefined;
+  /** Substitutes and reductions that applied to this run. */
+  readonly warnings: readonly string[];
+  /** Alerts of its sandbox while it ran; the newest 20. */
+  readonly alerts?: readonly Alert[] | undefined;
+  readonly error?: RunError | undefined;
   /** What the agent said and did, line by line. */
   readonly output: string;
   readonly stderr: string;
-  readonly truncated: boolean;
-  readonly durationMs: number;
-  readonly memoryUsedMb: number | null;
-  readonly timedOut: boolean;
   /** Its log, from the folder of all groups. */
   readonly log: string;
   readonly image: string;
   readonly sandboxId: string;
-  readonly engine: string;
-  readonly isolation: "preload" | "namespaces" | "container" | "vm";
-  readonly ociRuntime?: string | undefined;
-  readonly policyDigest?: string | undefined;
   /** Files that tools of the folders' owner run by themselves and that the agent changed, by their paths in its container; of many in one folder the folder; at most 100: to be looked at before such a tool is used there. */
   readonly toolingFiles: readonly {
     /** From the project's folder, or in an agent's container. */
     readonly path: string;
     readonly change: "new" | "changed" | "removed";
   }[];
-  readonly warnings: readonly string[];
-  /** Alerts of its sandbox while it ran; the newest 20. */
-  readonly alerts?: readonly Alert[] | undefined;
-  readonly error?: RunError | undefined;
 }
 
 /** What came of a program in a session. */
@@ -180,8 +195,6 @@ export interface SessionRunResult {
     | "sandbox_lost";
   /** 128 + N for death by signal N; null when the sandbox was lost. */
   readonly exitCode: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
   /** Time of the program itself. */
   readonly durationMs: number;
   /** Highest use seen, in MiB; null when unseen. */
@@ -189,7 +202,6 @@ export interface SessionRunResult {
   readonly timedOut: boolean;
   /** Whether output beyond the cap was dropped. */
   readonly truncated: boolean;
-  readonly sandboxId: string;
   readonly engine: string;
   /** How strongly this run was sealed. */
   readonly isolation: "preload" | "namespaces" | "container" | "vm";
@@ -202,6 +214,9 @@ export interface SessionRunResult {
   /** Alerts of its sandbox while it ran; the newest 20. */
   readonly alerts?: readonly Alert[] | undefined;
   readonly error?: RunError | undefined;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly sandboxId: string;
 }
 
 /** What came of a command. */

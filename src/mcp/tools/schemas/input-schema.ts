@@ -7,7 +7,7 @@ import type { ToolDeployment } from "./tool-deployment.ts";
 /** Arguments of a call that asks again for one that goes on. */
 export const followUpSchema: z.ZodObject<{ run_id: z.ZodString; cancel: z.ZodOptional<z.ZodBoolean> }> = z.strictObject(
   {
-    run_id: z.string().describe("Alone: waits for the rest of an answer with status running."),
+    run_id: z.string().describe("Alone: waits for the rest of a running call."),
     cancel: z.boolean().optional().describe("With run_id: ends it."),
   },
 );

@@ -10,8 +10,20 @@ const whileRunning: Readonly<Record<string, JsonSchema>> = {
   run_id: { type: "string" },
 };
 
-/** Fields that few answers have, and that say themselves what they are. */
-const seldom: ReadonlySet<string> = new Set(["oci_runtime", "alerts", "restarted", "tooling_files", "truncated"]);
+/** Fields that few answers have or few readers need, and that say themselves what they are. */
+const seldom: ReadonlySet<string> = new Set([
+  "oci_runtime",
+  "alerts",
+  "restarted",
+  "tooling_files",
+  "truncated",
+  "engine",
+  "isolation",
+  "memory_used_mb",
+  "duration_ms",
+  "started_at",
+  "ends_at",
+]);
 
 /**
  * The structured answer of a tool: its fields and their types. None is required, since answers leave out what is empty, and

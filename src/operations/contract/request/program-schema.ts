@@ -3,17 +3,14 @@ import { resultAlerts } from "../alert-schema.ts";
 import { wireErrorSchema } from "../wire-error-schema.ts";
 import { isolationLevels, outcomes } from "../wire-values.ts";
 
-/** What every response about one program holds (SPEC EX1); spread into its schema. */
-export const programResponse = {
+/** What every response about a run holds, whatever ran; spread into its schema. */
+export const runResponse = {
   outcome: z.enum(outcomes).describe("The one verdict."),
   exit_code: z.number().nullable().describe("128 + N for death by signal N; null when the sandbox was lost."),
-  stdout: z.string(),
-  stderr: z.string(),
   duration_ms: z.number().describe("Time of the program itself."),
   memory_used_mb: z.number().nullable().describe("Highest use seen, in MiB; null when unseen."),
   timed_out: z.boolean(),
   truncated: z.boolean().describe("Whether output beyond the cap was dropped."),
-  sandbox_id: z.string(),
   engine: z.string(),
   isolation: z.enum(isolationLevels).describe("How strongly this run was sealed."),
   oci_runtime: z.string().optional().describe("The OCI runtime that was asked for, and ran it."),
@@ -22,6 +19,18 @@ export const programResponse = {
   alerts: resultAlerts,
   error: wireErrorSchema.optional(),
 } as const;
+
+/** What every response about one program holds (SPEC EX1). */
+export const programResponse = {
+  ...runResponse,
+  stdout: z.string(),
+  stderr: z.string(),
+  sandbox_id: z.string(),
+} as const;
+
+const runResponseSchema = z.object(runResponse);
+
+export type RunResponse = z.output<typeof runResponseSchema>;
 
 const programResponseSchema = z.object(programResponse);
 

@@ -24,8 +24,6 @@ const words: RunWords = {
   subject: "agent",
   sandbox: "The agent's container",
   suggestions: {
-    timeout:
-      "Ask for less at once, or raise timeout_seconds, CONTAINER_TIMEOUT or the group's containerConfig.timeout.",
     lost: "Run the agent again; what it wrote to its group's folders is there.",
   },
   outOfMemory: (limit) => `The agent ran out of its ${limit} of memory.`,

@@ -17,7 +17,6 @@ const words: RunWords = {
   subject: "command",
   sandbox: "The environment's container",
   suggestions: {
-    timeout: "Do less in one command, raise timeout_seconds, or use start_process for what is to go on.",
     lost: "Run the command again: it starts a new container, with the project as it is on the host.",
   },
   outOfMemory: (limit) => `A process ran out of the ${limit} of memory that all commands of the environment share.`,

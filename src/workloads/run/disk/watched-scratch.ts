@@ -158,7 +158,8 @@ function tooMuch({ what, value, limit }: DiskExcess): GloveboxError {
     "SANDBOX_LOST",
     `The sandbox was ended: it took ${taken} of disk, more than its limit of ${most}.`,
     {
-      suggestion: what === "bytes" ? "Write less, or raise limits.disk_mb." : "Make fewer files and folders.",
+      suggestion:
+        what === "bytes" ? "Write less, or start it with a larger limits.disk_mb." : "Make fewer files and folders.",
       context: { field: "limits.disk_mb", retryable: false },
     },
   );
