@@ -6,7 +6,12 @@ import { createEnvironmentContract } from "../../src/operations/environments/cre
 import { listEnvironmentsContract } from "../../src/operations/environments/environments-contract.ts";
 import { runCommandContract } from "../../src/operations/environments/run-command-contract.ts";
 import { executeCodeContract } from "../../src/operations/execute/execute-contract.ts";
-import { listFilesContract, readFileContract, writeFileContract } from "../../src/operations/files/files-contract.ts";
+import {
+  editFileContract,
+  listFilesContract,
+  readFileContract,
+  writeFileContract,
+} from "../../src/operations/files/files-contract.ts";
 import {
   buildImagesContract,
   listImagesContract,
@@ -61,6 +66,7 @@ const optionTypes: readonly Row[] = [
   ["ProcessOptions", into(startProcessContract), "A background process.", place],
   ["ProcessOutputOptions", into(listProcessesContract), "Which part of its output is read.", [...place, "process_id"]],
   ["StopProcessOptions", into(stopProcessContract), "How a process is ended.", [...place, "process_id"]],
+  ["EditFileOptions", into(editFileContract), "What is replaced in a file, and by what.", [...place, "path"]],
   ["ReadFileOptions", into(readFileContract), "Which part of a file is read, and how.", [...place, "path"]],
   ["ExecOptions", into(execInSandboxContract), "A program in a live sandbox.", ["sandbox_id"]],
   ["TerminalOptions", into(openTerminalContract), "A program in a terminal.", ["sandbox_id"]],
@@ -97,6 +103,7 @@ const resultTypes: readonly Row[] = [
   ["StoppedProcess", outOf(stopProcessContract), "How a process ended."],
   ["FileList", outOf(listFilesContract), "A folder's entries."],
   ["FileContent", outOf(readFileContract), "A file, or a piece of it."],
+  ["EditedFile", outOf(editFileContract), "A file as it was edited."],
   ["WrittenFile", outOf(writeFileContract), "A file as it was written."],
   ["CopyResult", outOf(copyIntoSandboxContract), "What was copied."],
   ["SandboxRow", eachOf(listSandboxesContract, "sandboxes"), "A live sandbox as a list shows it."],

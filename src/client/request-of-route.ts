@@ -1,5 +1,5 @@
 import { GloveboxError, invalidField } from "../errors/glovebox-error.ts";
-import type { OperationContract, Route } from "../operations/contract/operation-contract.ts";
+import { takesBody, type OperationContract, type Route } from "../operations/contract/operation-contract.ts";
 
 /** A request as it goes to a server. */
 export interface RouteRequest {
@@ -24,7 +24,7 @@ export function requestOfRoute({ name, routes }: OperationContract, request: obj
   if (best === undefined) throw unsupported(name);
   const { method } = best.route;
   const { path, rest } = pathOfFields(best.route.path, fields);
-  if (method === "POST" || method === "PUT") return { method, path, body: JSON.stringify(Object.fromEntries(rest)) };
+  if (takesBody(best.route)) return { method, path, body: JSON.stringify(Object.fromEntries(rest)) };
   const query = new URLSearchParams();
   for (const [field, value] of rest) for (const one of [value].flat()) query.append(field, String(one));
   return { method, path: query.size === 0 ? path : `${path}?${query.toString()}` };

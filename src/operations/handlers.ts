@@ -1,6 +1,6 @@
 import { runCodeHandler } from "./session/run-code-handler.ts";
 import { endSessionHandler } from "./session/end-session-handler.ts";
-import { listFilesHandler, readFileHandler, writeFileHandler } from "./files/files-handler.ts";
+import { editFileHandler, listFilesHandler, readFileHandler, writeFileHandler } from "./files/files-handler.ts";
 import { getSessionHandler, listSessionsHandler, openSessionHandler } from "./session/sessions-handler.ts";
 import { executeCodeHandler } from "./execute/execute-handler.ts";
 import { runAgentHandler } from "./agents/run-agent-handler.ts";
@@ -39,6 +39,7 @@ export const handlers: readonly Handler[] = [
   listFilesHandler,
   readFileHandler,
   writeFileHandler,
+  editFileHandler,
   executeCodeHandler,
   runTestsHandler,
   readTestReportHandler,

@@ -1,6 +1,6 @@
 import { runCodeContract } from "./session/run-code-contract.ts";
 import { endSessionContract } from "./session/end-session-contract.ts";
-import { listFilesContract, readFileContract, writeFileContract } from "./files/files-contract.ts";
+import { editFileContract, listFilesContract, readFileContract, writeFileContract } from "./files/files-contract.ts";
 import { getSessionContract, listSessionsContract, openSessionContract } from "./session/sessions-contract.ts";
 import { executeCodeContract } from "./execute/execute-contract.ts";
 import { runTestsContract } from "./tests/run-tests-contract.ts";
@@ -42,6 +42,7 @@ export const operationTable: readonly OperationContract[] = [
   listFilesContract,
   readFileContract,
   writeFileContract,
+  editFileContract,
   executeCodeContract,
   runTestsContract,
   readTestReportContract,

@@ -78,6 +78,16 @@ describe.each(["docker", "podman"] as const)("environments over MCP on %s", (eng
     expect(await call("list_files", { env_id: "suite", path: "sub" })).toMatchObject({
       structuredContent: { files: [{ path: "notes.txt", type: "file", size_bytes: 3 }] },
     });
+    const edit = { ...place, old_text: "☃", new_text: "snow\nman" };
+    expect(await call("edit_file", edit)).toMatchObject({
+      content: [{ type: "text", text: "Replaced one place in sub/notes.txt." }],
+      structuredContent: { env_id: "suite", replacements: 1, size_bytes: 8 },
+    });
+    expect(readFileSync(path.join(folder, "sub/notes.txt"), "utf8")).toBe("snow\nman");
+    expect(await call("edit_file", { ...edit, old_text: "snow\n man" })).toMatchObject({
+      isError: true,
+      structuredContent: { error: { error_type: "INVALID_REQUEST", context: { line: 1, nearest: "snow\nman" } } },
+    });
     for (const [more, type] of [
       [{ session_id: "ses-1" }, "INVALID_REQUEST"],
       [{ env_id: null }, "NOT_FOUND"],

@@ -103,6 +103,15 @@ describe.each(places)("sessions on $name", ({ engine, runtime }) => {
     await failureOf(glovebox().readFile({ path: "nothing" }), "NOT_FOUND");
     await failureOf(glovebox().readFile({ path: "pipe" }), "INVALID_REQUEST");
     await failureOf(glovebox().writeFile({ path: "/etc/x", content: "" }), "PERMISSION_DENIED");
+    const edit = { path: "data/in.txt", old_text: "new ü", new_text: "old $& ü\nnew" };
+    expect(await glovebox().editFile(edit)).toMatchObject({ replacements: 1, size_bytes: 14, restarted: false });
+    expect(await python("print(open('data/in.txt').read())")).toMatchObject({ stdout: "old $& ü\nnew\n\n" });
+    const misread = await glovebox()
+      .editFile({ ...edit, old_text: "old $& u\nnew" })
+      .catch((error: unknown) => error);
+    expect(misread).toMatchObject({ errorType: "INVALID_REQUEST", context: { line: 1, nearest: "old $& ü\nnew" } });
+    await failureOf(glovebox().editFile({ ...edit, path: "b" }), "INVALID_REQUEST");
+    await failureOf(glovebox().editFile({ ...edit, path: "nothing" }), "NOT_FOUND");
     // The link leads to the sandbox's own file.
     expect((await glovebox().readFile({ path: "link" })).content).toContain("root");
   });

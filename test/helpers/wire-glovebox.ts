@@ -17,7 +17,12 @@ import {
   listImagesContract,
   pullImagesContract,
 } from "../../src/operations/images/images-contract.ts";
-import { listFilesContract, readFileContract, writeFileContract } from "../../src/operations/files/files-contract.ts";
+import {
+  editFileContract,
+  listFilesContract,
+  readFileContract,
+  writeFileContract,
+} from "../../src/operations/files/files-contract.ts";
 import { listPackagesContract, prunePackagesContract } from "../../src/operations/packages/packages-contract.ts";
 import {
   listProcessesContract,
@@ -92,6 +97,7 @@ export async function createGlovebox(options: EmbeddedOptions = {}) {
     listFiles: plain(listFilesContract),
     readFile: on(readFileContract),
     writeFile: on(writeFileContract),
+    editFile: on(editFileContract),
     endSession: plain(endSessionContract),
     environments: {
       create: on(createEnvironmentContract),

@@ -1,11 +1,11 @@
-import type { OperationContract, Route } from "../../operations/contract/operation-contract.ts";
+import { takesBody, type OperationContract, type Route } from "../../operations/contract/operation-contract.ts";
 import { fieldsOf, jsonSchema, type JsonObject } from "./json-schemas.ts";
 import { json, schemaRef } from "./shared-parts.ts";
 
 /** The entry of one route of an operation. */
 export function operationEntry(contract: OperationContract, { method, path }: Route, errors: JsonObject): JsonObject {
   const inPath = namesIn(path);
-  const takesBody = method === "POST" || method === "PUT";
+  const hasBody = takesBody({ method });
   const { fields, required } = fieldsOf(contract.request);
   // What only another route of the operation has in its path names another kind of place.
   const elsewhere = new Set(contract.routes.flatMap((route) => namesIn(route.path)));
@@ -27,11 +27,11 @@ export function operationEntry(contract: OperationContract, { method, path }: Ro
     tags: [tagOf(path)],
     parameters: [
       ...inPath.map((name) => field(name, "path")),
-      ...(takesBody ? [] : rest.map((name) => field(name, "query"))),
+      ...(hasBody ? [] : rest.map((name) => field(name, "query"))),
       ...(method === "POST" ? [{ $ref: "#/components/parameters/IdempotencyKey" }] : []),
       ...(mayTakeLong ? [{ $ref: "#/components/parameters/Prefer" }] : []),
     ],
-    ...(takesBody ? { requestBody: { required: rest.some((name) => required.has(name)), content: bodyOf() } } : {}),
+    ...(hasBody ? { requestBody: { required: rest.some((name) => required.has(name)), content: bodyOf() } } : {}),
     responses: { "200": answerOf(contract, mayTakeLong), ...(mayTakeLong ? { "202": accepted } : {}), ...errors },
   };
 

@@ -1,5 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from "fastify";
-import type { OperationContract, RequestOf, Route } from "../../operations/contract/operation-contract.ts";
+import {
+  takesBody,
+  type OperationContract,
+  type RequestOf,
+  type Route,
+} from "../../operations/contract/operation-contract.ts";
 import { parseRequest } from "../../operations/contract/parse-request.ts";
 import { readLogsContract } from "../../operations/logs/read-logs-contract.ts";
 import { callerOf } from "../auth/caller.ts";
@@ -22,7 +27,7 @@ export function addOperationRoutes(app: FastifyInstance, context: RouteContext):
 
 function addRoute(app: FastifyInstance, context: RouteContext, contract: OperationContract, route: Route): void {
   const { method, path } = route;
-  const form = { takesBody: method === "POST" || method === "PUT", types: fieldTypes(contract) };
+  const form = { takesBody: takesBody(route), types: fieldTypes(contract) };
   const read = (request: FastifyRequest): Record<string, unknown> =>
     parseRequest(contract, assembleRequest(partsOf(request), form));
   const answer = method === "POST" ? answerRun : answerCall;
@@ -66,7 +71,7 @@ async function answerCall(
   { contract, request }: { readonly contract: OperationContract; readonly request: Record<string, unknown> },
   http: { readonly request: FastifyRequest; readonly reply: FastifyReply },
 ): Promise<FastifyReply> {
-  if (http.request.method === "PUT") assertTakesWork();
+  if (http.request.method === "PUT" || http.request.method === "PATCH") assertTakesWork();
   const call = { ...callerOf(http.request), signal: untilClosed(http.reply.raw) };
   return sendAnswer(http.reply, answerOf(await platform.call(contract, request, call)));
 }

@@ -1,10 +1,15 @@
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import { listFilesContract, readFileContract, writeFileContract } from "../../operations/files/files-contract.ts";
+import {
+  editFileContract,
+  listFilesContract,
+  readFileContract,
+  writeFileContract,
+} from "../../operations/files/files-contract.ts";
 import { fromBase64, toBase64 } from "./forms/base64.ts";
 import type { CallOptions } from "./call-options.ts";
 import type { Calls } from "./calls.ts";
-import type { ReadFileOptions } from "./generated/options.ts";
-import type { FileContent, FileList, WrittenFile } from "./generated/results.ts";
+import type { EditFileOptions, ReadFileOptions } from "./generated/options.ts";
+import type { EditedFile, FileContent, FileList, WrittenFile } from "./generated/results.ts";
 import { placeOf, type PlaceSource } from "./places.ts";
 
 /** Files of a place; relative paths are below the folder that its programs start in. All throw NOT_FOUND. */
@@ -40,6 +45,14 @@ export class Files {
     throw new GloveboxError("UNSUPPORTED", `${path} has ${sizeBytes} bytes, more than one answer holds.`, {
       suggestion: "Read it in pieces: `read` with `offset`.",
     });
+  }
+
+  /**
+   * Replaces a text that stands in a file exactly once; with `replaceAll` wherever it stands.
+   * @throws INVALID_REQUEST where it does not, with the nearest text and its line; UNSUPPORTED for a file of more than 10 MiB
+   */
+  async edit(path: string, replacement: EditFileOptions, call?: CallOptions): Promise<EditedFile> {
+    return this.#calls.send(editFileContract, { ...replacement, ...(await placeOf(this.#place, call)), path }, call);
   }
 
   /** Writes a whole file of at most 10 MiB; folders on the way are made, a file that is there is replaced. */

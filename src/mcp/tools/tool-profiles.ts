@@ -1,6 +1,6 @@
 import { invalidField } from "../../errors/glovebox-error.ts";
 
-const files = ["list_files", "read_file", "write_file"] as const;
+const files = ["list_files", "read_file", "write_file", "edit_file"] as const;
 
 /** Tools by what an agent is to do with them; one that stands in none is in `all` only. */
 const toolsOf = {

@@ -2,9 +2,14 @@ import type { z } from "zod";
 
 /** Where an operation is reached over HTTP. */
 export interface Route {
-  readonly method: "GET" | "POST" | "PUT" | "DELETE";
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Parts in braces are fields of the request: `/api/environments/{env_id}`. */
   readonly path: string;
+}
+
+/** Whether a route's fields are in its body, but for those in its path; of others they are in the query. */
+export function takesBody({ method }: Pick<Route, "method">): boolean {
+  return method === "POST" || method === "PUT" || method === "PATCH";
 }
 
 /** What a tool's form may tell of the deployment that offers it. */

@@ -144,9 +144,55 @@ export const writeFileContract = defineOperation({
   },
 });
 
+const editFileRequestSchema = z.strictObject({
+  ...place,
+  path,
+  old_text: z.string().min(1).describe("The text to replace, exactly as it is in the file; it must stand there once."),
+  new_text: z.string().describe("What stands there instead."),
+  replace_all: z.boolean().optional().describe("Replace it wherever it stands; default false."),
+});
+
+const editFileResponseSchema = z.object({
+  ...about,
+  path: z.string(),
+  replacements: z.number(),
+  size_bytes: z.number().describe("Of the file as it is now."),
+  tooling_files: writeFileResponseSchema.shape.tooling_files,
+});
+
+/** `edit_file`: an exact replacement in a file of an environment or a session. */
+export const editFileContract = defineOperation({
+  name: "edit_file",
+  audience: "everyone",
+  description:
+    "Replaces text in a file of an environment (env_id) or a session of run_code. An error shows the nearest text.",
+  request: editFileRequestSchema,
+  response: editFileResponseSchema,
+  routes: [
+    { method: "PATCH", path: "/api/sessions/{session_id}/files" },
+    { method: "PATCH", path: "/api/environments/{env_id}/files" },
+  ],
+  tool: {
+    title: "Edit a file",
+    readOnly: false,
+    destructive: true,
+    idempotent: false,
+    openWorld: false,
+    mayTakeLong: false,
+    text: ({ path, replacements, tooling_files: tooling, warnings }) =>
+      [
+        `Replaced ${replacements === 1 ? "one place" : `${replacements} places`} in ${path}.`,
+        ...toolingLines(tooling),
+        ...warningLines(warnings),
+      ].join("\n"),
+  },
+});
+
 export type ListFilesRequest = z.input<typeof listFilesRequestSchema>;
 export type ListFilesResponse = z.output<typeof listFilesResponseSchema>;
 export type ReadFileRequest = z.input<typeof readFileRequestSchema>;
 export type ReadFileResponse = z.output<typeof readFileResponseSchema>;
+export type EditFileRequest = z.input<typeof editFileRequestSchema>;
+export type EditFileResponse = z.output<typeof editFileResponseSchema>;
 export type WriteFileRequest = z.input<typeof writeFileRequestSchema>;
 export type WriteFileResponse = z.output<typeof writeFileResponseSchema>;

@@ -1,11 +1,26 @@
 import { isUtf8 } from "node:buffer";
+import { GloveboxError } from "../../errors/glovebox-error.ts";
+import type { Redaction } from "../../policy/redaction/redaction.ts";
 import { shortenTooling } from "../../policy/tooling/tooling-changes.ts";
-import { listFiles, maxFileBytes, readFile, writeFile, type FileUse } from "../../workloads/place/place-files.ts";
+import {
+  editFile,
+  listFiles,
+  maxFileBytes,
+  readFile,
+  writeFile,
+  type FileUse,
+} from "../../workloads/place/place-files.ts";
 import { secretWarnings } from "../../workloads/run/explain-secrets.ts";
 import { maxToolingFiles } from "../environments/tooling-schema.ts";
 import { handle } from "../handling/handler.ts";
 import { filePlaceOf, writablePlaceOf, type FilePlace } from "./file-place.ts";
-import { listFilesContract, readFileContract, writeFileContract } from "./files-contract.ts";
+import {
+  editFileContract,
+  listFilesContract,
+  readFileContract,
+  writeFileContract,
+  type WriteFileResponse,
+} from "./files-contract.ts";
 
 /** `list_files`: what is in a folder of an environment or a session. */
 export const listFilesHandler = handle(listFilesContract, async (platform, { path = ".", ...fields }, call) => {
@@ -55,10 +70,42 @@ export const writeFileHandler = handle(
       ...aboutUse(place, used),
       path,
       size_bytes: content.length,
-      ...(toolingFiles === null ? {} : { tooling_files: [...shortenTooling(toolingFiles, maxToolingFiles)] }),
+      ...shownTooling(toolingFiles),
     };
   },
 );
+
+/** `edit_file`: an exact replacement in a file of an environment or a session. */
+export const editFileHandler = handle(
+  editFileContract,
+  async (platform, { path, old_text: oldText, new_text: newText, replace_all: all = false, ...fields }, call) => {
+    const place = await filePlaceOf(platform, fields, call);
+    const wanted = { path: absolute(place, path), oldText, newText, all };
+    const used = await place
+      .use((files, how) => editFile(files, wanted, how), { writes: true })
+      .catch((error: unknown) => Promise.reject(redacted(error, place.redaction())));
+    const { result, toolingFiles } = used;
+    return {
+      ...aboutUse(place, used),
+      path,
+      replacements: result.replacements,
+      size_bytes: result.sizeBytes,
+      ...shownTooling(toolingFiles),
+    };
+  },
+);
+
+/** The same error, which may show text of the file, without the values of secrets. */
+function redacted(error: unknown, redaction: Redaction): unknown {
+  if (!(error instanceof GloveboxError) || error.context["nearest"] === undefined) return error;
+  const { errorType, message, suggestion, context } = error;
+  const nearest = redaction.text(String(context["nearest"]));
+  return new GloveboxError(errorType, redaction.text(message), { suggestion, context: { ...context, nearest } });
+}
+
+function shownTooling(files: FileUse<unknown>["toolingFiles"]): Pick<WriteFileResponse, "tooling_files"> {
+  return files === null ? {} : { tooling_files: [...shortenTooling(files, maxToolingFiles)] };
+}
 
 function aboutUse(
   { about }: FilePlace,

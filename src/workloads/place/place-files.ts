@@ -1,9 +1,11 @@
+import { isUtf8 } from "node:buffer";
 import { formatBytes, mebibyte } from "../../base/bytes.ts";
 import type { CallOptions } from "../../engines/engine.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { ChangedToolingFile } from "../../policy/tooling/tooling-changes.ts";
 import type { FileKind } from "../../sandbox/files/file-facts.ts";
 import type { SandboxFiles } from "../../sandbox/files/sandbox-files.ts";
+import { editText, type TextEdit } from "./edit-text.ts";
 
 /** What is done with the files of a place, by absolute paths inside. */
 export type FileWork<T> = (files: SandboxFiles, call: CallOptions) => Promise<T>;
@@ -59,6 +61,34 @@ export async function readFile(
   const pieces: Uint8Array[] = [];
   for await (const piece of chunks) pieces.push(piece);
   return { content: Buffer.concat(pieces), sizeBytes };
+}
+
+/**
+ * Replaces text in a file, which keeps its permissions.
+ * @throws what `SandboxFiles` and `editText` throw, INVALID_REQUEST for what is no text, UNSUPPORTED for more than 10 MiB
+ */
+export async function editFile(
+  files: SandboxFiles,
+  { path, ...edit }: TextEdit & { readonly path: string },
+  call: CallOptions,
+): Promise<{ readonly replacements: number; readonly sizeBytes: number }> {
+  const { content, sizeBytes } = await readFile(files, { path, offset: 0, limit: maxFileBytes }, call);
+  if (content.length < sizeBytes) {
+    throw new GloveboxError("UNSUPPORTED", `The file has ${sizeBytes} bytes, more than ${formatBytes(maxFileBytes)}.`, {
+      suggestion: "Change it with a program in the sandbox, such as sed.",
+      context: { field: "path" },
+    });
+  }
+  if (!isUtf8(content)) {
+    throw new GloveboxError("INVALID_REQUEST", "path: the file is no UTF-8 text.", {
+      suggestion: "Write it anew with write_file in base64, or change it with a program in the sandbox.",
+      context: { field: "path" },
+    });
+  }
+  const { text, replacements } = editText(Buffer.from(content).toString("utf8"), edit);
+  const edited = Buffer.from(text);
+  await writeFile(files, { path, content: edited }, call);
+  return { replacements, sizeBytes: edited.length };
 }
 
 /** Writes a file whole; folders on the way are made. @throws what `SandboxFiles` throws, INVALID_REQUEST for too much */

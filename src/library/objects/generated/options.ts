@@ -280,6 +280,16 @@ export interface StopProcessOptions {
   readonly signal?: "SIGINT" | "SIGTERM" | "SIGHUP" | "SIGQUIT" | "SIGUSR1" | "SIGUSR2" | "SIGKILL" | undefined;
 }
 
+/** What is replaced in a file, and by what. */
+export interface EditFileOptions {
+  /** The text to replace, exactly as it is in the file; it must stand there once. */
+  readonly oldText: string;
+  /** What stands there instead. */
+  readonly newText: string;
+  /** Replace it wherever it stands; default false. */
+  readonly replaceAll?: boolean | undefined;
+}
+
 /** Which part of a file is read, and how. */
 export interface ReadFileOptions {
   /** How the content is written; default utf8, and base64 for what is no text. */

@@ -537,6 +537,27 @@ export interface FileContent {
   readonly truncated: boolean;
 }
 
+/** A file as it was edited. */
+export interface EditedFile {
+  readonly envId?: string | undefined;
+  readonly sessionId?: string | undefined;
+  /** Whether its sandbox is a new one, without files that only the last one had. */
+  readonly restarted: boolean;
+  readonly warnings: readonly string[];
+  readonly path: string;
+  readonly replacements: number;
+  /** Of the file as it is now. */
+  readonly sizeBytes: number;
+  /** In an environment: files that tools of the project's owner run by themselves and that have changed. */
+  readonly toolingFiles?:
+    | readonly {
+        /** From the project's folder, or in an agent's container. */
+        readonly path: string;
+        readonly change: "new" | "changed" | "removed";
+      }[]
+    | undefined;
+}
+
 /** A file as it was written. */
 export interface WrittenFile {
   readonly envId?: string | undefined;

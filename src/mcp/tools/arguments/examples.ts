@@ -9,6 +9,7 @@ const examples: Readonly<Record<string, object>> = {
   list_files: { path: "." },
   read_file: { path: "out.txt" },
   write_file: { path: "in.txt", content: "..." },
+  edit_file: { path: "in.txt", old_text: "...", new_text: "..." },
   run_tests: { project_path: "project", test_command: "npm test" },
   start_preview: { project_path: "project", command: "npm run dev", port: 3000 },
   preview_status: { id: "the preview's container_id" },

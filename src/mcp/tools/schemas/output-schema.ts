@@ -14,6 +14,7 @@ const whileRunning: Readonly<Record<string, JsonSchema>> = {
 const seldom: ReadonlySet<string> = new Set([
   "oci_runtime",
   "alerts",
+  "warnings",
   "restarted",
   "tooling_files",
   "truncated",
@@ -23,17 +24,22 @@ const seldom: ReadonlySet<string> = new Set([
   "duration_ms",
   "started_at",
   "ends_at",
+  "packages_installed",
+  "stdout_dropped_bytes",
+  "stderr_dropped_bytes",
 ]);
 
 /**
  * The structured answer of a tool: its fields and their types. None is required, since answers leave out what is empty, and
  * those that are errors or go on have few; what each means is said in the tool's description and in the answer's text.
  */
-export function outputSchemaOf({ response, tool }: OfferedTool): ObjectSchema {
+export function outputSchemaOf({ request, response, tool }: OfferedTool): ObjectSchema {
   const { properties = {} } = jsonSchema(response, "output");
+  // What names the same place or file as in the call.
+  const isOfCaller = (name: string): boolean => name !== "session_id" && Object.hasOwn(request.shape, name);
   const isShort = Object.keys(properties).length < 5;
   const fields = Object.entries(properties)
-    .filter(([name]) => isForAgents(name, properties) && (isShort || !seldom.has(name)))
+    .filter(([name]) => isForAgents(name, properties) && (isShort || !(seldom.has(name) || isOfCaller(name))))
     .map(([name, schema]) => [name, typeOf(schema)] as const);
   return {
     type: "object",

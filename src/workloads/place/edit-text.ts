@@ -1,0 +1,135 @@
+import { GloveboxError } from "../../errors/glovebox-error.ts";
+
+export interface TextEdit {
+  /** As it stands in the text, white space included. */
+  readonly oldText: string;
+  readonly newText: string;
+  /** Whether every match is replaced; otherwise there must be exactly one. */
+  readonly all: boolean;
+}
+
+/** Matches whose lines an error names. */
+const maxNamed = 10;
+/** Of the text that is shown as the nearest one. */
+const maxShownCharacters = 2_000;
+
+/**
+ * The text with the replacement, and how often it was made.
+ * @throws INVALID_REQUEST without a match, with the text that is nearest to it and its line; for several with their lines
+ */
+export function editText(text: string, { oldText, newText, all }: TextEdit): { text: string; replacements: number } {
+  const pieces = text.split(oldText);
+  const replacements = pieces.length - 1;
+  if (replacements === 0) throw unmatched(text, oldText);
+  if (replacements > 1 && !all) throw ambiguous(pieces, oldText);
+  return { text: pieces.join(newText), replacements };
+}
+
+function ambiguous(pieces: readonly string[], oldText: string): GloveboxError {
+  const ownBreaks = breaksIn(oldText);
+  let line = 1;
+  const lines = pieces.slice(0, maxNamed).map((piece) => {
+    const at = line + breaksIn(piece);
+    line = at + ownBreaks;
+    return at;
+  });
+  const count = pieces.length - 1;
+  const more = count > lines.length ? " and more" : "";
+  return new GloveboxError(
+    "INVALID_REQUEST",
+    `old_text stands ${count} times in the file, at lines ${lines.slice(0, count).join(", ")}${more}.`,
+    {
+      suggestion: "Give more of the text around the one that is meant, or set replace_all to change every one.",
+      context: { field: "old_text", matches: count, lines: lines.slice(0, count) },
+    },
+  );
+}
+
+function unmatched(text: string, oldText: string): GloveboxError {
+  const near = nearestText(text, oldText);
+  const why = hasOtherBreaks(text, oldText) ? " The file's lines end with \\r\\n." : "";
+  if (near === null) {
+    return new GloveboxError("INVALID_REQUEST", `old_text is not in the file, nor anything like it.${why}`, {
+      suggestion: "Read the file with read_file and copy the text to change from it.",
+      context: { field: "old_text" },
+    });
+  }
+  const shown = near.text.slice(0, maxShownCharacters);
+  return new GloveboxError(
+    "INVALID_REQUEST",
+    `old_text is not in the file.${why} The nearest text begins at line ${near.line}:\n${shown}`,
+    {
+      suggestion: "Copy the text to change from the file as it is, white space included.",
+      context: { field: "old_text", line: near.line, nearest: shown },
+    },
+  );
+}
+
+function hasOtherBreaks(text: string, oldText: string): boolean {
+  return text.includes("\r\n") && oldText.includes("\n") && !oldText.includes("\r\n");
+}
+
+function breaksIn(text: string): number {
+  return text.split("\n").length - 1;
+}
+
+/** As many lines as the wanted text has, at the place where most of them stand. */
+function nearestText(text: string, wanted: string): { readonly line: number; readonly text: string } | null {
+  const lines = text.split("\n");
+  const wantedLines = wanted.replace(/\n$/, "").split("\n");
+  const start = startOfEqual(lines, wantedLines) ?? startOfLike(lines, wantedLines);
+  if (start === null) return null;
+  const found = lines.slice(start, start + wantedLines.length);
+  return { line: start + 1, text: found.map((line) => line.replace(/\r$/, "")).join("\n") };
+}
+
+/** Where most lines are the wanted ones but for the space around them; null: none is. */
+function startOfEqual(lines: readonly string[], wanted: readonly string[]): number | null {
+  const places = new Map<string, number[]>();
+  for (const [index, line] of wanted.entries()) {
+    const words = line.trim();
+    // A bracket alone says nothing of the place.
+    if (words.length > 2) places.set(words, [...(places.get(words) ?? []), index]);
+  }
+  const votes = new Map<number, number>();
+  for (const [index, line] of lines.entries()) {
+    for (const place of (places.get(line.trim()) ?? []).slice(0, 20)) {
+      const start = Math.max(0, index - place);
+      votes.set(start, (votes.get(start) ?? 0) + 1);
+    }
+  }
+  let best: number | null = null;
+  for (const [start, count] of votes) {
+    if (best === null || count > (votes.get(best) ?? 0)) best = start;
+  }
+  return best;
+}
+
+/** Lines that are compared, and what is looked at of each: a file may be 10 MiB. */
+const maxCompared = 50_000;
+const maxComparedCharacters = 200;
+
+/** Where the line is that has most letter pairs of the longest wanted one, and at least half of them; null: nowhere. */
+function startOfLike(lines: readonly string[], wanted: readonly string[]): number | null {
+  const longest = wanted.reduce((best, line) => (line.trim().length > best.trim().length ? line : best), "");
+  const anchor = Math.max(0, wanted.indexOf(longest));
+  const pairs = pairsOf(longest);
+  if (pairs.size === 0) return null;
+  let best: number | null = null;
+  let bestScore = 0.5;
+  for (const [index, line] of lines.slice(0, maxCompared).entries()) {
+    const own = pairsOf(line);
+    const shared = [...own].filter((pair) => pairs.has(pair)).length;
+    const score = (2 * shared) / (own.size + pairs.size);
+    if (score > bestScore) {
+      bestScore = score;
+      best = Math.max(0, index - anchor);
+    }
+  }
+  return best;
+}
+
+function pairsOf(line: string): ReadonlySet<string> {
+  const text = line.trim().toLowerCase().slice(0, maxComparedCharacters);
+  return new Set(Array.from({ length: Math.max(0, text.length - 1) }, (_, index) => text.slice(index, index + 2)));
+}
