@@ -31,7 +31,9 @@ export function toolResult(
     const uri = texts.store({ field, whole: base64, mediaType }, source);
     return uri === null ? "too long to be kept" : viewCall(uri);
   });
-  const { value, cuts } = shorten(withPlainTexts(readable), answerLimits);
+  const { value: shown, cuts } = shorten(withPlainTexts(readable), answerLimits);
+  const hasLess = cuts.some(({ unit, field }) => unit === "items" && !/[.[]/.test(field));
+  const value = hasLess ? { ...(shown as object), ...(tool.readOn?.(shown) as object | undefined) } : shown;
   const cutFields = cuts.map((cut) => ({ cut, uri: texts.store(cut, source) }));
   const lines = [tool.text(value), ...cutFields.map(({ cut, uri }) => describeCut(cut, uri))];
   const images = fitting(tool.images?.(end.response) ?? pictures);

@@ -36,6 +36,8 @@ export interface ToolForm<Response = unknown> {
   caveat?(deployment: Deployment): string | null;
   /** The answer in a few lines, for an agent to read; its long strings are cut already. */
   text(response: Response): string;
+  /** Where to read on after the items that are left of an answer whose list was cut; missing: it has no such place. */
+  readOn?(shown: Response): Partial<Response>;
   /** Pictures in the answer that a model may look at, small enough for that; the response is whole here. */
   images?(response: Response): readonly ToolImage[];
 }

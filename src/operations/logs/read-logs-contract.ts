@@ -67,6 +67,10 @@ export const readLogsContract = defineOperation({
     idempotent: true,
     openWorld: false,
     mayTakeLong: false,
+    readOn: ({ entries }) => {
+      const last = entries.at(-1);
+      return last === undefined ? {} : { next_offset: last.offset + Math.max(1, last.dropped ?? 0), is_over: false };
+    },
     text: ({ entries, next_offset: next, is_over: isOver }) =>
       [
         ...entries.map(({ offset, stream, message }) => `${offset} ${stream}: ${message}`),
