@@ -43,6 +43,15 @@ describe.each(engines)("what is kept of output on %s", (engine) => {
     expect(chosen.stdout).toBe("{'NO_COLOR': None, 'FORCE_COLOR': '1', 'TERM': 'xterm'}\n");
   });
 
+  it.each(["javascript", "typescript"] as const)("comes of %s that holds NUL characters, too", async (language) => {
+    const code = "const text = 'x\0y'; // \0\nconsole.log(text.length, `\0`.length)";
+    const expected = { outcome: "completed", stdout: "3 1\n" };
+    expect(await glovebox().execute({ language, code, packages: "auto" })).toMatchObject(expected);
+    expect(await glovebox().runCode({ language, code, packages: "auto" })).toMatchObject(expected);
+    const python = glovebox().execute({ language: "python", code });
+    await expect(python).rejects.toMatchObject({ errorType: "INVALID_REQUEST", context: { field: "code" } });
+  });
+
   const floods = { stdout: "print('x' * 5000)", stderr: "import sys\nprint('x' * 5000, file=sys.stderr)" };
 
   it.each(["stdout", "stderr"] as const)(

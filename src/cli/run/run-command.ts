@@ -112,8 +112,13 @@ async function readSource(
     return { code, file: null, args: programArgs, readsStdin: false };
   }
   if (file === undefined) throw invalidField("FILE", 'a file, "-" for standard input, or -c CODE', "nothing");
-  if (file === "-") return { code: checkCode(await buffer(io.stdin)), file: null, args, readsStdin: true };
-  return { code: checkCode(await readProgram(file)), file, args, readsStdin: false };
+  if (file === "-") return { code: readCode(await buffer(io.stdin)), file: null, args, readsStdin: true };
+  return { code: readCode(await readProgram(file)), file, args, readsStdin: false };
+}
+
+/** What its language does not allow, the operation refuses. */
+function readCode(bytes: Uint8Array): string {
+  return checkCode(bytes, "javascript");
 }
 
 async function readProgram(file: string): Promise<Uint8Array> {

@@ -85,7 +85,7 @@ function specOf(
     sandboxId: call.sandboxId,
     labels: request.labels ?? {},
     language: request.language,
-    code: checkCode(request.code),
+    code: checkCode(request.code, request.language),
     mainFile,
     contextFiles: checkContextFiles(given.contextFiles, { reservedPaths: [mainFile] }),
     environment: checkEnvironment(request.environment ?? {}),

@@ -52,7 +52,7 @@ async function callOf(platform: PlatformParts, request: Request, call: Operation
   platform.assertNetworkAllowed(network);
   return {
     language,
-    code: checkCode(request.code),
+    code: checkCode(request.code, language),
     arguments: checkArguments(request.args ?? []),
     stdin: call.stdin ?? textBytes(request.stdin ?? ""),
     secrets: await readSecrets(platform, request.secrets ?? [], {

@@ -16,6 +16,13 @@ describe("checkCode", () => {
     },
   );
 
+  it("keeps a NUL in languages that have it", () => {
+    for (const language of ["javascript", "typescript"] as const) {
+      expect(checkCode("const a = '\0'", language)).toBe("const a = '\0'");
+      expect(checkCode(bytes(0x60, 0, 0x60), language)).toBe("`\0`");
+    }
+  });
+
   it("takes code of exactly the limit", () => {
     expect(checkCode("x".repeat(maxCodeBytes))).toHaveLength(maxCodeBytes);
   });

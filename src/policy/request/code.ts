@@ -1,6 +1,7 @@
 import { formatBytes, mebibyte } from "../../base/bytes.ts";
 import { invalidUtf8Offset, utf8Length } from "../../base/streams/utf8.ts";
 import type { GloveboxError } from "../../errors/glovebox-error.ts";
+import type { Language } from "../language.ts";
 import { invalidValue } from "./invalid-value.ts";
 
 /** Longest code that a run takes, in bytes of UTF-8: 1 MiB. Larger data belongs in context files. */
@@ -9,9 +10,10 @@ export const maxCodeBytes: number = mebibyte;
 /**
  * The code of a run as text that encodes to exactly the bytes given: line ends and a byte order mark stay.
  * @throws INVALID_REQUEST when it is empty (white space only counts as that), over `maxCodeBytes`, not UTF-8, or holds a
- * NUL; names the byte's offset
+ * NUL in a language that has none; names the byte's offset
  */
-export function checkCode(code: string | Uint8Array, field = "code"): string {
+export function checkCode(code: string | Uint8Array, language: Language = "python"): string {
+  const field = "code";
   const text = typeof code === "string" ? checkLength(code, utf8Length(code), field) : decode(code, field);
   if (!text.isWellFormed()) {
     throw invalidValue(
@@ -19,7 +21,8 @@ export function checkCode(code: string | Uint8Array, field = "code"): string {
       `expected Unicode text, found half a surrogate pair at character ${loneSurrogateIndex(text)}`,
     );
   }
-  const nul = text.indexOf("\0");
+  // Strings, templates and comments of JavaScript and TypeScript may hold one.
+  const nul = language === "python" ? text.indexOf("\0") : -1;
   if (nul !== -1) {
     throw invalidValue(field, `expected text without NUL bytes, found one at byte ${utf8Length(text.slice(0, nul))}`);
   }
