@@ -1,3 +1,6 @@
 /** Languages that a snippet can be written in (SPEC EX1). */
 export const languages = ["python", "javascript", "typescript"] as const;
 export type Language = (typeof languages)[number];
+
+/** What runs JavaScript and TypeScript. */
+export type JavaScriptRuntime = "node" | "bun";

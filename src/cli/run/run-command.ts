@@ -29,6 +29,7 @@ export function addRunCommand(program: Command, io: CommandIo, setExitCode: SetE
       "--language <language>",
       "python, javascript or typescript (default: by the file's ending; python for -c and -)",
     )
+    .option("--runtime <name>", "node or bun, for JavaScript and TypeScript (default: node)")
     .option("--timeout <duration>", "time for the program, such as 30s or 2m (default: 30s)")
     .option("--memory <size>", "memory, such as 512m or 1g (default: 512m)")
     .option("--cpus <number>", "CPUs' worth of time (default: 1)")

@@ -9,6 +9,7 @@ import { languageOfFile } from "./language-of-file.ts";
 export interface RunOptions {
   readonly engine?: string;
   readonly language?: string;
+  readonly runtime?: string;
   readonly code?: string;
   readonly timeout?: string;
   readonly memory?: string;
@@ -47,6 +48,7 @@ export function requestOfOptions(
     args: source.args.length > 0 ? source.args : undefined,
     artifacts: options.artifact.length > 0 ? options.artifact : undefined,
     limits: limitsOfOptions(options),
+    runtime: options.runtime,
     engine: options.engine,
     image: options.image,
     network: parseNetworkOption(options.network),

@@ -51,10 +51,12 @@ describe("the list of tools", () => {
     expect(numbers.length).toBeGreaterThan(15);
     // Where to read on has no ceiling; `tail` stands in for an offset.
     const isOpen = (field: string): boolean => /\.(\w+_)?offset$|\.tail$/.test(field);
-    for (const { field, description, maximum } of numbers) {
-      if (!field.endsWith(".tail")) expect(description, field).toMatch(/default/i);
-      if (!isOpen(field)) expect(maximum !== undefined || /at most/.test(description), field).toBe(true);
-    }
+    const untold = numbers.filter(
+      ({ field, description, maximum }) =>
+        !(field.endsWith(".tail") || /default/i.test(description)) ||
+        !(isOpen(field) || maximum !== undefined || /at most/.test(description)),
+    );
+    expect(untold).toEqual([]);
   });
 
   it("is that of the profiles", () => {

@@ -32,7 +32,7 @@ it("a log that is longer than an answer is read on without a gap from the offset
   let answers = 0;
   for (let offset = 0; offset < 3_000; answers++) {
     const { structuredContent, content } = read(offset);
-    const page = structuredContent as unknown as ReadLogsResponse;
+    const page = structuredContent as ReadLogsResponse;
     expect(page.entries.length).toBeGreaterThan(0);
     expect(JSON.stringify(structuredContent).length).toBeLessThan(30_000);
     seen.push(...page.entries.map((entry) => entry.offset));

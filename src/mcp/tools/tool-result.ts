@@ -33,7 +33,7 @@ export function toolResult(
   });
   const { value: shown, cuts } = shorten(withPlainTexts(readable), answerLimits);
   const hasLess = cuts.some(({ unit, field }) => unit === "items" && !/[.[]/.test(field));
-  const value = hasLess ? { ...(shown as object), ...(tool.readOn?.(shown) as object | undefined) } : shown;
+  const value = hasLess ? { ...(shown as object), ...tool.readOn?.(shown) } : shown;
   const cutFields = cuts.map((cut) => ({ cut, uri: texts.store(cut, source) }));
   const lines = [tool.text(value), ...cutFields.map(({ cut, uri }) => describeCut(cut, uri))];
   const images = fitting(tool.images?.(end.response) ?? pictures);

@@ -1,6 +1,8 @@
 // Words of the wire. They are written here so that a contract needs nothing from below; wire-values.test.ts holds them to
 // the words of the layers that act on them.
 
+/** What JavaScript and TypeScript can be run with. */
+export const javascriptRuntimes = ["node", "bun"] as const;
 export const languages = ["python", "javascript", "typescript"] as const;
 
 /** How strongly a run was sealed, weakest first. */

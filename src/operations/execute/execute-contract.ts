@@ -6,7 +6,7 @@ import { programResponse } from "../contract/request/program-schema.ts";
 import { programText } from "../contract/program-text.ts";
 import { runSettings } from "../contract/request/run-settings-schema.ts";
 import { secretsSchema } from "../contract/request/secrets-schema.ts";
-import { languages } from "../contract/wire-values.ts";
+import { javascriptRuntimes, languages } from "../contract/wire-values.ts";
 
 /** Request of a one-shot execution (SPEC EX1). */
 const executeRequestSchema = z.strictObject({
@@ -16,6 +16,12 @@ const executeRequestSchema = z.strictObject({
     .string()
     .optional()
     .describe("Name of the program's file, as tracebacks show it; default main.py, main.js or main.ts."),
+  runtime: z
+    .enum(javascriptRuntimes)
+    .optional()
+    .describe(
+      "What runs JavaScript and TypeScript: node (the default) or, without an `image`, bun in the image of sessions.",
+    ),
   context_files: z.array(contextFileSchema).optional().describe("Read-only files beside the code, importable from it."),
   environment: z.record(z.string(), z.string()).optional().describe("Environment variables of the program."),
   secrets: secretsSchema.optional(),

@@ -18,9 +18,10 @@ import { handle } from "../handling/handler.ts";
 import type { RunLimits } from "../handling/limit-advice.ts";
 import { explicitDemands, isDiskNamed } from "../handling/explicit-demands.ts";
 import { programToWire } from "../handling/program-to-wire.ts";
-import { callListener } from "../handling/call-events.ts";
+import { callListener, imageProvider } from "../handling/call-events.ts";
 import { resultAlertsSince } from "../handling/result-alerts.ts";
 import { requestedLimits } from "../handling/requested-limits.ts";
+import { checkRuntime } from "../../policy/request/runtime.ts";
 import { readSecrets } from "../handling/read-secrets.ts";
 import { readContextFiles } from "./context-files.ts";
 import { executeCodeContract, type ExecuteResponse } from "./execute-contract.ts";
@@ -50,6 +51,7 @@ async function run(platform: PlatformParts, request: Request, call: OperationCal
     spec,
     {
       engine,
+      provideImage: imageProvider(platform, engine, call),
       sandboxes: platform.sandboxes,
       logger: platform.logger,
       maxOutputBytes: platform.config.maxOutputBytes,
@@ -80,11 +82,13 @@ function specOf(
   const network = parseNetwork(request.network);
   platform.assertNetworkAllowed(network);
   const mainFile = checkMainFile(request.filename, request.language);
-  const image = request.image ?? config.images[request.language];
+  const runtime = checkRuntime(request.runtime, request.language);
+  const image = request.image ?? config.images[runtime === "bun" ? "session" : request.language];
   return {
     sandboxId: call.sandboxId,
     labels: request.labels ?? {},
     language: request.language,
+    runtime,
     code: checkCode(request.code, request.language),
     mainFile,
     contextFiles: checkContextFiles(given.contextFiles, { reservedPaths: [mainFile] }),

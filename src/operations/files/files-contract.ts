@@ -192,7 +192,5 @@ export type ListFilesRequest = z.input<typeof listFilesRequestSchema>;
 export type ListFilesResponse = z.output<typeof listFilesResponseSchema>;
 export type ReadFileRequest = z.input<typeof readFileRequestSchema>;
 export type ReadFileResponse = z.output<typeof readFileResponseSchema>;
-export type EditFileRequest = z.input<typeof editFileRequestSchema>;
-export type EditFileResponse = z.output<typeof editFileResponseSchema>;
 export type WriteFileRequest = z.input<typeof writeFileRequestSchema>;
 export type WriteFileResponse = z.output<typeof writeFileResponseSchema>;

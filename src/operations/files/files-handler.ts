@@ -83,7 +83,9 @@ export const editFileHandler = handle(
     const wanted = { path: absolute(place, path), oldText, newText, all };
     const used = await place
       .use((files, how) => editFile(files, wanted, how), { writes: true })
-      .catch((error: unknown) => Promise.reject(redacted(error, place.redaction())));
+      .catch((error: unknown) => {
+        throw redacted(error, place.redaction());
+      });
     const { result, toolingFiles } = used;
     return {
       ...aboutUse(place, used),

@@ -4,13 +4,17 @@ import { programResponse } from "../contract/request/program-schema.ts";
 import { programText } from "../contract/program-text.ts";
 import { runSettings } from "../contract/request/run-settings-schema.ts";
 import { secretsSchema } from "../contract/request/secrets-schema.ts";
-import { isolationLevels, languages } from "../contract/wire-values.ts";
+import { isolationLevels, javascriptRuntimes, languages } from "../contract/wire-values.ts";
 import { sessionId } from "./session-id-schema.ts";
 
 /** Request of a call in a session (SPEC SE0). */
 const runCodeRequestSchema = z.strictObject({
   code: z.string().describe("The program, at most 1 MiB."),
   language: z.enum(languages).optional().describe("Language of the code; default typescript."),
+  runtime: z
+    .enum(javascriptRuntimes)
+    .optional()
+    .describe("What runs JavaScript and TypeScript: bun (the default), or node where the session's image has it."),
   session_id: sessionId,
   packages: z
     .union([z.array(z.string()), z.literal("auto")])

@@ -11,6 +11,7 @@ import type { OperationCall } from "../contract/operation-call.ts";
 import { handle } from "../handling/handler.ts";
 import { programToWire } from "../handling/program-to-wire.ts";
 import { resultAlertsSince } from "../handling/result-alerts.ts";
+import { checkRuntime } from "../../policy/request/runtime.ts";
 import { readSecrets } from "../handling/read-secrets.ts";
 import { requestedLimits } from "../handling/requested-limits.ts";
 import type { RequestOf } from "../contract/operation-contract.ts";
@@ -52,6 +53,7 @@ async function callOf(platform: PlatformParts, request: Request, call: Operation
   platform.assertNetworkAllowed(network);
   return {
     language,
+    runtime: checkRuntime(request.runtime, language),
     code: checkCode(request.code, language),
     arguments: checkArguments(request.args ?? []),
     stdin: call.stdin ?? textBytes(request.stdin ?? ""),

@@ -2,7 +2,7 @@ import type { Demand } from "../../engines/enforcement/assert-enforceable.ts";
 import type { CheckedContextFile } from "../../policy/request/context-files.ts";
 import type { Glob } from "../../policy/patterns/glob.ts";
 import type { Isolation } from "../../policy/isolation.ts";
-import type { Language } from "../../policy/language.ts";
+import type { JavaScriptRuntime, Language } from "../../policy/language.ts";
 import type { Limits } from "../../policy/limits/limits.ts";
 import type { NetworkPolicy } from "../../policy/network/network.ts";
 import type { ProgramSecret } from "../../sandbox/secrets/program-secret.ts";
@@ -14,6 +14,8 @@ export interface ExecuteSpec {
   /** What its caller has marked it with. */
   readonly labels: Readonly<Record<string, string>>;
   readonly language: Language;
+  /** Undefined: Node, where the engine has it. */
+  readonly runtime: JavaScriptRuntime | undefined;
   readonly code: string;
   /** Name of the code's file beside the context files. */
   readonly mainFile: string;

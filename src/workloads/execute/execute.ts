@@ -2,8 +2,7 @@ import { untilCancelled } from "../../base/abort.ts";
 import type { Caller } from "../../sandbox/sandboxes.ts";
 import { checkEngine } from "../program/check-engine.ts";
 import { compileFiles } from "../program/compile/compile-files.ts";
-import { ensureImage } from "../program/ensure-image.ts";
-import type { Toolchain } from "../program/languages.ts";
+import { chooseToolchain } from "../program/choose-toolchain.ts";
 import { providePackages } from "../program/provide-packages.ts";
 import type { RunnerFile } from "../program/runner-job.ts";
 import { syntaxFailure } from "../program/syntax/syntax-failure.ts";
@@ -38,7 +37,7 @@ async function executeAs(ids: RunIds, { spec, dependencies, caller, listener }: 
   const { engine } = dependencies;
   const { signal } = caller;
   const { capabilities, warnings } = await checkEngine({ ...spec, engine }, spec, caller);
-  const toolchain: Toolchain = spec.language === "python" ? "python" : (capabilities.javascript ?? "node");
+  const toolchain = chooseToolchain({ ...spec, usual: "node" }, capabilities, engine.name);
   const code: RunnerFile = { path: spec.mainFile, content: Buffer.from(spec.code) };
   const compiled = await compileFiles([code, ...spec.contextFiles], toolchain, {
     compile: dependencies.compileTypeScript,
@@ -49,7 +48,7 @@ async function executeAs(ids: RunIds, { spec, dependencies, caller, listener }: 
     const refused = refusedResult(syntaxFailure(compiled.syntaxError), warnings);
     return { ...facts, ...refused, packages: [], artifacts: [] };
   }
-  await ensureImage(spec, engine, { signal, onPull: listener.onPull });
+  await dependencies.provideImage(spec.image, spec.imageDemanded);
   const place = { engine, capabilities, toolchain };
   const packages = await wantedPackages(spec, dependencies.findImports, caller);
   await using provided = await providePackages({ ...spec, packages }, place, dependencies.packages, {

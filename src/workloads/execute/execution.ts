@@ -13,6 +13,8 @@ export interface ExecuteDependencies {
   readonly packages: Pick<Packages, "provide">;
   readonly findImports: FindImports;
   readonly engine: Engine;
+  /** Has the engine's image pulled or built where it is missing. */
+  readonly provideImage: (image: string, imageDemanded: boolean) => Promise<void>;
   readonly sandboxes: Sandboxes;
   readonly logger: Logger;
   /** Cap of each output stream in bytes (SPEC OU3). */

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { BoundedOutput } from "../../base/streams/bounded-output.ts";
 import { defaultLimits } from "../../policy/limits/limits.ts";
 import type { Outcome } from "../../sandbox/outcome.ts";
+import { toolchains } from "../program/languages.ts";
 import { explainProgram } from "./explain-program.ts";
 import type { NetworkReport } from "./explain-network.ts";
 
@@ -63,6 +64,13 @@ describe("explainProgram", () => {
       errorType: "OOM_KILLED",
       context: { limit_mb: 512, peak_mb: 500, retryable: false },
     });
+  });
+
+  it("says that the image lacks the interpreter", () => {
+    const words = `sh: 1: exec: ${toolchains.python.interpreter}: not found\n`;
+    expect(explained("failed", words, 127)).toMatchObject({ errorType: "UNSUPPORTED" });
+    expect(explained("failed", words, 1)).toBeNull();
+    expect(explained("failed", "sh: 1: make: not found\n", 127)).toBeNull();
   });
 
   it("says whether a retry makes sense", () => {

@@ -1,8 +1,8 @@
 import type { BoundedOutput } from "../../base/streams/bounded-output.ts";
-import type { GloveboxError } from "../../errors/glovebox-error.ts";
+import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Limits } from "../../policy/limits/limits.ts";
 import type { NetworkPolicy } from "../../policy/network/network.ts";
-import type { Toolchain } from "../program/languages.ts";
+import { toolchains, type Toolchain } from "../program/languages.ts";
 import type { RunnerFile } from "../program/runner-job.ts";
 import { missingModule } from "../program/missing-module.ts";
 import { findSyntaxError } from "../program/syntax/syntax-error.ts";
@@ -47,7 +47,16 @@ function explainFailedProgram(
 ): GloveboxError | null {
   if (networkReport.isLost) return explainLostProxy();
   const stderr = end.stderr.text();
+  const { interpreter } = toolchains[toolchain];
+  if (end.exitCode === 127 && stderr.trimEnd().endsWith(`${interpreter}: not found`)) return noInterpreter(interpreter);
   const found = findSyntaxError({ toolchain, stderr, exitCode: end.exitCode ?? 0, files, folder });
   if (found !== null) return syntaxFailure(found);
   return missingModule(toolchain, stderr) ?? explainFailure(stderr, network.kind);
+}
+
+function noInterpreter(interpreter: string): GloveboxError {
+  return new GloveboxError("UNSUPPORTED", `The image has no ${interpreter}.`, {
+    suggestion: "Name an image that has it, or leave runtime and image out.",
+    context: { missing: interpreter, retryable: false },
+  });
 }

@@ -1,11 +1,9 @@
 import { untilCancelled } from "../../base/abort.ts";
 import type { Logger } from "../../base/logger.ts";
-import type { Capabilities } from "../../engines/capabilities.ts";
 import type { Denial } from "../../policy/network/denial.ts";
 import { checkMainFile } from "../../policy/request/main-file.ts";
 import type { Caller, Sandboxes } from "../../sandbox/sandboxes.ts";
 import { compileFiles } from "../program/compile/compile-files.ts";
-import type { Toolchain } from "../program/languages.ts";
 import { loggingFailure, type RunIds } from "../run/log-ending.ts";
 import type { GrantNetwork } from "../run/start-program.ts";
 import { syntaxFailure } from "../program/syntax/syntax-failure.ts";
@@ -13,6 +11,7 @@ import type { CompileTypeScript } from "../program/compile/typescript-compiler.t
 import type { Packages } from "../../packages/packages.ts";
 import type { FindImports } from "../program/find-imports.ts";
 import { needsOfCall } from "./needs-of-call.ts";
+import { chooseToolchain } from "../program/choose-toolchain.ts";
 import { checkEngine } from "../program/check-engine.ts";
 import { refusedResult } from "../run/program-result.ts";
 import type { OpeningListener, ProvideImage } from "./open-session-sandbox.ts";
@@ -75,7 +74,7 @@ async function runAs(
 ): Promise<SessionResult> {
   const { engine, ociRuntime } = session.settings;
   const { capabilities, warnings } = await checkEngine(session.settings, call, caller);
-  const toolchain = toolchainOf(call, capabilities);
+  const toolchain = chooseToolchain({ ...call, usual: "bun" }, capabilities, engine.name);
   const compiled = await compileFiles(
     [{ path: checkMainFile(undefined, call.language), content: Buffer.from(call.code) }],
     toolchain,
@@ -122,9 +121,4 @@ async function runAs(
     const packages = live.packages.resolved(needs.ecosystem, needs.wanted);
     return { ...facts, ...result, restarted, packages, warnings: [...warnings, ...notes, ...result.warnings] };
   });
-}
-
-function toolchainOf({ language }: SessionCall, { javascript }: Capabilities): Toolchain {
-  if (language === "python") return "python";
-  return javascript ?? "bun";
 }

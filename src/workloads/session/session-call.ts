@@ -1,7 +1,7 @@
 import type { Demand } from "../../engines/enforcement/assert-enforceable.ts";
 import type { Engine } from "../../engines/engine.ts";
 import type { Isolation } from "../../policy/isolation.ts";
-import type { Language } from "../../policy/language.ts";
+import type { JavaScriptRuntime, Language } from "../../policy/language.ts";
 import type { Limits } from "../../policy/limits/limits.ts";
 import type { NetworkPolicy } from "../../policy/network/network.ts";
 import type { ProgramSecret } from "../../sandbox/secrets/program-secret.ts";
@@ -9,6 +9,8 @@ import type { ProgramSecret } from "../../sandbox/secrets/program-secret.ts";
 /** A checked call of `run_code` (SPEC SE0); every value is within the policy already. */
 export interface SessionCall {
   readonly language: Language;
+  /** Undefined: Bun, where the engine has it. */
+  readonly runtime: JavaScriptRuntime | undefined;
   readonly code: string;
   readonly arguments: readonly string[];
   readonly stdin: AsyncIterable<Uint8Array>;

@@ -8,6 +8,8 @@ export interface ExecuteOptions {
   readonly code: string;
   /** Name of the program's file, as tracebacks show it; default main.py, main.js or main.ts. */
   readonly filename?: string | undefined;
+  /** What runs JavaScript and TypeScript: node (the default) or, without an `image`, bun in the image of sessions. */
+  readonly runtime?: "node" | "bun" | undefined;
   /** Read-only files beside the code, importable from it. */
   readonly contextFiles?: readonly (string | ContextFile)[] | undefined;
   /** Environment variables of the program. */
@@ -170,6 +172,8 @@ export interface SessionRunOptions {
   readonly code: string;
   /** Language of the code; default typescript. */
   readonly language?: "python" | "javascript" | "typescript" | undefined;
+  /** What runs JavaScript and TypeScript: bun (the default), or node where the session's image has it. */
+  readonly runtime?: "node" | "bun" | undefined;
   /** Packages that the code imports, such as ["lodash@4.17.21"]; default "auto": found by its imports. */
   readonly packages?: readonly string[] | "auto" | undefined;
   /** The program's standard input; default: empty. */

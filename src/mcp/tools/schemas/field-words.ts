@@ -38,6 +38,8 @@ const words: Readonly<Record<string, string>> = {
   packages: 'Such as ["lodash@4.17.21"]; default "auto": those the code imports.',
   "execute_code.packages": 'Such as ["requests==2.32.0"]; "auto": those the code imports.',
   "execute_code.language": "",
+  "execute_code.runtime": "Default node.",
+  "run_code.runtime": "Default bun.",
   "run_code.language": "Default typescript.",
   code: "",
   stdin: "",
