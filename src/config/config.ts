@@ -1,3 +1,4 @@
+import type { InstallPolicy } from "../policy/install-policy.ts";
 import type { RestartRule } from "../engines/mend/restart-rule.ts";
 import { containerEngines } from "../engines/engine-table.ts";
 import type { HostAndPort } from "../policy/network/host-and-port.ts";
@@ -74,6 +75,8 @@ export interface Config {
     readonly maxBytes: number;
     /** Whether this machine itself installs where no sandbox can be had (SPEC PK2). */
     readonly installAtPreload: boolean;
+    /** What may be fetched. */
+    readonly policy: InstallPolicy;
   };
   /** The database of runs, logs, metrics and alerts. */
   readonly store: {

@@ -55,7 +55,12 @@ describe("loadConfig without anything set", () => {
         upstreamResolves: false,
         maxBytes: 1024 ** 3,
       },
-      packages: { directory: "~/.glovebox/packages", maxBytes: 10 * 1024 ** 3, installAtPreload: false },
+      packages: {
+        directory: "~/.glovebox/packages",
+        maxBytes: 10 * 1024 ** 3,
+        installAtPreload: false,
+        policy: { allow: [], deny: [], minAgeMs: 24 * 3_600_000, isMinAgeDemanded: false },
+      },
       explicitSettings: [],
       store: { kind: "auto", file: null, url: null, maxAgeMs: 30 * 86_400_000, maxBytes: 1024 ** 3 },
       redisUrl: null,

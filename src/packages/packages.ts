@@ -16,7 +16,9 @@ import type { Caller, Sandboxes } from "../sandbox/sandboxes.ts";
 import { FindInstaller } from "./install/find-installer.ts";
 import { install, type RunTool } from "./install/install.ts";
 import { installFailed } from "./install/install-failed.ts";
+import { assertNoneDenied, assertPackagesAllowed, type InstallPolicy } from "../policy/install-policy.ts";
 import { PackageCache, type CachedSet, type PackageSetLease } from "./cache/package-cache.ts";
+import type { MinAge } from "./install/min-age.ts";
 import { packageEnvironment, packageFolders, type PackageManager } from "./install/package-manager.ts";
 import type { PackageSetKey, PackageSetRecord } from "./cache/package-set.ts";
 import { PackageView, type ViewedSet } from "./cache/package-view.ts";
@@ -34,6 +36,7 @@ export interface PackagesOptions {
   readonly network: Pick<NetworkAccess, "grant">;
   /** Images whose tools the operator trusts with what everybody uses: those of the settings. */
   readonly configuredImages: readonly string[];
+  readonly policy: InstallPolicy;
   /** Null: nothing is installed where no sandbox can be had (SPEC PK2). */
   readonly onHost: HostInstalling | null;
   /** Of one installation. */
@@ -107,11 +110,12 @@ export class Packages {
 
   /**
    * Installs what the cache does not have, all in one go; what it has costs no network (SPEC PK2).
-   * @throws PACKAGE_INSTALL_FAILED, POLICY_DENIED when the caller's own image would reach the registries for a run that
-   * may not, CANCELLED, and what opening a sandbox throws
+   * @throws PACKAGE_INSTALL_FAILED, POLICY_DENIED for what the operator does not let be fetched, and when the caller's own
+   * image would reach the registries for a run that may not, CANCELLED, and what opening a sandbox throws
    */
   async provide(request: PackagesRequest, caller: Caller, onProgress: OnPackageProgress): Promise<ProvidedPackages> {
     const { ecosystem, specs } = request;
+    assertPackagesAllowed(specs, ecosystem, this.#options.policy);
     const workshop = await this.#workshopFor(request, caller.principal);
     const image = await workshop.engine.images.identity(request.image, { signal: caller.signal });
     const { manager, platform } = await this.#installers.find({ ...request, ...workshop, image }, caller);
@@ -124,6 +128,13 @@ export class Packages {
     } satisfies PackageSetKey;
     const lease =
       (await this.#cache.find(key)) ?? (await this.#install(key, { ...request, ...workshop }, { caller, onProgress }));
+    try {
+      const names = lease.record.packages.map(({ name }) => name);
+      assertNoneDenied(names, ecosystem, this.#options.policy);
+    } catch (error) {
+      await lease[Symbol.asyncDispose]();
+      throw error;
+    }
     return provided(lease, ecosystem, workshop.onHost ? [outsideWarning] : []);
   }
 
@@ -162,7 +173,7 @@ export class Packages {
         onProgress(`Installing ${names}`);
         const filled = await install(
           // The image by its digest: what its name stands for may change at any moment.
-          { ...request, ...key, image: key.origin.image, folder },
+          { ...request, ...key, image: key.origin.image, folder, minAge: this.#minAge(), onNote: onProgress },
           { ...this.#options, runTool: request.runTool },
           caller,
         );
@@ -177,6 +188,12 @@ export class Packages {
       logger.warn({ err: error }, "the package cache could not be pruned");
     }
     return lease;
+  }
+
+  #minAge(): MinAge | null {
+    const { policy, now } = this.#options;
+    if (policy.minAgeMs === 0) return null;
+    return { ms: policy.minAgeMs, beforeMs: now() - policy.minAgeMs, isDemanded: policy.isMinAgeDemanded };
   }
 
   /** Whether it is the operator who chose what installs. */

@@ -37,6 +37,7 @@ export function openPackages(options: PackagesOptions): OpenedPackages {
     network,
     configuredImages: Object.values(config.images),
     onHost: hostInstaller,
+    policy: config.packages.policy,
     limits: installerLimits(config.ceilings),
     uid: host.uid,
     identity,

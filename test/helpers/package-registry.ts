@@ -15,6 +15,8 @@ interface TestPackage {
   readonly scripts?: Readonly<Record<string, string>>;
   /** Of npm's: symbolic links by their paths, with what they lead to. */
   readonly links?: Readonly<Record<string, string>>;
+  /** When it was published; default: nothing is said of that. */
+  readonly published?: Date;
   /** Of a wheel: what it says it needs. */
   readonly requires?: string;
 }
@@ -42,6 +44,7 @@ export class PackageRegistry implements Disposable {
   readonly #files = new Map<string, Buffer>();
   readonly #npm = new Map<string, Record<string, object>>();
   readonly #python = new Map<string, string[]>();
+  readonly #published = new Map<string, string>();
   readonly #server: FarSide;
   readonly #dns: DnsServer;
 
@@ -81,7 +84,7 @@ export class PackageRegistry implements Disposable {
     this.#server.forget();
   }
 
-  addNpm({ name, version, files, scripts, links = {} }: TestPackage): void {
+  addNpm({ name, version, files, scripts, links = {}, published }: TestPackage): void {
     const folder = mkdtempSync(path.join(this.#folder, "npm-"));
     write(path.join(folder, "package"), { "package.json": JSON.stringify({ name, version, scripts }), ...files });
     for (const [at, target] of Object.entries(links)) symlinkSync(target, path.join(folder, "package", at));
@@ -90,13 +93,15 @@ export class PackageRegistry implements Disposable {
     this.#files.set(file, tarball);
     const integrity = `sha512-${createHash("sha512").update(tarball).digest("base64")}`;
     const dist = { tarball: `${this.base}/files/${file}`, integrity };
+    if (published !== undefined) this.#published.set(`${name}@${version}`, published.toISOString());
     const hasInstallScript = scripts !== undefined;
     const versions = this.#npm.get(name) ?? {};
     this.#npm.set(name, { ...versions, [version]: { name, version, scripts, hasInstallScript, dist } });
   }
 
-  addWheel({ name, version, files, requires = "" }: TestPackage): void {
+  addWheel({ name, version, files, requires = "", published }: TestPackage): void {
     const file = `${name}-${version}-py3-none-any.whl`;
+    if (published !== undefined) this.#published.set(file, published.toISOString());
     const target = path.join(this.#folder, file);
     execFileSync("python3", ["-c", wheelScript, name, version, target, requires], { input: JSON.stringify(files) });
     this.#addPython(name, file, readFileSync(target));
@@ -131,21 +136,52 @@ export class PackageRegistry implements Disposable {
     }
     const links = page === undefined ? undefined : this.#python.get(page);
     const versions = this.#npm.get(url.slice(1));
-    if (links !== undefined) {
+    const isTimed = links?.some((link) => this.#published.has(link)) === true;
+    if (links !== undefined && isTimed) {
+      response
+        .writeHead(200, { "content-type": "application/vnd.pypi.simple.v1+json" })
+        .end(
+          JSON.stringify({ meta: { "api-version": "1.1" }, name: page, files: links.map((link) => this.#file(link)) }),
+        );
+    } else if (links !== undefined) {
       const anchors = links.map((link) => `<a href="${this.base}/files/${link}">${link}</a>`);
       response.writeHead(200, { "content-type": "text/html" }).end(`<!DOCTYPE html><html>${anchors.join("\n")}</html>`);
     } else if (versions === undefined) response.writeHead(404, { "content-type": "application/json" }).end("{}");
     else {
       const latest = Object.keys(versions).at(-1);
-      response
-        .writeHead(200, { "content-type": "application/json" })
-        .end(JSON.stringify({ name: url.slice(1), "dist-tags": { latest }, versions }));
+      response.writeHead(200, { "content-type": "application/json" }).end(
+        JSON.stringify({
+          name: url.slice(1),
+          "dist-tags": { latest },
+          versions,
+          ...this.#times(url.slice(1), versions),
+        }),
+      );
     }
   }
 
   /** Its address, of which the packages' files are `/files/NAME`. */
   get base(): string {
     return `http://${this.#name}:${this.#server.port}`;
+  }
+
+  /** As an index tells it in JSON. */
+  #file(link: string): object {
+    const times = { "upload-time": this.#published.get(link) };
+    return { filename: link, url: `${this.base}/files/${link}`, hashes: {}, ...times };
+  }
+
+  #times(name: string, versions: Readonly<Record<string, object>>): object {
+    const times = Object.keys(versions).flatMap((version) => {
+      const time = this.#published.get(`${name}@${version}`);
+      return time === undefined ? [] : [[version, time]];
+    });
+    return times.length === 0 ? {} : { time: Object.fromEntries(times) as object };
+  }
+
+  /** From now on nothing answers there. */
+  stop(): void {
+    this.#server.close();
   }
 
   #addPython(name: string, file: string, content: Buffer): void {

@@ -58,6 +58,7 @@ export const rareFiles: readonly string[] = [
   "test/e2e/package-paths.test.ts",
   "test/e2e/packages-command.test.ts",
   "test/e2e/packages-elsewhere.test.ts",
+  "test/e2e/packages-policy.test.ts",
   "test/e2e/packages-preload.test.ts",
   "test/e2e/packages-public.test.ts",
   "test/e2e/port-forwarders.test.ts",

@@ -37,7 +37,7 @@ describe.runIf(process.platform === "linux")("a swap between check and use", () 
   /** Reads a context file of the project as a run would, and tells what came of it. */
   async function reader(): Promise<(given: string) => Promise<"inside" | "private" | "refused">> {
     const host = { ...readHost(), workingDirectory: project(), homeDirectory: at("home") };
-    const packages = { directory: "~/.glovebox/packages", maxBytes: 0, installAtPreload: false };
+    const packages = { directory: "~/.glovebox/packages" };
     const config = { mountAllowlist: null, keysFile: null, projectRoots: null, engineEnvironment: {}, packages };
     const { policy } = await loadMountPolicy({ config, host, workingDirectoryIsRoot: true });
     const gate = { policy, platform: host.platform, workingDirectory: project() };

@@ -48,7 +48,7 @@ function load({
       keysFile: null,
       projectRoots: null,
       engineEnvironment: {},
-      packages: { directory: "~/.glovebox/packages", maxBytes: 0, installAtPreload: false },
+      packages: { directory: "~/.glovebox/packages" },
       ...config,
     },
     host: {

@@ -10,7 +10,9 @@ import { protectedPlaces } from "./protected-places.ts";
 import { existingPlace, realPlace } from "./real-place.ts";
 
 export interface MountSources {
-  readonly config: Pick<Config, "mountAllowlist" | "projectRoots" | "engineEnvironment" | "packages" | "keysFile">;
+  readonly config: Pick<Config, "mountAllowlist" | "projectRoots" | "engineEnvironment" | "keysFile"> & {
+    readonly packages: Pick<Config["packages"], "directory">;
+  };
   readonly host: Pick<
     Host,
     "platform" | "uid" | "environment" | "homeDirectory" | "workingDirectory" | "stateDirectory" | "temporaryDirectory"

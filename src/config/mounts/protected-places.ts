@@ -44,7 +44,11 @@ export const homePlaces: readonly string[] = [
  */
 export async function protectedPlaces(
   host: Surroundings,
-  { engineEnvironment, packages, keysFile }: Pick<Config, "engineEnvironment" | "packages" | "keysFile">,
+  {
+    engineEnvironment,
+    packages,
+    keysFile,
+  }: Pick<Config, "engineEnvironment" | "keysFile"> & { readonly packages: Pick<Config["packages"], "directory"> },
   allowlists: readonly string[],
 ): Promise<readonly ProtectedPlace[]> {
   const { environment, homeDirectory, stateDirectory } = host;

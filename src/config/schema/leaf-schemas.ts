@@ -2,6 +2,7 @@ import { isAbsolute } from "node:path";
 import * as z from "zod";
 import { maxDurationMs, parseDuration } from "../../base/duration.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
+import { packagePattern } from "../../policy/install-policy.ts";
 import { environmentName } from "../../policy/request/environment.ts";
 import { checkImageReference } from "../../policy/image-reference.ts";
 import { checkRelativePath } from "../../policy/request/relative-path.ts";
@@ -53,6 +54,12 @@ export function relativePath(): z.ZodString {
   return z
     .string(words)
     .refine((path) => unlessRefused(() => checkRelativePath(path, "path") === path) === true, words);
+}
+
+/** Names of packages, in which `*` stands for anything. */
+export function packagePatterns(): z.ZodArray<z.ZodString> {
+  const words = "a list of at most 1024 names of packages such as lodash, @scope/* or python:numpy";
+  return z.array(z.string(words).regex(packagePattern, words), words).max(1024, words);
 }
 
 /** Web origins as browsers send them; `null` and wildcards name no page. */

@@ -14,6 +14,7 @@ import {
   imageReference,
   hostNames,
   origins,
+  packagePatterns,
   relativePath,
   variableNames,
   wholeNumber,
@@ -26,6 +27,7 @@ import { secretSources } from "./secrets-schema.ts";
 import { agentSection, ceilingsSection, kindSection, toLimits } from "./limit-schemas.ts";
 
 const section = "an object";
+const usualMinAgeMs = 24 * 3_600_000;
 
 const schema = z.strictObject(
   {
@@ -119,6 +121,22 @@ const schema = z.strictObject(
             .default(false)
             .describe(
               "Whether packages are installed on this machine itself, without a sandbox and without install scripts, for programs at isolation `preload`.",
+            ),
+          allow: packagePatterns()
+            .default([])
+            .describe(
+              "Packages that may be installed, such as `lodash`, `@scope/*` or `python:numpy`; none: every one.",
+            ),
+          deny: packagePatterns()
+            .default([])
+            .describe(
+              "Packages that may not be installed, nor be brought along by others; in the same form as `allow`.",
+            ),
+          min_age: duration()
+            .nullable()
+            .default(null)
+            .describe(
+              "How long a version must have been published before it is installed; unset: 24 hours, where the package manager and the registry can tell.",
             ),
         },
         section,
@@ -243,6 +261,12 @@ export function parseSettings(raw: unknown): ParsedSettings {
       directory: keys.packages.directory,
       maxBytes: keys.packages.max_mb * mebibyte,
       installAtPreload: keys.packages.install_at_preload,
+      policy: {
+        allow: keys.packages.allow,
+        deny: keys.packages.deny,
+        minAgeMs: keys.packages.min_age ?? usualMinAgeMs,
+        isMinAgeDemanded: keys.packages.min_age !== null,
+      },
     },
     store: toStore(keys.store),
     redisUrl: keys.logs.redis_url,

@@ -45,6 +45,23 @@ export function explainInstallFailure(facts: InstallFailureFacts): InstallFailur
   };
 }
 
+const unreachable = [
+  /\b(?:ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ConnectionRefused|ConnectionClosed|DNSResolveFailed|FailedToOpenSocket)\b/,
+  /connection broken by|Max retries exceeded|Tunnel connection failed: 5\d\d|\bE50[234]\b|\b50[234] (?:Bad Gateway|Service Unavailable|Gateway Time-?out|Server Error)| - 50[234]\b/i,
+];
+
+/** Whether the tool's words are those of a registry that does not answer, whatever else it says of its packages. */
+export function cannotReachRegistry(output: string): boolean {
+  return unreachable.some((words) => words.test(output));
+}
+
+/** Whether the tool's words are those of a package that has no version such as was asked for. */
+export function findsNoVersion(output: string): boolean {
+  return /No matching (?:version|distribution)|No version matching|No versions available|minimum-release-age|find a version that satisfies/i.test(
+    output,
+  );
+}
+
 /** Which registry it was is the operator's affair, and what comes out of a sandbox must not steer a terminal. */
 function plain(line: string): string {
   return line.replaceAll(/\p{Cc}|\p{Cf}/gu, "").replaceAll(/\bhttps?:\/\/[^\s/"')]+/g, "");

@@ -7,6 +7,7 @@ import type { Sandbox } from "../../sandbox/sandbox.ts";
 import type { Caller, Sandboxes } from "../../sandbox/sandboxes.ts";
 import { installFailed } from "./install-failed.ts";
 import { installerPlan } from "./installer-plan.ts";
+import type { MinAge } from "./min-age.ts";
 import { packCommand, type PackageManager } from "./package-manager.ts";
 import { diskBytesOf } from "../cache/disk-bytes.ts";
 import { layOutPythonSet } from "../python/set-layout.ts";
@@ -20,6 +21,10 @@ export interface Installation {
   readonly manager: PackageManager;
   readonly ecosystem: Ecosystem;
   readonly specs: readonly string[];
+  /** Null: versions of any age. */
+  readonly minAge: MinAge | null;
+  /** Told what the caller should know of the installation, in words for people. */
+  readonly onNote: (message: string) => void;
   /** Empty; gets what was installed, as `packageFolders` has it. */
   readonly folder: string;
 }

@@ -5,7 +5,7 @@ const sandbox = { folderOf: (path: string) => `/real${path}` };
 
 describe("hostCommand", () => {
   it("has Bun run no script of a package, not even of one that it trusts", () => {
-    const [tool, verb, ...options] = hostCommand("bun", ["esbuild"], sandbox);
+    const [tool, verb, ...options] = hostCommand("bun", ["esbuild"], sandbox, null);
     expect([tool, verb]).toEqual(["bun", "add"]);
     expect(options.slice(0, options.indexOf("--"))).toContain("--ignore-scripts");
     expect(options.slice(options.indexOf("--"))).toEqual(["--", "esbuild"]);
@@ -17,7 +17,7 @@ describe("installCommand", () => {
     ["npm", "--ignore-scripts"],
     ["pip", "--only-binary"],
   ] as const)("gives %s its option %s, and packages as nothing else", (manager, option) => {
-    const command = installCommand(manager, ["--evil"]);
+    const command = installCommand(manager, ["--evil"], null);
     expect(command.slice(0, command.lastIndexOf("--"))).toContain(option);
     expect(command.slice(command.lastIndexOf("--"))).toEqual(["--", "--evil"]);
   });

@@ -1,6 +1,7 @@
 import { isolatedPython } from "../../sandbox/isolated-python.ts";
 import { runsInterpretersOnly } from "../../engines/capabilities.ts";
 import { readPackagedScript } from "../../base/packaged-script.ts";
+import { agedCommand, secondsOf, type MinAge } from "./min-age.ts";
 import type { ForwarderInterpreter } from "../../egress/forwarder.ts";
 import type { Ecosystem } from "../../policy/package-specs.ts";
 import { pythonLibraryFolder, pythonSetFolder, pythonStartFolder } from "../python/set-layout.ts";
@@ -40,9 +41,14 @@ export type InstallSandbox = Pick<Sandbox, "folderOf" | "capabilities">;
  * Argument vector of an installation, which begins with the first line of its standard input. Bun runs the lifecycle scripts of those packages that it trusts
  * by its own list; npm has no such list, so none; pip takes wheels only, which have none (SPEC PK6).
  */
-export function installCommand(manager: PackageManager, specs: readonly string[]): readonly string[] {
+export function installCommand(
+  manager: PackageManager,
+  specs: readonly string[],
+  minAge: MinAge | null,
+): readonly string[] {
   const tool = manager === "pip" ? ["python3", "-m", "pip"] : [manager];
-  return [...["sh", "-c", whenReady, "sh", installFolder, homeFolder], ...tool, ...toolArguments(manager, specs)];
+  const aged = agedCommand(manager, [...tool, ...toolArguments(manager, specs)], minAge);
+  return [...["sh", "-c", whenReady, "sh", installFolder, homeFolder], ...aged];
 }
 
 /** The same on a host that seals nothing: without a shell, and without any lifecycle script (SPEC PK2). */
@@ -50,9 +56,11 @@ export function hostCommand(
   manager: PackageManager,
   specs: readonly string[],
   sandbox: Pick<InstallSandbox, "folderOf">,
+  minAge: MinAge | null,
 ): readonly string[] {
   const [verb = "", ...rest] = toolArguments(manager, specs, (path) => sandbox.folderOf(path));
-  return [manager, verb, ...(manager === "bun" ? ["--ignore-scripts"] : []), ...rest];
+  const aged = minAge === null ? [] : [`--minimum-release-age=${secondsOf(minAge)}`];
+  return [manager, verb, ...(manager === "bun" ? ["--ignore-scripts", ...aged] : []), ...rest];
 }
 
 function toolArguments(

@@ -1,8 +1,11 @@
 import { kibibyte } from "../../base/bytes.ts";
 import { runSandboxCommand } from "../../sandbox/sandbox-command.ts";
+import type { GloveboxError } from "../../errors/glovebox-error.ts";
+import type { Sandbox } from "../../sandbox/sandbox.ts";
 import { installFailed } from "./install-failed.ts";
 import type { RunTool } from "./install.ts";
 import { hostCommand, installEnvironment, installFolder, prepareCommand } from "./package-manager.ts";
+import { ageUnknownNote, ageVariables } from "./min-age.ts";
 import { toolFailed, toolResult } from "./tool-result.ts";
 
 /** What leads the tool to the registries that this machine is set up for. */
@@ -20,7 +23,7 @@ const prepareMs = 30_000;
  */
 export function runHostTool(host: { readonly registries: () => Promise<HostRegistries> }): RunTool {
   return async (installation, sandbox, signal) => {
-    const { manager, interpreter, specs } = installation;
+    const { manager, interpreter, specs, minAge, onNote } = installation;
     const { environment, problems } = await host.registries();
     const prepared = await runSandboxCommand(
       sandbox,
@@ -28,16 +31,37 @@ export function runHostTool(host: { readonly registries: () => Promise<HostRegis
       { signal },
     );
     if (prepared.exitCode !== 0) throw installFailed(specs, "its folder could not be made", { cause: prepared.stderr });
+    const aged = minAge === null ? {} : ageVariables(minAge);
+    if (minAge !== null && manager === "pip" && !(await knowsAges(sandbox, signal))) {
+      if (minAge.isDemanded) throw ageUnknown(specs);
+      onNote(ageUnknownNote);
+    }
     const process = await sandbox.exec(
       {
-        command: hostCommand(manager, specs, sandbox),
-        environment: { LANG: "C.UTF-8", ...environment, ...installEnvironment(sandbox) },
+        command: hostCommand(manager, specs, sandbox, minAge),
+        environment: { LANG: "C.UTF-8", ...environment, ...aged, ...installEnvironment(sandbox) },
         workingDirectory: installFolder,
       },
       { signal },
     );
     process.stdin.end();
     const ended = await toolResult(process);
-    if (ended.exitCode !== 0) throw toolFailed(installation, ended, problems);
+    if (ended.exitCode !== 0) throw toolFailed(installation, ended, { also: problems });
   };
+}
+
+/** Whether the host's pip has the option. */
+async function knowsAges(sandbox: Sandbox, signal: AbortSignal): Promise<boolean> {
+  const command = ["python3", "-m", "pip", "install", "--help"];
+  const limits = { maxOutputBytes: 256 * kibibyte, timeLimitMs: prepareMs };
+  const { stdout } = await runSandboxCommand(sandbox, { command, ...limits }, { signal });
+  return stdout.text().includes("--uploaded-prior-to");
+}
+
+function ageUnknown(specs: readonly string[]): GloveboxError {
+  return installFailed(specs, "this machine's pip cannot tell how long packages have been published", {
+    suggestion:
+      "Have the operator renew pip (26 or later), or leave packages.min_age (GLOVEBOX_PACKAGES_MIN_AGE) unset.",
+    context: { setting: "packages.min_age" },
+  });
 }

@@ -4,6 +4,7 @@ import { lockedPolicy } from "../../policy/network/egress-policy.ts";
 import { execWithNetwork } from "../../sandbox/network/exec-with-network.ts";
 import { installFailed } from "./install-failed.ts";
 import type { RunTool } from "./install.ts";
+import { ageUnknownMark, ageUnknownNote } from "./min-age.ts";
 import { installCommand, installEnvironment } from "./package-manager.ts";
 import { toolFailed, toolResult } from "./tool-result.ts";
 
@@ -21,7 +22,7 @@ export function runSealedTool(network: Pick<NetworkAccess, "grant">, principal: 
       program: (companion) =>
         sandbox.exec(
           {
-            command: installCommand(manager, specs),
+            command: installCommand(manager, specs, installation.minAge),
             environment: { LANG: "C.UTF-8", ...grant.environment, ...installEnvironment(sandbox) },
             companion,
           },
@@ -44,11 +45,14 @@ export function runSealedTool(network: Pick<NetworkAccess, "grant">, principal: 
         });
       }
       await connection.change(lockedPolicy);
-      if (ended.exitCode === 0) return;
+      if (ended.exitCode === 0) {
+        if (ended.output.includes(ageUnknownMark)) installation.onNote(ageUnknownNote);
+        return;
+      }
       await connection.settle();
-      const refused = connection.denials.map(({ target, rule }) => `${target} (${rule})`);
-      const also = [...grant.warnings, ...(refused.length > 0 ? [`refused: ${refused.join(", ")}`] : [])];
-      throw toolFailed(installation, ended, also);
+      const refused = new Set(connection.denials.map(({ target, rule }) => `${target} (${rule})`));
+      const also = [...grant.warnings, ...(refused.size > 0 ? [`refused: ${[...refused].join(", ")}`] : [])];
+      throw toolFailed(installation, ended, { also, remedy: connection.denials[0]?.remedy });
     } finally {
       connection.close();
     }
