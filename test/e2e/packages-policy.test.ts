@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import { engines, useGlovebox } from "../helpers/open-glovebox.ts";
 import { PackageRegistry } from "../helpers/package-registry.ts";
 import { sessionImages } from "../helpers/test-images.ts";
@@ -87,5 +87,19 @@ describe.each(engines)("what the operator lets be installed on %s", (engine) => 
       errorType: "PACKAGE_INSTALL_FAILED",
       message: expect.stringContaining("how long packages have been published"),
     });
+  });
+
+  it("cannot be told of a registry that does not answer, which is said and not the packages' fault", async () => {
+    registry.isDown = true;
+    onTestFinished(() => void (registry.isDown = false));
+    const unreachable = {
+      errorType: "PACKAGE_INSTALL_FAILED",
+      message: expect.stringContaining("registry could not be reached"),
+      suggestion: expect.not.stringContaining("Check the package's name"),
+      context: { retryable: true },
+    };
+    await expect(usual().execute({ ...javascript, code: 'require("gb-other")' })).rejects.toMatchObject(unreachable);
+    const python = { language: "python", packages: "auto", code: "import gb_other" } as const;
+    await expect(usual().execute(python)).rejects.toMatchObject(unreachable);
   });
 });

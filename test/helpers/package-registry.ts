@@ -39,6 +39,8 @@ with zipfile.ZipFile(target, "w") as wheel:
  * leads npm and pip to. Files of packages whose name ends in `slow` are begun and never finished.
  */
 export class PackageRegistry implements Disposable {
+  /** Whether it breaks off every connection, as one that cannot be reached. */
+  isDown = false;
   readonly #name: string;
   readonly #folder: string;
   readonly #files = new Map<string, Buffer>();
@@ -124,6 +126,7 @@ export class PackageRegistry implements Disposable {
   }
 
   answer(request: IncomingMessage, response: ServerResponse): void {
+    if (this.isDown) return void request.socket.destroy();
     const url = decodeURIComponent(request.url ?? "").split("?")[0] ?? "";
     const file = /^\/files\/(.+)$/.exec(url)?.[1];
     const page = /^\/simple\/([^/]+)\/$/.exec(url)?.[1];
@@ -177,11 +180,6 @@ export class PackageRegistry implements Disposable {
       return time === undefined ? [] : [[version, time]];
     });
     return times.length === 0 ? {} : { time: Object.fromEntries(times) as object };
-  }
-
-  /** From now on nothing answers there. */
-  stop(): void {
-    this.#server.close();
   }
 
   #addPython(name: string, file: string, content: Buffer): void {

@@ -1,6 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { Ecosystem } from "../../policy/package-specs.ts";
-import { explainInstallFailure, type InstallFailure } from "./explain-install-failure.ts";
+import {
+  cannotReachRegistry,
+  explainInstallFailure,
+  findsNoVersion,
+  type InstallFailure,
+} from "./explain-install-failure.ts";
 import type { PackageManager } from "./package-manager.ts";
 
 function explain(manager: PackageManager, specs: readonly string[], output: string): InstallFailure {
@@ -66,5 +71,43 @@ describe("explainInstallFailure", () => {
 
   it("names all when the tool says nothing", () => {
     expect(explain("bun", ["a", "b"], "")).toEqual({ packages: ["a", "b"], reason: "bun ended with exit code 1" });
+  });
+});
+
+describe("cannotReachRegistry", () => {
+  it.each([
+    "error: ConnectionRefused downloading package manifest lodash",
+    "error: DNSResolveFailed downloading package manifest lodash",
+    "error: GET http://registry.example/lodash - 502",
+    "npm error code ENOTFOUND\nnpm error network request to http://registry.example/lodash failed",
+    "npm error code E503",
+    "WARNING: Retrying (Retry(total=0)) after connection broken by 'NewConnectionError(...)': /simple/six/\nERROR: No matching distribution found for six",
+    "2026-01-01T00:00:00,1   Could not fetch URL http://index.example/simple/six/: connection error: (...): 5 - skipping",
+    "ERROR: HTTP error 504 Server Error: Gateway Timeout for url: http://index.example/simple/six/",
+  ])("says so of %s", (output) => {
+    expect(cannotReachRegistry(output)).toBe(true);
+  });
+
+  it.each([
+    "error: GET http://registry.example/no-such - 404",
+    "npm error code E404\nnpm error 404 Not Found",
+    "Could not fetch URL http://index.example/simple/no-such/: 404 Client Error: Not Found\nERROR: No matching distribution found for no_such",
+    "error: 502 is not a package - really",
+  ])("and not of %s", (output) => {
+    expect(cannotReachRegistry(output)).toBe(false);
+  });
+});
+
+describe("findsNoVersion", () => {
+  it.each([
+    [
+      'error: No version matching "latest" found for specifier "a" (blocked by minimum-release-age: 86400 seconds)',
+      true,
+    ],
+    ["npm error notarget No matching version found for a@* with a date before 1/1/2026.", true],
+    ["ERROR: No matching distribution found for a", true],
+    ["ERROR: No space left on device", false],
+  ])("%s: %s", (output, expected) => {
+    expect(findsNoVersion(output)).toBe(expected);
   });
 });

@@ -47,6 +47,7 @@ export function explainInstallFailure(facts: InstallFailureFacts): InstallFailur
 
 const unreachable = [
   /\b(?:ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ConnectionRefused|ConnectionClosed|DNSResolveFailed|FailedToOpenSocket)\b/,
+  /Could not fetch URL .*: (?:connection error|50\d )/,
   /connection broken by|Max retries exceeded|Tunnel connection failed: 5\d\d|\bE50[234]\b|\b50[234] (?:Bad Gateway|Service Unavailable|Gateway Time-?out|Server Error)| - 50[234]\b/i,
 ];
 

@@ -33,6 +33,16 @@ exec "$@"`;
 const agedPip = `
 before=$1 demanded=$2 pin=$3
 shift 3
+install() {
+  PIP_LOG="$HOME/pip.log" "$@" 2>"$HOME/errors"
+  code=$?
+  cat "$HOME/errors" >&2
+  [ "$code" != 0 ] || return 0
+  # An index that does not answer is to pip one that has nothing; its log alone tells.
+  while IFS= read -r line; do
+    case "$line" in *"Could not fetch URL"*) echo "$line" >&2 && break ;; esac
+  done <"$HOME/pip.log"
+}
 case "$(python3 -m pip install --help 2>&1)" in
 *--uploaded-prior-to*) pip=pip ;;
 *)
@@ -43,10 +53,9 @@ case "$(python3 -m pip install --help 2>&1)" in
     pip=pip PYTHONPATH="$(echo "$HOME"/pip/*.whl)" && export PYTHONPATH ;;
 esac
 if [ "$pip" = pip ]; then
-  PIP_UPLOADED_PRIOR_TO="$before" "$@" 2>"$HOME/errors"
-  code=$?
-  unset PYTHONPATH
-  cat "$HOME/errors" >&2
+  export PIP_UPLOADED_PRIOR_TO="$before"
+  install "$@"
+  unset PYTHONPATH PIP_UPLOADED_PRIOR_TO
   case "$(cat "$HOME/errors")" in
   *"does not provide upload-time"*) ;;
   *) exit "$code" ;;
@@ -57,7 +66,8 @@ if [ "$demanded" = yes ]; then
   exit 1
 fi
 echo "${ageUnknownMark}"
-exec "$@"`;
+install "$@"
+exit "$code"`;
 
 export function secondsOf({ ms }: MinAge): number {
   return Math.ceil(ms / 1000);
