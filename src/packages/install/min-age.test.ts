@@ -6,21 +6,15 @@ const install = ["npm", "install", "--", "a"];
 
 describe("agedCommand", () => {
   it("is the tool's own option", () => {
-    expect(agedCommand("npm", install, age)).toEqual([
-      "npm",
-      "install",
-      "--before=2026-01-02T00:00:00.000Z",
-      "--",
-      "a",
-    ]);
-    const bun = agedCommand("bun", ["bun", "add", "--", "a"], { ...age, isDemanded: true });
+    expect(agedCommand(install, age)).toEqual(["npm", "install", "--before=2026-01-02T00:00:00.000Z", "--", "a"]);
+    const bun = agedCommand(["bun", "add", "--", "a"], { ...age, isDemanded: true });
     expect(bun.slice(3)).toEqual(["sh", "86400", "yes", "bun", "add", "--", "a"]);
-    const pip = agedCommand("pip", ["python3", "-m", "pip", "install", "--", "a"], age);
+    const pip = agedCommand(["python3", "-m", "pip", "install", "--", "a"], age);
     expect(pip.slice(3, 6)).toEqual(["sh", "2026-01-02T00:00:00.000Z", "no"]);
     expect(pip.slice(-2)).toEqual(["--", "a"]);
   });
 
   it("is the command as it was where any age will do", () => {
-    expect(agedCommand("npm", install, null)).toBe(install);
+    expect(agedCommand(install, null)).toBe(install);
   });
 });

@@ -1,5 +1,3 @@
-import type { PackageManager } from "./package-manager.ts";
-
 /** How long versions must have been published to be installed. */
 export interface MinAge {
   readonly ms: number;
@@ -79,23 +77,19 @@ export function ageVariables({ beforeMs }: MinAge): Readonly<Record<string, stri
 }
 
 /**
- * Argument vector of an installation that takes no younger versions, by the tool's own option; `command` is the tool, its
+ * Argument vector of an installation that takes no younger versions, by the tool's own option; `command` is `npm`, `bun` or Python's pip, its
  * verb and the rest.
  */
-export function agedCommand(
-  manager: PackageManager,
-  command: readonly string[],
-  age: MinAge | null,
-): readonly string[] {
+export function agedCommand(command: readonly string[], age: MinAge | null): readonly string[] {
   if (age === null) return command;
   const [before, demanded] = [new Date(age.beforeMs).toISOString(), age.isDemanded ? "yes" : "no"];
   const [tool = "", verb = "", ...rest] = command;
-  switch (manager) {
+  switch (tool) {
     case "npm":
       return [tool, verb, `--before=${before}`, ...rest];
     case "bun":
       return ["sh", "-c", agedBun, "sh", String(secondsOf(age)), demanded, ...command];
-    case "pip":
+    default:
       return ["sh", "-c", agedPip, "sh", before, demanded, pinnedPip, ...command];
   }
 }

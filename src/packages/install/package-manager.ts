@@ -47,7 +47,7 @@ export function installCommand(
   minAge: MinAge | null,
 ): readonly string[] {
   const tool = manager === "pip" ? ["python3", "-m", "pip"] : [manager];
-  const aged = agedCommand(manager, [...tool, ...toolArguments(manager, specs)], minAge);
+  const aged = agedCommand([...tool, ...toolArguments(manager, specs)], minAge);
   return [...["sh", "-c", whenReady, "sh", installFolder, homeFolder], ...aged];
 }
 

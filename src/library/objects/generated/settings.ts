@@ -74,6 +74,12 @@ export interface Settings {
         readonly max_mb?: number | undefined;
         /** Whether packages are installed on this machine itself, without a sandbox and without install scripts, for programs at isolation `preload`. Default: `false`. */
         readonly install_at_preload?: boolean | undefined;
+        /** Packages that may be installed, such as `lodash`, `@scope/*` or `python:numpy`; none: every one. Default: `[]`. */
+        readonly allow?: readonly string[] | undefined;
+        /** Packages that may not be installed, nor be brought along by others; in the same form as `allow`. Default: `[]`. */
+        readonly deny?: readonly string[] | undefined;
+        /** How long a version must have been published before it is installed; unset: 24 hours, where the package manager and the registry can tell. */
+        readonly min_age?: string | number | null | undefined;
       }
     | undefined;
   readonly limits?:
