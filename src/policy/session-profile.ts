@@ -26,7 +26,7 @@ export interface SessionProfileOptions {
   readonly ociRuntime?: string | undefined;
   readonly limits: Limits;
   readonly scratchStorage: ScratchStorage;
-  /** Whether the working and the temporary folder lie on this machine's disk instead; default false. */
+  /** Whether all but the folder of the code lies on this machine's disk instead; default false. */
   readonly isOnDisk?: boolean | undefined;
   readonly minIsolation: Isolation;
 }
@@ -37,7 +37,7 @@ export function sessionProfile(options: SessionProfileOptions): Profile {
   const ofEngine = divideScratch(limits, scratchStorage);
   const places = ofEngine.places.flatMap(sharedOut);
   const scratch = isOnDisk
-    ? { ...watchedScratch(limits), places: places.filter(isOfSession) }
+    ? { ...watchedScratch(limits), places: places.filter(({ path }) => path === codeFolder) }
     : { ...ofEngine, places };
   return {
     kind: "session",
@@ -57,11 +57,6 @@ export function sessionProfile(options: SessionProfileOptions): Profile {
     network: { kind: "none" },
     minIsolation,
   };
-}
-
-/** What a session has beside the folders of all programs. */
-function isOfSession({ path }: ScratchPlace): boolean {
-  return path === codeFolder || path === packagesFolder;
 }
 
 /** A quarter of the working folder's room goes to packages, and a little to the code. */

@@ -47,6 +47,11 @@ describe.each(engines)("scratch that is asked to be larger than memory on %s", {
     const read = await run("import os; print(os.path.getsize('kept'), os.getcwd())");
     expect(read).toMatchObject({ outcome: "completed", stdout: `${200 * 1024 * 1024} /work\n`, restarted: false });
 
+    const added = await run(
+      `import os; os.chdir("/packages")\n${writes("added", 100)}\nos.unlink("added"); print("added")`,
+    );
+    expect(added, added.stderr).toMatchObject({ outcome: "completed", stdout: expect.stringContaining("added") });
+
     const greedy = await run(`${writes("more", 250)}${waits}`);
     expect(greedy).toMatchObject({ outcome: "sandbox_lost", error: takenTooMuch });
     expect(await run("print('again')")).toMatchObject({ outcome: "completed", stdout: "again\n", restarted: true });

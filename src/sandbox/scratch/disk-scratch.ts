@@ -22,7 +22,7 @@ export interface DiskScratchOptions {
 export interface ScratchFolder extends AsyncDisposable {
   /** What holds all of it. */
   readonly folder: string;
-  /** The working and the temporary folder. */
+  /** The working and the temporary folder, and those asked for beside them. */
   readonly mounts: readonly MountSpec[];
 }
 
@@ -48,10 +48,13 @@ export class DiskScratch {
     return uid === 0 || !images;
   }
 
-  /** Makes scratch for one sandbox, to be removed after it. @throws PERMISSION_DENIED when others have made its place */
-  async make(): Promise<ScratchFolder> {
+  /**
+   * Makes scratch for one sandbox, to be removed after it; `more`: absolute paths inside of further folders, by names of their own.
+   * @throws PERMISSION_DENIED when others have made its place
+   */
+  async make(more: readonly string[] = []): Promise<ScratchFolder> {
     const { folder, [Symbol.asyncDispose]: dispose } = await this.makeFolder();
-    const mounts = [workFolder, temporaryFolder].map((target) => ({
+    const mounts = [workFolder, temporaryFolder, ...more].map((target) => ({
       source: path.join(folder, path.basename(target)),
       target,
       readOnly: false,

@@ -4,7 +4,7 @@ import type { Packages, ProvidedPackages } from "../../packages/packages.ts";
 import { isWall } from "../../policy/isolation.ts";
 import type { NetworkPolicy } from "../../policy/network/network.ts";
 import type { Ecosystem } from "../../policy/package-specs.ts";
-import { sessionProfile } from "../../policy/session-profile.ts";
+import { packagesFolder, sessionProfile } from "../../policy/session-profile.ts";
 import type { Caller, Sandboxes } from "../../sandbox/sandboxes.ts";
 import type { EnsureImageOptions, NeededImage } from "../program/ensure-image.ts";
 import { planOf } from "../program/plan-of.ts";
@@ -105,7 +105,7 @@ export async function openSessionSandbox(
   let scratch: WatchedScratch | null = null;
   try {
     const capabilities = await engine.capabilities({ signal: caller.signal, ociRuntime });
-    scratch = await openLargeScratch(settings, capabilities);
+    scratch = await openLargeScratch({ ...settings, folders: [packagesFolder] }, capabilities);
     const isOnDisk = scratch !== null;
     const scratchStorage = capabilities.scratch;
     const profile = sessionProfile({ image, ociRuntime, limits, scratchStorage, isOnDisk, minIsolation });

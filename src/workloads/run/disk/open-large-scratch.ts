@@ -8,6 +8,8 @@ export interface ScratchDemand {
   readonly limits: Limits;
   /** Whether its size was asked for by name, by the request or the configuration. */
   readonly isDiskNamed: boolean;
+  /** Folders beside the working and the temporary one that share it; default: none. */
+  readonly folders?: readonly string[] | undefined;
 }
 
 /**
@@ -16,14 +18,14 @@ export interface ScratchDemand {
  */
 export type OpenLargeScratch = (demand: ScratchDemand, capabilities: Capabilities) => Promise<WatchedScratch | null>;
 
-export interface LargeScratchParts extends Omit<WatchedScratchOptions, "diskBytes"> {
+export interface LargeScratchParts extends Omit<WatchedScratchOptions, "diskBytes" | "folders"> {
   readonly diskScratch: Pick<DiskScratch, "make" | "serves">;
 }
 
 export function openLargeScratch(parts: LargeScratchParts): OpenLargeScratch {
-  return async ({ limits, isDiskNamed }, capabilities) => {
+  return async ({ limits, isDiskNamed, folders }, capabilities) => {
     const { diskBytes, memoryBytes } = limits;
     if (!isDiskNamed || diskBytes <= memoryBytes / 2 || !parts.diskScratch.serves(capabilities)) return null;
-    return WatchedScratch.open({ ...parts, diskBytes });
+    return WatchedScratch.open({ ...parts, diskBytes, folders });
   };
 }

@@ -17,6 +17,8 @@ export interface Room {
 
 export interface WatchedScratchOptions {
   readonly diskScratch: Pick<DiskScratch, "make">;
+  /** Folders beside the working and the temporary one; default: none. */
+  readonly folders?: readonly string[] | undefined;
   /** Of all that is written there. */
   readonly diskBytes: number;
   readonly logger: Logger;
@@ -50,7 +52,7 @@ export class WatchedScratch implements AsyncDisposable {
 
   /** Null where the disk has no room for as much as may be written. @throws what `DiskScratch.make` throws */
   static async open(options: WatchedScratchOptions): Promise<WatchedScratch | null> {
-    const scratch = await options.diskScratch.make();
+    const scratch = await options.diskScratch.make(options.folders);
     const { folder } = scratch;
     const room = await (options.readRoom ?? readRoom)(folder);
     if (room.freeBytes < reserveOf(room) + options.diskBytes) {
