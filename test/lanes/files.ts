@@ -43,6 +43,7 @@ export const rareFiles: readonly string[] = [
   "test/e2e/library-in-test-runners.test.ts",
   "test/e2e/library-recipes.test.ts",
   "test/e2e/live-copy.test.ts",
+  "test/e2e/lockfile-installers.test.ts",
   "test/e2e/log-flood.test.ts",
   "test/e2e/logs-command.test.ts",
   "test/e2e/mcp-conformance.test.ts",

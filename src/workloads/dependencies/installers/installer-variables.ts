@@ -7,8 +7,10 @@ export function installerVariables(network: Variables): Variables {
   return {
     // The project's history, of which versions are made, is not in its copy.
     SETUPTOOLS_SCM_PRETEND_VERSION: "0.0.0",
-    // Yarn 2 and later know no other variables.
-    ...(registry === undefined ? {} : { YARN_NPM_REGISTRY_SERVER: registry.replace(/\/$/, "") }),
+    // Both generations of Yarn read no variable of npm's for it: the first is of Yarn 1, the second of later ones.
+    ...(registry === undefined
+      ? {}
+      : { yarn_registry: registry, YARN_NPM_REGISTRY_SERVER: registry.replace(/\/$/, "") }),
     ...(proxy === undefined ? {} : { YARN_HTTP_PROXY: proxy, YARN_HTTPS_PROXY: proxy }),
   };
 }
