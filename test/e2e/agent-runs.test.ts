@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import os from "node:os";
 import { beforeAll, describe, expect, it } from "vitest";
 import { answer, groupOwner, success, useAgents } from "../helpers/agent-scene.ts";
 
@@ -52,6 +53,22 @@ describe.each(["docker", "podman"] as const)("agents of groups on %s", (engine) 
     const nonsense = await run(answer("{broken"));
     expect(nonsense.error?.message).toContain(nonsense.log);
     expect(logs().join("")).toContain("{broken");
+  });
+});
+
+describe("agents of groups on docker with runsc", () => {
+  const { run, at } = useAgents({ engine: "docker", runtime: { oci_runtime: "runsc" } });
+
+  it("work in their group's folder as its owner, with gVisor's kernel between", async () => {
+    const script = `id -u; cat /proc/version; echo made >made; mkdir .vscode; echo x >.vscode/tasks.json; ${success("done")}`;
+    const result = await run(script);
+    expect(result).toMatchObject({ status: "success", result: "done", oci_runtime: "runsc" });
+    expect(result.output).toMatch(new RegExp(`^${groupOwner.uid}\nLinux version`));
+    expect(result.output).not.toContain(os.release());
+    expect(statSync(at("groups", "family", "made"))).toMatchObject(groupOwner);
+    expect(result.tooling_files).toEqual([{ path: "/workspace/group/.vscode/tasks.json", change: "new" }]);
+    const late = await run("trap '' TERM; while true; do sleep 1; done", { timeout_seconds: 3 });
+    expect(late).toMatchObject({ outcome: "timed_out" });
   });
 });
 

@@ -104,6 +104,13 @@ describe.each(["docker", "podman"] as const)("pi on %s", (engine) => {
       expect(told.join("\n")).toContain("Building glovebox-agent");
       expect(execFileSync("find", [folder, "-name", "env"], { encoding: "utf8" })).toBe("");
 
+      // It is as it would be built now, and listed.
+      const { engines } = await glovebox().doctor();
+      const findings = engines.find(({ name }) => name === engine)?.findings ?? [];
+      expect(findings.filter(({ what }) => what.includes("glovebox-agent "))).toEqual([]);
+      const own = { image: "glovebox-agent", used_for: ["agent"], engine, present: true };
+      expect(await glovebox().images({ engine })).toContainEqual(own);
+
       const session = result.new_session_id ?? "none";
       const again = await glovebox().runAgent({
         group: "family",

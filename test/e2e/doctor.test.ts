@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
@@ -6,6 +7,7 @@ import { createGlovebox, type DoctorEngine, type DoctorResponse } from "../helpe
 import { doctorResponseSchema } from "../../src/operations/doctor/doctor-contract.ts";
 import { engines } from "../helpers/open-glovebox.ts";
 import { skipOrFail } from "../helpers/require.ts";
+import { testImages } from "../helpers/test-images.ts";
 import { runCommand, type CommandResult } from "../helpers/run-command.ts";
 import { TcpForwarder } from "../helpers/tcp-forwarder.ts";
 
@@ -48,6 +50,34 @@ const componentsOf: Readonly<Record<(typeof engines)[number], readonly string[]>
 };
 
 describe("glovebox doctor", () => {
+  it("tells of an image of agents that is old, and images lists it", async (context) => {
+    const name = "docker";
+    const found = engineOf(await diagnosis(), name);
+    if (!found.available) skipOrFail(context, name, found.reason ?? "no reason");
+    const image = "glovebox-agent:opencode";
+    const label = ["--label", "glovebox.agent=opencode@0.1.0"];
+    execFileSync(name, ["build", "-q", "-t", image, ...label, "-"], {
+      input: `FROM ${testImages.python}`,
+      stdio: "pipe",
+    });
+    try {
+      const findings = engineOf(await diagnosis(), name).findings.filter(({ what }) => what.includes(image));
+      expect(findings).toMatchObject([
+        {
+          severity: "note",
+          what: expect.stringContaining("opencode@0.1.0, not opencode@"),
+          fix: `Build it anew: \`glovebox images build --engine ${name} ${image}\`.`,
+        },
+      ]);
+      const { stdout } = await runCommand(["images", "--engine", name, "--json"]);
+      const { images } = JSON.parse(stdout) as { images: readonly object[] };
+      expect(images).toContainEqual({ image, used_for: [], engine: name, present: true });
+      expect(images).toContainEqual(expect.objectContaining({ image: "glovebox-agent", used_for: ["agent"] }));
+    } finally {
+      execFileSync(name, ["rmi", "-f", image], { stdio: "pipe" });
+    }
+  });
+
   it.for(engines)("tells what %s is and enforces", async (name, context) => {
     const engine = engineOf(await diagnosis(), name);
     if (!engine.available) skipOrFail(context, name, engine.reason ?? "no reason");

@@ -1,4 +1,7 @@
-import { describe, expect, it, type TestContext } from "vitest";
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { afterAll, describe, expect, it, type TestContext } from "vitest";
 import { skipOrFail } from "../helpers/require.ts";
 import { runCommand } from "../helpers/run-command.ts";
 
@@ -9,6 +12,9 @@ function rootlessService(context: TestContext): Readonly<Record<string, string>>
   return { CONTAINER_HOST: `unix://${socket}` };
 }
 
+const folder = realpathSync(mkdtempSync(path.join(os.tmpdir(), "glovebox-test-")));
+afterAll(() => rmSync(folder, { recursive: true }));
+
 describe("Podman without root, where it ignores limits", () => {
   it("is refused, naming all that is missing and what to do", async (context) => {
     const environment = rootlessService(context);
@@ -18,6 +24,16 @@ describe("Podman without root, where it ignores limits", () => {
       "UNSUPPORTED: Engine podman cannot enforce a memory limit, a CPU limit and a limit on processes here.",
     );
     expect(result.stderr).toMatch(/Without root Podman ignores limits .*systemd.*Or choose an engine that can/s);
+  });
+
+  it("is refused for agents too, before anything of their group is mounted", async (context) => {
+    const environment = { ...rootlessService(context), XDG_STATE_HOME: folder };
+    mkdirSync(path.join(folder, "groups", "family"), { recursive: true });
+    const command = ["agent", "run", "--engine", "podman", "--group", "family", "Say hello"];
+    const result = await runCommand(command, { environment, cwd: folder });
+    expect(result).toMatchObject({ exitCode: 125, stdout: "" });
+    expect(result.stderr).toContain("UNSUPPORTED: Engine podman cannot enforce a memory limit");
+    expect(readdirSync(path.join(folder, "groups", "family"))).toEqual([]);
   });
 
   it("is told by doctor, which calls it no engine for runs", async (context) => {

@@ -18,8 +18,8 @@ import { until } from "../helpers/until.ts";
 
 const key = "sk-agents-secret-0123456789'\"\r\n end";
 
-describe("agents that do harm, on docker", { timeout: 120_000 }, () => {
-  const { run, at, logs, glovebox } = useAgents({ engine: "docker" }, {}, { PI_API_KEY: key, PI_MODEL: "m" });
+describe.each(["docker", "podman"] as const)("agents that do harm, on %s", { timeout: 120_000 }, (engine) => {
+  const { run, at, logs, glovebox } = useAgents({ engine }, {}, { PI_API_KEY: key, PI_MODEL: "m" });
   const fresh = (...names: string[]): void => {
     rmSync(at(...names), { recursive: true, force: true });
   };

@@ -6,8 +6,8 @@ import { agentEnvironment, hostsOfVariables, isDryRun } from "../../policy/agent
 import { checkGroupName } from "../../policy/agents/group-name.ts";
 import { checkImageReference } from "../../policy/image-reference.ts";
 import { namedDomains, parseNetwork, withDomains, type NetworkPolicy } from "../../policy/network/network.ts";
-import { agentNames, type AgentName } from "../../workloads/agent/commands/agent-program.ts";
-import { imageOfAgent } from "../../workloads/agent/image/agent-image.ts";
+import { agentNames } from "../../workloads/agent/commands/agent-program.ts";
+import { agentImageFor } from "../../workloads/agent/image/agent-image.ts";
 import { isAgentName } from "../../workloads/agent/commands/agent-table.ts";
 import type { AgentFolderPaths } from "../../workloads/agent/folders/agent-folders.ts";
 import type { AgentSpec } from "../../workloads/agent/run/agent-spec.ts";
@@ -53,7 +53,7 @@ export function agentSpecOf(platform: PlatformParts, request: Request, call: Ope
     agent,
     image:
       request.image === undefined
-        ? (group?.image ?? imageFor(agent.name, agents.image))
+        ? (group?.image ?? agentImageFor(agent.name, agents.image))
         : checkImageReference(request.image),
     imageDemanded: request.image !== undefined || (group?.image ?? null) !== null,
     ociRuntime: request.oci_runtime,
@@ -68,11 +68,6 @@ export function agentSpecOf(platform: PlatformParts, request: Request, call: Ope
     memory: agents.memory,
     additionalMounts: group?.additionalMounts ?? [],
   };
-}
-
-/** Glovebox's own image has one agent each. */
-function imageFor(agent: AgentName, configured: string): string {
-  return configured === imageOfAgent("pi") ? imageOfAgent(agent) : configured;
 }
 
 function ownTimeout(group: AgentGroupConfig | null): number | undefined {

@@ -4,9 +4,10 @@ import { probeEngine } from "../../engines/choice/probe-engine.ts";
 import type { KernelSettings } from "./kernel-settings.ts";
 import type { Isolation } from "../../policy/isolation.ts";
 import { demandReport } from "./demand-findings.ts";
-import { severities } from "./finding-schema.ts";
+import { severities, type Finding } from "./finding-schema.ts";
 import { knownDangers } from "./known-dangers.ts";
-import { imageFindings, sessionImageLabels, type ImageLabels } from "./image-findings.ts";
+import { lookAtAgentImages } from "./agent-image-findings.ts";
+import { imageFindings, sessionImageLabels } from "./image-findings.ts";
 import type { DoctorEngine } from "./doctor-contract.ts";
 import { nodeFindings } from "./node-dangers.ts";
 import { settingFindings } from "./setting-findings.ts";
@@ -29,7 +30,9 @@ export async function examineEngine(engine: Engine, measure: Measure, signal?: A
   const probe = await probeEngine(engine, signal);
   const looksAtImage = measure.usesOwnImage && probe.available && probe.capabilities.images;
   const labels = looksAtImage ? await sessionImageLabels(engine, signal) : null;
-  return engineReport(engine.name, probe, measure, labels);
+  const hasImages = probe.available && probe.capabilities.images;
+  const ofAgents = hasImages ? await lookAtAgentImages(engine, signal) : [];
+  return engineReport(engine.name, probe, measure, [...imageFindings(engine.name, labels), ...ofAgents]);
 }
 
 /** An engine of the product that this version has no adapter for. */
@@ -43,12 +46,12 @@ export function missingEngine(name: EngineName): DoctorEngine {
   };
 }
 
-/** What a probe's answer and the labels of its image of sessions mean. */
+/** What a probe's answer means, beside what was found of its images. */
 export function engineReport(
   name: EngineName,
   probe: EngineProbe,
   measure: Measure,
-  imageLabels: ImageLabels | null = null,
+  ofImages: readonly Finding[] = [],
 ): DoctorEngine {
   if (!probe.available) {
     const { reason, howToStart } = probe;
@@ -70,7 +73,7 @@ export function engineReport(
       ...versionFindings(components, setup, knownDangers),
       ...nodeFindings(setup, measure.nodeVersion),
       ...settingFindings({ setup, kernel: measure.kernel, isRoot: measure.isRoot, hints: hintsOf(name) }),
-      ...imageFindings(name, imageLabels),
+      ...ofImages,
     ].toSorted((a, b) => severities.indexOf(a.severity) - severities.indexOf(b.severity)),
   };
 }

@@ -31,7 +31,7 @@ const imagesResponseSchema = z.object({ images: z.array(imageRow) });
 export const listImagesContract = defineOperation({
   name: "list_images",
   audience: "local",
-  description: "Lists the default images and whether the engine has them; reaches no registry.",
+  description: "Lists the default images, those of agents too, and whether the engine has them; reaches no registry.",
   request: imagesRequestSchema,
   response: imagesResponseSchema,
   routes: [],

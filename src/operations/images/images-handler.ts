@@ -4,7 +4,7 @@ import type { Config } from "../../config/config.ts";
 import type { PlatformParts } from "../handling/platform-parts.ts";
 import { checkImageReference } from "../../policy/image-reference.ts";
 import { defaultSessionImage } from "../../policy/session-profile.ts";
-import { agentOfImage, imageOfAgent } from "../../workloads/agent/image/agent-image.ts";
+import { agentImageFor, agentOfImage, imageOfAgent } from "../../workloads/agent/image/agent-image.ts";
 import { agentNames } from "../../workloads/agent/commands/agent-program.ts";
 import type { OperationCall } from "../contract/operation-call.ts";
 import { handle } from "../handling/handler.ts";
@@ -14,7 +14,10 @@ import { listImagesContract, pullImagesContract, buildImagesContract, type Image
 /** The default images of the deployment, and whether the engine has them. */
 export const listImagesHandler = handle(listImagesContract, async (platform, request, call) => {
   const engine = await imageEngine(platform, request.engine, call);
-  return { images: await rows([...usesOfImages(platform.config).keys()], { platform, engine, call }) };
+  const uses = usesOfImages(platform.config);
+  const others = agentNames.map(imageOfAgent).filter((image) => !uses.has(image));
+  const listed = await rows([...uses.keys(), ...others], { platform, engine, call });
+  return { images: listed.filter(({ image, present }) => present || uses.has(image)) };
 });
 
 /** Gets images ahead of their first use. */
@@ -22,7 +25,8 @@ export const pullImagesHandler = handle(pullImagesContract, async (platform, req
   const engine = await imageEngine(platform, request.engine, call);
   const listener = callListener(call);
   const named = request.images?.map((image, index) => checkImageReference(image, `images[${index}]`));
-  for (const image of named ?? usesOfImages(platform.config).keys()) {
+  const missing = [...usesOfImages(platform.config)].filter(([, uses]) => !isAgents(uses)).map(([image]) => image);
+  for (const image of named ?? missing) {
     if (named === undefined && image === defaultSessionImage) {
       await imageProvider(platform, engine, call)(image, false);
       continue;
@@ -34,7 +38,7 @@ export const pullImagesHandler = handle(pullImagesContract, async (platform, req
       onProgress: (progress) => listener.onPull(image, progress),
     });
   }
-  return { images: await rows(named ?? [...usesOfImages(platform.config).keys()], { platform, engine, call }) };
+  return { images: await rows(named ?? missing, { platform, engine, call }) };
 });
 
 /** Builds images of Glovebox's own anew, with the Bun and the agents of this Glovebox. */
@@ -93,8 +97,22 @@ async function rows(
 }
 
 /** Which kinds of work each default image serves. */
-function usesOfImages({ images }: Config): Map<string, string[]> {
+function usesOfImages({ images, agents }: Config): Map<string, string[]> {
   const uses = new Map<string, string[]>();
   for (const [kind, image] of Object.entries(images)) uses.set(image, [...(uses.get(image) ?? []), kind]);
+  for (const image of imagesOfAgents(agents)) uses.set(image, [...(uses.get(image) ?? []), agentUse]);
   return uses;
+}
+
+const agentUse = "agent";
+
+/** Nothing else: built by their first run, as not every deployment has agents. */
+function isAgents(uses: readonly string[]): boolean {
+  return uses.every((use) => use === agentUse);
+}
+
+/** Of the deployment, and of groups that have one of their own. */
+function imagesOfAgents({ agent, image, groups }: Config["agents"]): ReadonlySet<string> {
+  const own = Object.values(groups).map((group) => group.image ?? agentImageFor(group.agent?.name ?? agent, image));
+  return new Set([agentImageFor(agent, image), ...own]);
 }

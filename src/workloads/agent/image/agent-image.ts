@@ -1,12 +1,11 @@
-import { readPackagedScript } from "../../../base/packaged-script.ts";
-import { tarOf, type TarFile } from "../../../base/tar/tar.ts";
+import { tarOf } from "../../../base/tar/tar.ts";
 import type { Engine } from "../../../engines/engine.ts";
 import type { Sandboxes } from "../../../sandbox/sandboxes.ts";
 import { lookAtBase } from "../../program/image/look-at-base.ts";
 import { SharedBuilds, type BuildListener } from "../../program/image/shared-builds.ts";
 import type { AgentName } from "../commands/agent-program.ts";
 import { agentTable, isAgentName } from "../commands/agent-table.ts";
-import { readRunner } from "./bundle-runner.ts";
+import { agentLabels, readAgentFiles } from "./agent-files.ts";
 import { fetchAgent, type FetchAgentOptions } from "./fetch-agent.ts";
 
 export interface AgentImageOptions extends Omit<FetchAgentOptions, "signal"> {
@@ -24,15 +23,17 @@ export function imageOfAgent(agent: AgentName): string {
   return agent === "pi" ? defaultAgentImage : `${defaultAgentImage}:${agent}`;
 }
 
+/** The image that agents of that name run in where `configured` is the deployment's: Glovebox's own has one agent each. */
+export function agentImageFor(agent: string, configured: string): string {
+  return configured === defaultAgentImage && isAgentName(agent) ? imageOfAgent(agent) : configured;
+}
+
 /** The agent whose image Glovebox builds under that name; null for any other image. */
 export function agentOfImage(image: string): AgentName | null {
   if (image === defaultAgentImage || image === `${defaultAgentImage}:latest`) return "pi";
   const tag = image.startsWith(`${defaultAgentImage}:`) ? image.slice(defaultAgentImage.length + 1) : "";
   return isAgentName(tag) ? tag : null;
 }
-
-/** The label that tells which agent is in an image, with its version. */
-const agentLabel = "glovebox.agent";
 
 /** Images of agents: each is built when it is missing, once however many ask for it. */
 export class AgentImages {
@@ -63,35 +64,19 @@ export class AgentImages {
     if (!(await engine.images.has(base))) {
       await engine.images.pull(base, { onProgress: (progress) => onPull(base, progress) });
     }
-    const target = await lookAtBase(engine, base, { sandboxes, setting: "images.agent_base" });
+    const target = await lookAtBase(engine, base, { sandboxes, setting: "agents.image_base" });
     const agentPackage = agentTable[agent].install(target);
     onBuild(image, `fetching ${agentPackage.name} ${agentPackage.version}`);
     const archive = await fetchAgent(agentPackage, target, this.#options);
+    const files = await readAgentFiles();
     await engine.images.build(
       {
         reference: image,
-        context: tarOf([...(await ownFiles()), { path: "agent.tar.gz", content: archive }]),
+        context: tarOf([...files, { path: "agent.tar.gz", content: archive }]),
         arguments: { BASE: base, PROGRAM: agentPackage.program, COMMAND: agent },
-        labels: { [agentLabel]: `${agent}@${agentPackage.version}` },
+        labels: agentLabels(agent, files),
       },
       { onLine: (line) => onBuild(image, line) },
     );
   }
-}
-
-/** Files of `images/agent`, by where the image's context has them. */
-const contextFiles: Readonly<Record<string, string>> = {
-  Dockerfile: "Dockerfile",
-  "app/entrypoint.sh": "entrypoint.sh",
-  "app/pi-model.mjs": "pi-model.mjs",
-  "app/gemini-settings.json": "gemini-settings.json",
-  "app/ripgrep.conf": "ripgrep.conf",
-};
-
-async function ownFiles(): Promise<readonly TarFile[]> {
-  const files = Object.entries(contextFiles).map(async ([path, name]) => {
-    const text = await readPackagedScript(new URL(`../../../../images/agent/${name}`, import.meta.url));
-    return { path, content: Buffer.from(text) };
-  });
-  return [...(await Promise.all(files)), { path: "app/dist/index.js", content: Buffer.from(await readRunner()) }];
 }

@@ -1,0 +1,40 @@
+import { createHash } from "node:crypto";
+import { readPackagedScript } from "../../../base/packaged-script.ts";
+import type { TarFile } from "../../../base/tar/tar.ts";
+import type { AgentName } from "../commands/agent-program.ts";
+import { agentTable } from "../commands/agent-table.ts";
+import { readRunner } from "./bundle-runner.ts";
+
+/** Labels of an image of agents: which agent is in it, with its version, and the digest of what of Glovebox's own is. */
+export const agentLabelNames = { agent: "glovebox.agent", files: "glovebox.agent-files" } as const;
+
+/** The labels that the image of an agent has when it is built with these files. */
+export function agentLabels(agent: AgentName, files: readonly TarFile[]): Readonly<Record<string, string>> {
+  // No agent has another version on another Linux.
+  const { version } = agentTable[agent].install({ cpu: "x64", libc: "glibc" });
+  return { [agentLabelNames.agent]: `${agent}@${version}`, [agentLabelNames.files]: digestOf(files) };
+}
+
+/** Files of `images/agent`, by where the image's context has them. */
+const contextFiles: Readonly<Record<string, string>> = {
+  Dockerfile: "Dockerfile",
+  "app/entrypoint.sh": "entrypoint.sh",
+  "app/pi-model.mjs": "pi-model.mjs",
+  "app/gemini-settings.json": "gemini-settings.json",
+  "app/ripgrep.conf": "ripgrep.conf",
+};
+
+/** What of Glovebox's own goes into an image of agents: how it is built, and what stands in it beside the agent. */
+export async function readAgentFiles(): Promise<readonly TarFile[]> {
+  const files = Object.entries(contextFiles).map(async ([path, name]) => {
+    const text = await readPackagedScript(new URL(`../../../../images/agent/${name}`, import.meta.url));
+    return { path, content: Buffer.from(text) };
+  });
+  return [...(await Promise.all(files)), { path: "app/dist/index.js", content: Buffer.from(await readRunner()) }];
+}
+
+function digestOf(files: readonly TarFile[]): string {
+  const hash = createHash("sha256");
+  for (const { path, content } of files) hash.update(`${path}\0${content.length}\0`).update(content);
+  return hash.digest("hex");
+}
