@@ -21,6 +21,8 @@ export interface AgentsConfig {
     /** 0: no memory is looked for. */
     readonly maxCharacters: number;
   };
+  /** Newest logs that are kept of each group. */
+  readonly maxLogs: number;
   readonly farmState: string | null;
   readonly dashboard: string | null;
   readonly groups: Readonly<Record<string, AgentGroupConfig>>;

@@ -19,7 +19,7 @@ import { until } from "../helpers/until.ts";
 const key = "sk-agents-secret-0123456789'\"\r\n end";
 
 describe.each(["docker", "podman"] as const)("agents that do harm, on %s", { timeout: 120_000 }, (engine) => {
-  const { run, at, logs, glovebox } = useAgents({ engine }, {}, { PI_API_KEY: key, PI_MODEL: "m" });
+  const { run, at, logs, glovebox } = useAgents({ engine }, { max_logs: 3 }, { PI_API_KEY: key, PI_MODEL: "m" });
   const fresh = (...names: string[]): void => {
     rmSync(at(...names), { recursive: true, force: true });
   };
@@ -147,6 +147,20 @@ describe.each(["docker", "podman"] as const)("agents that do harm, on %s", { tim
     expect(result.stderr.match(/No such file/g)).toHaveLength(3);
     expect(JSON.stringify(result)).not.toContain("of another group");
     rmSync(at("groups", "family", "neighbour"));
+  });
+
+  it("cannot have more than their newest logs removed, whatever they call theirs", async () => {
+    const script = `cd logs; for day in 1 2 3 4; do echo forged >container-9999-01-0\${day}T00-00-00-000Z.log; done; ln -s ../../other/private.md container-2000-01-01T00-00-00-000Z.log; mkdir container-2001-01-01T00-00-00-000Z.log; ${success("")}`;
+    await run(script);
+    const { log } = await run(success(""));
+    expect(existsSync(at(log))).toBe(true);
+    expect(existsSync(at("groups", "other", "private.md"))).toBe(true);
+    const left = readdirSync(at("groups", "family", "logs")).filter((name) => /^container-(?:9999|200)/.test(name));
+    expect(left).toHaveLength(3);
+    expect(readdirSync(at("groups", "family", "logs")).filter((name) => /^container-20[02]/.test(name))).toHaveLength(
+      2,
+    );
+    fresh("groups", "family", "logs");
   });
 
   it("leave no variables behind anywhere", async () => {

@@ -71,6 +71,7 @@ export const environmentTable: Readonly<Record<string, EnvironmentRow>> = {
   GLOVEBOX_AGENT_VARIABLES: { key: "agents.variables", form: "list" },
   GLOVEBOX_AGENT_MEMORY_MIN_RELEVANCE: { key: "agents.memory.min_relevance", form: "number" },
   GLOVEBOX_AGENT_MEMORY_MAX_CHARACTERS: { key: "agents.memory.max_characters", form: "number" },
+  GLOVEBOX_AGENT_MAX_LOGS: { key: "agents.max_logs", form: "number" },
   GLOVEBOX_AGENT_FARM_STATE: { key: "agents.farm_state", form: "text" },
   GLOVEBOX_AGENT_DASHBOARD: { key: "agents.dashboard", form: "text" },
   GLOVEBOX_AGENT_GROUPS: { key: "agents.groups", form: "json" },

@@ -60,6 +60,9 @@ export function agentsSection(): z.ZodPrefault<z.ZodObject<AgentsShape, z.core.$
             section,
           )
           .prefault({}),
+        max_logs: wholeNumber("logs", 1, 100_000)
+          .default(100)
+          .describe("Newest logs of runs that are kept of each group; older ones are removed when a run begins."),
         farm_state: folder().describe("Folder that every agent has at `/workspace/farm-state`; unset: none."),
         dashboard: folder().describe("Folder that every agent has at `/workspace/dashboard`; unset: none."),
         groups: groups().default({}).describe("Settings of single groups by their names; in the variable as JSON."),
@@ -83,6 +86,7 @@ type AgentsShape = {
   memory: z.ZodPrefault<
     z.ZodObject<{ min_relevance: z.ZodDefault<z.ZodNumber>; max_characters: z.ZodDefault<z.ZodNumber> }, z.core.$strict>
   >;
+  max_logs: z.ZodDefault<z.ZodNumber>;
   farm_state: Folder;
   dashboard: Folder;
   groups: z.ZodDefault<z.ZodType<Readonly<Record<string, ParsedGroup>>>>;
@@ -120,6 +124,7 @@ export function toAgents(keys: z.output<z.ZodObject<AgentsShape>>): AgentsConfig
     network: toPolicyWords(keys.network),
     variables: keys.variables,
     memory: { minRelevance: keys.memory.min_relevance, maxCharacters: keys.memory.max_characters },
+    maxLogs: keys.max_logs,
     farmState: keys.farm_state,
     dashboard: keys.dashboard,
     groups: Object.fromEntries(Object.entries(keys.groups).map(([name, group]) => [name, toGroup(group)])),

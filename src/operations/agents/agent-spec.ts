@@ -65,6 +65,7 @@ export function agentSpecOf(platform: PlatformParts, request: Request, call: Ope
     variables,
     toolingFiles: config.toolingFiles,
     toolingPaths: config.toolingPaths,
+    maxLogs: agents.maxLogs,
     memory: agents.memory,
     additionalMounts: group?.additionalMounts ?? [],
   };

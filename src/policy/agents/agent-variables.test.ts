@@ -53,6 +53,14 @@ it("every value is a secret but for the few that are plain", () => {
   expect(secretAgentVariables(given).map(({ name }) => name)).toEqual(["PI_API_KEY", "HA_TOKEN", "MY_OWN"]);
 });
 
+it("the password in an address is a secret, however it is written", () => {
+  const given = { PI_BASE_URL: "https://me:p%40ss@m.example/v1", HA_URL: "http://token@h.example", PI_MODEL: "a:b@c" };
+  expect(secretAgentVariables(given)).toEqual([
+    { name: "PI_BASE_URL", value: "p%40ss" },
+    { name: "PI_BASE_URL", value: "p@ss" },
+  ]);
+});
+
 it.each([
   ["1", true],
   ["true", true],

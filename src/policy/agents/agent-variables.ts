@@ -15,9 +15,27 @@ export function agentEnvironment(host: Readonly<Record<string, string>>): Readon
 export function secretAgentVariables(
   given: Readonly<Record<string, string>>,
 ): readonly { readonly name: string; readonly value: string }[] {
-  return Object.entries(given)
-    .filter(([name]) => tableOf.get(name)?.isPlain !== true)
-    .map(([name, value]) => ({ name, value }));
+  return Object.entries(given).flatMap(([name, value]) => {
+    const { isPlain = false, isAddress = false } = tableOf.get(name) ?? {};
+    if (!isPlain) return [{ name, value }];
+    return isAddress ? passwordsOf(value).map((password) => ({ name, value: password })) : [];
+  });
+}
+
+/** Of an address, as it stands there and as it is sent. */
+function passwordsOf(address: string): readonly string[] {
+  const password = URL.parse(address)?.password ?? "";
+  if (password === "") return [];
+  const [, written = password] = /^[^/]*\/\/[^/@]*?:([^/]*)@/.exec(address) ?? [];
+  return [...new Set([password, written, decoded(password)])];
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 /** Whether the variables ask for runs that call no model. */

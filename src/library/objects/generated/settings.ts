@@ -247,6 +247,8 @@ export interface Settings {
               readonly max_characters?: number | undefined;
             }
           | undefined;
+        /** Newest logs of runs that are kept of each group; older ones are removed when a run begins. Default: `100`. */
+        readonly max_logs?: number | undefined;
         /** Folder that every agent has at `/workspace/farm-state`; unset: none. Default: `null`. */
         readonly farm_state?: string | null | undefined;
         /** Folder that every agent has at `/workspace/dashboard`; unset: none. Default: `null`. */

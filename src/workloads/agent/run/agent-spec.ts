@@ -37,5 +37,7 @@ export interface AgentSpec {
   readonly toolingPaths: readonly string[];
   /** What the agent finds in its environment file; most are secrets. */
   readonly variables: Readonly<Record<string, string>>;
+  /** Newest logs of the group that stay, this run's among them. */
+  readonly maxLogs: number;
   readonly memory: { readonly minRelevance: number; readonly maxCharacters: number };
 }

@@ -1,3 +1,4 @@
+import path from "node:path";
 import type { OpenRun } from "../../../sandbox/run-record.ts";
 import type { Sandbox } from "../../../sandbox/sandbox.ts";
 import { Redaction } from "../../../policy/redaction/redaction.ts";
@@ -17,6 +18,7 @@ import { readAnswer, type AgentResult } from "./agent-result.ts";
 import { FolderGuard } from "./guard-folders.ts";
 import type { AgentRun, ReadyAgent } from "./agent-run.ts";
 import { OwnerTooling } from "./owner-tooling.ts";
+import { pruneLogs } from "./prune-logs.ts";
 import { RunLog } from "./run-log.ts";
 import { workInSandbox, type WorkedAgent } from "./work-in-sandbox.ts";
 
@@ -45,6 +47,12 @@ export async function runInContainer(run: AgentRun, ready: ReadyAgent): Promise<
     startedAtMs: dependencies.now(),
     maxBytes: dependencies.maxOutputBytes,
     logger: dependencies.logger,
+  });
+  await pruneLogs({
+    folder: folders.logs,
+    platform: dependencies.platform,
+    maxLogs: spec.maxLogs,
+    current: path.posix.basename(log.name),
   });
   await log.facts("started", {
     group: spec.group.name,
