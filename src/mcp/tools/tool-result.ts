@@ -35,7 +35,7 @@ export function toolResult(
   const hasLess = cuts.some(({ unit, field }) => unit === "items" && !/[.[]/.test(field));
   const value = hasLess ? { ...(shown as object), ...tool.readOn?.(shown) } : shown;
   const cutFields = cuts.map((cut) => ({ cut, uri: texts.store(cut, source) }));
-  const lines = [tool.text(value), ...cutFields.map(({ cut, uri }) => describeCut(cut, uri))];
+  const lines = [tool.text(value), ...cutFields.map(({ cut, uri }) => describeCut(cut, uri) + logsOf(cut, value))];
   const images = fitting(tool.images?.(end.response) ?? pictures);
   return {
     content: [
@@ -94,6 +94,13 @@ function describeCut({ field, unit, kept, total }: Cut, uri: string | null): str
   const shown = kept === 0 ? "not shown here" : `${kept} of them shown here`;
   const rest = uri === null ? "the rest is too long to be kept" : `all of it for 15 minutes in resource ${uri}`;
   return `${field}: ${total} ${unit}, ${shown}; ${rest}.`;
+}
+
+/** How a model reads on: clients that hand on text alone rarely let it read resources. */
+function logsOf({ field }: Cut, answer: unknown): string {
+  const stream = /^(stdout|stderr)(_tail)?$/.exec(field)?.[1];
+  const { sandbox_id: id } = answer as { readonly sandbox_id?: unknown };
+  return stream === undefined || typeof id !== "string" ? "" : ` Or read_logs ${JSON.stringify({ id, stream })}.`;
 }
 
 function shortenedField({ cut, uri }: { cut: Cut; uri: string | null }): Readonly<Record<string, unknown>> {

@@ -41,7 +41,16 @@ export function viewArtifact(texts: KeptTexts, principal: string, given: unknown
   const { text, mediaType } = kept;
   if (mediaType === null) return { content: [{ type: "text", text: text.slice(0, maxCharacters) }] };
   const picture = pictureType(text);
-  if (picture !== null) return { content: [{ type: "image", data: text, mimeType: picture }] };
+  if (picture !== null) {
+    // The words are for clients that hand on text alone: without them their model would see an empty answer.
+    const words = `${kept.field}: ${picture}, ${Buffer.byteLength(text, "base64")} bytes, shown as a picture.`;
+    return {
+      content: [
+        { type: "image", data: text, mimeType: picture },
+        { type: "text", text: words },
+      ],
+    };
+  }
   throw new GloveboxError("UNSUPPORTED", `${kept.field} is ${mediaType}, which cannot be shown.`, {
     suggestion:
       "Only PNG, JPEG, GIF and WebP pictures can be shown: read the file in a program and print what it holds.",
