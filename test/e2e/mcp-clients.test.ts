@@ -28,8 +28,8 @@ interface Agent {
 }
 
 async function overStdio(revision: Revision): Promise<Agent> {
-  const { client, call } = await connectMcp(revision, ["--engine", engine], sandboxes.environment());
-  return { call, close: () => client.close() };
+  const connection = await connectMcp(revision, ["--engine", engine], sandboxes.environment());
+  return { call: (tool, request) => connection.call(tool, request), close: () => connection.client.close() };
 }
 
 async function overHttp({ mode }: Revision): Promise<Agent> {

@@ -14,7 +14,8 @@ export interface ClientKind {
   readonly examples: string;
   /** How a model behind it gets to see a plot. */
   readonly picture: "in the answer" | "by `view_artifact`" | "told of it only";
-  seenOf(result: CallToolResult): Seen;
+  /** @throws Error for an answer that it cannot show */
+  readonly seenOf: (result: CallToolResult) => Seen;
 }
 
 type Content = CallToolResult["content"];
