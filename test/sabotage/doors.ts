@@ -137,4 +137,28 @@ export const doorsSabotages: readonly Sabotage[] = [
     test: "src/errors/error-code.test.ts",
     name: "is that of an error of any realm",
   },
+  {
+    id: "doors: a wrong call of a tool is not shown a right one",
+    file: "src/mcp/tools/arguments/tool-arguments.ts",
+    find: "throw withForm(offered, toGloveboxError(error), isFollowUp);",
+    replace: "throw toGloveboxError(error);",
+    test: "test/e2e/mcp-model-mistakes.test.ts",
+    name: "read_file names the field of each mistake",
+  },
+  {
+    id: "doors: an error quotes megabytes to a model",
+    file: "src/mcp/tools/tool-result.ts",
+    find: "shorten(withPlainTexts(error.toWire()), errorLimits).value",
+    replace: "withPlainTexts(error.toWire())",
+    test: "test/e2e/mcp-model-mistakes.test.ts",
+    name: "get_metrics takes 5 MB in any field",
+  },
+  {
+    id: "doors: unknown fields are all listed, whole",
+    file: "src/operations/contract/parse-request.ts",
+    find: "issue.keys.slice(0, maxProblems).map(shortName)",
+    replace: "issue.keys.map(String)",
+    test: "src/operations/contract/parse-request.test.ts",
+    name: "stays short",
+  },
 ];

@@ -1,5 +1,5 @@
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/server";
-import type { GloveboxError } from "../../errors/glovebox-error.ts";
+import type { GloveboxError, WireError } from "../../errors/glovebox-error.ts";
 import type { KeptTexts } from "../../calls/kept-texts.ts";
 import type { CallEnd, RunningCall } from "../../calls/running-call.ts";
 import { shorten, type Cut } from "./shorten.ts";
@@ -15,6 +15,8 @@ import { viewCall } from "./view-artifact.ts";
  * and the text form repeats what the structured form holds.
  */
 const answerLimits = { total: 24_000, text: 8000, stream: 4000 };
+/** The same for errors, which may quote what was sent. */
+const errorLimits = { total: 8000, text: 2000 };
 /** Characters of base64 that one answer's pictures may have together: what clients pass on to models. */
 const maxImageCharacters = 700_000;
 
@@ -59,10 +61,11 @@ function fitting(pictures: readonly ToolImage[]): readonly ToolImage[] {
 
 /** The answer of a call that Glovebox refused or failed (SPEC ER1). */
 export function errorResult(error: GloveboxError): CallToolResult {
+  const wire = shorten(withPlainTexts(error.toWire()), errorLimits).value as WireError;
   return {
     isError: true,
-    content: [{ type: "text", text: plainText(`${error.errorType}: ${error.message}\n${error.suggestion}`) }],
-    structuredContent: { error: withPlainTexts(error.toWire()) },
+    content: [{ type: "text", text: `${wire.error_type}: ${wire.message}\n${wire.suggestion}` }],
+    structuredContent: { error: wire },
   };
 }
 

@@ -11,6 +11,7 @@ const examples: Readonly<Record<string, object>> = {
   write_file: { path: "in.txt", content: "..." },
   edit_file: { path: "in.txt", old_text: "...", new_text: "..." },
   run_tests: { project_path: "project", test_command: "npm test" },
+  run_agent: { group: "family-chat", prompt: "What is on today's list?" },
   start_preview: { project_path: "project", command: "npm run dev", port: 3000 },
   preview_status: { id: "the preview's container_id" },
   stop_preview: { id: "the preview's container_id" },
