@@ -13,13 +13,41 @@ const languages: Readonly<Record<string, Language>> = {
   ".cts": "typescript",
 };
 
-/** @throws INVALID_REQUEST for an ending that says no language */
-export function languageOfFile(file: string): Language {
-  const language = languages[path.extname(file).toLowerCase()];
-  if (language !== undefined) return language;
+const shortNames: Readonly<Record<string, Language>> = { py: "python", js: "javascript", ts: "typescript" };
+
+/** Interpreters that a first line names. */
+const interpreters: readonly (readonly [name: RegExp, language: Language])[] = [
+  [/^(?:python|pypy)[\d.]*$/, "python"],
+  [/^node(?:js)?$/, "javascript"],
+  [/^(?:bun|deno|tsx|ts-node)$/, "typescript"],
+];
+
+/** The wire's word for what `--language` was given; another word is for the operation to refuse. */
+export function languageOfOption(text: string): string {
+  return shortNames[text] ?? text;
+}
+
+/**
+ * Language of a program: by its file's ending, else by its first line (`#!/usr/bin/env python3`), else Python for a program
+ * that is no file.
+ * @param file null: the program is no file
+ * @throws INVALID_REQUEST for a file that neither tells of
+ */
+export function languageOfProgram(file: string | null, code: string): Language {
+  const language = file === null ? undefined : languages[path.extname(file).toLowerCase()];
+  const found = language ?? languageOfShebang(code) ?? (file === null ? "python" : undefined);
+  if (found !== undefined) return found;
   throw invalidField(
     "--language",
-    `one of python, javascript, typescript, since the file's ending does not tell (${Object.keys(languages).join(" ")})`,
+    `one of python, javascript, typescript, since neither the file's ending (${Object.keys(languages).join(" ")}) nor a first line such as #!/usr/bin/env python3 tells`,
     file,
   );
+}
+
+function languageOfShebang(code: string): Language | undefined {
+  const words = /^#!([^\r\n]+)/.exec(code)?.[1]?.trim().split(/\s+/) ?? [];
+  const [first = "", ...rest] = words.map((word) => word.split("/").at(-1) ?? "");
+  // `env`'s own options and variables come before the interpreter.
+  const name = first === "env" ? rest.find((word) => !/^-|=/.test(word)) : first;
+  return interpreters.find(([pattern]) => pattern.test(name ?? ""))?.[1];
 }

@@ -1,7 +1,9 @@
 import { engineChoices, ociRuntimeExample } from "../../config/engine-words.ts";
-import { readFile, stat } from "node:fs/promises";
+import { mkdir, readFile, stat } from "node:fs/promises";
 import { buffer } from "node:stream/consumers";
 import type { Command } from "commander";
+import { readHost } from "../../config/host/host.ts";
+import { errorCode } from "../../errors/error-code.ts";
 import { GloveboxError, invalidField } from "../../errors/glovebox-error.ts";
 import { openCalls } from "../open-calls.ts";
 import { executeCodeContract, type ExecuteResponse } from "../../operations/execute/execute-contract.ts";
@@ -11,6 +13,8 @@ import { describeError } from "../output/error-report.ts";
 import { LiveEvents } from "../output/live-events.ts";
 import { exitCodeOf } from "../exit-code.ts";
 import { ProgramOutput } from "../output/program-output.ts";
+import { escapeLine } from "../output/terminal-escape.ts";
+import { saveArtifacts } from "../../transfer/save-artifacts.ts";
 import { inlineFiles } from "./inline-files.ts";
 import { requestOfOptions, type RunOptions } from "./run-options.ts";
 import { runWarnings } from "./run-warnings.ts";
@@ -27,7 +31,7 @@ export function addRunCommand(program: Command, io: CommandIo, setExitCode: SetE
     .option("--engine <engine>", `${engineChoices} (default: auto)`)
     .option(
       "--language <language>",
-      "python, javascript or typescript (default: by the file's ending; python for -c and -)",
+      "python, javascript or typescript, or py, js, ts (default: by the file's ending or first line; python for -c and -)",
     )
     .option("--runtime <name>", "node or bun, for JavaScript and TypeScript (default: node)")
     .option("--timeout <duration>", "time for the program, such as 30s or 2m (default: 30s)")
@@ -43,7 +47,8 @@ export function addRunCommand(program: Command, io: CommandIo, setExitCode: SetE
       [],
     )
     .option("--file <path>", "read-only file beside the program; may be repeated", repeated, [])
-    .option("--artifact <glob>", "result files to return with --json; may be repeated", repeated, [])
+    .option("--artifact <glob>", "result files to return with --json or save; may be repeated", repeated, [])
+    .option("--output <folder>", "save result files there: those of --artifact, else all that the program has made")
     .option("--image <reference>", "container image")
     .option("--network <policy>", "none, registries, open, or domains with commas between them (default: none)")
     .option(
@@ -86,13 +91,28 @@ async function run(
     if (calls.isRemote && options.file.length > 0) request["context_files"] = await inlineFiles(options.file);
     response = await calls.send(executeCodeContract, request, { onEvent: shown.onEvent, stdin, signal: io.signal });
   }
+  const saved = options.output === undefined ? [] : await save(response, options.output);
   if (options.json === true) io.stdout.write(`${JSON.stringify(response)}\n`);
   else {
+    io.stderr.write(saved.map((line) => `${escapeLine(`glovebox: ${line}`)}\n`).join(""));
     io.stderr.write(runWarnings(response, { told: live.told, namesDisk: options.disk !== undefined }));
     if (response.error !== undefined && response.outcome !== "cancelled")
       io.stderr.write(describeError(response.error));
   }
   return typeof io.signal.reason === "number" ? io.signal.reason : exitCodeOf(response);
+}
+
+/** Saves what the program left; says what became of it. */
+async function save({ artifacts = [] }: ExecuteResponse, folder: string): Promise<readonly string[]> {
+  await mkdir(folder, { recursive: true }).catch((error: unknown) => {
+    throw invalidField("--output", "a folder that can be written", `${folder} (${errorCode(error)})`, error);
+  });
+  const { saved, warnings } = await saveArtifacts(artifacts, folder, {
+    platform: readHost().platform,
+    nowMs: Date.now(),
+  });
+  const files = saved.length === 1 ? "1 file" : `${saved.length} files`;
+  return [`saved ${files} in ${folder}${saved.length === 0 ? "" : `: ${saved.join(", ")}`}`, ...warnings];
 }
 
 interface Source {

@@ -3,7 +3,7 @@ import { parseBytes } from "../../base/bytes.ts";
 import { parseDuration } from "../../base/duration.ts";
 import { invalidField } from "../../errors/glovebox-error.ts";
 import type { ExecuteRequest } from "../../operations/execute/execute-contract.ts";
-import { languageOfFile } from "./language-of-file.ts";
+import { languageOfOption, languageOfProgram } from "./language-of-file.ts";
 
 /** Options of `glovebox run` as the parser leaves them. */
 export interface RunOptions {
@@ -20,6 +20,7 @@ export interface RunOptions {
   readonly secret: readonly string[];
   readonly file: readonly string[];
   readonly artifact: readonly string[];
+  readonly output?: string;
   readonly image?: string;
   readonly network?: string;
   readonly packages?: string;
@@ -39,14 +40,15 @@ export function requestOfOptions(
   source: { readonly code: string; readonly file: string | null; readonly args: readonly string[] },
 ): Record<string, unknown> {
   const request: Partial<Record<keyof ExecuteRequest, unknown>> = {
-    language: options.language ?? (source.file === null ? "python" : languageOfFile(source.file)),
+    language:
+      options.language === undefined ? languageOfProgram(source.file, source.code) : languageOfOption(options.language),
     code: source.code,
     filename: source.file === null ? undefined : path.basename(source.file),
     context_files: options.file.length > 0 ? options.file : undefined,
     environment: options.env.length > 0 ? Object.fromEntries(options.env.map(parseVariable)) : undefined,
     secrets: options.secret.length > 0 ? secretsOf(options.secret) : undefined,
     args: source.args.length > 0 ? source.args : undefined,
-    artifacts: options.artifact.length > 0 ? options.artifact : undefined,
+    artifacts: artifactsOf(options),
     limits: limitsOfOptions(options),
     runtime: options.runtime,
     engine: options.engine,
@@ -57,6 +59,12 @@ export function requestOfOptions(
     min_isolation: options.minIsolation,
   };
   return definedOnly(request);
+}
+
+/** Without globs of its own `--output` saves whatever the program has made. */
+function artifactsOf({ artifact, output }: RunOptions): readonly string[] | undefined {
+  if (artifact.length > 0) return artifact;
+  return output === undefined ? undefined : ["**"];
 }
 
 /** The limits that options name. @throws INVALID_REQUEST naming the option */
