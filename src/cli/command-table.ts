@@ -37,6 +37,11 @@ export const commandTable: readonly CommandRow[] = [
     load: async () => (await import("./commands/images-command.ts")).addImagesCommand,
   },
   {
+    name: "prepare",
+    description: "Fetch beforehand what is fetched on first use: the default images, that of sessions, and Bun.",
+    load: async () => (await import("./commands/prepare-command.ts")).addPrepareCommand,
+  },
+  {
     name: "ps",
     description: "List the sandboxes that exist now.",
     load: async () => (await import("./commands/sandboxes-commands.ts")).addListCommand,

@@ -5,6 +5,9 @@ const here = engineTable.filter(({ open }) => open !== undefined).map(({ name })
 /** Every engine of this version. */
 export const engineNames: readonly string[] = here;
 
+/** The engine that runs programs on this machine itself. */
+export const embeddedEngine: string = engineTable.find(({ embedded }) => embedded)?.name ?? "";
+
 /** What `--engine` takes, in words: `auto` and every engine of this version. */
 export const engineChoices: string = orList(["auto", ...here]);
 

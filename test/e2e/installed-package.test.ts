@@ -123,9 +123,9 @@ describe("an installation", () => {
   });
 
   it("fetches Bun when a program first needs it, keeps it, and says why where that cannot be", () => {
-    const start = (state: string, language: string, code: string, more: Readonly<Record<string, string>> = {}) => {
+    const command = (state: string, argv: readonly string[], more: Readonly<Record<string, string>> = {}) => {
       const program = path.join(project, "node_modules/glovebox/dist/cli/main.js");
-      return spawnSync(process.execPath, [program, "run", "--engine", "local", "--language", language, "-c", code], {
+      return spawnSync(process.execPath, [program, ...argv], {
         env: {
           ...environment(),
           // Node's own folder has no Bun.
@@ -136,6 +136,8 @@ describe("an installation", () => {
         encoding: "utf8",
       });
     };
+    const start = (state: string, language: string, code: string, more: Readonly<Record<string, string>> = {}) =>
+      command(state, ["run", "--engine", "local", "--language", language, "-c", code], more);
     const unreachable = {
       npm_config_registry: "http://127.0.0.1:1",
       npm_config_fetch_retries: "0",
@@ -145,7 +147,18 @@ describe("an installation", () => {
     const refused = start("none", "javascript", "console.log(42)", unreachable);
     expect(refused.status).not.toBe(0);
     expect(refused.stderr).toMatch(/Bun 1\.4\.5.*is not on this machine: @oven\/bun-\S+ could not be fetched/);
-    expect(start("some", "javascript", "console.log(42)")).toMatchObject({ status: 0, stdout: "42\n" });
+    expect(command("none", ["prepare", "--engine", "local"], unreachable)).toMatchObject({
+      status: refused.status,
+      stdout: "",
+    });
+    const ready = "JavaScript and TypeScript on engine local";
+    const prepared = command("some", ["prepare", "--json"]);
+    expect(JSON.parse(prepared.stdout)).toEqual({
+      ready: [ready],
+      left_out: [expect.stringContaining("No engine can be used.")],
+    });
+    expect(command("some", ["prepare", "--engine", "local"], unreachable).stdout).toBe(`ready: ${ready}\n`);
+    expect(start("some", "javascript", "console.log(42)", unreachable)).toMatchObject({ status: 0, stdout: "42\n" });
     const write = `const fs = require("fs");
       for (const change of [() => fs.writeFileSync("/opt/glovebox/bun/x", ""), () => fs.chmodSync("/opt/glovebox/bun/bun", 0o777)])
         try { change(); console.log("changed"); } catch (error) { console.log(error.code); }`;

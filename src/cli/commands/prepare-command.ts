@@ -1,0 +1,107 @@
+import { type Command, Option } from "commander";
+import { embeddedEngine } from "../../config/engine-words.ts";
+import { GloveboxError } from "../../errors/glovebox-error.ts";
+import { executeCodeContract } from "../../operations/execute/execute-contract.ts";
+import { pullImagesContract } from "../../operations/images/images-contract.ts";
+import type { CommandIo, SetExitCode } from "../command-io.ts";
+import { openCalls, type CommandCalls } from "../open-calls.ts";
+import { ProgressLine } from "../output/progress-line.ts";
+
+interface PrepareOptions {
+  readonly engine?: string;
+  readonly json?: boolean;
+}
+
+/** What was made ready, and what this machine has no engine for. */
+interface Prepared {
+  readonly ready: readonly string[];
+  readonly left_out: readonly string[];
+}
+
+type Prepare = (calls: CommandCalls, call: Parameters<CommandCalls["send"]>[2]) => Promise<readonly string[]>;
+
+/** `glovebox prepare`: has here beforehand what is fetched when it is first needed. */
+export function addPrepareCommand(program: Command, io: CommandIo, setExitCode: SetExitCode): void {
+  program
+    .command("prepare")
+    .addOption(new Option("--engine <engine>", "prepare this engine alone (default: every engine that is used here)"))
+    .option("--json", "print one JSON object")
+    .action(async ({ engine, json }: PrepareOptions) => {
+      const progress = new ProgressLine(io.stderr);
+      await using calls = await openCalls();
+      if (calls.isRemote) throw onThisMachine();
+      try {
+        const { ready, left_out } = await prepare(stepsFor(engine), calls, {
+          signal: io.signal,
+          onEvent: (event) => {
+            if (event.type === "progress") progress.show(event.message, event.fraction);
+          },
+        });
+        progress.clear();
+        if (json === true) io.stdout.write(`${JSON.stringify({ ready, left_out })}\n`);
+        else {
+          io.stdout.write(ready.map((each) => `ready: ${each}\n`).join(""));
+          io.stderr.write(left_out.map((each) => `glovebox: left out: ${each}\n`).join(""));
+        }
+        setExitCode(0);
+      } finally {
+        progress.clear();
+      }
+    });
+}
+
+/** Bun comes with the first program that runs under it, which also shows that it does. */
+const bun: Prepare = async (calls, call) => {
+  const program = { language: "javascript", code: "0", engine: embeddedEngine };
+  const { outcome, error } = await calls.send(executeCodeContract, program, call);
+  if (outcome === "completed") return [`JavaScript and TypeScript on engine ${embeddedEngine}`];
+  throw new GloveboxError(
+    "ENGINE_UNAVAILABLE",
+    `A program on engine ${embeddedEngine} ended: ${outcome}. ${error?.message ?? ""}`,
+  );
+};
+
+const images =
+  (engine: string | undefined): Prepare =>
+  async (calls, call) =>
+    (await calls.send(pullImagesContract, { engine }, call)).images.map((row) => `image ${row.image} (${row.engine})`);
+
+function stepsFor(engine: string | undefined): readonly Prepare[] {
+  if (engine === embeddedEngine) return [bun];
+  return engine === undefined || engine === "auto" ? [images(undefined), bun] : [images(engine)];
+}
+
+/**
+ * All of it; an engine that this machine has not is left out, as long as there is another one.
+ * @throws the error of what could not be fetched, or of the first engine when there is none
+ */
+async function prepare(
+  steps: readonly Prepare[],
+  calls: CommandCalls,
+  call: Parameters<Prepare>[1],
+): Promise<Prepared> {
+  const missing: GloveboxError[] = [];
+  const attempt = async (step: Prepare): Promise<readonly string[]> => {
+    try {
+      return await step(calls, call);
+    } catch (error) {
+      if (!isAbsentEngine(error)) throw error;
+      missing.push(error);
+      return [];
+    }
+  };
+  const ready = (await Promise.all(steps.map(attempt))).flat();
+  if (ready.length === 0 && missing[0] !== undefined) throw missing[0];
+  return { ready, left_out: missing.map(({ message }) => message) };
+}
+
+function isAbsentEngine(error: unknown): error is GloveboxError {
+  if (!(error instanceof GloveboxError) || error.context["missing"] === "bun") return false;
+  return error.errorType === "ENGINE_UNAVAILABLE" || error.errorType === "UNSUPPORTED";
+}
+
+function onThisMachine(): GloveboxError {
+  return new GloveboxError("UNSUPPORTED", "prepare is for this machine, and GLOVEBOX_URL names a server.", {
+    suggestion: "Run it on the server's machine, or unset GLOVEBOX_URL.",
+  });
+}
