@@ -196,6 +196,11 @@ console.log(fs.existsSync("/node_modules/gb-link/out"), fs.existsSync("/node_mod
       'const fs = require("fs");\nfor (const file of ["/node_modules/new.js", "/site-packages/lib/new.py", "/site-packages/start/sitecustomize.py"]) { try { fs.writeFileSync(file, ""); console.log("DONE", file); } catch {} }\nconsole.log("tried");';
     const written = await call(platform, where, { language: "javascript", packages: [], code: beside });
     expect(written).toMatchObject({ stdout: "tried\n" });
+    // Whoever owns the files: as an ordinary user Glovebox and its programs may be the same.
+    const modes = `const lines = require("fs").readFileSync("/proc/mounts", "utf8").split("\\n").map((line) => line.split(" "));
+console.log(["/node_modules", "/site-packages"].map((at) => lines.find(([, to]) => to === at)?.[3].split(",")[0]).join());`;
+    const mounted = await call(platform, where, { language: "javascript", packages: [], code: modes });
+    expect(mounted.stdout, mounted.stderr).toBe("ro,ro\n");
     const neighbour = { principal: "two", connection: "beside late" };
     const importing = { language: "typescript", packages: [...packages], code: use };
     expect(await call(platform, neighbour, importing)).toMatchObject({ stdout: "true\n" });
