@@ -55,6 +55,22 @@ describe.each(engines)("real Python packages on %s", (engine) => {
     if (index.fault !== null) context.skip(index.fault);
   });
 
+  it("show tables and plots in a session that keeps variables", async () => {
+    const asked = { language: "python" as const, packages: ["pandas", "matplotlib"], timeout_seconds: 120 };
+    const table = await glovebox().runCode({
+      ...asked,
+      keep_variables: true,
+      code: "import pandas as pd\nframe = pd.DataFrame({'a': [1, 2]})\nframe",
+    });
+    expect(table.displays?.map(({ media_type: type }) => type)).toEqual(["text/plain", "text/html"]);
+    expect(table.displays?.[0]?.content).toMatch(/a\n0 +1\n1 +2/);
+    const code = "import matplotlib.pyplot as plt\n_ = plt.plot(frame['a'])\nplt.show()";
+    const plot = await glovebox().runCode({ ...asked, session_id: table.session_id, code });
+    expect(plot).toMatchObject({ outcome: "completed", variables_lost: false });
+    expect(plot.displays?.map(({ content }) => content.slice(0, 11))).toEqual(["iVBORw0KGgo"]);
+    await glovebox().endSession({ session_id: table.session_id });
+  });
+
   it("are there by import, twice at once, by name, and in a session", async () => {
     const answers = await Promise.all([
       glovebox().execute({ ...request, packages: "auto", artifacts: ["*.png"] }),

@@ -112,6 +112,22 @@ const verdictsOfRuns: readonly Sabotage[] = [
 
 const demands: readonly Sabotage[] = [
   {
+    id: "runs: a call that ended its interpreter does not say that variables are gone",
+    file: "src/workloads/session/run-in-session.ts",
+    find: "const endsNow = keepsVariables && live.interpreter?.isOver !== false;",
+    replace: "const endsNow = keepsVariables && live.interpreter === null;",
+    test: "test/e2e/session-variables.test.ts",
+    name: "on local that keeps variables loses them with its interpreter",
+  },
+  {
+    id: "runs: an interpreter's report of any length is taken",
+    file: "src/workloads/session/variables/read-report.ts",
+    find: "if (length > maxReportBytes) return false;",
+    replace: "",
+    test: "src/workloads/session/variables/kept-interpreter.test.ts",
+    name: "whose report is more than is taken",
+  },
+  {
     id: "session: min_isolation is ignored",
     file: "src/workloads/program/check-engine.ts",
     find: "    minIsolation,\n    optional",

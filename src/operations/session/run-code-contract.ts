@@ -5,7 +5,7 @@ import { programText } from "../contract/program-text.ts";
 import { runSettings } from "../contract/request/run-settings-schema.ts";
 import { secretsSchema } from "../contract/request/secrets-schema.ts";
 import { isolationLevels, javascriptRuntimes, languages } from "../contract/wire-values.ts";
-import { sessionId } from "./session-id-schema.ts";
+import { keepVariables, sessionId } from "./session-id-schema.ts";
 
 /** Request of a call in a session (SPEC SE0). */
 const runCodeRequestSchema = z.strictObject({
@@ -22,6 +22,7 @@ const runCodeRequestSchema = z.strictObject({
     .describe('Packages that the code imports, such as ["lodash@4.17.21"]; default "auto": found by its imports.'),
   stdin: z.string().optional().describe("The program's standard input; default: empty."),
   args: z.array(z.string()).optional().describe("Arguments of the program."),
+  keep_variables: keepVariables,
   secrets: secretsSchema.optional(),
   timeout_seconds: z.number().optional().describe("Time for the program; short for limits.timeout_seconds."),
   ...runSettings,
@@ -37,8 +38,29 @@ const runCodeResponseSchema = z.object({
   packages_installed: z
     .array(z.string())
     .describe("The packages of this call in the versions that it had, from the cache or freshly installed."),
+  displays: z
+    .array(
+      z.object({
+        media_type: z
+          .string()
+          .describe("text/plain, text/html, text/markdown, image/svg+xml, image/png or image/jpeg."),
+        encoding: z.enum(["utf8", "base64"]),
+        content: z.string(),
+      }),
+    )
+    .optional()
+    .describe("With keep_variables: the value of the last expression, what `display` was given, and open plots."),
+  variables_lost: z
+    .boolean()
+    .optional()
+    .describe("With keep_variables: whether variables of earlier calls, or of this one, are gone; a warning says why."),
   ...programResponse,
 });
+
+/** What is shown, as text where there is one: tables in HTML say the same once more. */
+function displayLines(displays: RunCodeResponse["displays"] = []): readonly string[] {
+  return displays.flatMap(({ media_type: type, content }) => (type === "text/html" ? [] : [`${type}:`, content]));
+}
 
 const preloadCaveat =
   "Without namespaces (bubblewrap) here it runs at isolation preload, on the machine itself, which is no wall: `isolation` and warnings say so.";
@@ -49,8 +71,8 @@ export const runCodeContract = defineOperation({
   audience: "everyone",
   description: [
     "Runs a TypeScript (Bun), JavaScript or Python program in a session, for work in several steps. Files in its folder, /work, last until end_session,",
-    "the end of the connection or 15 idle minutes; variables do not: each call is a fresh program. Print what you want to know.",
-    'Import files of earlier calls by absolute path ("/work/helper.ts"). Imported packages are installed first.',
+    "the end of the connection or 15 idle minutes; variables do not (but see keep_variables): each call is a fresh program. Print what you want to know.",
+    'Import files of earlier calls by absolute path ("/work/helper.ts").',
     "No network unless `network` asks; no file of the host. A program that fails is an answer: read outcome, stderr and error.suggestion.",
     "`restarted` means a new sandbox; warnings say what became of the files.",
   ].join(" "),
@@ -66,7 +88,8 @@ export const runCodeContract = defineOperation({
     openWorld: true,
     mayTakeLong: true,
     caveat: ({ sessionIsolation }) => (sessionIsolation === isolationLevels[0] ? preloadCaveat : null),
-    text: (response) => programText(response, [`session_id ${response.session_id}`]),
+    text: (response) =>
+      programText(response, [...displayLines(response.displays), `session_id ${response.session_id}`]),
   },
 });
 

@@ -1,4 +1,5 @@
 import { textBytes } from "../../base/streams/chunks.ts";
+import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { PlatformParts } from "../handling/platform-parts.ts";
 import { checkArguments } from "../../policy/request/arguments.ts";
 import { checkCode } from "../../policy/request/code.ts";
@@ -27,6 +28,7 @@ export const runCodeHandler = handle(runCodeContract, run);
 async function run(platform: PlatformParts, request: Request, call: OperationCall): Promise<RunCodeResponse> {
   const checked = await callOf(platform, request, call);
   const { session, notes } = await sessionOf(platform, request, call);
+  if (session.settings.keepsVariables && checked.language === "python") assertKeepable(request, call, checked);
   for (const note of notes) await call.onEvent?.({ type: "warning", message: note });
   const { mark } = platform.alertBook;
   const result = await runInSession(
@@ -35,14 +37,34 @@ async function run(platform: PlatformParts, request: Request, call: OperationCal
     { ...platform, maxOutputBytes: platform.config.maxOutputBytes },
     { caller: call, listener: callListener(call) },
   );
+  const shown = result.displays.map(({ mediaType, encoding, content }) => ({
+    media_type: mediaType,
+    encoding,
+    content,
+  }));
   return {
     session_id: result.sessionId,
     container_id: result.sandboxId,
     restarted: result.restarted,
     packages_installed: [...result.packages],
+    ...(result.variablesLost === null ? {} : { displays: shown, variables_lost: result.variablesLost }),
     ...programToWire(result, notes, { kind: "session", ceilings: platform.config.ceilings }),
     ...resultAlertsSince(platform.alertBook, mark, result.sandboxId),
   };
+}
+
+/** What one call alone may have cannot be taken from an interpreter that goes on. */
+function assertKeepable({ stdin = "", secrets = [] }: Request, call: OperationCall, { network }: SessionCall): void {
+  const asked = [
+    stdin !== "" || call.stdin !== undefined ? ["stdin"] : [],
+    Object.keys(secrets).length > 0 ? ["secrets"] : [],
+    network.kind !== "none" ? ["network"] : [],
+  ].flat();
+  if (asked.length === 0) return;
+  throw new GloveboxError("UNSUPPORTED", `${asked.join(", ")}: Python of a session with keep_variables has none.`, {
+    suggestion: "Leave it out, write a file instead of input, or use another session or execute_code for this call.",
+    context: { field: asked[0] },
+  });
 }
 
 /** Everything is checked before anything is started. */

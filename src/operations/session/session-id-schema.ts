@@ -5,3 +5,11 @@ export const sessionId: z.ZodOptional<z.ZodString> = z
   .string()
   .optional()
   .describe("A session_id of an earlier answer; default: the session of this connection, else a new one.");
+
+/** The field `keep_variables` of requests that may open a session. */
+export const keepVariables: z.ZodOptional<z.ZodBoolean> = z
+  .boolean()
+  .optional()
+  .describe(
+    "Of a new session: one Python interpreter lives with it, so that variables last from call to call, and the last expression's value, tables and plots come back in displays. Its Python has no stdin, secrets or network. Default false.",
+  );

@@ -1,6 +1,8 @@
 import { isDiskNamed } from "../handling/explicit-demands.ts";
+import { runsInterpretersOnly } from "../../engines/capabilities.ts";
+import type { EngineName } from "../../engines/engine.ts";
 import { isolationRefusal } from "../../engines/enforcement/isolation-refusal.ts";
-import { invalidField } from "../../errors/glovebox-error.ts";
+import { GloveboxError, invalidField } from "../../errors/glovebox-error.ts";
 import type { PlatformParts } from "../handling/platform-parts.ts";
 import { checkImageReference } from "../../policy/image-reference.ts";
 import { isAtLeast, type Isolation } from "../../policy/isolation.ts";
@@ -19,6 +21,7 @@ export interface SessionRequest {
   readonly oci_runtime?: string | undefined;
   readonly limits?: LimitsRequest | undefined;
   readonly min_isolation?: Isolation | undefined;
+  readonly keep_variables?: boolean | undefined;
   /** Of a new one. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
 }
@@ -46,6 +49,7 @@ export async function sessionOf(
   if (!isAtLeast(capabilities.isolation, minIsolation)) {
     throw isolationRefusal(capabilities, { engine: engine.name, minIsolation });
   }
+  if (request.keep_variables === true && runsInterpretersOnly(capabilities)) throw noVariables(engine.name);
   // Another call of the connection may have made it meanwhile.
   const session =
     platform.sessions.find(undefined, call) ??
@@ -58,6 +62,7 @@ export async function sessionOf(
         limits,
         isDiskNamed: isDiskNamed("session", request, platform.config.explicitSettings),
         minIsolation,
+        keepsVariables: request.keep_variables ?? false,
         labels: request.labels ?? {},
       },
       call,
@@ -82,6 +87,9 @@ function assertSame(
   if (runtime !== undefined && runtime !== settings.ociRuntime) {
     refuse("oci_runtime", settings.ociRuntime ?? "the engine's own", runtime);
   }
+  const { keep_variables: keeps } = request;
+  if (keeps !== undefined && keeps !== settings.keepsVariables)
+    refuse("keep_variables", settings.keepsVariables, keeps);
   for (const field of limitFieldNames) {
     if (field === "timeout_seconds" || request.limits?.[field] === undefined) continue;
     const { limit } = limitFields[field];
@@ -89,4 +97,12 @@ function assertSame(
       refuse(`limits.${field}`, toField(field, settings.limits), toField(field, limits));
     }
   }
+}
+
+function noVariables(engine: EngineName): GloveboxError {
+  return new GloveboxError("UNSUPPORTED", `Engine ${engine} cannot keep an interpreter running in a session here.`, {
+    suggestion:
+      "Choose an engine whose isolation is at least namespaces, or leave keep_variables out and keep values in files.",
+    context: { engine, field: "keep_variables", missing: "programs" },
+  });
 }

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { labelFilterSchema, labelsSchema, labelsShown } from "../contract/request/labels-schema.ts";
 import { defineOperation } from "../contract/operation-contract.ts";
+import { keepVariables } from "./session-id-schema.ts";
 import { runSettings } from "../contract/request/run-settings-schema.ts";
 import { isolationLevels } from "../contract/wire-values.ts";
 
@@ -13,13 +14,18 @@ const session = z.object({
   oci_runtime: z.string().optional(),
   min_isolation: z.enum(isolationLevels).describe("The weakest isolation that its programs run at."),
   sandbox_id: z.string().nullable().describe("The sandbox it lives in now; null while it has none."),
+  keep_variables: z.boolean().describe("Whether variables of Python last from call to call."),
   labels: labelsShown,
   created_at: z.string().describe("RFC 3339."),
   running_processes: z.number().describe("Background processes."),
 });
 
 /** Request of `open_session`. */
-const openSessionRequestSchema = z.strictObject({ ...settings, labels: labelsSchema.optional() });
+const openSessionRequestSchema = z.strictObject({
+  ...settings,
+  keep_variables: keepVariables,
+  labels: labelsSchema.optional(),
+});
 const openSessionResponseSchema = session.extend({ warnings: z.array(z.string()) });
 
 /** `open_session`: a new session, whatever the connection has already. */

@@ -33,6 +33,7 @@ function rowOf({ id, settings, processes, sandboxId, createdAtMs }: Session): Se
     ...(settings.ociRuntime === undefined ? {} : { oci_runtime: settings.ociRuntime }),
     min_isolation: settings.minIsolation,
     sandbox_id: sandboxId,
+    keep_variables: settings.keepsVariables,
     labels: { ...settings.labels },
     created_at: new Date(createdAtMs).toISOString(),
     running_processes: processes.running.length,

@@ -25,6 +25,8 @@ export interface RunnerJob {
    * settings of its interpreter; the program can import from them as ever. Default: none.
    */
   readonly untrusted?: readonly string[] | undefined;
+  /** Marks the end of a call in the streams of an interpreter that goes on after it; default: the program's end is the call's. */
+  readonly token?: string | undefined;
   /** Whether all that is in `folder` is removed first. Default false. */
   readonly empties?: boolean | undefined;
 }
@@ -59,6 +61,7 @@ export function encodeJob(job: RunnerJob): readonly Uint8Array[] {
       working_directory: job.workingDirectory ?? "",
       untrusted: job.untrusted ?? [],
       empties: job.empties === true ? 1 : 0,
+      ...(job.token === undefined ? {} : { token: job.token }),
       files: sizes(job.files),
       compiled: sizes(compiled),
     }),

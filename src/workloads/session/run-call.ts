@@ -1,3 +1,4 @@
+import { createId } from "../../base/id.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { NetworkGrant } from "../../egress/network-access.ts";
 import type { ContainerStats } from "../../engines/container-stats.ts";
@@ -13,8 +14,12 @@ import { explainProgram } from "../run/explain-program.ts";
 import type { RunIds } from "../run/log-ending.ts";
 import { runResult, type RunResult } from "../run/program-result.ts";
 import { runProgram } from "../run/run-program.ts";
+import { noNetworkReport } from "../run/explain-network.ts";
 import { startNetworked } from "../run/start-networked.ts";
 import type { OpenRun } from "../../sandbox/run-record.ts";
+import type { InterpreterCall } from "./variables/kept-interpreter.ts";
+import type { Display } from "./variables/read-report.ts";
+import { startInterpreter } from "./variables/start-interpreter.ts";
 import type { SessionCall } from "./session-call.ts";
 import type { SessionSandbox } from "./session-sandbox.ts";
 
@@ -28,6 +33,8 @@ export interface RunCall {
   /** The code, compiled where its interpreter needs that. */
   readonly files: readonly RunnerFile[];
   readonly grant: NetworkGrant | null;
+  /** Whether it has the variables of the calls before. */
+  readonly keepsVariables: boolean;
   /** Variables of the program, its network's among them. */
   readonly environment: Readonly<Record<string, string>>;
   /** Of the sandbox, before the call. */
@@ -47,33 +54,52 @@ const writableFolders: readonly string[] = [workFolder, packagesFolder, temporar
 const survivedWarning =
   "Something that the program started may not have ended: the session's sandbox is replaced before the next call; its files are lost and its background processes end.";
 
+/** What became of the call, and what it shows. */
+export interface CallResult extends RunResult {
+  readonly displays: readonly Display[];
+}
+
 /** Runs one program in a live session and ends whatever it leaves running; where that fails the sandbox must be replaced. */
-export async function runCall(live: SessionSandbox, run: RunCall): Promise<RunResult> {
+export async function runCall(live: SessionSandbox, run: RunCall): Promise<CallResult> {
   const { call, toolchain, files, grant, redaction, signal } = run;
   const { sandbox } = live;
   const mainFile = checkMainFile(undefined, call.language);
   const kind = { toolchain, mainFile };
   let isClean = true;
+  const interpreter = run.keepsVariables ? await startInterpreter(live, run.environment, { signal }) : null;
+  const token = interpreter === null ? undefined : createId("call");
+  const kept = token === undefined ? undefined : interpreter?.call(token);
   const judged = await runProgram({
     ...run,
     sandbox,
     start: (redact) =>
-      startNetworked(live, {
-        network: call.network,
-        runner: (companion) =>
-          companion === undefined ? live.runner.take(kind, { signal }) : live.runner.start(kind, companion, { signal }),
-        toolchain,
-        grant,
-        onDenied: run.onDenied,
-        redact,
-        signal,
-      }),
-    job: jobOf(live, run, mainFile),
-    stdin: call.stdin,
+      kept === undefined
+        ? startNetworked(live, {
+            network: call.network,
+            runner: (companion) =>
+              companion === undefined
+                ? live.runner.take(kind, { signal })
+                : live.runner.start(kind, companion, { signal }),
+            toolchain,
+            grant,
+            onDenied: run.onDenied,
+            redact,
+            signal,
+          })
+        : Promise.resolve({
+            process: kept.process,
+            networkReport: () => Promise.resolve(noNetworkReport),
+            [Symbol.dispose]: () => undefined,
+          }),
+    job: { ...jobOf(live, run, mainFile), token },
+    stdin: kept === undefined ? call.stdin : noBytes(),
     timeoutMs: call.timeoutMs,
     // Whether anything is left is asked of the clean-up.
     end: async (process) => void (await sandbox.endProcessAlone(process)),
-    cleanUp: async (process) => void (isClean = await live.endLeftBehind(process)),
+    // What a call starts in an interpreter that goes on lives with that, as its variables do.
+    cleanUp: async (process) => {
+      if (interpreter === null || interpreter.isOver) isClean = await live.endLeftBehind(process);
+    },
     isLost: async () => isClean && (await live.check({})) === null,
   });
   const { end } = judged;
@@ -93,7 +119,18 @@ export async function runCall(live: SessionSandbox, run: RunCall): Promise<RunRe
   });
   const result = runResult(concluded, live.id, redaction);
   const warnings = [isClean ? [] : survivedWarning, grant?.warnings ?? [], result.warnings].flat();
-  return { ...result, warnings };
+  return { ...result, warnings, displays: shownBy(kept, redaction) };
+}
+
+function shownBy(kept: InterpreterCall | undefined, redaction: Redaction): readonly Display[] {
+  const displays = kept?.report()?.displays ?? [];
+  return displays.map((shown) =>
+    shown.encoding === "utf8" ? { ...shown, content: redaction.text(shown.content) } : shown,
+  );
+}
+
+async function* noBytes(): AsyncGenerator<Uint8Array> {
+  // The input of the interpreter is that of all calls.
 }
 
 function jobOf({ sandbox, profile }: SessionSandbox, { call, files, environment }: RunCall, main: string): RunnerJob {

@@ -88,7 +88,7 @@ async function runAs(
   };
   if ("syntaxError" in compiled) {
     const refused = refusedResult(syntaxFailure(compiled.syntaxError), warnings);
-    return { ...facts, ...refused, restarted: false, packages: [] };
+    return { ...facts, ...refused, restarted: false, packages: [], displays: [], variablesLost: null };
   }
   const grant = await untilCancelled(dependencies.network.grant(call.network, caller.principal), caller.signal);
   // Where nothing can be installed the program has what its image or the host has.
@@ -102,8 +102,11 @@ async function runAs(
     const record = (ids.record = live.sandbox.beginRun({ ...ids, ...call }));
     listener.onSandbox(live.id);
     session.secrets.add(call.secrets);
+    const keepsVariables = session.settings.keepsVariables && call.language === "python";
+    const hadLost = keepsVariables && session.hasVariables && live.interpreter?.isOver !== false;
     const result = await runCall(live, {
       ...dependencies,
+      keepsVariables,
       ...listener,
       ids,
       record,
@@ -116,9 +119,28 @@ async function runAs(
       before,
       signal,
     });
-    live.runner.prepare({ toolchain, mainFile: checkMainFile(undefined, call.language) });
-    const notes = [live.packages.warnings, live.profile.scratch.note ?? [], opened.warnings].flat();
+    const endsNow = keepsVariables && live.interpreter?.isOver !== false;
+    if (keepsVariables) session.hasVariables = !endsNow;
+    if (!keepsVariables || endsNow)
+      live.runner.prepare({ toolchain, mainFile: checkMainFile(undefined, call.language) });
+    const isFresh = session.settings.keepsVariables && !keepsVariables;
+    const variables = [hadLost ? goneBefore : [], endsNow ? goneNow : [], isFresh ? freshProgram : []].flat();
+    const notes = [live.packages.warnings, live.profile.scratch.note ?? [], opened.warnings, variables].flat();
     const packages = live.packages.resolved(needs.ecosystem, needs.wanted);
-    return { ...facts, ...result, restarted, packages, warnings: [...warnings, ...notes, ...result.warnings] };
+    const variablesLost = keepsVariables ? variables.length > 0 : null;
+    return {
+      ...facts,
+      ...result,
+      restarted,
+      packages,
+      variablesLost,
+      warnings: [...warnings, ...notes, ...result.warnings],
+    };
   });
 }
+
+const goneBefore =
+  "The variables of earlier calls are gone: their interpreter had ended. This call has begun without them, in a new one.";
+const freshProgram = "Variables last in Python alone: this program was a fresh one.";
+const goneNow =
+  "The interpreter has ended with this call, and all variables are gone: the next call begins without any.";

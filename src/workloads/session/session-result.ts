@@ -1,4 +1,5 @@
 import type { ProgramResult } from "../run/program-result.ts";
+import type { Display } from "./variables/read-report.ts";
 
 /** What became of one call of `run_code`. */
 export interface SessionResult extends ProgramResult {
@@ -7,4 +8,8 @@ export interface SessionResult extends ProgramResult {
   readonly restarted: boolean;
   /** The packages of this call in the versions that it had. */
   readonly packages: readonly string[];
+  /** What the call shows beside its output. */
+  readonly displays: readonly Display[];
+  /** Whether variables of earlier calls, or its own, are gone; null in a session that keeps none. */
+  readonly variablesLost: boolean | null;
 }

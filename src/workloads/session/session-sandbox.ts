@@ -8,6 +8,7 @@ import type { Sandbox } from "../../sandbox/sandbox.ts";
 import { SharedNetwork } from "../../sandbox/network/shared-network.ts";
 import type { WatchedScratch } from "../run/disk/watched-scratch.ts";
 import { WaitingRunner } from "../program/waiting-runner.ts";
+import type { KeptInterpreter } from "./variables/kept-interpreter.ts";
 import type { SandboxPackages } from "./packages/sandbox-packages.ts";
 
 export interface SessionSandboxParts {
@@ -29,6 +30,8 @@ export class SessionSandbox {
   readonly #scratch: WatchedScratch | null;
   readonly sharedNetwork: SharedNetwork = new SharedNetwork();
   readonly runner: WaitingRunner;
+  /** The interpreter that keeps variables from call to call; null: there is none yet, or none is wanted. */
+  interpreter: KeptInterpreter | null = null;
   #isUnusable = false;
 
   constructor({ sandbox, profile, packages, scratch }: SessionSandboxParts) {
@@ -77,6 +80,13 @@ export class SessionSandbox {
     const isClean = (await this.sandbox.endLeftBehind(process)) === "clean";
     if (!isClean) this.markUnusable();
     return isClean;
+  }
+
+  /** Ends the interpreter that keeps variables, which are gone. */
+  async endInterpreter(): Promise<void> {
+    const { interpreter } = this;
+    this.interpreter = null;
+    if (interpreter !== null && !(await interpreter.end())) await this.endLeftBehind(interpreter.process);
   }
 
   async remove(): Promise<void> {

@@ -64,6 +64,8 @@ export class Session {
   #archive: WorkArchive | null = null;
   #hadSandbox = false;
   #packages = noPackages;
+  /** Whether calls have left variables behind that the next one expects. */
+  hasVariables = false;
   /** Its files could not be saved, so it cannot be stopped before its next call has changed them. */
   #isUnsavable = false;
 
@@ -252,6 +254,7 @@ export class Session {
   async #putAside(live: SessionSandbox, signal: AbortSignal | undefined): Promise<void> {
     await Promise.allSettled(this.processes.running.map((process) => process.stop({ isLost: true })));
     await live.runner.dismiss();
+    await live.endInterpreter();
     const sizeBytes = live.profile.scratch.places.find(({ path }) => path === workFolder)?.sizeBytes ?? 0;
     this.#archive = await saveWork(live.sandbox, this.#parts.archives, {
       sizeBytes,

@@ -184,6 +184,17 @@ export interface SessionRunResult {
   readonly restarted: boolean;
   /** The packages of this call in the versions that it had, from the cache or freshly installed. */
   readonly packagesInstalled: readonly string[];
+  /** With keepVariables: the value of the last expression, what `display` was given, and open plots. */
+  readonly displays?:
+    | readonly {
+        /** text/plain, text/html, text/markdown, image/svg+xml, image/png or image/jpeg. */
+        readonly mediaType: string;
+        readonly encoding: "utf8" | "base64";
+        readonly content: string;
+      }[]
+    | undefined;
+  /** With keepVariables: whether variables of earlier calls, or of this one, are gone; a warning says why. */
+  readonly variablesLost?: boolean | undefined;
   /** The one verdict. */
   readonly outcome:
     | "completed"
@@ -288,6 +299,8 @@ export interface SessionDetails {
   readonly minIsolation: "preload" | "namespaces" | "container" | "vm";
   /** The sandbox it lives in now; null while it has none. */
   readonly sandboxId: string | null;
+  /** Whether variables of Python last from call to call. */
+  readonly keepVariables: boolean;
   readonly labels: Readonly<Record<string, string>>;
   /** RFC 3339. */
   readonly createdAt: string;
@@ -307,6 +320,8 @@ export interface SessionRow {
   readonly minIsolation: "preload" | "namespaces" | "container" | "vm";
   /** The sandbox it lives in now; null while it has none. */
   readonly sandboxId: string | null;
+  /** Whether variables of Python last from call to call. */
+  readonly keepVariables: boolean;
   readonly labels: Readonly<Record<string, string>>;
   /** RFC 3339. */
   readonly createdAt: string;

@@ -1,7 +1,7 @@
 import { isForAgents } from "../schemas/agent-fields.ts";
 
 /** Said only where they hold. */
-const whereTrue: ReadonlySet<string> = new Set(["truncated", "read_only"]);
+const whereTrue: ReadonlySet<string> = new Set(["truncated", "read_only", "variables_lost"]);
 /** Said only where there is something. */
 const whereFilled: ReadonlySet<string> = new Set([
   "stdout",
@@ -13,6 +13,7 @@ const whereFilled: ReadonlySet<string> = new Set([
   "alerts",
   "tooling_files",
   "packages_installed",
+  "displays",
 ]);
 
 /** Of scratch in memory a program needs to know only when it goes wrong. */

@@ -48,6 +48,7 @@ const words: Readonly<Record<string, string>> = {
   artifacts: 'Result files to return: ["*.png"].',
   secrets: "Given as environment variables, by name.",
   min_isolation: "Refuse engines that seal less.",
+  keep_variables: "",
   session_id: "Default: this connection's.",
   process_id: "From start_process.",
   env_id: "From create_environment.",

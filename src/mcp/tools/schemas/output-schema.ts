@@ -14,6 +14,8 @@ const whileRunning: Readonly<Record<string, JsonSchema>> = {
 const seldom: ReadonlySet<string> = new Set([
   "oci_runtime",
   "alerts",
+  "displays",
+  "variables_lost",
   "warnings",
   "restarted",
   "tooling_files",

@@ -1,0 +1,114 @@
+import { Writable } from "node:stream";
+import { settlesWithin } from "../../../base/abort.ts";
+import type { OutputChunk, Process, ProcessExit } from "../../../engines/engine.ts";
+import { MarkFinder, markOf } from "./mark-finder.ts";
+import { readReport, type CallReport } from "./read-report.ts";
+
+/** How long an interpreter whose input has ended may take to end. */
+const dismissMs = 5_000;
+
+/** One call, as a process that has its part of the interpreter's streams. */
+export interface InterpreterCall {
+  readonly process: Process;
+  /** Null until it has ended by itself. */
+  report(): CallReport | null;
+}
+
+/**
+ * An interpreter that lives from call to call. Its calls run one after another; whatever ends one of them by force ends it,
+ * and its variables with it. What it says of a call is the program's word: it decides about that program's own result only.
+ */
+export class KeptInterpreter {
+  readonly #process: Process;
+  readonly #chunks: AsyncIterator<OutputChunk>;
+  /** What came behind the end of a call: of threads that go on. */
+  readonly #early: OutputChunk[] = [];
+  #isOver = false;
+
+  constructor(process: Process) {
+    this.#process = process;
+    this.#chunks = process.output[Symbol.asyncIterator]();
+    const over = (): void => void (this.#isOver = true);
+    process.exit.then(over, over);
+  }
+
+  /** Whether it has ended, and its variables are gone. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** The call whose job has the token; its standard input takes that job. */
+  call(token: string): InterpreterCall {
+    let report: CallReport | null = null;
+    const { promise, resolve } = Promise.withResolvers<ProcessExit>();
+    const process = this.#process;
+    return {
+      report: () => report,
+      process: {
+        stdin: new Writable({
+          // The interpreter's own input stays open for the next call.
+          write: (chunk: Uint8Array, _, done) => void process.stdin.write(chunk, () => done()),
+        }),
+        output: this.#outputOf(token, (ended) => {
+          report = ended;
+          resolve({ exitCode: ended.exitCode });
+        }),
+        exit: Promise.race([promise, process.exit]),
+        kill: async (signal) => {
+          this.#isOver = true;
+          await process.kill(signal);
+        },
+        ...(process.isGone === undefined ? {} : { isGone: () => process.isGone?.() ?? Promise.resolve(true) }),
+      },
+    };
+  }
+
+  /** Lets it end between two calls; resolves to whether it has. */
+  async end(): Promise<boolean> {
+    this.#isOver = true;
+    this.#process.stdin.end();
+    return settlesWithin(this.#process.exit, dismissMs);
+  }
+
+  /** Ends it with all that it started. */
+  get process(): Process {
+    return this.#process;
+  }
+
+  async *#outputOf(token: string, onEnd: (report: CallReport) => void): AsyncGenerator<OutputChunk> {
+    const mark = markOf(token);
+    const finders = { stdout: new MarkFinder(mark), stderr: new MarkFinder(mark) };
+    const early = this.#early.splice(0);
+    let behind = Buffer.alloc(0);
+    let report: CallReport | null = null;
+    while (report === null || !finders.stderr.isFound) {
+      const chunk = early.shift() ?? (await this.#next());
+      if (chunk === undefined) {
+        for (const stream of ["stdout", "stderr"] as const) yield { stream, bytes: finders[stream].rest() };
+        return;
+      }
+      const taken = finders[chunk.stream].take(chunk.bytes);
+      if (taken.before.length > 0) yield { stream: chunk.stream, bytes: taken.before };
+      if (chunk.stream === "stderr") this.#keepEarly("stderr", taken.behind);
+      else if (report === null && finders.stdout.isFound) {
+        behind = Buffer.concat([behind, taken.behind]);
+        const read = readReport(behind);
+        if (read === false) await this.#process.kill("SIGKILL");
+        else if (read !== null) {
+          ({ report } = read);
+          this.#keepEarly("stdout", read.behind);
+        }
+      } else this.#keepEarly("stdout", taken.behind);
+    }
+    onEnd(report);
+  }
+
+  async #next(): Promise<OutputChunk | undefined> {
+    const next = await this.#chunks.next();
+    return next.done === true ? undefined : next.value;
+  }
+
+  #keepEarly(stream: OutputChunk["stream"], bytes: Buffer): void {
+    if (bytes.length > 0) this.#early.push({ stream, bytes });
+  }
+}

@@ -1,0 +1,62 @@
+import { z } from "zod";
+import { mebibyte } from "../../../base/bytes.ts";
+
+/** What a call shows beside its output: the value of its last expression, plots, and what it was told to display. */
+export interface Display {
+  readonly mediaType: string;
+  readonly encoding: "utf8" | "base64";
+  readonly content: string;
+}
+
+/** How a call ended. */
+export interface CallReport {
+  readonly exitCode: number;
+  readonly displays: readonly Display[];
+}
+
+/** Bytes of a report; its interpreter keeps below that. */
+export const maxReportBytes: number = 16 * mebibyte;
+/** Digits of its length, with the end of the line. */
+const maxLengthDigits = 10;
+
+const report = z.strictObject({
+  exit_code: z.int().min(0).max(255),
+  displays: z
+    .array(
+      z.strictObject({
+        media_type: z.enum(["text/plain", "text/html", "text/markdown", "image/svg+xml", "image/png", "image/jpeg"]),
+        encoding: z.enum(["utf8", "base64"]),
+        content: z.string(),
+      }),
+    )
+    .max(200),
+});
+
+/**
+ * The report at the beginning of the bytes, and what comes behind it; null while more is to come, `false` for what can be none.
+ * What the program's interpreter says is the program's: it is believed to be of this form, and no more.
+ */
+export function readReport(bytes: Buffer): { readonly report: CallReport; readonly behind: Buffer } | null | false {
+  const lineEnd = bytes.indexOf(0x0a);
+  if (lineEnd === -1) return bytes.length < maxLengthDigits ? null : false;
+  const digits = bytes.subarray(0, lineEnd).toString("latin1");
+  const length = /^\d{1,9}$/.test(digits) ? Number(digits) : Number.POSITIVE_INFINITY;
+  if (length > maxReportBytes) return false;
+  const end = lineEnd + 1 + length;
+  if (bytes.length < end) return null;
+  const parsed = report.safeParse(jsonOf(bytes.subarray(lineEnd + 1, end).toString("utf8")));
+  if (!parsed.success) return false;
+  const { exit_code: exitCode, displays } = parsed.data;
+  return {
+    report: { exitCode, displays: displays.map(({ media_type: mediaType, ...rest }) => ({ mediaType, ...rest })) },
+    behind: bytes.subarray(end),
+  };
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
