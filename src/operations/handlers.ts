@@ -27,6 +27,7 @@ import { startPreviewHandler } from "./previews/start-preview-handler.ts";
 import { previewStatusHandler, stopPreviewHandler } from "./previews/previews-handler.ts";
 import { readTestReportHandler } from "./tests/read-test-report-handler.ts";
 import { runTestsHandler } from "./tests/run-tests-handler.ts";
+import { wrapServerHandler } from "./wrap/wrap-server-handler.ts";
 import type { Handler } from "./handling/handler.ts";
 
 /** What does each operation of the table; only the platform knows it. */
@@ -41,6 +42,7 @@ export const handlers: readonly Handler[] = [
   writeFileHandler,
   editFileHandler,
   executeCodeHandler,
+  wrapServerHandler,
   runTestsHandler,
   readTestReportHandler,
   startPreviewHandler,

@@ -30,6 +30,7 @@ import { listAlertsContract } from "./metrics/list-alerts-contract.ts";
 import { sandboxStatsContract } from "./metrics/sandbox-stats-contract.ts";
 import { checkMountContract, listMountsContract } from "./mounts/mounts-contract.ts";
 import { doctorContract } from "./doctor/doctor-contract.ts";
+import { wrapServerContract } from "./wrap/wrap-server-contract.ts";
 import type { OperationContract } from "./contract/operation-contract.ts";
 
 /** Everything that can be asked for, in the order in which it is listed. */
@@ -44,6 +45,7 @@ export const operationTable: readonly OperationContract[] = [
   writeFileContract,
   editFileContract,
   executeCodeContract,
+  wrapServerContract,
   runTestsContract,
   readTestReportContract,
   startPreviewContract,

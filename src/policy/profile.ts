@@ -26,6 +26,8 @@ export interface ExecuteProfileOptions {
   readonly image: string;
   readonly ociRuntime?: string | undefined;
   readonly limits: Limits;
+  /** `uid:gid` of its programs; default `programUser`. */
+  readonly processUser?: string | undefined;
   readonly scratchStorage: ScratchStorage;
   readonly minIsolation: Isolation;
   readonly network: NetworkPolicy;
@@ -62,7 +64,7 @@ export function executeProfile(options: ExecuteProfileOptions): Profile {
       ...given,
       ...Object.fromEntries(paths),
     },
-    processUser: programUser,
+    processUser: options.processUser ?? programUser,
     workingDirectory: workFolder,
     network,
     minIsolation,

@@ -5,6 +5,7 @@ import { accessTokenFile, openAccessToken } from "../../config/secrets/access-to
 import { parseDuration } from "../../base/duration.ts";
 import { exitCodes } from "../exit-code.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
+import { addMcpWrapCommand } from "../wrap/wrap-command.ts";
 import { addMcpInstallCommand } from "./mcp-install-command.ts";
 
 /** The principal of everybody who reaches this process without a key: its user. */
@@ -84,6 +85,7 @@ export function addMcpCommand(program: Command, io: CommandIo, setExitCode: SetE
       setExitCode(left.length === 0 ? 0 : exitCodes.leftBehind);
     });
   addMcpInstallCommand(mcp, io, setExitCode);
+  addMcpWrapCommand(mcp, io, setExitCode);
 }
 
 function parseAddress(text: string): { readonly host: string; readonly port: number } {

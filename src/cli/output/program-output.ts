@@ -16,10 +16,14 @@ export class ProgramOutput {
 
   /** Resolves when the stream wants more, or takes nothing any more. */
   async write(bytes: Uint8Array): Promise<void> {
-    if (this.#target.destroyed) return;
-    const wantsMore = this.#target.isTTY
+    if (!this.offer(bytes)) await untilWritable(this.#target);
+  }
+
+  /** The same at once; whether the stream wants more. */
+  offer(bytes: Uint8Array): boolean {
+    if (this.#target.destroyed) return true;
+    return this.#target.isTTY
       ? this.#target.write(escapeControls(this.#decoder.decode(bytes, { stream: true })))
       : this.#target.write(bytes);
-    if (!wantsMore) await untilWritable(this.#target);
   }
 }

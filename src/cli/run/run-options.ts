@@ -111,7 +111,7 @@ function parsePackages(text: string): readonly string[] | "auto" {
 }
 
 /** A comma within a package's own versions or extras, as in `requests[socks]>=2,<3`, parts nothing. */
-function splitPackages(text: string): readonly string[] {
+export function splitPackages(text: string): readonly string[] {
   return text.split(/,(?=\s*[@A-Za-z0-9])(?![^[]*\])/).map((spec) => spec.trim());
 }
 

@@ -11,6 +11,7 @@ import { agentImageFor } from "../../workloads/agent/image/agent-image.ts";
 import { isAgentName } from "../../workloads/agent/commands/agent-table.ts";
 import type { AgentFolderPaths } from "../../workloads/agent/folders/agent-folders.ts";
 import type { AgentSpec } from "../../workloads/agent/run/agent-spec.ts";
+import type { WantedMount } from "../mounts/open-mounts.ts";
 import type { OperationCall } from "../contract/operation-call.ts";
 import type { RequestOf } from "../contract/operation-contract.ts";
 import { explicitDemands } from "../handling/explicit-demands.ts";
@@ -69,6 +70,14 @@ export function agentSpecOf(platform: PlatformParts, request: Request, call: Ope
     memory: agents.memory,
     additionalMounts: group?.additionalMounts ?? [],
   };
+}
+
+/** The `additionalMounts` of its group. */
+export function additionalOf({ group, additionalMounts }: CheckedAgent): readonly WantedMount[] {
+  return additionalMounts.map((mount, index) => ({
+    ...mount,
+    shownAs: `agents.groups.${group.name}.containerConfig.additionalMounts.${index}`,
+  }));
 }
 
 function ownTimeout(group: AgentGroupConfig | null): number | undefined {

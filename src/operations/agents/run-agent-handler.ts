@@ -10,8 +10,8 @@ import { handle } from "../handling/handler.ts";
 import { callListener, imageProvider } from "../handling/call-events.ts";
 import type { PlatformParts } from "../handling/platform-parts.ts";
 import { resultAlertsSince } from "../handling/result-alerts.ts";
-import { agentSpecOf } from "./agent-spec.ts";
-import { openAdditional } from "./open-additional.ts";
+import { openMounts } from "../mounts/open-mounts.ts";
+import { additionalOf, agentSpecOf } from "./agent-spec.ts";
 import { runAgentContract, type RunAgentResponse } from "./run-agent-contract.ts";
 
 type Request = RequestOf<typeof runAgentContract>;
@@ -36,7 +36,7 @@ async function run(platform: PlatformParts, request: Request, call: OperationCal
       ...spec,
       mountPolicy: policy,
       openAdditional: async () => {
-        const { mounts, notices } = await openAdditional(platform, spec);
+        const { mounts, notices } = await openMounts(platform, additionalOf(spec), spec.group.isMain);
         told.push(...notices);
         return mounts;
       },

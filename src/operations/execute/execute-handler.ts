@@ -10,6 +10,7 @@ import { checkMainFile } from "../../policy/request/main-file.ts";
 import { parseNetwork } from "../../policy/network/network.ts";
 import { checkPackages, ecosystemOf } from "../../policy/package-specs.ts";
 import { execute } from "../../workloads/execute/execute.ts";
+import type { HostMount } from "../../workloads/run/folders/host-mount.ts";
 import type { ExecuteResult } from "../../workloads/execute/execute-result.ts";
 import type { ExecuteSpec } from "../../workloads/execute/execute-spec.ts";
 import type { ProgramSecret } from "../../sandbox/secrets/program-secret.ts";
@@ -30,21 +31,40 @@ import type { RequestOf } from "../contract/operation-contract.ts";
 type Request = RequestOf<typeof executeCodeContract>;
 
 /** `execute_code`: a program in a fresh sandbox that is removed right after. */
-export const executeCodeHandler = handle(executeCodeContract, run);
+export const executeCodeHandler = handle(executeCodeContract, (platform, request, call) =>
+  executeRequest(platform, request, { call }),
+);
 
-async function run(platform: PlatformParts, request: Request, call: OperationCall): Promise<ExecuteResponse> {
+/** An execution: the request, who asks, and what no request can name. */
+export interface ExecuteCircumstances {
+  readonly call: OperationCall;
+  /** Folders of this machine, through the mount gate; default: none. */
+  readonly mounts?: readonly HostMount[];
+  /** Its time where the request names none; default: the deployment's. */
+  readonly timeoutMs?: number;
+  /** What the result must tell beside its own warnings. */
+  readonly notices?: readonly string[];
+}
+
+/** Runs a program in a fresh sandbox. @throws INVALID_REQUEST, POLICY_DENIED, and what `execute` throws */
+export async function executeRequest(
+  platform: PlatformParts,
+  request: Request,
+  circumstances: ExecuteCircumstances,
+): Promise<ExecuteResponse> {
+  const { call } = circumstances;
   const { contextFiles, notices } = await readContextFiles(platform, request.context_files ?? []);
   const secrets = await readSecrets(platform, request.secrets ?? [], {
     principal: call.principal,
     kind: "execute",
     taken: Object.keys(request.environment ?? {}),
   });
-  const spec = specOf(platform, request, call, { contextFiles, secrets });
+  const spec = specOf(platform, request, circumstances, { contextFiles, secrets });
   const { engine, notes: engineNotes } = await platform.chooseEngine(request.engine, {
     minIsolation: spec.minIsolation,
     signal: call.signal,
   });
-  const notes = [...notices, ...engineNotes];
+  const notes = [...(circumstances.notices ?? []), ...notices, ...engineNotes];
   for (const note of notes) await call.onEvent?.({ type: "warning", message: note });
   const { mark } = platform.alertBook;
   const result = await execute(
@@ -61,6 +81,10 @@ async function run(platform: PlatformParts, request: Request, call: OperationCal
       findImports: platform.findImports,
       monotonicMs: platform.monotonicMs,
       openLargeScratch: platform.openLargeScratch,
+      platform: platform.host.platform,
+      executable: platform.host.executable,
+      setuidAlerts: platform.setuidAlerts,
+      now: platform.now,
     },
     call,
     callListener(call),
@@ -75,7 +99,7 @@ async function run(platform: PlatformParts, request: Request, call: OperationCal
 function specOf(
   platform: PlatformParts,
   request: Request,
-  call: OperationCall,
+  { call, mounts = [], timeoutMs }: ExecuteCircumstances,
   given: { readonly contextFiles: readonly ContextFile[]; readonly secrets: readonly ProgramSecret[] },
 ): ExecuteSpec {
   const { config } = platform;
@@ -84,6 +108,8 @@ function specOf(
   const mainFile = checkMainFile(request.filename, request.language);
   const runtime = checkRuntime(request.runtime, request.language);
   const image = request.image ?? config.images[runtime === "bun" ? "session" : request.language];
+  const limits = requestedLimits("execute", request, config);
+  const isTimed = request.timeout_seconds !== undefined || request.limits?.timeout_seconds !== undefined;
   return {
     sandboxId: call.sandboxId,
     labels: request.labels ?? {},
@@ -100,7 +126,8 @@ function specOf(
     artifacts: parseGlobs(request.artifacts ?? []),
     packages:
       request.packages === "auto" ? "auto" : checkPackages(request.packages ?? [], ecosystemOf(request.language)),
-    limits: requestedLimits("execute", request, config),
+    mounts,
+    limits: isTimed || timeoutMs === undefined ? limits : { ...limits, timeoutMs },
     isDiskNamed: isDiskNamed("execute", request, config.explicitSettings),
     network,
     image: checkImageReference(image),

@@ -6,6 +6,7 @@ import type { JavaScriptRuntime, Language } from "../../policy/language.ts";
 import type { Limits } from "../../policy/limits/limits.ts";
 import type { NetworkPolicy } from "../../policy/network/network.ts";
 import type { ProgramSecret } from "../../sandbox/secrets/program-secret.ts";
+import type { HostMount } from "../run/folders/host-mount.ts";
 
 /** A checked one-shot execution (SPEC EX1); every value is within the policy already. */
 export interface ExecuteSpec {
@@ -20,6 +21,8 @@ export interface ExecuteSpec {
   /** Name of the code's file beside the context files. */
   readonly mainFile: string;
   readonly contextFiles: readonly CheckedContextFile[];
+  /** Folders and files of this machine, held open; its programs then run as the owner of the first. */
+  readonly mounts: readonly HostMount[];
   /** Variables of the request, and those of the host that the deployment lets through (SPEC EN1). */
   readonly environment: Readonly<Record<string, string>>;
   readonly hostEnvironment: Readonly<Record<string, string>>;

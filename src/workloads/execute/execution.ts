@@ -1,4 +1,3 @@
-import type { Logger } from "../../base/logger.ts";
 import type { Engine, PullProgress } from "../../engines/engine.ts";
 import type { Packages } from "../../packages/packages.ts";
 import type { Denial } from "../../policy/network/denial.ts";
@@ -6,24 +5,22 @@ import type { Caller, Sandboxes } from "../../sandbox/sandboxes.ts";
 import type { CompileTypeScript } from "../program/compile/typescript-compiler.ts";
 import type { FindImports } from "../program/find-imports.ts";
 import type { OpenLargeScratch } from "../run/disk/open-large-scratch.ts";
+import type { GuardedFolders } from "../run/folders/guard-folders.ts";
 import type { GrantNetwork } from "../run/start-program.ts";
 import type { ExecuteSpec } from "./execute-spec.ts";
 
-export interface ExecuteDependencies {
+export interface ExecuteDependencies extends Omit<GuardedFolders, "mounts" | "diskBytes" | "words"> {
   readonly packages: Pick<Packages, "provide">;
   readonly findImports: FindImports;
   readonly engine: Engine;
   /** Has the engine's image pulled or built where it is missing. */
   readonly provideImage: (image: string, imageDemanded: boolean) => Promise<void>;
   readonly sandboxes: Sandboxes;
-  readonly logger: Logger;
   /** Cap of each output stream in bytes (SPEC OU3). */
   readonly maxOutputBytes: number;
   readonly compileTypeScript: CompileTypeScript;
   readonly network: GrantNetwork;
   readonly openLargeScratch: OpenLargeScratch;
-  /** Milliseconds of a clock that never goes back. */
-  readonly monotonicMs: () => number;
 }
 
 /** What an execution tells while it goes on. */

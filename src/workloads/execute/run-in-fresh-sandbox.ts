@@ -24,6 +24,7 @@ import { startProgram } from "../run/start-program.ts";
 import { collectArtifacts, type Artifact } from "./artifacts.ts";
 import type { Execution } from "./execution.ts";
 import type { ExecuteSpec } from "./execute-spec.ts";
+import { openFolders, type MountedFolders } from "./mounted-folders.ts";
 import { redactArtifact } from "./redact-artifact.ts";
 
 /** What a program needs beside its sandbox, all of it there. */
@@ -38,6 +39,12 @@ export interface ReadyProgram {
 
 /** What came of a program, and the files that it left. */
 type FreshRunResult = RunResult & { readonly artifacts: readonly Artifact[] };
+
+/** What of this machine's disk it has. */
+interface Places {
+  readonly scratch: WatchedScratch | null;
+  readonly folders: MountedFolders | null;
+}
 
 /** Time beyond the program's own that a sandbox may need before any sweep may take it: starting, artifacts, removal. */
 const lifetimeMarginMs = 300_000;
@@ -59,16 +66,18 @@ export async function runInFreshSandbox(
 
 async function runWithScratch(
   ids: RunIds,
-  { spec, dependencies, caller, listener }: Execution,
-  ready: ReadyProgram & { readonly scratch: WatchedScratch | null },
+  execution: Execution,
+  ready: ReadyProgram & Pick<Places, "scratch">,
 ): Promise<FreshRunResult> {
+  const { spec, dependencies, caller, listener } = execution;
   const { engine, sandboxes, logger } = dependencies;
   const { signal } = caller;
   const { toolchain, files, packages, grant, scratch } = ready;
-  const profile = profileOf(spec, ready);
+  await using folders = await openFolders(execution, ready.capabilities);
+  const profile = profileOf(spec, { ...ready, folders });
   const redaction = new Redaction(spec.secrets);
   const plan = planOf(profile, spec.limits.timeoutMs + lifetimeMarginMs);
-  const mounts = [packages?.mount ?? [], scratch?.mounts ?? []].flat();
+  const mounts = [packages?.mount ?? [], scratch?.mounts ?? [], folders?.mounts ?? []].flat();
   const own = { id: spec.sandboxId, labels: spec.labels };
   await using sandbox = await sandboxes.open(engine, { ...plan, mounts, ...own }, caller);
   scratch?.watch(sandbox);
@@ -76,6 +85,7 @@ async function runWithScratch(
   const { timeoutMs } = spec.limits;
   const record = (ids.record = sandbox.beginRun({ ...ids, timeoutMs, network: spec.network }));
   listener.onSandbox(sandbox.id);
+  await folders?.guard.begin(sandbox, { engine, sandboxes });
   const folder = sandbox.folderOf(profile.workingDirectory);
   const runner = await runnerSpec(spec, { sandbox, profile, toolchain });
   const run = await runProgram({
@@ -109,25 +119,32 @@ async function runWithScratch(
     ids,
     logger,
     explain: (judged) =>
-      (judged.outcome === "sandbox_lost" ? scratch?.error : null) ??
+      (judged.outcome === "sandbox_lost" ? (scratch?.error ?? folders?.guard.error) : null) ??
       explainProgram(judged, { ...spec, toolchain, files, folder }),
   });
   const result = runResult(concluded, sandbox.id, redaction);
   return {
     ...result,
     artifacts,
-    warnings: [packages?.warnings ?? [], profile.scratch.note ?? [], grant?.warnings ?? [], result.warnings].flat(),
+    warnings: [
+      packages?.warnings ?? [],
+      profile.scratch.note ?? [],
+      grant?.warnings ?? [],
+      folders?.warnings ?? [],
+      result.warnings,
+    ].flat(),
   };
 }
 
 function profileOf(
   spec: ExecuteSpec,
-  { toolchain, capabilities, packages, grant, scratch }: ReadyProgram & { readonly scratch: WatchedScratch | null },
+  { toolchain, capabilities, packages, grant, scratch, folders }: ReadyProgram & Places,
 ): Profile {
   const profile = executeProfile({
     image: spec.image,
     ociRuntime: spec.ociRuntime,
     limits: spec.limits,
+    processUser: folders?.processUser,
     scratchStorage: capabilities.scratch,
     minIsolation: spec.minIsolation,
     network: spec.network,

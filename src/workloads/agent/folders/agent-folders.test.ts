@@ -5,7 +5,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { blockedPatterns } from "../../../policy/mounts/blocked-pattern.ts";
 import type { MountPolicy } from "../../../policy/mounts/mount-policy.ts";
 import { openAgentFolders, type AgentGroup } from "./agent-folders.ts";
-import { agentMounts, assertMayBeMounted, mountSpecs } from "./agent-mounts.ts";
+import { mountSpecs } from "../../run/folders/host-mount.ts";
+import { agentMounts, assertMayBeMounted } from "./agent-mounts.ts";
 
 let folder = "";
 const at = (...names: string[]): string => path.join(folder, ...names);

@@ -1,23 +1,13 @@
-import type { MountSpec } from "../../../engines/container-spec.ts";
 import { decideMount } from "../../../policy/mounts/decide-mount.ts";
 import type { MountPolicy } from "../../../policy/mounts/mount-policy.ts";
 import { mountRefused } from "../../../policy/mounts/mount-refused.ts";
 import type { OpenPlace } from "../../../sandbox/mounts/open-place.ts";
+import type { HostMount } from "../../run/folders/host-mount.ts";
 import { agentPaths } from "../agent-container.ts";
 import type { AgentFolders } from "./agent-folders.ts";
 
-/** A folder or file of this machine that an agent gets. */
-export interface AgentMount {
-  readonly place: OpenPlace;
-  /** Absolute path inside. */
-  readonly target: string;
-  readonly readOnly: boolean;
-  /** The key of the configuration, or the folder of the group, for errors. */
-  readonly shownAs: string;
-}
-
 /** The mounts of a group's own folders, each in its one place (SPEC MO4); what is not there is left out. */
-export function agentMounts(folders: AgentFolders, group: string): readonly AgentMount[] {
+export function agentMounts(folders: AgentFolders, group: string): readonly HostMount[] {
   const rows: readonly [OpenPlace | null, string, boolean, string][] = [
     [folders.project, agentPaths.project, false, "agents.project"],
     [
@@ -42,7 +32,7 @@ export function agentMounts(folders: AgentFolders, group: string): readonly Agen
  * Glovebox's own files. Which folders are used at all is the operator's choice here, and no client's.
  * @throws POLICY_DENIED naming the key or the folder, and the rule
  */
-export function assertMayBeMounted(policy: MountPolicy, { place, readOnly, shownAs }: AgentMount): void {
+export function assertMayBeMounted(policy: MountPolicy, { place, readOnly, shownAs }: HostMount): void {
   const { realPath, kind } = place;
   const root = { path: realPath, source: "project_roots", listedAs: shownAs, description: null } as const;
   const verdict = decideMount(
@@ -56,16 +46,4 @@ export function assertMayBeMounted(policy: MountPolicy, { place, readOnly, shown
     },
   );
   if (!verdict.allowed) throw mountRefused(verdict, shownAs, shownAs);
-}
-
-/** As an engine is given them; each is compared with the place that is open. */
-export function mountSpecs(mounts: readonly AgentMount[]): Promise<readonly MountSpec[]> {
-  return Promise.all(
-    mounts.map(async ({ place, target, readOnly }) => ({
-      source: place.realPath,
-      target,
-      readOnly,
-      identity: await place.identify(),
-    })),
-  );
 }

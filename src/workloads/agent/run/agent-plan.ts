@@ -5,9 +5,7 @@ import { GloveboxError } from "../../../errors/glovebox-error.ts";
 import { divideScratch, watchedScratch, workFolder } from "../../../policy/scratch.ts";
 import type { PlaceOwner } from "../../../sandbox/mounts/open-place.ts";
 import type { SandboxPlan } from "../../../sandbox/sandbox-plan.ts";
-import { canClearSetuidBits } from "../../../sandbox/setuid/clear-setuid-bits.ts";
 import { agentPaths } from "../agent-container.ts";
-import type { AgentMount } from "../folders/agent-mounts.ts";
 import type { AgentSpec } from "./agent-spec.ts";
 
 /** Time beyond the agent's own before any sweep may take its sandbox: starting and removal. */
@@ -73,23 +71,4 @@ export function assertCanHoldAgents(capabilities: Capabilities, engine: EngineNa
     suggestion: "Choose an engine with containers on this machine (`glovebox doctor` lists them).",
     context: { engine, missing },
   });
-}
-
-/**
- * Setuid bits in folders of this machine would be the host's: where no filter refuses them a watch takes them.
- * @throws UNSUPPORTED where nothing can
- */
-export function setuidWarnings(
-  mounts: readonly AgentMount[],
-  { capabilities, engine }: { readonly capabilities: Capabilities; readonly engine: EngineName },
-): readonly string[] {
-  const { setuidRefusal } = capabilities;
-  if (setuidRefusal === "yes" || mounts.every(({ readOnly }) => readOnly)) return [];
-  if (setuidRefusal === "no" || mounts.some(({ place }) => !canClearSetuidBits(place))) {
-    throw new GloveboxError("UNSUPPORTED", `Engine ${engine} cannot keep setuid files out of a group's folders here.`, {
-      suggestion: "Leave oci_runtime out, or choose another engine.",
-      context: { engine, missing: "setuidRefusal" },
-    });
-  }
-  return [`no setuid files in the group's folders: met by ${setuidRefusal.substitute} on engine ${engine}.`];
 }

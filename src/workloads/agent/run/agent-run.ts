@@ -8,14 +8,14 @@ import type { DiskScratch } from "../../../sandbox/scratch/disk-scratch.ts";
 import type { RunIds } from "../../run/log-ending.ts";
 import type { GrantNetwork } from "../../run/start-program.ts";
 import type { AgentFolders } from "../folders/agent-folders.ts";
-import type { AgentMount } from "../folders/agent-mounts.ts";
+import type { HostMount } from "../../run/folders/host-mount.ts";
 import type { FindMemory } from "../memory/find-memory.ts";
 import type { AgentSpec } from "./agent-spec.ts";
 import type { AgentTurns } from "./agent-turns.ts";
-import type { GuardedFolders } from "./guard-folders.ts";
 import type { ToolingListener } from "./owner-tooling.ts";
+import type { GuardedFolders } from "../../run/folders/guard-folders.ts";
 
-export interface AgentDependencies extends Omit<GuardedFolders, "mounts" | "diskBytes"> {
+export interface AgentDependencies extends Omit<GuardedFolders, "mounts" | "diskBytes" | "words"> {
   readonly engine: Engine;
   readonly sandboxes: Sandboxes;
   readonly diskScratch: DiskScratch;
@@ -55,7 +55,7 @@ export interface AgentRun {
 export interface ReadyAgent {
   readonly capabilities: Capabilities;
   readonly folders: AgentFolders;
-  readonly mounts: readonly AgentMount[];
+  readonly mounts: readonly HostMount[];
   /** Null: no network. */
   readonly grant: NetworkGrant | null;
   readonly memoryContext: string | null;

@@ -6,7 +6,7 @@ import type { ToolingFilesMode } from "../../../policy/tooling/tooling-files.ts"
 import type { NetworkPolicy } from "../../../policy/network/network.ts";
 import type { AgentCommand } from "../agent-protocol.ts";
 import type { AgentFolderPaths, AgentGroup } from "../folders/agent-folders.ts";
-import type { AgentMount } from "../folders/agent-mounts.ts";
+import type { HostMount } from "../../run/folders/host-mount.ts";
 
 /** A checked run of an agent (SPEC AG1); every value is within the policy already. */
 export interface AgentSpec {
@@ -29,7 +29,7 @@ export interface AgentSpec {
   readonly explicitDemands: readonly Demand[];
   readonly paths: AgentFolderPaths;
   /** Opens what the group's configuration mounts beside its own folders; the run closes it. */
-  readonly openAdditional: () => Promise<readonly AgentMount[]>;
+  readonly openAdditional: () => Promise<readonly HostMount[]>;
   readonly mountPolicy: MountPolicy;
   /** What happens to files that tools of the folders' owner run: the deployment's choice. */
   readonly toolingFiles: ToolingFilesMode;

@@ -8,7 +8,7 @@ import { lockTooling } from "../../../sandbox/tooling/lock-tooling.ts";
 import { lookAtTooling, type ToolingLook } from "../../../sandbox/tooling/look-at-tooling.ts";
 import type { ToolingReport } from "../../run/explain-tooling.ts";
 import { agentPaths } from "../agent-container.ts";
-import type { AgentMount } from "../folders/agent-mounts.ts";
+import type { HostMount } from "../../run/folders/host-mount.ts";
 
 /** Is told of changes by a sandbox, and once of the end of one that had any. */
 export interface ToolingListener {
@@ -17,7 +17,7 @@ export interface ToolingListener {
 }
 
 export interface OwnerToolingOptions {
-  readonly mounts: readonly AgentMount[];
+  readonly mounts: readonly HostMount[];
   readonly platform: NodeJS.Platform;
   readonly toolingFiles: ToolingFilesMode;
   /** Paths in each folder that count beside those of the table. */
@@ -28,7 +28,7 @@ export interface OwnerToolingOptions {
 }
 
 interface Looked {
-  readonly mount: AgentMount;
+  readonly mount: HostMount;
   readonly before: ToolingLook | null;
 }
 
@@ -41,7 +41,7 @@ const agentsOwn: ReadonlySet<string> = new Set([agentPaths.state, agentPaths.ipc
  */
 export class OwnerTooling implements AsyncDisposable {
   readonly #options: OwnerToolingOptions;
-  readonly #written: readonly AgentMount[];
+  readonly #written: readonly HostMount[];
   readonly #looked: readonly Looked[];
   #sandbox: string | null = null;
   #report: Promise<ToolingReport> | null = null;
@@ -56,7 +56,7 @@ export class OwnerTooling implements AsyncDisposable {
     return new OwnerTooling(options, written, looked);
   }
 
-  private constructor(options: OwnerToolingOptions, written: readonly AgentMount[], looked: readonly Looked[]) {
+  private constructor(options: OwnerToolingOptions, written: readonly HostMount[], looked: readonly Looked[]) {
     this.#options = options;
     this.#written = written;
     this.#looked = looked;
@@ -113,6 +113,6 @@ export class OwnerTooling implements AsyncDisposable {
   }
 }
 
-function look({ place }: AgentMount, { platform, toolingPaths }: OwnerToolingOptions): Promise<ToolingLook | null> {
+function look({ place }: HostMount, { platform, toolingPaths }: OwnerToolingOptions): Promise<ToolingLook | null> {
   return lookAtTooling({ place, platform, morePaths: toolingPaths });
 }

@@ -12,10 +12,10 @@ import { toolingWarnings } from "../../run/explain-tooling.ts";
 import { agentPaths } from "../agent-container.ts";
 import { secretAgentVariables } from "../../../policy/agents/agent-variables.ts";
 import { makeEnvironmentFolder } from "../environment/environment-folder.ts";
-import { mountSpecs } from "../folders/agent-mounts.ts";
-import { agentPlan, setuidWarnings } from "./agent-plan.ts";
+import { mountSpecs, setuidWarnings, type FolderWords } from "../../run/folders/host-mount.ts";
+import { agentPlan } from "./agent-plan.ts";
 import { readAnswer, type AgentResult } from "./agent-result.ts";
-import { FolderGuard } from "./guard-folders.ts";
+import { FolderGuard } from "../../run/folders/guard-folders.ts";
 import type { AgentRun, ReadyAgent } from "./agent-run.ts";
 import { OwnerTooling } from "./owner-tooling.ts";
 import { pruneLogs } from "./prune-logs.ts";
@@ -30,6 +30,8 @@ const words: RunWords = {
   },
   outOfMemory: (limit) => `The agent ran out of its ${limit} of memory.`,
 };
+
+const folderWords: FolderWords = { subject: "agent", folders: "the group's folders" };
 
 /** Opens a container, runs the agent in it, reads its answer and removes it. @throws as `runContainerAgent` */
 export async function runInContainer(run: AgentRun, ready: ReadyAgent): Promise<AgentResult> {
@@ -97,7 +99,7 @@ async function openAndWork(
   const { diskBytes, timeoutMs } = spec.limits;
   const redaction = new Redaction(secretAgentVariables(spec.variables));
   const specs = await mountSpecs(mounts);
-  const setuid = setuidWarnings(mounts, { capabilities, engine: engine.name });
+  const setuid = setuidWarnings(mounts, { capabilities, engine: engine.name, words: folderWords });
   await using scratch = diskScratch.serves(capabilities)
     ? await WatchedScratch.open({ ...dependencies, diskBytes })
     : null;
@@ -114,7 +116,7 @@ async function openAndWork(
     user: folders.workspace.owner,
     programEnvironment: environment,
   });
-  await using guard = await FolderGuard.open({ ...dependencies, mounts, diskBytes });
+  await using guard = await FolderGuard.open({ ...dependencies, mounts, diskBytes, words: folderWords });
   await using sandbox = await sandboxes.open(engine, plan, caller);
   ids.sandbox = sandbox.id;
   const record = (ids.record = sandbox.beginRun({ ...ids, timeoutMs, network: spec.network }));

@@ -8,14 +8,15 @@ import type { Sandbox } from "../../../sandbox/sandbox.ts";
 import type { Sandboxes } from "../../../sandbox/sandboxes.ts";
 import type { ClearedFiles } from "../../../sandbox/setuid/cleared-files.ts";
 import { SetuidWatch } from "../../../sandbox/setuid/setuid-watch.ts";
-import { watchDisk, type DiskExcess } from "../../run/disk/watch-disk.ts";
-import type { AgentMount } from "../folders/agent-mounts.ts";
+import { watchDisk, type DiskExcess } from "../disk/watch-disk.ts";
+import type { FolderWords, HostMount } from "./host-mount.ts";
 
-/** Files and folders that a group's folders may grow by in one run (SPEC LI1). */
+/** Files and folders that such folders may grow by in one run (SPEC LI1). */
 const maxFiles = 100_000;
 
 export interface GuardedFolders {
-  readonly mounts: readonly AgentMount[];
+  readonly words: FolderWords;
+  readonly mounts: readonly HostMount[];
   /** By which they may grow together. */
   readonly diskBytes: number;
   readonly logger: Logger;
@@ -27,10 +28,10 @@ export interface GuardedFolders {
   readonly now: () => number;
 }
 
-/** Folders of this machine that an agent writes to, and what becomes of its sandbox for them. */
+/** Folders of this machine that the program of a sandbox writes to, and what becomes of its sandbox for them. */
 export class FolderGuard implements AsyncDisposable {
   readonly #folders: GuardedFolders;
-  readonly #writable: readonly AgentMount[];
+  readonly #writable: readonly HostMount[];
   readonly #growth: readonly GrowthWatch[];
   readonly #ended = new AbortController();
   #setuid: readonly SetuidWatch[] = [];
@@ -77,7 +78,7 @@ export class FolderGuard implements AsyncDisposable {
     this.#sandbox = sandbox;
     if (!sandbox.mountsVerified) {
       for (const { place, shownAs } of this.#folders.mounts) {
-        if (!(await place.isStillThere())) throw wasReplaced(shownAs);
+        if (!(await place.isStillThere())) throw wasReplaced(shownAs, this.#folders.words);
         const { signal } = this.#ended;
         await assertNotNested({ ...at, source: place.realPath, except: sandbox.id, signal });
       }
@@ -90,12 +91,12 @@ export class FolderGuard implements AsyncDisposable {
       limitBytes: this.#folders.diskBytes,
       growth: { limits: { bytes: this.#folders.diskBytes, files: maxFiles }, look: (...asked) => this.#look(...asked) },
       watchRoot: () => {
-        throw new TypeError("An agent's root is read-only.");
+        throw new TypeError("Its root is read-only.");
       },
       isBusy: () => true,
       logger: this.#folders.logger,
       signal: this.#ended.signal,
-      onExceeded: (excess) => this.#end(tooMuch(excess), "folders passed their limit"),
+      onExceeded: (excess) => this.#end(tooMuch(excess, this.#folders.words), "folders passed their limit"),
     });
   }
 
@@ -110,14 +111,17 @@ export class FolderGuard implements AsyncDisposable {
     return all;
   }
 
-  #watchSetuid({ place, shownAs }: AgentMount, { id }: Sandbox): SetuidWatch {
+  #watchSetuid({ place, shownAs }: HostMount, { id }: Sandbox): SetuidWatch {
     return new SetuidWatch({
       place,
       isBusy: () => true,
       monotonicMs: this.#folders.monotonicMs,
       onCleared: (files) => this.#folders.setuidAlerts.cleared(id, files),
       onFailed: (reason) => {
-        this.#folders.logger.error({ sandbox: id, err: reason }, "setuid bits in a group's folder cannot be cleared");
+        this.#folders.logger.error(
+          { sandbox: id, err: reason },
+          "setuid bits in a folder of this machine cannot be cleared",
+        );
         this.#end(
           new GloveboxError("SANDBOX_LOST", `The sandbox was ended: setuid files in ${shownAs} could not be cleared.`),
           "setuid bits cannot be cleared",
@@ -130,7 +134,10 @@ export class FolderGuard implements AsyncDisposable {
     if (this.#ended.signal.aborted) return;
     this.#ended.abort();
     this.#error = ending;
-    this.#folders.logger.warn({ sandbox: this.#sandbox?.id, reason: ending.message }, `agent ended: ${why}`);
+    this.#folders.logger.warn(
+      { sandbox: this.#sandbox?.id, reason: ending.message },
+      `${this.#folders.words.subject} ended: ${why}`,
+    );
     this.#sandbox?.remove().catch(() => {
       // In the log already; the sandbox counts as removed, and a sweep tries again.
     });
@@ -144,18 +151,18 @@ export class FolderGuard implements AsyncDisposable {
   }
 }
 
-function wasReplaced(shownAs: string): GloveboxError {
+function wasReplaced(shownAs: string, { subject }: FolderWords): GloveboxError {
   return new GloveboxError("POLICY_DENIED", `${shownAs}: It was moved or replaced after it had been checked.`, {
-    suggestion: "Leave the folder in its place, and run the agent again.",
+    suggestion: `Leave the folder in its place, and run the ${subject} again.`,
     context: { folder: shownAs, rule: "changed" },
   });
 }
 
-function tooMuch({ what, value, limit }: DiskExcess): GloveboxError {
+function tooMuch({ what, value, limit }: DiskExcess, { subject, folders }: FolderWords): GloveboxError {
   const [grown, most] = what === "bytes" ? [formatBytes(value), formatBytes(limit)] : [`${value} files`, `${limit}`];
   return new GloveboxError(
     "SANDBOX_LOST",
-    `The agent was ended: its group's folders grew by ${grown}, more than the limit of ${most}.`,
+    `The ${subject} was ended: ${folders} grew by ${grown}, more than the limit of ${most}.`,
     {
       suggestion:
         what === "bytes"

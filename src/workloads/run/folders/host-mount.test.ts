@@ -1,18 +1,18 @@
 import { describe, expect, it } from "vitest";
 import type { Capabilities } from "../../../engines/capabilities.ts";
-import type { AgentMount } from "../folders/agent-mounts.ts";
-import { setuidWarnings } from "./agent-plan.ts";
+import { setuidWarnings, type HostMount } from "./host-mount.ts";
 
-const mounts = (platform: NodeJS.Platform, readOnly = false): readonly AgentMount[] => [
-  { place: { platform } as AgentMount["place"], target: "/workspace/group", readOnly, shownAs: "groups/family" },
+const mounts = (platform: NodeJS.Platform, readOnly = false): readonly HostMount[] => [
+  { place: { platform } as HostMount["place"], target: "/workspace/group", readOnly, shownAs: "groups/family" },
 ];
 const of = (setuidRefusal: Capabilities["setuidRefusal"]): Parameters<typeof setuidWarnings>[1] => ({
   capabilities: { setuidRefusal } as Capabilities,
   engine: "apple",
+  words: { subject: "agent", folders: "the folders" },
 });
 const watch = { substitute: "a watch" };
 
-describe("setuid bits in a group's folders", () => {
+describe("setuid bits in folders of this machine", () => {
   it.each(["linux", "darwin", "win32"] as const)(
     "are taken by a watch on %s where no filter refuses them",
     (system) => {

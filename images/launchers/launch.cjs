@@ -1,0 +1,56 @@
+/*
+ * Becomes a program of an installed package, or of this interpreter, as `npx` and `node` would start it.
+ *
+ * Arguments: what is meant (package, interpreter), the package, the name of its program (empty: its own one), and the
+ * program's own arguments.
+ */
+"use strict";
+
+const fs = require("node:fs");
+const path = require("node:path");
+const { pathToFileURL } = require("node:url");
+
+const notFound = 127;
+const [kind, name, wanted, ...rest] = process.argv.slice(2);
+
+function fail(message) {
+  fs.writeSync(2, `glovebox: ${message}\n`);
+  process.exit(notFound);
+}
+
+function packageFolder() {
+  const folders = (require.resolve.paths(name) ?? []).map((folder) => path.join(folder, name));
+  return folders.find((folder) => fs.existsSync(path.join(folder, "package.json"))) ?? fail(`${name} is not installed`);
+}
+
+/** By the rule of npx: the one that it names, its only one, or the one that is called as the package is. */
+function programOf(folder) {
+  const { bin } = JSON.parse(fs.readFileSync(path.join(folder, "package.json"), "utf8"));
+  const usual = name.replace(/^@[^/]*\//, "");
+  const programs = typeof bin === "string" ? { [usual]: bin } : (bin ?? {});
+  const names = Object.keys(programs);
+  if (names.length === 0) fail(`${name} has no program`);
+  const isOne = new Set(Object.values(programs)).size === 1;
+  const chosen = wanted !== "" ? wanted : isOne ? names[0] : usual;
+  if (!Object.hasOwn(programs, chosen)) fail(`${name} has no program ${chosen}, but ${names.join(", ")}`);
+  return path.join(folder, programs[chosen]);
+}
+
+/** Where a guard allows no other program, in this process. */
+function become(argv, file) {
+  if (typeof process.execve === "function" && process.permission === undefined) {
+    process.execve(process.execPath, [process.argv0, ...argv], process.env);
+  }
+  if (file === null) fail("options of the interpreter need a sandbox that starts programs");
+  process.argv.splice(1, process.argv.length, ...argv);
+  // What it throws ends this process, as an error of a main file does.
+  void import(pathToFileURL(file).href);
+}
+
+if (kind === "package") {
+  const file = programOf(packageFolder());
+  become([file, ...rest], file);
+} else {
+  const [first = ""] = rest;
+  become(rest, first.startsWith("-") || first === "" ? null : path.resolve(first));
+}

@@ -1,0 +1,118 @@
+import { mebibyte } from "../../base/bytes.ts";
+import { GloveboxError } from "../../errors/glovebox-error.ts";
+import type { OperationEvent } from "../../operations/contract/operation-event.ts";
+import type { CommandIo } from "../command-io.ts";
+import { describeDenial } from "../output/error-report.ts";
+import { ProgramOutput } from "../output/program-output.ts";
+import { ProgressLine } from "../output/progress-line.ts";
+import { escapeLine } from "../output/terminal-escape.ts";
+import { ClientInput } from "./client-input.ts";
+import { DiagnosticOutput, LineBound } from "./server-output.ts";
+
+/** Longest message of a server, and what may wait for it: as for our own server. */
+const maxMessageBytes = 64 * mebibyte;
+/** Of a server's stderr, while the client does not read it. */
+const maxDiagnosticBytes = mebibyte;
+/** How long a server may go on once its client has left. */
+const graceMs = 5_000;
+
+/** Between a client of MCP, which is this process's own surroundings, and a server in a sandbox. */
+export interface ProtocolPassage {
+  readonly stdin: AsyncIterable<Uint8Array>;
+  /** Ends the server. */
+  readonly signal: AbortSignal;
+  readonly onEvent: (event: OperationEvent) => void | Promise<void>;
+  /** Told already, as warnings. */
+  readonly told: ReadonlySet<string>;
+  /** What the user is told last beside the verdict; empty for nothing. */
+  lastWords(): string;
+}
+
+/** Why the passage ended the server; none: its client has left. */
+export class PassageEnd {
+  readonly error: GloveboxError | null;
+
+  constructor(error: GloveboxError | null) {
+    this.error = error;
+  }
+}
+
+/** Passes the bytes of both ends on, untouched and as fast as either takes them, and ends the server after its client. */
+export function passProtocol(io: CommandIo): ProtocolPassage {
+  const ending = new AbortController();
+  const end = (error: GloveboxError | null): void => ending.abort(new PassageEnd(error));
+  const grace = new Grace(() => end(null));
+  const stdin = new ClientInput(io.stdin, {
+    maxWaitingBytes: maxMessageBytes,
+    onLeft: () => grace.clientLeft(),
+    onTooMuch: () => end(unread()),
+  });
+  const stdout = new ProgramOutput(io.stdout);
+  const stderr = new DiagnosticOutput(io.stderr, maxDiagnosticBytes);
+  const lines = new LineBound(maxMessageBytes);
+  const progress = new ProgressLine(io.stderr);
+  const told = new Set<string>();
+  const onEvent = async (event: OperationEvent): Promise<void> => {
+    if (event.type === "progress") return progress.show(event.message, event.fraction);
+    progress.clear();
+    if (event.type === "sandbox") grace.serverStarts();
+    if (event.type === "denied") io.stderr.write(describeDenial(event.denial));
+    if (event.type === "warning") {
+      told.add(event.message);
+      io.stderr.write(`glovebox: ${escapeLine(event.message)}\n`);
+    }
+    if (event.type !== "output") return;
+    if (event.stream === "stderr") return stderr.write(event.bytes);
+    if (!lines.holds(event.bytes)) return end(tooLong());
+    await stdout.write(event.bytes);
+  };
+  return {
+    stdin,
+    signal: AbortSignal.any([io.signal, ending.signal]),
+    onEvent,
+    told,
+    lastWords: () => {
+      progress.clear();
+      const { droppedBytes: dropped } = stderr;
+      return dropped === 0 ? "" : `glovebox: ${dropped} bytes of its stderr were dropped, since nobody read them.\n`;
+    },
+  };
+}
+
+/** Counts from when the server starts and its client has left, whichever is later: packages are installed to the end. */
+class Grace {
+  readonly #onOver: () => void;
+  readonly #missing = new Set(["client", "server"]);
+
+  constructor(onOver: () => void) {
+    this.#onOver = onOver;
+  }
+
+  clientLeft(): void {
+    this.#came("client");
+  }
+
+  serverStarts(): void {
+    this.#came("server");
+  }
+
+  #came(what: string): void {
+    if (this.#missing.delete(what) && this.#missing.size === 0) setTimeout(this.#onOver, graceMs).unref();
+  }
+}
+
+function tooLong(): GloveboxError {
+  return new GloveboxError(
+    "POLICY_DENIED",
+    `The server was ended: it wrote a message of more than ${maxMessageBytes} bytes.`,
+    { suggestion: "Nothing of that size is a message of MCP: ask the server for less at once." },
+  );
+}
+
+function unread(): GloveboxError {
+  return new GloveboxError(
+    "POLICY_DENIED",
+    `The server was ended: it did not read its input, of which more than ${maxMessageBytes} bytes waited.`,
+    { suggestion: "Send less at once, or start the server anew." },
+  );
+}

@@ -1,0 +1,150 @@
+import { GloveboxError, invalidField } from "../../errors/glovebox-error.ts";
+
+/** What a command that starts a server needs in a sandbox: its packages, and what becomes of it there. */
+export interface ServerCommand {
+  readonly language: "javascript" | "python";
+  /** As the registry of the language knows them. */
+  readonly packages: readonly string[];
+  /** A module whose package is found by its name; null for none. */
+  readonly importedModule: string | null;
+  /** Arguments of the launcher of `images/launchers`; the last ones are the server's own. */
+  readonly launch: readonly string[];
+}
+
+const javascript = { language: "javascript", importedModule: null } as const;
+const python = { language: "python", importedModule: null } as const;
+
+/**
+ * Reads a command as clients of MCP have it: `npx` and its like, `uvx` and its like, Python and Node, or any program that
+ * the image has. The packages that it would fetch are named, so that they can be installed before it starts. Pure.
+ * @throws INVALID_REQUEST for what cannot be run sealed, with what can
+ */
+export function readServerCommand(command: readonly string[]): ServerCommand {
+  const [program = "", ...rest] = withoutShell(command);
+  if (program === "") throw invalidField("COMMAND", "the command that starts the server, after --", "nothing");
+  const name = baseName(program);
+  const [verb = "", ...others] = rest;
+  if (name === "npx" || name === "bunx") return npmServer(rest);
+  if (name === "npm" && (verb === "exec" || verb === "x")) return npmServer(others);
+  if ((name === "pnpm" || name === "yarn") && verb === "dlx") return npmServer(others);
+  if (name === "bun" && verb === "x") return npmServer(others);
+  if (name === "uvx") return pythonServer(rest);
+  if (name === "uv" && verb === "tool" && others[0] === "run") return pythonServer(others.slice(1));
+  if (name === "pipx" && verb === "run") return pythonServer(others);
+  if (/^python(?:3(?:\.\d+)?)?$/.test(name)) return pythonProgram(name, rest);
+  if (name === "node" || name === "nodejs" || name === "bun") {
+    return { ...javascript, packages: [], launch: ["interpreter", "", "", ...(verb === "run" ? others : rest)] };
+  }
+  refuseOthers(name, rest);
+  return { ...python, packages: [], launch: ["program", program, ...rest] };
+}
+
+/** On Windows clients start `npx` by `cmd /c`. */
+function withoutShell(command: readonly string[]): readonly string[] {
+  const isShell = baseName(command[0] ?? "") === "cmd" && command[1]?.toLowerCase() === "/c";
+  return isShell ? command.slice(2) : command;
+}
+
+function baseName(program: string): string {
+  const [last = ""] = program.split(/[\\/]/).slice(-1);
+  return last.toLowerCase().replace(/\.(?:exe|cmd|bat)$/, "");
+}
+
+const npxOptions = {
+  flags: ["-y", "--yes", "-q", "--quiet", "--bun", "--silent"],
+  values: ["-p", "--package"],
+};
+
+function npmServer(words: readonly string[]): ServerCommand {
+  const { values, rest } = readOptions("npx", words, npxOptions);
+  const [name, ...args] = rest;
+  if (name === undefined) throw invalidField("COMMAND", "npx with the package of a server", words.join(" "));
+  const packages = values.map(([, value]) => value);
+  const [first] = packages;
+  return first === undefined
+    ? { ...javascript, packages: [name], launch: ["package", npmName(name), "", ...args] }
+    : { ...javascript, packages, launch: ["package", npmName(first), name, ...args] };
+}
+
+/** Without its version. */
+function npmName(spec: string): string {
+  return spec.replace(/^npm:/, "").replace(/(?<=.)@.*$/, "");
+}
+
+const uvxOptions = {
+  flags: ["-q", "--quiet", "--no-cache", "--isolated"],
+  values: ["--from", "--spec", "--with"],
+};
+
+function pythonServer(words: readonly string[]): ServerCommand {
+  const { values, rest } = readOptions("uvx", words, uvxOptions);
+  const [tool, ...args] = rest;
+  if (tool === undefined) throw invalidField("COMMAND", "uvx with the package of a server", words.join(" "));
+  // uvx writes versions as npx does.
+  const [name = "", version] = tool.split("@");
+  const own = version === undefined || version === "latest" ? name : `${name}==${version}`;
+  const from = values.findLast(([option]) => option !== "--with")?.[1];
+  const others = values.flatMap(([option, value]) => (option === "--with" ? value.split(",") : []));
+  const script = name.replace(/\[.*$/, "");
+  return { ...python, packages: [from ?? own, ...others], launch: ["script", script, ...args] };
+}
+
+function pythonProgram(name: string, words: readonly string[]): ServerCommand {
+  const rest = words.filter((word, index) => !(index < words.indexOf("-m") && /^-[uB]+$/.test(word)));
+  const [option, module = "", ...args] = rest;
+  if (option !== "-m") return { ...python, packages: [], launch: ["interpreter", name, ...words] };
+  if (!/^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*$/.test(module)) throw invalidField("COMMAND", "a module after -m", module);
+  return { ...python, packages: [], importedModule: module, launch: ["module", module, ...args] };
+}
+
+interface KnownOptions {
+  readonly flags: readonly string[];
+  readonly values: readonly string[];
+}
+
+/** The options before the first word that is none, or before `--`. @throws INVALID_REQUEST for one that is not known */
+function readOptions(
+  program: string,
+  words: readonly string[],
+  known: KnownOptions,
+): { readonly values: readonly (readonly [string, string])[]; readonly rest: readonly string[] } {
+  const values: (readonly [string, string])[] = [];
+  for (let index = 0; index < words.length; index += 1) {
+    const word = words[index] ?? "";
+    if (word === "--") return { values, rest: words.slice(index + 1) };
+    if (!word.startsWith("-")) return { values, rest: words.slice(index) };
+    const [option = "", inline] = word.split(/=(.*)/s);
+    if (known.values.includes(option)) {
+      const value = inline ?? words[(index += 1)] ?? "";
+      if (value === "") throw invalidField("COMMAND", `${program} with a package after ${option}`, "nothing");
+      values.push([option, value]);
+    } else if (!known.flags.includes(word)) {
+      throw invalidField("COMMAND", `${program} with no options but ${optionsOf(known)}`, option);
+    }
+  }
+  return { values, rest: [] };
+}
+
+function optionsOf({ flags, values }: KnownOptions): string {
+  return [...flags, ...values].join(", ");
+}
+
+const alternatives: Readonly<Record<string, string>> = {
+  uv: "Name the package: glovebox mcp wrap -- uvx PACKAGE.",
+  deno: "Name the package: glovebox mcp wrap -- npx -y PACKAGE.",
+  glovebox: "Wrap the server itself, not Glovebox.",
+};
+const ownImage =
+  "Run the server's own image: glovebox mcp wrap --image IMAGE -- COMMAND, with the command that the image starts.";
+
+/** What would need more than a sandbox has. @throws INVALID_REQUEST */
+function refuseOthers(name: string, [verb, ...words]: readonly string[]): void {
+  // As the command lines of container engines have it, whichever that is.
+  const startsContainer = verb === "run" && words.some((word) => /^(?:-[a-z]*i[a-z]*|--interactive)$/.test(word));
+  const suggestion = Object.hasOwn(alternatives, name) ? alternatives[name] : startsContainer ? ownImage : undefined;
+  if (suggestion === undefined) return;
+  throw new GloveboxError("INVALID_REQUEST", `COMMAND: ${name} cannot run inside a sandbox.`, {
+    suggestion,
+    context: { field: "COMMAND" },
+  });
+}

@@ -1,0 +1,36 @@
+import { z } from "zod";
+import { defineOperation } from "../contract/operation-contract.ts";
+import { programResponse } from "../contract/request/program-schema.ts";
+import { runSettings } from "../contract/request/run-settings-schema.ts";
+import { secretsSchema } from "../contract/request/secrets-schema.ts";
+
+const mount = z.strictObject({
+  path: z.string().min(1).describe("Folder or file of this machine, below a folder of the mount allowlist."),
+  target: z.string().optional().describe("Relative path below /workspace/extra; default: its own name."),
+  read_only: z.boolean().optional().describe("Default true."),
+});
+
+const wrapServerRequestSchema = z.strictObject({
+  command: z.array(z.string()).min(1).describe("What starts the server, as a client of MCP would start it."),
+  packages: z.array(z.string()).optional().describe("Packages beside those that the command names."),
+  environment: z.record(z.string(), z.string()).optional().describe("Environment variables of the server."),
+  secrets: secretsSchema.optional(),
+  mounts: z.array(mount).max(32).optional(),
+  ...runSettings,
+});
+
+const wrapServerResponseSchema = z.object(programResponse);
+
+/** `wrap_server`: any MCP server over standard input and output, sealed, until its client leaves (SPEC MC6). */
+export const wrapServerContract = defineOperation({
+  name: "wrap_server",
+  audience: "local",
+  description:
+    "Runs a server of MCP in a fresh sandbox: its packages are installed first, then its standard streams are the call's.",
+  request: wrapServerRequestSchema,
+  response: wrapServerResponseSchema,
+  freshSandbox: true,
+  routes: [],
+});
+
+export type WrapServerResponse = z.output<typeof wrapServerResponseSchema>;
