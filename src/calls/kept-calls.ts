@@ -1,7 +1,7 @@
 import type { RunningCall } from "./running-call.ts";
 
 /** How long the answer of a call can be asked for by its id. */
-const keptForMs = 15 * 60_000;
+export const keptForMs: number = 15 * 60_000;
 /** Ended calls of one principal that are kept, and of all; the oldest goes first. */
 const maxOfOne = 256;
 const maxOfAll = 4096;

@@ -75,6 +75,11 @@ export class RunningCall<Answer = unknown> {
     return this.#message;
   }
 
+  /** Whether it was asked to end. */
+  get isCancelled(): boolean {
+    return this.#giveUp.signal.aborted;
+  }
+
   /** Ends the work; `ended` resolves when it is gone. */
   cancel(): void {
     this.#giveUp.abort();

@@ -9,6 +9,8 @@ import { viewArtifactTool } from "./tools/view-artifact.ts";
 import { isInProfile, type ToolProfile } from "./tools/tool-profiles.ts";
 import { KeptTexts } from "../calls/kept-texts.ts";
 import { createMcpServer } from "./mcp-server.ts";
+import { Tasks } from "./tasks/tasks.ts";
+import { sizeOfAnswer } from "./tools/tool-result.ts";
 import { RunningCalls } from "../calls/running-calls.ts";
 
 export interface McpDoorOptions {
@@ -23,6 +25,8 @@ export interface McpDoorOptions {
   readonly answerWithinMs: number;
 }
 
+/** Of the answers of one principal that are kept, together. */
+const maxAnswersCharacters = 64_000_000;
 /** How long calls that are ended may take, before their sandboxes are removed over their heads. */
 export const lastCallsMs = 4_000;
 /** The end of a door, from its first step on; a second of the ten that it may take is left to the process. */
@@ -38,13 +42,14 @@ export class McpDoor {
   constructor({ platform, operations, profiles = ["all"], version, answerWithinMs }: McpDoorOptions) {
     this.platform = platform;
     this.#version = version;
-    const { call, alertBook, logger, monotonicMs } = platform;
+    const { call, alertBook, logger, monotonicMs, now } = platform;
     this.#tools = {
       offered: offeredTools(operations, profiles),
       viewsArtifacts: isInProfile(viewArtifactTool.name, profiles),
       callOperation: call,
       alertBook,
-      calls: new RunningCalls(monotonicMs),
+      calls: new RunningCalls(monotonicMs, { sizeOf: sizeOfAnswer, maxSize: maxAnswersCharacters }),
+      tasks: new Tasks(now),
       texts: new KeptTexts(monotonicMs),
       logger,
       monotonicMs,

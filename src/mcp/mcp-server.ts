@@ -5,6 +5,8 @@ import { unknownMethod, inOwnWords } from "./protocol-errors.ts";
 import { listResources, listResourceTemplates, readResource } from "./resources.ts";
 import { timedRequest, type RequestTiming } from "./timed-request.ts";
 import type { ToolDeployment } from "./tools/schemas/tool-deployment.ts";
+import { setTaskMethods } from "./tasks/task-methods.ts";
+import { tasksExtension, withoutContent } from "./tasks/tasks.ts";
 import { toolList } from "./tools/tool-list.ts";
 
 export interface McpServerSetup {
@@ -28,7 +30,15 @@ export function createMcpServer(setup: McpServerSetup): McpServer {
   const { tools, timing, deployment, principal, connection, version } = setup;
   const mcp = new GloveboxMcpServer(
     { name: "glovebox", title: "Glovebox", version },
-    { capabilities: { tools: { listChanged: false }, resources: { listChanged: false }, logging: {} }, instructions },
+    {
+      capabilities: {
+        tools: { listChanged: false },
+        resources: { listChanged: false },
+        logging: {},
+        extensions: { [tasksExtension]: {} },
+      },
+      instructions,
+    },
   );
   const { server } = mcp;
   const list = toolList(tools.offered, deployment, tools.viewsArtifacts);
@@ -46,6 +56,7 @@ export function createMcpServer(setup: McpServerSetup): McpServer {
   server.setRequestHandler("resources/read", ({ method, params }, { mcpReq: message }) =>
     timedRequest(timing, { method, tool: null, message }, () => readResource(tools.texts, principal, params.uri)),
   );
+  setTaskMethods(mcp, { ...tools, timing, principal });
   server.fallbackRequestHandler = ({ method }) => Promise.reject(unknownMethod(method));
   return mcp;
 }
@@ -53,7 +64,7 @@ export function createMcpServer(setup: McpServerSetup): McpServer {
 class GloveboxMcpServer extends McpServer {
   override connect(transport: Transport): Promise<void> {
     const send = transport.send.bind(transport);
-    transport.send = (message, options) => send(inOwnWords(message), options);
+    transport.send = (message, options) => send(withoutContent(inOwnWords(message)), options);
     return super.connect(transport);
   }
 }

@@ -51,6 +51,7 @@ export const rareFiles: readonly string[] = [
   "test/e2e/mcp-install.test.ts",
   "test/e2e/mcp-model-mistakes.test.ts",
   "test/e2e/mcp-shutdown.test.ts",
+  "test/e2e/mcp-tasks.test.ts",
   "test/e2e/mcp-wrap.test.ts",
   "test/e2e/metrics-doors.test.ts",
   "test/e2e/network-command.test.ts",

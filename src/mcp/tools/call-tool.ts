@@ -8,12 +8,17 @@ import { GloveboxError, toGloveboxError } from "../../errors/glovebox-error.ts";
 import type { CallOperation } from "../../operations/contract/operation-call.ts";
 import type { Platform } from "../../platform/platform.ts";
 import { unknownTool } from "../protocol-errors.ts";
+import { declaresTasks } from "../tasks/task-methods.ts";
+import type { CreateTaskResult, Tasks } from "../tasks/tasks.ts";
 import type { OfferedTool } from "./offered-tool.ts";
 import { tellProgress } from "./progress-notices.ts";
 import { tellAlerts } from "./alert-notices.ts";
 import { parseToolArguments } from "./arguments/tool-arguments.ts";
 import { viewArtifact, viewArtifactTool } from "./view-artifact.ts";
 import { errorResult, runningResult, toolResult } from "./tool-result.ts";
+
+/** A call that takes longer becomes a task where its client takes tasks. */
+const taskAfterMs = 5_000;
 
 /** What tool calls work with. */
 export interface ToolContext {
@@ -24,6 +29,7 @@ export interface ToolContext {
   /** Tells of what happens to the caller's sandboxes meanwhile. */
   readonly alertBook: Pick<Platform["alertBook"], "listen">;
   readonly calls: RunningCalls<CallToolResult>;
+  readonly tasks: Tasks;
   readonly texts: KeptTexts;
   readonly logger: Logger;
   readonly monotonicMs: () => number;
@@ -47,7 +53,7 @@ export async function callTool(
   context: ToolContext,
   { name, arguments: given = {} }: { readonly name: string; readonly arguments?: unknown },
   { server, ...origin }: CallOrigin & { readonly server: ServerContext },
-): Promise<CallToolResult> {
+): Promise<CallToolResult | CreateTaskResult> {
   if (name === viewArtifactTool.name && context.viewsArtifacts) {
     try {
       return viewArtifact(context.texts, origin.principal, given);
@@ -108,21 +114,25 @@ function ofAnotherTool({ id, operation }: RunningCall<CallToolResult>, name: str
 }
 
 async function answer(
-  { calls, alertBook, answerWithinMs }: ToolContext,
+  { calls, tasks, alertBook, answerWithinMs }: ToolContext,
   { tool }: OfferedTool,
   call: RunningCall<CallToolResult>,
   server: ServerContext,
-): Promise<CallToolResult> {
+): Promise<CallToolResult | CreateTaskResult> {
   const { signal } = server.mcpReq;
+  const asTask = declaresTasks(server);
   const onAbort = (): void => call.cancel();
   if (signal.aborted) onAbort();
   signal.addEventListener("abort", onAbort, { once: true });
   const endProgress = tellProgress(call, server);
   const endAlerts = tellAlerts(alertBook, call.principal, server);
   try {
-    if (!tool.mayTakeLong || (await settlesWithin(call.ended, answerWithinMs))) return await call.ended;
+    const withinMs = asTask ? Math.min(answerWithinMs, taskAfterMs) : answerWithinMs;
+    if (!tool.mayTakeLong || (await settlesWithin(call.ended, withinMs))) return await call.ended;
     calls.keep(call);
-    return runningResult(call);
+    if (!asTask) return runningResult(call);
+    endProgress();
+    return tasks.create(call);
   } finally {
     endProgress();
     endAlerts();

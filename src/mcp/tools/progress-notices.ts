@@ -67,7 +67,7 @@ class ProgressNotices {
 }
 
 /** What it does now, for people: `sbx-1: Running (12 s, 40 bytes of output): done`; the run's id until there is a sandbox. */
-function describeProgress(call: RunningCall): string {
+export function describeProgress(call: RunningCall): string {
   const seconds = `${Math.round(call.elapsedMs / 1000)} s`;
   const bytes = call.stdout.totalBytes + call.stderr.totalBytes;
   const id = call.sandboxId ?? call.id;

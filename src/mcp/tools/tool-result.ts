@@ -69,6 +69,14 @@ export function errorResult(error: GloveboxError): CallToolResult {
   };
 }
 
+/** Characters of an answer's texts and pictures; its structured half is about as long as its text. */
+export function sizeOfAnswer({ content }: CallToolResult): number {
+  return content.reduce(
+    (sum, block) => sum + ("text" in block ? 2 * block.text.length : "data" in block ? block.data.length : 0),
+    0,
+  );
+}
+
 /** The answer of a call that goes on. */
 export function runningResult(call: RunningCall): CallToolResult {
   const seconds = Math.round(call.elapsedMs / 1000);
