@@ -10,6 +10,7 @@ import {
 } from "node:fs";
 import os from "node:os";
 import path from "node:path";
+import { parse } from "smol-toml";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { projectFolder } from "../helpers/project-folder.ts";
 import { runCommand } from "../helpers/run-command.ts";
@@ -99,4 +100,61 @@ describe("glovebox mcp install", () => {
     expect(await install("gemini")).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("not valid JSON") });
     expect(readFileSync(path.join(home, ".gemini/settings.json"), "utf8")).toBe("{ broken");
   });
+
+  it("wraps a server that is there, and gives it its command back", async () => {
+    mkdirSync(path.join(home, ".cursor"));
+    const before = {
+      mcpServers: { notes: { command: "npx", args: ["-y", "notes", "/n"], env: { KEY: "v" } }, web: { url: "x" } },
+    };
+    writeFileSync(path.join(home, ".cursor/mcp.json"), JSON.stringify(before));
+    const options = [
+      "--wrap",
+      "notes",
+      "--engine",
+      "docker",
+      "--network",
+      "a.example",
+      "--mount",
+      "n:rw",
+      "--mount",
+      "~/m",
+    ];
+    expect(await install("cursor", ...options)).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining("wrapped in"),
+    });
+    const own = ["npx", "-y", "notes", "/n"];
+    const given = ["--engine", "docker", "--network", "a.example", "--mount", `${home}/n:rw`, "--mount", "~/m"];
+    const args = ["mcp", "wrap", ...given, "--env", "KEY", "--", ...own];
+    expect(json(".cursor/mcp.json")).toEqual({
+      mcpServers: { ...before.mcpServers, notes: { command, args, env: { KEY: "v" } } },
+    });
+    expect(await install("cursor", "--unwrap", "notes")).toMatchObject({ exitCode: 0 });
+    expect(json(".cursor/mcp.json")).toEqual(before);
+    for (const [argv, words] of [
+      [["--unwrap", "notes"], "it is not wrapped"],
+      [["--wrap", "web"], "it starts no command"],
+      [["--wrap", "nothing"], "It has notes, web."],
+      [["--wrap", "notes", "--unwrap", "notes"], "to be left out"],
+      [["--wrap", "notes", "--mount", ":x"], "--mount"],
+    ] as const) {
+      expect(await install("cursor", ...argv)).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(words) });
+    }
+    expect(json(".cursor/mcp.json")).toEqual(before);
+  });
+
+  it.each(['env = { "A.B" = "1", C = "2" }\n', '[mcp_servers."my notes".env]\n"A.B" = "1"\nC = "2"\n'])(
+    "wraps in TOML, with variables as %j",
+    async (variables) => {
+      mkdirSync(path.join(home, ".codex"));
+      const text = `model = "o"\n\n[mcp_servers."my notes"]\ncommand = "uvx"\nargs = ["notes"]\n${variables}`;
+      writeFileSync(path.join(home, ".codex/config.toml"), text);
+      expect(await install("codex", "--wrap", "my notes")).toMatchObject({ exitCode: 0, stderr: "" });
+      const written = readFileSync(path.join(home, ".codex/config.toml"), "utf8");
+      expect(written).toContain(`args = [ "mcp", "wrap", "--env", "A.B", "--env", "C", "--", "uvx", "notes" ]`);
+      expect(await install("codex", "--unwrap", "my notes")).toMatchObject({ exitCode: 0, stderr: "" });
+      const { mcp_servers: servers } = parse(readFileSync(path.join(home, ".codex/config.toml"), "utf8"));
+      expect(servers).toEqual({ "my notes": { command: "uvx", args: ["notes"], env: { "A.B": "1", C: "2" } } });
+    },
+  );
 });

@@ -4,11 +4,16 @@ import { ownCommand } from "../../config/host/own-command.ts";
 import { readPackageVersion } from "../../config/host/package-version.ts";
 import type { ServerCommand } from "../../mcp/install/client.ts";
 import { mcpClients } from "../../mcp/install/clients.ts";
-import { clientOf, entryText, planInstall, writeInstall } from "../../mcp/install/install-server.ts";
+import { unwrapEntry, wrapEntry } from "../../mcp/install/wrap-entry.ts";
+import { clientOf, entryText, planChange, planInstall, writeInstall } from "../../mcp/install/install-server.ts";
 import { parseProfiles } from "../../mcp/tools/tool-profiles.ts";
+import { invalidField } from "../../errors/glovebox-error.ts";
+import { addWrapOptions, argumentsOfWrap, type WrapOptions } from "../wrap/wrap-options.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
 
-interface InstallOptions {
+interface InstallOptions extends WrapOptions {
+  readonly wrap?: string;
+  readonly unwrap?: string;
   readonly project?: boolean;
   readonly print?: boolean;
   readonly engine?: string;
@@ -19,22 +24,49 @@ interface InstallOptions {
 /** `glovebox mcp install CLIENT`: tells a client of the server. */
 export function addMcpInstallCommand(mcp: Command, io: CommandIo, setExitCode: SetExitCode): void {
   const names = mcpClients.map(({ name }) => name).join(", ");
-  mcp
+  const command = mcp
     .command("install")
     .description("Write the server into a client's configuration; what it holds already is kept, and a copy made.")
     .argument("<client>", names)
     .option("--project", "for this folder's project instead of for you")
     .option("--print", "only show what would be added")
+    .option("--wrap <server>", "seal a server that the client has already: its command is run by glovebox mcp wrap")
+    .option("--unwrap <server>", "give that server its own command back")
     .option("--json", "print one JSON object: client, command, and file, changed, backup, next or, with --print, text")
-    .action(async (name: string, _: unknown, command: Command) => {
-      await install(name, command.optsWithGlobals<InstallOptions>(), io);
+    .addHelpText("after", "\nThe options of glovebox mcp wrap, such as --network and --mount, are for --wrap.")
+    .action(async (name: string, _: unknown, own: Command) => {
+      await install(name, own.optsWithGlobals<InstallOptions>(), io);
       setExitCode(0);
     });
+  addWrapOptions(command);
+}
+
+/** `--wrap` and `--unwrap`: another server's entry of the client. */
+async function changeEntry(name: string, options: InstallOptions, io: CommandIo): Promise<void> {
+  const { project = false, wrap, unwrap, json, print } = options;
+  if (wrap !== undefined && unwrap !== undefined)
+    throw invalidField("--unwrap", "to be left out beside --wrap", unwrap);
+  if (print === true) throw invalidField("--print", "to be left out beside --wrap and --unwrap", "--print");
+  const host = readHost();
+  const own = ownCommand({ ...host, portable: project, version: readPackageVersion() });
+  const server = wrap ?? unwrap ?? "";
+  const plan = await planChange({
+    ...{ name, project, server, place: { ...host, projectDirectory: host.workingDirectory } },
+    change: (entry) =>
+      wrap === undefined ? unwrapEntry(entry) : wrapEntry(entry, own, argumentsOfWrap(options, host.workingDirectory)),
+  });
+  const { client, file, text } = plan;
+  const backup = text === null ? null : await writeInstall({ ...plan, text });
+  const facts = { client: name, server, file, changed: text !== null, backup, next: client.next };
+  const kept = backup === null ? "It is so already." : `What was there is kept in ${backup}.`;
+  const words = `${client.title}: ${server} is ${wrap === undefined ? "not wrapped" : "wrapped"} in ${file}. ${kept}\n${client.next}\n`;
+  io.stdout.write(json === true ? `${JSON.stringify(facts)}\n` : words);
 }
 
 async function install(name: string, options: InstallOptions, io: CommandIo): Promise<void> {
   const { project = false, print, engine, json, tools } = options;
   if (tools !== undefined) parseProfiles(tools);
+  if (options.wrap !== undefined || options.unwrap !== undefined) return changeEntry(name, options, io);
   const host = readHost();
   const own = ownCommand({ ...host, portable: project, version: readPackageVersion() });
   const command: ServerCommand = {

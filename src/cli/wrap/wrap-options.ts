@@ -1,3 +1,4 @@
+import path from "node:path";
 import type { Command } from "commander";
 import type { Environment } from "../../config/layers/environment-layer.ts";
 import { invalidField } from "../../errors/glovebox-error.ts";
@@ -60,6 +61,35 @@ export function addWrapOptions(command: Command): Command {
     .option("--pids <number>", "processes and threads together (default: 100)")
     .option("--disk <size>", "writable space (default: 1g)")
     .option("--oci-runtime <name>", "OCI runtime of the engine");
+}
+
+const repeatable = ["mount", "secret", "env"] as const;
+const single = [
+  "engine",
+  "minIsolation",
+  "network",
+  "packages",
+  "image",
+  "timeout",
+  "memory",
+  "cpus",
+  "pids",
+  "disk",
+  "ociRuntime",
+] as const;
+
+/** The options as words of a command that is started from any folder. @throws INVALID_REQUEST naming the option */
+export function argumentsOfWrap(options: WrapOptions, workingDirectory: string): readonly string[] {
+  const flag = (name: string): string => `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+  const mounts = options.mount.map((text) => {
+    const { path: given } = parseMount(text);
+    return /^~(?:[\\/]|$)/.test(given) ? text : `${path.resolve(workingDirectory, given)}${text.slice(given.length)}`;
+  });
+  const lists = { ...options, mount: mounts };
+  return [
+    ...single.flatMap((name) => (options[name] === undefined ? [] : [flag(name), options[name]])),
+    ...repeatable.flatMap((name) => lists[name].flatMap((value) => [flag(name), value])),
+  ];
 }
 
 /** The request that the options ask for. @throws INVALID_REQUEST naming the option */

@@ -4,8 +4,8 @@ import { nearest } from "../../base/nearest.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { ClientPlace, McpClient, ServerCommand } from "./client.ts";
 import { mcpClients } from "./clients.ts";
-import { mergeJson } from "./merge-json.ts";
-import { mergeToml } from "./merge-toml.ts";
+import { mergeJson, readJson } from "./merge-json.ts";
+import { mergeToml, readToml } from "./merge-toml.ts";
 
 /** What an installation is, before anything is written. */
 export interface InstallPlan {
@@ -15,20 +15,65 @@ export interface InstallPlan {
   readonly text: string | null;
 }
 
-export interface InstallRequest {
+export interface InstallRequest extends ConfigurationRequest {
+  readonly command: ServerCommand;
+}
+
+/** Which configuration is changed. */
+export interface ConfigurationRequest {
   /** Name of a client. */
   readonly name: string;
   /** For the project instead of the user. */
   readonly project: boolean;
   readonly place: ClientPlace;
-  readonly command: ServerCommand;
+}
+
+/** What becomes of one server's entry there. */
+export interface EntryChange extends ConfigurationRequest {
+  readonly server: string;
+  /** @throws GloveboxError for an entry that cannot be changed */
+  readonly change: (entry: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
 }
 
 /**
  * What would be written for a client, with all that its configuration holds kept.
  * @throws INVALID_REQUEST for an unknown client, one without projects, and a file that cannot be changed safely
  */
-export async function planInstall({ name, project, place, command }: InstallRequest): Promise<InstallPlan> {
+export function planInstall({ command, ...where }: InstallRequest): Promise<InstallPlan> {
+  return planWriting(where, (client) => ({ keys: client.keys, entry: client.entry(command) }));
+}
+
+/**
+ * What would be written where the entry of another server is changed.
+ * @throws as `planInstall`, and INVALID_REQUEST for a server that is not there, with those that are
+ */
+export function planChange({ server, change, ...where }: EntryChange): Promise<InstallPlan> {
+  return planWriting(where, (client, before) => {
+    const folder = client.keys.slice(0, -1);
+    let servers: unknown = client.format === "json" ? readJson(before) : readToml(before);
+    for (const key of folder) servers = (servers as Readonly<Record<string, unknown>> | null | undefined)?.[key];
+    const known = Object.keys(servers ?? {});
+    if (!known.includes(server)) throw noServer(client, server, known);
+    const entry = (servers as Readonly<Record<string, Readonly<Record<string, unknown>>>>)[server] ?? {};
+    return { keys: [...folder, server], entry: change(entry) };
+  });
+}
+
+function noServer({ title }: McpClient, server: string, known: readonly string[]): GloveboxError {
+  const there = known.length === 0 ? "It has none." : `It has ${known.join(", ")}.`;
+  return new GloveboxError("INVALID_REQUEST", `${title} has no server ${JSON.stringify(server)} there. ${there}`, {
+    suggestion: "Name one of its servers; --project is for those of the project in this folder.",
+    context: { server, servers: known },
+  });
+}
+
+async function planWriting(
+  { name, project, place }: ConfigurationRequest,
+  entryOf: (
+    client: McpClient,
+    before: string,
+  ) => { readonly keys: readonly string[]; readonly entry: Readonly<Record<string, unknown>> },
+): Promise<InstallPlan> {
   const client = clientOf(name);
   const file = project ? client.projectFile?.(place) : client.userFile(place);
   if (file === undefined) {
@@ -39,7 +84,8 @@ export async function planInstall({ name, project, place, command }: InstallRequ
   const before = await textOf(file);
   const merge = client.format === "json" ? mergeJson : mergeToml;
   try {
-    return { client, file, text: merge(before, client.keys, client.entry(command)) };
+    const { keys, entry } = entryOf(client, before);
+    return { client, file, text: merge(before, keys, entry) };
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     throw new GloveboxError("INVALID_REQUEST", `${file} was left as it is: ${error.message}.`, {

@@ -26,3 +26,11 @@ export function mergeJson(text: string, keys: readonly string[], value: unknown)
   };
   return applyEdits(source, modify(source, [...keys], value, { formattingOptions }));
 }
+
+/** What a text holds; nothing for an empty one. @throws SyntaxError for what is no JSON with comments */
+export function readJson(text: string): Readonly<Record<string, unknown>> {
+  const errors: ParseError[] = [];
+  const value: unknown = text.trim() === "" ? {} : parse(text, errors, { allowTrailingComma: true });
+  if (errors.length > 0 || typeof value !== "object" || value === null) throw new SyntaxError("it is not valid JSON");
+  return value as Readonly<Record<string, unknown>>;
+}

@@ -12,13 +12,50 @@ export function mergeToml(
 ): string | null {
   const before = read(text);
   if (isDeepStrictEqual(plain(at(before, keys)), table)) return null;
-  const header = `[${keys.join(".")}]`;
-  const block = `${header}\n${stringify(table)}`.trimEnd();
-  const merged = replaceTable(text, header, block);
-  // Text was cut by its lines: the result must be what was meant, whatever the file holds.
-  const isWhatIsMeant = isDeepStrictEqual(plain(read(merged)), plain(withTable(before, keys, table)));
-  if (!isWhatIsMeant) throw new SyntaxError(`it holds ${header} in a form that cannot be replaced`);
-  return merged;
+  const header = `[${keys.map(keyText).join(".")}]`;
+  const meant = plain(withTable(before, keys, table));
+  for (const block of blocksOf(table)) {
+    const merged = replaceTable(text, header, `${header}\n${block}`.trimEnd());
+    // Text was cut by its lines: the result must be what was meant, whatever the file holds.
+    if (isDeepStrictEqual(parsed(merged), meant)) return merged;
+  }
+  throw new SyntaxError(`it holds ${header} in a form that cannot be replaced`);
+}
+
+/** Its lines: the tables in it stand in lines of their own already, or are written inline. */
+function blocksOf(table: Readonly<Record<string, unknown>>): readonly string[] {
+  const isTable = (value: unknown): value is object =>
+    typeof value === "object" && value !== null && !Array.isArray(value);
+  const entries = Object.entries(table);
+  const own = stringify(Object.fromEntries(entries.filter(([, value]) => !isTable(value))));
+  const inline = entries.flatMap(([name, value]) =>
+    isTable(value) ? [`${keyText(name)} = ${inlineTable(value)}\n`] : [],
+  );
+  return inline.length === 0 ? [own] : [own, [own.trimEnd(), ...inline].join("\n")];
+}
+
+function inlineTable(table: object): string {
+  return `{ ${Object.entries(table)
+    .map(([name, value]) => stringify({ [name]: value as string }).trimEnd())
+    .join(", ")} }`;
+}
+
+function keyText(key: string): string {
+  return /^[\w-]+$/.test(key) ? key : JSON.stringify(key);
+}
+
+/** What a text holds; null for what is no TOML. */
+function parsed(text: string): unknown {
+  try {
+    return plain(read(text));
+  } catch {
+    return null;
+  }
+}
+
+/** The tables of a text, by their names. @throws SyntaxError for what is no TOML */
+export function readToml(text: string): Readonly<Record<string, unknown>> {
+  return plain(read(text)) as Readonly<Record<string, unknown>>;
 }
 
 function read(text: string): TomlTable {
