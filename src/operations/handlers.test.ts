@@ -5,8 +5,15 @@ import { operationTable } from "./table.ts";
 const names = operationTable.map(({ name }) => name);
 const routes = operationTable.flatMap((contract) => contract.routes.map((route) => ({ contract, route })));
 
-/** Agents open a session by their first call, and have the ids of what they made. */
-const overHttpOnly = ["open_session", "list_sessions", "get_session", "find_sandbox_place", "exec_in_sandbox"];
+/** Agents open a session by their first call, have the ids of what they made, and hear of a test's failures in its result. */
+const overHttpOnly = [
+  "open_session",
+  "list_sessions",
+  "get_session",
+  "read_test_report",
+  "find_sandbox_place",
+  "exec_in_sandbox",
+];
 /** What a request alone cannot carry; agents have sessions and environments instead. */
 const overChannelsOnly = ["open_terminal", "pack_files", "unpack_files"];
 

@@ -3,4 +3,5 @@ export const languages = ["python", "javascript", "typescript"] as const;
 export type Language = (typeof languages)[number];
 
 /** What runs JavaScript and TypeScript. */
-export type JavaScriptRuntime = "node" | "bun";
+export const javascriptRuntimes = ["node", "bun"] as const;
+export type JavaScriptRuntime = (typeof javascriptRuntimes)[number];

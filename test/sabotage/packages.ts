@@ -122,8 +122,8 @@ export const packagesSabotages: readonly Sabotage[] = [
   {
     id: "Bun runs scripts of packages on the machine itself",
     file: "src/packages/install/package-manager.ts",
-    find: '["--ignore-scripts"] : []',
-    replace: "[] : []",
+    find: '["--ignore-scripts", ...aged] : []',
+    replace: "aged : []",
     test: "src/packages/install/package-manager.test.ts",
     name: "has Bun run no script of a package",
   },

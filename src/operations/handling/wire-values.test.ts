@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { processSignals } from "../../engines/engine.ts";
 import { isolationLevels } from "../../policy/isolation.ts";
-import { languages } from "../../policy/language.ts";
+import { javascriptRuntimes, languages } from "../../policy/language.ts";
 import { mountUses } from "../../policy/mounts/mount-policy.ts";
 import { toolingChanges } from "../../policy/tooling/tooling-changes.ts";
 import { toolingFilesModes } from "../../policy/tooling/tooling-files.ts";
@@ -13,6 +13,7 @@ import * as wire from "../contract/wire-values.ts";
 it("the words of the wire are those of the layers that act on them", () => {
   expect({ ...wire }).toEqual({
     languages,
+    javascriptRuntimes,
     isolationLevels,
     logStreams,
     outcomes,
