@@ -2,10 +2,8 @@ import { mebibyte } from "../../base/bytes.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { OperationEvent } from "../../operations/contract/operation-event.ts";
 import type { CommandIo } from "../command-io.ts";
-import { describeDenial } from "../output/error-report.ts";
+import { LiveEvents } from "../output/live-events.ts";
 import { ProgramOutput } from "../output/program-output.ts";
-import { ProgressLine } from "../output/progress-line.ts";
-import { escapeLine } from "../output/terminal-escape.ts";
 import { ClientInput } from "./client-input.ts";
 import { DiagnosticOutput, LineBound } from "./server-output.ts";
 
@@ -50,29 +48,21 @@ export function passProtocol(io: CommandIo): ProtocolPassage {
   const stdout = new ProgramOutput(io.stdout);
   const stderr = new DiagnosticOutput(io.stderr, maxDiagnosticBytes);
   const lines = new LineBound(maxMessageBytes);
-  const progress = new ProgressLine(io.stderr);
-  const told = new Set<string>();
-  const onEvent = async (event: OperationEvent): Promise<void> => {
-    if (event.type === "progress") return progress.show(event.message, event.fraction);
-    progress.clear();
-    if (event.type === "sandbox") grace.serverStarts();
-    if (event.type === "denied") io.stderr.write(describeDenial(event.denial));
-    if (event.type === "warning") {
-      told.add(event.message);
-      io.stderr.write(`glovebox: ${escapeLine(event.message)}\n`);
-    }
-    if (event.type !== "output") return;
-    if (event.stream === "stderr") return stderr.write(event.bytes);
-    if (!lines.holds(event.bytes)) return end(tooLong());
-    await stdout.write(event.bytes);
-  };
+  const live = new LiveEvents(io.stderr, async ({ stream, bytes }) => {
+    if (stream === "stderr") return stderr.write(bytes);
+    if (!lines.holds(bytes)) return end(tooLong());
+    await stdout.write(bytes);
+  });
   return {
     stdin,
     signal: AbortSignal.any([io.signal, ending.signal]),
-    onEvent,
-    told,
+    onEvent: (event) => {
+      if (event.type === "sandbox") grace.serverStarts();
+      return live.onEvent(event);
+    },
+    told: live.told,
     lastWords: () => {
-      progress.clear();
+      live[Symbol.dispose]();
       const { droppedBytes: dropped } = stderr;
       return dropped === 0 ? "" : `glovebox: ${dropped} bytes of its stderr were dropped, since nobody read them.\n`;
     },
