@@ -46,7 +46,7 @@ describe.each(completedShells)("completion in %s", (shell) => {
         .trim()
         .split("\n")
         .toSorted();
-    expect(offered("pr")).toEqual(["preview", "prune"]);
+    expect(offered("pr")).toEqual(["prepare", "preview", "prune"]);
     expect(offered("mcp", "inst")).toEqual(["install"]);
     expect(offered("run", "--engine", "docker", "--m")).toEqual(["--memory", "--min-isolation"]);
     expect(offered("packages", "prune", "--t")).toEqual(["--to"]);

@@ -229,6 +229,7 @@ console.log(box.get(), Color[5], Numbers.three satisfies number);
       "PYTHONDONTWRITEBYTECODE",
       "PYTHONUNBUFFERED",
       "LC_CTYPE",
+      "NO_COLOR",
       "PWD",
       "TERM",
       // Podman's mark.
