@@ -41,7 +41,7 @@ describe("what is no message", () => {
 });
 
 describe("a method that is not served", () => {
-  it.each(["watch-commit", "note-append", "up", "down", "prompts/list", "tasks/get", "server/discover", "", "x/y"])(
+  it.each(["watch-commit", "note-append", "up", "down", "prompts/list", "tasks/list", "server/discover", "", "x/y"])(
     "is told of with UNIMPLEMENTED: %s",
     async (method) => {
       expect(await server.request(1, method, {})).toMatchObject({
