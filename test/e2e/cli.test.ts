@@ -17,6 +17,10 @@ beforeAll(() => {
   writeFileSync(path.join(folder, "echo.py"), "import sys\nsys.stdout.buffer.write(sys.stdin.buffer.read())\n");
   writeFileSync(path.join(folder, "hello.ts"), "const x: string = 'typed';\nconsole.log(x);\n");
   writeFileSync(path.join(folder, "data.txt"), "data\n");
+  writeFileSync(
+    path.join(folder, "maker"),
+    "#!/usr/bin/env python3\nimport os\nopen('a.txt', 'w').write('A')\nos.mkdir('d')\nopen('d/b.bin', 'wb').write(bytes([0, 255]))\n",
+  );
   writeFileSync(path.join(folder, "bytes.py"), "import sys\nsys.stdout.buffer.write(bytes(range(256)))\n");
   symlinkSync("/etc/passwd", path.join(folder, "link.txt"));
 });
@@ -54,6 +58,18 @@ describe.each(engines)("glovebox run on %s", (engine) => {
     const code = "import os; print(open('data.txt').read(), os.environ['A'], os.environ['B'])";
     const result = await run(["--file", "data.txt", "--env", "A=1=2", "--env", "B=", "--memory", "256m", "-c", code]);
     expect(result).toMatchObject({ exitCode: 0, stdout: "data\n 1=2 \n" });
+  });
+
+  it("saves what a program has made, whose language its first line or a short name tells", async () => {
+    const made = path.join(folder, `made-${engine}`);
+    const result = await run(["--output", made, "maker"]);
+    expect(result).toMatchObject({ exitCode: 0, stdout: "" });
+    expect(result.stderr).toContain(`glovebox: saved 2 files in ${made}: a.txt, d/b.bin\n`);
+    expect(readFileSync(path.join(made, "a.txt"), "utf8")).toBe("A");
+    expect([...readFileSync(path.join(made, "d/b.bin"))]).toEqual([0, 255]);
+    const code = "require('fs').writeFileSync('one.txt', '1'); require('fs').writeFileSync('two.txt', '2')";
+    await run(["--output", made, "--artifact", "one*", "--language", "js", "-c", code]);
+    expect(readdirSync(made).toSorted()).toEqual(["a.txt", "d", "one.txt"]);
   });
 
   it("leaves bytes as they are when its output is no terminal", async () => {
