@@ -107,4 +107,14 @@ describe("ProjectGrowth", () => {
     expect(settle(growth, tree(1, 1, 300, 200))).toBe(true);
     expect(growth.grown.files).toBe(200);
   });
+
+  it("counts all that is in a folder that was empty at first, though others freed as much meanwhile", () => {
+    const growth = new ProjectGrowth({ bytes: 100 * mb, files: 100_000 }, { startsEmpty: true });
+    growth.observe({ bytes: 1_000 * mb, files: null }, { worked: false });
+    growth.observe({ bytes: 1_000 * mb, files: null }, { worked: true });
+    expect(settle(growth, tree(400, 400))).toBe(true);
+    expect(growth.grown.bytes).toBe(400 * mb);
+    expect(settle(growth, tree(150, 0))).toBe(false);
+    expect(growth.grown.bytes).toBe(150 * mb);
+  });
 });

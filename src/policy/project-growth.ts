@@ -35,6 +35,11 @@ const steps = 4;
  */
 export class ProjectGrowth {
   readonly limits: GrowthLimits;
+  /**
+   * Whether the folder was empty at first and work alone writes to it: then all that is in it counts, whatever others free on
+   * the same disk meanwhile.
+   */
+  readonly startsEmpty: boolean;
   /** Until the last walk. */
   readonly grown: Record<Quantity, number> = { bytes: 0, files: 0 };
   /** What the file system lost while work ran, since the last walk. */
@@ -47,8 +52,9 @@ export class ProjectGrowth {
   /** What had been lost when the present walk began; what is lost during it counts for the next one too. */
   #walk: { readonly lost: GrowthLimits; readonly rested: boolean } | null = null;
 
-  constructor(limits: GrowthLimits) {
+  constructor(limits: GrowthLimits, { startsEmpty = false }: { readonly startsEmpty?: boolean } = {}) {
     this.limits = limits;
+    this.startsEmpty = startsEmpty;
   }
 
   /**
@@ -104,6 +110,7 @@ export class ProjectGrowth {
     const lost = quantity === "files" && !this.#countsFiles ? Number.POSITIVE_INFINITY : this.#lost[quantity];
     // What cannot be walked through counts as all that has gone.
     if (!tree.isWhole) return Number.isFinite(lost) ? lost : fresh;
+    if (this.startsEmpty) return tree[quantity] - this.grown[quantity];
     if (this.#tree === null) return Math.min(lost, fresh);
     const difference = tree[quantity] - this.#tree[quantity];
     const rested = this.#rested || this.#walk?.rested === true;

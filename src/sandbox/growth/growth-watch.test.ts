@@ -7,6 +7,7 @@ import {
   mkdirSync,
   mkdtempSync,
   openSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -142,5 +143,24 @@ open("big", "wb").write(b"x" * ${12 * mb})`;
     // What has gone counts, as for each tree that cannot be walked through.
     expect(bytes).toBeGreaterThanOrEqual(12 * mb);
     expect(bytes).toBeLessThan(100 * mb);
+  });
+
+  it("finds what a folder that was empty has got while others freed as much on the same disk", async () => {
+    const own = path.join(folder, "own");
+    mkdirSync(own);
+    let nowMs = Date.now();
+    const { execPath: executable, platform } = process;
+    const limits = { bytes: 24 * mb, files: 8_000 };
+    const options = { place: { stablePath: own, realPath: own }, limits, executable, platform, now: () => nowMs };
+    const empty = new GrowthWatch({ ...options, startsEmpty: true });
+    await empty.note(false);
+    writeFileSync(path.join(own, "hidden"), Buffer.alloc(40 * mb, 4));
+    rmSync(path.join(project, "before"));
+    const lookAgain = (): Promise<Grown> => empty.look(true, { freed: 0, signal: new AbortController().signal });
+    expect((await lookAgain()).bytes).toBe(0);
+    nowMs += 11_000;
+    const { bytes, grows } = await lookAgain();
+    expect(grows).toBe(true);
+    expect(Math.round(bytes / mb)).toBe(40);
   });
 });

@@ -63,6 +63,7 @@ export class WatchedScratch implements AsyncDisposable {
       ...options,
       place: { stablePath: folder, realPath: folder },
       limits: { bytes: options.diskBytes, files: maxFiles },
+      startsEmpty: true,
     });
     await growth.note(false);
     return new WatchedScratch(options, scratch, growth);
