@@ -20,7 +20,7 @@ describe.each(places)("a session's verdicts on $name", ({ engine, runtime }) => 
   });
 
   it("the memory of a call is its own, whatever an earlier one used", async () => {
-    const hold = (mebibytes: number) => `import time\nx = bytearray(b"x") * (${mebibytes} << 20)\ntime.sleep(0.7)`;
+    const hold = (mebibytes: number) => `import time\nx = bytearray(b"x") * (${mebibytes} << 20)\ntime.sleep(3)`;
     const { session_id, memory_used_mb: large } = await python(hold(200));
     expect(large).toBeGreaterThan(200);
     const call = { ...runtime, language: "python" as const, packages: [], session_id };
