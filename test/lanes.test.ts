@@ -55,6 +55,12 @@ describe("lanes of tests", () => {
     expect(projectOf({ fullName, rare }, projects)).toBe(project);
   });
 
+  it("a behaviour that needs the processors for itself has them in a rare file, too", () => {
+    const projects = projectsOf("test/engine-contract/contract.apple.test.ts");
+    const fullName = "engine contract: apple > limits > limits.cpu: a share";
+    expect(projectOf({ fullName, rare: false }, projects)).toBe("alone-rare");
+  });
+
   it("a lane whose engine does not answer is told by the engine itself, and leaves one skip a file", async () => {
     vi.stubEnv("GLOVEBOX_TEST_REQUIRE", "podman");
     vi.stubEnv("DOCKER_HOST", "unix:///nonexistent/docker.sock");

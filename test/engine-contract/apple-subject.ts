@@ -29,14 +29,11 @@ async function apple(): Promise<Engine> {
   return guardEngine(new AppleEngine({ environment, architecture: process.arch }));
 }
 
-const byInside = "what happens inside a container is the same code on every engine, over an exec that other topics try";
 const noOption = "the command has no option for it: the boundary of a virtual machine stands in";
 const noTraceFilter =
   "nothing keeps a program from tracing others of its own user in the same container; those of other users, and ours, it cannot";
 const noOomFlag =
   "the service does not tell of out-of-memory kills; the keeper counts them, and a command of its own has none";
-const byArguments = "it is Docker that makes the folders here; what the command is told has unit tests";
-const slow = "it makes dozens of containers or execs, each of which is several calls of a command";
 
 /** Apple's `container` command, in whose place stands one of ours that runs its programs on Docker. */
 export const appleSubject: Subject = {
@@ -50,28 +47,6 @@ export const appleSubject: Subject = {
   environmentNames: ["PATH", "HOME", "HOSTNAME"],
   smallMemoryMb: 256,
   patience: 3,
-  rareTopics: {
-    "kept streams": byInside,
-    "back-pressure": slow,
-    filesystem: byArguments,
-    scratch: byArguments,
-    "exact kill": byInside,
-    multitudes: slow,
-    variables: byInside,
-    files: byInside,
-    connect: byInside,
-    cancellation: slow,
-    "cancellation of programs": slow,
-    "edges of the exact kill": byInside,
-    "process tree": byInside,
-    "refusals of files": byInside,
-    "file trees": byInside,
-    "updates of trees": byInside,
-    "live copies": byInside,
-    "hostile answers": byInside,
-    "stopped helpers": byInside,
-    cohabitant: byInside,
-  },
   mustDeclare: {
     ...subjects.docker.mustDeclare,
     isolation: "vm",

@@ -49,8 +49,7 @@ export function engineContract(subject: Subject): void {
 
     for (const [name, topic] of Object.entries(topics)) {
       // What a runtime has no part in is tried with it by `npm run test:full` only.
-      const isIndependent = subject.ociRuntime !== undefined && name in runtimeIndependent;
-      const rare = isIndependent || name in (subject.rareTopics ?? {});
+      const rare = subject.ociRuntime !== undefined && name in runtimeIndependent;
       describe(name, { tags: rare ? [rareTag] : [] }, () => {
         topic(behaviour);
       });

@@ -22,8 +22,6 @@ export interface Subject {
   readonly smallMemoryMb?: number;
   /** How many times as long as usual a behaviour may take; default 1. */
   readonly patience?: number;
-  /** Topics that `npm run test:full` alone tries with it, and why. */
-  readonly rareTopics?: Readonly<Record<string, string>>;
   /** A new adapter to the real engine; the suite closes it. */
   readonly make: () => Promise<Engine>;
   /** An adapter that is told to find its engine at this socket. */

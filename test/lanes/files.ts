@@ -12,10 +12,11 @@ export const aloneFiles: readonly string[] = [
 
 /**
  * What takes long and seldom breaks alone: `npm run test:full` runs it. Other versions and frameworks, whole corpora, crashes,
- * each command and door beside the main ones, hostile neighbours, exchanges that are tried until they would have succeeded, packages from elsewhere or at places that an
+ * each command and door beside the main ones, the stand-in for Apple's command, hostile neighbours, exchanges that are tried until they would have succeeded, packages from elsewhere or at places that an
  * operator must open, machines where neither namespaces nor root are to be had, and other people's programs.
  */
 export const rareFiles: readonly string[] = [
+  "test/engine-contract/contract.apple.test.ts",
   "test/engine-contract/contract.ordinary-user.test.ts",
   "test/engine-contract/contract.preload.test.ts",
   "test/e2e/apple-faults.test.ts",
@@ -37,8 +38,10 @@ export const rareFiles: readonly string[] = [
   "test/e2e/http-ending.test.ts",
   "test/e2e/installed-package.test.ts",
   "test/e2e/javascript-runners.test.ts",
+  "test/e2e/kept-dependencies.test.ts",
   "test/e2e/keys-shares.test.ts",
   "test/e2e/language-turns.test.ts",
+  "test/e2e/large-scratch.test.ts",
   "test/e2e/library-in-projects.test.ts",
   "test/e2e/library-in-test-runners.test.ts",
   "test/e2e/library-recipes.test.ts",
@@ -69,6 +72,7 @@ export const rareFiles: readonly string[] = [
   "test/e2e/preload-command.test.ts",
   "test/e2e/preview-command.test.ts",
   "test/e2e/preview-frameworks.test.ts",
+  "test/e2e/project-dockerfile.test.ts",
   "test/e2e/project-growth.test.ts",
   "test/e2e/python-packages.test.ts",
   "test/e2e/registries.test.ts",

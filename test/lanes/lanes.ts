@@ -55,11 +55,14 @@ export function projectsOf(path: string): readonly EngineProject[] {
   if (path === absentLaneFile) return engineProjects;
   const text = readFileSync(join(root, path), "utf8");
   const own = aloneFiles.includes(path) ? (["alone"] as const) : lanesOf(path, text);
-  if (rareFiles.includes(path)) return own.map((lane) => `${lane}-rare` as const);
-  // Behaviours that are rare on gVisor, and over Apple's command, are marked where they stand.
-  const mixed = text.includes("rareTag") || own[0] === "runsc" || path.includes("contract.apple.");
+  const isOfContract = path.includes("engine-contract/contract.");
+  if (rareFiles.includes(path)) {
+    return [...own, ...(isOfContract ? (["alone"] as const) : [])].map((lane) => `${lane}-rare` as const);
+  }
+  // Behaviours that are rare on gVisor are marked where they stand.
+  const mixed = text.includes("rareTag") || own[0] === "runsc";
   const projects = mixed ? own.flatMap((lane) => [lane, `${lane}-rare` as const]) : own;
-  return path.includes("engine-contract/contract.") ? [...projects, "alone"] : projects;
+  return isOfContract ? [...projects, "alone"] : projects;
 }
 
 /** The one project of a file's projects that runs a test of it. */
@@ -67,7 +70,8 @@ export function projectOf(
   test: { readonly fullName: string; readonly rare: boolean },
   projects: readonly EngineProject[],
 ): EngineProject {
-  if (aloneBehaviour.test(test.fullName) && projects.includes("alone")) return "alone";
+  const alone = projects.find((project) => project.startsWith("alone"));
+  if (aloneBehaviour.test(test.fullName) && alone !== undefined) return alone;
   const word = engineWord.exec(test.fullName)?.[0] ?? "local";
   const named = laneOfWord[word] ?? "runsc";
   const of = (lane: string): EngineProject | undefined =>
