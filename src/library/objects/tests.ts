@@ -28,7 +28,7 @@ export class Tests {
    * Every test of a run that has ended, in the Common Test Report Format, as JSON. @throws NOT_FOUND where none is kept: the
    * run was not counted by a report, was long ago, or another process's without a store
    */
-  async report(sandboxId: string, call: { readonly signal?: AbortSignal } = {}): Promise<string> {
+  async report(sandboxId: string, call: Pick<RunOptions, "signal"> = {}): Promise<string> {
     const { ctrf } = await this.#calls.send(readTestReportContract, { id: sandboxId }, call);
     return ctrf;
   }
