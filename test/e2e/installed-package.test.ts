@@ -119,7 +119,9 @@ describe("an installation", () => {
     expect(Object.keys(lock.packages).length).toBeGreaterThan(50);
     expect(scripts).toEqual([]);
     // What the machine's own settings of npm are warned of is not Glovebox's.
-    expect(said.split("\n").filter((line) => /warn|deprecated/i.test(line) && !/Unknown (?:user|env) config/.test(line))).toEqual([]);
+    expect(
+      said.split("\n").filter((line) => /warn|deprecated/i.test(line) && !/Unknown (?:user|env) config/.test(line)),
+    ).toEqual([]);
   });
 
   it("fetches Bun when a program first needs it, keeps it, and says why where that cannot be", () => {
