@@ -1,0 +1,111 @@
+import {
+  bareCommand,
+  benchLanguages,
+  codeOf,
+  hostInterpreters,
+  idleContainer,
+  insideInterpreters,
+  runFile,
+  type BenchLanguage,
+} from "../parts/baselines.ts";
+import { doors, openDoor, type Door, type RunProgram } from "../parts/doors.ts";
+import { timeInTurn, type Subject, type Times } from "../parts/in-turn.ts";
+import type { BenchPlan, Measure, Row } from "../parts/report.ts";
+import { median, quantile, ratio, rounded } from "../parts/statistics.ts";
+import { warmths, type Warmth } from "../parts/warmth.ts";
+import { rowNames } from "./row-names.ts";
+
+/** Removal and refilling go on in the background for so long. */
+const settleMs = { cold: 60, warm: 400 } as const;
+
+/** Create to first result: a program of one line, from the request to the whole answer. */
+export const executeMeasure: Measure = {
+  name: "execute",
+  title: "One execution",
+  how: [
+    "A program that prints one number, from the request to the whole answer, sequentially, all subjects in turn.",
+    "Cold: its sandbox is made when it is asked for. Warm: it was made before, and is used once.",
+    "`docker run --rm` and `docker exec` are the commands of the same names in the same image, the bare interpreter has no sandbox at all.",
+  ].join(" "),
+  columns: [
+    { key: "medianMs", title: "median ms", digits: 1 },
+    { key: "p95Ms", title: "p95 ms", digits: 1 },
+    { key: "overBare", title: "x bare", digits: 2 },
+    { key: "overDockerRun", title: "x docker run", digits: 3 },
+  ],
+  plot: { kind: "bars", value: "medianMs", unit: "ms, median" },
+  take: async (plan) => {
+    await using stack = new AsyncDisposableStack();
+    const times: Times[] = [];
+    for (const warmth of warmths) {
+      await using opened = new AsyncDisposableStack();
+      const runs = new Map<Door, RunProgram>();
+      for (const door of doors) runs.set(door, await openDoor(door, warmth, plan, opened));
+      for (const language of benchLanguages) {
+        plan.say(`${language}, ${warmth}`);
+        const baselines = warmth === warmths[0] ? await baselinesOf(language, plan, stack) : [];
+        const subjects = subjectsOf(language, warmth, runs, plan);
+        times.push(await timeInTurn([...baselines, ...subjects], plan.isQuick ? 3 : 30));
+      }
+    }
+    const timesMs = new Map(times.flatMap((each) => [...each.timesMs]));
+    return { rows: rowsOf(timesMs, plan), leftOut: times.flatMap(({ leftOut }) => leftOut) };
+  },
+};
+
+async function baselinesOf(
+  language: BenchLanguage,
+  { engines, images }: BenchPlan,
+  stack: AsyncDisposableStack,
+): Promise<readonly Subject[]> {
+  const [file = "", ...argv] = bareCommand(language, await hostInterpreters());
+  const bare = { name: rowNames.bare(language), run: () => runFile(file, argv) };
+  if (!engines.includes("docker")) return [bare];
+  const image = images[language];
+  const inside = bareCommand(language, insideInterpreters);
+  const { name } = stack.use(await idleContainer(image));
+  return [
+    bare,
+    {
+      name: rowNames.dockerRun(language),
+      run: () => runFile("docker", ["run", "--rm", "--network", "none", image, ...inside]),
+    },
+    { name: rowNames.dockerExec(language), run: () => runFile("docker", ["exec", name, ...inside]) },
+  ];
+}
+
+function subjectsOf(
+  language: BenchLanguage,
+  warmth: Warmth,
+  runs: ReadonlyMap<Door, RunProgram>,
+  { engines, isQuick }: BenchPlan,
+): readonly Subject[] {
+  return engines.flatMap((engine) =>
+    [...runs]
+      // The doors differ by the same for every language.
+      .filter(([door]) => !isQuick || language === "python" || door === "library")
+      .map(([door, run]) => ({
+        name: rowNames.glovebox(language, engine, door, warmth),
+        run: () => run(language, codeOf[language], engine),
+        settleMs: settleMs[warmth],
+      })),
+  );
+}
+
+function rowsOf(timesMs: ReadonlyMap<string, readonly number[]>, { engines }: BenchPlan): readonly Row[] {
+  const medians = new Map([...timesMs].map(([name, times]) => [name, median(times)]));
+  return benchLanguages.flatMap((language) =>
+    [...timesMs]
+      .filter(([name]) => name.startsWith(`${language},`))
+      .map(([name, times]) => ({
+        name,
+        isBaseline: !engines.some((engine) => name.startsWith(`${language}, ${engine}, `)),
+        values: rounded({
+          medianMs: median(times),
+          p95Ms: quantile(times, 0.95),
+          overBare: ratio(median(times), medians.get(rowNames.bare(language))),
+          overDockerRun: ratio(median(times), medians.get(rowNames.dockerRun(language))),
+        }),
+      })),
+  );
+}

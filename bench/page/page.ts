@@ -1,0 +1,71 @@
+import { replaceMarked } from "../../scripts/marked-section.ts";
+import { figure } from "../parts/print.ts";
+import type { BenchReport, Measured } from "../parts/report.ts";
+import { plotOf } from "./plot.ts";
+import { isMet, targets, type Target } from "./targets.ts";
+
+/** The page with what stands between its markers made anew from the report. */
+export function withReport(text: string, report: BenchReport): string {
+  const sections = { machine: machineText(report), targets: targetTable(report), measures: measureTexts(report) };
+  return Object.entries(sections).reduce((page, [name, body]) => replaceMarked(page, name, body), text);
+}
+
+/** Plots by the names of their files in docs/performance. */
+export function plotsOf(report: BenchReport): ReadonlyMap<string, string> {
+  return new Map(
+    report.measures.flatMap((measured) => {
+      const plot = plotOf(measured);
+      return plot === null ? [] : [[`${measured.name}.svg`, plot] as const];
+    }),
+  );
+}
+
+function machineText({ form, date, machine, versions }: BenchReport): string {
+  const { system, processor, cores, memoryGb } = machine;
+  const named = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
+  return [
+    `Measured on ${date} in the ${form} form: ${system}; ${processor}, ${cores} cores, ${memoryGb} GB; ${named.join(", ")}.`,
+    ...(form === "quick" ? ["The quick form takes a few rounds only: its figures are rough."] : []),
+  ].join("\n");
+}
+
+function targetTable(report: BenchReport): string {
+  const rows = targets.map((target) => {
+    const met = isMet(target, report);
+    const measured = target.measured(report);
+    const cells = [
+      target.what,
+      wantedText(target),
+      measured === null ? "–" : `${figure(measured, { digits: measured < 10 ? 2 : 0 })} ${target.unit}`,
+      met === null ? "not measured" : met ? "met" : "missed",
+    ];
+    return `| ${cells.join(" | ")} |`;
+  });
+  return ["| target | wanted | measured | |", "| --- | --- | --- | --- |", ...rows].join("\n");
+}
+
+function wantedText({ wanted, unit }: Target): string {
+  return "max" in wanted ? `at most ${wanted.max} ${unit}` : `at least ${wanted.min} ${unit}`;
+}
+
+function measureTexts({ measures }: BenchReport): string {
+  return measures.map(measureText).join("\n\n");
+}
+
+function measureText(measured: Measured): string {
+  const { name, title, how, columns, rows, leftOut } = measured;
+  const lines = [`### ${title}`, "", how, ""];
+  if (plotOf(measured) !== null) lines.push(`![${title}](performance/${name}.svg)`, "");
+  if (rows.length > 0) {
+    lines.push(
+      `| | ${columns.map((column) => column.title).join(" | ")} |`,
+      `| --- |${" ---: |".repeat(columns.length)}`,
+      ...rows.map(
+        (row) => `| ${row.name} | ${columns.map((column) => figure(row.values[column.key], column)).join(" | ")} |`,
+      ),
+      "",
+    );
+  }
+  lines.push(...leftOut.map((each) => `Left out: ${each.name}: ${each.reason}`));
+  return lines.join("\n").trimEnd();
+}
