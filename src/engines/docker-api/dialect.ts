@@ -3,7 +3,7 @@ import type { EngineName, OutputStream } from "../engine.ts";
 import type { EngineComponent, EngineConnection, EngineSetup } from "../engine-setup.ts";
 import type { ApiRequest } from "./http/api-request.ts";
 import type { InfoAnswer } from "./engine-capabilities.ts";
-import type { SetupAnswer } from "./engine-setup.ts";
+import type { ComponentsAnswer, SetupAnswer } from "./engine-setup.ts";
 import type { SharedFiles } from "./mounts/own-container.ts";
 import type { ImageFacts } from "./images/images.ts";
 import type { RuntimeKind } from "./oci-runtime.ts";
@@ -16,8 +16,8 @@ export interface Dialect {
   readonly title: string;
   /** The call that makes a container; its answer has the container's `Id`. @throws UNSUPPORTED */
   createCall(spec: ContainerSpec, circumstances: CreateCircumstances): Promise<CreateCall>;
-  /** The engine's account of its machine, corrected where it claims more than it does. */
-  examine(describe: Describe, connection: EngineConnection): Promise<MachineAnswer>;
+  /** The engine's account of itself and of its machine, corrected where it claims more than it does. */
+  examine(describe: Describe, connection: EngineConnection): Promise<EngineAccount>;
   /** Names of the OCI runtimes that `createCall` can be asked for. */
   runtimes(answer: MachineAnswer): readonly string[];
   /** One sentence: how people let the engine have another runtime. */
@@ -32,7 +32,7 @@ export interface Dialect {
   readonly lastWords: RegExp;
   /** Whether a refusal says that the container does not run (any more). */
   isNotRunning(status: number, reason: string): boolean;
-  /** Version for people, of the answer to `/version`. */
+  /** Version for people. */
   version(answer: VersionAnswer): string;
   /** Why an engine that answers is none that we can use, such as another product behind the same API; null when it is. */
   foreignness(answer: VersionAnswer): Unavailability | null;
@@ -57,6 +57,12 @@ export type CreateCall = Pick<ApiRequest, "path" | "query"> & { readonly body: o
 export type Describe = <T extends object>(path: string) => Promise<T>;
 
 export type MachineAnswer = InfoAnswer & SetupAnswer;
+
+/** What an engine says when it is asked what it is. */
+export interface EngineAccount {
+  readonly version: VersionAnswer & ComponentsAnswer;
+  readonly machine: MachineAnswer;
+}
 
 /** What an engine is, as far as it was asked. */
 export interface Machine {

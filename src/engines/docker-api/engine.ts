@@ -12,12 +12,12 @@ import type {
 import { Api } from "./http/api.ts";
 import { DockerApiContainer } from "./container/container.ts";
 import { parseContainerList } from "./container/container-list.ts";
-import type { Dialect, Machine, MachineAnswer, VersionAnswer } from "./dialect.ts";
+import type { Describe, Dialect, Machine, MachineAnswer } from "./dialect.ts";
 import type { Endpoint } from "./http/endpoint.ts";
 import { engineCapabilities, runtimeKindOf } from "./engine-capabilities.ts";
 import { gvisorComponents } from "./gvisor-version.ts";
 import { FolderHolder } from "./mounts/folder-holder.ts";
-import { engineComponents, engineConnection, engineSetup, type ComponentsAnswer } from "./engine-setup.ts";
+import { engineComponents, engineConnection, engineSetup } from "./engine-setup.ts";
 import { DockerApiImages, type ReadClientConfig } from "./images/images.ts";
 import { noSuchRuntimeError } from "./oci-runtime.ts";
 import type { ApiRequest } from "./http/api-request.ts";
@@ -165,10 +165,8 @@ export class DockerApiEngine implements Engine {
   async #examine({ signal }: CallOptions): Promise<Machine> {
     const { dialect, findEndpoint } = this.#options;
     const endpoint = await findEndpoint();
-    const [version, answer] = await Promise.all([
-      this.#api.describe<VersionAnswer & ComponentsAnswer>("/version", signal),
-      dialect.examine((path) => this.#api.describe(path, signal), engineConnection(endpoint)),
-    ]);
+    const describe: Describe = (path) => this.#api.describe(path, signal);
+    const { version, machine: answer } = await dialect.examine(describe, engineConnection(endpoint));
     const foreign = dialect.foreignness(version);
     if (foreign !== null) throw unavailableError(dialect.name, foreign);
     const setup = engineSetup(answer, endpoint);

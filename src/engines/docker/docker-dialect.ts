@@ -1,6 +1,6 @@
 import type { ScratchSpec } from "../container-spec.ts";
 import { containerConfig, type ConfigWording } from "../docker-api/container/container-config.ts";
-import type { Dialect, VersionAnswer } from "../docker-api/dialect.ts";
+import type { Dialect, EngineAccount, VersionAnswer } from "../docker-api/dialect.ts";
 import type { Unavailability } from "../docker-api/http/unavailability.ts";
 
 /** Docker's wording of a container's options. */
@@ -19,7 +19,13 @@ export const dockerDialect: Dialect = {
     query: { name: spec.name },
     body: containerConfig(spec, { wording: dockerWording, imageVolumes: image.volumes, ...circumstances }),
   }),
-  examine: (describe) => describe("/info"),
+  examine: async (describe) => {
+    const [version, machine] = await Promise.all([
+      describe<EngineAccount["version"]>("/version"),
+      describe<EngineAccount["machine"]>("/info"),
+    ]);
+    return { version, machine };
+  },
   runtimes: ({ Runtimes }) => Object.keys(Runtimes ?? {}),
   howToAddRuntime: "Others are named in the `runtimes` of Docker's daemon.json.",
   mountsByHandle: true,

@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
 import type { CreateCircumstances } from "../docker-api/dialect.ts";
+import { engineComponents } from "../docker-api/engine-setup.ts";
 import { podmanDialect } from "./podman-dialect.ts";
 
 const dialect = podmanDialect({ shareProfile: () => Promise.resolve("/profile.json"), platform: "linux" });
+const connectionHere = { kind: "socket", tls: null, remote: false, origin: "CONTAINER_HOST" } as const;
 const podman = (version: string): object => ({
   Os: "linux",
   Components: [{ Name: "Podman Engine", Version: version }],
@@ -13,6 +15,40 @@ describe("podmanDialect", () => {
     expect(dialect.foreignness(podman("4.3.1"))).toBeNull();
     expect(dialect.foreignness(podman("5.0.0-dev"))).toBeNull();
     expect(dialect.version({ ...podman("4.3.1"), Version: "1.41" })).toBe("4.3.1");
+  });
+
+  it("tells its version and its parts from its own account, and asks for no other", async () => {
+    const asked: string[] = [];
+    const own = {
+      host: {
+        conmon: { version: "conmon version 2.1.6, commit: unknown" },
+        ociRuntime: { name: "crun", version: "crun version 1.8.1" },
+      },
+      version: { Version: "4.3.1" },
+    };
+    const describe = <T extends object>(path: string): Promise<T> => {
+      asked.push(path);
+      return Promise.resolve((path.includes("libpod") ? own : { DockerRootDir: "/r" }) as T);
+    };
+    const { version, machine } = await dialect.examine(describe, connectionHere);
+    expect(asked).toEqual(["/info", "/v4.0.0/libpod/info"]);
+    expect([dialect.foreignness(version), dialect.version(version)]).toEqual([null, "4.3.1"]);
+    expect(engineComponents(version)).toEqual([
+      { name: "Podman Engine", version: "4.3.1" },
+      { name: "Conmon", version: "2.1.6" },
+      { name: "crun", version: "1.8.1" },
+    ]);
+    expect(machine.DockerRootDir).toBe("/r");
+  });
+
+  it.each([
+    ["Docker, which has no such account", { Components: [{ Name: "Engine" }] }, "What answers on Podman's endpoint"],
+    ["an old Podman", podman("3.4.4"), "3.4.4"],
+    ["a Podman that fails at it", podman("5.1.0"), "no answer"],
+  ])("names %s", async (_, version, reason) => {
+    const describe = <T extends object>(path: string): Promise<T> =>
+      path === "/version" ? Promise.resolve(version as T) : Promise.reject(new Error("no answer"));
+    await expect(dialect.examine(describe, connectionHere)).rejects.toThrow(reason);
   });
 
   it.each([

@@ -1,9 +1,9 @@
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { EngineSetup } from "../engine-setup.ts";
 import type { Dialect, MachineAnswer, VersionAnswer } from "../docker-api/dialect.ts";
-import type { Unavailability } from "../docker-api/http/unavailability.ts";
+import { unavailableError, type Unavailability } from "../docker-api/http/unavailability.ts";
 import { createBody } from "./create-body.ts";
-import { correctInfo, type PodmanInfo } from "./podman-info.ts";
+import { correctInfo, versionIn, type PodmanInfo } from "./podman-info.ts";
 
 export interface PodmanDialectOptions {
   /** Puts the profile where the service can read it, and gives the path there. */
@@ -29,9 +29,18 @@ export function podmanDialect({ shareProfile, platform }: PodmanDialectOptions):
         body: createBody(spec, { seccompPath, imageId: image.id, isRootless, runtimeKind, platform, volumesFrom }),
       };
     },
+    // Each of its answers about itself runs the machine's package manager for each of its parts, and `/version` twice.
     examine: async (describe, connection) => {
-      const [info, own] = await Promise.all([describe<MachineAnswer>("/info"), describe<PodmanInfo>(`${ownApi}/info`)]);
-      return correctInfo(info, own, connection);
+      try {
+        const [info, own] = await Promise.all([
+          describe<MachineAnswer>("/info"),
+          describe<PodmanInfo>(`${ownApi}/info`),
+        ]);
+        return { version: versionIn(own), machine: correctInfo(info, own, connection) };
+      } catch (error) {
+        const foreign = foreignness(await describe<VersionAnswer>("/version"));
+        throw foreign === null ? error : unavailableError("podman", foreign);
+      }
     },
     // It takes any name and runs its own default.
     runtimes: ({ DefaultRuntime }) => (DefaultRuntime === undefined ? [] : [DefaultRuntime]),

@@ -1,5 +1,5 @@
 import type { EngineConnection } from "../engine-setup.ts";
-import type { MachineAnswer } from "../docker-api/dialect.ts";
+import type { EngineAccount, MachineAnswer } from "../docker-api/dialect.ts";
 
 /** The part of Podman's own `/info` that is read. */
 export interface PodmanInfo {
@@ -11,7 +11,20 @@ export interface PodmanInfo {
     /** Control groups that containers of this service can have. */
     readonly cgroupControllers?: readonly string[] | null;
     readonly security?: { readonly rootless?: boolean; readonly seccompEnabled?: boolean } | null;
+    readonly conmon?: { readonly version?: string } | null;
+    readonly ociRuntime?: { readonly name?: string; readonly version?: string } | null;
   };
+  readonly version?: { readonly Version?: string } | null;
+}
+
+/** What `/version` would tell of the service and of its parts. */
+export function versionIn({ host, version }: PodmanInfo): EngineAccount["version"] {
+  const parts = [
+    { Name: "Podman Engine", Version: version?.Version },
+    { Name: "Conmon", Version: host?.conmon?.version },
+    { Name: `OCI Runtime (${host?.ociRuntime?.name ?? "runc"})`, Version: host?.ociRuntime?.version },
+  ];
+  return { Components: parts.filter((part): part is { Name: string; Version: string } => part.Version !== undefined) };
 }
 
 const asRoot = "use the service of root (`sudo systemctl start podman.socket`, and CONTAINER_HOST that leads to it)";
