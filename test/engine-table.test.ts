@@ -33,7 +33,7 @@ describe("the tables of docs/engines.md", () => {
   });
 
   it.each([...Object.values(subjects), appleSubject, preloadSubject])(
-    "has no exception of $name that nobody asks for",
+    "has no unneeded exception for $name",
     (subject) => {
       const unasked = Object.keys(subject.exceptions).filter((id) => {
         const cell = cellOf({ title: "", behaviours: [id] }, { ...(subject as Subject), exceptions: {} }, behaviours);
@@ -62,38 +62,38 @@ describe("cellOf", () => {
     exceptions: Object.fromEntries(ids.map((id) => [id, "some reason"])),
   });
   const why = "Some reason.";
-  const noSocket = "It is part of Glovebox itself: there is no socket that could be missing.";
+  const noSocket = "It is part of Glovebox itself and has no socket.";
 
   it.each([
     ["all hold", ["a.*"], {}, {}, "yes", []],
     ["some are not asked", ["a.plain", "a.user"], {}, { execUser: false }, "yes", []],
-    ["none is asked", ["a.user"], {}, { execUser: false }, "–", ["All its programs are the same user."]],
+    ["none is asked", ["a.user"], {}, { execUser: false }, "–", ["All its programs run as the same user."]],
     ["there is no socket", ["a.socket"], { makeAt: undefined }, {}, "–", [noSocket]],
     ["one does not hold", ["a.plain", "a.user"], excepted("a.plain"), {}, "in part", [why]],
     ["none holds", ["a.plain"], excepted("a.plain"), {}, "no", [why]],
     ["none holds of what it claims", ["a.limit"], excepted("a.limit"), {}, "in part", [why]],
-    ["a substitute holds", ["a.limit"], {}, { pidsLimit: { substitute: "x" } }, "yes", ["In its place: x."]],
+    ["a substitute holds", ["a.limit"], {}, { pidsLimit: { substitute: "x" } }, "yes", ["Instead: x."]],
     [
       "a substitute does not",
       ["a.limit"],
       excepted("a.limit"),
       { pidsLimit: { substitute: "x" } },
       "substitute",
-      ["In its place: x.", why],
+      ["Instead: x.", why],
     ],
   ] as const)("when %s", (_, ids, change, declared, expected, reasons) => {
     expect(word(ids, change as Partial<Subject>, declared)).toEqual({ word: expected, reasons });
   });
 
-  it("tells of exceptions that are not tried, and of what cannot be enforced", () => {
+  it("notes exceptions that are not run, and what cannot be enforced", () => {
     const untried = { ...excepted("a.plain"), untried: { "a.plain": "it harms" } };
-    expect(word(["a.plain"], untried).reasons).toEqual(["Some reason. (The suite does not try it: it harms.)"]);
+    expect(word(["a.plain"], untried).reasons).toEqual(["Some reason.", "Not run by the suite: it harms."]);
     const seccomp: Behaviours = new Map([["s", { capability: "seccomp" }]]);
     const without = { ...able, mustDeclare: { ...able.mustDeclare, seccomp: "no" } } as const;
     expect(cellOf({ title: "", behaviours: ["s"] }, without, seccomp).word).toBe("no");
   });
 
-  it("refuses rows of behaviours that do not exist, and lacks that nobody explains", () => {
+  it("refuses rows of unknown behaviours, and missing abilities without an explanation", () => {
     expect(() => word(["b.*"], {})).toThrow(/b\.\*/);
     expect(() => word(["a.limit"], {}, { pidsLimit: "no" })).toThrow(/pidsLimit/);
   });

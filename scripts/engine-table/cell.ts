@@ -32,7 +32,7 @@ function testedCell(row: Guarantee, subject: Subject, behaviours: Behaviours): C
   const asked = ids.filter((id) => lacking(behaviours.get(id), subject) === null);
   const missing = unique(ids.flatMap((id) => lacking(behaviours.get(id), subject) ?? []));
   const substitutes = unique(ids.flatMap((id) => substituteOf(behaviours.get(id), subject) ?? []));
-  const reasons = [...substitutes, ...unique(excepted.map((id) => exceptionOf(subject, id)))];
+  const reasons = [...substitutes, ...unique(excepted.flatMap((id) => exceptionOf(subject, id)))];
   if (asked.length === 0) return { word: cannot(missing, subject) ? "no" : "–", reasons: missing.map(absence) };
   if (excepted.length === 0) return { word: "yes", reasons };
   if (substitutes.length > 0) return { word: "substitute", reasons };
@@ -50,7 +50,7 @@ function lacking({ capability, subject: part }: BehaviourNeeds = {}, subject: Su
 
 function substituteOf({ capability }: BehaviourNeeds = {}, { mustDeclare }: Subject): string | null {
   const declared = capability === undefined ? undefined : mustDeclare[capability];
-  return typeof declared === "object" ? sentence(`In its place: ${declared.substitute}`) : null;
+  return typeof declared === "object" ? sentence(`Instead: ${declared.substitute}`) : null;
 }
 
 /** Whether what is missing is something that an engine should enforce, and not one more thing that it might do. */
@@ -66,15 +66,15 @@ function claims(ids: readonly string[], { mustDeclare }: Subject, behaviours: Be
   });
 }
 
-function exceptionOf({ exceptions, untried }: Subject, id: string): string {
-  const told = sentence(exceptions[id] ?? "");
-  return untried[id] === undefined ? told : `${told} (The suite does not try it: ${untried[id]}.)`;
+function exceptionOf({ exceptions, untried }: Subject, id: string): readonly string[] {
+  const reason = sentence(exceptions[id] ?? "");
+  return untried[id] === undefined ? [reason] : [reason, `Not run by the suite: ${untried[id]}.`];
 }
 
 function absence(ability: Ability): string {
-  const told = absences[ability];
-  if (told === undefined) throw new Error(`No sentence says what it means to lack ${ability}.`);
-  return told;
+  const reason = absences[ability];
+  if (reason === undefined) throw new Error(`No sentence says what it means to lack ${ability}.`);
+  return reason;
 }
 
 /** A name such as gVisor keeps its first letter. */

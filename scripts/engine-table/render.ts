@@ -1,4 +1,4 @@
-import { behavioursOf, type GuaranteeGroup } from "../../test/engine-contract/guarantees.ts";
+import type { GuaranteeGroup } from "../../test/engine-contract/guarantees.ts";
 import type { Subject } from "../../test/engine-contract/subject.ts";
 import { cellOf, type Behaviours } from "./cell.ts";
 
@@ -9,7 +9,7 @@ export interface EngineTable {
   readonly behaviours: Behaviours;
 }
 
-/** What each engine guarantees, in Markdown: a table for each group, footnotes, and the tests behind each row. */
+/** What each engine guarantees, in Markdown: a table for each group, and footnotes. */
 export function renderEngineTable({ groups, subjects, behaviours }: EngineTable): string {
   const notes: string[] = [];
   const numbered = (reason: string): number => {
@@ -28,24 +28,7 @@ export function renderEngineTable({ groups, subjects, behaviours }: EngineTable)
     const head = [title, ...subjects.map(({ name }) => `\`${name}\``)];
     return [tableLine(head), tableLine(head.map(() => "---")), ...lines].join("\n");
   });
-  return [
-    ...tables,
-    notes.map((note, index) => `${index + 1}. ${note}`).join("\n"),
-    testsBehind({ groups, behaviours }),
-  ].join("\n\n");
-}
-
-function testsBehind({ groups, behaviours }: Pick<EngineTable, "groups" | "behaviours">): string {
-  const lines = groups.flatMap(({ rows }) =>
-    rows.map((row) => {
-      const proofs =
-        "capability" in row
-          ? [`declared as \`${row.capability}\``, `\`${row.test}\``]
-          : behavioursOf(row, behaviours.keys()).map((id) => `\`${id}\``);
-      return `- ${row.title}: ${proofs.join(", ")}`;
-    }),
-  );
-  return ["<details><summary>The tests behind each row</summary>", lines.join("\n"), "</details>"].join("\n\n");
+  return [...tables, notes.map((note, index) => `${index + 1}. ${note}`).join("\n")].join("\n\n");
 }
 
 function tableLine(cells: readonly string[]): string {

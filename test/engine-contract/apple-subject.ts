@@ -29,11 +29,12 @@ async function apple(): Promise<Engine> {
   return guardEngine(new AppleEngine({ environment, architecture: process.arch }));
 }
 
-const noOption = "the command has no option for it: the boundary of a virtual machine stands in";
+const noFilter = "our filter is not used there: a watch over the project clears the bits";
+const noOption = "the command has no option for it";
 const noTraceFilter =
-  "nothing keeps a program from tracing others of its own user in the same container; those of other users, and ours, it cannot";
+  "programs can trace others of their own user in the same container, but not those of other users or ours";
 const noOomFlag =
-  "the service does not tell of out-of-memory kills; the keeper counts them, and a command of its own has none";
+  "the service does not report out-of-memory kills; the keeper counts them, but a container's own command has no keeper";
 
 /** Apple's `container` command, in whose place stands one of ours that runs its programs on Docker. */
 export const appleSubject: Subject = {
@@ -58,23 +59,21 @@ export const appleSubject: Subject = {
     scratch: "memoryOrDisk",
   },
   exceptions: {
-    "connect.ipv6":
-      "Docker, on which the stand-in for the command runs, switches IPv6 off in containers without a network",
+    "connect.ipv6": "Docker, which runs the stand-in, disables IPv6 in containers without a network",
     "privileges.no-new-privileges": noOption,
     "privileges.seccomp": noOption,
     "privileges.seccomp-denies": noOption,
-    "privileges.setuid-bits": "there is no filter of ours: a watch over the project clears the bits",
-    "privileges.setuid-bits-as-root": "as above",
+    "privileges.setuid-bits": noFilter,
+    "privileges.setuid-bits-as-root": noFilter,
     "scratch.inodes":
-      "the command takes no limit on a tmpfs's files: the memory limit ends a flood of empty ones (about 1 KB each)",
-    "mounts.no-setuid":
-      "the command is asked to mount without setuid programs, which Docker, on which the stand-in for it runs, cannot",
+      "the number of files in a tmpfs cannot be limited: the memory limit stops a flood of empty ones (about 1 KB each)",
+    "mounts.no-setuid": "the command is asked to mount nosuid, which Docker, which runs the stand-in, cannot",
     "mounts.identity":
-      "the mounts of a virtual machine cannot be seen from the host: a project inside a folder that another sandbox may write to is refused",
+      "mounts are not visible from the host: a project inside a folder that another sandbox can write to is refused",
     "cohabitant.traces": noTraceFilter,
     "memory.main": noOomFlag,
     "memory.main-not-oom": noOomFlag,
-    "limits.cpu": "it gives whole CPUs only: a part of one is refused",
+    "limits.cpu": "only whole CPUs: fractions are refused",
   },
-  untried: { "cohabitant.traces": "who is faster decides what a tracer gets hold of" },
+  untried: { "cohabitant.traces": "it depends on timing" },
 };

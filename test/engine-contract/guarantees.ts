@@ -1,17 +1,17 @@
 import type { CheckedCapabilities } from "./subject.ts";
 
-/** What a reader wants to know of an engine, and what proves it. */
+/** A property of an engine, and the tests that prove it. */
 export interface Guarantee {
   readonly title: string;
   /** Ids of its behaviours; those of a whole topic: `topic.*`. */
   readonly behaviours: readonly string[];
 }
 
-/** A fact that an engine declares, which the suite compares with what the engine must declare. */
+/** A fact that an engine declares; the suite compares it with what the engine must declare. */
 export interface DeclaredFact {
   readonly title: string;
   readonly capability: "isolation" | "scratch" | "execNetwork";
-  /** A test that shows it at work. */
+  /** A test that shows it in use. */
   readonly test: string;
 }
 
@@ -21,15 +21,15 @@ export interface GuaranteeGroup {
   readonly rows: readonly (Guarantee | DeclaredFact)[];
 }
 
-/** The rows of the table in docs/engines.md; each behaviour of the suite belongs to exactly one. */
+/** The rows of the tables in docs/engines.md; each behaviour of the suite belongs to exactly one. */
 export const guaranteeGroups: readonly GuaranteeGroup[] = [
   {
     title: "Walls",
     rows: [
-      { title: "Isolation that results name", capability: "isolation", test: "test/e2e/execute.test.ts" },
-      { title: "Nothing can be written but scratch and shared memory", behaviours: ["filesystem.*"] },
+      { title: "Isolation named in results", capability: "isolation", test: "test/e2e/execute.test.ts" },
+      { title: "Only scratch and shared memory are writable", behaviours: ["filesystem.*"] },
       {
-        title: "Files of this machine given to programs: read-only ones stay as they are",
+        title: "Host files mounted read-only cannot be changed",
         behaviours: [
           "mounts.read-only",
           "mounts.read-only-below",
@@ -40,25 +40,25 @@ export const guaranteeGroups: readonly GuaranteeGroup[] = [
         ],
       },
       {
-        title: "What is mounted is the folder that was checked, whatever its name leads to by then",
+        title: "The folder that was checked is the one that is mounted, even if its path changes in between",
         behaviours: ["mounts.identity"],
       },
       {
-        title: "Folders that never change, such as packages, can be read and not changed",
+        title: "Shared folders such as packages are read-only",
         behaviours: ["mounts.unchanging"],
       },
       {
-        title: "A root that programs may change, for themselves alone, and that is measured",
+        title: "A writable root, private to the sandbox and measured",
         behaviours: ["writable-root.*"],
       },
-      { title: "Nothing can be reached over the network", behaviours: ["network.*"] },
+      { title: "No network access", behaviours: ["network.*"] },
       {
-        title: "A list of hosts as the only way out (`--network`)",
+        title: "Network access limited to a list of hosts (`--network`)",
         capability: "execNetwork",
         test: "test/e2e/network.test.ts",
       },
       {
-        title: "Programs are user 1000 and have no capability, not even as root",
+        title: "Programs run as user 1000 without capabilities, even as root",
         behaviours: [
           "privileges.user",
           "privileges.main-user",
@@ -68,37 +68,36 @@ export const guaranteeGroups: readonly GuaranteeGroup[] = [
           "privileges.capabilities",
         ],
       },
-      { title: "No device is inside but the standard ones", behaviours: ["privileges.devices"] },
+      { title: "Only standard devices are present", behaviours: ["privileges.devices"] },
       { title: "Programs cannot gain privileges", behaviours: ["privileges.no-new-privileges"] },
       {
         title: "System calls outside our seccomp allowlist are refused",
         behaviours: ["privileges.seccomp", "privileges.seccomp-denies"],
       },
       {
-        title:
-          "No file gets a setuid bit, by whatever call; installers may set it where nothing of the host is writable",
+        title: "No call can set a setuid bit, except for installers that cannot write to host files",
         behaviours: ["privileges.setuid-bits", "privileges.setuid-bits-as-root", "privileges.installers"],
       },
-      { title: "Processes of the host cannot be seen", behaviours: ["privileges.host-processes"] },
-      { title: "The sandbox's first process is closed to programs", behaviours: ["privileges.first-process"] },
+      { title: "Host processes are invisible", behaviours: ["privileges.host-processes"] },
+      { title: "Programs cannot inspect the sandbox's first process", behaviours: ["privileges.first-process"] },
       {
-        title: "A program that holds, stops, feeds or traces all it can reach changes nothing for others",
+        title: "A program that stops, feeds or traces everything it can reach does not affect others",
         behaviours: ["cohabitant.*"],
       },
       {
-        title: "Standard streams that are kept beyond a program's end reach no later program",
+        title: "Standard streams kept open after a program ends reach no later program",
         behaviours: ["kept-streams.*"],
       },
-      { title: "Variables given to programs act on nothing that is Glovebox's", behaviours: ["variables.*"] },
-      { title: "Nothing of the host's environment is seen", behaviours: ["arguments.no-host-environment"] },
+      { title: "A program's variables do not affect Glovebox's own processes", behaviours: ["variables.*"] },
+      { title: "Host environment variables are invisible", behaviours: ["arguments.no-host-environment"] },
     ],
   },
   {
     title: "Limits",
     rows: [
-      { title: "Memory, of all programs together", behaviours: ["memory.together"] },
+      { title: "Memory, for all programs together", behaviours: ["memory.together"] },
       {
-        title: "Want of memory is told apart from other ends",
+        title: "Out-of-memory kills are recognised",
         behaviours: [
           "memory.exec",
           "memory.within",
@@ -108,9 +107,9 @@ export const guaranteeGroups: readonly GuaranteeGroup[] = [
           "memory.main-not-oom",
         ],
       },
-      { title: "Memory in use, and its peak, are told", behaviours: ["memory.use"] },
+      { title: "Memory use and its peak are reported", behaviours: ["memory.use"] },
       { title: "Share of CPU time", behaviours: ["limits.cpu"] },
-      { title: "CPU time and bytes of disks are told", behaviours: ["usage.*"] },
+      { title: "CPU time and disk traffic are reported", behaviours: ["usage.*"] },
       { title: "Number of processes: a fork bomb is stopped", behaviours: ["limits.pids", "limits.pids-recover"] },
       {
         title: "Open files; no core files",
@@ -124,7 +123,7 @@ export const guaranteeGroups: readonly GuaranteeGroup[] = [
         behaviours: ["scratch.shared-memory", "scratch.shared-memory-default"],
       },
       {
-        title: "Scratch is empty at first, private, and gone afterwards",
+        title: "Scratch starts empty, is private, and is removed afterwards",
         behaviours: ["scratch.folders", "scratch.closed", "scratch.large", "scratch.private"],
       },
     ],
@@ -133,19 +132,19 @@ export const guaranteeGroups: readonly GuaranteeGroup[] = [
     title: "Control",
     rows: [
       {
-        title: "A stop, a kill or a removal ends everything",
+        title: "Stopping, killing or removing a sandbox ends everything in it",
         behaviours: ["ending.*", "lifecycle.remove", "lifecycle.remove-at-once"],
       },
       {
-        title: "One program can be ended with all that it started, and nothing else",
+        title: "One program can be killed with everything it started, and nothing else",
         behaviours: ["exact-kill.*", "process-tree.*"],
       },
       {
-        title: "A program that stops whatever comes near it ends in time, and opens nothing of it",
+        title: "A program that stops Glovebox's helper processes still ends in time, and cannot open their files",
         behaviours: ["stopped-helpers.*"],
       },
       {
-        title: "Work that is given up stops and leaves nothing",
+        title: "Cancelled work stops and leaves nothing behind",
         behaviours: [
           "cancellation.before",
           "cancellation.before-start",
@@ -157,11 +156,11 @@ export const guaranteeGroups: readonly GuaranteeGroup[] = [
           "cancellation.wait",
         ],
       },
-      { title: "A sandbox that went away is told apart from a failure", behaviours: ["losses.*"] },
+      { title: "A lost sandbox is reported as lost, not as a failure", behaviours: ["losses.*"] },
       { title: "Sandboxes are found by their labels", behaviours: ["listing.*"] },
-      { title: "An engine that is not there says how to start it", behaviours: ["unavailable.*"] },
+      { title: "An engine that does not answer says how to start it", behaviours: ["unavailable.*"] },
       {
-        title: "What it cannot do it declares and refuses",
+        title: "What an engine cannot do, it declares and refuses",
         behaviours: ["lifecycle.probe", "lifecycle.idle-attach"],
       },
     ],
@@ -181,21 +180,21 @@ export const guaranteeGroups: readonly GuaranteeGroup[] = [
           "exec.shares-files",
         ],
       },
-      { title: "Ports that programs listen on can be connected to", behaviours: ["connect.*"] },
+      { title: "Ports of programs can be reached", behaviours: ["connect.*"] },
       {
-        title: "Files go in and out, whatever their names, and cannot lead out of the sandbox",
+        title: "Files with any name go in and out, and cannot lead out of the sandbox",
         behaviours: ["files.*", "file-trees.*"],
       },
       {
-        title: "A project's copy follows the project, whatever programs do to it, and never leads out of the sandbox",
+        title: "A project's copy follows the project whatever programs do to it, and never leads out of the sandbox",
         behaviours: ["live-copy.*", "tree-updates.*"],
       },
       {
-        title: "What moves files can be stopped, fed or ended by programs, which concerns their own sandbox only",
+        title: "Programs that interfere with file transfers affect only their own sandbox",
         behaviours: ["hostile-answers.*"],
       },
       {
-        title: "Exit codes and signals arrive as a shell shows them",
+        title: "Exit codes and signals are reported as in a shell",
         behaviours: [
           "exec.exit-codes",
           "exec.signals",
@@ -207,7 +206,7 @@ export const guaranteeGroups: readonly GuaranteeGroup[] = [
         ],
       },
       {
-        title: "Programs start in the folder they were given",
+        title: "Programs start in the requested folder",
         behaviours: ["exec.working-directory", "exec.main-working-directory", "exec.default-working-directory"],
       },
       {
@@ -221,14 +220,17 @@ export const guaranteeGroups: readonly GuaranteeGroup[] = [
           "arguments.main-environment",
         ],
       },
-      { title: "Input and output are bytes, whole and at once", behaviours: ["streams.*"] },
-      { title: "A flood of output waits for its reader", behaviours: ["back-pressure.*"] },
-      { title: "Images are found, fetched and missed", behaviours: ["images.*", "cancellation.pull"] },
+      { title: "Input and output are exact bytes, delivered at once", behaviours: ["streams.*"] },
+      { title: "Output waits for a slow reader", behaviours: ["back-pressure.*"] },
+      {
+        title: "Images are found and pulled; missing ones are reported",
+        behaviours: ["images.*", "cancellation.pull"],
+      },
     ],
   },
 ];
 
-/** The ids that a row stands for, given all there are. @throws Error for one that there is not */
+/** The behaviour ids of a row. @throws Error for an unknown id */
 export function behavioursOf({ behaviours }: Guarantee, all: Iterable<string>): readonly string[] {
   const known = [...all];
   return behaviours.flatMap((pattern) => {
@@ -238,18 +240,18 @@ export function behavioursOf({ behaviours }: Guarantee, all: Iterable<string>): 
   });
 }
 
-/** Why a behaviour is not asked of an engine without the ability: sentences of docs/engines.md. */
+/** Why a behaviour does not apply to an engine without the ability: sentences in docs/engines.md. */
 export const absences: Readonly<Partial<Record<keyof CheckedCapabilities | "makeAt", string>>> = {
   images: "It has no images: programs run on the host's own system.",
-  execUser: "All its programs are the same user.",
-  hostPaths: "Nothing would keep a program from changing them.",
-  execKill: "Its interface cannot; a program that goes on after SIGTERM is ended with its sandbox.",
+  execUser: "All its programs run as the same user.",
+  hostPaths: "Programs could change them.",
+  execKill: "Its interface cannot; a program that ignores SIGTERM ends with its sandbox.",
   diskLimit: "What programs write there cannot be measured.",
-  oomReporting: "Kills inside are not counted: want of memory ends the whole sandbox, and the result says so.",
-  execNetwork: "It has no wall that a list could be a gate in.",
-  cpuReporting: "Nothing there counts the CPU time of its programs together.",
-  cpuLimit: "Nothing there limits the share of one program.",
-  seccomp: "Programs are under no filter.",
-  setuidRefusal: "Programs are under no filter.",
-  makeAt: "It is part of Glovebox itself: there is no socket that could be missing.",
+  oomReporting: "Kills inside are not counted: running out of memory ends the whole sandbox, and the result says so.",
+  execNetwork: "There is no network boundary to enforce a list at.",
+  cpuReporting: "Total CPU time is not counted there.",
+  cpuLimit: "CPU time cannot be limited there.",
+  seccomp: "There is no system call filter.",
+  setuidRefusal: "There is no system call filter.",
+  makeAt: "It is part of Glovebox itself and has no socket.",
 };

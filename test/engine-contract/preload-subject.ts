@@ -14,22 +14,22 @@ const bare: ArrangeProgram = ({ command, environment, folderOf }) => {
   return { file, arguments: values, environment, boundsData: true };
 };
 
-const noOtherAdapter = "its containers live in the adapter that made them: nobody else can see or remove them";
-const hostFolders = "its folders are folders of the host, under names of the host's, for the programs' user only";
+const noOtherAdapter =
+  "its containers exist only in the adapter that created them: no other adapter can see or remove them";
+const hostFolders = "its folders are host folders with host paths, accessible to the programs' user only";
 const noWall =
-  "the kernel keeps nothing from a program: its guard does, which has tests of its own (test/security/preload.test.ts) and which the suite's programs run without";
-const oneUser = "programs are the server's own user, or one that nobody else is when that is root";
-const ownMemory = "what one program allocates at once beyond twice the limit fails inside it, before the watch sees it";
-const noProcesses =
-  "guarded programs start no processes; ones without a guard can leave one behind that only a removal ends";
+  "the kernel restricts nothing here; the program's guard does, which has its own tests (test/security/preload.test.ts) and which the suite's programs run without";
+const oneUser = "programs run as the server's own user or, if that is root, as a user of their own";
+const ownMemory = "a single allocation beyond twice the limit fails inside the program, before the watch sees it";
+const noProcesses = "guarded programs start no processes; unguarded ones can leave one behind that only a removal ends";
 
 const guard = {
   substitute: "interception inside the program's own interpreter (preload), which hostile code may get round",
 };
-const anyUser = "it depends on the user who runs the suite";
-const leavesProcesses = "what it leaves behind would go on on the host";
+const anyUser = "it depends on who runs it";
+const leavesProcesses = "its leftovers would stay on the host";
 
-const onHost = "without a guard it would try that on the host";
+const onHost = "without a guard it would affect the host";
 
 /** The embedded engine at level `preload`. */
 export const preloadSubject: Subject = {
@@ -67,7 +67,8 @@ export const preloadSubject: Subject = {
     "exec.main-working-directory": hostFolders,
     "scratch.folders": hostFolders,
     "scratch.private": hostFolders,
-    "scratch.limit": "folders are measured each second, and what fills them is ended; there is no full disk",
+    "scratch.limit":
+      "folders are measured each second, and a program that fills them is killed; the disk is never full",
     "scratch.limits-apart": "all folders of a container are measured together",
     "scratch.inodes": "folders are measured by their bytes on disk, which empty files do not take",
     "scratch.shared-memory": "shared memory is the host's; guards refuse it",

@@ -10,14 +10,17 @@ import { compileSeccompFilter } from "../../src/policy/seccomp/bpf-compiler.ts";
 import { ociSeccompProfiles } from "../../src/policy/seccomp/oci-profile.ts";
 import type { CheckedCapabilities, Subject, SubjectImages } from "./subject.ts";
 
-const noOtherAdapter = "its containers live in the adapter that made them: nobody else can see or remove them";
+const noOtherAdapter =
+  "its containers exist only in the adapter that created them: no other adapter can see or remove them";
 
-const noIpv6 = "Docker switches IPv6 off in containers without a network";
+const noIpv6 = "Docker disables IPv6 in containers without a network";
 
-const ownKernel = "gVisor's own kernel shows neither no-new-privileges nor a filter of ours";
+const noFilter = "our filter is not used there: a watch over the project clears the bits";
+
+const ownKernel = "gVisor's kernel shows neither no-new-privileges nor our filter";
 
 const noOomFlag =
-  "Podman does not tell of out-of-memory kills; the keeper counts them, and a command of its own has none";
+  "Podman does not report out-of-memory kills; the keeper counts them, but a container's own command has no keeper";
 
 const images: SubjectImages = {
   minimal: process.env["GLOVEBOX_TEST_IMAGE_MINIMAL"] ?? "glovebox-test/minimal:1",
@@ -84,25 +87,24 @@ export const subjects = {
       "privileges.seccomp": ownKernel,
       "privileges.seccomp-denies": "gVisor's own kernel gives other errors",
       "mounts.identity":
-        "the mounts of gVisor cannot be seen from the host: a project inside a folder that another sandbox may write to is refused",
-      "privileges.setuid-bits": "gVisor's own kernel has no filter of ours: a watch over the project clears the bits",
-      "privileges.setuid-bits-as-root": "as above",
-      "privileges.devices":
-        "gVisor's kernel has a /dev/fuse and a /dev/net/tun of its own, behind which is nothing of the host's",
+        "mounts are not visible from the host: a project inside a folder that another sandbox can write to is refused",
+      "privileges.setuid-bits": noFilter,
+      "privileges.setuid-bits-as-root": noFilter,
+      "privileges.devices": "gVisor has its own /dev/fuse and /dev/net/tun, which reach nothing on the host",
       "privileges.first-process":
-        "gVisor shows environ, maps and auxv of every process to all inside; memory, root and folders stay closed",
+        "gVisor shows environ, maps and auxv of every process to all inside; memory, root and folders are protected",
       "stopped-helpers.opened":
-        "gVisor shows environ, maps and namespaces of every process to all inside; memory stays closed",
+        "gVisor shows environ, maps and namespaces of every process to all inside; memory is protected",
       "cohabitant.traces":
-        "gVisor shows environ, maps and descriptors of every process to all inside; memory and tracing stay closed",
-      "scratch.inodes": "gVisor takes no limit on a tmpfs's files: the memory limit ends a flood of empty ones",
-      "memory.together": "beyond the limit the host's kernel ends gVisor's, and with it all programs at once",
-      "limits.cpu":
-        "gVisor's clock of CPU time runs on while the host withholds it; by the host's count the limit holds",
+        "gVisor shows environ, maps and descriptors of every process to all inside; memory and tracing are protected",
+      "scratch.inodes":
+        "the number of files in a tmpfs cannot be limited: the memory limit stops a flood of empty ones (about 1 KB each)",
+      "memory.together": "beyond the limit the host's kernel kills gVisor's, and all programs with it",
+      "limits.cpu": "gVisor's CPU clock runs on while the host throttles it; by the host's count the limit holds",
       "live-copy.hostile":
-        "a program that kills and removes without pause can leave gVisor's own memory file system unusable: its sandbox's harm alone",
+        "a program that kills and deletes without pause can break gVisor's memory file system, in its own sandbox only",
     },
-    untried: { "limits.cpu": "a busy machine hides it", "live-copy.hostile": "it happens by chance" },
+    untried: { "limits.cpu": "a busy machine hides it", "live-copy.hostile": "it depends on timing" },
   },
   podman: {
     name: "podman",
@@ -115,13 +117,13 @@ export const subjects = {
     mustDeclare: byNamespaces,
     exceptions: {
       "scratch.inodes":
-        "Podman takes no limit on a tmpfs's files: the memory limit ends a flood of empty ones (about 1 KB each)",
+        "the number of files in a tmpfs cannot be limited: the memory limit stops a flood of empty ones (about 1 KB each)",
       "streams.input-not-read":
-        "Podman's service may lose the last output of a program that leaves more than a pipe's worth of input unread",
+        "Podman may lose the last output of a program that leaves more than a pipe's worth of input unread",
       "memory.main": noOomFlag,
       "memory.main-not-oom": noOomFlag,
     },
-    untried: { "streams.input-not-read": "it happens by chance" },
+    untried: { "streams.input-not-read": "it depends on timing" },
   },
   local: {
     name: "local",
