@@ -1,4 +1,5 @@
-import { globSync, readFileSync } from "node:fs";
+import { existsSync, globSync, readFileSync } from "node:fs";
+import path from "node:path";
 import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { buildProgram } from "../src/cli/build-program.ts";
@@ -52,8 +53,9 @@ function problemsOf(line: string): readonly string[] {
     .map((word) => `${line}: no option ${word}`);
 }
 
+const pages = ["README.md", ...globSync("docs/*.md", { cwd: root })];
+
 describe("commands in README and docs", () => {
-  const pages = ["README.md", ...globSync("docs/*.md", { cwd: root })];
   it.each(pages)("of %s exist, with their options", (name) => {
     expect(commandLines(readFileSync(new URL(name, root), "utf8")).flatMap(problemsOf)).toEqual([]);
   });
@@ -67,5 +69,39 @@ describe("commands in README and docs", () => {
     ]);
     const all = pages.flatMap((each) => commandLines(readFileSync(new URL(each, root), "utf8")));
     expect(all.length).toBeGreaterThan(30);
+  });
+});
+
+/** The anchors that GitHub gives to a page's headings. */
+function anchorsOf(page: string): readonly string[] {
+  const headings = page.replaceAll(/```[\s\S]*?```/g, "").matchAll(/^#+ (.*)$/gm);
+  return [...headings].map(([, text = ""]) =>
+    text
+      .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1")
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}_\- ]/gu, "")
+      .replaceAll(" ", "-"),
+  );
+}
+
+/** The links of a page, given by its path in the repository, that lead to no file or to no heading. */
+function brokenLinks(name: string, page: string): readonly string[] {
+  const links = [...page.matchAll(/\]\((?!https?:)([^)\s]+)\)/g)].map(([, link = ""]) => link);
+  return links.filter((link) => {
+    const [file = "", anchor] = link.split("#");
+    const target = file === "" ? name : path.posix.join(path.posix.dirname(name), file);
+    if (!existsSync(new URL(target, root))) return true;
+    return anchor !== undefined && !anchorsOf(readFileSync(new URL(target, root), "utf8")).includes(anchor);
+  });
+}
+
+describe("links in README and docs", () => {
+  it.each(pages)("of %s lead to files and headings that exist", (name) => {
+    expect(brokenLinks(name, readFileSync(new URL(name, root), "utf8"))).toEqual([]);
+  });
+
+  it("are found, and broken ones reported", () => {
+    const page = "[a](cli.md#completion) [b](cli.md#nowhere) [c](nothing.md) [d](https://example.com/#x)";
+    expect(brokenLinks("docs/errors.md", page)).toEqual(["cli.md#nowhere", "nothing.md"]);
   });
 });
