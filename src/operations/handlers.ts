@@ -27,6 +27,7 @@ import { startPreviewHandler } from "./previews/start-preview-handler.ts";
 import { previewStatusHandler, stopPreviewHandler } from "./previews/previews-handler.ts";
 import { readTestReportHandler } from "./tests/read-test-report-handler.ts";
 import { runTestsHandler } from "./tests/run-tests-handler.ts";
+import { runInProjectHandler } from "./environments/run-in-project-handler.ts";
 import { wrapServerHandler } from "./wrap/wrap-server-handler.ts";
 import type { Handler } from "./handling/handler.ts";
 
@@ -43,6 +44,7 @@ export const handlers: readonly Handler[] = [
   editFileHandler,
   executeCodeHandler,
   wrapServerHandler,
+  runInProjectHandler,
   runTestsHandler,
   readTestReportHandler,
   startPreviewHandler,

@@ -30,6 +30,7 @@ import { listAlertsContract } from "./metrics/list-alerts-contract.ts";
 import { sandboxStatsContract } from "./metrics/sandbox-stats-contract.ts";
 import { checkMountContract, listMountsContract } from "./mounts/mounts-contract.ts";
 import { doctorContract } from "./doctor/doctor-contract.ts";
+import { runInProjectContract } from "./environments/run-in-project-contract.ts";
 import { wrapServerContract } from "./wrap/wrap-server-contract.ts";
 import type { OperationContract } from "./contract/operation-contract.ts";
 
@@ -46,6 +47,7 @@ export const operationTable: readonly OperationContract[] = [
   editFileContract,
   executeCodeContract,
   wrapServerContract,
+  runInProjectContract,
   runTestsContract,
   readTestReportContract,
   startPreviewContract,

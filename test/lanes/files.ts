@@ -72,6 +72,7 @@ export const rareFiles: readonly string[] = [
   "test/e2e/preload-command.test.ts",
   "test/e2e/preview-command.test.ts",
   "test/e2e/preview-frameworks.test.ts",
+  "test/e2e/project-command.test.ts",
   "test/e2e/project-dockerfile.test.ts",
   "test/e2e/project-growth.test.ts",
   "test/e2e/python-packages.test.ts",

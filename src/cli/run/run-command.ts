@@ -25,9 +25,12 @@ const repeated = (value: string, before: readonly string[]): readonly string[] =
 export function addRunCommand(program: Command, io: CommandIo, setExitCode: SetExitCode): void {
   program
     .command("run")
-    .argument("[file]", 'the program; "-" reads it from standard input')
+    .argument("[file]", 'the program; "-" reads it from standard input; with --project a command, after --')
     .argument("[args...]", "arguments of the program, after --")
     .option("-c, --code <code>", "the program itself, instead of a file")
+    .option("--project <folder>", "run a command in this project, whose files it may change")
+    .option("--read-only", "with --project: the command cannot change the project")
+    .option("--setup <line>", 'with --project: shell line that installs first (default: by the lockfile; "": nothing)')
     .option("--engine <engine>", `${engineChoices} (default: auto)`)
     .option(
       "--language <language>",
@@ -63,18 +66,30 @@ export function addRunCommand(program: Command, io: CommandIo, setExitCode: SetE
     .option("--json", "print exactly one JSON object, the response, instead of the program's output")
     .addHelpText(
       "after",
-      "\nExit code: the program's own; 124 timed out, 137 out of memory, 125 the platform failed, 2 wrong usage.",
+      "\nWith --project the limits are those of environments: 2m, 2g, 2 CPUs, 512 processes." +
+        "\nExample: glovebox run --project . -- npm test" +
+        "\nExit code: the program's own; 124 timed out, 137 out of memory, 125 the platform failed, 2 wrong usage.",
     )
     .action(async (file: string | undefined, args: readonly string[], options: RunOptions) => {
-      setExitCode(await run(options, { file, args }, io));
+      setExitCode(await (options.project === undefined ? run : inProject)(options, { file, args }, io));
     });
 }
 
-async function run(
-  options: RunOptions,
-  given: { readonly file: string | undefined; readonly args: readonly string[] },
-  io: CommandIo,
-): Promise<number> {
+interface Given {
+  readonly file: string | undefined;
+  readonly args: readonly string[];
+}
+
+async function inProject(options: RunOptions, { file, args }: Given, io: CommandIo): Promise<number> {
+  const { runInProject } = await import("./run-in-project.ts");
+  return runInProject(options, file === undefined ? args : [file, ...args], io);
+}
+
+async function run(options: RunOptions, given: Given, io: CommandIo): Promise<number> {
+  for (const name of ["setup", "readOnly"] as const) {
+    if (options[name] !== undefined)
+      throw invalidField(name === "setup" ? "--setup" : "--read-only", "--project beside it", "none");
+  }
   const source = await readSource(options, given, io);
   const request = requestOfOptions(options, source);
   const outputs = { stdout: new ProgramOutput(io.stdout), stderr: new ProgramOutput(io.stderr) };
@@ -123,11 +138,7 @@ interface Source {
   readonly readsStdin: boolean;
 }
 
-async function readSource(
-  { code }: RunOptions,
-  { file, args }: { readonly file: string | undefined; readonly args: readonly string[] },
-  io: CommandIo,
-): Promise<Source> {
+async function readSource({ code }: RunOptions, { file, args }: Given, io: CommandIo): Promise<Source> {
   if (code !== undefined) {
     const programArgs = file === undefined ? args : [file, ...args];
     return { code, file: null, args: programArgs, readsStdin: false };

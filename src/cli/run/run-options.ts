@@ -7,6 +7,10 @@ import { languageOfOption, languageOfProgram } from "./language-of-file.ts";
 
 /** Options of `glovebox run` as the parser leaves them. */
 export interface RunOptions {
+  /** The rest of what is about a project goes with it. */
+  readonly project?: string;
+  readonly readOnly?: boolean;
+  readonly setup?: string;
   readonly engine?: string;
   readonly language?: string;
   readonly runtime?: string;

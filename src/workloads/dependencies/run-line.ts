@@ -1,4 +1,5 @@
 import { BoundedOutput } from "../../base/streams/bounded-output.ts";
+import { followedBy } from "../../base/streams/chunks.ts";
 import type { NetworkGrant } from "../../egress/network-access.ts";
 import type { OutputChunk } from "../../engines/engine.ts";
 import type { Denial } from "../../policy/network/denial.ts";
@@ -7,6 +8,8 @@ import { withPlainOutput } from "../../policy/request/plain-output.ts";
 import { findInterpreter } from "../../sandbox/find-interpreter.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import type { NetworkReport } from "../run/explain-network.ts";
+import type { ProgramSecret } from "../../sandbox/secrets/program-secret.ts";
+import { withSecrets } from "../program/secret-shell.ts";
 import { copyFolder } from "../project/copy-project.ts";
 import { startProgram } from "../run/start-program.ts";
 import { watchProcess, type ProcessEnd } from "../run/watch-process.ts";
@@ -20,7 +23,14 @@ export interface RunLine {
   readonly timeoutMs: number;
   /** Null: no network. */
   readonly grant: NetworkGrant | null;
+  /** Of what is kept of both streams together. */
   readonly maxOutputBytes: number;
+  /** Of what is kept of each stream; default 0. */
+  readonly maxStreamBytes?: number | undefined;
+  /** What it reads from its standard input; default: nothing. */
+  readonly stdin?: AsyncIterable<Uint8Array> | undefined;
+  /** Variables that no engine is told; default: none. */
+  readonly secrets?: readonly ProgramSecret[] | undefined;
   readonly onOutput: (chunk: OutputChunk) => void | Promise<void>;
   readonly onDenied: (denial: Denial) => void;
   readonly signal?: AbortSignal | undefined;
@@ -30,6 +40,8 @@ export interface RunLine {
 /** A line that has ended. */
 export interface EndedLine {
   readonly end: ProcessEnd<BoundedOutput>;
+  /** What took the secrets out of its output. */
+  readonly redaction: Redaction;
   /** Both streams as they came. */
   readonly output: BoundedOutput;
   readonly networkReport: NetworkReport;
@@ -42,14 +54,19 @@ const drainMs = 1_000;
 
 /** Runs a line to its end, and ends all that it left. @throws what starting it throws */
 export async function runLine(sandbox: Sandbox, command: RunLine): Promise<EndedLine> {
-  const { grant, signal } = command;
+  const { grant, signal, stdin, secrets = [] } = command;
+  const redaction = new Redaction(secrets);
+  const { command: words, preamble } = withSecrets(
+    shellLine(command.line, { readsInput: stdin !== undefined }),
+    secrets,
+  );
   const toolchain = grant === null ? "node" : await findInterpreter(sandbox, command.image, { signal });
   using program = await startProgram({
     sandbox,
     runner: (companion) =>
       sandbox.exec(
         {
-          command: shellLine(command.line),
+          command: words,
           environment: withPlainOutput(command.environment),
           workingDirectory: copyFolder,
           concurrent: true,
@@ -60,19 +77,20 @@ export async function runLine(sandbox: Sandbox, command: RunLine): Promise<Ended
     toolchain,
     grant,
     onDenied: command.onDenied,
-    redact: (text) => text,
+    redact: (text) => redaction.text(text),
     signal,
   });
   const { process } = program;
   // Its network is there by now.
-  process.stdin.end("begin\n");
+  const begin = Buffer.concat([preamble, Buffer.from("begin\n")]);
+  if (stdin === undefined) process.stdin.end(begin);
   const output = new BoundedOutput(command.maxOutputBytes);
   const watched = watchProcess({
     process,
     sandbox,
-    redaction: new Redaction([]),
-    // Only the two together are kept.
-    keep: () => new BoundedOutput(0),
+    redaction,
+    keep: () => new BoundedOutput(command.maxStreamBytes ?? 0),
+    input: stdin && followedBy([begin], stdin),
     onOutput: (chunk) => {
       output.append(chunk.bytes);
       return command.onOutput(chunk);
@@ -81,5 +99,5 @@ export async function runLine(sandbox: Sandbox, command: RunLine): Promise<Ended
   const end = await watched.untilEnd({ ...command, drainMs, end: () => sandbox.endProcess(process) });
   // After a forced end the sandbox has gone with everything in it.
   const isGone = end.interruption !== null || (await sandbox.endLeftBehind(process)) === "clean";
-  return { end, output, isGone, networkReport: await program.networkReport() };
+  return { end, redaction, output, isGone, networkReport: await program.networkReport() };
 }

@@ -34,10 +34,13 @@ export const toolVariables: Readonly<Record<string, string>> = {
   PIP_RETRIES: "2",
 };
 
-/** A shell line as a command that finds what was installed. It begins when a line comes on its standard input. */
-export function shellLine(line: string): readonly string[] {
+/**
+ * A shell line as a command that finds what was installed. It begins when a line comes on its standard input, of which it
+ * reads the rest, or nothing.
+ */
+export function shellLine(line: string, { readsInput }: { readonly readsInput: boolean }): readonly string[] {
   const begin = "read -r _ || exit 125";
   const own = `[ -x ${environmentFolder}/bin/python ] && own=${environmentFolder}/bin:`;
   const path = `own=; ${own}; PATH="$own${toolsFolder}/bin:${pythonFolder}/bin:$PATH"; export PATH`;
-  return ["sh", "-c", `${begin}; ${path}; exec sh -c "$1" </dev/null`, "sh", line];
+  return ["sh", "-c", `${begin}; ${path}; exec sh -c "$1"${readsInput ? "" : " </dev/null"}`, "sh", line];
 }

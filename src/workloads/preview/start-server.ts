@@ -29,7 +29,7 @@ export async function startServer(
 ): Promise<LaunchedProcess> {
   await assertPortsFree(sandbox, [port], { signal });
   const redaction = new Redaction(secrets);
-  const { command, preamble } = withSecrets(shellLine(line), secrets);
+  const { command, preamble } = withSecrets(shellLine(line, { readsInput: false }), secrets);
   const program = await startProgram({
     sandbox,
     runner: (companion) =>

@@ -12,7 +12,7 @@ import type { HostMount } from "../../run/folders/host-mount.ts";
 import type { FindMemory } from "../memory/find-memory.ts";
 import type { AgentSpec } from "./agent-spec.ts";
 import type { AgentTurns } from "./agent-turns.ts";
-import type { ToolingListener } from "./owner-tooling.ts";
+import type { ToolingListener } from "../../run/folders/owner-tooling.ts";
 import type { GuardedFolders } from "../../run/folders/guard-folders.ts";
 
 export interface AgentDependencies extends Omit<GuardedFolders, "mounts" | "diskBytes" | "words"> {

@@ -17,7 +17,7 @@ import { agentPlan } from "./agent-plan.ts";
 import { readAnswer, type AgentResult } from "./agent-result.ts";
 import { FolderGuard } from "../../run/folders/guard-folders.ts";
 import type { AgentRun, ReadyAgent } from "./agent-run.ts";
-import { OwnerTooling } from "./owner-tooling.ts";
+import { OwnerTooling } from "../../run/folders/owner-tooling.ts";
 import { pruneLogs } from "./prune-logs.ts";
 import { RunLog } from "./run-log.ts";
 import { workInSandbox, type WorkedAgent } from "./work-in-sandbox.ts";
@@ -30,6 +30,9 @@ const words: RunWords = {
   },
   outOfMemory: (limit) => `The agent ran out of its ${limit} of memory.`,
 };
+
+/** What the agent and its engine keep there is read by the agent alone. */
+const agentsOwn: ReadonlySet<string> = new Set([agentPaths.state, agentPaths.ipc]);
 
 const folderWords: FolderWords = { subject: "agent", folders: "the group's folders" };
 
@@ -105,6 +108,7 @@ async function openAndWork(
     : null;
   await using tooling = await OwnerTooling.open({
     ...{ ...dependencies, ...spec, mounts },
+    unread: agentsOwn,
     redact: (text) => redaction.text(text),
   });
   const locks = await tooling.locks();

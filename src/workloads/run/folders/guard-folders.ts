@@ -11,14 +11,16 @@ import { SetuidWatch } from "../../../sandbox/setuid/setuid-watch.ts";
 import { watchDisk, type DiskExcess } from "../disk/watch-disk.ts";
 import type { FolderWords, HostMount } from "./host-mount.ts";
 
-/** Files and folders that such folders may grow by in one run (SPEC LI1). */
-const maxFiles = 100_000;
+/** Files and folders that such folders may grow by in one run where nothing else is said (SPEC LI1). */
+const defaultMaxFiles = 100_000;
 
 export interface GuardedFolders {
   readonly words: FolderWords;
   readonly mounts: readonly HostMount[];
   /** By which they may grow together. */
   readonly diskBytes: number;
+  /** Files and folders by which they may grow together; default 100,000. */
+  readonly maxFiles?: number | undefined;
   readonly logger: Logger;
   readonly platform: NodeJS.Platform;
   /** Node's executable, which walks through them. */
@@ -33,6 +35,7 @@ export class FolderGuard implements AsyncDisposable {
   readonly #folders: GuardedFolders;
   readonly #writable: readonly HostMount[];
   readonly #growth: readonly GrowthWatch[];
+  readonly #maxFiles: number;
   readonly #ended = new AbortController();
   #setuid: readonly SetuidWatch[] = [];
   #sandbox: Sandbox | null = null;
@@ -47,6 +50,7 @@ export class FolderGuard implements AsyncDisposable {
 
   private constructor(folders: GuardedFolders) {
     this.#folders = folders;
+    const maxFiles = (this.#maxFiles = folders.maxFiles ?? defaultMaxFiles);
     this.#writable = folders.mounts.filter(({ readOnly }) => !readOnly);
     const { diskBytes: bytes, platform, executable, now } = folders;
     const paths = this.#writable.map(({ place }) => place.realPath);
@@ -89,7 +93,10 @@ export class FolderGuard implements AsyncDisposable {
     void watchDisk({
       sandbox,
       limitBytes: this.#folders.diskBytes,
-      growth: { limits: { bytes: this.#folders.diskBytes, files: maxFiles }, look: (...asked) => this.#look(...asked) },
+      growth: {
+        limits: { bytes: this.#folders.diskBytes, files: this.#maxFiles },
+        look: (...asked) => this.#look(...asked),
+      },
       watchRoot: () => {
         throw new TypeError("Its root is read-only.");
       },

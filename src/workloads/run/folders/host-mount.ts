@@ -17,7 +17,7 @@ export interface HostMount {
 
 /** How errors and warnings call what works in such folders, and the folders. */
 export interface FolderWords {
-  readonly subject: "agent" | "program";
+  readonly subject: "agent" | "command" | "program";
   readonly folders: string;
 }
 

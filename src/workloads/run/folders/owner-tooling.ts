@@ -6,9 +6,8 @@ import type { ToolingFilesMode } from "../../../policy/tooling/tooling-files.ts"
 import type { Sandbox } from "../../../sandbox/sandbox.ts";
 import { lockTooling } from "../../../sandbox/tooling/lock-tooling.ts";
 import { lookAtTooling, type ToolingLook } from "../../../sandbox/tooling/look-at-tooling.ts";
-import type { ToolingReport } from "../../run/explain-tooling.ts";
-import { agentPaths } from "../agent-container.ts";
-import type { HostMount } from "../../run/folders/host-mount.ts";
+import type { ToolingReport } from "../explain-tooling.ts";
+import type { HostMount } from "./host-mount.ts";
 
 /** Is told of changes by a sandbox, and once of the end of one that had any. */
 export interface ToolingListener {
@@ -23,7 +22,9 @@ export interface OwnerToolingOptions {
   /** Paths in each folder that count beside those of the table. */
   readonly toolingPaths: readonly string[];
   readonly toolingAlerts: ToolingListener;
-  /** Takes secrets out of names that the agent chose. */
+  /** Targets of mounts that no tool of the owner looks into; default: none. */
+  readonly unread?: ReadonlySet<string> | undefined;
+  /** Takes secrets out of names that the run chose. */
   readonly redact: (text: string) => string;
 }
 
@@ -32,12 +33,9 @@ interface Looked {
   readonly before: ToolingLook | null;
 }
 
-/** What the agent and its engine keep there is read by the agent alone. */
-const agentsOwn: ReadonlySet<string> = new Set([agentPaths.state, agentPaths.ipc]);
-
 /**
- * Files of the folders that an agent may write to, through which these run code on their owner's machine (SPEC MO2): as
- * they were before, and what the agent has changed. Paths are those of the container.
+ * Files of the folders that a run may write to, through which these run code on their owner's machine (SPEC MO2): as
+ * they were before, and what the run has changed. Paths are those of the container.
  */
 export class OwnerTooling implements AsyncDisposable {
   readonly #options: OwnerToolingOptions;
@@ -48,7 +46,7 @@ export class OwnerTooling implements AsyncDisposable {
 
   static async open(options: OwnerToolingOptions): Promise<OwnerTooling> {
     const written = options.mounts.filter(
-      ({ readOnly, target, place }) => !readOnly && place.kind === "folder" && !agentsOwn.has(target),
+      ({ readOnly, target, place }) => !readOnly && place.kind === "folder" && options.unread?.has(target) !== true,
     );
     const paths = written.map(({ place }) => place.realPath);
     const each = written.filter(({ place }, index) => paths.indexOf(place.realPath) === index);

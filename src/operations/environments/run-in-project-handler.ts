@@ -1,0 +1,115 @@
+import { textBytes } from "../../base/streams/chunks.ts";
+import { checkEnvironment } from "../../policy/request/environment.ts";
+import { checkImageReference } from "../../policy/image-reference.ts";
+import { parseNetwork } from "../../policy/network/network.ts";
+import { shortenTooling } from "../../policy/tooling/tooling-changes.ts";
+import type { ProgramSecret } from "../../sandbox/secrets/program-secret.ts";
+import { copyFolder } from "../../workloads/project/copy-project.ts";
+import type { ProjectCommandResult, ProjectCommandSpec } from "../../workloads/project-command/project-command.ts";
+import { runProjectCommand } from "../../workloads/project-command/run-project-command.ts";
+import type { OperationCall } from "../contract/operation-call.ts";
+import type { RequestOf } from "../contract/operation-contract.ts";
+import { callListener, imageProvider } from "../handling/call-events.ts";
+import { explicitDemands } from "../handling/explicit-demands.ts";
+import { handle } from "../handling/handler.ts";
+import type { PlatformParts } from "../handling/platform-parts.ts";
+import { programToWire } from "../handling/program-to-wire.ts";
+import { readSecrets } from "../handling/read-secrets.ts";
+import { requestedLimits } from "../handling/requested-limits.ts";
+import { resultAlertsSince } from "../handling/result-alerts.ts";
+import { checkShellLine } from "../handling/shell-line.ts";
+import { openProject } from "./open-project.ts";
+import { runInProjectContract, type RunInProjectResponse } from "./run-in-project-contract.ts";
+import { maxToolingFiles } from "./tooling-schema.ts";
+
+type Request = RequestOf<typeof runInProjectContract>;
+
+/** `run_in_project`: one command in a project of this machine. */
+export const runInProjectHandler = handle(runInProjectContract, run);
+
+async function run(platform: PlatformParts, request: Request, call: OperationCall): Promise<RunInProjectResponse> {
+  const secrets = await readSecrets(platform, request.secrets ?? [], {
+    principal: call.principal,
+    kind: "environment",
+    taken: Object.keys(request.environment ?? {}),
+  });
+  const spec = specOf(platform, request, { call, secrets });
+  const wanted = { readOnly: request.read_only ?? false, field: "project_path" };
+  const { project, notices } = await openProject(platform, request.project_path, wanted);
+  await using place = project.place;
+  const { engine, notes: engineNotes } = await platform.chooseEngine(request.engine, {
+    minIsolation: spec.minIsolation,
+    containers: true,
+    signal: call.signal,
+  });
+  const notes = [...new Set([...notices, ...engineNotes])];
+  for (const note of notes) await call.onEvent?.({ type: "warning", message: note });
+  const { mark } = platform.alertBook;
+  const { config, host } = platform;
+  const mount = { place, target: copyFolder, readOnly: project.readOnly, shownAs: "the project" };
+  const result = await runProjectCommand(
+    { ...spec, project: mount },
+    {
+      ...platform,
+      engine,
+      maxOutputBytes: config.maxOutputBytes,
+      platform: host.platform,
+      executable: host.executable,
+      provideImage: imageProvider(platform, engine, call),
+    },
+    call,
+    callListener(call),
+  );
+  return {
+    ...toWire(result),
+    ...programToWire(result, notes, { kind: "execute", ceilings: config.ceilings }),
+    read_only: project.readOnly,
+    ...resultAlertsSince(platform.alertBook, mark, result.sandboxId),
+  };
+}
+
+/** Everything but the project is checked before anything is started. */
+function specOf(
+  platform: PlatformParts,
+  request: Request,
+  { call, secrets }: { readonly call: OperationCall; readonly secrets: readonly ProgramSecret[] },
+): Omit<ProjectCommandSpec, "project"> {
+  const { config } = platform;
+  const network = parseNetwork(request.network);
+  platform.assertNetworkAllowed(network);
+  const limits = requestedLimits("environment", request, config);
+  const { python, javascript, session } = config.images;
+  const { setup_command: setup } = request;
+  return {
+    sandboxId: call.sandboxId,
+    command: checkShellLine(request.command, "command", 1),
+    setupCommand: setup === undefined ? undefined : checkShellLine(setup, "setup_command", 0),
+    stdin: call.stdin ?? textBytes(""),
+    packages: request.packages ?? [],
+    environment: checkEnvironment(request.environment ?? {}),
+    hostEnvironment: config.hostEnvironment,
+    secrets,
+    toolingFiles: config.toolingFiles,
+    toolingPaths: config.toolingPaths,
+    limits,
+    // As long as a test run's may take.
+    setupTimeoutMs: Math.max(limits.timeoutMs, config.limits.test.timeoutMs),
+    network,
+    image: request.image === undefined ? undefined : checkImageReference(request.image),
+    defaultImages: { python, javascript, bun: session },
+    ociRuntime: request.oci_runtime,
+    explicitDemands: explicitDemands("environment", request, config.explicitSettings),
+    minIsolation: platform.minIsolation("other", request.min_isolation),
+  };
+}
+
+type OwnFields = Pick<RunInProjectResponse, "image" | "setup_command" | "packages_installed" | "tooling_files">;
+
+function toWire({ image, setupCommand, packages, toolingFiles }: ProjectCommandResult): OwnFields {
+  return {
+    ...(image === null ? {} : { image }),
+    ...(setupCommand === null ? {} : { setup_command: setupCommand }),
+    ...(packages.length === 0 ? {} : { packages_installed: [...packages] }),
+    tooling_files: shortenTooling(toolingFiles, maxToolingFiles).map(({ path, change }) => ({ path, change })),
+  };
+}

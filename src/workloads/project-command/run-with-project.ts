@@ -1,0 +1,222 @@
+import type { NetworkGrant } from "../../egress/network-access.ts";
+import type { ProvidedPackages } from "../../packages/packages.ts";
+import { Redaction } from "../../policy/redaction/redaction.ts";
+import { executeProfile, type Profile } from "../../policy/profile.ts";
+import { watchedScratch } from "../../policy/scratch.ts";
+import type { OpenRun } from "../../sandbox/run-record.ts";
+import type { Sandbox } from "../../sandbox/sandbox.ts";
+import type { SandboxPlan } from "../../sandbox/sandbox-plan.ts";
+import {
+  explainInstallation,
+  installDependencies,
+  type InstalledDependencies,
+} from "../dependencies/install-dependencies.ts";
+import type { Installation } from "../dependencies/installation.ts";
+import { runLine } from "../dependencies/run-line.ts";
+import { toolVariables } from "../dependencies/tool-variables.ts";
+import { planOf } from "../program/plan-of.ts";
+import { concludeRun, judgeRun } from "../run/conclude-run.ts";
+import { WatchedScratch } from "../run/disk/watched-scratch.ts";
+import { explainEnding, type RunWords } from "../run/explain-ending.ts";
+import { toolingWarnings } from "../run/explain-tooling.ts";
+import { FolderGuard } from "../run/folders/guard-folders.ts";
+import { mountSpecs, setuidWarnings, type FolderWords } from "../run/folders/host-mount.ts";
+import { OwnerTooling } from "../run/folders/owner-tooling.ts";
+import type { RunIds } from "../run/log-ending.ts";
+import { runResult, type RunResult } from "../run/program-result.ts";
+import type { ProjectCommandResult, ProjectCommandRun } from "./project-command.ts";
+
+/** What a command needs beside its sandbox, all of it there. */
+export interface ReadyCommand {
+  readonly image: string;
+  readonly installation: Installation;
+  readonly packages: ProvidedPackages | null;
+  /** Null: no network. */
+  readonly grant: NetworkGrant | null;
+}
+
+/** The sandbox of a command, and what it is known by. */
+interface CommandPlace {
+  readonly ids: RunIds;
+  readonly sandbox: Sandbox;
+  readonly record: OpenRun;
+  readonly profile: Profile;
+  /** Why the sandbox was ended while it worked, if it was. */
+  readonly endedFor: () => RunResult["error"];
+}
+
+/** Time beyond that of the commands before any sweep may take the sandbox: starting, copying, removal. */
+const lifetimeMarginMs = 900_000;
+/** Files and folders that the project may grow by, as those of an environment (SPEC LI1). */
+const maxFiles = 1_000_000;
+
+const folderWords: FolderWords = { subject: "command", folders: "the project" };
+const words: RunWords = {
+  subject: "command",
+  sandbox: "The sandbox",
+  suggestions: {},
+  outOfMemory: (limit) => `The command ran out of its ${limit} of memory.`,
+};
+const rootWarning =
+  "the project belongs to root, so the command runs as root without any capability; give the project to a user of its own for a stronger wall.";
+
+/** Opens a sandbox with the project, installs, runs the command and removes it. @throws as `runProjectCommand` */
+export async function runWithProject(
+  ids: RunIds,
+  run: ProjectCommandRun,
+  ready: ReadyCommand,
+): Promise<ProjectCommandResult> {
+  const { spec, dependencies, caller, listener, capabilities } = run;
+  const { engine, sandboxes } = dependencies;
+  const mounts = [spec.project];
+  const { diskBytes, timeoutMs } = spec.limits;
+  const setuid = setuidWarnings(mounts, { capabilities, engine: engine.name, words: folderWords });
+  const names = new Redaction(spec.secrets);
+  await using planned = await planSandbox(run, ready);
+  await using tooling = await OwnerTooling.open({
+    ...{ ...dependencies, ...spec, mounts },
+    redact: (text) => names.text(text),
+  });
+  const locks = await tooling.locks();
+  await using guard = await FolderGuard.open({ ...dependencies, mounts, diskBytes, maxFiles, words: folderWords });
+  const project = await mountSpecs(mounts);
+  const packages = ready.packages?.mount ?? [];
+  const plan = { ...planned.plan, mounts: [planned.plan.mounts ?? [], packages, project, locks].flat() };
+  await using sandbox = await sandboxes.open(engine, { ...plan, id: spec.sandboxId }, caller);
+  planned.scratch?.watch(sandbox);
+  ids.sandbox = sandbox.id;
+  const record = (ids.record = sandbox.beginRun({ ...ids, timeoutMs, network: spec.network }));
+  listener.onSandbox(sandbox.id);
+  tooling.begin(sandbox, { locks, engine: engine.name });
+  await guard.begin(sandbox, { engine, sandboxes });
+  const endedFor = (): RunResult["error"] => planned.scratch?.error ?? guard.error;
+  const at = { ids, sandbox, record, profile: planned.profile, endedFor };
+  const { installed, result } = await installAndRun(run, ready, at).catch((error: unknown) => {
+    throw endedFor() ?? error;
+  });
+  const changed = await tooling.end();
+  return {
+    ...result,
+    image: capabilities.images ? ready.image : null,
+    setupCommand: installed.line,
+    packages: ready.packages?.resolved ?? [],
+    engine: engine.name,
+    isolation: capabilities.isolation,
+    ociRuntime: spec.ociRuntime ?? null,
+    toolingFiles: changed.changed,
+    warnings: [
+      spec.project.place.owner.uid === 0 ? rootWarning : [],
+      setuid,
+      planned.profile.scratch.note ?? [],
+      ready.packages?.warnings ?? [],
+      ready.grant?.warnings ?? [],
+      installed.warnings,
+      result.warnings,
+      toolingWarnings(changed),
+    ].flat(),
+  };
+}
+
+interface PlannedSandbox extends AsyncDisposable {
+  readonly profile: Profile;
+  readonly plan: SandboxPlan;
+  /** Null where its scratch is the engine's. */
+  readonly scratch: WatchedScratch | null;
+}
+
+/** Plans a sandbox without the project; one like it installs what is kept for later runs. */
+async function planSandbox(
+  { spec, dependencies, capabilities }: ProjectCommandRun,
+  { image, packages, grant }: ReadyCommand,
+): Promise<PlannedSandbox> {
+  const { diskBytes } = spec.limits;
+  const mayBeOnDisk = dependencies.diskScratch.serves(capabilities);
+  const scratch = mayBeOnDisk ? await WatchedScratch.open({ ...dependencies, diskBytes }) : null;
+  const { uid, gid } = spec.project.place.owner;
+  const profile = executeProfile({
+    ...spec,
+    image,
+    // What it writes to the project is its owner's.
+    processUser: `${uid}:${gid}`,
+    scratchStorage: capabilities.scratch,
+    networkEnvironment: grant?.environment,
+    packageEnvironment: packages?.environment,
+    environment: { ...toolVariables, ...spec.environment },
+  });
+  const lifetimeMs = spec.limits.timeoutMs + spec.setupTimeoutMs + lifetimeMarginMs;
+  const own: Profile = {
+    ...profile,
+    ...(scratch === null ? {} : { scratch: watchedScratch(spec.limits) }),
+    kind: "environment",
+  };
+  return {
+    profile: own,
+    plan: { ...planOf(own, lifetimeMs), ...(scratch === null ? {} : { mounts: scratch.mounts }) },
+    scratch,
+    [Symbol.asyncDispose]: async () => scratch?.[Symbol.asyncDispose](),
+  };
+}
+
+async function installAndRun(
+  run: ProjectCommandRun,
+  ready: ReadyCommand,
+  at: CommandPlace,
+): Promise<{ readonly installed: InstalledDependencies; readonly result: RunResult }> {
+  const { spec, dependencies, caller, listener } = run;
+  const { sandbox, profile } = at;
+  const keeping = {
+    ...dependencies,
+    ociRuntime: spec.ociRuntime,
+    diskBytes: spec.limits.diskBytes,
+    planLike: () => planSandbox(run, ready),
+  };
+  const { installation, image } = ready;
+  const { environment } = profile;
+  const installed = await installDependencies(
+    sandbox,
+    { ...dependencies, ...listener, installation, image, keeping, environment, timeoutMs: spec.setupTimeoutMs },
+    caller,
+  );
+  if (installed.line !== null && installed.failed !== null) throw explainInstallation(installed.line, installed.failed);
+  return { installed, result: await runCommand(run, ready, at) };
+}
+
+/** Runs the command itself, and removes its sandbox. */
+async function runCommand(
+  { spec, dependencies, caller, listener }: ProjectCommandRun,
+  { image, grant }: ReadyCommand,
+  { ids, sandbox, record, profile, endedFor }: CommandPlace,
+): Promise<RunResult> {
+  const { oomKills: oomKillsBefore } = await sandbox.stats();
+  const ended = await runLine(sandbox, {
+    ...dependencies,
+    image,
+    grant,
+    line: spec.command,
+    stdin: spec.stdin,
+    secrets: spec.secrets,
+    environment: profile.environment,
+    timeoutMs: spec.limits.timeoutMs,
+    maxOutputBytes: 0,
+    maxStreamBytes: dependencies.maxOutputBytes,
+    signal: caller.signal,
+    onOutput: ({ stream, bytes }) => listener.onOutput(stream, bytes),
+    onDenied: listener.onDenied,
+  });
+  const judged = await judgeRun({
+    sandbox,
+    record,
+    end: ended.end,
+    isLost: () => sandbox.state !== "running",
+    oomKillsBefore,
+    networkReport: () => Promise.resolve(ended.networkReport),
+  });
+  await sandbox.remove();
+  const concluded = concludeRun(judged, {
+    ids,
+    logger: dependencies.logger,
+    explain: (each) =>
+      (each.outcome === "sandbox_lost" ? endedFor() : null) ?? explainEnding({ ...each, words, ...spec.limits }),
+  });
+  return runResult(concluded, sandbox.id, ended.redaction);
+}
