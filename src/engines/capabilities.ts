@@ -61,10 +61,10 @@ export interface Capabilities {
   /** Whether `Process.kill` of an exec ends exactly its process tree. */
   readonly execKill: boolean;
   /**
-   * Whether all programs of a container share one network, loopback included, so that one of them can serve the others;
-   * or each exec has its `own`, and `ExecSpec.companion` stands in. `none`: no way out can be given that is the only one.
+   * Whether all programs of a container share one network, loopback included, so that one of them can serve the others.
+   * `none`: they have no network at all, and no way out can be given that is the only one.
    */
-  readonly execNetwork: "shared" | "own" | "none";
+  readonly execNetwork: "shared" | "none";
 }
 
 /** Whether nothing but Python and Node programs runs: no shell, and nothing that needs one. */

@@ -179,8 +179,7 @@ export interface Container {
    */
   exec(spec: ExecSpec, options?: CallOptions): Promise<Process>;
   /**
-   * Connects to a TCP port on the loopback that its programs listen on. Where each has one of its own
-   * (`capabilities.execNetwork` is `own`), to the newest program that listens there. Either end can be closed by itself;
+   * Connects to a TCP port on the loopback that its programs listen on. Either end can be closed by itself;
    * a connection that breaks closes without an end, on some engines with an error.
    * @throws NETWORK_ERROR when nothing listens there, UNSUPPORTED where `capabilities.execNetwork` is `none` and in images
    * without Python, Node and Bun, CAPACITY, SANDBOX_LOST
@@ -229,11 +228,6 @@ export interface ExecSpec {
    * then started by way of `sh` and has a variable `GLOVEBOX_EXEC`, by which what it starts can be told from the rest.
    */
   readonly concurrent?: boolean | undefined;
-  /**
-   * Program and arguments of a companion: started before `command` in the same namespaces, ended with it at the latest,
-   * its standard input and output connected to `Process.channel`. Only where `capabilities.execNetwork` is `own`.
-   */
-  readonly companion?: readonly string[] | undefined;
 }
 
 /** A running process and its three streams. */
@@ -248,8 +242,6 @@ export interface Process {
    * @throws SANDBOX_LOST when the engine or the container went away under it
    */
   readonly exit: Promise<ProcessExit>;
-  /** Standard input and output of the companion, when the exec was given one; its errors only end it. */
-  readonly channel?: Duplex | undefined;
   /**
    * Sends the signal to the process and all that it started, also when it has ended itself. What no living program of its
    * user has started is taken for its own. SIGKILL resolves when nothing of it is left.
@@ -268,8 +260,6 @@ export interface Process {
    * @throws SANDBOX_LOST when it could not be sent
    */
   signal?(signal: ProcessSignal): Promise<void>;
-  /** As `Container.connect`, to this program's own loopback. Left out: it shares that with all of the container. */
-  connect?(port: number, options?: CallOptions): Promise<Duplex>;
 }
 
 /** Signals that a program may be sent for what it does with them. */

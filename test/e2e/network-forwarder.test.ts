@@ -33,27 +33,18 @@ for entry in os.listdir("/proc"):
     if b"3128" not in open(f"/proc/{entry}/cmdline", "rb").read(): continue
     print(fails(open, f"/proc/{entry}/mem", "r+b"), fails(os.kill, int(entry), signal.SIGKILL))
     time.sleep(0.5)
-    thief = socket.socket()
-    for option in (socket.SO_REUSEADDR, socket.SO_REUSEPORT): thief.setsockopt(socket.SOL_SOCKET, option, 1)
-    print(fails(thief.bind, ("127.0.0.1", 3128)) or fails(thief.listen))
-    thief.close()
+thief = socket.socket()
+for option in (socket.SO_REUSEADDR, socket.SO_REUSEPORT): thief.setsockopt(socket.SOL_SOCKET, option, 1)
+print(fails(thief.bind, ("127.0.0.1", 3128)) or fails(thief.listen))
+thief.close()
 print(urllib.request.urlopen("http://${webAt}/", timeout=10).read().decode())
 `;
-  it.runIf(engine === "local")(
-    "survives a program that kills the forwarder, which harms that program only",
-    async () => {
-      const response = await run({ code: attack, network: [webAt] });
-      expect(response).toMatchObject({ outcome: "failed", error: { error_type: "NETWORK_ERROR" } });
-      expect(await run({ code: getProgram, args: [`http://${webAt}/`], network: [webAt] })).toMatchObject({
-        outcome: "completed",
-      });
-    },
-  );
-
-  it.skipIf(engine === "local")("gives no program its forwarder's memory, life or port", async () => {
+  it("gives no program its forwarder's memory, life or port", async () => {
     const response = await run({ code: attack, network: [webAt] });
     expect(response.stderr).toBe("");
-    expect(response.stdout).toBe(`PermissionError PermissionError\nOSError\nhello from ${webAt}\n`);
+    // Where each program sees its own processes alone, it does not even find the forwarder.
+    const found = engine === "local" ? "" : "PermissionError PermissionError\n";
+    expect(response.stdout).toBe(`${found}OSError\nhello from ${webAt}\n`);
   });
 
   it("fails a run clearly whose proxy is killed, and nothing else", async () => {

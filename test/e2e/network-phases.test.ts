@@ -88,11 +88,10 @@ describe.each(engines)("network phases on %s", (name) => {
   ): Promise<NetworkedProcess> =>
     execWithNetwork({
       sandbox,
-      program: (companion) =>
+      program: () =>
         sandbox.exec({
           command: ["python3", "-c", program, `http://index.test:${index.port}/endless`],
           environment: grant.environment,
-          companion,
         }),
       grant,
       interpreter: "python",

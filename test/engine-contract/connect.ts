@@ -278,17 +278,18 @@ export const connect: Topic = (behaviour) => {
   );
 
   behaviour(
-    "connect.own-loopback",
-    "where each program has a loopback of its own, each of them is reached however many listen on the port",
+    "connect.between-programs",
+    "a server that one program is answers the others of its container, and those of no other",
     async (scene) => {
       const container = await serving(scene);
-      const isOwn = scene.capabilities.execNetwork === "own";
-      const older = await serve(scene, container, "echo");
-      if (isOwn) await serve(scene, container, "farewell");
-      expect(older.process.connect !== undefined).toBe(isOwn);
-      const stream = await (older.process.connect?.(port) ?? container.connect(port));
-      expect((await echo(stream, "mine ")).toString()).toBe("mine end of input");
-      if (isOwn) await failureOf(older.process.connect!(port + 1), "NETWORK_ERROR");
+      const stranger = await serving(scene);
+      await serve(scene, container, "echo");
+      const way = `tcp:127.0.0.1:${port}`;
+      const reach = async (from: Container): Promise<string> =>
+        (await scene.run(from, fixtureProgram("reaches-out.py", way))).stdout.toString();
+      expect(JSON.parse(await reach(container))).toEqual({ [way]: "reached" });
+      expect(JSON.parse(await reach(stranger))).toEqual({ [way]: expect.stringContaining("refused") as unknown });
+      await failureOf(stranger.connect(port), "NETWORK_ERROR");
     },
     needs,
   );

@@ -138,7 +138,7 @@ export const subjects = {
       diskLimit: "no",
       execUser: false,
       execKill: true,
-      execNetwork: "own",
+      execNetwork: "shared",
     },
     exceptions: {
       "listing.other-adapter": noOtherAdapter,

@@ -65,12 +65,12 @@ export const localSabotages: readonly Sabotage[] = [
     name: "variables.program-only",
   },
   {
-    id: "local: the companion has the program's variables",
-    file: "src/engines/local/bubblewrap/arguments/program-arguments.ts",
-    find: '"/usr/bin/env", "-i", ...only',
-    replace: '"/usr/bin/env", ...only',
-    test: `${units}/bubblewrap/arguments/program-arguments.test.ts`,
-    name: "companion no variable",
+    id: "local: containers share a network namespace",
+    file: "src/engines/local/bubblewrap/namespaces/network-pool.ts",
+    find: "const ready = this.#next;\n    this.#next = null;",
+    replace: "const ready = (this.#next ??= openNetworkNamespace({ ...this.#options, signal }));",
+    test: contract,
+    name: "connect.between-programs",
   },
   {
     id: "local: helpers have the container's variables",

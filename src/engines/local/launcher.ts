@@ -38,6 +38,8 @@ export interface Launcher {
   launch(spec: ExecSpec): ProgramRun;
   /** As `Container.folderOf`. */
   folderOf(path: string): string;
+  /** Connects to a port of the loopback that all programs of the container share; left out where they have no network. */
+  connect?(port: number, signal: AbortSignal | undefined): Promise<Duplex | "refused" | "lost">;
   /** What the kernel counts of the programs together; what it does not count is null. */
   stats(): ContainerStats;
   /** Ends what got away from programs that were killed; resolves when nothing is left. */
@@ -64,8 +66,6 @@ export interface ProgramRun {
   readonly launched: Promise<void>;
   /** Resolves when nothing is left of it and of what it started; an error: it was lost. */
   readonly ended: Promise<ProcessExit | GloveboxError>;
-  /** Our end of the companion's standard input and output. */
-  readonly channel?: Duplex | undefined;
   /** Of the program and what it started, as far as it can be told; null: not at all. */
   readMemory(): Promise<MemoryUse | null>;
   /** SIGKILL to the program and all that it started. */
@@ -76,8 +76,6 @@ export interface ProgramRun {
   endFor(reason: string): Promise<void>;
   /** A signal to the program's own process. */
   signal(signal: ProcessSignal): Promise<SignalOutcome>;
-  /** Connects to a port of its own loopback; left out where programs have no network. `gone`: it has ended. */
-  connect?(port: number, signal: AbortSignal | undefined): Promise<Duplex | "refused" | "lost" | "gone">;
 }
 
 /** `none`: there was no such process; `hindered`: the sender was held up and has been ended. */

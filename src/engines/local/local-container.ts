@@ -121,16 +121,14 @@ export class LocalContainer implements Container {
 
   async connect(port: number, { signal }: CallOptions = {}): Promise<Duplex> {
     throwIfCancelled(signal);
-    const { execNetwork, isolation } = this.#parts.capabilities;
-    if (execNetwork === "none") throw noConnections(isolation);
+    const { launcher, capabilities } = this.#parts;
+    if (launcher.connect === undefined) throw noConnections(capabilities.isolation);
     assertPort(port);
     if (!this.isRunning) throw lostError();
-    for (const run of [...this.#runs].toReversed()) {
-      const answer = await untilCancelled(run.connect?.(port, signal) ?? Promise.resolve("gone" as const), signal);
-      if (answer === "lost") throw bridgeLost(port, null);
-      if (typeof answer === "object") return answer;
-    }
-    throw nothingListens(port);
+    const answer = await untilCancelled(launcher.connect(port, signal), signal);
+    if (answer === "refused") throw nothingListens(port);
+    if (answer !== "lost") return answer;
+    throw this.isRunning ? bridgeLost(port, null) : lostError();
   }
 
   async inspect({ signal }: CallOptions = {}): Promise<ContainerState> {

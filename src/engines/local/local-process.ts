@@ -1,8 +1,5 @@
-import type { Duplex } from "node:stream";
-import { untilCancelled } from "../../base/abort.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import type { CallOptions, ExecSpec, Process, ProcessExit, ProcessSignal } from "../engine.ts";
-import { assertPort, bridgeLost, nothingListens } from "../port-errors.ts";
+import type { ExecSpec, Process, ProcessExit, ProcessSignal } from "../engine.ts";
 import type { PreparedProgram, ProgramRun } from "./launcher.ts";
 import { lostError } from "./local-errors.ts";
 
@@ -23,10 +20,6 @@ export class LocalProcess implements Process {
     this.exit.catch(() => {
       // A rejection that no caller awaits must not end the server.
     });
-  }
-
-  get channel(): Process["channel"] {
-    return this.#run?.channel;
   }
 
   launch(spec: ExecSpec): ProgramRun {
@@ -56,14 +49,6 @@ export class LocalProcess implements Process {
 
   async signal(signal: ProcessSignal): Promise<void> {
     if ((await this.#run?.signal(signal)) === "hindered") throw notSent(signal);
-  }
-
-  async connect(port: number, { signal }: CallOptions = {}): Promise<Duplex> {
-    assertPort(port);
-    const answer = await untilCancelled(this.#run?.connect?.(port, signal) ?? Promise.resolve("gone" as const), signal);
-    if (answer === "lost") throw bridgeLost(port, null);
-    if (typeof answer === "string") throw nothingListens(port);
-    return answer;
   }
 }
 

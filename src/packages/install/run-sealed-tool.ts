@@ -19,12 +19,11 @@ export function runSealedTool(network: Pick<NetworkAccess, "grant">, principal: 
     if (grant === null) throw new Error("a policy without a grant");
     const { process, network: connection } = await execWithNetwork({
       sandbox,
-      program: (companion) =>
+      program: () =>
         sandbox.exec(
           {
             command: installCommand(manager, specs, installation.minAge),
             environment: { LANG: "C.UTF-8", ...grant.environment, ...installEnvironment(sandbox) },
-            companion,
           },
           { signal },
         ),

@@ -16,27 +16,20 @@ export interface OpenNetwork {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Starts a forwarder in the sandbox by its command. */
-export type StartForwarder = (command: readonly string[]) => Promise<ForwarderChannel>;
-
 /**
  * Opens a way from the sandbox to the egress proxy, until the connection is closed; resolves when it is open.
  *
  * The sandbox itself has no network. A forwarder inside listens on loopback and passes bytes on over its standard
- * streams. Unless it is started otherwise it is a further process of the sandbox, which serves all programs there: they
- * must share one network then (`capabilities.execNetwork`).
+ * streams: a further process of the sandbox, which serves all programs there.
  * @throws NETWORK_ERROR, and what starting the forwarder throws
  */
-export async function openNetwork(
-  open: OpenNetwork,
-  start: StartForwarder = (command) => execForwarder(open.sandbox, command, { signal: open.signal }),
-): Promise<EgressConnection> {
+export async function openNetwork(open: OpenNetwork): Promise<EgressConnection> {
   const { sandbox, grant, interpreter, onDenied, redact, signal } = open;
   const command = await forwarderCommand(interpreter);
   const network = await grant.connect(sandbox.id, redact);
   network.onDenied = onDenied;
   try {
-    network.attach(await start(command), grant.preamble);
+    network.attach(await execForwarder(sandbox, command, { signal }), grant.preamble);
     await network.ready(signal);
     return network;
   } catch (error) {

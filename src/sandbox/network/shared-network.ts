@@ -20,7 +20,7 @@ export interface NetworkPart {
 }
 
 /**
- * The network of a sandbox whose programs share one loopback: what one of them may reach any other can reach as well. So
+ * The network of a sandbox in which several programs run. They share one loopback: what one of them may reach any other can reach as well. So
  * all that run at once must have been given the same network, be it none.
  */
 export class SharedNetwork {

@@ -63,14 +63,13 @@ export async function runLine(sandbox: Sandbox, command: RunLine): Promise<Ended
   const toolchain = grant === null ? "node" : await findInterpreter(sandbox, command.image, { signal });
   using program = await startProgram({
     sandbox,
-    runner: (companion) =>
+    runner: () =>
       sandbox.exec(
         {
           command: words,
           environment: withPlainOutput(command.environment),
           workingDirectory: copyFolder,
           concurrent: true,
-          companion,
         },
         { signal },
       ),

@@ -96,7 +96,7 @@ async function runWithScratch(
     start: (redact) =>
       startProgram({
         sandbox,
-        runner: (companion) => sandbox.exec({ ...runner, companion }, { signal }),
+        runner: () => sandbox.exec(runner, { signal }),
         toolchain,
         grant,
         onDenied: listener.onDenied,

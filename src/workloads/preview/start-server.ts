@@ -32,14 +32,13 @@ export async function startServer(
   const { command, preamble } = withSecrets(shellLine(line, { readsInput: false }), secrets);
   const program = await startProgram({
     sandbox,
-    runner: (companion) =>
+    runner: () =>
       sandbox.exec(
         {
           command,
           environment: withPlainOutput({ ...profile.environment, ...serverVariables(port), ...environment }),
           workingDirectory: copyFolder,
           concurrent: true,
-          companion,
         },
         { signal },
       ),

@@ -46,22 +46,17 @@ export class WaitingRunner {
   async take(kind: RunnerKind, options: CallOptions): Promise<Process> {
     const waiting = this.#waiting;
     if (waiting === null || waiting.toolchain !== kind.toolchain || waiting.mainFile !== kind.mainFile) {
-      return this.start(kind, undefined, options);
+      await this.dismiss();
+      return this.#start(kind, options);
     }
     this.#waiting = null;
     return waiting.started;
   }
 
-  /** A fresh runner, with the companion if one is given; none that waits is left beside it. */
-  async start(kind: RunnerKind, companion: readonly string[] | undefined, options: CallOptions): Promise<Process> {
-    await this.dismiss();
-    return this.#start(kind, companion, options);
-  }
-
   /** Starts the next runner in the background; only when nothing of the last program is left. */
   prepare(kind: RunnerKind): void {
     if (this.#parts.isOver() || this.#waiting !== null) return;
-    const started = this.#start(kind, undefined, {});
+    const started = this.#start(kind, {});
     const waiting = { ...kind, started };
     this.#waiting = waiting;
     const forget = (): void => {
@@ -86,8 +81,8 @@ export class WaitingRunner {
     }
   }
 
-  async #start(kind: RunnerKind, companion: readonly string[] | undefined, options: CallOptions): Promise<Process> {
-    return this.#parts.sandbox.exec({ ...(await this.#spec(kind)), companion, concurrent: true }, options);
+  async #start(kind: RunnerKind, options: CallOptions): Promise<Process> {
+    return this.#parts.sandbox.exec({ ...(await this.#spec(kind)), concurrent: true }, options);
   }
 
   /**

@@ -8,8 +8,7 @@ import type { Toolchain } from "../program/languages.ts";
 
 export interface ProgramStart {
   readonly sandbox: Pick<Sandbox, "id" | "capabilities" | "exec">;
-  /** Starts the runner, with the companion where one is given. */
-  readonly runner: (companion?: readonly string[]) => Promise<Process>;
+  readonly runner: () => Promise<Process>;
   readonly toolchain: Toolchain;
   /** Null: no network at all. */
   readonly grant: NetworkGrant | null;

@@ -76,10 +76,7 @@ export async function runCall(live: SessionSandbox, run: RunCall): Promise<CallR
       kept === undefined
         ? startNetworked(live, {
             network: call.network,
-            runner: (companion) =>
-              companion === undefined
-                ? live.runner.take(kind, { signal })
-                : live.runner.start(kind, companion, { signal }),
+            runner: () => live.runner.take(kind, { signal }),
             toolchain,
             grant,
             onDenied: run.onDenied,

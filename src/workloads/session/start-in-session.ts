@@ -57,8 +57,7 @@ export async function startInSession(
       const program = await startNetworked(live, {
         network,
         grant,
-        runner: (companion) =>
-          sandbox.exec({ command, workingDirectory, environment, companion, concurrent: true }, { signal }),
+        runner: () => sandbox.exec({ command, workingDirectory, environment, concurrent: true }, { signal }),
         toolchain,
         onDenied: () => undefined,
         redact: (text) => redaction.text(text),

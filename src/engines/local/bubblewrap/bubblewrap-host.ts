@@ -14,6 +14,7 @@ import { arrangeInterpreters, type Interpreters } from "../interpreters/interpre
 import { countsProcessesByNamespace, namespacesCapabilities } from "./namespaces-capabilities.ts";
 import type { LocalEngineOptions } from "../local-engine-options.ts";
 import { namespacesUnavailable } from "./namespaces/namespaces-unavailable.ts";
+import { NetworkPool } from "./namespaces/network-pool.ts";
 import { PipePool } from "./pipes/pipe-pool.ts";
 import { findPython } from "../interpreters/python-installation.ts";
 
@@ -30,6 +31,7 @@ export interface BubblewrapHost {
   readonly nodePath: string;
   readonly base: BaseNamespace;
   readonly pipes: PipePool;
+  readonly networks: NetworkPool;
   readonly cgroups: Cgroups;
   readonly capabilities: Capabilities;
   /** Whether the kernel counts a program's processes inside its own user namespace. */
@@ -59,6 +61,7 @@ export async function openBubblewrapHost(options: LocalEngineOptions, signal?: A
   const base = await openBase({ tools, isRoot, root, interpreters, seccompFilter, signal });
   const cgroups = Cgroups.open();
   const pipes = new PipePool(base, tools);
+  const networks = new NetworkPool({ tools, base, root });
   const nullDescriptor = openSync("/dev/null", "r+");
   const countsByNamespace = countsProcessesByNamespace(readText("/proc/sys/kernel/osrelease") ?? "");
   return {
@@ -71,6 +74,7 @@ export async function openBubblewrapHost(options: LocalEngineOptions, signal?: A
     nodePath: options.nodePath ?? "node",
     base,
     pipes,
+    networks,
     cgroups,
     capabilities: namespacesCapabilities({
       controllers: new Set(cgroups.places.keys()),
@@ -84,6 +88,7 @@ export async function openBubblewrapHost(options: LocalEngineOptions, signal?: A
     inherited: inheritedDescriptors(),
     close: () => {
       pipes.close();
+      networks.close();
       base.close();
       cgroups.close();
       closeSync(nullDescriptor);

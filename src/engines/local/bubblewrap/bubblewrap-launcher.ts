@@ -1,8 +1,10 @@
 import { closeSync } from "node:fs";
+import type { Duplex } from "node:stream";
 import type { ContainerStats } from "../../container-stats.ts";
 import type { ExecSpec } from "../../engine.ts";
 import type { Launcher, PreparedProgram, ProgramRun } from "../launcher.ts";
 import { ProgramPipes, type ProgramEnds } from "./pipes/program-pipes.ts";
+import { NamespaceDialer } from "./run/namespace-dialer.ts";
 import { prepareRun, type ContainerParts } from "./run/prepare-run.ts";
 import { SandboxRun } from "./run/sandbox-run.ts";
 
@@ -22,8 +24,10 @@ export class BubblewrapLauncher implements Launcher {
   /** Scratch is mounts with sizes of their own. */
   readonly unlimitedFolders: readonly string[] = [];
   readonly #parts: BubblewrapLauncherParts;
+  #dialer: NamespaceDialer | null = null;
   /** Whether a program has been started in it. */
   #hasRun = false;
+  #isRemoved = false;
 
   constructor(parts: BubblewrapLauncherParts) {
     this.#parts = parts;
@@ -52,6 +56,14 @@ export class BubblewrapLauncher implements Launcher {
     return path;
   }
 
+  async connect(port: number, signal: AbortSignal | undefined): Promise<Duplex | "refused" | "lost"> {
+    const { host, networkDescriptor } = this.#parts;
+    if (this.#isRemoved) return "lost";
+    if (this.#dialer === null || this.#dialer.isOver)
+      this.#dialer = new NamespaceDialer({ ...host, networkDescriptor });
+    return this.#dialer.dial(port, signal);
+  }
+
   stats(): ContainerStats {
     const { memoryBytes, memoryPeakBytes, oomKills, usage } = this.#parts.group;
     return { memoryBytes, memoryPeakBytes, oomKills, ...usage };
@@ -63,8 +75,11 @@ export class BubblewrapLauncher implements Launcher {
   }
 
   async remove(): Promise<void> {
-    const { mountDescriptor, group, onRemoved } = this.#parts;
+    const { mountDescriptor, networkDescriptor, group, onRemoved } = this.#parts;
+    this.#isRemoved = true;
+    await this.#dialer?.close();
     closeSync(mountDescriptor);
+    closeSync(networkDescriptor);
     await group.remove();
     onRemoved();
   }

@@ -43,7 +43,7 @@ export function namespacesCapabilities(abilities: NamespacesAbilities): Capabili
     cpuReporting: countsCpuTime,
     execUser: false,
     execKill: true,
-    execNetwork: "own",
+    execNetwork: "shared",
   };
 }
 

@@ -1,3 +1,4 @@
+import { closeSync } from "node:fs";
 import { GloveboxError } from "../../../errors/glovebox-error.ts";
 import type { ContainerSpec } from "../../container-spec.ts";
 import { Cgroups } from "../cgroups/cgroups.ts";
@@ -65,21 +66,39 @@ async function makeLauncher({ host, hostUids, spec, signal }: LauncherRequest): 
   let group: ContainerGroup | undefined;
   try {
     group = host.cgroups.create(spec.name, spec.limits);
-    const mountDescriptor = await openContainerNamespace({
-      tools: host.tools,
-      base: host.base,
-      sharedMemoryBytes: sharedMemoryBytes(spec),
-      scratch: spec.scratch,
-      mounts: spec.mounts ?? [],
-      hostUid,
-      signal,
-    });
-    const onRemoved = (): void => hostUids?.release(hostUid);
-    return new BubblewrapLauncher({ spec, host, group, mountDescriptor, hostUid, onRemoved });
+    const [mountDescriptor, networkDescriptor] = await bothOrNone(
+      openContainerNamespace({
+        tools: host.tools,
+        base: host.base,
+        sharedMemoryBytes: sharedMemoryBytes(spec),
+        scratch: spec.scratch,
+        mounts: spec.mounts ?? [],
+        hostUid,
+        signal,
+      }),
+      host.networks.take(signal),
+    );
+    const onRemoved = (): void => {
+      hostUids?.release(hostUid);
+      host.networks.replenish();
+    };
+    return new BubblewrapLauncher({ spec, host, group, mountDescriptor, networkDescriptor, hostUid, onRemoved });
   } catch (error) {
     hostUids?.release(hostUid);
     await group?.remove();
     throw error instanceof GloveboxError ? error : lostError(error);
+  }
+}
+
+/** Two descriptors that are opened at once; when one cannot be, the other is closed again. */
+async function bothOrNone(first: Promise<number>, second: Promise<number>): Promise<readonly [number, number]> {
+  try {
+    return await Promise.all([first, second]);
+  } catch (error) {
+    for (const opened of await Promise.allSettled([first, second])) {
+      if (opened.status === "fulfilled") closeSync(opened.value);
+    }
+    throw error;
   }
 }
 

@@ -50,9 +50,9 @@ export async function workInSandbox(run: AgentRun, ready: ReadyAgent, at: AgentP
   const toolchain = grant === null ? "node" : await findInterpreter(sandbox, spec.image, { signal });
   using program = await startProgram({
     sandbox,
-    runner: (companion) =>
+    runner: () =>
       sandbox.exec(
-        { command: entrypoint, environment, workingDirectory: agentPaths.group, concurrent: true, companion },
+        { command: entrypoint, environment, workingDirectory: agentPaths.group, concurrent: true },
         { signal },
       ),
     toolchain,

@@ -4,8 +4,8 @@ import type { Sandbox } from "../../../sandbox/sandbox.ts";
 import { isRefused } from "./port-relays.ts";
 
 /**
- * Checks, before a program is started, that its ports can be reached, and that nobody else answers on them where all
- * programs of the sandbox share one loopback.
+ * Checks, before a program is started, that its ports can be reached, and that nobody else answers on them: all programs
+ * of the sandbox share one loopback.
  * @throws UNSUPPORTED where ports cannot be reached, ALREADY_EXISTS when another program listens on one, CANCELLED
  */
 export async function assertPortsFree(
@@ -13,7 +13,7 @@ export async function assertPortsFree(
   ports: readonly number[],
   options: CallOptions,
 ): Promise<void> {
-  if (ports.length === 0 || sandbox.capabilities.execNetwork === "own") return;
+  if (ports.length === 0) return;
   if (sandbox.capabilities.execNetwork === "none") throw unreachable(sandbox);
   for (const port of ports) {
     try {

@@ -36,8 +36,12 @@ function has(...words: readonly string[]): boolean {
 }
 
 describe("bwrapArguments", () => {
-  it.each(["user", "pid", "net", "ipc", "uts", "cgroup"])("makes a fresh %s namespace", (kind) => {
+  it.each(["user", "pid", "ipc", "uts", "cgroup"])("makes a fresh %s namespace", (kind) => {
     expect(has(`--unshare-${kind}`)).toBe(true);
+  });
+
+  it("leaves the program in the network of its container, which was entered before", () => {
+    expect(bwrapArguments(view)).not.toContain("--unshare-net");
   });
 
   it("forbids further user namespaces where bubblewrap can", () => {

@@ -1,3 +1,4 @@
+import type { HostRoot } from "../namespaces/host-root.ts";
 import { descriptors } from "./descriptors.ts";
 import { baseFolders, mountPlace, scratchFolder, type SandboxView } from "./sandbox-view.ts";
 
@@ -5,8 +6,9 @@ import { baseFolders, mountPlace, scratchFolder, type SandboxView } from "./sand
 export const sandboxHostname = "glovebox";
 
 /**
- * Bubblewrap's options for one program: fresh namespaces of every kind, the host's system read-only, nothing writable
- * but the sized scratch, and one retained capability for the first process alone.
+ * Bubblewrap's options for one program: fresh namespaces of every kind but the network's, which its container has for all
+ * its programs and which was entered before; the host's system read-only, nothing writable but the sized scratch, and one
+ * retained capability for the first process alone.
  *
  * CAP_SETPCAP allows next to nothing, yet a process that lacks it may not open the memory of one that has it: it is
  * what closes the first process to the program (SPEC SC2), which runs without it.
@@ -15,17 +17,14 @@ export function bwrapArguments(view: SandboxView): readonly string[] {
   const { base, root } = view;
   const empty = `${base}/empty`;
   return [
-    ...["user", "pid", "net", "ipc", "uts", "cgroup"].map((kind) => `--unshare-${kind}`),
+    ...["user", "pid", "ipc", "uts", "cgroup"].map((kind) => `--unshare-${kind}`),
     ...(view.canDisableUserNamespaces ? ["--disable-userns"] : []),
     ...["--uid", String(view.uid), "--gid", String(view.gid), "--hostname", sandboxHostname],
     ...["--die-with-parent", "--new-session", "--as-pid-1"],
     ...["--cap-drop", "ALL", "--cap-add", "CAP_SETPCAP"],
     ...["--seccomp", String(descriptors.seccompFilter)],
-    ...bind("/usr", "/usr"),
+    ...systemArguments(root),
     ...(root.hasUsrLocal ? bind(empty, "/usr/local") : []),
-    ...root.entries.flatMap(({ path, linkTarget }) =>
-      linkTarget === null ? bind(path, path) : ["--symlink", linkTarget, path],
-    ),
     ...Object.entries(baseFolders).flatMap(([folder, path]) => bind(`${base}/${folder}`, path)),
     ...["--proc", "/proc"],
     ...root.coveredFiles.flatMap((path) => bind("/dev/null", path)),
@@ -36,6 +35,16 @@ export function bwrapArguments(view: SandboxView): readonly string[] {
     ...["--remount-ro", "/", "--remount-ro", "/dev"],
     "--clearenv",
     ...Object.entries(view.environment).flatMap(([name, value]) => ["--setenv", name, value]),
+  ];
+}
+
+/** Bubblewrap's options for the host's system, read-only. */
+export function systemArguments({ entries }: HostRoot): readonly string[] {
+  return [
+    ...bind("/usr", "/usr"),
+    ...entries.flatMap(({ path, linkTarget }) =>
+      linkTarget === null ? bind(path, path) : ["--symlink", linkTarget, path],
+    ),
   ];
 }
 

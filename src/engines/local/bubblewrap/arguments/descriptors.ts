@@ -11,8 +11,7 @@ export const descriptors = {
   options: 7,
   /** The program's stderr, which is not the launch's own. */
   stderr: 8,
-  /** Standard input and output of the program's companion. */
-  channel: 9,
+  networkNamespace: 9,
 } as const;
 
 /** The first number that the launch does not use. */

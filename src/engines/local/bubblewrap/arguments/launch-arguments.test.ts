@@ -28,6 +28,14 @@ describe("enterArguments", () => {
 });
 
 describe("launchArguments", () => {
+  it("enters the container's network", () => {
+    expect(launchArguments(launch, program).slice(0, 3)).toEqual([
+      "--mount=/proc/self/fd/3",
+      "--net=/proc/self/fd/9",
+      "--",
+    ]);
+  });
+
   it("joins the groups and limits open files before it gives up root", () => {
     const words = launchArguments(launch, program);
     const script = words.indexOf("-c");

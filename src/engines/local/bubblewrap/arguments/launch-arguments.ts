@@ -32,10 +32,11 @@ shift
 exec "$@"
 `;
 
-/** Arguments of `nsenter` into the engine's namespaces, whose descriptors were handed down. */
-export function enterArguments(inUserNamespace: boolean): readonly string[] {
+/** Arguments of `nsenter` into the engine's namespaces, whose descriptors were handed down, and a container's network. */
+export function enterArguments(inUserNamespace: boolean, withNetwork = false): readonly string[] {
   return [
     `--mount=/proc/self/fd/${descriptors.mountNamespace}`,
+    ...(withNetwork ? [`--net=/proc/self/fd/${descriptors.networkNamespace}`] : []),
     ...(inUserNamespace ? [`--user=/proc/self/fd/${descriptors.userNamespace}`, "--preserve-credentials"] : []),
     "--",
   ];
@@ -51,7 +52,7 @@ export function launchArguments(launch: Launch, program: readonly string[]): rea
   const { tools, hostUid } = launch;
   const become = [tools.setpriv, "--reuid", String(hostUid), "--regid", String(hostUid), "--clear-groups", "--"];
   return [
-    ...enterArguments(launch.inUserNamespace),
+    ...enterArguments(launch.inUserNamespace, true),
     ...["/bin/sh", "-c", enterLimits, "sh", String(launch.openFiles), launch.usedScratch ?? ""],
     ...[...launch.groupFiles, "--"],
     ...(hostUid === null ? [] : become),

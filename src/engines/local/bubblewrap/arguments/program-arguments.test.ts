@@ -10,7 +10,6 @@ function argumentsFor(command: readonly string[], limits = unlimited): readonly 
   return programArguments(tools, {
     command,
     variables: 0,
-    companionEnvironment: {},
     workingDirectory: "/work",
     limits,
   });
@@ -20,21 +19,9 @@ describe("programArguments", () => {
   it("gives the folder and what to run to a constant script", () => {
     const words = argumentsFor(["python3", "-c", "print($(x))"]);
     expect(words.slice(0, 2)).toEqual(["/opt/glovebox/first/sh", "-c"]);
-    expect(words.slice(3, 7)).toEqual(["sh", "/work", "0", "/usr/bin/setpriv"]);
+    expect(words.slice(3, 6)).toEqual(["sh", "/work", "/usr/bin/setpriv"]);
     expect(words.slice(-4)).toEqual(["sh", "python3", "-c", "print($(x))"]);
     expect(argumentsFor(["other"])[2]).toBe(words[2]);
-  });
-
-  it("gives the companion no variable but its own", () => {
-    const companion = ["forwarder", "x"];
-    const own = { PATH: "/bin", HOME: "/tmp" };
-    const words = programArguments(tools, {
-      ...{ command: ["true"], variables: 2, companion, companionEnvironment: own },
-      ...{ workingDirectory: "/", limits: unlimited },
-    });
-    const at = words.indexOf("/usr/bin/env");
-    expect(words.slice(at, at + 6)).toEqual(["/usr/bin/env", "-i", "PATH=/bin", "HOME=/tmp", "forwarder", "x"]);
-    expect(words.slice(0, at)).toContain("--bounding-set=-all");
   });
 
   it("takes every capability from the program", () => {
@@ -72,18 +59,7 @@ function runScript(
   const withHandshake = script.replace(">&6", ">/dev/null");
   return spawnSync(
     "/bin/sh",
-    [
-      "-c",
-      wrapper,
-      "sh",
-      answer,
-      withHandshake,
-      "sh",
-      folder,
-      "0",
-      ...lastShell(Object.keys(carried).length),
-      ...program,
-    ],
+    ["-c", wrapper, "sh", answer, withHandshake, "sh", folder, ...lastShell(Object.keys(carried).length), ...program],
     {
       encoding: "utf8",
       env: { PATH: "/usr/bin:/bin", PWD: "/", OLDPWD: "/", ...carried },
@@ -102,23 +78,6 @@ describe.runIf(process.platform === "linux")("the script of the first process", 
 
   it("runs nothing when the server does not answer", () => {
     expect(runScript("/", ["echo", "ran"], "")).toMatchObject({ status: 125, stdout: "" });
-  });
-
-  it("starts the companion beside it, with the channel as its standard streams and nothing else", () => {
-    const [script = ""] = argumentsFor(["sh"]).slice(2, 3);
-    const wrapper = "exec 8>&2 9>&1; shift; printf '\\n' | /bin/sh -c \"$@\" 6<&0";
-    const words = ["sh", "-c", "cat >/dev/null; echo $# $1; ls /proc/self/fd", "x", "a b"];
-    const { stdout, stderr } = spawnSync(
-      "/bin/sh",
-      [
-        ...["-c", wrapper, "sh", "", script.replace(">&6", ">/dev/null").replace("<&9", "</dev/null")],
-        ...["sh", "/", String(words.length), ...words, "sh", "-c", "sleep 0.3; echo program $# >&2", "x", "y"],
-      ],
-      { encoding: "utf8", env: { PATH: "/usr/bin:/bin" } },
-    );
-    const [said, ...open] = stdout.trim().split("\n");
-    expect({ said, stderr }).toEqual({ said: "1 a b", stderr: "program 1\n" });
-    expect(open.filter((line) => /^[3-9]$/.test(line))).toEqual(["3"]);
   });
 
   it("shows death by a signal as 128 and its number, and says nothing", () => {

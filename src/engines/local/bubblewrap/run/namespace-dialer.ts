@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import { closeSync, openSync } from "node:fs";
+import { once } from "node:events";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { BaseNamespace } from "../namespaces/base-namespace.ts";
@@ -10,10 +10,8 @@ export interface NamespaceDialerOptions {
   readonly base: BaseNamespace;
   /** Node of the host. */
   readonly nodePath: string;
-  /** The first process of the sandbox. */
-  readonly first: number;
-  /** Asked once the namespace is held: whether it is the right one. */
-  readonly isStillOurs: () => boolean;
+  /** The container's network namespace. */
+  readonly networkDescriptor: number;
 }
 
 interface Answer {
@@ -23,7 +21,7 @@ interface Answer {
 }
 
 /**
- * What runs in the sandbox's network namespace and in nothing else of it: it makes connections, hands them over and never
+ * What runs in the container's network namespace and in nothing else of it: it makes connections, hands them over and never
  * reads one. A server on `localhost` may be at either address; a connection to a free port may come from that very port,
  * and is none.
  */
@@ -45,35 +43,20 @@ const dial = (id, port, [host, ...others]) => {
 process.on("message", ({ id, port }) => dial(id, port, ["127.0.0.1", "::1"]));
 `;
 
-/** Makes connections inside the network namespace of one sandbox that are then ours: real sockets, nothing in between. */
+/** Makes connections inside the network namespace of one container that are then ours: real sockets, nothing in between. */
 export class NamespaceDialer {
   readonly #child: ChildProcess;
   readonly #waiting = new Map<number, (answer: Duplex | "refused" | "lost") => void>();
   #newest = 0;
   #isOver = false;
 
-  /** Null when the sandbox has ended. */
-  static open(options: NamespaceDialerOptions): NamespaceDialer | null {
-    let namespace: number;
-    try {
-      namespace = openSync(`/proc/${options.first}/ns/net`, "r");
-    } catch {
-      return null;
-    }
-    try {
-      return options.isStillOurs() ? new NamespaceDialer(namespace, options) : null;
-    } finally {
-      closeSync(namespace);
-    }
-  }
-
-  private constructor(namespace: number, { tools, base, nodePath }: NamespaceDialerOptions) {
+  constructor({ tools, base, nodePath, networkDescriptor }: NamespaceDialerOptions) {
     const { userDescriptor } = base;
     const user = userDescriptor === null ? [] : ["--user=/proc/self/fd/4", "--preserve-credentials"];
     this.#child = spawn(tools.nsenter, ["--net=/proc/self/fd/3", ...user, "--", nodePath, "-e", program], {
       cwd: "/",
       env: { PATH: hostPath },
-      stdio: ["ignore", "ignore", "ignore", namespace, userDescriptor ?? namespace, "ipc"],
+      stdio: ["ignore", "ignore", "ignore", networkDescriptor, userDescriptor ?? networkDescriptor, "ipc"],
     });
     this.#child.on("message", (message, socket) => this.#hear(message as Answer, socket as Socket | undefined));
     for (const event of ["error", "exit"]) this.#child.on(event, () => this.#lose());
@@ -86,7 +69,7 @@ export class NamespaceDialer {
     return this.#isOver;
   }
 
-  /** A connection to a port of the sandbox's loopback; an abort lets go of it. */
+  /** A connection to a port of the container's loopback; an abort lets go of it. */
   async dial(port: number, signal: AbortSignal | undefined): Promise<Duplex | "refused" | "lost"> {
     if (this.#isOver || signal?.aborted) return "lost";
     const id = ++this.#newest;
@@ -103,9 +86,14 @@ export class NamespaceDialer {
     return answer;
   }
 
-  close(): void {
+  /** Resolves when its process has ended, which would keep the namespace. */
+  async close(): Promise<void> {
+    const { exitCode, signalCode, pid } = this.#child;
+    const hasEnded = pid === undefined || exitCode !== null || signalCode !== null;
+    const ended = hasEnded ? null : once(this.#child, "exit");
     this.#child.kill("SIGKILL");
     this.#lose();
+    await ended;
   }
 
   #hear({ id, code }: Answer, socket: Socket | undefined): void {

@@ -34,6 +34,8 @@ export interface ContainerParts {
   readonly group: ContainerGroup;
   /** Of the container's mount namespace. */
   readonly mountDescriptor: number;
+  /** Of the container's network namespace. */
+  readonly networkDescriptor: number;
   /** The host's user that its programs run as; null: our own. */
   readonly hostUid: number | null;
 }
@@ -47,15 +49,15 @@ export interface ProgramPlace {
 
 /** Everything that launching one program of a container needs. */
 export function prepareRun(
-  { spec, host, group, mountDescriptor, hostUid }: ContainerParts,
+  { spec, host, group, mountDescriptor, networkDescriptor, hostUid }: ContainerParts,
   program: ExecSpec,
   { ends, isFirst }: ProgramPlace,
 ): SandboxLaunchOptions {
   const { tools, base, capabilities, inherited, nullDescriptor } = host;
   const { limits } = spec;
-  const ours = { ...defaultEnvironment, ...host.interpreters.environment };
   const environment = {
-    ...ours,
+    ...defaultEnvironment,
+    ...host.interpreters.environment,
     ...(program.inheritsEnvironment === false ? {} : spec.environment),
     ...program.environment,
   };
@@ -81,8 +83,6 @@ export function prepareRun(
   const first = programArguments(tools, {
     command: program.command,
     variables: Object.keys(carried).length,
-    companionEnvironment: ours,
-    companion: program.companion,
     workingDirectory: program.workingDirectory ?? spec.workingDirectory ?? "/",
     limits: {
       dataBytes: capabilities.memoryLimit === "yes" ? null : limits.memoryBytes + unwatchedBytes,
@@ -93,12 +93,11 @@ export function prepareRun(
     tools,
     base,
     mountDescriptor,
+    networkDescriptor,
     nullDescriptor,
     inherited,
     launchArguments: launchArguments(launch, first),
     options: encodeOptions(bwrapArguments(view)),
     ends,
-    nodePath: host.nodePath,
-    hasCompanion: program.companion !== undefined,
   };
 }

@@ -12,6 +12,8 @@ export interface SandboxLaunchOptions {
   readonly base: BaseNamespace;
   /** The container's mount namespace. */
   readonly mountDescriptor: number;
+  /** The container's network namespace. */
+  readonly networkDescriptor: number;
   /** /dev/null, to stand in for streams that are not wanted and for inherited descriptors. */
   readonly nullDescriptor: number;
   readonly inherited: readonly number[];
@@ -20,10 +22,6 @@ export interface SandboxLaunchOptions {
   readonly options: string;
   /** Null: no input, and output to nowhere. */
   readonly ends: ProgramEnds | null;
-  /** Node of the host, which connects to the program's ports. */
-  readonly nodePath: string;
-  /** Whether the program's companion needs a channel. */
-  readonly hasCompanion: boolean;
 }
 
 /** A launched sandbox, seen from the host: the process that becomes bubblewrap, and two of its streams. */
@@ -31,8 +29,6 @@ export interface LaunchedSandbox {
   readonly child: ChildProcess;
   readonly diagnostics: Readable;
   readonly handshake: Duplex;
-  /** Our end of the companion's standard input and output. */
-  readonly channel: Duplex | undefined;
 }
 
 /** Starts a sandbox. To be called on the main thread: bubblewrap's sandboxes end with the thread that started them. */
@@ -50,7 +46,7 @@ export function launchSandbox(options: SandboxLaunchOptions): LaunchedSandbox {
   stdio[descriptors.handshake] = "pipe";
   stdio[descriptors.options] = "pipe";
   stdio[descriptors.stderr] = ends?.stderr ?? nullDescriptor;
-  stdio[descriptors.channel] = options.hasCompanion ? "pipe" : nullDescriptor;
+  stdio[descriptors.networkNamespace] = options.networkDescriptor;
   try {
     const child = spawn(options.tools.nsenter, options.launchArguments, {
       cwd: "/",
@@ -68,11 +64,7 @@ export function launchSandbox(options: SandboxLaunchOptions): LaunchedSandbox {
     handshake.on("error", () => {
       // As above.
     });
-    const channel = options.hasCompanion ? (streams[descriptors.channel] as Duplex) : undefined;
-    channel?.on("error", () => {
-      // Its user sees its end.
-    });
-    return { child, diagnostics: streams[descriptors.diagnostics] as Readable, handshake, channel };
+    return { child, diagnostics: streams[descriptors.diagnostics] as Readable, handshake };
   } finally {
     closeSync(filter);
   }

@@ -1,4 +1,3 @@
-import type { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { settlesWithin } from "../../../../base/abort.ts";
 import type { GloveboxError } from "../../../../errors/glovebox-error.ts";
@@ -7,7 +6,6 @@ import { killedExitCode, type MemoryUse, type ProgramRun, type SignalOutcome } f
 import { lostError } from "../../local-errors.ts";
 import { familyMemoryBytes } from "./family-memory.ts";
 import { HeldEnd } from "./held-end.ts";
-import { NamespaceDialer } from "./namespace-dialer.ts";
 import { childOf, parentOf } from "./process-family.ts";
 import { goLine, programNumber } from "../arguments/program-arguments.ts";
 import { launchSandbox, type LaunchedSandbox, type SandboxLaunchOptions } from "./sandbox-launch.ts";
@@ -33,14 +31,13 @@ export class SandboxRun implements ProgramRun {
   /** Ends the senders of signals: the sandbox cannot end before them. */
   readonly #senders = new AbortController();
   readonly #heldEnd: HeldEnd;
-  #dialer: NamespaceDialer | null = null;
   #isReady = false;
   #killed = false;
   #over = false;
 
   constructor(options: SandboxLaunchOptions) {
     this.#options = options;
-    this.#heldEnd = new HeldEnd({ first: () => this.#firstProcess(), programNumber: programNumber(options) });
+    this.#heldEnd = new HeldEnd({ first: () => this.#firstProcess(), programNumber });
     this.#sandbox = launchSandbox(options);
     const { child } = this.#sandbox;
     this.launched = new Promise((resolve) => void child.once("spawn", resolve).once("error", () => resolve()));
@@ -52,10 +49,6 @@ export class SandboxRun implements ProgramRun {
     const first = this.#firstProcess();
     const bytes = first === null ? 0 : familyMemoryBytes(first);
     return { bytes, peakBytes: bytes };
-  }
-
-  get channel(): LaunchedSandbox["channel"] {
-    return this.#sandbox.channel;
   }
 
   /** Ends the program and everything that it started, whatever they do: with its first process a sandbox ends. */
@@ -111,7 +104,7 @@ export class SandboxRun implements ProgramRun {
   }
 
   signal(signal: ProcessSignal): Promise<SignalOutcome> {
-    return this.#send(signal, programNumber(this.#options));
+    return this.#send(signal, programNumber);
   }
 
   async #send(signal: ProcessSignal, number: number, prepare?: () => void): Promise<SignalOutcome> {
@@ -129,17 +122,6 @@ export class SandboxRun implements ProgramRun {
       await sleep(2);
     }
     return "none";
-  }
-
-  async connect(port: number, signal: AbortSignal | undefined): Promise<Duplex | "refused" | "lost" | "gone"> {
-    await this.#untilReady();
-    const first = this.#firstProcess();
-    if (first === null || !this.#isReady) return "gone";
-    if (this.#dialer === null || this.#dialer.isOver) {
-      const isStillOurs = (): boolean => this.#firstProcess() === first;
-      this.#dialer = NamespaceDialer.open({ ...this.#options, first, isStillOurs });
-    }
-    return this.#dialer === null ? "gone" : this.#dialer.dial(port, signal);
   }
 
   async #untilReady(): Promise<void> {
@@ -166,17 +148,13 @@ export class SandboxRun implements ProgramRun {
       this.#ready.resolve();
       handshake.end(goLine);
     });
-    // Its end is the end of both, even if another process holds their other ends.
-    child.once("exit", () => {
-      handshake.destroy();
-      this.#sandbox.channel?.destroy();
-    });
+    // Its end is the end of it, even if another process holds its other end.
+    child.once("exit", () => handshake.destroy());
     const { code, error } = await new Promise<{ code: number | null; error?: Error }>((resolve) => {
       child.once("error", (failure) => resolve({ code: null, error: failure }));
       child.once("close", (exitCode) => resolve({ code: exitCode }));
     });
     this.#over = true;
-    this.#dialer?.close();
     if (this.#isReady && code !== null) return { exitCode: code };
     // What the set-up wrote is for logs only, as it may name host paths.
     return this.#killed ? { exitCode: killedExitCode } : lostError(new Error(error?.message ?? said));
