@@ -1,4 +1,4 @@
-import { isWall, type Isolation } from "../policy/isolation.ts";
+import { isWall } from "../policy/isolation.ts";
 import path from "node:path";
 import { formatBytes } from "../base/bytes.ts";
 import type { Logger } from "../base/logger.ts";
@@ -15,12 +15,14 @@ import type { ProcessIdentity } from "../sandbox/owners/process-identity.ts";
 import type { Caller, Sandboxes } from "../sandbox/sandboxes.ts";
 import { FindInstaller } from "./install/find-installer.ts";
 import { install, type RunTool } from "./install/install.ts";
-import { installFailed } from "./install/install-failed.ts";
+import { installFailed, refusedOnHost } from "./install/install-failed.ts";
 import { assertNoneDenied, assertPackagesAllowed, type InstallPolicy } from "../policy/install-policy.ts";
 import { PackageCache, type CachedSet, type PackageSetLease } from "./cache/package-cache.ts";
 import type { MinAge } from "./install/min-age.ts";
 import { packageEnvironment, packageFolders, type PackageManager } from "./install/package-manager.ts";
-import type { PackageSetKey, PackageSetRecord } from "./cache/package-set.ts";
+import { packageSetId, type PackageSetKey, type PackageSetRecord } from "./cache/package-set.ts";
+import type { ImportedPackages } from "./imports/scan-request.ts";
+import { RecentFailures } from "./install/recent-failures.ts";
 import { PackageView, type ViewedSet } from "./cache/package-view.ts";
 import { ProjectSets } from "./project-sets.ts";
 import { runHostTool, type HostRegistries } from "./install/run-host-tool.ts";
@@ -68,6 +70,8 @@ export interface PackagesRequest {
   readonly ecosystem: Ecosystem;
   /** As `checkPackages` gives them. */
   readonly specs: readonly string[];
+  /** Some of them the program may do without: a list that has just failed is not tried again; default false. */
+  readonly isGuess?: boolean | undefined;
 }
 
 /** What a sandbox is given so that its imports resolve; to be disposed of when it has ended. */
@@ -97,12 +101,14 @@ export class Packages {
   readonly #options: PackagesOptions;
   readonly #cache: PackageCache;
   readonly #installers: FindInstaller;
+  readonly #failures: RecentFailures;
   /** Dependencies of projects. */
   readonly projects: ProjectSets;
 
   constructor(options: PackagesOptions) {
     this.#options = options;
     this.#cache = new PackageCache(options);
+    this.#failures = new RecentFailures(options.now);
     this.#installers = new FindInstaller({ ...options, folder: path.join(options.folder, "platforms") });
     const [cache, installers] = [this.#cache, this.#installers];
     this.projects = new ProjectSets({ ...options, cache, installers, prune: () => this.prune() });
@@ -126,8 +132,11 @@ export class Packages {
       ...{ ecosystem, manager, platform, requested: specs },
       origin: { engine: engine.name, image, onHost, principal },
     } satisfies PackageSetKey;
+    const install = (): Promise<PackageSetLease> =>
+      this.#install(key, { ...request, ...workshop }, { caller, onProgress });
     const lease =
-      (await this.#cache.find(key)) ?? (await this.#install(key, { ...request, ...workshop }, { caller, onProgress }));
+      (await this.#cache.find(key)) ??
+      (request.isGuess === true ? await this.#failures.unlessRecent(packageSetId(key), install) : await install());
     try {
       const names = lease.record.packages.map(({ name }) => name);
       assertNoneDenied(names, ecosystem, this.#options.policy);
@@ -136,6 +145,23 @@ export class Packages {
       throw error;
     }
     return provided(lease, ecosystem, workshop.onHost ? [outsideWarning] : []);
+  }
+
+  /** Those of the imported packages that the image has not by itself. @throws what opening a sandbox throws */
+  async notOfImage(
+    request: Omit<PackagesRequest, "specs">,
+    { needed, optional }: ImportedPackages,
+    caller: Caller,
+  ): Promise<ImportedPackages> {
+    const workshop = await this.#workshopFor({ ...request, specs: [...needed, ...optional] }, caller.principal);
+    const image = await workshop.engine.images.identity(request.image, { signal: caller.signal });
+    const { own } = await this.#installers.find({ ...request, ...workshop, image }, caller);
+    const has = new Set(own.map((name) => usualName(name, request.ecosystem)));
+    const isMissing = (spec: string): boolean => !has.has(packageName(spec, request.ecosystem));
+    const missing = { needed: needed.filter(isMissing), optional: optional.filter(isMissing) };
+    // What is installed for npm takes the place of the image's own folder.
+    const isWhole = request.ecosystem === "npm" && missing.needed.length + missing.optional.length > 0;
+    return isWhole ? { needed, optional } : missing;
   }
 
   /** Whether there is a place to install for such sandboxes, and it may be used for such a run. */
@@ -258,14 +284,6 @@ function assertRegistriesAllowed({ image, runNetwork, specs }: PackagesRequest):
       context: { field: "packages", image, network: runNetwork.kind, setting: "images" },
     },
   );
-}
-
-function refusedOnHost(specs: readonly string[], isolation: Isolation): GloveboxError {
-  return installFailed(specs, "at isolation preload nothing keeps an installer from the host", {
-    suggestion:
-      "Use a container engine or a system with namespaces (`glovebox doctor` tells what is missing). The operator of this machine may allow it here too, without install scripts: `packages.install_at_preload` (`GLOVEBOX_PACKAGES_INSTALL_AT_PRELOAD=true`).",
-    context: { isolation, setting: "packages.install_at_preload" },
-  });
 }
 
 function noManager({ ecosystem, specs, image, capabilities }: PackagesRequest): GloveboxError {

@@ -5,13 +5,14 @@ import type { Language } from "../../src/policy/language.ts";
 
 const host = { executable: process.execPath, platform: process.platform };
 
-const find = (
+const find = async (
   language: Language,
   files: Readonly<Record<string, string>>,
   options: { readonly signal?: AbortSignal; readonly executable?: string } = {},
 ): Promise<readonly string[]> => {
   const list = Object.entries(files).map(([path, content]) => ({ path, content }));
-  return findImports({ language, files: list }, { ...host, ...options });
+  const { needed, optional } = await findImports({ language, files: list }, { ...host, ...options });
+  return [...needed, ...optional].toSorted();
 };
 
 const failing = (errorType: ErrorType): object => ({ name: "GloveboxError", errorType });
@@ -29,6 +30,12 @@ describe("findImports", () => {
   it("starts no process for code that cannot import", async () => {
     const options = { executable: "/does/not/exist" };
     expect(await find("python", { "main.py": "print(1)" }, options)).toEqual([]);
+    const builtIn = "import os, json as j\nfrom a.b import c  # never\n";
+    expect(await find("python", { "main.py": builtIn.replace("a.b", "os.path") }, options)).toEqual([]);
+    expect(await find("javascript", { "main.js": "import fs, { a } from 'node:fs';\nArray.from(1)" }, options)).toEqual(
+      [],
+    );
+    await expect(find("python", { "main.py": builtIn }, options)).rejects.toMatchObject(failing("INVALID_REQUEST"));
     await expect(find("python", { "main.py": "import a" }, options)).rejects.toMatchObject(failing("INVALID_REQUEST"));
   });
 

@@ -2,9 +2,11 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it, onTestFinished } from "vitest";
+import { connectMcp, revisions } from "../helpers/mcp-client.ts";
 import { engines, places, useGlovebox } from "../helpers/open-glovebox.ts";
 import { PackageRegistry } from "../helpers/package-registry.ts";
+import { runCommand } from "../helpers/run-command.ts";
 import { sessionImages } from "../helpers/test-images.ts";
 
 const registry = await PackageRegistry.start();
@@ -66,6 +68,36 @@ describe.each(engines)('packages: "auto" on %s', (engine) => {
     expect(plain.packages_installed).toBeUndefined();
   });
 
+  it("are optional under a condition: one that is not to be had fails no run, and is not asked for again", async () => {
+    const code =
+      "import gb_wheel\ntry:\n  import gb_nope\nexcept ImportError:\n  gb_nope = None\nprint(gb_wheel.name, gb_nope)";
+    const warnings: unknown = expect.arrayContaining([expect.stringContaining("Without gb-nope,")]);
+    const python = { language: "python", packages: "auto", code } as const;
+    const expected = { outcome: "completed", stdout: "wheel None\n", warnings };
+    expect(await glovebox().execute(python)).toMatchObject(expected);
+    expect(await glovebox().runCode(python)).toMatchObject(expected);
+    registry.forget();
+    expect(await glovebox().execute(python)).toMatchObject(expected);
+    expect(registry.requests).toEqual([]);
+    const missing = await glovebox().execute({ ...python, code: "def f(): import gb_nope\nf()" });
+    expect(missing).toMatchObject({ outcome: "failed", error: { error_type: "NOT_FOUND" }, warnings });
+    registry.isDown = true;
+    onTestFinished(() => void (registry.isDown = false));
+    const javascript = "try { require('gb-nowhere') } catch { console.log('without') }";
+    const alone = { language: "javascript", packages: "auto", code: javascript } as const;
+    expect(await glovebox().execute(alone)).toMatchObject({ outcome: "completed", stdout: "without\n" });
+  });
+
+  it("are not those that the image has", async () => {
+    const name = "import importlib.metadata as m\nprint(next(d.metadata['Name'] for d in m.distributions()))";
+    const own = await glovebox().execute({ language: "python", code: name, packages: [] });
+    registry.forget();
+    const code = `import ${own.stdout.trim().replaceAll(/[-.]/g, "_")}`;
+    const answer = await glovebox().execute({ language: "python", packages: "auto", code });
+    expect(answer.packages_installed).toBeUndefined();
+    expect(registry.requests).toEqual([]);
+  });
+
   it("join a live session: its sandbox, its background processes and what they import stay", async () => {
     const { processes } = glovebox();
     await glovebox().writeFile({ path: "kept.txt", content: "kept" });
@@ -115,5 +147,46 @@ describe.each(places)("the packages of a session on $name", ({ engine, runtime }
     expect(late.outcome).toBe("timed_out");
     const third = await glovebox().runCode({ code: 'import tiny from "gb-tiny"; console.log(tiny)' });
     expect(third).toMatchObject({ stdout: "tiny\n", restarted: false, container_id: second.container_id });
+  });
+});
+
+describe("packages where a request names none", () => {
+  const { private_hosts: hosts, dns_servers: servers } = registry.network;
+  const environment = {
+    GLOVEBOX_PACKAGES_DIR: directory,
+    GLOVEBOX_NETWORK_PRIVATE_HOSTS: hosts.join(","),
+    GLOVEBOX_NETWORK_DNS_SERVERS: servers.join(","),
+  };
+  const needing = "console.log(require('gb-tiny'))";
+  const plain = "console.log(require('node:path').sep)";
+  const glovebox = useGlovebox("local", { settings: { network: registry.network, packages: { directory } } });
+
+  it("are those that it imports over MCP and on the command line, and none in the library", async () => {
+    const run = (...argv: readonly string[]) =>
+      runCommand(["run", "--engine", "local", "--language", "js", ...argv], {
+        environment: environment,
+      });
+    expect(await run("-c", needing)).toMatchObject({ exitCode: 0, stdout: "tiny\n" });
+    const without = await run("--packages", "none", "-c", needing);
+    expect(without).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("package gb-tiny") });
+    const request = { language: "javascript", code: needing } as const;
+    expect(await glovebox().execute(request)).toMatchObject({ outcome: "failed", error: { error_type: "NOT_FOUND" } });
+    const agent = await connectMcp(revisions[1], ["--engine", "local"], environment);
+    onTestFinished(() => agent.client.close());
+    expect((await agent.call("execute_code", request)).structuredContent).toMatchObject({ stdout: "tiny\n" });
+    const none = await agent.call("execute_code", { ...request, packages: [] });
+    expect(none.structuredContent).toMatchObject({ outcome: "failed", error: { error_type: "NOT_FOUND" } });
+    registry.forget();
+    registry.isDown = true;
+    onTestFinished(() => void (registry.isDown = false));
+    const builtIn = await agent.call("execute_code", { ...request, code: plain });
+    expect(builtIn.structuredContent).toMatchObject({ outcome: "completed", stdout: "/\n" });
+    expect(await run("-c", plain)).toMatchObject({ exitCode: 0, stdout: "/\n" });
+    expect(registry.requests).toEqual([]);
+    const unreachable = await run("-c", "require('gb-nowhere')");
+    expect(unreachable).toMatchObject({
+      exitCode: 125,
+      stderr: expect.stringContaining("registry could not be reached"),
+    });
   });
 });

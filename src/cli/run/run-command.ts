@@ -56,7 +56,7 @@ export function addRunCommand(program: Command, io: CommandIo, setExitCode: SetE
     .option("--network <policy>", "none, registries, open, or domains with commas between them (default: none)")
     .option(
       "--packages <list>",
-      "packages to install first, with commas between them (lodash@4.17.21,zod), or auto: those that are imported",
+      "packages to install first, with commas between them (lodash@4.17.21,zod), or none (default: auto: those that are imported)",
     )
     .option("--oci-runtime <name>", `OCI runtime of the engine, such as ${ociRuntimeExample}`)
     .option(

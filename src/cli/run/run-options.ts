@@ -58,7 +58,7 @@ export function requestOfOptions(
     engine: options.engine,
     image: options.image,
     network: parseNetworkOption(options.network),
-    packages: options.packages === undefined ? undefined : parsePackages(options.packages),
+    packages: parsePackages(options.packages ?? "auto"),
     oci_runtime: options.ociRuntime,
     min_isolation: options.minIsolation,
   };
@@ -109,8 +109,9 @@ export function parseNetworkOption(text: string | undefined): string | readonly 
   return text.split(",").map((domain) => domain.trim());
 }
 
-/** `auto` itself is a package of npm's: `auto@latest` means that one. */
+/** `auto` and `none` themselves are packages of npm's: `auto@latest` means that one. */
 function parsePackages(text: string): readonly string[] | "auto" {
+  if (text === "none") return [];
   return text === "auto" ? text : splitPackages(text);
 }
 

@@ -32,6 +32,8 @@ export interface ToolForm<Response = unknown> {
   readonly openWorld: boolean;
   /** It may outlast the minute that clients wait: it then answers with a `run_id` and goes on. */
   readonly mayTakeLong: boolean;
+  /** Fields that a call has which names none of its own. */
+  readonly defaults?: Readonly<Record<string, unknown>>;
   /** A further sentence of its description, where this deployment makes one necessary. */
   caveat?(deployment: Deployment): string | null;
   /** The answer in a few lines, for an agent to read; its long strings are cut already. */

@@ -32,7 +32,7 @@ const executeRequestSchema = z.strictObject({
     .union([z.array(z.string()), z.literal("auto")])
     .optional()
     .describe(
-      'Packages to have at hand, such as lodash@4.17.21 or requests==2.32.0; those that are not in the cache are installed first, in a sandbox of their own. Without a version: the newest at the time of its first installation. "auto": those that the code imports.',
+      'Packages to have at hand, such as lodash@4.17.21 or requests==2.32.0; those that are not in the cache are installed first, in a sandbox of their own. Without a version: the newest at the time of its first installation. "auto": those that the code imports; the default over MCP and on the command line, elsewhere none.',
     ),
   artifacts: z.array(z.string()).optional().describe("Globs of result files to return, such as *.png."),
   labels: labelsSchema.optional(),
@@ -65,7 +65,7 @@ export const executeCodeContract = defineOperation({
   audience: "everyone",
   description: [
     "Runs one Python, JavaScript or TypeScript program in a fresh sandbox and removes it right after: compute, parse, check, plot.",
-    "Print what you want to know, and return files with `artifacts`: nothing else survives. Standard library only unless `packages` names more;",
+    "Print what you want to know, and return files with `artifacts`: nothing else survives. Packages that the code imports are installed;",
     "no network unless `network` asks; no file of the host but `context_files`.",
     "A program that fails is an answer: read outcome, exit_code, stderr and error.suggestion.",
   ].join(" "),
@@ -80,6 +80,7 @@ export const executeCodeContract = defineOperation({
     idempotent: false,
     openWorld: true,
     mayTakeLong: true,
+    defaults: { packages: "auto" },
     text: executeText,
     images: executeImages,
   },

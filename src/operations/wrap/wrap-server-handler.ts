@@ -64,6 +64,6 @@ function packagesOf(server: ServerCommand, more: readonly string[]): readonly st
 async function launcherOf({ language, importedModule }: ServerCommand): Promise<string> {
   const file = language === "python" ? "launch.py" : "launch.cjs";
   const text = await readPackagedScript(new URL(`../../../images/launchers/${file}`, import.meta.url));
-  // Never run: it says which package is needed.
-  return importedModule === null ? text : `${text}\nif False:\n    import ${importedModule}\n`;
+  // Never reached: it says which package is needed.
+  return importedModule === null ? text : `${text}\nsys.exit()\nimport ${importedModule}\n`;
 }

@@ -8,12 +8,12 @@ import { maxContextBytes } from "../../policy/request/context-files.ts";
 import type { Language } from "../../policy/language.ts";
 import { isNpmPackage } from "../javascript/npm-package.ts";
 import { isPythonPackage } from "../python/python-package.ts";
-import type { ScanRequest, SourceFile } from "./scan-request.ts";
-import { dialectsOf } from "../javascript/dialects.ts";
+import { mayNeedPackages } from "./may-need-packages.ts";
+import type { ImportedPackages, ScanRequest, SourceFile } from "./scan-request.ts";
 
 export interface FindImportsInput {
   readonly language: Language;
-  /** All text files of the program; those of other languages only tell what is its own. */
+  /** All text files of the program, its main file first; those of other languages only tell what is its own. */
   readonly files: readonly SourceFile[];
 }
 
@@ -36,20 +36,27 @@ const heapMegabytes = 512;
 /** Address space; Node reserves about 1.5 GiB of it at the start. */
 const addressSpaceBytes = 4096 * mebibyte;
 
+const none: ImportedPackages = { needed: [], optional: [] };
+
 /**
- * The packages that a program's imports need, as specifications to install: sorted, each once, `lodash`, `PyYAML`, or
- * `name@1.2.3` for an inline `npm:name@1.2.3`. What the interpreter has, and the program's own files, are left out
+ * The packages that a program's imports need, as specifications to install: `lodash`, `PyYAML`, or `name@1.2.3` for an
+ * inline `npm:name@1.2.3`. What the interpreter has, and the program's own files, are left out
  * (docs/imports.md). The code is parsed in a process of its own, limited in time, memory and output, and never run.
  * @throws INVALID_REQUEST for code that is too large or breaks the parser, TIMEOUT, CANCELLED
  */
 export async function findImports(
   { language, files }: FindImportsInput,
   { signal, executable, platform }: FindImportsOptions,
-): Promise<readonly string[]> {
-  const candidates = files.filter((file) => mayImport(file, language));
-  if (candidates.length === 0) return [];
+): Promise<ImportedPackages> {
+  const candidates = files.filter((file) => mayNeedPackages(file, language));
+  if (candidates.length === 0) return none;
   checkSize(candidates);
-  const request: ScanRequest = { language, files: candidates, paths: files.map(({ path }) => path) };
+  const request: ScanRequest = {
+    language,
+    files: candidates,
+    paths: files.map(({ path }) => path),
+    main: files[0]?.path ?? "",
+  };
   const child = {
     name: "The search for imports",
     command: [executable, ...flags, script()] as const,
@@ -80,24 +87,27 @@ function checkSize(files: readonly SourceFile[]): void {
   throw tooMuch(`The code to search for imports has ${formatBytes(bytes)}, more than ${formatBytes(maxSourceBytes)}.`);
 }
 
-function readAnswer(result: LimitedChildResult, language: Language): readonly string[] {
+function readAnswer(result: LimitedChildResult, language: Language): ImportedPackages {
   if (result.timedOut) {
     throw new GloveboxError("TIMEOUT", `The search for imports took longer than ${timeLimitMs / 1000} s.`);
   }
   if (result.exitCode !== 0) {
     throw tooMuch("The code is too large or too deeply nested to be searched for imports.");
   }
-  const names = believe(result.stdout, language === "python" ? isPythonPackage : isNpmPackage);
-  if (names.length <= maxPackages) return names;
-  throw tooMuch(`The code imports ${names.length} packages; at most ${maxPackages} can be installed for it.`);
+  const found = believe(result.stdout, language === "python" ? isPythonPackage : isNpmPackage);
+  const count = found.needed.length + found.optional.length;
+  if (count <= maxPackages) return found;
+  throw tooMuch(`The code imports ${count} packages; at most ${maxPackages} can be installed for it.`);
 }
 
 /** The process has read hostile code: of what it says only names of packages are taken. */
-function believe(stdout: Uint8Array, isPackage: (name: string) => boolean): readonly string[] {
+function believe(stdout: Uint8Array, isPackage: (name: string) => boolean): ImportedPackages {
   try {
     const answer: unknown = JSON.parse(Buffer.from(stdout).toString("utf8"));
-    const said: readonly unknown[] = Array.isArray(answer) ? answer : [];
-    return said.filter((name) => typeof name === "string").filter(isPackage);
+    const { needed, optional } = (answer ?? {}) as Readonly<Record<string, unknown>>;
+    const namesIn = (said: unknown): readonly string[] =>
+      (Array.isArray(said) ? (said as unknown[]) : []).filter((name) => typeof name === "string").filter(isPackage);
+    return { needed: namesIn(needed), optional: namesIn(optional) };
   } catch (cause) {
     throw new GloveboxError("INTERNAL", "The search for imports gave no answer that can be read.", { cause });
   }
@@ -107,11 +117,4 @@ function tooMuch(message: string): GloveboxError {
   return new GloveboxError("INVALID_REQUEST", message, {
     suggestion: "Send less code, or name the packages yourself.",
   });
-}
-
-/** Whether a file has to be parsed: it is of the language, and has a word that importing takes. Cheap. */
-function mayImport({ path, content }: SourceFile, language: Language): boolean {
-  if (language === "python") return /\.pyw?$/.test(path) && content.includes("import");
-  if (dialectsOf(path).length === 0) return false;
-  return /\.[jt]sx$/.test(path) || ["import", "require", "from"].some((word) => content.includes(word));
 }

@@ -6,11 +6,23 @@ import {
   readImportSamples,
 } from "../../../test/helpers/import-samples.ts";
 import { scanFiles } from "./scan-files.ts";
-import type { ScanRequest, SourceFile } from "./scan-request.ts";
+import type { ImportedPackages, ScanRequest, SourceFile } from "./scan-request.ts";
 
-function scan(language: ScanRequest["language"], files: Readonly<Record<string, string>>): Promise<readonly string[]> {
+function scanParted(
+  language: ScanRequest["language"],
+  files: Readonly<Record<string, string>>,
+): Promise<ImportedPackages> {
   const list: SourceFile[] = Object.entries(files).map(([path, content]) => ({ path, content }));
-  return scanFiles({ language, files: list, paths: Object.keys(files) });
+  const paths = Object.keys(files);
+  return scanFiles({ language, files: list, paths, main: paths[0] ?? "" });
+}
+
+async function scan(
+  language: ScanRequest["language"],
+  files: Readonly<Record<string, string>>,
+): Promise<readonly string[]> {
+  const { needed, optional } = await scanParted(language, files);
+  return [...needed, ...optional].toSorted();
 }
 
 describe("scanFiles", () => {
@@ -44,6 +56,28 @@ describe("scanFiles", () => {
       "nothing/data.txt": "",
     };
     expect(await scan("python", files)).toEqual(["PyYAML", "nothing", "numpy", "requests"]);
+  });
+
+  it.each<[ScanRequest["language"], string, string, string]>([
+    ["python", "import a\nx = 1; from b import c\nclass D:\n  import d", "a b d", ""],
+    ["python", "try:\n  import a\nexcept ImportError:\n  import b", "", "a b"],
+    ["python", "if x:\n  import a\ndef f():\n  import b\nwith suppress(ImportError): import c", "", "a b c"],
+    ["python", "import a\ntry:\n  import a\nexcept ImportError: pass\nimport e", "a e", ""],
+    ["python", "m = __import__('a')\nn = __import__('b') if x else None", "a", "b"],
+    ["javascript", "import 'a'; export * from 'b'; const c = require('c'); await import('d')", "a b c d", ""],
+    ["javascript", "try { require('a') } catch { require('b') }", "", "a b"],
+    ["javascript", "if (x) require('a'); x && require('b'); x ? require('c') : 0; () => require('d')", "", "a b c d"],
+    ["javascript", "await import('a').catch(() => null); import('b').then(f)", "", "a b"],
+    ["javascript", "import 'a'; try { require('npm:a@1') } catch {}", "a@1", ""],
+  ])("tells of %s what the program cannot run without: %j", async (language, source, needed, optional) => {
+    const main = language === "python" ? "main.py" : "main.js";
+    const found = await scanParted(language, { [main]: source });
+    expect([found.needed.join(" "), found.optional.join(" ")]).toEqual([needed, optional]);
+  });
+
+  it("takes what other files import for optional: they may be in no use", async () => {
+    const files = { "main.py": "import zod, other", "other.py": "import yaml, zod" };
+    expect(await scanParted("python", files)).toEqual({ needed: ["zod"], optional: ["PyYAML"] });
   });
 
   it("gives nothing for a program that imports nothing", async () => {

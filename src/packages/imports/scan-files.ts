@@ -1,14 +1,19 @@
-import type { ScanRequest } from "./scan-request.ts";
+import type { ImportedPackages, ScanRequest } from "./scan-request.ts";
 
 /**
  * The packages that the files import: sorted, each once. Parses, and loads the language's parser: for a process of its
  * own.
  */
-export async function scanFiles({ language, files, paths }: ScanRequest): Promise<readonly string[]> {
+export async function scanFiles({ language, files, paths, main }: ScanRequest): Promise<ImportedPackages> {
   if (language === "python") {
     const { pythonPackages } = await import("../python/python-packages.ts");
-    return [...pythonPackages(files, paths)].toSorted();
+    return parted(pythonPackages(files, paths, main));
   }
   const { npmPackages } = await import("../javascript/npm-packages.ts");
-  return [...npmPackages(files)].toSorted();
+  return parted(npmPackages(files, main));
+}
+
+function parted(found: ReadonlyMap<string, boolean>): ImportedPackages {
+  const names = [...found.keys()].toSorted();
+  return { needed: names.filter((name) => found.get(name)), optional: names.filter((name) => !found.get(name)) };
 }

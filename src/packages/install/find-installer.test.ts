@@ -3,7 +3,7 @@ import { parseInstaller } from "./find-installer.ts";
 
 describe("parseInstaller", () => {
   const said = (platform: unknown, manager: unknown = "pip"): ReturnType<typeof parseInstaller> =>
-    parseInstaller(JSON.stringify({ manager, platform }));
+    parseInstaller(JSON.stringify({ own: ["pip", 7], manager, platform }));
 
   it("takes what interpreters say", () => {
     for (const platform of [
@@ -11,9 +11,9 @@ describe("parseInstaller", () => {
       "bun-1.3 linux x64 gnu",
       "cpython-313 macosx-14.0-arm64 cpython-313-darwin",
     ]) {
-      expect(said(platform)).toEqual({ manager: "pip", platform });
+      expect(said(platform)).toEqual({ manager: "pip", platform, own: ["pip"] });
     }
-    expect(said("x", null)).toEqual({ manager: null, platform: "x" });
+    expect(said("x", null)).toEqual({ manager: null, platform: "x", own: ["pip"] });
   });
 
   it.each(["", "a\nb", "\u001b[2J", "a  b", " a", "a\u202e", "a".repeat(201), 7])(
@@ -26,5 +26,6 @@ describe("parseInstaller", () => {
   it("knows its tools", () => {
     expect(said("x", "sh")).toBeNull();
     expect(parseInstaller("no JSON")).toBeNull();
+    expect(parseInstaller(JSON.stringify({ manager: null, platform: "x" }))).toBeNull();
   });
 });

@@ -19,6 +19,8 @@ export interface Installer {
   readonly manager: PackageManager | null;
   /** The interpreter's version as far as packages depend on it, operating system, processor and C library: its own words. */
   readonly platform: string;
+  /** Names of the packages that the interpreter finds without any installation. */
+  readonly own: readonly string[];
 }
 
 /** What an image may call its platform: it is kept and shown to people. */
@@ -47,14 +49,17 @@ const runtime = versions.bun === undefined ? "node-" + versions.modules : "bun-"
 const paths = (process.env.PATH ?? "").split(":");
 const has = (name) => unlessClosed(() => paths.some((folder) => existsSync(folder + "/" + name)), () => false);
 const manager = ["bun", "npm"].find(has) ?? null;
-console.log(JSON.stringify({ manager, platform: [runtime, platform, arch, musl ? "musl" : "gnu"].join(" ") }));
+const list = (folder) => unlessClosed(() => readdirSync(folder), () => []).filter((name) => /^[\\w@]/.test(name));
+const own = list("/node_modules").flatMap((name) => name[0] === "@" ? list("/node_modules/" + name).map((part) => name + "/" + part) : [name]);
+console.log(JSON.stringify({ own: own.slice(0, 3000), manager, platform: [runtime, platform, arch, musl ? "musl" : "gnu"].join(" ") }));
 `;
 
 const python = `
-import importlib.util, json, platform, sys, sysconfig
+import importlib.metadata, importlib.util, json, platform, sys, sysconfig
 manager = None if importlib.util.find_spec("pip") is None else "pip"
 parts = [sys.implementation.cache_tag, sysconfig.get_platform(), str(sysconfig.get_config_var("SOABI")), *platform.libc_ver()]
-print(json.dumps({"manager": manager, "platform": " ".join(filter(None, parts))}))
+own = [str(each.metadata["Name"])[:80] for each in importlib.metadata.distributions() if each.metadata is not None]
+print(json.dumps({"own": own[:3000], "manager": manager, "platform": " ".join(filter(None, parts))}))
 `;
 
 function questionFor({ interpreter, onHost }: InstallerQuestion): readonly string[] {
@@ -86,7 +91,7 @@ export class FindInstaller {
     const { engine, image, interpreter, onHost } = question;
     const { images } = await engine.capabilities({ signal: caller.signal });
     const id = createHash("sha256")
-      .update(JSON.stringify([2, engine.name, image, interpreter, onHost]))
+      .update(JSON.stringify([3, engine.name, image, interpreter, onHost]))
       .digest("hex")
       .slice(0, 32);
     let known = this.#known.get(id);
@@ -112,7 +117,7 @@ export class FindInstaller {
     const { engine, image, ociRuntime, interpreter, onHost } = question;
     const plan = installerPlan({ image, ociRuntime }, this.#limits);
     await using sandbox = await this.#sandboxes.open(engine, plan, caller);
-    const limits = { maxOutputBytes: kibibyte, timeLimitMs: answerMs };
+    const limits = { maxOutputBytes: 512 * kibibyte, timeLimitMs: answerMs };
     const { stdout, stderr } = await runSandboxCommand(sandbox, { command: questionFor(question), ...limits }, caller);
     const installer = parseInstaller(stdout.text());
     if (installer === null) {
@@ -127,17 +132,18 @@ export class FindInstaller {
       return (await asked.catch(() => null))?.exitCode === 0;
     };
     const manager = interpreter === "python" ? installer.manager : (await hasBun()) ? "bun" : null;
-    return { manager, platform: `${installer.platform} outside a sandbox` };
+    return { ...installer, manager, platform: `${installer.platform} outside a sandbox` };
   }
 }
 
 /** What an image answers; null for anything else than an answer of ours. Pure. */
 export function parseInstaller(text: string): Installer | null {
   try {
-    const { manager, platform } = JSON.parse(text) as Readonly<Record<string, unknown>>;
+    const { manager, platform, own } = JSON.parse(text) as Readonly<Record<string, unknown>>;
     const isKnown = manager === null || manager === "bun" || manager === "npm" || manager === "pip";
     if (!isKnown || typeof platform !== "string" || platform.length > maxPlatformCharacters) return null;
-    return platformForm.test(platform) ? { manager, platform } : null;
+    if (!platformForm.test(platform) || !Array.isArray(own)) return null;
+    return { manager, platform, own: (own as unknown[]).filter((name) => typeof name === "string") };
   } catch {
     return null;
   }

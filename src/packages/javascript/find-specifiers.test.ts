@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { findSpecifiers } from "./find-specifiers.ts";
 
-const find = (source: string, path = "main.js"): string => [...findSpecifiers(path, source)].toSorted().join(" ");
+const find = (source: string, path = "main.js"): string =>
+  [...findSpecifiers(path, source).keys()].toSorted().join(" ");
 
 describe("findSpecifiers", () => {
   it.each([

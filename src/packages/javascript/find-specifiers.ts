@@ -7,24 +7,26 @@ import { walkScopes } from "./walk-scopes.ts";
 /**
  * The specifiers that the file loads when it runs, in no order: static and dynamic imports, re-exports, `require`.
  * Types, and specifiers that have to be computed, are left out. A file that does not parse gives what its parser
- * could make of it, often nothing.
+ * could make of it, often nothing. True: the program cannot run without.
  */
-export function findSpecifiers(path: string, source: string): ReadonlySet<string> {
+export function findSpecifiers(path: string, source: string): ReadonlyMap<string, boolean> {
   const { program, comments } = parse(path, source.replace(/^\uFEFF/, ""));
-  const found = new Set<string>();
+  const found = new Map<string, boolean>();
+  const add = (specifier: string, isCertain: boolean): void =>
+    void found.set(specifier, isCertain || found.get(specifier) === true);
   const calls = new RequireCalls();
   let hasJsx = false;
   walkScopes(program, (node, scope) => {
     calls.visit(node, scope);
     if (node.type === "JSXElement" || node.type === "JSXFragment") hasJsx = true;
     const specifier = loadedBy(node);
-    if (specifier !== null) found.add(specifier);
+    if (specifier !== null) add(specifier, scope.isCertain);
   });
-  for (const specifier of calls.specifiers()) found.add(specifier);
+  for (const { specifier, isCertain } of calls.specifiers()) add(specifier, isCertain);
   // In other files neither Node nor the compiler takes these elements.
   if (hasJsx && /\.[jt]sx$/.test(path)) {
     const specifier = jsxSpecifier(comments.map(({ value }) => value));
-    if (specifier !== null) found.add(specifier);
+    if (specifier !== null) add(specifier, true);
   }
   return found;
 }

@@ -6,6 +6,7 @@ interface Call {
   readonly name: string;
   readonly specifier: string;
   readonly start: number;
+  readonly isCertain: boolean;
 }
 
 /** Finds the calls of Node's own `require`, and of those that `createRequire` makes, among the nodes that it is shown. */
@@ -16,7 +17,7 @@ export class RequireCalls {
   readonly #shadows: SyntaxNode[] = [];
 
   visit(node: SyntaxNode, scope: Scope): void {
-    if (node.type === "CallExpression") this.#call(node);
+    if (node.type === "CallExpression") this.#call(node, scope);
     else if (node.type === "VariableDeclaration") this.#variables(node, scope);
     else if (node.type === "CatchClause") this.#shadow([node["param"]], node);
     else if (node.type === "ClassDeclaration") this.#shadow([node["id"]], scope.blockNode);
@@ -24,21 +25,20 @@ export class RequireCalls {
     else if (isFunction(node)) this.#function(node, scope);
   }
 
-  specifiers(): readonly string[] {
+  specifiers(): readonly Pick<Call, "specifier" | "isCertain">[] {
     const isShadowed = (call: Call): boolean =>
       call.name === "require" && this.#shadows.some(({ start, end }) => start <= call.start && call.start < end);
     return this.#calls
       .filter((call) => call.name === "require" || this.#made.has(call.name))
-      .filter((call) => !isShadowed(call))
-      .map(({ specifier }) => specifier);
+      .filter((call) => !isShadowed(call));
   }
 
-  #call({ callee, arguments: given, start }: SyntaxNode): void {
+  #call({ callee, arguments: given, start }: SyntaxNode, { isCertain }: Scope): void {
     const specifier = literalText(nodesIn(given)[0]);
     if (specifier === null) return;
     const name = isCreateRequire(callee) || isModuleRequire(callee) ? "require" : nameOf(callee);
     // A call that brings its own function cannot be shadowed: it counts from before the first character.
-    if (name !== null) this.#calls.push({ name, specifier, start: nameOf(callee) === null ? -1 : start });
+    if (name !== null) this.#calls.push({ name, specifier, start: nameOf(callee) === null ? -1 : start, isCertain });
   }
 
   #variables(node: SyntaxNode, scope: Scope): void {

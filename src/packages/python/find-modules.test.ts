@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { findModules } from "./find-modules.ts";
 
-const find = (source: string): string => [...findModules(source)].toSorted().join(" ");
+const find = (source: string): string => [...findModules(source).keys()].toSorted().join(" ");
 
 describe("findModules", () => {
   it.each([

@@ -6,34 +6,46 @@ type SyntaxNode = Tree["topNode"];
 /** Names of the functions that import what their first argument names, unless the file gives them others. */
 const importers: readonly string[] = ["__import__", "import_module", "importlib.__import__", "importlib.import_module"];
 
+/** Inside them code may not run, or may fail without harm. */
+const conditions: ReadonlySet<string> = new Set([
+  ...["TryStatement", "IfStatement", "WithStatement", "MatchStatement", "WhileStatement", "ForStatement"],
+  ...["FunctionDefinition", "LambdaExpression", "ConditionalExpression"],
+]);
+
 /**
  * The modules that a Python file imports, in no order, as dotted paths that may end in more than a module:
  * `from a.b import c` gives `a.b.c`. Statements count wherever they stand, and calls of `__import__` and
  * `import_module` with a literal; relative imports and those for type checkers only do not. Code that does not parse
- * gives what is around the mistake.
+ * gives what is around the mistake. True: the program cannot run without.
  */
-export function findModules(source: string): ReadonlySet<string> {
+export function findModules(source: string): ReadonlyMap<string, boolean> {
   const text = source.replace(/^\uFEFF/, "");
-  const found = new Set<string>();
-  const calls: { readonly callee: string; readonly path: string }[] = [];
+  const found = new Map<string, boolean>();
+  const add = (path: string, isCertain: boolean): void => void found.set(path, isCertain || found.get(path) === true);
+  const calls: { readonly callee: string; readonly path: string; readonly isCertain: boolean }[] = [];
+  let depth = 0;
   const callees = new Set(importers);
   parser.parse(text).iterate({
     enter({ name, node }) {
+      if (conditions.has(name)) depth += 1;
       if (name === "Body") return !isForTypeCheckers(node, text);
       if (name === "CallExpression") {
         const path = literalArgument(node, text);
-        if (path !== null) calls.push({ callee: textOf(node.firstChild, text), path });
+        if (path !== null) calls.push({ callee: textOf(node.firstChild, text), path, isCertain: depth === 0 });
       }
       if (name !== "ImportStatement") return true;
       for (const { path, alias } of importsOf(node, text)) {
-        found.add(path.normalize("NFKC"));
+        add(path.normalize("NFKC"), depth === 0);
         if (path === "importlib") callees.add(`${alias}.import_module`);
         if (path === "importlib.import_module") callees.add(alias);
       }
       return false;
     },
+    leave({ name }) {
+      if (conditions.has(name)) depth -= 1;
+    },
   });
-  for (const { callee, path } of calls) if (callees.has(callee)) found.add(path);
+  for (const { callee, path, isCertain } of calls) if (callees.has(callee)) add(path, isCertain);
   return found;
 }
 

@@ -3,14 +3,21 @@ import { findModules } from "./find-modules.ts";
 import { pythonPackage } from "./python-package.ts";
 import { posix } from "node:path";
 
-/** The distributions that Python files import, in no order; `paths` are those of all the program's files. */
-export function pythonPackages(files: readonly SourceFile[], paths: readonly string[]): ReadonlySet<string> {
-  const found = new Set<string>();
+/**
+ * The distributions that Python files import, in no order; true: the main file cannot run without. `paths` are those of all
+ * the program's files.
+ */
+export function pythonPackages(
+  files: readonly SourceFile[],
+  paths: readonly string[],
+  main: string,
+): ReadonlyMap<string, boolean> {
+  const found = new Map<string, boolean>();
   const isLocal = localModules(paths);
   for (const { path, content } of files) {
-    for (const module of findModules(content)) {
+    for (const [module, isCertain] of findModules(content)) {
       const name = isLocal(path, module.split(".", 1)[0] ?? "") ? null : pythonPackage(module);
-      if (name !== null) found.add(name);
+      if (name !== null) found.set(name, (isCertain && path === main) || found.get(name) === true);
     }
   }
   return found;

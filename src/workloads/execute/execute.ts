@@ -1,4 +1,5 @@
 import { untilCancelled } from "../../base/abort.ts";
+import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Caller } from "../../sandbox/sandboxes.ts";
 import { checkEngine } from "../program/check-engine.ts";
 import { compileFiles } from "../program/compile/compile-files.ts";
@@ -13,7 +14,9 @@ import type { ExecuteSpec } from "./execute-spec.ts";
 import type { ExecuteDependencies, ExecuteListener, Execution } from "./execution.ts";
 import { runInFreshSandbox } from "./run-in-fresh-sandbox.ts";
 import type { CallOptions } from "../../engines/engine.ts";
-import { checkPackages, ecosystemOf } from "../../policy/package-specs.ts";
+import { ecosystemOf } from "../../policy/package-specs.ts";
+import { checkImports } from "../program/check-imports.ts";
+import type { ImportedPackages } from "../../packages/imports/scan-request.ts";
 import type { FindImports } from "../program/find-imports.ts";
 
 /**
@@ -50,11 +53,10 @@ async function executeAs(ids: RunIds, { spec, dependencies, caller, listener }: 
   }
   await dependencies.provideImage(spec.image, spec.imageDemanded);
   const place = { engine, capabilities, toolchain };
-  const packages = await wantedPackages(spec, dependencies.findImports, caller);
-  await using provided = await providePackages({ ...spec, packages }, place, dependencies.packages, {
-    ...caller,
-    ...listener,
-  });
+  const wanted = await wantedPackages(spec, dependencies.findImports, caller);
+  const follow = { ...caller, ...listener };
+  const { provided, notes } = await providePackages({ ...spec, ...wanted }, place, dependencies.packages, follow);
+  await using _ = provided;
   const grant = await untilCancelled(dependencies.network.grant(spec.network, caller.principal), signal);
   const ready = { toolchain, capabilities, files: compiled.files, packages: provided, grant };
   const result = await runInFreshSandbox(ids, { spec, dependencies, caller, listener }, ready);
@@ -62,8 +64,13 @@ async function executeAs(ids: RunIds, { spec, dependencies, caller, listener }: 
     ...facts,
     ...result,
     packages: provided?.resolved ?? [],
-    warnings: [...warnings, ...result.warnings],
+    warnings: [...warnings, ...wanted.notes, ...notes, ...result.warnings],
   };
+}
+
+interface WantedPackages {
+  readonly packages: readonly string[] | ImportedPackages;
+  readonly notes: readonly string[];
 }
 
 /** The packages that a program is to have: those that it names, or with `auto` those that it imports. */
@@ -71,9 +78,16 @@ async function wantedPackages(
   { packages, language, mainFile, code, contextFiles }: ExecuteSpec,
   findImports: FindImports,
   { signal }: CallOptions,
-): Promise<readonly string[]> {
-  if (packages !== "auto") return packages;
+): Promise<WantedPackages> {
+  if (packages !== "auto") return { packages, notes: [] };
   const others = contextFiles.map(({ path, content }) => ({ path, content: Buffer.from(content).toString("utf8") }));
   const files = [{ path: mainFile, content: code }, ...others];
-  return checkPackages(await findImports({ language, files }, { signal }), ecosystemOf(language));
+  try {
+    const found = await findImports({ language, files }, { signal });
+    return { packages: checkImports(found, ecosystemOf(language)), notes: [] };
+  } catch (error) {
+    if (signal?.aborted === true || !(error instanceof GloveboxError)) throw error;
+    // Code that no parser gets through may run all the same.
+    return { packages: [], notes: [`No package was looked for. ${error.message}`] };
+  }
 }

@@ -10,7 +10,7 @@ import type { GrantNetwork } from "../run/start-program.ts";
 import type { ExecuteSpec } from "./execute-spec.ts";
 
 export interface ExecuteDependencies extends Omit<GuardedFolders, "mounts" | "diskBytes" | "words"> {
-  readonly packages: Pick<Packages, "provide">;
+  readonly packages: Pick<Packages, "provide" | "installsFor" | "notOfImage">;
   readonly findImports: FindImports;
   readonly engine: Engine;
   /** Has the engine's image pulled or built where it is missing. */

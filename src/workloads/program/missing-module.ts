@@ -21,7 +21,7 @@ export function missingModule(toolchain: Toolchain, stderr: string): GloveboxErr
   const name = isPython ? pythonPackage(module) : npmPackage(module);
   if (name === null) return null;
   return new GloveboxError("NOT_FOUND", `The program imports ${module}, which is not installed: package ${name}.`, {
-    suggestion: `Ask for packages: "auto", which installs what the code imports, or for packages: ["${name}"]; a file of your own must be sent along.`,
+    suggestion: `Ask for packages: ["${name}"], or for packages: "auto", which installs what the code imports by a name that stands there; a file of your own must be sent along.`,
     context: { module, package: name, field: "packages" },
   });
 }

@@ -1,6 +1,9 @@
 import { checkMainFile } from "../../policy/request/main-file.ts";
-import { checkPackages, ecosystemOf, packageName, type Ecosystem } from "../../policy/package-specs.ts";
+import { ecosystemOf, packageName, type Ecosystem } from "../../policy/package-specs.ts";
 import type { Caller } from "../../sandbox/sandboxes.ts";
+import { OptionalPackages } from "../../packages/imports/optional-packages.ts";
+import type { ImportedPackages } from "../../packages/imports/scan-request.ts";
+import { checkImports } from "../program/check-imports.ts";
 import type { FindImports } from "../program/find-imports.ts";
 import { noExtraNeeds } from "./no-extra-needs.ts";
 import type { OpenSessionOptions } from "./open-session-sandbox.ts";
@@ -21,6 +24,10 @@ export interface CallNeeds extends SandboxNeeds {
   readonly ecosystem: Ecosystem;
   /** The packages of this call, known once `missing` was asked. */
   readonly wanted: readonly string[];
+  /** What the result must tell of those that are left out. */
+  readonly notes: readonly string[];
+  /** Whether there are fewer packages to try, after an error of their installation. */
+  leaveOut(error: unknown): boolean;
 }
 
 /** The session's sandbox with the packages that the call names, or imports. */
@@ -28,18 +35,27 @@ export function needsOfCall(options: NeedsOfCallOptions): CallNeeds {
   const { packages, language } = options.call;
   const ecosystem = ecosystemOf(language);
   const imports = new CallImports(options, ecosystem);
+  const chosen = new OptionalPackages(ecosystem);
   let wanted: readonly string[] = [];
+  let imported: ImportedPackages = { needed: [], optional: [] };
   return {
-    ...noExtraNeeds(options.settings, options),
+    ...noExtraNeeds(options.settings, { ...options, isGuess: () => imported.optional.length > 0 }),
     ecosystem,
     get wanted() {
       return wanted;
     },
+    get notes() {
+      return chosen.notes;
+    },
+    leaveOut: (error) => chosen.leaveOut(error, imported),
     missing: async (known, live, caller) => {
-      const found = packages === "auto" ? await imports.of(known, live, caller) : packages;
-      if (found === undefined) return undefined;
-      wanted = found;
-      return withPackages(known, ecosystem, found);
+      if (packages === "auto") {
+        const found = await imports.of(known, live, caller);
+        if (found === undefined) return undefined;
+        imported = found;
+      }
+      wanted = packages === "auto" ? chosen.specsOf(imported) : packages;
+      return withPackages(known, ecosystem, wanted);
     },
   };
 }
@@ -48,7 +64,7 @@ export function needsOfCall(options: NeedsOfCallOptions): CallNeeds {
 class CallImports {
   readonly #options: NeedsOfCallOptions;
   readonly #ecosystem: Ecosystem;
-  #found: readonly string[] | undefined;
+  #found: ImportedPackages | undefined;
 
   constructor(options: NeedsOfCallOptions, ecosystem: Ecosystem) {
     this.#options = options;
@@ -63,23 +79,25 @@ class CallImports {
     known: SessionPackages,
     live: SessionSandbox | null,
     { signal }: Caller,
-  ): Promise<readonly string[] | undefined> {
+  ): Promise<ImportedPackages | undefined> {
     this.#found ??= await this.#find([], signal);
     const found = this.#found;
-    if (this.#ecosystem !== "python" || withPackages(known, this.#ecosystem, found) === null) return found;
+    const all = [...found.needed, ...found.optional];
+    if (this.#ecosystem !== "python" || withPackages(known, this.#ecosystem, all) === null) return found;
     if (live === null) return undefined;
     const own = await ownModules(live.sandbox, { signal });
     const foreign = await this.#find(own.paths, signal);
-    return foreign.filter((spec) => !own.distributions.has(packageName(spec, "python")));
+    const isForeign = (spec: string): boolean => !own.distributions.has(packageName(spec, "python"));
+    return { needed: foreign.needed.filter(isForeign), optional: foreign.optional.filter(isForeign) };
   }
 
-  async #find(paths: readonly string[], signal: AbortSignal | undefined): Promise<readonly string[]> {
+  async #find(paths: readonly string[], signal: AbortSignal | undefined): Promise<ImportedPackages> {
     const { call, findImports } = this.#options;
     const { language, code: content } = call;
     const files = [
       { path: checkMainFile(undefined, language), content },
       ...paths.map((path) => ({ path, content: "" })),
     ];
-    return checkPackages(await findImports({ language, files }, { signal }), this.#ecosystem);
+    return checkImports(await findImports({ language, files }, { signal }), this.#ecosystem);
   }
 }

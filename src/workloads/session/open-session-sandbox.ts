@@ -36,6 +36,8 @@ export interface OpenSessionOptions {
   readonly openLargeScratch: OpenLargeScratch;
   /** What the programs of the call that it is opened for may reach. */
   readonly runNetwork: NetworkPolicy;
+  /** Whether the call may do without some of its packages; default: no. */
+  readonly isGuess?: () => boolean;
   readonly listener: OpeningListener;
 }
 
@@ -77,12 +79,12 @@ export async function prepareSessionSandbox(
 export function provideMore(
   { engine, image, ociRuntime }: SessionSettings,
   { ecosystem, specs, capabilities }: MorePackages,
-  { packages, runNetwork, listener }: OpenSessionOptions,
+  { packages, runNetwork, isGuess, listener }: OpenSessionOptions,
   caller: Caller,
 ): Promise<ProvidedPackages> {
   const interpreter = ecosystem === "python" ? "python" : (capabilities.javascript ?? "bun");
   return packages.provide(
-    { engine, capabilities, image, ociRuntime, runNetwork, interpreter, ecosystem, specs },
+    { engine, capabilities, image, ociRuntime, runNetwork, interpreter, ecosystem, specs, isGuess: isGuess?.() },
     caller,
     listener.onProgress,
   );

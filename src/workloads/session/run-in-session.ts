@@ -10,7 +10,7 @@ import { syntaxFailure } from "../program/syntax/syntax-failure.ts";
 import type { CompileTypeScript } from "../program/compile/typescript-compiler.ts";
 import type { Packages } from "../../packages/packages.ts";
 import type { FindImports } from "../program/find-imports.ts";
-import { needsOfCall } from "./needs-of-call.ts";
+import { needsOfCall, type CallNeeds } from "./needs-of-call.ts";
 import { chooseToolchain } from "../program/choose-toolchain.ts";
 import { checkEngine } from "../program/check-engine.ts";
 import { refusedResult } from "../run/program-result.ts";
@@ -96,7 +96,7 @@ async function runAs(
   const packages = call.packages === "auto" && !dependencies.packages.installsFor(place) ? [] : call.packages;
   const wanted = { settings: session.settings, call: { ...call, packages }, runNetwork: call.network };
   const needs = needsOfCall({ ...dependencies, listener, ...wanted });
-  return session.use(caller, needs, async (opened, { signal }) => {
+  return useWith(session, needs, caller, async (opened, { signal }) => {
     const { live, before, restarted } = opened;
     ids.sandbox = live.id;
     const record = (ids.record = live.sandbox.beginRun({ ...ids, ...call }));
@@ -125,7 +125,13 @@ async function runAs(
       live.runner.prepare({ toolchain, mainFile: checkMainFile(undefined, call.language) });
     const isFresh = session.settings.keepsVariables && !keepsVariables;
     const variables = [hadLost ? goneBefore : [], endsNow ? goneNow : [], isFresh ? freshProgram : []].flat();
-    const notes = [live.packages.warnings, live.profile.scratch.note ?? [], opened.warnings, variables].flat();
+    const notes = [
+      needs.notes,
+      live.packages.warnings,
+      live.profile.scratch.note ?? [],
+      opened.warnings,
+      variables,
+    ].flat();
     const packages = live.packages.resolved(needs.ecosystem, needs.wanted);
     const variablesLost = keepsVariables ? variables.length > 0 : null;
     return {
@@ -137,6 +143,21 @@ async function runAs(
       warnings: [...warnings, ...notes, ...result.warnings],
     };
   });
+}
+
+/** Uses the session, without packages that cannot be installed and that the program may do without. */
+async function useWith<T>(
+  session: Session,
+  needs: CallNeeds,
+  caller: Caller,
+  work: Parameters<typeof session.use<T>>[2],
+): Promise<T> {
+  try {
+    return await session.use(caller, needs, work);
+  } catch (error) {
+    if (!needs.leaveOut(error)) throw error;
+    return useWith(session, needs, caller, work);
+  }
 }
 
 const goneBefore =

@@ -22,7 +22,7 @@ export interface ExecuteOptions {
   readonly stdin?: string | undefined;
   /** Arguments of the program. */
   readonly args?: readonly string[] | undefined;
-  /** Packages to have at hand, such as lodash@4.17.21 or requests==2.32.0; those that are not in the cache are installed first, in a sandbox of their own. Without a version: the newest at the time of its first installation. "auto": those that the code imports. */
+  /** Packages to have at hand, such as lodash@4.17.21 or requests==2.32.0; those that are not in the cache are installed first, in a sandbox of their own. Without a version: the newest at the time of its first installation. "auto": those that the code imports; the default over MCP and on the command line, elsewhere none. */
   readonly packages?: readonly string[] | "auto" | undefined;
   /** Globs of result files to return, such as *.png. */
   readonly artifacts?: readonly string[] | undefined;

@@ -26,7 +26,7 @@ export function parseToolArguments(offered: OfferedTool, given: unknown): ToolAr
     // Without a run there is nothing to cancel.
     const isIdle = offered.tool.mayTakeLong && asked === false;
     const request = asked === undefined || isIdle ? others : { ...others, cancel: asked };
-    return { type: "begin", request: parseRequest(offered, request) };
+    return { type: "begin", request: parseRequest(offered, { ...offered.tool.defaults, ...request }) };
   } catch (error) {
     throw withForm(offered, toGloveboxError(error), isFollowUp);
   }

@@ -36,7 +36,6 @@ const words: Readonly<Record<string, string>> = {
   "create_environment.image": "Such as python:3.14 or node:24; pulled when missing.",
   environment: "Environment variables.",
   packages: 'Such as ["lodash@4.17.21"]; default "auto": those the code imports.',
-  "execute_code.packages": 'Such as ["requests==2.32.0"]; "auto": those the code imports.',
   "execute_code.language": "",
   "execute_code.runtime": "Default node.",
   "run_code.runtime": "Default bun.",

@@ -1,0 +1,7 @@
+import type { ImportedPackages } from "../../packages/imports/scan-request.ts";
+import { checkPackages, type Ecosystem } from "../../policy/package-specs.ts";
+
+/** Imported packages in the form of named ones. @throws INVALID_REQUEST */
+export function checkImports({ needed, optional }: ImportedPackages, ecosystem: Ecosystem): ImportedPackages {
+  return { needed: checkPackages(needed, ecosystem), optional: checkPackages(optional, ecosystem) };
+}
