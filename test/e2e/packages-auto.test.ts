@@ -75,7 +75,10 @@ describe.each(engines)('packages: "auto" on %s', (engine) => {
     const python = { language: "python", packages: "auto", code } as const;
     const expected = { outcome: "completed", stdout: "wheel None\n", warnings };
     expect(await glovebox().execute(python)).toMatchObject(expected);
-    expect(await glovebox().runCode(python)).toMatchObject(expected);
+    const inSession =
+      "let nope = null; try { nope = require('gb-nope') } catch {}\nconsole.log(require('gb-tiny'), nope)";
+    const call = await glovebox().runCode({ language: "javascript", code: inSession });
+    expect(call).toMatchObject({ outcome: "completed", stdout: "tiny null\n", warnings });
     registry.forget();
     expect(await glovebox().execute(python)).toMatchObject(expected);
     expect(registry.requests).toEqual([]);

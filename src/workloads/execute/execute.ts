@@ -4,7 +4,13 @@ import type { Caller } from "../../sandbox/sandboxes.ts";
 import { checkEngine } from "../program/check-engine.ts";
 import { compileFiles } from "../program/compile/compile-files.ts";
 import { chooseToolchain } from "../program/choose-toolchain.ts";
-import { providePackages } from "../program/provide-packages.ts";
+import {
+  provideImports,
+  providePackages,
+  type Follow,
+  type ProgramPackages,
+  type ProgramPlace,
+} from "../program/provide-packages.ts";
 import type { RunnerFile } from "../program/runner-job.ts";
 import { syntaxFailure } from "../program/syntax/syntax-failure.ts";
 import { loggingFailure, type RunIds } from "../run/log-ending.ts";
@@ -13,11 +19,9 @@ import type { ExecuteResult } from "./execute-result.ts";
 import type { ExecuteSpec } from "./execute-spec.ts";
 import type { ExecuteDependencies, ExecuteListener, Execution } from "./execution.ts";
 import { runInFreshSandbox } from "./run-in-fresh-sandbox.ts";
-import type { CallOptions } from "../../engines/engine.ts";
 import { ecosystemOf } from "../../policy/package-specs.ts";
 import { checkImports } from "../program/check-imports.ts";
 import type { ImportedPackages } from "../../packages/imports/scan-request.ts";
-import type { FindImports } from "../program/find-imports.ts";
 
 /**
  * Runs a program in a fresh sandbox that no other run ever sees and removes it (SPEC EX2).
@@ -53,9 +57,8 @@ async function executeAs(ids: RunIds, { spec, dependencies, caller, listener }: 
   }
   await dependencies.provideImage(spec.image, spec.imageDemanded);
   const place = { engine, capabilities, toolchain };
-  const wanted = await wantedPackages(spec, dependencies.findImports, caller);
   const follow = { ...caller, ...listener };
-  const { provided, notes } = await providePackages({ ...spec, ...wanted }, place, dependencies.packages, follow);
+  const { provided, notes } = await programPackages(spec, place, dependencies, follow);
   await using _ = provided;
   const grant = await untilCancelled(dependencies.network.grant(spec.network, caller.principal), signal);
   const ready = { toolchain, capabilities, files: compiled.files, packages: provided, grant };
@@ -64,30 +67,30 @@ async function executeAs(ids: RunIds, { spec, dependencies, caller, listener }: 
     ...facts,
     ...result,
     packages: provided?.resolved ?? [],
-    warnings: [...warnings, ...wanted.notes, ...notes, ...result.warnings],
+    warnings: [...warnings, ...notes, ...result.warnings],
   };
 }
 
-interface WantedPackages {
-  readonly packages: readonly string[] | ImportedPackages;
-  readonly notes: readonly string[];
-}
-
 /** The packages that a program is to have: those that it names, or with `auto` those that it imports. */
-async function wantedPackages(
-  { packages, language, mainFile, code, contextFiles }: ExecuteSpec,
-  findImports: FindImports,
-  { signal }: CallOptions,
-): Promise<WantedPackages> {
-  if (packages !== "auto") return { packages, notes: [] };
+async function programPackages(
+  spec: ExecuteSpec,
+  place: ProgramPlace,
+  { packages, findImports }: ExecuteDependencies,
+  follow: Follow,
+): Promise<ProgramPackages> {
+  const { language, mainFile, code, contextFiles, packages: named } = spec;
+  if (named !== "auto") {
+    return { provided: await providePackages({ ...spec, packages: named }, place, packages, follow), notes: [] };
+  }
   const others = contextFiles.map(({ path, content }) => ({ path, content: Buffer.from(content).toString("utf8") }));
   const files = [{ path: mainFile, content: code }, ...others];
+  let found: ImportedPackages;
   try {
-    const found = await findImports({ language, files }, { signal });
-    return { packages: checkImports(found, ecosystemOf(language)), notes: [] };
+    found = await findImports({ language, files }, follow);
   } catch (error) {
-    if (signal?.aborted === true || !(error instanceof GloveboxError)) throw error;
+    if (follow.signal?.aborted === true || !(error instanceof GloveboxError)) throw error;
     // Code that no parser gets through may run all the same.
-    return { packages: [], notes: [`No package was looked for. ${error.message}`] };
+    return { provided: null, notes: [`No package was looked for. ${error.message}`] };
   }
+  return provideImports(checkImports(found, ecosystemOf(language)), spec, place, packages, follow);
 }

@@ -2,7 +2,7 @@ import type { Capabilities } from "../../engines/capabilities.ts";
 import type { Engine } from "../../engines/engine.ts";
 import { OptionalPackages } from "../../packages/imports/optional-packages.ts";
 import type { ImportedPackages } from "../../packages/imports/scan-request.ts";
-import type { Packages, ProvidedPackages } from "../../packages/packages.ts";
+import type { Packages, PackagesRequest, ProvidedPackages } from "../../packages/packages.ts";
 import type { Language } from "../../policy/language.ts";
 import type { NetworkPolicy } from "../../policy/network/network.ts";
 import { ecosystemOf } from "../../policy/package-specs.ts";
@@ -11,8 +11,7 @@ import type { Toolchain } from "./languages.ts";
 
 /** What a program needs, and what it is built from. */
 export interface NeededPackages {
-  /** Named ones, or those that it imports. */
-  readonly packages: readonly string[] | ImportedPackages;
+  readonly packages: readonly string[];
   readonly language: Language;
   readonly image: string;
   readonly ociRuntime: string | undefined;
@@ -26,7 +25,20 @@ export interface ProgramPlace {
   readonly toolchain: Toolchain;
 }
 
-/** A program's packages: null when it needs none. */
+/** Who asks, and who is told. */
+export type Follow = Caller & { readonly onProgress: (message: string) => void };
+
+/** The packages that a program asks for, null when it asks for none. @throws what `Packages.provide` throws */
+export async function providePackages(
+  { packages: specs, ...needed }: NeededPackages,
+  place: ProgramPlace,
+  packages: Pick<Packages, "provide">,
+  { onProgress, ...caller }: Follow,
+): Promise<ProvidedPackages | null> {
+  return specs.length === 0 ? null : packages.provide({ ...placeOf(needed, place), specs }, caller, onProgress);
+}
+
+/** The packages of what a program imports: null when it needs none. */
 export interface ProgramPackages {
   readonly provided: ProvidedPackages | null;
   /** What the result must tell, one sentence each. */
@@ -34,30 +46,39 @@ export interface ProgramPackages {
 }
 
 /**
- * The packages that a program asks for. Imported ones are those that its image has not, and none where nothing can be
- * installed: its image may have them all the same. @throws what `Packages.provide` throws
+ * The imported packages that the program's image has not; none where nothing can be installed, for the image may have them
+ * all the same. @throws what `Packages.provide` throws for those that it needs
  */
-export async function providePackages(
-  { packages: wanted, language, image, ociRuntime, network: runNetwork }: NeededPackages,
-  { engine, capabilities, toolchain }: ProgramPlace,
+export async function provideImports(
+  { needed, optional }: ImportedPackages,
+  program: Omit<NeededPackages, "packages">,
+  place: ProgramPlace,
   packages: Pick<Packages, "provide" | "installsFor" | "notOfImage">,
-  { onProgress, ...caller }: Caller & { readonly onProgress: (message: string) => void },
+  { onProgress, ...caller }: Follow,
 ): Promise<ProgramPackages> {
-  const ecosystem = ecosystemOf(language);
-  const place = { engine, capabilities, image, ociRuntime, runNetwork, interpreter: toolchain, ecosystem };
-  const provide = async (specs: readonly string[], isGuess: boolean): Promise<ProvidedPackages | null> =>
-    specs.length === 0 ? null : packages.provide({ ...place, specs, isGuess }, caller, onProgress);
-  if (!("needed" in wanted)) return { provided: await provide(wanted, false), notes: [] };
-  const { needed, optional } = wanted;
-  if (needed.length + optional.length === 0 || !packages.installsFor(place)) return { provided: null, notes: [] };
-  const missing = await packages.notOfImage(place, wanted, caller);
-  const chosen = new OptionalPackages(ecosystem);
+  const request = placeOf(program, place);
+  if (needed.length + optional.length === 0 || !packages.installsFor(request)) return { provided: null, notes: [] };
+  const missing = await packages.notOfImage(request, { needed, optional }, caller);
+  const isGuess = missing.optional.length > 0;
+  const chosen = new OptionalPackages(request.ecosystem);
   for (;;) {
+    const specs = chosen.specsOf(missing);
+    if (specs.length === 0) return { provided: null, notes: chosen.notes };
     try {
-      const provided = await provide(chosen.specsOf(missing), missing.optional.length > 0);
-      return { provided, notes: chosen.notes };
+      return {
+        provided: await packages.provide({ ...request, specs, isGuess }, caller, onProgress),
+        notes: chosen.notes,
+      };
     } catch (error) {
       if (!chosen.leaveOut(error, missing)) throw error;
     }
   }
+}
+
+function placeOf(
+  { language, image, ociRuntime, network: runNetwork }: Omit<NeededPackages, "packages">,
+  { engine, capabilities, toolchain }: ProgramPlace,
+): Omit<PackagesRequest, "specs"> {
+  const ecosystem = ecosystemOf(language);
+  return { engine, capabilities, image, ociRuntime, runNetwork, interpreter: toolchain, ecosystem };
 }
