@@ -17,9 +17,9 @@ const verdictsOfRuns: readonly Sabotage[] = [
   {
     id: "session: the time limit counts from the request",
     file: "src/workloads/session/run-in-session.ts",
-    find: "return session.use(caller, needs, async (opened, { signal }) => {",
+    find: "return useWith(session, needs, caller, async (opened, { signal }) => {",
     replace: `const askedMs = dependencies.monotonicMs();
-  return session.use(caller, needs, async (opened, { signal }) => {
+  return useWith(session, needs, caller, async (opened, { signal }) => {
     call = { ...call, timeoutMs: Math.max(1, call.timeoutMs - (dependencies.monotonicMs() - askedMs)) };`,
     test: verdicts,
     name: "when a call of a session had to wait",
