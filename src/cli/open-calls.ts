@@ -33,7 +33,8 @@ export async function openCalls(): Promise<CommandCalls> {
 // Each is loaded on use: a client needs no engine, and a machine's own Glovebox no client.
 async function openOwn(): Promise<Caller> {
   const { openEmbeddedCaller } = await import("../library/embedded-caller.ts");
-  return openEmbeddedCaller();
+  // It ends before another run could come.
+  return openEmbeddedCaller({ keepsWarm: false });
 }
 
 async function openRemote(address: { readonly url: string; readonly key: string | undefined }): Promise<Caller> {

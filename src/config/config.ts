@@ -19,6 +19,9 @@ export const defaultExecutionMode: ExecutionMode = "preload";
 export const containerRuntimes: readonly string[] = ["auto", ...containerEngines];
 export type ContainerRuntime = string;
 
+/** Whether one-shot runs find sandboxes started already. */
+export const warmPoolModes = ["auto", "on", "off"] as const;
+
 /** Least severe entry that the log keeps; pino's names. */
 export const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 export type LogLevel = (typeof logLevels)[number];
@@ -32,6 +35,21 @@ export interface Config {
     /** Requests that may wait; 0 refuses at once. */
     readonly limit: number;
     readonly timeoutMs: number;
+  };
+  /** Sandboxes that one-shot runs find started already. */
+  readonly warmPool: {
+    /** `auto`: for servers, also over stdio. */
+    readonly mode: (typeof warmPoolModes)[number];
+    /** Of each kind that was asked for; null: 1 for a server of many, else 0. */
+    readonly min: number | null;
+    /** Altogether. */
+    readonly max: number;
+    /** A kind that nobody asks for for so long comes down to `min`. */
+    readonly idleMs: number;
+    /** Older ones are replaced. */
+    readonly maxAgeMs: number;
+    /** None is made while this machine has less memory available. */
+    readonly minFreeBytes: number;
   };
   /** Output that a result carries per stream. */
   readonly maxOutputBytes: number;

@@ -32,6 +32,7 @@ describe("loadConfig without anything set", () => {
       containerRuntime: "auto",
       maxContainers: 10,
       queue: { limit: 100, timeoutMs: 30_000 },
+      warmPool: { mode: "auto", min: null, max: 8, idleMs: 300_000, maxAgeMs: 1_800_000, minFreeBytes: 2 ** 29 },
       maxOutputBytes: 10_485_760,
       minIsolation: "namespaces",
       images: {

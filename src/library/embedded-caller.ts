@@ -12,6 +12,8 @@ export interface EmbeddedOptions extends ConfigOverrides {
   readonly workingDirectory?: string | undefined;
   /** Receives the alerts of every sandbox. Not waited for. */
   readonly onAlert?: ((alert: Alert) => void) | undefined;
+  /** Whether sandboxes may be made before anybody asks, where the configuration lets them; default true. */
+  readonly keepsWarm?: boolean | undefined;
   /** Receives the log instead of stderr, at every level; a logger of pino's fits. */
   readonly logger?: Logger | undefined;
 }
@@ -24,7 +26,7 @@ const principal = "local";
  * @throws INVALID_REQUEST when the configuration is not valid, or there is no engine of that name
  */
 export async function openEmbeddedCaller(options: EmbeddedOptions = {}): Promise<Caller> {
-  const { workingDirectory, engine, onAlert, logger, ...overrides } = options;
+  const { workingDirectory, engine, onAlert, keepsWarm, logger, ...overrides } = options;
   const { config, host, loaded } = await loadHostConfig(overrides);
   const platform = createPlatform({
     config,
@@ -33,6 +35,7 @@ export async function openEmbeddedCaller(options: EmbeddedOptions = {}): Promise
     door: "person",
     defaultEngine: engine,
     onAlert,
+    keepsWarm,
     logger,
   });
   await platform.tracing.open(platform.logger);

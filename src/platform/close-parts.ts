@@ -5,6 +5,7 @@ import type { Engines } from "../engines/choice/discover.ts";
 import type { PeerServer } from "../peers/peer-server.ts";
 import type { Leases } from "../sandbox/owners/leases.ts";
 import type { Reaper } from "../sandbox/owners/reaper.ts";
+import type { WarmPool } from "../sandbox/pool/warm-pool.ts";
 import type { Sandboxes } from "../sandbox/sandboxes.ts";
 import type { DiskScratch } from "../sandbox/scratch/disk-scratch.ts";
 import type { WorkArchives } from "../sandbox/work-archives.ts";
@@ -23,6 +24,8 @@ export interface ClosingParts {
   readonly environments: Pick<Environments, "close" | "left">;
   readonly sessions: Pick<Sessions, "close">;
   readonly previews: Pick<Previews, "close">;
+  /** Null where no sandbox is made before anybody asks. */
+  readonly pool: Pick<WarmPool, "close"> | null;
   readonly sandboxes: Pick<Sandboxes, "close" | "left">;
   readonly installers: Pick<Sandboxes, "close" | "left">;
   readonly archives: Pick<WorkArchives, "close">;
@@ -60,6 +63,7 @@ export async function closeParts(parts: ClosingParts, withinMs: number): Promise
   const removedByMs = monotonicMs() + Math.max(0, withinMs - 2 * restMs - logsMs);
   await settlesWithin(parts.peerServer.endCalls(), restMs);
   parts.sampler.close();
+  parts.pool?.close();
   // Programs end first, each with its result.
   const ended = Promise.allSettled([environments.close(), sessions.close(), previews.close()]);
   await settlesWithin(ended, Math.min(workMs, withinMs / 2));

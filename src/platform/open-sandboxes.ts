@@ -5,6 +5,7 @@ import type { Host } from "../config/host/host.ts";
 import { Admission } from "../sandbox/admission/admission.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { SandboxObserver } from "../sandbox/sandbox-observer.ts";
+import { WarmPool, type WarmPoolBounds } from "../sandbox/pool/warm-pool.ts";
 import { Sandboxes } from "../sandbox/sandboxes.ts";
 import type { Owners } from "./open-owners.ts";
 
@@ -13,6 +14,8 @@ export interface OpenedSandboxes {
   readonly sandboxes: Sandboxes;
   /** Where packages are installed and images built; they take no place of a run's. */
   readonly installers: Sandboxes;
+  /** Null: none is made before anybody asks. */
+  readonly pool: WarmPool | null;
   /** A live sandbox of this process, whatever it is for. */
   readonly findLive: (id: string) => Sandbox | undefined;
 }
@@ -27,6 +30,10 @@ export interface SandboxesOptions {
   readonly tracer: Tracer;
   readonly logger: Logger;
   readonly now: () => number;
+  /** Milliseconds of a clock that never goes back. */
+  readonly monotonicMs: () => number;
+  /** Null: none is made before anybody asks. */
+  readonly warmPool: WarmPoolBounds | null;
   /** Called when a run begins to wait for its place. */
   readonly onWaiting: () => void;
 }
@@ -35,7 +42,7 @@ export interface SandboxesOptions {
 const maxInstallers = 4;
 
 export function openSandboxes(options: SandboxesOptions): OpenedSandboxes {
-  const { config, host, owners, observers, tracer, logger, now, onWaiting } = options;
+  const { config, host, owners, observers, tracer, logger, now, monotonicMs, onWaiting, warmPool } = options;
   const { owner, leases, records, peerServer } = owners;
   const { queue, maxContainers } = config;
   const openAdmission = (maxSandboxes: number, onWait?: () => void): Admission =>
@@ -48,5 +55,8 @@ export function openSandboxes(options: SandboxesOptions): OpenedSandboxes {
     admission: openAdmission(maxInstallers),
     observers: options.installerObservers,
   });
-  return { admission, sandboxes, installers, findLive: (id) => sandboxes.find(id) ?? installers.find(id) };
+  const { availableMemoryBytes } = host;
+  const waiting = { sandboxes, admission, availableMemoryBytes, logger, now, monotonicMs };
+  const pool = warmPool === null ? null : new WarmPool({ ...waiting, bounds: warmPool });
+  return { admission, sandboxes, installers, pool, findLive: (id) => sandboxes.find(id) ?? installers.find(id) };
 }

@@ -31,6 +31,7 @@ import { openOwners } from "./open-owners.ts";
 import { openPackages } from "./open-packages.ts";
 import { openPlaces } from "./open-places.ts";
 import { openSandboxes } from "./open-sandboxes.ts";
+import { warmPoolBounds } from "./warm-pool-bounds.ts";
 import { openTracing } from "./open-tracing.ts";
 import { openTelemetryParts, type TelemetryParts } from "./open-telemetry-parts.ts";
 
@@ -42,6 +43,8 @@ export interface PlatformOptions {
   readonly door: Door;
   /** Engine of requests that name none; default: the configuration's `container_runtime`. */
   readonly defaultEngine?: string | undefined;
+  /** Whether sandboxes may be made before anybody asks, where the configuration lets them; default true. */
+  readonly keepsWarm?: boolean | undefined;
   /** What each principal may do; default: everything, as the user of this machine. */
   readonly grantOf?: GrantOf | undefined;
   /** Whether runs, logs, metrics and alerts are stored where the configuration leaves it open; default false. */
@@ -126,8 +129,9 @@ function openParts(options: PlatformOptions): OpenedParts {
   const onWaiting = (): void => sessions.makeRoom();
   const observers = [...recorded.observers, ...telemetry.observers];
   const watching = { observers, installerObservers: telemetry.installerObservers, tracer: tracing, onWaiting };
-  const opened = openSandboxes({ config, host, owners, ...watching, logger, now });
-  const { admission, sandboxes, installers } = opened;
+  const warmPool = warmPoolBounds(options);
+  const opened = openSandboxes({ config, host, owners, ...watching, logger, now, monotonicMs, warmPool });
+  const { admission, sandboxes, installers, pool } = opened;
   const { sessions, environments, previews, previewGateway, agentTurns } = openPlaces({
     ...{ config, host, owners, opened, telemetry, logger, now, monotonicMs },
   });
@@ -144,6 +148,7 @@ function openParts(options: PlatformOptions): OpenedParts {
     loaded: loaded ?? null,
     defaultEngine,
     host,
+    warm: pool && warmPool && { pool, maxAgeMs: warmPool.maxAgeMs, maxTimeoutMs: config.ceilings.timeoutMs },
     ...{ findLive, logs, store, records, peers, network, agentTurns },
     testReports: new TestReports(store, now),
     findMemory: openMemory({ ...host, folder: path.join(host.stateDirectory, "agents", "memory") }),
@@ -163,7 +168,7 @@ function openParts(options: PlatformOptions): OpenedParts {
   };
   return {
     parts,
-    closing: { ...kept, peerServer, installers, archives, egressProxies, hostInstaller, logs: recorded },
+    closing: { ...kept, pool, peerServer, installers, archives, egressProxies, hostInstaller, logs: recorded },
   };
 }
 

@@ -5,7 +5,7 @@ import type { CallOptions } from "../engines/engine.ts";
 import type { RunEnding, StartedRun } from "./run-record.ts";
 import type { OutputJoint } from "./output-joint.ts";
 
-/** A sandbox that has just been started. */
+/** A sandbox that somebody has just got. */
 export interface ObservedSandbox {
   readonly sandbox: {
     readonly id: string;
@@ -16,18 +16,15 @@ export interface ObservedSandbox {
   };
   readonly engine: string;
   readonly kind: string;
-  /** Null: nobody has asked for it yet. */
-  readonly principal: string | null;
+  readonly principal: string;
   readonly limits: Pick<ContainerLimits, "cpus" | "memoryBytes">;
-  /** How long its start took. */
+  /** How long its caller has waited for it. */
   readonly startMs: number;
 }
 
 /** Is told of the life of sandboxes and of their runs as it happens; is not waited for and does not throw. */
 export interface SandboxObserver {
   sandboxOpened?(opened: ObservedSandbox): void;
-  /** Somebody takes over a sandbox that was started for nobody in particular. */
-  sandboxAssigned?(id: string, principal: string): void;
   /** What it had used, as its own runs read it at their ends. */
   statsRead?(id: string, stats: ContainerStats): void;
   sandboxRemoved?(id: string): void;

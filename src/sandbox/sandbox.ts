@@ -53,6 +53,9 @@ export interface ImageMarks {
   readonly isKept?: boolean | undefined;
 }
 
+/** What its caller chooses of a sandbox, and what they may choose still when it runs already. */
+export type SandboxIdentity = Pick<SandboxParts, "id" | "labels" | "programEnvironment">;
+
 export type SandboxState = "running" | "ending" | "removed";
 
 /** How long reading a sandbox's last numbers may take before they are given up as unknown. */
@@ -60,7 +63,8 @@ const lastStatsMs = 2_000;
 
 /** One isolated place that runs processes, from its start to its removal. */
 export class Sandbox implements AsyncDisposable {
-  readonly id: string;
+  /** The id by which its engine knows it. */
+  readonly startedAs: string;
   readonly engineName: EngineName;
   readonly capabilities: Capabilities;
   readonly files: SandboxFiles;
@@ -68,13 +72,13 @@ export class Sandbox implements AsyncDisposable {
   readonly hostPlaces: readonly HostPlace[];
   /** What its programs write, for those that are not their callers. */
   readonly output: OutputJoint = new OutputJoint();
-  readonly #parts: SandboxParts;
+  #parts: SandboxParts;
   #state: SandboxState = "running";
   #outputBytes = 0;
   #removal: Promise<void> | undefined;
 
   constructor(parts: SandboxParts) {
-    this.id = parts.id;
+    this.startedAs = parts.id;
     this.engineName = parts.engineName;
     this.capabilities = parts.capabilities;
     this.hostPlaces = placesOf(parts);
@@ -85,6 +89,20 @@ export class Sandbox implements AsyncDisposable {
     });
     this.#parts = parts;
     this.output.listen(({ bytes }) => void (this.#outputBytes += bytes.length));
+  }
+
+  get id(): string {
+    return this.#parts.id;
+  }
+
+  /** What its caller has marked it with. */
+  get labels(): Readonly<Record<string, string>> {
+    return this.#parts.labels;
+  }
+
+  /** Makes it its caller's own, before its first run and before anybody is told of it. */
+  assign(identity: Partial<SandboxIdentity>): void {
+    this.#parts = { ...this.#parts, ...identity };
   }
 
   /** The engine's own id of it. */

@@ -3,6 +3,7 @@ import type { Container, Engine } from "../engines/engine.ts";
 import type { ContainerSpec } from "../engines/container-spec.ts";
 import { Admission } from "./admission/admission.ts";
 import type { SandboxRecord } from "./owners/sandbox-records.ts";
+import { until } from "../../test/helpers/until.ts";
 import { Sandbox } from "./sandbox.ts";
 import type { SandboxPlan } from "./sandbox-plan.ts";
 import { Sandboxes, type SandboxesOptions } from "./sandboxes.ts";
@@ -102,7 +103,8 @@ describe("admission and creation", () => {
     expect(there.size).toBe(2);
     await expect(sandboxes.admit(caller)).rejects.toMatchObject({ errorType: "CAPACITY" });
     place.release();
-    expect(sandboxes.live, "both are known").toHaveLength(2);
+    expect(sandboxes.left, "both are known").toHaveLength(2);
+    expect(sandboxes.live, "and nobody's").toEqual([]);
     await sandboxes.close();
     expect([...there], "nobody's sandboxes end with the rest").toEqual([]);
   });
@@ -110,11 +112,13 @@ describe("admission and creation", () => {
   it("an adopted sandbox takes its principal's place until it is removed, and the record says whose it is", async () => {
     const { sandboxes, engine, records } = scene();
     const sandbox = await sandboxes.create(engine, plan);
-    await sandboxes.adopt(sandbox, "ann", await sandboxes.admit({ principal: "ann" }));
-    expect(records.map(({ id, principal }) => [id, principal])).toEqual([
-      [sandbox.id, null],
-      [sandbox.id, "ann"],
-    ]);
+    expect(records, "nobody's").toEqual([]);
+    const place = await sandboxes.admit({ principal: "ann" });
+    const id = "sbx-00000000000000000009";
+    sandboxes.adopt(sandbox, { principal: "ann", place, begunMs: 0, identity: { id, labels: { of: "ann" } } });
+    expect(sandboxes.find(id)).toBe(sandbox);
+    await until(() => records.length === 1);
+    expect(records).toMatchObject([{ id, principal: "ann", labels: { of: "ann" } }]);
     await expect(sandboxes.admit(caller)).rejects.toMatchObject({ errorType: "CAPACITY" });
     await sandbox.remove();
     (await sandboxes.admit(caller)).release();
@@ -135,9 +139,11 @@ describe("admission and creation", () => {
     const ended = await sandboxes.create(engine, plan);
     await ended.remove();
     const place = await sandboxes.admit(caller);
-    await expect(sandboxes.adopt(ended, "ann", place)).rejects.toMatchObject({ errorType: "SANDBOX_LOST" });
+    const adopt = (sandbox: Sandbox, principal: string): void =>
+      sandboxes.adopt(sandbox, { principal, place, begunMs: 0 });
+    expect(() => adopt(ended, "ann")).toThrow("has ended");
     const taken = await sandboxes.create(engine, plan);
-    await sandboxes.adopt(taken, "ann", place);
-    await expect(sandboxes.adopt(taken, "bob", place)).rejects.toThrow("belongs to somebody");
+    adopt(taken, "ann");
+    expect(() => adopt(taken, "bob")).toThrow("belongs to somebody");
   });
 });

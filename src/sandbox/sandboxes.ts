@@ -14,7 +14,7 @@ import { RecordWriter, type WayIn } from "./owners/record-writer.ts";
 import type { SandboxPlan } from "./sandbox-plan.ts";
 import type { SandboxObserver } from "./sandbox-observer.ts";
 import { sandboxPolicy } from "./sandbox-policy.ts";
-import { Sandbox, type SandboxParts } from "./sandbox.ts";
+import { Sandbox, type SandboxIdentity, type SandboxParts } from "./sandbox.ts";
 
 /** Who asks, and the signal that gives the request up. */
 export interface Caller {
@@ -47,16 +47,23 @@ export type LiveRecord = Omit<SandboxRecord, "peerAddress">;
 
 interface StartOptions {
   readonly capabilities: Capabilities;
-  /** Null: nobody yet. */
-  readonly principal: string | null;
   readonly signal: AbortSignal;
 }
 
-/** What of this server's own belongs to a sandbox that lives. */
+/** What of this server's own belongs to a sandbox that somebody has. */
 interface Held {
   readonly record: RecordWriter;
-  /** Null until somebody asks for the sandbox. */
-  place: Place | null;
+  readonly place: Place;
+}
+
+/** Who takes a sandbox, and what it is to them. */
+export interface Adoption {
+  readonly principal: string;
+  readonly place: Place;
+  /** What it is to be called and to be marked with, where that is not as it was created. */
+  readonly identity?: Partial<SandboxIdentity> | undefined;
+  /** When its caller began to wait for it, milliseconds since the epoch. */
+  readonly begunMs: number;
 }
 
 /**
@@ -67,6 +74,8 @@ export class Sandboxes implements AsyncDisposable {
   readonly #options: SandboxesOptions;
   readonly #live = new Map<string, Sandbox>();
   readonly #held = new Map<string, Held>();
+  /** Those that nobody has asked for yet, and what they were made from. */
+  readonly #spare = new Map<Sandbox, SandboxPlan>();
   readonly #starting = new Set<Promise<Sandbox>>();
   readonly #containers: ContainerStarter;
   readonly #closing = new AbortController();
@@ -76,7 +85,7 @@ export class Sandboxes implements AsyncDisposable {
     this.#containers = new ContainerStarter(options);
   }
 
-  /** Sandboxes that run now. */
+  /** Sandboxes that run now for somebody. */
   get live(): readonly Sandbox[] {
     return [...this.#live.values()];
   }
@@ -93,7 +102,7 @@ export class Sandboxes implements AsyncDisposable {
 
   /** Ids of those that may exist on their engine: live ones, those in the making, and those that could not be removed. */
   get left(): readonly string[] {
-    return [...this.#live.keys(), ...this.#containers.doubtful];
+    return [...[...this.#live.values(), ...this.#spare.keys()].map(({ id }) => id), ...this.#containers.doubtful];
   }
 
   /**
@@ -105,9 +114,10 @@ export class Sandboxes implements AsyncDisposable {
       // An engine that is down is told at once, not at the end of the queue.
       const capabilities = await capabilitiesFor(engine, plan, signal);
       const place = await this.admit({ ...caller, signal });
+      const begunMs = this.#options.now();
       try {
-        const sandbox = await this.#start(engine, plan, { capabilities, principal: caller.principal, signal });
-        this.#take(sandbox, place);
+        const sandbox = await this.#start(engine, plan, { capabilities, signal });
+        this.#handOver(sandbox, plan, { principal: caller.principal, place, begunMs });
         return sandbox;
       } catch (error) {
         place.release();
@@ -128,32 +138,41 @@ export class Sandboxes implements AsyncDisposable {
   }
 
   /**
-   * Starts a sandbox for nobody in particular, outside the limit: how many may wait is for its maker to bound.
+   * Starts a sandbox for nobody in particular, outside the limit: how many may wait is for its maker to bound. Nobody is
+   * told of it, and nothing written down, before somebody takes it; on its engine it has its labels like every other.
    * @throws CANCELLED, and what the engine throws
    */
   create(engine: Engine, plan: SandboxPlan, options: CallOptions = {}): Promise<Sandbox> {
-    return this.#track(options.signal, async (signal) =>
-      this.#start(engine, plan, { capabilities: await capabilitiesFor(engine, plan, signal), principal: null, signal }),
-    );
+    return this.#track(options.signal, async (signal) => {
+      const capabilities = await capabilitiesFor(engine, plan, signal);
+      const sandbox = await this.#start(engine, plan, { capabilities, signal });
+      this.#spare.set(sandbox, plan);
+      this.#containers.doubtful.delete(sandbox.id);
+      return sandbox;
+    });
   }
 
   /**
    * Hands a sandbox that `create` has started over to a principal, whose place it takes until it is removed.
-   * @throws SANDBOX_LOST when it does not live any more; the place stays the caller's then
+   * @throws SANDBOX_LOST when it does not live any more, ALREADY_EXISTS when there is one of that id; the place stays the
+   * caller's then
    */
-  async adopt(sandbox: Sandbox, principal: string, place: Place): Promise<void> {
+  adopt(sandbox: Sandbox, adoption: Adoption): void {
     if (sandbox.state !== "running") throw hasEnded(sandbox);
-    const { record } = this.#take(sandbox, place);
-    for (const observer of this.#options.observers ?? []) observer.sandboxAssigned?.(sandbox.id, principal);
-    await record.assign(principal);
-    this.#options.logger.info({ sandbox: sandbox.id, principal }, "sandbox adopted");
+    const plan = this.#spare.get(sandbox);
+    if (plan === undefined) throw new TypeError("The sandbox belongs to somebody already.");
+    this.#assertFree(adoption.identity?.id ?? sandbox.id);
+    this.#spare.delete(sandbox);
+    sandbox.assign(adoption.identity ?? {});
+    this.#handOver(sandbox, plan, adoption);
   }
 
   /** Removes every sandbox, also those that are being started, and lets no new one in; what remains is `left`. */
   async close(): Promise<void> {
     this.#closing.abort();
     // A removal that fails is in the log already.
-    const removeLive = (): Promise<unknown> => Promise.allSettled(this.live.map((sandbox) => sandbox.remove()));
+    const removeLive = (): Promise<unknown> =>
+      Promise.allSettled([...this.live, ...this.#spare.keys()].map((sandbox) => sandbox.remove()));
     // Not one after the other: an engine that does not answer must not hold up another's sandboxes.
     await Promise.all([removeLive(), Promise.allSettled(this.#starting)]);
     await removeLive();
@@ -178,21 +197,16 @@ export class Sandboxes implements AsyncDisposable {
     }
   }
 
-  /** @throws SANDBOX_LOST */
-  #take(sandbox: Sandbox, place: Place): Held {
-    const held = this.#held.get(sandbox.id);
-    if (held === undefined) throw hasEnded(sandbox);
-    if (held.place !== null) throw new TypeError("The sandbox belongs to somebody already.");
-    held.place = place;
-    return held;
+  /** @throws ALREADY_EXISTS */
+  #assertFree(id: string): void {
+    if (this.#held.has(id)) throw new GloveboxError("ALREADY_EXISTS", `There is a sandbox ${id} already.`);
   }
 
   async #start(engine: Engine, plan: SandboxPlan, options: StartOptions): Promise<Sandbox> {
     const { logger, owner, now, observers = [], tracer = noTracer } = this.#options;
-    const { capabilities, principal, signal } = options;
+    const { capabilities, signal } = options;
     const { id = createId("sbx") } = plan;
-    if (this.#held.has(id)) throw new GloveboxError("ALREADY_EXISTS", `There is a sandbox ${id} already.`);
-    const begunMs = now();
+    this.#assertFree(id);
     const traced = {
       "glovebox.sandbox.id": id,
       "glovebox.sandbox.kind": plan.kind,
@@ -201,18 +215,8 @@ export class Sandboxes implements AsyncDisposable {
     const container = await tracer.step("start sandbox", traced, () =>
       this.#containers.start(id, engine, plan, signal),
     );
-    logger.info({ sandbox: id, kind: plan.kind, engine: engine.name, principal }, "sandbox started");
-    const record = {
-      id,
-      engine: engine.name,
-      kind: plan.kind,
-      principal,
-      owner,
-      createdAtMs: now(),
-      labels: plan.labels,
-    };
-    this.#held.set(id, { record: new RecordWriter(record, this.#options), place: null });
-    const sandbox = new Sandbox({
+    logger.info({ sandbox: id, kind: plan.kind, engine: engine.name }, "sandbox started");
+    const sandbox: Sandbox = new Sandbox({
       id,
       engineName: engine.name,
       capabilities,
@@ -228,24 +232,45 @@ export class Sandboxes implements AsyncDisposable {
       platform: this.#options.platform,
       logger,
       ownershipFor: (lifetimeMs) => ownershipLabels({ owner, expiresAtMs: now() + lifetimeMs }),
-      onRemoved: (isGone) => this.#forget(id, isGone),
+      onRemoved: (isGone) => this.#forget(sandbox, isGone),
     });
-    this.#live.set(id, sandbox);
-    const startMs = Math.max(0, now() - begunMs);
-    const opened = { sandbox, engine: engine.name, kind: plan.kind, principal, limits: plan.limits, startMs };
-    for (const observer of observers) observer.sandboxOpened?.(opened);
-    this.#containers.doubtful.delete(id);
     return sandbox;
   }
 
-  async #forget(id: string, isGone: boolean): Promise<void> {
+  /** From now on it is known as its principal's, and its end is told. */
+  #handOver(sandbox: Sandbox, plan: SandboxPlan, { principal, place, begunMs }: Adoption): void {
+    const { logger, owner, now, observers = [] } = this.#options;
+    const { id, engineName: engine } = sandbox;
+    const { kind, limits } = plan;
+    const record = {
+      id,
+      startedAs: sandbox.startedAs,
+      engine,
+      kind,
+      principal,
+      owner,
+      createdAtMs: now(),
+      labels: sandbox.labels,
+    };
+    this.#held.set(id, { record: new RecordWriter(record, this.#options), place });
+    this.#live.set(id, sandbox);
+    const startMs = Math.max(0, now() - begunMs);
+    for (const observer of observers) observer.sandboxOpened?.({ sandbox, engine, kind, principal, limits, startMs });
+    this.#containers.doubtful.delete(sandbox.startedAs);
+    logger.info({ sandbox: id, startedAs: sandbox.startedAs, principal }, "sandbox handed over");
+  }
+
+  async #forget(sandbox: Sandbox, isGone: boolean): Promise<void> {
+    const { id } = sandbox;
     const held = this.#held.get(id);
+    this.#spare.delete(sandbox);
+    if (!isGone) this.#containers.doubtful.add(sandbox.startedAs);
+    if (held === undefined) return;
     this.#live.delete(id);
     this.#held.delete(id);
     for (const observer of this.#options.observers ?? []) observer.sandboxRemoved?.(id);
-    if (!isGone) this.#containers.doubtful.add(id);
-    held?.place?.release();
-    await held?.record.remove();
+    held.place.release();
+    await held.record.remove();
   }
 }
 

@@ -20,5 +20,5 @@ export async function insertEntries({ kind, tables }: Database, blocks: readonly
 function rowOf(entry: LogEntry): readonly (string | number)[] {
   const { source, offset, stampMs, stream, message, partial, dropped } = entry;
   const bytes = entryBytes(entry);
-  return [source.sandbox, offset, source.principal ?? "", stampMs, stream, message, partial ? 1 : 0, dropped, bytes];
+  return [source.sandbox, offset, source.principal, stampMs, stream, message, partial ? 1 : 0, dropped, bytes];
 }

@@ -24,7 +24,7 @@ interface Entry {
 /** The newest alerts of each principal, for those who ask later, and those who listen now. */
 export class AlertBook implements SandboxObserver {
   /** Whose sandbox it is, also for a while after its end. */
-  readonly #owners = new Map<string, string | null>();
+  readonly #owners = new Map<string, string>();
   readonly #gone: string[] = [];
   /** By principal; whose last alert is the oldest comes first. */
   readonly #alerts = new Map<string, Entry[]>();
@@ -38,17 +38,13 @@ export class AlertBook implements SandboxObserver {
     this.#owners.set(sandbox.id, principal);
   }
 
-  sandboxAssigned(id: string, principal: string): void {
-    this.#owners.set(id, principal);
-  }
-
   sandboxRemoved(id: string): void {
     this.#gone.push(id);
     const [forgotten] = this.#gone.length > max.gone ? this.#gone.splice(0, 1) : [];
     if (forgotten !== undefined) this.#owners.delete(forgotten);
   }
 
-  /** Of a sandbox that is nobody's, none is kept. */
+  /** Of a sandbox that is not known, none is kept. */
   add(alert: Alert): void {
     const principal = this.#owners.get(alert.container_id) ?? null;
     if (principal === null) return;

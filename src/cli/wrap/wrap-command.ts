@@ -44,7 +44,7 @@ async function wrap(request: Record<string, unknown>, io: CommandIo): Promise<nu
   const passage = passProtocol(io);
   // Loaded on use: the other commands start faster without it.
   const { openEmbeddedCaller } = await import("../../library/embedded-caller.ts");
-  const { call, principal, close } = await openEmbeddedCaller();
+  const { call, principal, close } = await openEmbeddedCaller({ keepsWarm: false });
   try {
     const { stdin, signal, onEvent } = passage;
     const response = await call(wrapServerContract, checked, { principal, stdin, signal, onEvent });

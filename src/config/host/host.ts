@@ -18,6 +18,8 @@ export interface Host {
   readonly hostName: string;
   /** Milliseconds since the machine's boot, of a clock that nobody sets and that runs on while it sleeps. */
   readonly uptimeMs: () => number;
+  /** Memory that programs can still get, in bytes. */
+  readonly availableMemoryBytes: () => number;
   readonly environment: Environment;
   readonly homeDirectory: string;
   readonly workingDirectory: string;
@@ -41,6 +43,7 @@ export function readHost(): Host {
     nodeFlags: process.allowedNodeEnvironmentFlags,
     hostName: os.hostname(),
     uptimeMs: () => os.uptime() * 1000,
+    availableMemoryBytes: () => process.availableMemory(),
     environment: process.env,
     homeDirectory: os.homedir(),
     workingDirectory: process.cwd(),

@@ -23,6 +23,7 @@ import { agentsSection, toAgents } from "./agents-schema.ts";
 import { previewSection, toPreview } from "./preview-schema.ts";
 import { networkSection, toNetwork } from "./network-schema.ts";
 import { logsSection, storeSection, toStore } from "./store-schema.ts";
+import { toWarmPool, warmPoolSection } from "./warm-pool-schema.ts";
 import { secretSources } from "./secrets-schema.ts";
 import { agentSection, ceilingsSection, kindSection, toLimits } from "./limit-schemas.ts";
 
@@ -109,6 +110,7 @@ const schema = z.strictObject(
       )
       .prefault({}),
     network: networkSection(),
+    warm_pool: warmPoolSection(),
     packages: z
       .strictObject(
         {
@@ -233,6 +235,7 @@ export function parseSettings(raw: unknown): ParsedSettings {
     containerRuntime: keys.container_runtime,
     maxContainers: keys.max_containers,
     queue: { limit: keys.queue.limit, timeoutMs: keys.queue.timeout },
+    warmPool: toWarmPool(keys.warm_pool),
     maxOutputBytes: keys.max_output_bytes,
     environmentIdleMs: keys.environment_idle_timeout,
     minIsolation: keys.min_isolation,

@@ -73,6 +73,7 @@ export async function executeRequest(
       engine,
       provideImage: imageProvider(platform, engine, call),
       sandboxes: platform.sandboxes,
+      warm: platform.warm,
       logger: platform.logger,
       maxOutputBytes: platform.config.maxOutputBytes,
       compileTypeScript: platform.compileTypeScript,

@@ -24,6 +24,7 @@ import type { SetuidAlerts } from "../../telemetry/setuid-alerts.ts";
 import type { ToolingAlerts } from "../../telemetry/tooling-alerts.ts";
 import type { Tracing } from "../../telemetry/traces/tracing.ts";
 import type { OpenLargeScratch } from "../../workloads/run/disk/open-large-scratch.ts";
+import type { WarmSandboxes } from "../../workloads/execute/execution.ts";
 import type { Environments } from "../../workloads/environment/environments.ts";
 import type { FindMemory } from "../../workloads/agent/memory/find-memory.ts";
 import type { AgentTurns } from "../../workloads/agent/run/agent-turns.ts";
@@ -46,6 +47,8 @@ export interface PlatformParts extends EngineChooser {
   readonly host: Host;
   readonly engines: Engines;
   readonly sandboxes: Sandboxes;
+  /** Sandboxes that wait for one-shot runs; null: none do. */
+  readonly warm: WarmSandboxes | null;
   /** A live sandbox of this process, whatever it is for. */
   findLive(id: string): Sandbox | undefined;
   /** The newest output of each sandbox, line by line. */

@@ -28,7 +28,7 @@ export async function findLog(
   const sandbox = sandboxes.live.find(({ containerId }) => containerId === id)?.id ?? id;
   const ring = logs.find(sandbox);
   if (ring?.source.principal === principal) return { sandbox, principal, ring };
-  if (ring !== undefined && isOperator) return { sandbox, principal: ring.source.principal ?? "", ring };
+  if (ring !== undefined && isOperator) return { sandbox, principal: ring.source.principal, ring };
   if (ring !== undefined) throw notFound(id);
   if ((await store?.hasEntries({ sandbox, principal })) === true) return { sandbox, principal, ring };
   const present = await ofEnvironment(places, id, principal);

@@ -48,15 +48,16 @@ async function onEngine(
   signal: AbortSignal | undefined,
 ): Promise<FoundSandbox[]> {
   const summaries = (await engine.list(managed, { signal })).filter(isOwnContainer);
-  const records = new Map((await platform.records.list()).map((record) => [record.id, record]));
+  const records = new Map((await platform.records.list()).map((record) => [record.startedAs ?? record.id, record]));
   return Promise.all(
     summaries.map(async (summary) => {
-      const id = summary.labels[labels.sandbox] ?? "";
+      const startedAs = summary.labels[labels.sandbox] ?? "";
+      const record = records.get(startedAs);
       return {
-        row: await rowOf(platform, engine, { summary, record: records.get(id) }),
+        row: await rowOf(platform, engine, { summary, record }),
         remove: async () => {
           // One of this process's own ends with its record and its place among those that live at once.
-          const own = platform.findLive(id);
+          const own = platform.findLive(record?.id ?? startedAs);
           await (own === undefined ? summary.remove({ signal }) : own.remove());
         },
       };
@@ -71,7 +72,7 @@ async function rowOf(
 ): Promise<SandboxRow> {
   const label = (name: string): string => summary.labels[name] ?? "";
   return {
-    sandbox_id: label(labels.sandbox) || summary.id,
+    sandbox_id: record?.id ?? (label(labels.sandbox) || summary.id),
     engine: engine.name,
     kind: label(labels.kind),
     principal: record?.principal ?? "",

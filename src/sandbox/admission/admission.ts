@@ -19,18 +19,27 @@ export interface Place {
   release(): void;
 }
 
+/** A sandbox that nobody has asked for yet, in a place that nobody needs. */
+interface Spare {
+  readonly giveWay: () => void;
+}
+
 /**
  * Hands out the places for sandboxes: at once while there are any, else in turn from a bounded queue.
  *
  * Places are shared when several principals wait: the one that holds the fewest goes first, between equals the one that was
  * served longest ago. Alone, a principal may hold every place and fill the whole queue; when the queue is full, a request
  * of a principal with fewer waiting takes the room of the last one of whoever has the most there.
+ *
+ * Free places may be lent to sandboxes that wait for a request. They hold nobody up: as soon as a request needs the place,
+ * it has it, and what it was lent to, the longest lent first, is told to give way.
  */
 export class Admission {
   readonly #options: AdmissionOptions;
   readonly #held = new Map<string, number>();
   readonly #maxima = new Map<string, number>();
   readonly #room = new WaitingRoom<Place>();
+  readonly #spares = new Set<Spare>();
   #taken = 0;
 
   constructor(options: AdmissionOptions) {
@@ -60,6 +69,19 @@ export class Admission {
     if (this.#mayTake(principal)) return this.#take(principal);
     if (this.#room.size >= this.#options.queueLimit) this.#pushOut(principal);
     return this.#wait(principal, signal);
+  }
+
+  /** A place for a principal that would not have to wait for one; null when it would. */
+  acquireNow(principal: string): Place | null {
+    return this.#mayTake(principal) ? this.#take(principal) : null;
+  }
+
+  /** Lends a place that is free while nobody waits; null when there is none. `giveWay` is called at most once. */
+  lend(giveWay: () => void): Place | null {
+    if (this.waiting > 0 || this.#taken + this.#spares.size >= this.#options.maxSandboxes) return null;
+    const spare: Spare = { giveWay };
+    this.#spares.add(spare);
+    return { release: () => void this.#spares.delete(spare) };
   }
 
   async #wait(principal: string, signal: AbortSignal | undefined): Promise<Place> {
@@ -105,6 +127,7 @@ export class Admission {
     this.#taken += 1;
     this.#held.set(principal, this.#heldBy(principal) + 1);
     this.#room.noteServed(principal);
+    this.#reclaim();
     let released = false;
     return {
       release: () => {
@@ -113,6 +136,14 @@ export class Admission {
         this.#giveBack(principal);
       },
     };
+  }
+
+  #reclaim(): void {
+    const excess = this.#taken + this.#spares.size - this.#options.maxSandboxes;
+    for (const spare of [...this.#spares].slice(0, Math.max(0, excess))) {
+      this.#spares.delete(spare);
+      spare.giveWay();
+    }
   }
 
   #giveBack(principal: string): void {

@@ -20,42 +20,31 @@ export interface RecordWriterOptions {
  */
 export class RecordWriter {
   readonly #options: RecordWriterOptions;
-  #record: Omit<SandboxRecord, "peerAddress">;
-  #written: Promise<void>;
+  readonly record: Omit<SandboxRecord, "peerAddress">;
+  readonly #written: Promise<void>;
 
   constructor(record: Omit<SandboxRecord, "peerAddress">, options: RecordWriterOptions) {
     this.#options = options;
-    this.#record = record;
+    this.record = record;
     this.#written = this.#write();
-  }
-
-  get record(): Omit<SandboxRecord, "peerAddress"> {
-    return this.#record;
-  }
-
-  /** Notes who asks for the sandbox. */
-  assign(principal: string): Promise<void> {
-    this.#record = { ...this.#record, principal };
-    this.#written = this.#written.then(() => this.#write());
-    return this.#written;
   }
 
   async remove(): Promise<void> {
     await this.#written;
-    await this.#bestEffort("record", () => this.#options.records.delete(this.#record.id));
+    await this.#bestEffort("record", () => this.#options.records.delete(this.record.id));
   }
 
   async #write(): Promise<void> {
     let peerAddress: string | null = null;
     await this.#bestEffort("peer server", async () => void (peerAddress = await this.#options.peerServer.open()));
-    await this.#bestEffort("record", () => this.#options.records.add({ ...this.#record, peerAddress }));
+    await this.#bestEffort("record", () => this.#options.records.add({ ...this.record, peerAddress }));
   }
 
   async #bestEffort(what: string, work: () => Promise<void>): Promise<void> {
     try {
       await work();
     } catch (error) {
-      this.#options.logger.warn({ sandbox: this.#record.id, err: error }, `the ${what} could not be made`);
+      this.#options.logger.warn({ sandbox: this.record.id, err: error }, `the ${what} could not be made`);
     }
   }
 }

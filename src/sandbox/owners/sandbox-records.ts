@@ -6,6 +6,8 @@ import { isPrivateFolder, makePrivateFolder } from "./private-folder.ts";
 /** What is written down of a live sandbox, so that other commands on this machine can see and end it. */
 export interface SandboxRecord {
   readonly id: string;
+  /** The id in the labels of its container, where that was started before anybody asked; left out: `id`. */
+  readonly startedAs?: string | undefined;
   readonly engine: EngineName;
   readonly kind: string;
   /** Who asks; null: nobody yet. */

@@ -8,8 +8,7 @@ export type LogStream = (typeof logStreams)[number];
 export interface LogSource {
   /** Id of the sandbox. */
   readonly sandbox: string;
-  /** Null until somebody has asked for the sandbox: no program of a principal's has run then. */
-  principal: string | null;
+  readonly principal: string;
 }
 
 /** One line of output, or one thing that happened (SPEC LG1). */

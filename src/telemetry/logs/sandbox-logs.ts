@@ -70,11 +70,6 @@ export class SandboxLogs implements SandboxObserver {
     );
   }
 
-  sandboxAssigned(id: string, principal: string): void {
-    const log = this.#living.get(id);
-    if (log !== undefined) log.ring.source.principal = principal;
-  }
-
   sandboxRemoved(id: string): void {
     const log = this.#living.get(id);
     if (log === undefined) return;

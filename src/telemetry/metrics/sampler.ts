@@ -20,8 +20,7 @@ export interface SamplerOptions {
 export interface SampledSandbox {
   readonly observed: Omit<ObservedSandbox, "startMs">;
   readonly ring: SampleRing;
-  /** Null: nobody has asked for it yet. */
-  readonly principal: string | null;
+  readonly principal: string;
 }
 
 /** How the sampler gets on. */
@@ -43,7 +42,6 @@ const maxAsked = 32;
 const maxEnded = 50;
 
 interface Live extends SampledSandbox {
-  principal: string | null;
   readonly startedMs: number;
   before: Reading | null;
   isAsked: boolean;
@@ -93,11 +91,6 @@ export class Sampler implements SandboxObserver {
       restsUntilMs: 0,
     });
     this.#timer ??= setInterval(() => this.#tick(), intervalMs).unref();
-  }
-
-  sandboxAssigned(id: string, principal: string): void {
-    const live = this.#live.get(id);
-    if (live !== undefined) live.principal = principal;
   }
 
   sandboxRemoved(id: string): void {

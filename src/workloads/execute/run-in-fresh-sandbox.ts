@@ -1,18 +1,14 @@
 import type { NetworkGrant } from "../../egress/network-access.ts";
-import { runsInterpretersOnly, type Capabilities } from "../../engines/capabilities.ts";
-import type { ExecSpec } from "../../engines/engine.ts";
+import type { Capabilities } from "../../engines/capabilities.ts";
 import type { ProvidedPackages } from "../../packages/packages.ts";
 import { executeProfile, type Profile } from "../../policy/profile.ts";
 import { watchedScratch } from "../../policy/scratch.ts";
 import { Redaction } from "../../policy/redaction/redaction.ts";
-import { withPlainOutput } from "../../policy/request/plain-output.ts";
 import type { Interruption } from "../../sandbox/outcome.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import type { Caller } from "../../sandbox/sandboxes.ts";
-import { runnerCommand, toolchains, type Toolchain } from "../program/languages.ts";
+import { toolchains, type Toolchain } from "../program/languages.ts";
 import { planOf } from "../program/plan-of.ts";
-import { readRunner } from "../program/read-runner.ts";
-import { withRealFolders } from "../program/real-folders.ts";
 import type { RunnerFile, RunnerJob } from "../program/runner-job.ts";
 import { concludeRun } from "../run/conclude-run.ts";
 import type { WatchedScratch } from "../run/disk/watched-scratch.ts";
@@ -26,6 +22,8 @@ import type { Execution } from "./execution.ts";
 import type { ExecuteSpec } from "./execute-spec.ts";
 import { openFolders, type MountedFolders } from "./mounted-folders.ts";
 import { redactArtifact } from "./redact-artifact.ts";
+import { openSandbox } from "./open-sandbox.ts";
+import { runnerExec } from "./runner-exec.ts";
 
 /** What a program needs beside its sandbox, all of it there. */
 export interface ReadyProgram {
@@ -78,8 +76,10 @@ async function runWithScratch(
   const redaction = new Redaction(spec.secrets);
   const plan = planOf(profile, spec.limits.timeoutMs + lifetimeMarginMs);
   const mounts = [packages?.mount ?? [], scratch?.mounts ?? [], folders?.mounts ?? []].flat();
-  const own = { id: spec.sandboxId, labels: spec.labels };
-  await using sandbox = await sandboxes.open(engine, { ...plan, mounts, ...own }, caller);
+  const needs = { toolchain, mainFile: spec.mainFile, profile };
+  const hasOwnPlaces = packages !== null || scratch !== null || folders !== null;
+  const opened = await openSandbox(execution, { plan: { ...plan, mounts }, needs, hasOwnPlaces });
+  await using sandbox = opened.sandbox;
   scratch?.watch(sandbox);
   ids.sandbox = sandbox.id;
   const { timeoutMs } = spec.limits;
@@ -87,7 +87,7 @@ async function runWithScratch(
   listener.onSandbox(sandbox.id);
   await folders?.guard.begin(sandbox, { engine, sandboxes });
   const folder = sandbox.folderOf(profile.workingDirectory);
-  const runner = await runnerSpec(spec, { sandbox, profile, toolchain });
+  const runner = await runnerExec(needs, sandbox);
   const run = await runProgram({
     ...listener,
     ...dependencies,
@@ -96,7 +96,7 @@ async function runWithScratch(
     start: (redact) =>
       startProgram({
         sandbox,
-        runner: () => sandbox.exec(runner, { signal }),
+        runner: async () => opened.process ?? sandbox.exec(runner, { signal }),
         toolchain,
         grant,
         onDenied: listener.onDenied,
@@ -159,22 +159,6 @@ function profileOf(
 function jobOf(spec: ExecuteSpec, files: readonly RunnerFile[], folder: string): RunnerJob {
   const environment = Object.fromEntries(spec.secrets.map(({ variable, value }) => [variable, value]));
   return { main: spec.mainFile, arguments: spec.arguments, environment, files, folder };
-}
-
-async function runnerSpec(
-  { mainFile }: ExecuteSpec,
-  at: { readonly sandbox: Sandbox; readonly profile: Profile; readonly toolchain: Toolchain },
-): Promise<ExecSpec> {
-  const { sandbox, profile, toolchain } = at;
-  const { workingDirectory, environment } = profile;
-  const source = await readRunner(toolchain);
-  const folder = sandbox.folderOf(workingDirectory);
-  const withoutShell = runsInterpretersOnly(sandbox.capabilities);
-  return {
-    command: runnerCommand({ toolchain, mainFile, source, folder, withoutShell }),
-    environment: withRealFolders(withPlainOutput(environment), sandbox),
-    workingDirectory,
-  };
 }
 
 /** Artifacts of a program that ended by itself; a sandbox that was ended by force has none to give. */

@@ -66,6 +66,22 @@ export interface Settings {
         readonly max_bytes?: number | undefined;
       }
     | undefined;
+  readonly warm_pool?:
+    | {
+        /** Whether one-shot runs find sandboxes whose interpreter waits already: `on` or `off`; `auto` is `on` for `glovebox serve` and `glovebox mcp`, and `off` in the library. Commands such as `glovebox run` never have any. Default: `"auto"`. */
+        readonly mode?: "auto" | "on" | "off" | undefined;
+        /** Sandboxes that wait of each kind that was asked for, however long ago; unset: 1 for a server, 0 over stdio and in the library. Default: `null`. */
+        readonly min?: number | null | undefined;
+        /** Most sandboxes that wait at once, of all kinds together; they are among `max_containers`. Default: `8`. */
+        readonly max?: number | undefined;
+        /** After so long without a run of its kind only `min` sandboxes of it wait on. Default: `"5m"`. */
+        readonly idle_timeout?: string | number | undefined;
+        /** A sandbox that has waited for so long is replaced. Default: `"30m"`. */
+        readonly max_age?: string | number | undefined;
+        /** No sandbox is made to wait while this machine has fewer MB (MiB) of memory available. Default: `512`. */
+        readonly min_free_mb?: number | undefined;
+      }
+    | undefined;
   readonly packages?:
     | {
         /** Where installed packages are kept. Default: `"~/.glovebox/packages"`. */

@@ -1,0 +1,245 @@
+import { throwIfCancelled } from "../../base/abort.ts";
+import type { Logger } from "../../base/logger.ts";
+import type { Admission, Place } from "../admission/admission.ts";
+import type { SandboxIdentity } from "../sandbox.ts";
+import type { Caller, Sandboxes } from "../sandboxes.ts";
+import { Demand } from "./demand.ts";
+import { Shelves, type Shelf } from "./shelves.ts";
+import { isWell, type SpareSandbox, type WarmKind, type WarmSandbox } from "./warm-sandbox.ts";
+
+/** How many sandboxes may wait, and for how long. */
+export interface WarmPoolBounds {
+  /** Of each kind that was asked for once; 0 lets the last one go. */
+  readonly min: number;
+  /** Of all kinds together. */
+  readonly max: number;
+  /** A kind that nobody asks for for so long comes down to `min`. */
+  readonly idleMs: number;
+  /** Older ones are replaced. */
+  readonly maxAgeMs: number;
+  /** None is made while this machine has less memory available. */
+  readonly minFreeBytes: number;
+}
+
+export interface WarmPoolOptions {
+  readonly bounds: WarmPoolBounds;
+  readonly sandboxes: Pick<Sandboxes, "create" | "adopt">;
+  readonly admission: Pick<Admission, "acquireNow" | "lend">;
+  /** Memory of this machine that programs can still get. */
+  readonly availableMemoryBytes: () => number;
+  readonly logger: Logger;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Milliseconds of a clock that never goes back. */
+  readonly monotonicMs: () => number;
+}
+
+/** Who takes one. */
+export interface WarmCaller extends Caller {
+  /** As in `Adoption`. */
+  readonly identity: Partial<SandboxIdentity>;
+}
+
+/**
+ * How long after a request the next one is made, so that it is not made in the way of the program that was asked for: a
+ * warm one has mostly ended by then, and one that was found wanting has started.
+ */
+const refillDelayMs = { found: 100, missed: 500 } as const;
+/** How often what waits is looked at. */
+const lookEveryMs = 5_000;
+/** How long a kind of which one could not be made is left alone. */
+const restMs = 30_000;
+
+/**
+ * Sandboxes with a program that waits for its one job, made before anybody asks (DESIGN 7). A request takes one and uses
+ * it once. They live in places that nobody needs, and give way to requests at once; they are made one at a time.
+ */
+export class WarmPool {
+  readonly #options: WarmPoolOptions;
+  readonly #shelves: Shelves;
+  readonly #closing = new AbortController();
+  #isMaking = false;
+  #refill: NodeJS.Timeout | undefined;
+  #look: NodeJS.Timeout | undefined;
+
+  constructor(options: WarmPoolOptions) {
+    this.#options = options;
+    this.#shelves = new Shelves((spare) => this.#discard(spare));
+  }
+
+  /** Sandboxes that wait. */
+  get size(): number {
+    return this.#shelves.size;
+  }
+
+  /**
+   * One of that kind, which is the caller's from now on; null when there is none, or the caller has to wait for a place.
+   * @throws ALREADY_EXISTS when there is a sandbox of the id that it is to have, CANCELLED
+   */
+  async take(kind: WarmKind, caller: WarmCaller): Promise<WarmSandbox | null> {
+    if (this.#closing.signal.aborted) return null;
+    const shelf = this.#shelfOf(kind);
+    shelf.demand.ask(shelf.spares.length, this.#options.monotonicMs());
+    let isFound = false;
+    try {
+      const taken = await this.#takeFrom(shelf, caller, this.#options.now());
+      isFound = taken !== null;
+      return taken;
+    } finally {
+      this.#refillSoon(isFound);
+    }
+  }
+
+  /** Makes no more; those that wait are removed with all sandboxes. */
+  close(): void {
+    this.#closing.abort();
+    clearTimeout(this.#refill);
+    clearInterval(this.#look);
+  }
+
+  async #takeFrom(shelf: Shelf, caller: WarmCaller, begunMs: number): Promise<WarmSandbox | null> {
+    const spare = shelf.spares.shift();
+    if (spare === undefined) return null;
+    spare.place.release();
+    const { principal, signal, identity } = caller;
+    const place = this.#options.admission.acquireNow(principal);
+    if (place === null) {
+      this.#putBack(shelf, spare);
+      return null;
+    }
+    try {
+      if (await isWell(spare)) {
+        throwIfCancelled(signal);
+        const { sandbox, process } = spare;
+        this.#options.sandboxes.adopt(sandbox, { principal, place, identity, begunMs });
+        void spare.held?.[Symbol.asyncDispose]();
+        return { sandbox, process };
+      }
+    } catch (error) {
+      place.release();
+      this.#discard(spare);
+      throw error;
+    }
+    place.release();
+    this.#discard(spare);
+    return this.#takeFrom(shelf, caller, begunMs);
+  }
+
+  #putBack(shelf: Shelf, spare: SpareSandbox): void {
+    const place = this.#options.admission.lend(() => this.#discard(spare));
+    if (place === null) return this.#discard(spare);
+    spare.place = place;
+    shelf.spares.unshift(spare);
+  }
+
+  #shelfOf(kind: WarmKind): Shelf {
+    this.#look ??= setInterval(() => void this.#lookThrough(), lookEveryMs).unref();
+    const { min, max, idleMs } = this.#options.bounds;
+    const bounds = { min, max, idleMs, worthFrom: kind.worthFrom };
+    return this.#shelves.of(kind, () => new Demand(bounds, this.#options.monotonicMs()));
+  }
+
+  #refillSoon(isFound: boolean): void {
+    // Those that find one put it off; those that find none do not, or a steady flow of them would never find any.
+    if (this.#closing.signal.aborted || (!isFound && this.#refill !== undefined)) return;
+    clearTimeout(this.#refill);
+    const next = (): void => {
+      this.#refill = undefined;
+      void this.#makeNext();
+    };
+    this.#refill = setTimeout(next, isFound ? refillDelayMs.found : refillDelayMs.missed).unref();
+  }
+
+  /** One, of the kind that needs it most, where there is room for it. */
+  async #makeNext(): Promise<void> {
+    const { bounds, availableMemoryBytes, monotonicMs } = this.#options;
+    if (this.#isMaking || this.#closing.signal.aborted || availableMemoryBytes() < bounds.minFreeBytes) return;
+    const shelf = this.#shelves.neediest(monotonicMs());
+    if (shelf === null || !this.#shelves.makeRoom(shelf, bounds.max)) return;
+    this.#isMaking = true;
+    const hadRoom = await this.#make(shelf);
+    this.#isMaking = false;
+    if (hadRoom) this.#refillSoon(true);
+  }
+
+  /** Resolves to whether there was a place for it. */
+  async #make(shelf: Shelf): Promise<boolean> {
+    const giveUp = new AbortController();
+    let spare: SpareSandbox | undefined;
+    const place = this.#options.admission.lend(() => (spare === undefined ? giveUp.abort() : this.#discard(spare)));
+    if (place === null) return false;
+    try {
+      const signal = AbortSignal.any([giveUp.signal, this.#closing.signal]);
+      spare = await this.#start(shelf.kind, place, signal);
+    } catch (error) {
+      place.release();
+      if (!giveUp.signal.aborted) shelf.restsUntilMs = this.#options.monotonicMs() + restMs;
+      this.#options.logger.info({ engine: shelf.kind.engine.name, err: error }, "no warm sandbox could be made");
+      return true;
+    }
+    if (giveUp.signal.aborted || this.#closing.signal.aborted || spare.hasEnded) this.#discard(spare);
+    else shelf.spares.push(spare);
+    return true;
+  }
+
+  async #start(kind: WarmKind, place: Place, signal: AbortSignal): Promise<SpareSandbox> {
+    const { sandboxes, monotonicMs } = this.#options;
+    const held = await kind.hold?.({ signal });
+    let sandbox: WarmSandbox["sandbox"] | undefined;
+    try {
+      // Asked first: a tag that moves on meanwhile makes another name than the one that is compared later.
+      const image = await imageOf(kind, signal);
+      sandbox = await sandboxes.create(kind.engine, kind.plan, { signal });
+      const process = await kind.prepare(sandbox, { signal });
+      const spare: SpareSandbox = { sandbox, process, held, image, madeMs: monotonicMs(), place, hasEnded: false };
+      const end = (): void => {
+        spare.hasEnded = true;
+        if (this.#shelves.remove(spare)) this.#discard(spare);
+      };
+      void process.exit.then(end, end);
+      return spare;
+    } catch (error) {
+      await held?.[Symbol.asyncDispose]();
+      await sandbox?.remove().catch(() => undefined);
+      throw error;
+    }
+  }
+
+  /** Removed in the background; nobody ever gets it. */
+  #discard(spare: SpareSandbox): void {
+    this.#shelves.remove(spare);
+    spare.place.release();
+    const remove = async (): Promise<void> => {
+      try {
+        await spare.sandbox.remove();
+      } finally {
+        await spare.held?.[Symbol.asyncDispose]();
+      }
+    };
+    // A removal that fails is in the log already.
+    remove().catch(() => undefined);
+  }
+
+  /** Lets go of those that are too many, too old, or made of an image that has changed since. */
+  async #lookThrough(): Promise<void> {
+    const { bounds, monotonicMs, availableMemoryBytes } = this.#options;
+    const nowMs = monotonicMs();
+    this.#shelves.settle(nowMs, bounds.maxAgeMs);
+    if (availableMemoryBytes() < bounds.minFreeBytes) this.#shelves.dropLeastWanted();
+    await Promise.all(this.#shelves.filled.map((shelf) => this.#dropOutdated(shelf)));
+    if (this.#shelves.isEmpty) {
+      clearInterval(this.#look);
+      this.#look = undefined;
+    }
+    this.#refillSoon(false);
+  }
+
+  async #dropOutdated({ kind, spares }: Shelf): Promise<void> {
+    const image = await imageOf(kind, AbortSignal.timeout(lookEveryMs)).catch(() => null);
+    for (const spare of [...spares]) if (spare.image !== image) this.#discard(spare);
+  }
+}
+
+function imageOf({ engine, plan }: WarmKind, signal: AbortSignal): Promise<string> {
+  return engine.images.identity(plan.image, { signal });
+}

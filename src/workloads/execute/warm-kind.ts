@@ -1,0 +1,38 @@
+import { createHash } from "node:crypto";
+import { canonicalJson } from "../../base/canonical-json.ts";
+import type { Engine } from "../../engines/engine.ts";
+import type { WarmKind } from "../../sandbox/pool/warm-sandbox.ts";
+import type { SandboxPlan } from "../../sandbox/sandbox-plan.ts";
+import type { ExecuteSpec } from "./execute-spec.ts";
+import { runnerExec, type RunnerNeeds } from "./runner-exec.ts";
+
+/** What a run needs, as a cold start would be given it. */
+export interface WarmNeeds extends RunnerNeeds {
+  readonly engine: Engine;
+  readonly plan: SandboxPlan;
+  /** Longest time that any run may ask for. */
+  readonly maxTimeoutMs: number;
+  readonly maxAgeMs: number;
+}
+
+/**
+ * The kind of warm sandbox that can serve such a run. All that a cold start would be given is in its key, the program's
+ * variables included; only what comes with the job may differ: code, files, arguments, secrets, input.
+ */
+export function warmKindOf(spec: ExecuteSpec, needs: WarmNeeds): WarmKind {
+  const { engine, plan: asked, profile, toolchain, mainFile } = needs;
+  const { id: _, labels: __, programEnvironment: ___, lifetimeMs, limits, ...rest } = asked;
+  const { cpus, memoryBytes, pids } = limits;
+  const plan = { ...rest, limits: { cpus, memoryBytes, pids } };
+  const { workingDirectory, environment } = profile;
+  const facts = { engine: engine.name, plan, toolchain, mainFile, workingDirectory, environment };
+  return {
+    key: createHash("sha256").update(canonicalJson(facts)).digest("hex"),
+    engine,
+    plan: { ...plan, lifetimeMs: lifetimeMs - spec.limits.timeoutMs + needs.maxTimeoutMs + needs.maxAgeMs },
+    // Variables may be another's with each request.
+    worthFrom: Object.keys(spec.environment).length === 0 ? 1 : 2,
+    prepare: async (sandbox, options) =>
+      sandbox.exec(await runnerExec({ toolchain, mainFile, profile }, sandbox), options),
+  };
+}
