@@ -10,6 +10,7 @@ export const neighbourAttacks: readonly Attack[] = attacksOf({
   attacks: {
     "connects-to-neighbour": "connect to a server in another sandbox",
     "connects-to-neighbour-by-abstract-socket": "connect to its abstract socket",
+    "joins-network-of-neighbour": "join its network by any process that it sees (setns)",
     "attaches-memory-of-neighbour": "attach its shared memory",
     "reads-queue-of-neighbour": "open its message queue",
     "reads-file-of-neighbour": "read its files in /tmp",
