@@ -8,6 +8,11 @@ if (major < needed.major || (major === needed.major && minor < needed.minor)) {
   );
   process.exitCode = 1;
 } else {
+  // Not for --version and --help, which load next to nothing, nor for a checkout, whose sources change.
+  if (/^\w/.test(process.argv[2] ?? "") && import.meta.url.endsWith(".js")) {
+    const { keepCompiledCode } = await import("../config/host/compile-cache.ts");
+    keepCompiledCode();
+  }
   const { runFromProcess } = await import("./process-io.ts");
   await runFromProcess();
 }

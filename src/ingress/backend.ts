@@ -1,6 +1,5 @@
 import { once } from "node:events";
 import { connect as connectPlain, type Socket } from "node:net";
-import { connect as connectTls } from "node:tls";
 import type { Upstream } from "./upstream.ts";
 
 const connectWithinMs = 10_000;
@@ -15,7 +14,10 @@ export function backendUpstream(origin: string): Upstream {
     host,
     isProgram: false,
     connect: async (signal) => {
-      const socket: Socket = isSecure ? connectTls({ ...address, servername: name }) : connectPlain(address);
+      // TLS is loaded on use, by few: it takes longer than the rest of this module's imports together.
+      const socket: Socket = isSecure
+        ? process.getBuiltinModule("node:tls").connect({ ...address, servername: name })
+        : connectPlain(address);
       const soon = AbortSignal.any([signal, AbortSignal.timeout(connectWithinMs)]);
       try {
         await once(socket, isSecure ? "secureConnect" : "connect", { signal: soon });

@@ -1,5 +1,4 @@
 import path from "node:path";
-import pino from "pino";
 import type { Logger } from "../base/logger.ts";
 import type { Config, LoadedConfig } from "../config/config.ts";
 import type { Host } from "../config/host/host.ts";
@@ -17,7 +16,6 @@ import { assertNetworkAllowed } from "../policy/network/network.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { TestReports } from "../store/test-reports.ts";
 import type { AlertListener } from "../telemetry/alert.ts";
-import type { Tracing } from "../telemetry/traces/tracing.ts";
 import { openMemory } from "../workloads/agent/memory/find-memory.ts";
 import { createTypeScriptCompiler } from "../workloads/program/compile/typescript-compiler.ts";
 import { openLargeScratch } from "../workloads/run/disk/open-large-scratch.ts";
@@ -34,6 +32,7 @@ import { openSandboxes } from "./open-sandboxes.ts";
 import { warmPoolBounds } from "./warm-pool-bounds.ts";
 import { openTracing } from "./open-tracing.ts";
 import { openTelemetryParts, type TelemetryParts } from "./open-telemetry-parts.ts";
+import { stderrLogger } from "./stderr-logger.ts";
 
 export interface PlatformOptions {
   readonly config: Config;
@@ -91,11 +90,6 @@ export function createPlatform(options: PlatformOptions): Platform {
   };
 }
 
-/** stdout belongs to programs and protocols. */
-function logToStderr(level: string, tracing: Tracing): Logger {
-  return pino({ name: "glovebox", level, mixin: () => tracing.logFields() }, pino.destination({ dest: 2, sync: true }));
-}
-
 const now = (): number => Date.now();
 const monotonicMs = (): number => performance.now();
 
@@ -108,7 +102,7 @@ interface OpenedParts {
 function openParts(options: PlatformOptions): OpenedParts {
   const { config, loaded, host, door, defaultEngine, storeByDefault = false, onAlert } = options;
   const tracing = openTracing(host, door, monotonicMs);
-  const logger = options.logger ?? logToStderr(config.logLevel, tracing);
+  const logger = options.logger ?? stderrLogger(config.logLevel, () => tracing.logFields());
   const engines = new Engines(engineTable, engineSurroundings(config, host, tracing, logger));
   const findLive = (id: string): Sandbox | undefined => opened.findLive(id);
   // The user is the operator here, whatever keys there are; and what is asked of this process is not asked of another.

@@ -4,11 +4,11 @@ import { insteadOf } from "./environment-table.ts";
 import type { Layer } from "./layer.ts";
 import { secretKeys } from "../secrets/secret-keys.ts";
 import { settingsKeys, valueAt } from "./settings-keys.ts";
-import { settingsSchema } from "../schema/settings-schema.ts";
+import { readOnce, settingsSchema } from "../schema/settings-schema.ts";
 
 /** What is wrong with the keys and values of one source, one sentence each, none twice. */
 export function layerProblems(layer: Layer): readonly string[] {
-  const { error } = settingsSchema.safeParse(layer.content);
+  const { error } = settingsSchema.safeParse(layer.content, readOnce);
   if (error === undefined) return [];
   const problems = error.issues.flatMap((issue) => {
     const path = issue.path.map(String);

@@ -215,6 +215,9 @@ const schema = z.strictObject(
 /** The schema of the file; read for its keys, defaults and descriptions. */
 export const settingsSchema: z.ZodObject = schema;
 
+/** Read once a process: code made for reading it fast would take longer to make than it saves. */
+export const readOnce: { readonly jitless: boolean } = { jitless: true };
+
 /** The part of the configuration that has keys of its own. */
 export type ParsedSettings = Omit<
   Config,
@@ -226,7 +229,7 @@ export type ParsedSettings = Omit<
  * @throws ZodError for what `settingsSchema` refuses
  */
 export function parseSettings(raw: unknown): ParsedSettings {
-  const { limits, ceilings: ceilingsGiven, ...keys } = schema.parse(raw);
+  const { limits, ceilings: ceilingsGiven, ...keys } = schema.parse(raw, readOnce);
   const ceilings = toLimits(ceilingsGiven);
   const bounded = (given: Parameters<typeof toLimits>[0]): ParsedSettings["ceilings"] =>
     withinCeilings(toLimits(given), ceilings);

@@ -3,8 +3,7 @@ import { get as httpsGet } from "node:https";
 import type { Socket } from "node:net";
 import { connect as connectSecurely } from "node:tls";
 import { untilCancelled } from "../../base/abort.ts";
-import { canonicalName } from "../../policy/network/domain-name.ts";
-import type { HostAndPort } from "../../policy/network/host-and-port.ts";
+import { hostOf, type HostAndPort } from "../../policy/network/host-and-port.ts";
 import type { Registry } from "../proxy-messages.ts";
 import type { Resolve } from "./resolver.ts";
 import type { WayOut } from "./way-out.ts";
@@ -40,14 +39,6 @@ export async function askFileHosts({ kind, url }: Registry, options: AskOptions)
   }
   const hosts = found.flatMap((file) => hostOf(file) ?? []);
   return hosts.filter((host, index) => hosts.findIndex((other) => isSame(host, other)) === index);
-}
-
-/** Name and port of a URL; null for one whose host is no name. */
-export function hostOf(url: string): HostAndPort | null {
-  const parsed = URL.parse(url);
-  const name = parsed === null ? null : canonicalName(parsed.hostname);
-  if (parsed === null || name === null || !/^https?:$/.test(parsed.protocol)) return null;
-  return { name, port: parsed.port === "" ? (parsed.protocol === "https:" ? 443 : 80) : Number(parsed.port) };
 }
 
 function isSame(one: HostAndPort, other: HostAndPort): boolean {

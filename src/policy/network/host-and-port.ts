@@ -41,3 +41,11 @@ function looksLikeAddress(host: string): boolean {
   if (parseAddress(host) !== null || host.includes(":")) return true;
   return /^(?:\d+|0x[0-9a-f]*)$/i.test(host.split(".").findLast((part) => part !== "") ?? "");
 }
+
+/** Name and port of a URL; null for one whose host is no name. */
+export function hostOf(url: string): HostAndPort | null {
+  const parsed = URL.parse(url);
+  const name = parsed === null ? null : canonicalName(parsed.hostname);
+  if (parsed === null || name === null || !/^https?:$/.test(parsed.protocol)) return null;
+  return { name, port: parsed.port === "" ? (parsed.protocol === "https:" ? 443 : 80) : Number(parsed.port) };
+}

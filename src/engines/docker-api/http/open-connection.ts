@@ -1,5 +1,5 @@
 import http, { type IncomingMessage } from "node:http";
-import https from "node:https";
+import type https from "node:https";
 import { Readable, type Duplex } from "node:stream";
 import { errorCode } from "../../../errors/error-code.ts";
 import type { ApiRequest } from "./api-request.ts";
@@ -70,13 +70,18 @@ function agentOf(endpoint: Endpoint): http.Agent {
   if (tls === null) return new http.Agent(keeping);
   const { ca, cert, key, verify } = tls;
   const material = Object.fromEntries(Object.entries({ ca, cert, key }).filter(([, text]) => text !== undefined));
-  return new https.Agent({ ...keeping, ...material, rejectUnauthorized: verify });
+  return new (tlsModule().Agent)({ ...keeping, ...material, rejectUnauthorized: verify });
 }
 
 function requesterOf(endpoint: Endpoint, agent: http.Agent): Requester {
-  const { request } = endpoint.kind === "tcp" && endpoint.tls !== null ? https : http;
+  const { request } = endpoint.kind === "tcp" && endpoint.tls !== null ? tlsModule() : http;
   const target = connectOptions(endpoint);
   return (options) => request({ ...target, agent, ...options });
+}
+
+/** Loaded on use: with all of TLS it takes longer than what an engine behind a socket is asked first. */
+function tlsModule(): typeof https {
+  return process.getBuiltinModule("node:https");
 }
 
 /** Each connection is a process of `ssh`. */

@@ -1,0 +1,72 @@
+import { lstatSync, mkdirSync, readdirSync, realpathSync, rmSync, type Stats } from "node:fs";
+import { enableCompileCache } from "node:module";
+import path from "node:path";
+import { readHost, type Host } from "./host.ts";
+import { readPackageVersion } from "./package-version.ts";
+
+type Owner = Pick<Host, "stateDirectory" | "uid">;
+
+/** Versions of Glovebox whose compiled code is kept beside that of this one. */
+const maxOthers = 1;
+
+/**
+ * Has V8 keep what it compiles in a folder of this user's, from which later starts read it instead of compiling. Whoever can
+ * write there runs code as this user: a folder that others could write to, or exchange, is not used, and nothing is kept.
+ */
+export function keepCompiledCode(): void {
+  try {
+    const folder = openCompileFolder(readHost(), readPackageVersion());
+    if (folder !== null) enableCompileCache(folder);
+  } catch {
+    // A home folder that cannot be written to, or a full disk: starts take longer, and nothing else is lost.
+  }
+}
+
+/** Makes the folder, for this user alone; null when it is not safe to use. @throws Node's error when it cannot be made */
+export function openCompileFolder({ stateDirectory, uid }: Owner, version: string): string | null {
+  const state = path.resolve(stateDirectory);
+  // Before anything is made: nothing of ours belongs into what is another user's.
+  if (!isOurs(nearest(state), uid)) return null;
+  const folders = path.join(state, "compiled");
+  const folder = path.join(folders, version);
+  const isNew = mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined;
+  const real = realpathSync(folder);
+  if (!isOurs(real, uid) || [folder, folders].some((each) => isOpen(lstatSync(each), uid))) return null;
+  if (isNew) forgetOthers(folders, version);
+  return real;
+}
+
+/** The folder itself, or the nearest one above it that is there, by its real path. */
+function nearest(folder: string): string {
+  for (let place = folder; ; place = path.dirname(place)) {
+    if (lstatSync(place, { throwIfNoEntry: false }) !== undefined) return realpathSync(place);
+  }
+}
+
+/**
+ * Whether a folder and all above it belong to this user or to root, and none can be changed by others; in one whose entries
+ * only their owners may exchange (the sticky bit) ours are safe. `place` is a real path.
+ */
+function isOurs(place: string, uid: number | null): boolean {
+  if (uid === null) return true;
+  for (let folder = place; ; folder = path.dirname(folder)) {
+    const { uid: owner, mode } = lstatSync(folder);
+    const isExchangeable = (mode & 0o022) !== 0 && (folder === place || (mode & 0o1000) === 0);
+    if ((owner !== uid && owner !== 0) || isExchangeable) return false;
+    if (folder === path.dirname(folder)) return true;
+  }
+}
+
+/** Whether it is a link, another user's, or open to others in any way. */
+function isOpen(stats: Stats, uid: number | null): boolean {
+  return !stats.isDirectory() || (uid !== null && (stats.uid !== uid || (stats.mode & 0o077) !== 0));
+}
+
+/** Each version leaves some megabytes; those that were made last stay. */
+function forgetOthers(folders: string, version: string): void {
+  const others = readdirSync(folders).filter((name) => name !== version);
+  const byAge = others
+    .map((name) => ({ name, madeMs: lstatSync(path.join(folders, name)).mtimeMs }))
+    .toSorted((one, other) => other.madeMs - one.madeMs);
+  for (const { name } of byAge.slice(maxOthers)) rmSync(path.join(folders, name), { recursive: true, force: true });
+}
