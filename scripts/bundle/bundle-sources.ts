@@ -73,7 +73,7 @@ const plainBuiltIns: Plugin = {
     made.onResolve({ filter: /^node:http$/ }, ({ path }) => ({ path, namespace: "built-in" }));
     made.onLoad({ filter: /^/, namespace: "built-in" }, ({ path }) => {
       const exported = Object.entries(Object.getOwnPropertyDescriptors(process.getBuiltinModule(path)));
-      const names = exported.flatMap(([name, { get }]) => (get === undefined ? name : []));
+      const names = exported.flatMap(([name, { value }]) => (value === undefined ? [] : name));
       const module = `process.getBuiltinModule(${JSON.stringify(path)})`;
       return { contents: `const all = ${module}; export default all; export const { ${names.join(", ")} } = all;` };
     });
