@@ -1,8 +1,13 @@
 import { once } from "node:events";
+import { createRequire } from "node:module";
 import { connect as connectPlain, type Socket } from "node:net";
+import type tls from "node:tls";
 import type { Upstream } from "./upstream.ts";
 
 const connectWithinMs = 10_000;
+
+/** On use, by few: it takes longer than the rest of what a preview loads. */
+const loadTls = (): typeof tls => createRequire(import.meta.url)("node:tls") as typeof tls;
 
 /** What the operator has named for requests under `/api`; it gets them with the page's own `Origin`. */
 export function backendUpstream(origin: string): Upstream {
@@ -14,10 +19,7 @@ export function backendUpstream(origin: string): Upstream {
     host,
     isProgram: false,
     connect: async (signal) => {
-      // TLS is loaded on use, by few: it takes longer than the rest of this module's imports together.
-      const socket: Socket = isSecure
-        ? process.getBuiltinModule("node:tls").connect({ ...address, servername: name })
-        : connectPlain(address);
+      const socket: Socket = isSecure ? loadTls().connect({ ...address, servername: name }) : connectPlain(address);
       const soon = AbortSignal.any([signal, AbortSignal.timeout(connectWithinMs)]);
       try {
         await once(socket, isSecure ? "secureConnect" : "connect", { signal: soon });

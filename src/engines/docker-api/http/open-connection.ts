@@ -1,5 +1,6 @@
 import http, { type IncomingMessage } from "node:http";
 import type https from "node:https";
+import { createRequire } from "node:module";
 import { Readable, type Duplex } from "node:stream";
 import { errorCode } from "../../../errors/error-code.ts";
 import type { ApiRequest } from "./api-request.ts";
@@ -81,7 +82,7 @@ function requesterOf(endpoint: Endpoint, agent: http.Agent): Requester {
 
 /** Loaded on use: with all of TLS it takes longer than what an engine behind a socket is asked first. */
 function tlsModule(): typeof https {
-  return process.getBuiltinModule("node:https");
+  return createRequire(import.meta.url)("node:https") as typeof https;
 }
 
 /** Each connection is a process of `ssh`. */
