@@ -2,11 +2,33 @@ import type { BenchLanguage } from "../parts/baselines.ts";
 import type { Door } from "../parts/doors.ts";
 import type { Warmth } from "../parts/warmth.ts";
 
-/** Names of rows that measures and targets both know. */
+/** Names of rows that measures and targets both know: of single executions. */
 export const rowNames = {
   bare: (language: BenchLanguage) => `${language}, bare interpreter`,
   dockerRun: (language: BenchLanguage) => `${language}, docker run --rm`,
   dockerExec: (language: BenchLanguage) => `${language}, docker exec`,
   glovebox: (language: BenchLanguage, engine: string, door: Door, warmth: Warmth) =>
     `${language}, ${engine}, ${door}, ${warmth}`,
+} as const;
+
+export const throughputRows = {
+  loop: (engine: string) => (engine === "local" ? "bare interpreter, loop" : `${engine} run --rm, loop`),
+  glovebox: (engine: string, warmth: Warmth) => `${engine}, ${warmth}`,
+} as const;
+
+export function burstRow(engine: string, size: number, warmth: Warmth): string {
+  return `${engine}, ${size} at once, ${warmth}`;
+}
+
+export const memoryRows = {
+  start: "after the start",
+  runs: (count: number) => `after ${count.toLocaleString("en")} runs`,
+  live: (engine: string, count: number) => `with ${count} live sandboxes on ${engine}`,
+  flood: "during a flood of output, at most",
+} as const;
+
+export const sessionRows = {
+  waiting: (engine: string) => `${engine}, waiting interpreter`,
+  fresh: (engine: string) => `${engine}, fresh interpreter`,
+  dockerExec: "docker exec",
 } as const;

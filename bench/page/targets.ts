@@ -1,5 +1,5 @@
-import { rowNames } from "../measures/row-names.ts";
-import { rowOf, type BenchReport } from "../parts/report.ts";
+import { memoryRows, rowNames, sessionRows, throughputRows } from "../measures/row-names.ts";
+import { rowOf, type BenchReport, type Row } from "../parts/report.ts";
 import { ratio } from "../parts/statistics.ts";
 
 /** A figure that is aimed at; no test asserts it. */
@@ -66,7 +66,76 @@ export const targets: readonly Target[] = [
     unit: "x",
     measured: executeRatio(rowNames.glovebox("python", "local", "library", "cold"), rowNames.bare("python")),
   },
+  {
+    what: "A call in a session on docker, faster than `docker exec` by",
+    wanted: { min: 5 },
+    unit: "x",
+    measured: (report) => value(report, "session", sessionRows.waiting("docker"), "timesFaster"),
+  },
+  {
+    what: "Fresh sandboxes a second on docker, over a plain `docker run` loop",
+    wanted: { min: 1 },
+    unit: "x",
+    measured: (report) => best(report, "throughput", (warmth) => throughputRows.glovebox("docker", warmth), "overLoop"),
+  },
+  {
+    what: "Fresh sandboxes a second on local",
+    wanted: { min: 25 },
+    unit: "a second",
+    measured: (report) => best(report, "throughput", (warmth) => throughputRows.glovebox("local", warmth), "perSecond"),
+  },
+  {
+    what: "Lost in all bursts",
+    wanted: { max: 0 },
+    unit: "requests",
+    measured: (report) => {
+      const lost = rowsOf(report, "burst").map(({ values }) => values["lost"] ?? 0);
+      return lost.length === 0 ? null : lost.reduce((sum, each) => sum + each, 0);
+    },
+  },
+  {
+    what: "Median completion of the largest burst on docker over what the sustained rate predicts",
+    wanted: { max: 1.2 },
+    unit: "x",
+    measured: (report) =>
+      rowsOf(report, "burst").findLast(({ name }) => name.startsWith("docker, "))?.values["overPredicted"] ?? null,
+  },
+  {
+    what: "Memory of the server with ten live sandboxes on docker",
+    wanted: { max: 150 },
+    unit: "MB",
+    measured: (report) => value(report, "memory", memoryRows.live("docker", 10), "residentMb"),
+  },
+  {
+    what: "Growth of the server since its first run, after the most runs",
+    wanted: { max: 20 },
+    unit: "MB",
+    measured: (report) =>
+      rowsOf(report, "memory").findLast(({ name }) => name.startsWith("after ") && name.endsWith(" runs"))?.values[
+        "growthMb"
+      ] ?? null,
+  },
+  {
+    what: "Growth of the server during a flood of output",
+    wanted: { max: 30 },
+    unit: "MB",
+    measured: (report) => value(report, "memory", memoryRows.flood, "growthMb"),
+  },
 ];
+
+function rowsOf(report: BenchReport, measure: string): readonly Row[] {
+  return report.measures.find(({ name }) => name === measure)?.rows ?? [];
+}
+
+/** The warm figure where there is one: what the server does unless told otherwise. */
+function best(
+  report: BenchReport,
+  measure: string,
+  row: (warmth: "cold" | "warm") => string,
+  key: string,
+): number | null {
+  return value(report, measure, row("warm"), key) ?? value(report, measure, row("cold"), key);
+}
 
 /** Whether the target is met; null where it was not measured. */
 export function isMet({ wanted, measured }: Target, report: BenchReport): boolean | null {

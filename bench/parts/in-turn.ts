@@ -4,7 +4,11 @@ import type { LeftOut } from "./report.ts";
 /** One way of doing the thing that is measured. */
 export interface Subject {
   readonly name: string;
+  /** Makes it ready; not timed. */
+  readonly prepare?: (() => Promise<unknown>) | undefined;
   readonly run: () => Promise<unknown>;
+  /** Takes away what a run has left; not timed. */
+  readonly end?: (() => Promise<unknown>) | undefined;
   /** Not timed, after each run: what it left to the background must not burden the next subject. Default 0. */
   readonly settleMs?: number | undefined;
 }
@@ -21,9 +25,11 @@ export interface Times {
 export async function timeInTurn(subjects: readonly Subject[], rounds: number): Promise<Times> {
   const timesMs = new Map<string, number[]>();
   const leftOut: LeftOut[] = [];
-  for (const { name, run, settleMs = 0 } of subjects) {
+  for (const { name, prepare, run, end, settleMs = 0 } of subjects) {
     try {
+      await prepare?.();
       await run();
+      await end?.();
       await sleep(settleMs);
       timesMs.set(name, []);
     } catch (error) {
@@ -31,12 +37,14 @@ export async function timeInTurn(subjects: readonly Subject[], rounds: number): 
     }
   }
   for (let round = 0; round < rounds; round += 1) {
-    for (const { name, run, settleMs = 0 } of subjects) {
+    for (const { name, prepare, run, end, settleMs = 0 } of subjects) {
       const times = timesMs.get(name);
       if (times === undefined) continue;
+      await prepare?.();
       const startedMs = performance.now();
       await run();
       times.push(performance.now() - startedMs);
+      await end?.();
       await sleep(settleMs);
     }
   }

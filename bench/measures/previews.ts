@@ -1,0 +1,91 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createGlovebox, type Glovebox } from "../../src/index.ts";
+import { runFile } from "../parts/baselines.ts";
+import { timeInTurn, type Subject } from "../parts/in-turn.ts";
+import type { Measure } from "../parts/report.ts";
+import { median, ratio, rounded } from "../parts/statistics.ts";
+
+const byHand = "docker run";
+const server = 'require("node:http").createServer((q, s) => s.end("page")).listen(3000);';
+const waitSeconds = 60;
+
+/** A project's page. */
+export const previewsMeasure: Measure = {
+  name: "previews",
+  title: "The first byte of a preview",
+  how: "From the request for a preview to the first byte of its page, beside the same server started by hand in a container of the same image on the same project. Ending it is not counted.",
+  columns: [
+    { key: "medianMs", title: "median ms", digits: 0 },
+    { key: "overByHand", title: "x by hand", digits: 2 },
+  ],
+  plot: { kind: "bars", value: "medianMs", unit: "ms, median" },
+  take: async ({ isQuick, engines, images }) => {
+    await using stack = new AsyncDisposableStack();
+    const project = mkdtempSync(join(tmpdir(), "glovebox-bench-"));
+    stack.defer(() => rmSync(project, { recursive: true }));
+    writeFileSync(join(project, "server.js"), server);
+    const glovebox = stack.use(await createGlovebox({ workingDirectory: project }));
+    const image = images.javascript;
+    const subjects = [
+      started(byHand, () => startByHand(project, image)),
+      ...engines.map((engine) => started(`glovebox, ${engine}`, () => startPreview(glovebox, project, engine, image))),
+    ];
+    const { timesMs, leftOut } = await timeInTurn(subjects, isQuick ? 2 : 15);
+    const base = timesMs.get(byHand);
+    const rows = [...timesMs].map(([name, times]) => ({
+      name,
+      isBaseline: name === byHand,
+      values: rounded({ medianMs: median(times), overByHand: base ? ratio(median(times), median(base)) : null }),
+    }));
+    return { rows, leftOut };
+  },
+};
+
+interface Page {
+  readonly url: string;
+  readonly end: () => Promise<unknown>;
+}
+
+/** Times the start until the page has answered. */
+function started(name: string, start: () => Promise<Page>): Subject {
+  let end: (() => Promise<unknown>) | undefined;
+  return {
+    name,
+    run: async () => {
+      const page = await start();
+      end = page.end;
+      await untilAnswer(page.url);
+    },
+    end: async () => end?.(),
+  };
+}
+
+async function startByHand(project: string, image: string): Promise<Page> {
+  const mount = ["--volume", `${project}:/project:ro`, "--workdir", "/project"];
+  const { stdout } = await runFile("docker", [
+    ...["run", "--detach", "--publish", "127.0.0.1::3000", ...mount, image, "node", "server.js"],
+  ]);
+  const id = stdout.trim();
+  const { stdout: address } = await runFile("docker", ["port", id, "3000"]);
+  return { url: `http://${address.trim().split("\n")[0]}/`, end: () => runFile("docker", ["rm", "--force", id]) };
+}
+
+async function startPreview(glovebox: Glovebox, project: string, engine: string, image: string): Promise<Page> {
+  const preview = await glovebox.previews.start({
+    ...{ projectPath: project, command: "node server.js", engine, waitSeconds },
+    ...(engine === "local" ? {} : { image }),
+  });
+  return { url: preview.details?.directUrl ?? "", end: () => preview.close() };
+}
+
+async function untilAnswer(url: string): Promise<void> {
+  for (const until = performance.now() + waitSeconds * 1_000; performance.now() < until; await sleep(5)) {
+    const answer = await fetch(url).catch(() => null);
+    await answer?.arrayBuffer();
+    if (answer?.ok === true) return;
+  }
+  throw new Error("The page does not answer.");
+}

@@ -1,0 +1,89 @@
+import { bareCommand, codeOf, hostInterpreters, insideInterpreters, runFile } from "../parts/baselines.ts";
+import { openDoor } from "../parts/doors.ts";
+import { firstLine } from "../parts/in-turn.ts";
+import { sustain } from "../parts/load.ts";
+import type { BenchPlan, LeftOut, Measure, Row } from "../parts/report.ts";
+import { median, ratio, rounded } from "../parts/statistics.ts";
+import { warmths } from "../parts/warmth.ts";
+import { throughputRows } from "./row-names.ts";
+
+const workers = 4;
+const form = { quick: { slices: 1, sliceMs: 3_000 }, full: { slices: 5, sliceMs: 20_000 } } as const;
+
+interface Subject {
+  readonly name: string;
+  readonly base: string;
+  readonly run: () => Promise<unknown>;
+}
+
+/** Fresh sandboxes a second, for as long as one wants. */
+export const throughputMeasure: Measure = {
+  name: "throughput",
+  title: "Sustained throughput",
+  how: [
+    `${workers} workers run a Python program of one line again and again, in slices that take turns; the median slice counts.`,
+    "Each slice is preceded by a fifth of itself that is not timed, so that no sandbox made beforehand is left.",
+    "The loops start the engine's own command, or the bare interpreter, as many at a time.",
+  ].join(" "),
+  columns: [
+    { key: "perSecond", title: "runs a second", digits: 1 },
+    { key: "overLoop", title: "x the engine's own loop", digits: 2 },
+  ],
+  plot: { kind: "bars", value: "perSecond", unit: "runs a second" },
+  take: async (plan) => {
+    await using stack = new AsyncDisposableStack();
+    const subjects = [...(await loops(plan)), ...(await ours(plan, stack))];
+    const { slices, sliceMs } = form[plan.isQuick ? "quick" : "full"];
+    const rates = new Map<string, number[]>();
+    const leftOut: LeftOut[] = [];
+    for (const { name, run } of subjects) {
+      await run().then(
+        () => rates.set(name, []),
+        (error: unknown) => leftOut.push({ name, reason: firstLine(error) }),
+      );
+    }
+    for (let slice = 0; slice < slices; slice += 1) {
+      for (const { name, run } of subjects) {
+        const found = rates.get(name);
+        if (found === undefined) continue;
+        plan.say(name);
+        await sustain(run, workers, sliceMs / 5);
+        found.push((await sustain(run, workers, sliceMs)).perSecond);
+      }
+    }
+    return { rows: subjects.flatMap((subject) => rowsOf(subject, rates)), leftOut };
+  },
+};
+
+function rowsOf({ name, base }: Subject, rates: ReadonlyMap<string, readonly number[]>): readonly Row[] {
+  const own = rates.get(name);
+  if (own === undefined) return [];
+  const perSecond = median(own);
+  const overLoop = ratio(perSecond, median(rates.get(base) ?? []));
+  return [{ name, isBaseline: name === base, values: rounded({ perSecond, overLoop }) }];
+}
+
+async function loops({ engines, images }: BenchPlan): Promise<readonly Subject[]> {
+  const [file = "", ...argv] = bareCommand("python", await hostInterpreters());
+  const inside = bareCommand("python", insideInterpreters);
+  return engines.map((engine) => {
+    const name = throughputRows.loop(engine);
+    const run =
+      engine === "local"
+        ? () => runFile(file, argv)
+        : () => runFile(engine, ["run", "--rm", "--network", "none", images.python, ...inside]);
+    return { name, base: name, run };
+  });
+}
+
+async function ours(plan: BenchPlan, stack: AsyncDisposableStack): Promise<readonly Subject[]> {
+  const subjects: Subject[] = [];
+  for (const warmth of warmths) {
+    const run = await openDoor("library", warmth, plan, stack);
+    for (const engine of plan.engines) {
+      const name = throughputRows.glovebox(engine, warmth);
+      subjects.push({ name, base: throughputRows.loop(engine), run: () => run("python", codeOf.python, engine) });
+    }
+  }
+  return subjects;
+}
