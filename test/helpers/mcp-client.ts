@@ -18,6 +18,8 @@ export function gloveboxEnvironment(more: Readonly<Record<string, string>> = {})
     GLOVEBOX_IMAGE_PYTHON: testImages.python,
     GLOVEBOX_IMAGE_JAVASCRIPT: testImages.javascript,
     GLOVEBOX_IMAGE_TYPESCRIPT: testImages.typescript,
+    // Tests count sandboxes.
+    GLOVEBOX_WARM_POOL: "off",
     ...more,
   };
 }

@@ -178,7 +178,10 @@ export class WarmPool {
       return true;
     }
     if (giveUp.signal.aborted || this.#closing.signal.aborted || spare.hasEnded) this.#discard(spare);
-    else shelf.spares.push(spare);
+    else {
+      shelf.spares.push(spare);
+      this.#options.logger.debug({ sandbox: spare.sandbox.id, kind: shelf.kind.key }, "a warm sandbox waits");
+    }
     return true;
   }
 
