@@ -39,6 +39,8 @@ export interface SandboxParts {
   readonly logger: Logger;
   /** Labels that tell whose an object is that may exist for so long from now. */
   readonly ownershipFor: (lifetimeMs: number) => Readonly<Record<string, string>>;
+  /** Told that it will end without anybody waiting for that: its place is on its way back. */
+  readonly onLeaving: () => void;
   /** Gives the place back; told whether nothing of the sandbox is left. */
   readonly onRemoved: (isGone: boolean) => Promise<void>;
 }
@@ -76,6 +78,7 @@ export class Sandbox implements AsyncDisposable {
   #state: SandboxState = "running";
   #outputBytes = 0;
   #removal: Promise<void> | undefined;
+  #isLeft = false;
 
   constructor(parts: SandboxParts) {
     this.startedAs = parts.id;
@@ -242,13 +245,24 @@ export class Sandbox implements AsyncDisposable {
     return this.#removal;
   }
 
+  /**
+   * Begins the removal, for which neither the caller nor the end of its scope waits: whoever closes the sandboxes does. The
+   * place is held until it is gone. What is mounted in it must outlive it, so this is for sandboxes without.
+   */
+  leave(): void {
+    this.#isLeft = true;
+    this.#parts.onLeaving();
+    // A removal that fails is in the log, and what is left is known to the sandboxes.
+    this.remove().catch(() => undefined);
+  }
+
   async #assertLiving(): Promise<void> {
     const { running } = await this.#parts.container.inspect();
     if (!running || this.#state !== "running") throw new GloveboxError("SANDBOX_LOST", "The sandbox has ended.");
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.remove();
+    if (!this.#isLeft) await this.remove();
   }
 
   async #remove(): Promise<void> {

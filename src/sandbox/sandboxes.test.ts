@@ -23,14 +23,15 @@ function scene() {
   const specs: ContainerSpec[] = [];
   const records: SandboxRecord[] = [];
   let fault: Fault = "none";
+  let removal: Promise<void> = Promise.resolve();
   const containerOf = (name: string): Container =>
     ({
       id: name,
       start: () => (fault.startsWith("start") ? Promise.reject(new Error("no start")) : Promise.resolve()),
-      remove: () => {
-        if (fault === "start and remove") return Promise.reject(new Error("no removal"));
+      remove: async () => {
+        if (fault === "start and remove") throw new Error("no removal");
+        await removal;
         there.delete(name);
-        return Promise.resolve();
       },
     }) as unknown as Container;
   const engine = {
@@ -45,7 +46,7 @@ function scene() {
     },
   } as unknown as Engine;
   const sandboxes = new Sandboxes({
-    admission: new Admission({ maxSandboxes: 1, queueLimit: 0, queueTimeoutMs: 1 }),
+    admission: new Admission({ maxSandboxes: 1, queueLimit: 0, queueTimeoutMs: 60_000 }),
     leases: { hold: () => Promise.resolve() } as SandboxesOptions["leases"],
     records: {
       add: (record: SandboxRecord) => Promise.resolve(void records.push(record)),
@@ -57,7 +58,13 @@ function scene() {
     logger,
     now: () => 0,
   });
-  return { sandboxes, engine, there, specs, records, break: (next: Fault) => void (fault = next) };
+  /** Removals from now on take until the function that comes back is called. */
+  const holdRemovals = (): (() => void) => {
+    const held = Promise.withResolvers<void>();
+    removal = held.promise;
+    return held.resolve;
+  };
+  return { sandboxes, engine, there, specs, records, holdRemovals, break: (next: Fault) => void (fault = next) };
 }
 
 describe("a start that fails", () => {
@@ -90,6 +97,53 @@ describe("a sandbox", () => {
     await expect(sandboxes.open(engine, plan, caller)).rejects.toMatchObject({ errorType: "CAPACITY" });
     await first.remove();
     await (await sandboxes.open(engine, plan, caller)).remove();
+  });
+});
+
+describe("a sandbox that is left", () => {
+  it("holds its place until it is gone; nobody waits for that but the next request, which is not refused", async () => {
+    const { sandboxes, engine, there, holdRemovals } = scene();
+    const letGo = holdRemovals();
+    {
+      await using left = await sandboxes.open(engine, plan, caller);
+      left.leave();
+      expect(sandboxes.find(left.id), "it is not to be had any more").toBeUndefined();
+      expect(sandboxes.left).toEqual([left.id]);
+    }
+    expect(there.size, "its scope has ended before it").toBe(1);
+    let next: Sandbox | undefined;
+    const opening = sandboxes.open(engine, plan, caller).then((opened) => (next = opened));
+    await expect(sandboxes.open(engine, plan, caller), "one place serves one").rejects.toMatchObject({
+      errorType: "CAPACITY",
+    });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(next, "two would live at once").toBeUndefined();
+    letGo();
+    expect(await opening).toBe(next);
+    expect([...there]).toEqual([next?.containerId]);
+  });
+
+  it("is waited for when the sandboxes are closed", async () => {
+    const { sandboxes, engine, there, holdRemovals } = scene();
+    const letGo = holdRemovals();
+    (await sandboxes.open(engine, plan, caller)).leave();
+    let isClosed = false;
+    const closing = sandboxes.close().then(() => (isClosed = true));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(isClosed).toBe(false);
+    letGo();
+    await closing;
+    expect([there.size, sandboxes.left]).toEqual([0, []]);
+  });
+
+  it("is named as left when it could not be removed, and its place is free", async () => {
+    const { sandboxes, engine, break: breakIt } = scene();
+    const sandbox = await sandboxes.open(engine, plan, caller);
+    breakIt("start and remove");
+    sandbox.leave();
+    breakIt("none");
+    await sandboxes.open(engine, plan, caller);
+    expect(sandboxes.left).toContain(sandbox.id);
   });
 });
 

@@ -92,7 +92,8 @@ export class Sandboxes implements AsyncDisposable {
 
   /** The sandbox of that id when it runs now. */
   find(id: string): Sandbox | undefined {
-    return this.#live.get(id);
+    const found = this.#live.get(id);
+    return found?.state === "running" ? found : undefined;
   }
 
   /** What is written down of those that run now and are the principal's, in the order of their start. */
@@ -232,6 +233,7 @@ export class Sandboxes implements AsyncDisposable {
       platform: this.#options.platform,
       logger,
       ownershipFor: (lifetimeMs) => ownershipLabels({ owner, expiresAtMs: now() + lifetimeMs }),
+      onLeaving: () => this.#held.get(sandbox.id)?.place.returning(),
       onRemoved: (isGone) => this.#forget(sandbox, isGone),
     });
     return sandbox;

@@ -27,6 +27,24 @@ describe("Admission", () => {
     await expect(admission.acquire("a")).rejects.toMatchObject({ errorType: "CAPACITY" });
   });
 
+  it("has room for the request that gets a place on its way back, and asks nobody to make any", async () => {
+    let asked = 0;
+    const admission = new Admission({ ...patient, maxSandboxes: 1, queueLimit: 1, onWaiting: () => (asked += 1) });
+    const place = await admission.acquire("a");
+    place.returning();
+    place.returning();
+    const waiting = [admission.acquire("a")];
+    expect(asked).toBe(0);
+    waiting.push(admission.acquire("a"));
+    expect([admission.waiting, asked]).toEqual([2, 1]);
+    await expect(admission.acquire("a")).rejects.toMatchObject({ errorType: "CAPACITY" });
+    place.release();
+    (await waiting[0])?.release();
+    await waiting[1];
+    void admission.acquire("a");
+    await expect(admission.acquire("a"), "it is back").rejects.toMatchObject({ errorType: "CAPACITY" });
+  });
+
   it("serves the principal with the fewest places first, then the one served longest ago", async () => {
     const admission = new Admission(patient);
     const held = [await admission.acquire("greedy"), await admission.acquire("greedy")];

@@ -14,9 +14,15 @@ export interface AdmissionOptions {
   readonly onWaiting?: (() => void) | undefined;
 }
 
-/** A place for one sandbox; giving it back twice does no harm. */
-export interface Place {
+/** A place that is given back at some time; giving it back twice does no harm. */
+export interface LentPlace {
   release(): void;
+}
+
+/** A place for one sandbox. */
+export interface Place extends LentPlace {
+  /** Tells that it is given back soon, whatever happens: the request that will get it finds room in a full queue. */
+  returning(): void;
 }
 
 /** A sandbox that nobody has asked for yet, in a place that nobody needs. */
@@ -41,6 +47,8 @@ export class Admission {
   readonly #room = new WaitingRoom<Place>();
   readonly #spares = new Set<Spare>();
   #taken = 0;
+  /** Of those taken: how many are on their way back. */
+  #returning = 0;
 
   constructor(options: AdmissionOptions) {
     this.#options = options;
@@ -67,7 +75,7 @@ export class Admission {
   async acquire(principal: string, signal?: AbortSignal): Promise<Place> {
     throwIfCancelled(signal);
     if (this.#mayTake(principal)) return this.#take(principal);
-    if (this.#room.size >= this.#options.queueLimit) this.#pushOut(principal);
+    if (this.#room.size >= this.#options.queueLimit + this.#returning) this.#pushOut(principal);
     return this.#wait(principal, signal);
   }
 
@@ -77,7 +85,7 @@ export class Admission {
   }
 
   /** Lends a place that is free while nobody waits; null when there is none. `giveWay` is called at most once. */
-  lend(giveWay: () => void): Place | null {
+  lend(giveWay: () => void): LentPlace | null {
     if (this.waiting > 0 || this.#taken + this.#spares.size >= this.#options.maxSandboxes) return null;
     const spare: Spare = { giveWay };
     this.#spares.add(spare);
@@ -98,7 +106,8 @@ export class Admission {
     );
     signal?.addEventListener("abort", onAbort, { once: true });
     this.#room.enter(waiter);
-    this.#options.onWaiting?.();
+    // Nobody need make room for those whose places are on their way.
+    if (this.#room.size > this.#returning) this.#options.onWaiting?.();
     try {
       return await promise;
     } finally {
@@ -129,10 +138,17 @@ export class Admission {
     this.#room.noteServed(principal);
     this.#reclaim();
     let released = false;
+    let isReturning = false;
     return {
+      returning: () => {
+        if (released || isReturning) return;
+        isReturning = true;
+        this.#returning += 1;
+      },
       release: () => {
         if (released) return;
         released = true;
+        if (isReturning) this.#returning -= 1;
         this.#giveBack(principal);
       },
     };

@@ -1,6 +1,6 @@
 import { throwIfCancelled } from "../../base/abort.ts";
 import type { Logger } from "../../base/logger.ts";
-import type { Admission, Place } from "../admission/admission.ts";
+import type { Admission, LentPlace } from "../admission/admission.ts";
 import type { SandboxIdentity } from "../sandbox.ts";
 import type { Caller, Sandboxes } from "../sandboxes.ts";
 import { Demand } from "./demand.ts";
@@ -185,7 +185,7 @@ export class WarmPool {
     return true;
   }
 
-  async #start(kind: WarmKind, place: Place, signal: AbortSignal): Promise<SpareSandbox> {
+  async #start(kind: WarmKind, place: LentPlace, signal: AbortSignal): Promise<SpareSandbox> {
     const { sandboxes, monotonicMs } = this.#options;
     const held = await kind.hold?.({ signal });
     let sandbox: WarmSandbox["sandbox"] | undefined;

@@ -1,5 +1,5 @@
 import type { CallOptions, Engine, Process } from "../../engines/engine.ts";
-import type { Place } from "../admission/admission.ts";
+import type { LentPlace } from "../admission/admission.ts";
 import type { Sandbox } from "../sandbox.ts";
 import type { SandboxPlan } from "../sandbox-plan.ts";
 
@@ -31,7 +31,7 @@ export interface SpareSandbox extends WarmSandbox {
   /** Milliseconds of a clock that never goes back. */
   readonly madeMs: number;
   /** Lent, until a request needs it. */
-  place: Place;
+  place: LentPlace;
   hasEnded: boolean;
 }
 
