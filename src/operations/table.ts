@@ -31,6 +31,7 @@ import { sandboxStatsContract } from "./metrics/sandbox-stats-contract.ts";
 import { checkMountContract, listMountsContract } from "./mounts/mounts-contract.ts";
 import { doctorContract } from "./doctor/doctor-contract.ts";
 import { runInProjectContract } from "./environments/run-in-project-contract.ts";
+import { proveContract } from "./proof/prove-contract.ts";
 import { wrapServerContract } from "./wrap/wrap-server-contract.ts";
 import type { OperationContract } from "./contract/operation-contract.ts";
 
@@ -84,4 +85,5 @@ export const operationTable: readonly OperationContract[] = [
   checkMountContract,
   listMountsContract,
   doctorContract,
+  proveContract,
 ];

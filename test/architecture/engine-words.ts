@@ -56,6 +56,16 @@ export const engineWordExceptions: Readonly<Record<string, string>> = {
   "src/config/config.ts": "names the execution modes, one of which is called preload (SPEC RT4)",
   "src/config/mounts/protected-places.ts": "places of this machine that products keep, whatever engine is used",
   "src/policy/mounts/built-in-patterns.ts": "names under which products keep keys and sockets, whatever engine is used",
+  "src/workloads/proof/attacks/attack.ts":
+    "what is known of attacks on the engines that were tried, as docs/threat-model.md",
+  "src/workloads/proof/attacks/file-attacks.ts":
+    "what is known of attacks on the engines that were tried, as docs/threat-model.md",
+  "src/workloads/proof/attacks/kernel-attacks.ts":
+    "what is known of attacks on the engines that were tried, as docs/threat-model.md",
+  "src/workloads/proof/attacks/privilege-attacks.ts":
+    "what is known of attacks on the engines that were tried, as docs/threat-model.md",
+  "src/workloads/proof/attacks/process-attacks.ts":
+    "what is known of attacks on the engines that were tried, as docs/threat-model.md",
   "src/operations/doctor/engine-dangers.ts": "known faults, by the names that products have for their parts",
   "src/operations/doctor/runtime-dangers.ts": "known faults, by the names that products have for their parts",
 };

@@ -112,6 +112,7 @@ export const rareFiles: readonly string[] = [
   "test/security/mount-exchange-rootless.test.ts",
   "test/security/mount-exchange.test.ts",
   "test/security/ordinary-programs.test.ts",
+  "test/security/prove.test.ts",
 ];
 
 /** Those that take longest, so that none of them is begun last. */

@@ -1,13 +1,13 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { useGlovebox } from "../helpers/open-glovebox.ts";
-import { expectedAt, places, type Control } from "./attacks/attack.ts";
+import { expectedAt, places, type Control } from "../../src/workloads/proof/attacks/attack.ts";
 import { openHostScene } from "./attacks/host-scene.ts";
-import { programAttacks } from "./attacks/program-attacks.ts";
+import { programAttacks } from "../../src/workloads/proof/attacks/program-attacks.ts";
 import { attackFromSandbox, type Verdicts } from "./attacks/run-attacks.ts";
 import { usePlace } from "./attacks/use-place.ts";
 
 const scene = await openHostScene();
-afterAll(() => scene[Symbol.dispose]());
+afterAll(() => scene[Symbol.asyncDispose]());
 
 describe.each(places)("a program in a sandbox of %s", (place) => {
   const { glovebox, request } = usePlace(place);

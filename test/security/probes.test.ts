@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { useGlovebox } from "../helpers/open-glovebox.ts";
 import { corpusBombs, corpusProbes, probesPresent, type Bomb } from "../helpers/probes.ts";
 import { skipOrFail } from "../helpers/require.ts";
-import { places } from "./attacks/attack.ts";
+import { places } from "../../src/workloads/proof/attacks/attack.ts";
 import { everyRight } from "./attacks/host-scene.ts";
 import { attackFromContainer, attackFromSandbox, type Verdicts } from "./attacks/run-attacks.ts";
 import { usePlace } from "./attacks/use-place.ts";

@@ -4,27 +4,49 @@ import { doctorContract } from "../../operations/doctor/doctor-contract.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
 import { doctorReport, isHealthy } from "./doctor-report.ts";
 import { exitCodes } from "../exit-code.ts";
+import type { ProveOptions } from "../prove/prove-command.ts";
+import { GloveboxError, invalidField } from "../../errors/glovebox-error.ts";
 
-interface DoctorOptions {
+interface DoctorOptions extends ProveOptions {
   readonly all?: boolean;
-  readonly json?: boolean;
+  readonly prove?: boolean;
 }
+
+const ofProofs = { engine: "--engine", ociRuntime: "--oci-runtime", bombs: "--bombs" } as const;
 
 /** `glovebox doctor`: what can be used here, what is wrong, and the configuration that counts. */
 export function addDoctorCommand(program: Command, io: CommandIo, setExitCode: SetExitCode): void {
   program
     .command("doctor")
     .option("--all", "show every setting, not only those that differ from the default")
+    .option("--prove", "run the attacks of the threat model on the engines that are here, and tell what became of each")
+    .option("--engine <engine>", "with --prove: only this one")
+    .option("--oci-runtime <name>", "with --prove: OCI runtime of the engine")
+    .option("--bombs", "with --prove: also the attacks that load the machine")
     .option("--json", "print one JSON object, with everything")
     .addHelpText(
       "after",
-      "\nExit code: 0 when `glovebox run` has an engine to run on that is a wall, 125 when it has none, 2 when the configuration is wrong.",
+      "\nExit code: 0 when `glovebox run` has an engine to run on that is a wall, 125 when it has none, 2 when the configuration is wrong." +
+        "\nWith --prove: 0 when every engine that was tried has held, 1 when an attack got through that it is declared to deny, 125 when nothing was proven.",
     )
     .action(async (options: DoctorOptions) => {
+      const alone = Object.entries(ofProofs).find(([name]) => options[name as keyof typeof ofProofs] !== undefined);
+      if (options.prove !== true && alone !== undefined) throw invalidField(alone[1], "--prove beside it", "none");
       await using calls = await openCalls();
+      if (options.prove === true) {
+        if (calls.isRemote) throw onThisMachine();
+        const { prove } = await import("../prove/prove-command.ts");
+        return setExitCode(await prove(calls, options, io));
+      }
       const response = await calls.send(doctorContract, {}, { signal: io.signal });
       const text = options.json === true ? JSON.stringify(response) : doctorReport(response, options);
       io.stdout.write(`${text}\n`);
       setExitCode(isHealthy(response) ? 0 : exitCodes.platformFailed);
     });
+}
+
+function onThisMachine(): GloveboxError {
+  return new GloveboxError("UNSUPPORTED", "doctor --prove is for this machine, and GLOVEBOX_URL names a server.", {
+    suggestion: "Run it on the server's machine, or unset GLOVEBOX_URL.",
+  });
 }

@@ -12,6 +12,7 @@ import type { KeyRing } from "../../keys/key-ring.ts";
 import { keysPlace } from "../../keys/keys-place.ts";
 import { invalidField } from "../../errors/glovebox-error.ts";
 import type { McpDoor } from "../../mcp/mcp-door.ts";
+import type { CallOperation } from "../../operations/contract/operation-call.ts";
 import { operationTable } from "../../operations/table.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
 import { exitCodes } from "../exit-code.ts";
@@ -25,6 +26,7 @@ interface ServeOptions {
   readonly minIsolation?: string;
   readonly drainTimeout?: string;
   readonly prebuiltOnly?: true;
+  readonly prove?: true;
   readonly token: boolean;
 }
 
@@ -53,6 +55,7 @@ export function addServeCommand(program: Command, io: CommandIo, setExitCode: Se
       "--min-isolation <level>",
       "preload, namespaces, container or vm: refuse engines that seal less (default: namespaces)",
     )
+    .option("--prove", "run the attacks of the threat model first; serve nothing when one gets through")
     .option("--prebuilt-only", "pull and build no image: one that is missing is an error")
     .option("--drain-timeout <duration>", "how long running work may go on at the end (default: 30s)")
     .addHelpText(
@@ -91,6 +94,7 @@ async function serve(options: ServeOptions, io: CommandIo): Promise<number> {
   const door = new Door({ platform, operations: operationTable, version, answerWithinMs });
   let left: readonly string[];
   try {
+    if (options.prove === true) await proveFirst(platform.call, io);
     const token = asksForToken && isLoopback(host) ? await openAccessToken(platform.host) : null;
     const mcp = createHttpHandler(door);
     const server = await openHttpServer({
@@ -116,6 +120,16 @@ async function serve(options: ServeOptions, io: CommandIo): Promise<number> {
     left = await door.close();
   }
   return left.length === 0 ? 0 : exitCodes.leftBehind;
+}
+
+/** @throws POLICY_DENIED when an attack got through */
+async function proveFirst(call: CallOperation, io: CommandIo): Promise<void> {
+  const [{ assertHeld }, { proveContract }, { localPrincipal }] = await Promise.all([
+    import("../prove/prove-command.ts"),
+    import("../../operations/proof/prove-contract.ts"),
+    import("../../http/auth/local-token.ts"),
+  ]);
+  await assertHeld((request) => call(proveContract, request, { principal: localPrincipal, signal: io.signal }), io);
 }
 
 async function load() {

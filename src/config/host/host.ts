@@ -16,6 +16,8 @@ export interface Host {
   /** Flags that the executable knows. */
   readonly nodeFlags: ReadonlySet<string>;
   readonly hostName: string;
+  /** Of the system's kernel, as the system calls it. */
+  readonly kernelRelease: string;
   /** Milliseconds since the machine's boot, of a clock that nobody sets and that runs on while it sleeps. */
   readonly uptimeMs: () => number;
   /** Memory that programs can still get, in bytes. */
@@ -42,6 +44,7 @@ export function readHost(): Host {
     executable: process.execPath,
     nodeFlags: process.allowedNodeEnvironmentFlags,
     hostName: os.hostname(),
+    kernelRelease: os.release(),
     uptimeMs: () => os.uptime() * 1000,
     availableMemoryBytes: () => process.availableMemory(),
     environment: process.env,

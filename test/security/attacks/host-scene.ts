@@ -1,12 +1,11 @@
-import { execFileSync, spawn } from "node:child_process";
-import { once } from "node:events";
-import { existsSync, mkdtempSync, openSync, closeSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
+import { closeSync, existsSync, openSync } from "node:fs";
 import { hostname, tmpdir } from "node:os";
 import path from "node:path";
+import { readHostAddresses } from "../../../src/config/host/host-addresses.ts";
+import { plantVariable } from "../../../src/config/host/plant-variable.ts";
+import { openHostScene as openScene } from "../../../src/workloads/proof/host-scene.ts";
 import { PeerFolder } from "../../../src/peers/peer-folder.ts";
 import { PeerServer } from "../../../src/peers/peer-server.ts";
-import { uniqueSeconds } from "../../helpers/processes.ts";
 import {
   attackFrom,
   attackFromContainer,
@@ -15,10 +14,10 @@ import {
   type AttackRun,
   type Verdicts,
 } from "./run-attacks.ts";
-import type { Control } from "./attack.ts";
+import type { Control } from "../../../src/workloads/proof/attacks/attack.ts";
 
 /** Things of this machine that attacks are after, and the places without our policy where they get them. */
-export interface HostScene extends Disposable {
+export interface HostScene extends AsyncDisposable {
   readonly parameters: AttackParameters;
   readonly controls: Readonly<Partial<Record<Control, (attacks: readonly AttackRun[]) => Promise<Verdicts>>>>;
 }
@@ -37,27 +36,18 @@ export const unsealed: readonly string[] = ["--pid", "host", ...namespacesOfTheH
 const foldersOfTheHost = ["/sys", "/dev/kmsg", "/var/run/docker.sock"];
 
 export async function openHostScene(): Promise<HostScene> {
-  const secret = `secret-${uniqueSeconds()}`;
-  process.env["ATTACK_SECRET"] = secret;
-  const folder = mkdtempSync(path.join(tmpdir(), "glovebox-attacks-"));
-  const hostFile = path.join(folder, "private.txt");
-  writeFileSync(hostFile, secret);
-  const processMark = uniqueSeconds();
-  const sleeper = spawn("sleep", [processMark], { stdio: "ignore" });
-  const abstractName = `glovebox-${processMark}`;
-  const listener = createServer((connection) => void connection.end("welcome")).listen(`\0${abstractName}`);
-  const peers = openPeers(path.join(folder, "peers"));
-  const [peerSocket] = await Promise.all([peers.open(), once(sleeper, "spawn"), once(listener, "listening")]);
-  const memory = shareMemory();
-  const openFolder = openSync(folder, "r");
-  const parameters = {
-    ...{ secret, hostFile, processMark, abstractName, peerSocket },
-    processNumber: sleeper.pid ?? 0,
-    hostFolder: path.basename(folder),
+  const scene = await openScene({
+    platform: process.platform,
     hostName: hostname(),
-    bootNumber: readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim(),
-    memoryKey: memory.key,
-  };
+    temporaryDirectory: tmpdir(),
+    addresses: readHostAddresses(),
+    peerFolder: "/nowhere",
+    plantVariable: (value) => plantVariable("ATTACK_SECRET", value),
+  });
+  const folder = path.dirname(String(scene.parameters["hostFile"]));
+  const peers = openPeers(path.join(folder, "peers"));
+  const openFolder = openSync(folder, "r");
+  const parameters = { ...scene.parameters, peerSocket: await peers.open() };
   const given = [...foldersOfTheHost.filter(existsSync), folder].flatMap((path) => ["--volume", `${path}:${path}`]);
   const inContainer =
     (...options: readonly string[]) =>
@@ -71,13 +61,10 @@ export async function openHostScene(): Promise<HostScene> {
       ordinaryUser: inContainer("--user", "1000:1000"),
       hostProcess: (attacks) => attackFrom("python3", ["-c", readDriver()], attacks, parameters, [openFolder]),
     },
-    [Symbol.dispose]: () => {
+    [Symbol.asyncDispose]: async () => {
       closeSync(openFolder);
-      sleeper.kill();
-      listener.close();
-      void peers.close();
-      memory[Symbol.dispose]();
-      rmSync(folder, { recursive: true });
+      await peers.close();
+      await scene[Symbol.asyncDispose]();
     },
   };
 }
@@ -92,14 +79,4 @@ function openPeers(folder: string): PeerServer {
     call: () => Promise.reject(new Error("Nothing is done here.")),
     logger: { debug: quiet, info: quiet, warn: quiet, error: quiet },
   });
-}
-
-/** A segment of System V shared memory, as programs of the host share it. */
-function shareMemory(): Disposable & { readonly key: number } {
-  const [id = ""] = /\d+/.exec(execFileSync("ipcmk", ["--shmem", "4096"], { encoding: "utf8" })) ?? [];
-  const row = readFileSync("/proc/sysvipc/shm", "utf8")
-    .split("\n")
-    .map((line) => line.trim().split(/\s+/))
-    .find(([, number]) => number === id);
-  return { key: Number(row?.[0]), [Symbol.dispose]: () => void execFileSync("ipcrm", ["--shmem-id", id]) };
 }

@@ -1,4 +1,4 @@
-import { attacksOf, open, type Attack, type Expectation } from "./attack.ts";
+import { attacksOf, open, type Attack, type Expectation } from "../../../src/workloads/proof/attacks/attack.ts";
 
 const hardLink = open("nothing tells a hard link from the file: whoever can make one there already has the file");
 const everywhere: Readonly<Record<"docker" | "podman" | "runsc" | "local", Expectation>> = {

@@ -1,4 +1,4 @@
-import { attacksOf, open, type Attack } from "./attack.ts";
+import { attacksOf, open, type Attack } from "../../../src/workloads/proof/attacks/attack.ts";
 import type { AttackRun } from "./run-attacks.ts";
 
 const sameUser = open("programs have one user for all sandboxes, and the kernel counts for each user (128 by default)");

@@ -1,25 +1,4 @@
-import { attacksOf, type Attack } from "./attack.ts";
-
-/** Programs that take more than their share; each has a sandbox of its own. */
-export const bombAttacks: readonly Attack[] = attacksOf({
-  group: "More than its share",
-  control: "unsealedAlone",
-  attacks: {
-    "forks-many-processes": "start 300 processes where 64 are allowed",
-    "starts-many-threads": "start 300 threads",
-    "leaves-dead-children": "leave 300 dead children unwaited for",
-    "takes-memory": "take 400 MB of memory where 96 are allowed",
-    "takes-memory-in-files": "take it in files of /tmp",
-    "takes-memory-in-shared-files": "take it in files of /dev/shm",
-    "takes-memory-without-a-file": "take it in a file without a name (memfd)",
-    "takes-shared-memory": "take it as System V shared memory",
-    "takes-memory-in-pipes": "take it in pipes that nobody reads",
-    "takes-memory-in-sockets": "take it in sockets that nobody reads",
-    "fills-disk": "fill the host's disk",
-    "makes-many-files": "make 100,000 empty files",
-    "floods-output": "print 30 MB",
-  },
-});
+import { attacksOf, type Attack } from "../../../src/workloads/proof/attacks/attack.ts";
 
 /** Programs that try to outlive their run. */
 export const survivalAttacks: readonly Attack[] = attacksOf({

@@ -1,17 +1,23 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { text } from "node:stream/consumers";
 import type { ExecuteRequest, ExecuteResponse, Glovebox } from "../../helpers/wire-glovebox.ts";
+import {
+  attackJob,
+  parseSaid,
+  soloProgram as aloneProgram,
+  type AttackParameters,
+  type Said,
+} from "../../../src/workloads/proof/attack-programs.ts";
 import { testImages } from "../../helpers/test-images.ts";
 
-/** What the programs are told of the host, so that they know what to look for. */
-export type AttackParameters = Readonly<Record<string, string | number | boolean | readonly string[]>>;
+export type { AttackParameters } from "../../../src/workloads/proof/attack-programs.ts";
 
 /** One attack to run. */
 export interface AttackRun {
   readonly id: string;
-  /** Name of its program in `test/fixtures/attacks`; default: its id. */
+  /** Name of its program in `images/attacks` or `test/fixtures/attacks`; default: its id. */
   readonly program?: string;
   /** Text of a program that stands elsewhere. */
   readonly code?: string;
@@ -19,20 +25,25 @@ export interface AttackRun {
   readonly parameters?: AttackParameters;
 }
 
-/** What an attack said: `BLOCKED: why`, `ESCAPED: what`, or neither, which fails its test. */
-export type Verdicts = ReadonlyMap<string, string>;
+/** What an attack said; neither `BLOCKED` nor `ESCAPED` fails its test. */
+export type Verdicts = Said;
 
-const folder = new URL("../../fixtures/attacks/", import.meta.url);
-const read = (file: string): string => readFileSync(new URL(file, folder), "utf8");
+const folders = ["../../../images/attacks/", "../../fixtures/attacks/"].map((each) => new URL(each, import.meta.url));
+/** Those that are shipped first. */
+function read(file: string): string {
+  const found = folders.map((folder) => new URL(file, folder)).find((each) => existsSync(each));
+  if (found === undefined) throw new Error(`There is no attack ${file}.`);
+  return readFileSync(found, "utf8");
+}
 
 /** The program that runs the attacks of a job, each in a process of its own. */
 export function readDriver(): string {
   return read("driver.py");
 }
 
-/** A program of `test/fixtures/attacks` that runs by itself, with its parameters as JSON in its argument. */
+/** A program of `images/attacks` or `test/fixtures/attacks` that runs by itself, with its parameters as JSON in its argument. */
 export function soloProgram(name: string): string {
-  return `${read("prelude.py")}\nparameters = json.loads(sys.argv[1])\n${read(`${name}.py`)}`;
+  return aloneProgram({ prelude: read("prelude.py"), code: read(`${name}.py`) });
 }
 
 /** Runs attacks one after another in one sandbox. */
@@ -84,12 +95,11 @@ function jobOf(attacks: readonly AttackRun[], parameters: AttackParameters): str
     code: code ?? read(`${program}.py`),
     parameters: own,
   }));
-  return JSON.stringify({ prelude: read("prelude.py"), parameters, attacks: rows });
+  return attackJob(read("prelude.py"), rows, parameters);
 }
 
 function parseVerdicts(stdout: string, stderr: string): Verdicts {
-  const lines = stdout.split("\n").filter((line) => line !== "");
-  if (lines.length === 0) throw new Error(`The attacks did not run: ${stderr}`);
-  const rows = lines.map((line) => JSON.parse(line) as { readonly id: string; readonly said: string });
-  return new Map(rows.map(({ id, said }) => [id, said]));
+  const said = parseSaid(stdout);
+  if (said.size === 0) throw new Error(`The attacks did not run: ${stderr}`);
+  return said;
 }

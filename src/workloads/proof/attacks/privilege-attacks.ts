@@ -3,6 +3,7 @@ import { attacksOf, contained, type Attack } from "./attack.ts";
 /** Users, capabilities and priorities. */
 export const privilegeAttacks: readonly Attack[] = attacksOf({
   group: "Privileges",
+  deniedBy: "noNewPrivileges",
   control: "unsealed",
   attacks: {
     "becomes-root": "become root",
@@ -18,6 +19,7 @@ export const privilegeAttacks: readonly Attack[] = attacksOf({
     "locks-memory": "lock much memory",
   },
   controls: { "runs-setuid-program": "ordinaryUser", "takes-real-time-priority": "hostProcess" },
+  deniedByOf: { "keeps-setuid-in-scratch": "setuidRefusal", "locks-memory": "memoryLimit" },
   exceptions: {
     "keeps-setuid-in-scratch": { runsc: contained("gVisor shows no such options; it starts no setuid program") },
     "favours-itself": { runsc: contained("among the programs of its own sandbox only") },

@@ -7,6 +7,7 @@ const notBuilt = "the test machine's kernel is built without it";
 /** System calls that containers and filters are left by. */
 export const kernelAttacks: readonly Attack[] = attacksOf({
   group: "Calls to the kernel",
+  deniedBy: "seccomp",
   control: "unsealed",
   attacks: {
     "opens-io-uring": "open an io_uring, whose operations no filter sees",

@@ -3,6 +3,7 @@ import { attacksOf, type Attack } from "./attack.ts";
 /** Attacks on the network beside its proxy. */
 export const directAttacks: readonly Attack[] = attacksOf({
   group: "Past the network's proxy",
+  deniedBy: "noNetwork",
   control: "unsealed",
   attacks: {
     "connects-to-host": "connect to what the host serves: Glovebox's API, an engine, a database",

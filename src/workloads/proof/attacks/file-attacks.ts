@@ -47,6 +47,12 @@ export const fileAttacks: readonly Attack[] = attacksOf({
     "triggers-system-request": "the test machine has no such file",
     "sets-module-loader": "the test machine's kernel loads no modules",
   },
+  deniedByOf: {
+    "writes-into-root": "readOnlyRoot",
+    "changes-system-programs": "readOnlyRoot",
+    "changes-users": "readOnlyRoot",
+    "plants-library": "readOnlyRoot",
+  },
   exceptions: {
     "learns-engine-folder": { docker: overlay, podman: overlay },
     "learns-host-name": { podman: open("Podman adds the host's /etc/hosts to its containers'") },

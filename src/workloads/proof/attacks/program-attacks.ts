@@ -4,7 +4,7 @@ import { kernelAttacks } from "./kernel-attacks.ts";
 import { privilegeAttacks } from "./privilege-attacks.ts";
 import { processAttacks } from "./process-attacks.ts";
 
-/** Attacks of one program in one sandbox, which have the programs of their ids in `test/fixtures/attacks`. */
+/** Attacks of one program in one sandbox, which have the programs of their ids in `images/attacks`. */
 export const programAttacks: readonly Attack[] = [
   ...kernelAttacks,
   ...privilegeAttacks,

@@ -1,6 +1,8 @@
 /** Where attacks are run: engines, and Docker with gVisor. */
 export const places = ["docker", "podman", "runsc", "local"] as const;
 export type Place = (typeof places)[number];
+/** The one whose sandboxes have a kernel of their own. */
+export const ownKernelPlace: Place = "runsc";
 
 /**
  * What must become of an attack: `denied`; `contained`: it gets what it asks for, but from a kernel or a process of its
@@ -27,13 +29,26 @@ export const controls = {
 } as const;
 export type Control = keyof typeof controls;
 
+/** What denies attacks: a capability of an engine that is `no` where it does not, or the sandbox as such. */
+export type Wall =
+  | "isolation"
+  | "seccomp"
+  | "noNewPrivileges"
+  | "setuidRefusal"
+  | "readOnlyRoot"
+  | "noNetwork"
+  | "memoryLimit"
+  | "pidsLimit";
+
 /** One way to try to get out, or to take more than one's share. */
 export interface Attack {
-  /** Name of its program in `test/fixtures/attacks`, where it has one. */
+  /** Name of its program in `images/attacks` or `test/fixtures/attacks`, where it has one. */
   readonly id: string;
   readonly group: string;
   /** What it tries, to be read after "A program that tries to". */
   readonly tries: string;
+  /** The capability by which an engine is declared to deny it. */
+  readonly deniedBy: Wall;
   readonly control: Control;
   /** Why no control can show it on the test machine; such an attack is not counted. */
   readonly unshown?: string;
@@ -44,10 +59,13 @@ export interface Attack {
 export interface GroupOfAttacks {
   /** Heading of its table. */
   readonly group: string;
+  /** Default: isolation. */
+  readonly deniedBy?: Wall;
   readonly control: Control;
   /** What each tries, by id. */
   readonly attacks: Readonly<Record<string, string>>;
   /** Of those that differ from the group. */
+  readonly deniedByOf?: Readonly<Record<string, Wall>>;
   readonly controls?: Readonly<Record<string, Control>>;
   readonly unshown?: Readonly<Record<string, string>>;
   readonly exceptions?: Readonly<Record<string, Attack["exceptions"]>>;
@@ -55,8 +73,13 @@ export interface GroupOfAttacks {
 
 /** The rows of a group. @throws Error when a detail is given for an attack that it does not have */
 export function attacksOf(group: GroupOfAttacks): readonly Attack[] {
-  const { attacks, controls: others = {}, unshown = {}, exceptions = {} } = group;
-  for (const id of [...Object.keys(others), ...Object.keys(unshown), ...Object.keys(exceptions)]) {
+  const { attacks, controls: others = {}, deniedByOf: walls = {}, unshown = {}, exceptions = {} } = group;
+  for (const id of [
+    ...Object.keys(others),
+    ...Object.keys(walls),
+    ...Object.keys(unshown),
+    ...Object.keys(exceptions),
+  ]) {
     if (!(id in attacks)) throw new Error(`${group.group}: there is no attack ${id}.`);
   }
   return Object.entries(attacks).map(([id, tries]) => {
@@ -65,6 +88,7 @@ export function attacksOf(group: GroupOfAttacks): readonly Attack[] {
       id,
       group: group.group,
       tries,
+      deniedBy: walls[id] ?? group.deniedBy ?? "isolation",
       control: others[id] ?? group.control,
       ...(reason === undefined ? {} : { unshown: reason }),
       exceptions: exceptions[id] ?? {},

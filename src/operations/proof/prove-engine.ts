@@ -1,0 +1,179 @@
+import { probeEngine } from "../../engines/choice/probe-engine.ts";
+import type { Capabilities } from "../../engines/capabilities.ts";
+import { GloveboxError } from "../../errors/glovebox-error.ts";
+import { isWall } from "../../policy/isolation.ts";
+import {
+  attackJob,
+  parametersOf,
+  parseSaid,
+  readAttackProgram,
+  soloProgram,
+  type AttackParameters,
+  type AttackRow,
+  type Said,
+} from "../../workloads/proof/attack-programs.ts";
+import type { Attack } from "../../workloads/proof/attacks/attack.ts";
+import type { HostScene } from "../../workloads/proof/host-scene.ts";
+import { bombAttacks } from "../../workloads/proof/attacks/bomb-attacks.ts";
+import { directAttacks } from "../../workloads/proof/attacks/direct-attacks.ts";
+import { programAttacks } from "../../workloads/proof/attacks/program-attacks.ts";
+import { declaredAt, isDoubtful, judgeAttack, type JudgedAttack } from "../../workloads/proof/judge-attacks.ts";
+import type { OperationCall } from "../contract/operation-call.ts";
+import { executeCodeContract, type ExecuteResponse } from "../execute/execute-contract.ts";
+import { executeRequest } from "../execute/execute-handler.ts";
+import type { PlatformParts } from "../handling/platform-parts.ts";
+import type { ProvenAttack, ProvenEngine } from "./prove-contract.ts";
+
+/** What is proven of which engine, and where. */
+export interface EngineProof {
+  readonly engine: string;
+  readonly oci_runtime?: string | undefined;
+  readonly bombs?: boolean | undefined;
+  /** Puts up what the attacks look for. */
+  readonly openScene: () => Promise<HostScene>;
+  readonly call: OperationCall;
+}
+
+type OpenProof = EngineProof & { readonly scene: AttackParameters };
+
+/** Of all attacks of one sandbox together, each of which has 10 s at most. */
+const timeoutSeconds = 240;
+const bombSeconds = 60;
+/** Under which programs that take more than their share are run. */
+const bombLimits = { memory_mb: 96, pids: 64 };
+
+/** Runs the attacks on one engine; an engine that cannot be used is a result. @throws CANCELLED */
+export async function proveEngine(platform: PlatformParts, proof: EngineProof): Promise<ProvenEngine> {
+  const { engine: name, oci_runtime: ociRuntime, call } = proof;
+  const { signal } = call;
+  const startedMs = platform.monotonicMs();
+  const notTried = (reason: string): ProvenEngine => ({
+    ...{ name, verdict: "not_tried", reason, counts: {}, attacks: [] },
+    duration_ms: Math.round(platform.monotonicMs() - startedMs),
+  });
+  const engine = await platform.engines.get(name);
+  const probe = await probeEngine(engine, signal);
+  if (!probe.available) return notTried(probe.reason);
+  try {
+    const capabilities = await engine.capabilities({ signal, ociRuntime });
+    if (!isWall(capabilities.isolation)) return notTried(`Isolation ${capabilities.isolation} is no wall.`);
+    // Its image is there by then, and so is the way by which Glovebox's processes reach each other.
+    await execute(platform, proof, { code: "pass", timeout_seconds: 60 });
+    await using scene = await proof.openScene();
+    const judged = await tryAll(platform, { ...proof, scene: scene.parameters }, capabilities);
+    const attacks = judged.map(toWire);
+    return {
+      name,
+      verdict: verdictOf(attacks),
+      version: probe.version,
+      ...(ociRuntime === undefined ? {} : { oci_runtime: ociRuntime }),
+      isolation: capabilities.isolation,
+      components: [...(probe.components ?? [])],
+      counts: countsOf(attacks),
+      duration_ms: Math.round(platform.monotonicMs() - startedMs),
+      attacks,
+    };
+  } catch (error) {
+    if (!(error instanceof GloveboxError) || error.errorType === "CANCELLED") throw error;
+    return notTried(`${error.message} ${error.suggestion}`);
+  }
+}
+
+/** What is not denied, though it should be, is tried a second time. */
+async function tryAll(
+  platform: PlatformParts,
+  proof: OpenProof,
+  capabilities: Capabilities,
+): Promise<readonly JudgedAttack[]> {
+  const { engine, bombs = false } = proof;
+  const judge = (attack: Attack, tries: readonly string[]): JudgedAttack =>
+    judgeAttack(attack, declaredAt(attack, engine, capabilities), tries);
+  const inOne = await attackTwice([...programAttacks, ...directAttacks], judge, (attacks) =>
+    attackTogether(platform, proof, attacks),
+  );
+  const alone = bombs ? await attackTwice(bombAttacks, judge, (attacks) => attackAlone(platform, proof, attacks)) : [];
+  return [...inOne, ...alone];
+}
+
+async function attackTwice(
+  attacks: readonly Attack[],
+  judge: (attack: Attack, tries: readonly string[]) => JudgedAttack,
+  attempt: (attacks: readonly Attack[]) => Promise<Said>,
+): Promise<readonly JudgedAttack[]> {
+  const first = await attempt(attacks);
+  const triesOf = (said: Said, { id }: Attack): readonly string[] => [said.get(id) ?? "it said nothing"];
+  const isMissing = ({ id }: Attack): boolean => first.get(id)?.startsWith(missing) === true;
+  const judged = attacks.map((attack) => judge(attack, triesOf(first, attack)));
+  const doubtful = judged.filter((each) => isDoubtful(each) && !isMissing(each.attack)).map(({ attack }) => attack);
+  const second = doubtful.length === 0 ? new Map<string, string>() : await attempt(doubtful);
+  return judged.map((each): JudgedAttack => {
+    const { attack } = each;
+    if (isMissing(attack)) return { attack, verdict: "not_tried", said: first.get(attack.id) ?? "" };
+    return doubtful.includes(attack) ? judge(attack, [...triesOf(first, attack), ...triesOf(second, attack)]) : each;
+  });
+}
+
+const missing = "This machine has no ";
+
+/** Runs attacks one after another in one sandbox. */
+async function attackTogether(platform: PlatformParts, proof: OpenProof, attacks: readonly Attack[]): Promise<Said> {
+  const { call, engine, scene } = proof;
+  await call.onEvent?.({ type: "progress", message: `Trying ${attacks.length} attacks on ${engine}`, fraction: null });
+  const said = new Map<string, string>();
+  const rows: AttackRow[] = [];
+  const programs = await Promise.all(attacks.map(async ({ id }) => ({ id, code: await readAttackProgram(id) })));
+  for (const { id, code } of programs) {
+    const lacking = parametersOf(code).find((name) => !(name in scene));
+    if (lacking === undefined) rows.push({ id, code, parameters: {} });
+    else said.set(id, `${missing}${lacking} to show it by.`);
+  }
+  const stdin = attackJob(await readAttackProgram("prelude"), rows, scene);
+  const code = await readAttackProgram("driver");
+  const { stdout } = await execute(platform, proof, { code, stdin, timeout_seconds: timeoutSeconds });
+  return new Map([...parseSaid(stdout), ...said]);
+}
+
+/** Runs programs that take more than their share, each in a sandbox of its own, one after another. */
+async function attackAlone(platform: PlatformParts, proof: EngineProof, attacks: readonly Attack[]): Promise<Said> {
+  const { call, engine } = proof;
+  const prelude = await readAttackProgram("prelude");
+  const said = new Map<string, string>();
+  for (const { id, tries } of attacks) {
+    await call.onEvent?.({ type: "progress", message: `Trying on ${engine} to ${tries}`, fraction: null });
+    const code = soloProgram({ prelude, code: await readAttackProgram(id) });
+    const request = { code, args: ["{}"], timeout_seconds: bombSeconds, limits: bombLimits };
+    const { stdout, outcome, truncated } = await execute(platform, proof, request);
+    const words = /^(?:ESCAPED|BLOCKED): .*$/m.exec(stdout)?.[0];
+    said.set(id, words ?? `BLOCKED: ${truncated ? "its output was cut" : outcome}`);
+  }
+  return said;
+}
+
+/** Nothing of what attacks print is the caller's. */
+function execute(
+  platform: PlatformParts,
+  { engine, oci_runtime: ociRuntime, call }: EngineProof,
+  request: Record<string, unknown>,
+): Promise<ExecuteResponse> {
+  const { principal, signal } = call;
+  const runtime = ociRuntime === undefined ? {} : { oci_runtime: ociRuntime };
+  const whole = executeCodeContract.request.parse({ language: "python", engine, ...runtime, ...request });
+  return executeRequest(platform, whole, { call: { principal, signal } });
+}
+
+function toWire({ attack, verdict, said }: JudgedAttack): ProvenAttack {
+  const { id, group, tries, deniedBy } = attack;
+  return { id, group, tries, declared_by: deniedBy, verdict, said };
+}
+
+function countsOf(attacks: readonly ProvenAttack[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { verdict } of attacks) counts[verdict] = (counts[verdict] ?? 0) + 1;
+  return counts;
+}
+
+function verdictOf(attacks: readonly ProvenAttack[]): ProvenEngine["verdict"] {
+  const has = (verdict: ProvenAttack["verdict"]): boolean => attacks.some((each) => each.verdict === verdict);
+  if (has("got_through")) return "broken";
+  return has("unclear") || !has("denied") ? "unclear" : "held";
+}
