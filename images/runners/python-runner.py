@@ -8,6 +8,10 @@ tracebacks, exit codes, signals and threads are those of `python3 main.py`. Work
 Standard input carries: the length of the header in decimal and a newline, the header (JSON: version, main, arguments,
 environment, files, folder, working_directory, untrusted, empties), the bytes of the files one after another, and then the standard
 input of the program.
+
+Before the job a header may come whose `imports` are packages to be imported while the job is awaited. When that is done
+it writes `1` and a newline to standard output, reads a newline, writes `2` and a newline, and takes the job. Where anything
+about the imports is not as if the program had made them itself, it ends instead.
 """
 
 
@@ -72,6 +76,7 @@ def _run():
             yield piece
 
     def read_header():
+        """A job's, or that of what is to be imported before it comes."""
         digits = b""
         while True:
             character = read_some(1)
@@ -115,13 +120,8 @@ def _run():
         finally:
             os.close(descriptor)
 
-    def receive_job():
-        header = read_header()
-        if header["empties"]:
-            for name in os.listdir(header["folder"]):
-                remove(os.path.join(header["folder"], name))
-        for file in header["files"]:
-            write_file(header["folder"], file["path"], file["size"])
+    def enter_world(header):
+        """Gives the program its variables, its folder and its path, save what may not come first, which it returns."""
         # What Python itself reads while it starts it has read already.
         paths = [entry for entry in header["environment"].get("PYTHONPATH", "").split(os.pathsep) if entry]
         late = [path for path in paths if is_below(path, header["untrusted"])]
@@ -130,6 +130,117 @@ def _run():
             os.environb[name.encode("utf-8")] = value.encode("utf-8")
         if header["working_directory"]:
             os.chdir(header["working_directory"])
+        return late
+
+    def give_up():
+        """Another interpreter, which has imported nothing, takes the job."""
+        os._exit(0)
+
+    def import_ahead(header):
+        """Imports packages that programs cannot write to, and stays only if that has changed nothing else; returns whether a `sitecustomize` has run."""
+        import _signal
+
+        process = os.getpid()
+        control, out, err = [os.dup(stream) for stream in (0, 1, 2)]
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        said, saying = os.pipe()
+        for descriptor, stream in ((nothing, 0), (saying, 1), (saying, 2)):
+            os.dup2(descriptor, stream)
+        os.close(nothing)
+        os.close(saying)
+        os.set_blocking(said, False)
+        os.set_blocking(1, False)
+
+        def world():
+            handlers = [_signal.getsignal(number) for number in range(1, 32)]
+            return (os.getpid(), os.getcwd(), dict(os.environ), list(sys.path), handlers, sys.gettrace(), sys.getprofile(), sys.excepthook, sys.stdin, sys.stdout, sys.stderr)
+
+        def path_times():
+            times = []
+            for path in sys.path:
+                try:
+                    times.append((path, os.stat(path).st_mtime_ns))
+                except OSError:
+                    times.append((path, None))
+            return times
+
+        def is_installed(name):
+            import _frozen_importlib_external as importlib_external
+
+            top = name.partition(".")[0]
+            spec = importlib_external.PathFinder.find_spec(top)
+            if spec is None:
+                return False
+            places = [spec.origin] if spec.has_location else list(spec.submodule_search_locations or [])
+            library = os.path.dirname(os.__file__)
+            folders = [os.path.relpath(place, library).split(os.sep)[0] for place in places]
+            # Python's own take no time worth having.
+            is_own = any(folder not in ("..", "site-packages", "dist-packages") for folder in folders)
+            return places != [] and not is_own and not any(is_below(place, header["writable"]) for place in places)
+
+        def has_child():
+            try:
+                return os.waitpid(-1, os.WNOHANG) is not None
+            except ChildProcessError:
+                return False
+
+        def has_said():
+            try:
+                return os.read(said, 1) != b""
+            except BlockingIOError:
+                return False
+
+        enter_world(header)
+        for path in sys.path:
+            if is_below(path, header["writable"]) and os.path.isdir(path):
+                if any(name.startswith(("sitecustomize", "usercustomize")) for name in os.listdir(path)):
+                    give_up()
+        has_site = True
+        try:
+            run_own_sitecustomize()
+        except ImportError as error:
+            if error.name != "sitecustomize":
+                raise
+            has_site = False
+        times = path_times()
+        before = world()
+        for name, names in header["imports"]:
+            if is_installed(name):
+                __import__(name, {}, {}, names)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        threads = sys.modules.get("threading")
+        if os.getpid() != process or world() != before or has_said() or has_child() or (threads and threads.active_count() > 1):
+            give_up()
+        files = [getattr(module, "__dict__", {}).get("__file__") for module in list(sys.modules.values())]
+        # Also what they have imported themselves.
+        if any(is_below(folder, header["writable"]) for folder in {os.path.dirname(file) for file in files if isinstance(file, str)}):
+            give_up()
+        has_gc = "gc" in sys.modules
+        import gc
+
+        # Going through all that they have made takes longer at the end of a program than most programs take.
+        gc.freeze()
+        if not has_gc:
+            del sys.modules["gc"]
+        os.close(said)
+        for descriptor, stream in ((control, 0), (out, 1), (err, 2)):
+            os.dup2(descriptor, stream)
+            os.close(descriptor)
+        os.write(1, b"1\n")
+        # What was found may meanwhile be elsewhere, or hidden by something else.
+        if read_some(1) != b"\n" or path_times() != times:
+            give_up()
+        os.write(1, b"2\n")
+        return has_site
+
+    def receive_job(header, has_imported):
+        if header["empties"]:
+            for name in os.listdir(header["folder"]):
+                remove(os.path.join(header["folder"], name))
+        for file in header["files"]:
+            write_file(header["folder"], file["path"], file["size"])
+        late = [] if has_imported else enter_world(header)
         sys.argv.extend(header["arguments"])
         if hasattr(sys, "orig_argv"):
             sys.orig_argv.extend(header["arguments"])
@@ -149,15 +260,34 @@ def _run():
         place = max(own, default=len(sys.path) - 1) + 1
         sys.path[place:place] = late
 
-    def receive_job_or_end():
+    def end_as_failed(error):
+        os.write(2, ("glovebox runner: %s: %s\n" % (type(error).__name__, error)).encode("utf-8", "replace"))
+        os._exit(runner_failed)
+
+    def receive_job_or_end(header, has_imported):
         try:
-            return receive_job()
+            return receive_job(header, has_imported)
         except Exception as error:
-            os.write(2, ("glovebox runner: %s: %s\n" % (type(error).__name__, error)).encode("utf-8", "replace"))
-            os._exit(runner_failed)
+            end_as_failed(error)
+
+    def read_header_or_end():
+        try:
+            return read_header()
+        except Exception as error:
+            end_as_failed(error)
 
     leave_no_trace()
-    late = receive_job_or_end()
+    header = read_header_or_end()
+    if "imports" in header:
+        try:
+            has_site = import_ahead(header)
+        except BaseException:
+            give_up()
+        receive_job_or_end(read_header_or_end(), True)
+        if not has_site:
+            raise ImportError("No module named 'sitecustomize'", name="sitecustomize")
+        return
+    late = receive_job_or_end(header, False)
     try:
         run_own_sitecustomize()
     finally:

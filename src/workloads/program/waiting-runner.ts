@@ -4,11 +4,14 @@ import { runsInterpretersOnly } from "../../engines/capabilities.ts";
 import type { CallOptions, ExecSpec, Process } from "../../engines/engine.ts";
 import { temporaryFolder } from "../../policy/scratch.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
+import { ImportingRunner, type ImportsAhead } from "./ahead/importing-runner.ts";
 import { runnerCommand, toolchains, type Toolchain } from "./languages.ts";
 import { readRunner } from "./read-runner.ts";
 
 /** How long a runner without a job may take to end. */
 const dismissMs = 5_000;
+/** Runners of one sandbox whose imports may fail before none makes any. */
+const maxFailures = 3;
 
 /** What a runner is started for: Node and Bun are told the name of the main file when they start. */
 export interface RunnerKind {
@@ -26,26 +29,67 @@ export interface WaitingRunnerParts {
   readonly endByForce: (process: Process) => Promise<unknown>;
 }
 
+type Variables = Readonly<Record<string, string>>;
+
+/** A program that is about to be given to a runner. */
+export interface NextProgram {
+  readonly kind: RunnerKind;
+  /** All its variables. */
+  readonly environment: Variables;
+}
+
 interface Waiting extends RunnerKind {
   readonly started: Promise<Process>;
+  /** Undefined: it imports nothing. */
+  readonly importing?: Promise<ImportingRunner> | undefined;
+  /** Those that its imports see. */
+  readonly environment?: Variables | undefined;
 }
 
 /**
  * Starts runners in one sandbox, and keeps at most one that waits for its job already: an interpreter that has started,
- * knows nothing of the program yet and is used once.
+ * knows nothing of the program yet and is used once. One of Python may import packages meanwhile; where that fails
+ * another starts as if there had been none.
  */
 export class WaitingRunner {
   readonly #parts: WaitingRunnerParts;
   #waiting: Waiting | null = null;
+  #failures = 0;
+  /** The end of a runner whose imports have failed, and of what they have started. */
+  #ending: Promise<unknown> | null = null;
 
   constructor(parts: WaitingRunnerParts) {
     this.#parts = parts;
   }
 
+  /**
+   * Ends a runner that makes imports unless this program can have it; null: none can. Resolves to whether all is as it was:
+   * false after one that came to nothing, whose imports may have cost memory.
+   * @throws CANCELLED
+   */
+  async settle(program: NextProgram | null, { signal }: CallOptions): Promise<boolean> {
+    const waiting = this.#waiting;
+    if (waiting?.importing === undefined) return !(await this.#hasFailed());
+    const isMeant = program !== null && isSameKind(waiting, program.kind) && hasVariables(waiting, program.environment);
+    try {
+      const isTaken = isMeant && (await (await waiting.importing).claim(signal));
+      if (isTaken && this.#waiting === waiting) return true;
+    } catch (error) {
+      if (signal?.aborted === true) {
+        await this.#end(waiting, true);
+        throw error;
+      }
+      // Never started.
+    }
+    await this.#end(waiting, isMeant);
+    await this.#hasFailed();
+    return false;
+  }
+
   /** The runner that waits, when it is of that kind, else a fresh one; no other is left. */
   async take(kind: RunnerKind, options: CallOptions): Promise<Process> {
     const waiting = this.#waiting;
-    if (waiting === null || waiting.toolchain !== kind.toolchain || waiting.mainFile !== kind.mainFile) {
+    if (waiting === null || !isSameKind(waiting, kind)) {
       await this.dismiss();
       return this.#start(kind, options);
     }
@@ -53,29 +97,63 @@ export class WaitingRunner {
     return waiting.started;
   }
 
-  /** Starts the next runner in the background; only when nothing of the last program is left. */
-  prepare(kind: RunnerKind): void {
+  /**
+   * Starts the next runner in the background; only when nothing of the last program is left. One that makes imports must be
+   * settled before it is taken.
+   */
+  prepare(kind: RunnerKind, ahead?: ImportsAhead): void {
     if (this.#parts.isOver() || this.#waiting !== null) return;
-    const started = this.#start(kind, {});
-    const waiting = { ...kind, started };
+    const plain = this.#start(kind, {});
+    const importing =
+      ahead === undefined || this.#failures >= maxFailures
+        ? undefined
+        : plain.then((process) => new ImportingRunner(process, ahead));
+    const started = importing?.then(({ process }) => process) ?? plain;
+    const waiting = { ...kind, started, importing, environment: ahead?.environment };
     this.#waiting = waiting;
     const forget = (): void => {
-      if (this.#waiting === waiting) this.#waiting = null;
+      if (this.#waiting !== waiting) return;
+      this.#waiting = null;
+      if (importing === undefined) return;
+      this.#failures += 1;
+      this.#ending = this.#end(waiting, true);
     };
     // It may also end by itself: killed for want of memory, or with its sandbox.
     void started.then((process) => process.exit).then(forget, forget);
+    void importing
+      ?.then(({ isReady }) => isReady)
+      .then((isReady) => {
+        if (!isReady) forget();
+      })
+      .catch(forget);
   }
 
   /** Lets the runner that waits end, and waits until it has. */
   async dismiss(): Promise<void> {
     const waiting = this.#waiting;
     this.#waiting = null;
-    if (waiting === null) return;
+    await this.#hasFailed();
+    // One at its imports does not notice.
+    if (waiting !== null) await this.#end(waiting, waiting.importing !== undefined);
+  }
+
+  /** Whether one that was not asked has come to nothing since this was asked last; nothing of it is left then. */
+  async #hasFailed(): Promise<boolean> {
+    const ending = this.#ending;
+    this.#ending = null;
+    await ending;
+    return ending !== null;
+  }
+
+  /** Ends a runner that has no job: `isStuck` when it has not answered. */
+  async #end(waiting: Waiting, isStuck: boolean): Promise<void> {
+    if (this.#waiting === waiting) this.#waiting = null;
     try {
       const process = await waiting.started;
       process.stdin.end();
-      // Another process of the sandbox can have stopped it.
-      if (!(await settlesWithin(process.exit, dismissMs))) await this.#parts.endByForce(process);
+      const hasEnded = !isStuck && (await settlesWithin(process.exit, dismissMs));
+      // Another process of the sandbox can have stopped it; and imports start what they like.
+      if (!hasEnded || waiting.importing !== undefined) await this.#parts.endByForce(process);
     } catch {
       // Never started, or gone with its sandbox.
     }
@@ -110,4 +188,12 @@ export class WaitingRunner {
       workingDirectory: withoutShell ? folder : "/",
     };
   }
+}
+
+function hasVariables({ environment }: Waiting, wanted: Variables): boolean {
+  return JSON.stringify(environment) === JSON.stringify(wanted);
+}
+
+function isSameKind(one: RunnerKind, other: RunnerKind): boolean {
+  return one.toolchain === other.toolchain && one.mainFile === other.mainFile;
 }

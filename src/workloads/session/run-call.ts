@@ -5,8 +5,7 @@ import type { ContainerStats } from "../../engines/container-stats.ts";
 import { checkMainFile } from "../../policy/request/main-file.ts";
 import type { Denial } from "../../policy/network/denial.ts";
 import type { Redaction } from "../../policy/redaction/redaction.ts";
-import { temporaryFolder, workFolder } from "../../policy/scratch.ts";
-import { codeFolder, packagesFolder } from "../../policy/session-profile.ts";
+import { codeFolder } from "../../policy/session-profile.ts";
 import type { Toolchain } from "../program/languages.ts";
 import { runnerFailedExitCode, type RunnerFile, type RunnerJob } from "../program/runner-job.ts";
 import { concludeRun } from "../run/conclude-run.ts";
@@ -20,6 +19,7 @@ import type { OpenRun } from "../../sandbox/run-record.ts";
 import type { InterpreterCall } from "./variables/kept-interpreter.ts";
 import type { Display } from "./variables/read-report.ts";
 import { startInterpreter } from "./variables/start-interpreter.ts";
+import { writableFolders } from "./prepare-next.ts";
 import type { SessionCall } from "./session-call.ts";
 import type { SessionSandbox } from "./session-sandbox.ts";
 
@@ -47,9 +47,6 @@ export interface RunCall {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Folders in which programs of a session can leave files. */
-const writableFolders: readonly string[] = [workFolder, packagesFolder, temporaryFolder];
-
 /** What a caller must know when a call's processes could not all be ended. */
 const survivedWarning =
   "Something that the program started may not have ended: the session's sandbox is replaced before the next call; its files are lost and its background processes end.";
@@ -67,10 +64,14 @@ export async function runCall(live: SessionSandbox, run: RunCall): Promise<CallR
   const kind = { toolchain, mainFile };
   let isClean = true;
   const interpreter = run.keepsVariables ? await startInterpreter(live, run.environment, { signal }) : null;
+  // With secrets nothing may run before the code; with a network its variables are others.
+  const isPlain = interpreter === null && call.secrets.length === 0 && grant === null;
+  const isAsBefore = await live.runner.settle(isPlain ? { kind, environment: run.environment } : null, { signal });
   const token = interpreter === null ? undefined : createId("call");
   const kept = token === undefined ? undefined : interpreter?.call(token);
   const judged = await runProgram({
     ...run,
+    before: isAsBefore ? run.before : ((await live.check({ signal })) ?? run.before),
     sandbox,
     start: (redact) =>
       kept === undefined

@@ -15,6 +15,7 @@ import { chooseToolchain } from "../program/choose-toolchain.ts";
 import { checkEngine } from "../program/check-engine.ts";
 import { refusedResult } from "../run/program-result.ts";
 import type { OpeningListener, ProvideImage } from "./open-session-sandbox.ts";
+import { prepareNext } from "./prepare-next.ts";
 import { programVariables } from "./program-variables.ts";
 import type { OpenLargeScratch } from "../run/disk/open-large-scratch.ts";
 import { runCall } from "./run-call.ts";
@@ -122,7 +123,12 @@ async function runAs(
     const endsNow = keepsVariables && live.interpreter?.isOver !== false;
     if (keepsVariables) session.hasVariables = !endsNow;
     if (!keepsVariables || endsNow)
-      live.runner.prepare({ toolchain, mainFile: checkMainFile(undefined, call.language) });
+      prepareNext(live, {
+        call,
+        toolchain,
+        outcome: result.outcome,
+        hasProcesses: session.processes.running.length > 0,
+      });
     const isFresh = session.settings.keepsVariables && !keepsVariables;
     const variables = [hadLost ? goneBefore : [], endsNow ? goneNow : [], isFresh ? freshProgram : []].flat();
     const notes = [

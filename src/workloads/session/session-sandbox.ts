@@ -7,6 +7,7 @@ import { codeFolder } from "../../policy/session-profile.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import { SharedNetwork } from "../../sandbox/network/shared-network.ts";
 import type { WatchedScratch } from "../run/disk/watched-scratch.ts";
+import type { ImportedModule } from "../program/ahead/imported-modules.ts";
 import { WaitingRunner } from "../program/waiting-runner.ts";
 import type { KeptInterpreter } from "./variables/kept-interpreter.ts";
 import type { SandboxPackages } from "./packages/sandbox-packages.ts";
@@ -32,6 +33,8 @@ export class SessionSandbox {
   readonly runner: WaitingRunner;
   /** The interpreter that keeps variables from call to call; null: there is none yet, or none is wanted. */
   interpreter: KeptInterpreter | null = null;
+  /** What Python programs of the session have imported here. */
+  modules: readonly ImportedModule[] = [];
   #isUnusable = false;
 
   constructor({ sandbox, profile, packages, scratch }: SessionSandboxParts) {

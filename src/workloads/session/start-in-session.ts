@@ -49,6 +49,8 @@ export async function startInSession(
     const { sandbox } = live;
     const redaction = session.secrets.redaction();
     const process = await session.startProcess(spec, async () => {
+      // What it has imported takes memory that the process may need.
+      await live.runner.settle(null, { signal });
       await assertPortsFree(sandbox, spec.ports, { signal });
       const toolchain = grant === null ? "python" : await findInterpreter(sandbox, settings.image, { signal });
       const environment = programVariables(live, grant, { ...start.hostEnvironment, ...spec.environment });

@@ -1,0 +1,50 @@
+import { runsInterpretersOnly } from "../../engines/capabilities.ts";
+import { checkMainFile } from "../../policy/request/main-file.ts";
+import { temporaryFolder, workFolder } from "../../policy/scratch.ts";
+import { packagesFolder } from "../../policy/session-profile.ts";
+import type { Outcome } from "../../sandbox/outcome.ts";
+import { importedModules, joinedModules } from "../program/ahead/imported-modules.ts";
+import type { ImportsAhead } from "../program/ahead/importing-runner.ts";
+import type { Toolchain } from "../program/languages.ts";
+import { programVariables } from "./program-variables.ts";
+import type { SessionCall } from "./session-call.ts";
+import type { SessionSandbox } from "./session-sandbox.ts";
+
+/** Folders in which programs of a session can leave files. */
+export const writableFolders: readonly string[] = [workFolder, packagesFolder, temporaryFolder];
+
+/** A call that has ended. */
+export interface EndedCall {
+  readonly call: SessionCall;
+  readonly toolchain: Toolchain;
+  readonly outcome: Outcome;
+  /** Whether background processes of the session run. */
+  readonly hasProcesses: boolean;
+}
+
+/** Starts the interpreter that waits for the next call, which is likely to be as this one was. */
+export function prepareNext(live: SessionSandbox, ended: EndedCall): void {
+  const { call, toolchain } = ended;
+  live.runner.prepare({ toolchain, mainFile: checkMainFile(undefined, call.language) }, importsAhead(live, ended));
+}
+
+/** What programs of the session have imported, when it can be imported before the next one comes and harms nobody. */
+function importsAhead(
+  live: SessionSandbox,
+  { call, toolchain, outcome, hasProcesses }: EndedCall,
+): ImportsAhead | undefined {
+  if (toolchain !== "python" || runsInterpretersOnly(live.capabilities)) return undefined;
+  // What has not ended by itself may have been held up by its imports.
+  if (outcome === "completed" || outcome === "failed") {
+    live.modules = joinedModules(live.modules, importedModules(call.code));
+  }
+  // Their memory is not to be taken by what may not be needed.
+  if (live.modules.length === 0 || hasProcesses) return undefined;
+  const { sandbox, profile } = live;
+  return {
+    modules: live.modules,
+    environment: programVariables(live, null, call.hostEnvironment),
+    workingDirectory: sandbox.folderOf(profile.workingDirectory),
+    writableFolders: writableFolders.map((place) => sandbox.folderOf(place)),
+  };
+}
