@@ -5,6 +5,7 @@
 export const aloneFiles: readonly string[] = [
   "test/e2e/clock-jump.test.ts",
   "test/e2e/packages-elsewhere.test.ts",
+  "test/e2e/session-imports.test.ts",
   "test/e2e/session-multitude.test.ts",
   "test/e2e/sweep.test.ts",
   "test/security/resource-attacks.test.ts",
@@ -109,6 +110,7 @@ export const rareFiles: readonly string[] = [
   "test/security/cohabitants.test.ts",
   "test/security/egress/fuzz.test.ts",
   "test/security/egress/proxy-process.test.ts",
+  "test/security/imports-ahead.test.ts",
   "test/security/mount-exchange-rootless.test.ts",
   "test/security/mount-exchange.test.ts",
   "test/security/ordinary-programs.test.ts",
