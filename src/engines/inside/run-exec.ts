@@ -4,7 +4,7 @@ import { processUserOf } from "./container-users.ts";
 import { isGoneAlone, killExec } from "./kill-exec.ts";
 import { markVariable } from "./kill-script.ts";
 import type { LiveExec } from "./live-execs.ts";
-import { announced, takeOpeningLine } from "./opening-line.ts";
+import { announced, takeOpeningLine } from "../opening-line.ts";
 import type { InsideProgram, RunningContainer, StartedProgram } from "./running-container.ts";
 import { signalExec } from "./signal-exec.ts";
 

@@ -1,4 +1,4 @@
-import type { OutputChunk } from "../engine.ts";
+import type { OutputChunk } from "./engine.ts";
 
 /** Longest text that can be a process number and its newline. */
 const maxBytes = 12;
