@@ -138,15 +138,18 @@ describe("an installation", () => {
         encoding: "utf8",
       });
     };
-    const start = (state: string, language: string, code: string, more: Readonly<Record<string, string>> = {}) =>
-      command(state, ["run", "--engine", "local", "--language", language, "-c", code], more);
     const unreachable = {
       npm_config_registry: "http://127.0.0.1:1",
       npm_config_fetch_retries: "0",
       npm_config_cache: path.join(base, "empty"),
     };
-    expect(start("none", "python", "print(42)", unreachable)).toMatchObject({ status: 0, stdout: "42\n" });
-    const refused = start("none", "javascript", "console.log(42)", unreachable);
+    const start = (state: string, language: string, code: string) =>
+      command(state, ["run", "--engine", "local", ...language.split(" "), "-c", code], unreachable);
+    expect(start("none", "--language python", "print(42)")).toMatchObject({ status: 0, stdout: "42\n" });
+    // The Node that runs Glovebox is there.
+    expect(start("none", "--language typescript", "console.log(typeof Bun)")).toMatchObject({ stdout: "undefined\n" });
+    const inBun = "--language javascript --runtime bun";
+    const refused = start("none", inBun, "console.log(42)");
     expect(refused.status).not.toBe(0);
     expect(refused.stderr).toMatch(/Bun 1\.4\.5.*is not on this machine: @oven\/bun-\S+ could not be fetched/);
     expect(command("none", ["prepare", "--engine", "local"], unreachable)).toMatchObject({
@@ -160,11 +163,11 @@ describe("an installation", () => {
       left_out: [expect.stringContaining("No engine can be used.")],
     });
     expect(command("some", ["prepare", "--engine", "local"], unreachable).stdout).toBe(`ready: ${ready}\n`);
-    expect(start("some", "javascript", "console.log(42)", unreachable)).toMatchObject({ status: 0, stdout: "42\n" });
+    expect(start("some", inBun, "console.log(42)")).toMatchObject({ status: 0, stdout: "42\n" });
     const write = `const fs = require("fs");
       for (const change of [() => fs.writeFileSync("/opt/glovebox/bun/x", ""), () => fs.chmodSync("/opt/glovebox/bun/bun", 0o777)])
         try { change(); console.log("changed"); } catch (error) { console.log(error.code); }`;
-    expect(start("some", "javascript", write, unreachable).stdout).toBe("EROFS\nEROFS\n");
+    expect(start("some", inBun, write).stdout).toBe("EROFS\nEROFS\n");
   });
 });
 

@@ -45,7 +45,7 @@ describe("glovebox packages", () => {
     await run("gb-tiny", "1");
     const list = await glovebox("packages");
     expect(list.stdout).toMatch(
-      /^PACKAGES +FOR +SIZE +LAST USED +IN USE\ngb-tiny +bun-.* no\ngb-other gb-tiny@1\.0\.0 +bun-/,
+      /^PACKAGES +FOR +SIZE +LAST USED +IN USE\ngb-tiny +node-.* no\ngb-other gb-tiny@1\.0\.0 +node-/,
     );
     // Whole blocks count, and folders do.
     expect((await glovebox("packages", "size")).stdout).toBe("0.18 MB of 10240 MB in 2 sets\n");

@@ -52,7 +52,7 @@ export function addPrepareCommand(program: Command, io: CommandIo, setExitCode: 
 
 /** Bun comes with the first program that runs under it, which also shows that it does. */
 const bun: Prepare = async (calls, call) => {
-  const program = { language: "javascript", code: "0", engine: embeddedEngine };
+  const program = { language: "javascript", code: "0", engine: embeddedEngine, runtime: "bun" };
   const { outcome, error } = await calls.send(executeCodeContract, program, call);
   if (outcome === "completed") return [`JavaScript and TypeScript on engine ${embeddedEngine}`];
   throw new GloveboxError(

@@ -118,6 +118,12 @@ export class FindInstaller {
     const plan = installerPlan({ image, ociRuntime }, this.#limits);
     await using sandbox = await this.#sandboxes.open(engine, plan, caller);
     const limits = { maxOutputBytes: 512 * kibibyte, timeLimitMs: answerMs };
+    const hasBun = async (): Promise<boolean> => {
+      const asked = runSandboxCommand(sandbox, { command: ["bun", "--version"], ...limits }, caller);
+      return (await asked.catch(() => null))?.exitCode === 0;
+    };
+    // Where there are no images, Bun may come when it is first asked for, and no other program brings npm.
+    if (!sandbox.capabilities.images && interpreter === "node" && !onHost) await hasBun();
     const { stdout, stderr } = await runSandboxCommand(sandbox, { command: questionFor(question), ...limits }, caller);
     const installer = parseInstaller(stdout.text());
     if (installer === null) {
@@ -127,10 +133,6 @@ export class FindInstaller {
       });
     }
     if (!onHost) return installer;
-    const hasBun = async (): Promise<boolean> => {
-      const asked = runSandboxCommand(sandbox, { command: ["bun", "--version"], ...limits }, caller);
-      return (await asked.catch(() => null))?.exitCode === 0;
-    };
     const manager = interpreter === "python" ? installer.manager : (await hasBun()) ? "bun" : null;
     return { ...installer, manager, platform: `${installer.platform} outside a sandbox` };
   }

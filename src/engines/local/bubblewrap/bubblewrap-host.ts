@@ -5,6 +5,7 @@ import { throwIfCancelled } from "../../../base/abort.ts";
 import { GloveboxError } from "../../../errors/glovebox-error.ts";
 import type { Capabilities } from "../../capabilities.ts";
 import { openBaseNamespace, type BaseNamespace } from "./namespaces/base-namespace.ts";
+import { findOwnNode } from "../interpreters/find-node.ts";
 import { HostBun } from "../interpreters/host-bun.ts";
 import { Cgroups } from "../cgroups/cgroups.ts";
 import { firstFreeDescriptor } from "./arguments/descriptors.ts";
@@ -29,6 +30,8 @@ export interface BubblewrapHost {
   readonly interpreterPaths: readonly (string | null)[];
   readonly bun: HostBun;
   readonly nodePath: string;
+  /** Whether programs have Node. */
+  readonly hasNode: boolean;
   readonly base: BaseNamespace;
   readonly pipes: PipePool;
   readonly networks: NetworkPool;
@@ -48,14 +51,15 @@ export interface BubblewrapHost {
 export async function openBubblewrapHost(options: LocalEngineOptions, signal?: AbortSignal): Promise<BubblewrapHost> {
   if (options.platform !== "linux") throw wrongPlatform(options.platform);
   const tools = findHostTools(options.environment["PATH"]);
-  const [version, python, bun] = await Promise.all([
+  const [version, python, node, bun] = await Promise.all([
     bwrapVersion(tools),
     findPython({ ...options, signal }),
+    findOwnNode({ ...options, signal }),
     HostBun.find(options),
   ]);
   throwIfCancelled(signal);
   const root = readHostRoot();
-  const interpreters = arrangeInterpreters(bun.source, python);
+  const interpreters = arrangeInterpreters({ bun: bun.source, node, python });
   const isRoot = options.uid === 0;
   const { seccompFilter } = options;
   const base = await openBase({ tools, isRoot, root, interpreters, seccompFilter, signal });
@@ -69,9 +73,10 @@ export async function openBubblewrapHost(options: LocalEngineOptions, signal?: A
     version,
     root,
     interpreters,
-    interpreterPaths: [bun.path, python?.executable ?? null],
+    interpreterPaths: [bun.path, node, python?.executable ?? null],
     bun,
     nodePath: options.nodePath ?? "node",
+    hasNode: node !== null,
     base,
     pipes,
     networks,
@@ -80,6 +85,7 @@ export async function openBubblewrapHost(options: LocalEngineOptions, signal?: A
       controllers: new Set(cgroups.places.keys()),
       countsCpuTime: cgroups.countsCpuTime,
       countsProcessesByNamespace: countsByNamespace,
+      hasNode: node !== null,
     }),
     countsProcessesByNamespace: countsByNamespace,
     canDisableUserNamespaces: isAtLeast(version, 0, 8),

@@ -6,8 +6,14 @@ const everything = {
   controllers: new Set(["memory", "pids", "cpu"] as const),
   countsCpuTime: true,
   countsProcessesByNamespace: true,
+  hasNode: true,
 };
-const nothing = { controllers: new Set<never>(), countsCpuTime: false, countsProcessesByNamespace: true };
+const nothing = {
+  controllers: new Set<never>(),
+  countsCpuTime: false,
+  countsProcessesByNamespace: true,
+  hasNode: false,
+};
 
 describe("namespacesCapabilities", () => {
   it("enforces everything with control groups", () => {
@@ -27,6 +33,11 @@ describe("namespacesCapabilities", () => {
       optional: ["cpuLimit"],
     });
     expect(warnings).toHaveLength(3);
+  });
+
+  it("has Node beside Bun where the host has it", () => {
+    expect(namespacesCapabilities(everything)).not.toHaveProperty("javascript");
+    expect(namespacesCapabilities(nothing).javascript).toBe("bun");
   });
 
   it("says of each controller by itself", () => {

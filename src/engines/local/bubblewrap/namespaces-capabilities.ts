@@ -8,6 +8,8 @@ export interface NamespacesAbilities {
   readonly countsCpuTime: boolean;
   /** Whether the kernel counts a program's processes inside its own user namespace (Linux 5.14). */
   readonly countsProcessesByNamespace: boolean;
+  /** Whether programs have Node, beside Bun, which they always have. */
+  readonly hasNode: boolean;
 }
 
 const limitsAdvice =
@@ -15,14 +17,14 @@ const limitsAdvice =
 
 /** What the embedded engine enforces at level `namespaces`, with and without control groups. */
 export function namespacesCapabilities(abilities: NamespacesAbilities): Capabilities {
-  const { controllers, countsCpuTime, countsProcessesByNamespace } = abilities;
+  const { controllers, countsCpuTime, countsProcessesByNamespace, hasNode } = abilities;
   const processes: Enforcement = countsProcessesByNamespace
     ? { substitute: "a limit on each program's processes (rlimit), not on all programs together" }
     : "no";
   return {
     isolation: "namespaces",
     images: false,
-    javascript: "bun",
+    ...(hasNode ? {} : { javascript: "bun" }),
     seccomp: "yes",
     noNewPrivileges: "yes",
     setuidRefusal: "yes",

@@ -103,11 +103,12 @@ async function bothOrNone(first: Promise<number>, second: Promise<number>): Prom
 }
 
 function withoutGroups(host: BubblewrapHost): BubblewrapHost {
-  const { countsProcessesByNamespace } = host;
+  const { countsProcessesByNamespace, hasNode } = host;
   const capabilities = namespacesCapabilities({
     controllers: new Set(),
     countsCpuTime: false,
     countsProcessesByNamespace,
+    hasNode,
   });
   return { ...host, cgroups: Cgroups.none(), capabilities };
 }

@@ -1,4 +1,6 @@
 import { execFile } from "node:child_process";
+import { realpathSync } from "node:fs";
+import { basename } from "node:path";
 import { promisify } from "node:util";
 
 /** The host's Node. */
@@ -27,6 +29,23 @@ console.log(JSON.stringify(isNode ? { executable: process.execPath, version: pro
 `;
 
 const answerWithinMs = 10_000;
+
+/**
+ * Executable of the Node that runs Glovebox, by its real path; where something else runs that, the one of the PATH. Null
+ * when there is none. Only one whose name says nothing is asked, which takes longer than many a program.
+ */
+export async function findOwnNode(options: FindNodeOptions): Promise<string | null> {
+  const { nodePath } = options;
+  if (typeof nodePath === "string" && /^node(js)?$/.test(basename(nodePath))) {
+    try {
+      return realpathSync(nodePath);
+    } catch {
+      // It went away since it was started: another one may be there.
+    }
+  }
+  const found = await findNode(options);
+  return found === null ? null : realpathSync(found.executable);
+}
 
 /** The host's Node with a permission model, or null when it has none that answers. */
 export async function findNode(options: FindNodeOptions): Promise<NodeInstallation | null> {

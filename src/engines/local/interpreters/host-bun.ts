@@ -156,7 +156,7 @@ function fileOf(archive: Buffer, name: string): Buffer {
 }
 
 function notFetched(reason: string, cause: unknown): GloveboxError {
-  const message = `Bun ${bunVersion}, which runs JavaScript and TypeScript on engine local, is not on this machine: ${reason}.`;
+  const message = `Bun ${bunVersion}, which sessions and package installations on engine local need, is not on this machine: ${reason}.`;
   return new GloveboxError("ENGINE_UNAVAILABLE", message, {
     suggestion: `Check that \`npm view bun\` works here, set GLOVEBOX_BUN to the path of a Bun ${bunVersion}, or use Docker or Podman.`,
     context: { engine: "local", missing: "bun" },

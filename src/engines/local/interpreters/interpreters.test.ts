@@ -8,28 +8,39 @@ const homeBuilt = {
   sharedLibrary: null,
 };
 
+const none = { bun: null, node: null, python: null };
+
 describe("arrangeInterpreters", () => {
   it("shows nothing when the host has nothing", () => {
-    expect(arrangeInterpreters(null, null)).toEqual({ binds: [], links: [], environment: {} });
+    expect(arrangeInterpreters(none)).toEqual({ binds: [], links: [], environment: {} });
   });
 
   it("shows Bun under a neutral path, whatever it is called", () => {
-    expect(arrangeInterpreters({ file: "/home/a/node_modules/bun/bin/bun.exe" }, null).binds).toEqual([
+    expect(arrangeInterpreters({ ...none, bun: { file: "/home/a/node_modules/bun/bin/bun.exe" } }).binds).toEqual([
       { source: "/home/a/node_modules/bun/bin/bun.exe", target: "bin/bun" },
     ]);
   });
 
   it("shows the folder of a Bun that may yet come, and a link to it", () => {
-    const { binds, links } = arrangeInterpreters({ folder: "/home/a/.local/state/glovebox/bun/1.4.5" }, null);
+    const { binds, links } = arrangeInterpreters({
+      ...none,
+      bun: { folder: "/home/a/.local/state/glovebox/bun/1.4.5" },
+    });
     expect(binds).toEqual([{ source: "/home/a/.local/state/glovebox/bun/1.4.5", target: "bun" }]);
     expect(links).toEqual([{ name: "bin/bun", target: "/opt/glovebox/bun/bun" }]);
   });
 
+  it("shows Node's executable and nothing beside it, or a link to the system's own", () => {
+    const own = arrangeInterpreters({ ...none, node: "/home/a/.nvm/versions/node/v24.21.0/bin/node" });
+    expect(own.binds).toEqual([{ source: "/home/a/.nvm/versions/node/v24.21.0/bin/node", target: "bin/node" }]);
+    const { binds, links } = arrangeInterpreters({ ...none, node: "/usr/bin/node" });
+    expect({ binds, links }).toEqual({ binds: [], links: [{ name: "bin/node", target: "/usr/bin/node" }] });
+  });
+
   it("binds nothing of a Python of the system's, and gives it its usual names", () => {
-    const { binds, links } = arrangeInterpreters(null, {
-      executable: "/usr/bin/python3.11",
-      libraries: [],
-      sharedLibrary: null,
+    const { binds, links } = arrangeInterpreters({
+      ...none,
+      python: { executable: "/usr/bin/python3.11", libraries: [], sharedLibrary: null },
     });
     expect(binds).toEqual([]);
     expect(links).toEqual([
@@ -39,7 +50,7 @@ describe("arrangeInterpreters", () => {
   });
 
   it("shows another Python's executable and library where it looks for them, and nothing beside them", () => {
-    const { binds, links, environment } = arrangeInterpreters(null, homeBuilt);
+    const { binds, links, environment } = arrangeInterpreters({ ...none, python: homeBuilt });
     expect(binds).toEqual([
       { source: homeBuilt.executable, target: "python/bin/python3.12" },
       { source: homeBuilt.libraries[0], target: "python/lib/python3.12" },
@@ -50,22 +61,23 @@ describe("arrangeInterpreters", () => {
 
   it("shows the folder of native modules where it is apart", () => {
     const libraries = ["/opt/py/lib/python3.12", "/opt/py/lib64/python3.12"];
-    expect(arrangeInterpreters(null, { ...homeBuilt, libraries }).binds.map(({ target }) => target)).toEqual([
-      "python/bin/python3.12",
-      "python/lib/python3.12",
-      "python/lib64/python3.12",
-    ]);
+    expect(
+      arrangeInterpreters({ ...none, python: { ...homeBuilt, libraries } }).binds.map(({ target }) => target),
+    ).toEqual(["python/bin/python3.12", "python/lib/python3.12", "python/lib64/python3.12"]);
   });
 
   it("shows the shared library that it needs, and where to look for it", () => {
     const sharedLibrary = "/usr/local/lib/libpython3.12.so.1.0";
-    const { binds, environment } = arrangeInterpreters(null, { ...homeBuilt, sharedLibrary });
+    const { binds, environment } = arrangeInterpreters({ ...none, python: { ...homeBuilt, sharedLibrary } });
     expect(binds).toContainEqual({ source: sharedLibrary, target: "python/lib/libpython3.12.so.1.0" });
     expect(environment).toEqual({ LD_LIBRARY_PATH: "/opt/glovebox/python/lib" });
   });
 
   it("leaves a shared library that is part of the system where it is", () => {
-    const { binds, environment } = arrangeInterpreters(null, { ...homeBuilt, sharedLibrary: "/usr/lib/libpython3.so" });
+    const { binds, environment } = arrangeInterpreters({
+      ...none,
+      python: { ...homeBuilt, sharedLibrary: "/usr/lib/libpython3.so" },
+    });
     expect(binds).toHaveLength(2);
     expect(environment).toEqual({});
   });

@@ -13,38 +13,61 @@ export interface Interpreters {
   readonly environment: Readonly<Record<string, string>>;
 }
 
+const nothing: Interpreters = { binds: [], links: [], environment: {} };
+
 /** Where a Bun that may not be there yet appears under /opt/glovebox: its folder. */
 const bunFolder = "bun";
 
+/** What of the host's interpreters sandboxes see; null for what it has not. */
+export interface FoundInterpreters {
+  readonly bun: BunSource | null;
+  /** Real path of Node's executable. */
+  readonly node: string | null;
+  readonly python: PythonInstallation | null;
+}
+
 /**
- * Shows Bun as `bun` and Python as `python3` and `python`, at neutral paths: no home folder can be seen inside.
- * Of a Python that is not the system's only its standard library (with its site-packages) and its executable appear.
+ * Shows Bun as `bun`, Node as `node` and Python as `python3` and `python`, at neutral paths: no home folder can be seen
+ * inside. Of a Python that is not the system's only its standard library (with its site-packages) and its executable appear.
  */
-export function arrangeInterpreters(found: BunSource | null, python: PythonInstallation | null): Interpreters {
-  const { binds: bun, links } = arrangeBun(found);
-  if (python === null) return { binds: bun, links, environment: {} };
-  if (isSystemPath(python.executable)) {
-    return { binds: bun, links: [...links, ...pythonLinks(python.executable)], environment: {} };
-  }
+export function arrangeInterpreters({ bun, node, python }: FoundInterpreters): Interpreters {
+  const parts = [arrangeBun(bun), arrangeNode(node), arrangePython(python)];
+  return {
+    binds: parts.flatMap(({ binds }) => binds),
+    links: parts.flatMap(({ links }) => links),
+    environment: Object.assign({}, ...parts.map(({ environment }) => environment)) as Interpreters["environment"],
+  };
+}
+
+function arrangePython(python: PythonInstallation | null): Interpreters {
+  if (python === null) return nothing;
+  if (isSystemPath(python.executable)) return { ...nothing, links: pythonLinks(python.executable) };
   const name = basename(python.executable);
   const shared = python.sharedLibrary;
   const isOurs = shared !== null && !isSystemPath(shared);
   return {
     binds: [
-      ...bun,
       { source: python.executable, target: `python/bin/${name}` },
       ...python.libraries.map((source) => ({ source, target: `python/${libraryFolder(source)}` })),
       ...(isOurs ? [{ source: shared, target: `python/lib/${basename(shared)}` }] : []),
     ],
-    links: [...links, ...pythonLinks(`/opt/glovebox/python/bin/${name}`)],
+    links: pythonLinks(`/opt/glovebox/python/bin/${name}`),
     environment: isOurs ? { LD_LIBRARY_PATH: "/opt/glovebox/python/lib" } : {},
   };
 }
 
-function arrangeBun(found: BunSource | null): Pick<Interpreters, "binds" | "links"> {
-  if (found === null) return { binds: [], links: [] };
-  if ("file" in found) return { binds: [{ source: found.file, target: "bin/bun" }], links: [] };
+/** The executable alone: nothing that stands beside it, npm included. */
+function arrangeNode(executable: string | null): Interpreters {
+  if (executable === null) return nothing;
+  if (isSystemPath(executable)) return { ...nothing, links: [{ name: "bin/node", target: executable }] };
+  return { ...nothing, binds: [{ source: executable, target: "bin/node" }] };
+}
+
+function arrangeBun(found: BunSource | null): Interpreters {
+  if (found === null) return nothing;
+  if ("file" in found) return { ...nothing, binds: [{ source: found.file, target: "bin/bun" }] };
   return {
+    ...nothing,
     binds: [{ source: found.folder, target: bunFolder }],
     links: [{ name: "bin/bun", target: `/opt/glovebox/${bunFolder}/bun` }],
   };
