@@ -115,6 +115,7 @@ export const rareFiles: readonly string[] = [
   "test/security/mount-exchange.test.ts",
   "test/security/ordinary-programs.test.ts",
   "test/security/prove.test.ts",
+  "test/security/warm-attacks.test.ts",
 ];
 
 /** Those that take longest, so that none of them is begun last. */

@@ -4,6 +4,7 @@ import { mountAttacks } from "./mount-attacks.ts";
 import { neighbourAttacks } from "./neighbour-attacks.ts";
 import { programAttacks } from "../../../src/workloads/proof/attacks/program-attacks.ts";
 import { proxyAttacks } from "./proxy-attacks.ts";
+import { warmAttacks } from "./warm-attacks.ts";
 import { bombAttacks } from "../../../src/workloads/proof/attacks/bomb-attacks.ts";
 import { resultAttacks, survivalAttacks } from "./resource-attacks.ts";
 
@@ -13,6 +14,7 @@ export const attacks: readonly Attack[] = [
   ...directAttacks,
   ...proxyAttacks,
   ...neighbourAttacks,
+  ...warmAttacks,
   ...mountAttacks,
   ...bombAttacks,
   ...survivalAttacks,

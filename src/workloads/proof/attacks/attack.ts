@@ -25,6 +25,7 @@ export const controls = {
   hostProcess: "process of the host",
   naiveProxy: "simple proxy",
   plainMount: "container with the path mounted",
+  reusedWorker: "interpreter that runs one program after another",
   naiveReader: "program of the host",
 } as const;
 export type Control = keyof typeof controls;
