@@ -165,6 +165,18 @@ describe("test runs on docker, of other runners", () => {
     expect(response).toMatchObject({ verdict: "failed", passed: 4, failed: 3, skipped: 1, todo: 1, runners: ["bun"] });
   });
 
+  it("take no report of bun test that tells of other passes than Bun printed", async () => {
+    const files = {
+      "a.test.js": 'require("bun:test").test("a", () => undefined);',
+      "bunfig.toml": "",
+      "package.json": '{"scripts":{"test":"bun test"}}',
+      "adds.sh": `sed -i 's#</testsuites>#<testsuite name="b"><testcase name="b"/></testsuite>&#' "$GLOVEBOX_TEST_REPORTS/bun.xml"`,
+    };
+    expect(await tryFiles(files, "bun test")).toMatchObject({ verdict: "passed", passed: 1 });
+    const more = await tryFiles(files, "bun test && sh adds.sh");
+    expect(more, more.output).toMatchObject({ exit_code: 0, verdict: "could_not_run" });
+  });
+
   it("keep what a setup command installed, and tell one that fails from failing tests", async () => {
     const files = { "a.test.js": 'require("node:test").test("a", () => require("made"));' };
     const setup = "mkdir -p node_modules && echo 'module.exports = 1' >node_modules/made.js";

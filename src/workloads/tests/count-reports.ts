@@ -35,7 +35,7 @@ export async function countReports(
   const header = { folder: copyFolder, wanted, startMs, stopMs: now() };
   const read = await readReports(collected.reports, { ...header, ...options });
   const hasBun = collected.reports.some(({ format }) => format === "bun");
-  if (read === null || (hasBun && countBunSummaries(output) !== 1)) return bySummary("unreadable", runner, output);
+  if (read === null || (hasBun && !agreesWithBun(read, output))) return bySummary("unreadable", runner, output);
   const runs = hasBun ? read.runs.map((run) => withUnloaded(run, output)) : read.runs;
   return {
     counted: {
@@ -61,6 +61,13 @@ function sourceOf(reports: CollectedReports["reports"]): CountedTests["from"] {
 function sumOf(all: readonly TestCounts[]): TestCounts {
   const sum = (status: TestStatus): number => all.reduce((total, counts) => total + counts[status], 0);
   return Object.fromEntries(testStatuses.map((status) => [status, sum(status)])) as Record<TestStatus, number>;
+}
+
+/** Bun signs nothing: its report counts only with the same number of tests that passed as Bun prints, once, at its end. */
+function agreesWithBun({ runs }: ReadReports, output: string): boolean {
+  const printed = countBunSummaries(output) === 1 ? findSummary("bun", output) : null;
+  const passed = sumOf(runs.filter(({ runner }) => runner === "bun").map(({ counts }) => counts)).passed;
+  return printed !== null && printed.passed === passed;
 }
 
 /** Files that Bun could not load are failures that its summary counts and its report leaves out. */
