@@ -95,6 +95,15 @@ export interface ImageStore {
   build(build: ImageBuild, options?: BuildOptions): Promise<void>;
   /** Labels of the present image. @throws IMAGE_UNAVAILABLE when it is not present */
   labels(reference: string, options?: CallOptions): Promise<Readonly<Record<string, string>>>;
+  /** The image with its name as an archive for `load`, as it comes; left out: it is not available. @throws IMAGE_UNAVAILABLE */
+  readonly save?: ((reference: string, options?: CallOptions) => AsyncIterable<Uint8Array>) | undefined;
+  /**
+   * Takes an archive of this image, which names no other. Left out: it is not available.
+   * @throws IMAGE_UNAVAILABLE with the engine's reason
+   */
+  readonly load?:
+    | ((reference: string, archive: AsyncIterable<Uint8Array>, options?: CallOptions) => Promise<void>)
+    | undefined;
   /** Removes the image; resolves when it is gone already. */
   remove(reference: string, options?: CallOptions): Promise<void>;
   /**

@@ -61,7 +61,17 @@ class GuardedEngine implements Engine {
     if (mend !== undefined) {
       this.mend = (trouble, options) => this.#call(null, options, (signal) => mend.call(engine, trouble, { signal }));
     }
+    const { save, load } = engine.images;
     this.images = {
+      ...(save === undefined ? {} : { save: (reference, options) => save.call(engine.images, reference, options) }),
+      ...(load === undefined
+        ? {}
+        : {
+            load: (reference, archive, options) =>
+              this.#step("load", () =>
+                this.#call(null, options, (signal) => load.call(engine.images, reference, archive, { signal })),
+              ),
+          }),
       has: (reference, options) => this.#call("query", options, (signal) => engine.images.has(reference, { signal })),
       identity: (reference, options) =>
         this.#call("query", options, (signal) => engine.images.identity(reference, { signal })),

@@ -28,6 +28,7 @@ import { previewStatusHandler, stopPreviewHandler } from "./previews/previews-ha
 import { readTestReportHandler } from "./tests/read-test-report-handler.ts";
 import { runTestsHandler } from "./tests/run-tests-handler.ts";
 import { runInProjectHandler } from "./environments/run-in-project-handler.ts";
+import { exportPreparedHandler, importPreparedHandler } from "./prepared/prepared-handler.ts";
 import { proveHandler } from "./proof/prove-handler.ts";
 import { wrapServerHandler } from "./wrap/wrap-server-handler.ts";
 import type { Handler } from "./handling/handler.ts";
@@ -68,6 +69,8 @@ export const handlers: readonly Handler[] = [
   listImagesHandler,
   pullImagesHandler,
   buildImagesHandler,
+  exportPreparedHandler,
+  importPreparedHandler,
   listPackagesHandler,
   prunePackagesHandler,
   listSandboxesHandler,

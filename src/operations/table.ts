@@ -31,6 +31,7 @@ import { sandboxStatsContract } from "./metrics/sandbox-stats-contract.ts";
 import { checkMountContract, listMountsContract } from "./mounts/mounts-contract.ts";
 import { doctorContract } from "./doctor/doctor-contract.ts";
 import { runInProjectContract } from "./environments/run-in-project-contract.ts";
+import { exportPreparedContract, importPreparedContract } from "./prepared/prepared-contract.ts";
 import { proveContract } from "./proof/prove-contract.ts";
 import { wrapServerContract } from "./wrap/wrap-server-contract.ts";
 import type { OperationContract } from "./contract/operation-contract.ts";
@@ -71,6 +72,8 @@ export const operationTable: readonly OperationContract[] = [
   listImagesContract,
   pullImagesContract,
   buildImagesContract,
+  exportPreparedContract,
+  importPreparedContract,
   listPackagesContract,
   prunePackagesContract,
   listSandboxesContract,

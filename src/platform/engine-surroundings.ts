@@ -4,6 +4,7 @@ import { bunVersion } from "../base/bun/bun-packages.ts";
 import { fetchBun } from "../base/bun/fetch-bun.ts";
 import type { Logger } from "../base/logger.ts";
 import { noTracer, type Tracer } from "../base/tracer.ts";
+import { bunArchives } from "../config/host/bun-archives.ts";
 import { passableStateFolder, type Host } from "../config/host/host.ts";
 import type { EngineSurroundings } from "../engines/engine-surroundings.ts";
 
@@ -30,7 +31,7 @@ export function engineSurroundings(
     logger,
     fetchBun: (target) => {
       logger?.warn({ bun: bunVersion }, "fetching Bun, once for this user");
-      return fetchBun(target, host);
+      return fetchBun(target, { ...host, bunArchives: bunArchives(host) });
     },
     now: () => Date.now(),
     randomInteger: randomInt,

@@ -1,3 +1,4 @@
+import { bunArchives } from "../config/host/bun-archives.ts";
 import type { Config } from "../config/config.ts";
 import type { Host } from "../config/host/host.ts";
 import { defaultSessionImage } from "../policy/session-profile.ts";
@@ -17,7 +18,7 @@ export interface OpenedImages {
 /** Nothing is pulled or built yet; builds run in sandboxes of `installers`. */
 export function openImages(config: Config, host: Host, installers: Sandboxes): OpenedImages {
   const { temporaryDirectory, platform, environment } = host;
-  const fetching = { sandboxes: installers, temporaryDirectory, platform, environment };
+  const fetching = { sandboxes: installers, temporaryDirectory, platform, environment, bunArchives: bunArchives(host) };
   const baseImage = new BaseImage({ ...fetching, base: config.sessionBaseImage });
   const agentImages = new AgentImages({ ...fetching, base: config.agents.imageBase });
   const provideImage: ProvideImage = async (needed, engine, { signal, onPull, onBuild }) => {

@@ -66,6 +66,7 @@ export const engineWordExceptions: Readonly<Record<string, string>> = {
     "what is known of attacks on the engines that were tried, as docs/threat-model.md",
   "src/workloads/proof/attacks/process-attacks.ts":
     "what is known of attacks on the engines that were tried, as docs/threat-model.md",
+  "src/workloads/prepared/archive-tags.ts": "spellings of the default registry, as engines write them into archives",
   "src/operations/doctor/engine-dangers.ts": "known faults, by the names that products have for their parts",
   "src/operations/doctor/runtime-dangers.ts": "known faults, by the names that products have for their parts",
 };

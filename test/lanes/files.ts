@@ -76,6 +76,7 @@ export const rareFiles: readonly string[] = [
   "test/e2e/packages-public.test.ts",
   "test/e2e/port-forwarders.test.ts",
   "test/e2e/preload-command.test.ts",
+  "test/e2e/prepare-folder.test.ts",
   "test/e2e/preview-command.test.ts",
   "test/e2e/preview-doors.test.ts",
   "test/e2e/preview-frameworks.test.ts",

@@ -20,10 +20,15 @@ export const bunIntegrity: Readonly<Record<BunTarget, string>> = {
   "windows-aarch64": "sha512-MiPFZnBNDnBXgr1oONc5pizC4fOLjnIOfNkYdFEnWzLmoFTg86naZIG3SvS7d/GglpQSAnCKMAzSjI/TAckiRw==",
 };
 
+/** Whether Bun has a package of that name. */
+export function isBunTarget(target: string): target is BunTarget {
+  return Object.hasOwn(bunIntegrity, target);
+}
+
 /** The target of this machine; null where there is no Bun for it. Pure. */
 export function bunTarget(platform: string, architecture: string, libc: "glibc" | "musl"): BunTarget | null {
   const system = platform === "win32" ? "windows" : platform;
   const cpu = architecture === "arm64" ? "aarch64" : architecture;
   const target = `${system}-${cpu}${platform === "linux" && libc === "musl" ? "-musl" : ""}`;
-  return Object.hasOwn(bunIntegrity, target) ? (target as BunTarget) : null;
+  return isBunTarget(target) ? target : null;
 }

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
 import { throwIfCancelled } from "../abort.ts";
@@ -12,7 +12,14 @@ export interface FetchBunOptions {
   readonly platform: NodeJS.Platform;
   /** The host's own environment: it may set npm up. */
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Folder with archives that were imported; one of them is taken before the registry is asked. */
+  readonly bunArchives?: string | undefined;
   readonly signal?: AbortSignal | undefined;
+}
+
+/** Name of an archive in the folder of those that were imported. */
+export function keptBunArchive(target: BunTarget): string {
+  return `bun-${bunVersion}-${target}.tgz`;
 }
 
 const fetchWithinMs = 300_000;
@@ -25,7 +32,9 @@ const maxArchiveBytes = 200 * 1024 * 1024;
  * @throws Error whose message is the reason, CANCELLED
  */
 export async function fetchBun(target: BunTarget, options: FetchBunOptions): Promise<Uint8Array> {
-  const { temporaryDirectory, platform, environment, signal } = options;
+  const { temporaryDirectory, platform, environment, bunArchives, signal } = options;
+  const kept = bunArchives === undefined ? null : await readKept(path.join(bunArchives, keptBunArchive(target)));
+  if (kept !== null && hashOf(kept) === bunIntegrity[target]) return kept;
   const name = `@oven/bun-${target}@${bunVersion}`;
   const folder = await mkdtemp(path.join(temporaryDirectory, "glovebox-bun-"));
   try {
@@ -40,8 +49,7 @@ export async function fetchBun(target: BunTarget, options: FetchBunOptions): Pro
     });
     const [file = ""] = await readdir(folder);
     const archive = await readFile(path.join(folder, file));
-    const hash = `sha512-${createHash("sha512").update(archive).digest("base64")}`;
-    if (hash === bunIntegrity[target]) return archive;
+    if (hashOf(archive) === bunIntegrity[target]) return archive;
     throw new Error(`the registry's ${name} has another hash than the pinned one`);
   } catch (cause) {
     throwIfCancelled(signal);
@@ -50,5 +58,19 @@ export async function fetchBun(target: BunTarget, options: FetchBunOptions): Pro
     throw new Error(reason, { cause });
   } finally {
     await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** As the registry writes it. */
+export function hashOf(archive: Uint8Array): string {
+  return `sha512-${createHash("sha512").update(archive).digest("base64")}`;
+}
+
+async function readKept(file: string): Promise<Uint8Array | null> {
+  try {
+    const { size } = await stat(file);
+    return size > maxArchiveBytes ? null : await readFile(file);
+  } catch {
+    return null;
   }
 }

@@ -1,13 +1,21 @@
 import { type Command, Option } from "commander";
 import { embeddedEngine } from "../../config/engine-words.ts";
-import { GloveboxError } from "../../errors/glovebox-error.ts";
+import { GloveboxError, invalidField } from "../../errors/glovebox-error.ts";
 import { executeCodeContract } from "../../operations/execute/execute-contract.ts";
+import {
+  exportPreparedContract,
+  importPreparedContract,
+  type PreparedResponse,
+} from "../../operations/prepared/prepared-contract.ts";
 import { pullImagesContract } from "../../operations/images/images-contract.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
 import { openCalls, type CommandCalls } from "../open-calls.ts";
+import { escapeLine } from "../output/terminal-escape.ts";
 import { ProgressLine } from "../output/progress-line.ts";
 
 interface PrepareOptions {
+  readonly export?: string;
+  readonly import?: string;
   readonly engine?: string;
   readonly json?: boolean;
 }
@@ -16,6 +24,8 @@ interface PrepareOptions {
 interface Prepared {
   readonly ready: readonly string[];
   readonly left_out: readonly string[];
+  /** What was written to a folder, or taken over from one. */
+  readonly files?: PreparedResponse["files"];
 }
 
 type Prepare = (calls: CommandCalls, call: Parameters<CommandCalls["send"]>[2]) => Promise<readonly string[]>;
@@ -25,22 +35,30 @@ export function addPrepareCommand(program: Command, io: CommandIo, setExitCode: 
   program
     .command("prepare")
     .addOption(new Option("--engine <engine>", "prepare this engine alone (default: every engine that is used here)"))
+    .option("--export <folder>", "also write it all into this new folder, for a machine without a network")
+    .option("--import <folder>", "take it from such a folder, checked by its digests, instead of fetching it")
     .option("--json", "print one JSON object")
-    .action(async ({ engine, json }: PrepareOptions) => {
+    .action(async ({ engine, json, ...folders }: PrepareOptions) => {
+      if (folders.export !== undefined && folders.import !== undefined) {
+        throw invalidField("--import", "to be left out beside --export", folders.import);
+      }
       const progress = new ProgressLine(io.stderr);
       await using calls = await openCalls();
       if (calls.isRemote) throw onThisMachine();
       try {
-        const { ready, left_out } = await prepare(stepsFor(engine), calls, {
+        const prepared = await prepareWith(folders, engine, calls, {
           signal: io.signal,
           onEvent: (event) => {
             if (event.type === "progress") progress.show(event.message, event.fraction);
           },
         });
+        const { ready, left_out, files = [] } = prepared;
         progress.clear();
-        if (json === true) io.stdout.write(`${JSON.stringify({ ready, left_out })}\n`);
+        if (json === true) io.stdout.write(`${JSON.stringify(prepared)}\n`);
         else {
-          io.stdout.write(ready.map((each) => `ready: ${each}\n`).join(""));
+          const verb = folders.export === undefined ? "imported" : "exported";
+          const rows = files.map(({ what, sha256 }) => `${escapeLine(`${verb}: ${what}, sha256 ${sha256}`)}\n`);
+          io.stdout.write([...ready.map((each) => `ready: ${each}\n`), ...rows].join(""));
           io.stderr.write(left_out.map((each) => `glovebox: left out: ${each}\n`).join(""));
         }
         setExitCode(0);
@@ -48,6 +66,26 @@ export function addPrepareCommand(program: Command, io: CommandIo, setExitCode: 
         progress.clear();
       }
     });
+}
+
+/** Fetches, and writes what it has fetched to a folder; or takes it from one, and then fetches nothing but what is missing. */
+async function prepareWith(
+  folders: Pick<PrepareOptions, "export" | "import">,
+  engine: string | undefined,
+  calls: CommandCalls,
+  call: Parameters<Prepare>[1],
+): Promise<Prepared> {
+  const named = engine === undefined || engine === "auto" ? {} : { engine };
+  if (folders.import !== undefined) {
+    const { files } = await calls.send(importPreparedContract, { folder: folders.import, ...named }, call);
+    const steps = files.some(({ file }) => file.endsWith(".tgz")) ? [bun] : [];
+    // What is taken over is there, whether this machine can run Bun now or not.
+    return { ...(await prepare(steps, calls, call, true)), files };
+  }
+  const prepared = await prepare(stepsFor(engine), calls, call);
+  if (folders.export === undefined) return prepared;
+  const { files } = await calls.send(exportPreparedContract, { folder: folders.export, ...named }, call);
+  return { ...prepared, files };
 }
 
 /** Bun comes with the first program that runs under it, which also shows that it does. */
@@ -79,6 +117,7 @@ async function prepare(
   steps: readonly Prepare[],
   calls: CommandCalls,
   call: Parameters<Prepare>[1],
+  mayLackAll = false,
 ): Promise<Prepared> {
   const missing: GloveboxError[] = [];
   const attempt = async (step: Prepare): Promise<readonly string[]> => {
@@ -91,7 +130,7 @@ async function prepare(
     }
   };
   const ready = (await Promise.all(steps.map(attempt))).flat();
-  if (ready.length === 0 && missing[0] !== undefined) throw missing[0];
+  if (!mayLackAll && ready.length === 0 && missing[0] !== undefined) throw missing[0];
   return { ready, left_out: missing.map(({ message }) => message) };
 }
 

@@ -1,14 +1,14 @@
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Engine } from "../../engines/engine.ts";
-import type { Config } from "../../config/config.ts";
 import type { PlatformParts } from "../handling/platform-parts.ts";
 import { checkImageReference } from "../../policy/image-reference.ts";
 import { defaultSessionImage } from "../../policy/session-profile.ts";
-import { agentImageFor, agentOfImage, imageOfAgent } from "../../workloads/agent/image/agent-image.ts";
+import { agentOfImage, imageOfAgent } from "../../workloads/agent/image/agent-image.ts";
 import { agentNames } from "../../workloads/agent/commands/agent-program.ts";
 import type { OperationCall } from "../contract/operation-call.ts";
 import { handle } from "../handling/handler.ts";
 import { callListener, imageProvider } from "../handling/call-events.ts";
+import { defaultImages, imageEngine, usesOfImages } from "./image-engine.ts";
 import { listImagesContract, pullImagesContract, buildImagesContract, type ImageRow } from "./images-contract.ts";
 
 /** The default images of the deployment, and whether the engine has them. */
@@ -25,7 +25,7 @@ export const pullImagesHandler = handle(pullImagesContract, async (platform, req
   const engine = await imageEngine(platform, request.engine, call);
   const listener = callListener(call);
   const named = request.images?.map((image, index) => checkImageReference(image, `images[${index}]`));
-  const missing = [...usesOfImages(platform.config)].filter(([, uses]) => !isAgents(uses)).map(([image]) => image);
+  const missing = defaultImages(platform.config);
   for (const image of named ?? missing) {
     if (named === undefined && image === defaultSessionImage) {
       await imageProvider(platform, engine, call)(image, false);
@@ -64,19 +64,6 @@ function checkOwnImage(image: string, index: number): void {
   });
 }
 
-async function imageEngine(platform: PlatformParts, name: string | undefined, call: OperationCall): Promise<Engine> {
-  const { engine } = await platform.chooseEngine(name, { containers: true, signal: call.signal });
-  if ((await engine.capabilities(call)).images) return engine;
-  throw new GloveboxError(
-    "UNSUPPORTED",
-    `Engine ${engine.name} has no images: programs run on the host's own system.`,
-    {
-      suggestion: "Nothing needs to be pulled for it. Start a container engine to use images.",
-      context: { engine: engine.name },
-    },
-  );
-}
-
 async function rows(
   images: readonly string[],
   {
@@ -94,25 +81,4 @@ async function rows(
       present: await engine.images.has(image, call),
     })),
   );
-}
-
-/** Which kinds of work each default image serves. */
-function usesOfImages({ images, agents }: Config): Map<string, string[]> {
-  const uses = new Map<string, string[]>();
-  for (const [kind, image] of Object.entries(images)) uses.set(image, [...(uses.get(image) ?? []), kind]);
-  for (const image of imagesOfAgents(agents)) uses.set(image, [...(uses.get(image) ?? []), agentUse]);
-  return uses;
-}
-
-const agentUse = "agent";
-
-/** Nothing else: built by their first run, as not every deployment has agents. */
-function isAgents(uses: readonly string[]): boolean {
-  return uses.every((use) => use === agentUse);
-}
-
-/** Of the deployment, and of groups that have one of their own. */
-function imagesOfAgents({ agent, image, groups }: Config["agents"]): ReadonlySet<string> {
-  const own = Object.values(groups).map((group) => group.image ?? agentImageFor(group.agent?.name ?? agent, image));
-  return new Set([agentImageFor(agent, image), ...own]);
 }

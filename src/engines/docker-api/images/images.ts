@@ -111,6 +111,36 @@ export class DockerApiImages implements ImageStore {
     if (!(await this.has(reference, { signal }))) throw imageUnavailable(reference, "the build gave no image");
   }
 
+  async *save(reference: string, { signal }: CallOptions = {}): AsyncGenerator<Uint8Array, void, undefined> {
+    const request = { method: "GET", path: imagePath(reference, "get"), signal } as const;
+    const answer = await this.#api.stream("export the image", request, "any");
+    if (!("chunks" in answer)) throw imageUnavailable(reference, refusalReason(answer));
+    yield* answer.chunks;
+  }
+
+  async load(reference: string, archive: AsyncIterable<Uint8Array>, { signal }: CallOptions = {}): Promise<void> {
+    const request = { method: "POST", path: "/images/load", query: { quiet: "1" }, archive, signal } as const;
+    const answer = await this.#api.stream("import the image", request, "any");
+    if (!("chunks" in answer)) throw imageUnavailable(reference, refusalReason(answer));
+    let failure: string | null = null;
+    for await (const line of jsonLines(answer.chunks)) failure ??= pullFailure(line as PullLine);
+    if (failure !== null) throw imageUnavailable(reference, failure);
+    if (!(await this.has(reference, { signal }))) await this.#nameAs(reference, signal);
+  }
+
+  /** Another engine may have written the name with a registry that means this machine, or the default one. */
+  async #nameAs(reference: string, signal: AbortSignal | undefined): Promise<void> {
+    const { name, tag } = parseImageReference(reference);
+    for (const registry of ["localhost", "docker.io/library", "docker.io"]) {
+      const other = `${registry}/${name}:${tag}`;
+      if (!(await this.has(other, { signal }))) continue;
+      const query = { repo: name, tag };
+      await this.#api.call("name the image", { method: "POST", path: imagePath(other, "tag"), query, signal });
+      return;
+    }
+    throw imageUnavailable(reference, "the archive gave no image of that name");
+  }
+
   async labels(reference: string, options?: CallOptions): Promise<Readonly<Record<string, string>>> {
     return (await this.facts(reference, options)).labels;
   }

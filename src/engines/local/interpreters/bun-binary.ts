@@ -1,3 +1,4 @@
+import { usesMusl } from "../../../base/bun/bun-here.ts";
 import { closeSync, existsSync, openSync, readSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
@@ -35,12 +36,6 @@ export function bunPlatformPackages(
   const name = `@oven/bun-${system}-${architecture === "arm64" ? "aarch64" : architecture}`;
   if (platform !== "linux") return [name];
   return musl ? [`${name}-musl`, name] : [name, `${name}-musl`];
-}
-
-/** Whether programs of this machine are made for musl. */
-export function usesMusl(architecture: string): boolean {
-  const cpu = architecture === "arm64" ? "aarch64" : "x86_64";
-  return existsSync(`/lib/ld-musl-${cpu}.so.1`) && !existsSync("/lib64/ld-linux-x86-64.so.2");
 }
 
 function resolved(resolver: NodeJS.Require, specifier: string): string | null {

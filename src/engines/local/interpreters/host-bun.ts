@@ -5,10 +5,11 @@ import path from "node:path";
 import { promisify } from "node:util";
 import { gunzipSync } from "node:zlib";
 import { untilCancelled } from "../../../base/abort.ts";
-import { bunTarget, bunVersion, type BunTarget } from "../../../base/bun/bun-packages.ts";
+import { bunTargetHere } from "../../../base/bun/bun-here.ts";
+import { bunVersion, type BunTarget } from "../../../base/bun/bun-packages.ts";
 import { openOwnFolder } from "../../../base/own-folder/own-folder.ts";
 import { GloveboxError } from "../../../errors/glovebox-error.ts";
-import { findBunBinary, isExecutable, usesMusl, type BunPlatform } from "./bun-binary.ts";
+import { findBunBinary, isExecutable, type BunPlatform } from "./bun-binary.ts";
 
 /** What decides which Bun the embedded engine uses. */
 export interface HostBunOptions {
@@ -74,7 +75,7 @@ export class HostBun {
   async #fetch(folder: string): Promise<void> {
     const { platform, architecture, fetchBun } = this.#options;
     try {
-      const target = bunTarget(platform, architecture, usesMusl(architecture) ? "musl" : "glibc");
+      const target = bunTargetHere({ platform, architecture });
       if (target === null) throw new Error(`there is no Bun for ${platform} on ${architecture}`);
       const name = fileName(platform);
       const program = fileOf(gunzipSync(await fetchBun(target)), `package/bin/${name}`);
