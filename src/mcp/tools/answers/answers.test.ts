@@ -41,6 +41,14 @@ describe("an answer", () => {
     expect(withoutPadding({ ...said, ...padding, outcome: "failed" })).toHaveProperty("warnings");
   });
 
+  it("says once whose entries they are, and of which sandbox another one is", () => {
+    const entry = (id: string) => ({ container_id: id, offset: 0, message: "m" });
+    expect(withoutPadding({ container_id: "sbx-1", entries: [entry("sbx-1"), entry("sbx-2")] })).toEqual({
+      container_id: "sbx-1",
+      entries: [{ offset: 0, message: "m" }, entry("sbx-2")],
+    });
+  });
+
   it("keeps what means something when it is empty, false or nothing", () => {
     const process = { process_id: "p", is_over: false, counted: false, written_bytes: 0, content: "", files: [] };
     expect(withoutPadding(process)).toEqual(process);

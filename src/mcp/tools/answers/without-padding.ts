@@ -22,12 +22,22 @@ const scratchNote = /^scratch: (memory-backed|on disk, )/;
 /** An answer without what is false, empty or said elsewhere; the only field of an answer always stays. */
 export function withoutPadding(answer: object): object {
   const isWell = (answer as { readonly outcome?: unknown }).outcome === "completed";
-  const entries = Object.entries(answer).map(([field, value]): [string, unknown] => [
-    field,
-    field === "warnings" && isWell && Array.isArray(value) ? value.filter(isNoScratchNote) : value,
-  ]);
+  const { container_id: id } = answer as { readonly container_id?: unknown };
+  const entries = Object.entries(answer).map(([field, value]): [string, unknown] => {
+    if (!Array.isArray(value)) return [field, value];
+    if (field === "warnings" && isWell) return [field, value.filter(isNoScratchNote)];
+    return [field, id === undefined ? value : value.map((row: unknown) => withoutId(row, id))];
+  });
   if (entries.length < 2) return answer;
   return Object.fromEntries(entries.filter(([field, value]) => isForAgents(field, answer) && !isPadding(field, value)));
+}
+
+/** A row of an answer that says whose sandbox it is of, for them all. */
+function withoutId(row: unknown, id: unknown): unknown {
+  if (typeof row !== "object" || row === null || (row as { readonly container_id?: unknown }).container_id !== id) {
+    return row;
+  }
+  return Object.fromEntries(Object.entries(row).filter(([field]) => field !== "container_id"));
 }
 
 function isNoScratchNote(warning: unknown): boolean {
