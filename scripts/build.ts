@@ -15,6 +15,7 @@ const entries: readonly string[] = [
   "cli/main.ts",
   "egress/proxy/proxy-main.ts",
   "packages/imports/scan-main.ts",
+  "workloads/session/variables/notebook/notebook-main.ts",
   "sandbox/growth/walk-main.ts",
   "workloads/agent/memory/search-main.ts",
   "store/sqlite/sqlite-main.ts",

@@ -11,6 +11,7 @@ import { handlers } from "../operations/handlers.ts";
 import { operationCaller } from "../operations/handling/handler.ts";
 import { observedCaller } from "../operations/handling/observed-caller.ts";
 import type { PlatformParts } from "../operations/handling/platform-parts.ts";
+import { createNotebookCode } from "../workloads/session/variables/notebook/make-notebook-code.ts";
 import { findImports } from "../packages/imports/find-imports.ts";
 import { assertNetworkAllowed } from "../policy/network/network.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
@@ -133,6 +134,7 @@ function openParts(options: PlatformOptions): OpenedParts {
   const { packages, hostInstaller } = openPackages({ config, host, identity, installers, network, logger, now });
   const open = { sessions, environments, previews };
   const kept = { ...telemetry, ...open, engines, sandboxes, diskScratch, reaper, leases, logger, monotonicMs };
+  const compileTypeScript = createTypeScriptCompiler(host);
   const parts: PlatformParts = {
     ...kept,
     previewGateway,
@@ -147,7 +149,8 @@ function openParts(options: PlatformOptions): OpenedParts {
     testReports: new TestReports(store, now),
     findMemory: openMemory({ ...host, folder: path.join(host.stateDirectory, "agents", "memory") }),
     agentDirectory: door === "server" ? null : host.workingDirectory,
-    compileTypeScript: createTypeScriptCompiler(host),
+    compileTypeScript,
+    makeNotebookCode: createNotebookCode({ ...host, compile: compileTypeScript }),
     assertNetworkAllowed: (policy, field) => assertNetworkAllowed(policy, config.network, field),
     findImports: (input, { signal }) =>
       findImports(input, { signal, executable: host.executable, platform: host.platform }),

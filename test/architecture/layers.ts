@@ -175,6 +175,7 @@ export const environmentReaders: readonly string[] = [
   ...[
     "src/egress/proxy/proxy-main.ts",
     "src/packages/imports/scan-main.ts",
+    "src/workloads/session/variables/notebook/notebook-main.ts",
     "src/sandbox/growth/walk-main.ts",
     "src/workloads/agent/memory/search-main.ts",
     "src/workloads/tests/report/read-main.ts",

@@ -120,6 +120,16 @@ describe.each(engines)('packages: "auto" on %s', (engine) => {
       .toMatchObject([{ state: "exited", exit_code: 0, stdout: { text: "part\ntiny kept\n" } }]);
   });
 
+  it("join a live interpreter that keeps variables, in the sandbox that it has", async () => {
+    await glovebox().endSession({});
+    const keep = { language: "javascript", keep_variables: true } as const;
+    const first = await glovebox().runCode({ ...keep, code: "import tiny from 'gb-tiny'; tiny" });
+    expect(first).toMatchObject({ displays: [{ content: "'tiny'" }] });
+    const second = await glovebox().runCode({ ...keep, code: "import part from '@gb/scoped/part.js'; tiny + part" });
+    expect(second).toMatchObject({ displays: [{ content: "'tinypart'" }], container_id: first.container_id });
+    await glovebox().endSession({});
+  });
+
   it("give a session another sandbox where a version takes the place of another one", async () => {
     const older = { language: "javascript", code: 'console.log(require("gb-two"))' } as const;
     const first = await glovebox().runCode({ ...older, packages: ["gb-two@1.0.0"] });

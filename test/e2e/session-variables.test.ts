@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { engines, useGlovebox } from "../helpers/open-glovebox.ts";
 import { sleepersFor, uniqueSeconds } from "../helpers/processes.ts";
-import { sessionImages } from "../helpers/test-images.ts";
+import { sessionImages, testImages } from "../helpers/test-images.ts";
 import type { RunCodeRequest, RunCodeResponse } from "../helpers/wire-glovebox.ts";
 
 /** One red pixel. */
@@ -79,8 +79,8 @@ describe.each(engines)("a session on %s that keeps variables", (engine) => {
     const seconds = uniqueSeconds();
     const sleeper = `import subprocess; subprocess.Popen(['sleep', '${seconds}'], start_new_session=True)`;
     await run(sleeper);
-    const javascript = await run("console.log(1)", { language: "javascript" });
-    expect(javascript.warnings.join()).toContain("Python alone");
+    const javascript = await run("var other = 1; other + 1", { language: "javascript" });
+    expect(javascript).toMatchObject({ displays: [{ content: "2" }], variables_lost: false });
     expect(await run("y")).toMatchObject({ displays: [{ content: "1" }] });
     expect(sleepersFor(seconds).length).toBeGreaterThan(0);
 
@@ -88,6 +88,7 @@ describe.each(engines)("a session on %s that keeps variables", (engine) => {
     expect(late).toMatchObject({ outcome: "timed_out", variables_lost: true });
     expect(late.warnings.join()).toContain("all variables are gone");
     expect(sleepersFor(seconds)).toEqual([]);
+    expect(await run("other", { language: "javascript" })).toMatchObject({ displays: [{ content: "1" }] });
     const next = await run("print('y' in globals()); z = 1");
     expect(next).toMatchObject({ stdout: "False\n", variables_lost: false, sandbox_id: first.sandbox_id });
 
@@ -130,5 +131,129 @@ os.write(1, mark + b'99999999999999\\n')
 import time; time.sleep(60)`;
     expect(await run(forging, { timeout_seconds: 30 })).toMatchObject({ outcome: "failed", variables_lost: true });
     expect(await run("print(1)")).toMatchObject({ stdout: "1\n", outcome: "completed" });
+  });
+});
+
+/** Each with the runtime of its images, where there is one for it. */
+const runtimes = engines.flatMap((engine) =>
+  (["bun", "node"] as const)
+    .filter((runtime) => runtime === "bun" || engine !== "local")
+    .map((runtime) => ({ name: `${runtime} on ${engine}`, engine, asked: { runtime } })),
+);
+
+describe.each(runtimes)("a session that keeps variables of $name", ({ engine, asked }) => {
+  const images = {
+    ...sessionImages,
+    session: asked.runtime === "node" ? testImages.javascript : sessionImages.session,
+  };
+  const glovebox = useGlovebox(engine, { settings: { images } });
+
+  async function open(
+    language: "javascript" | "typescript",
+  ): Promise<(code: string, more?: Partial<RunCodeRequest>) => Promise<RunCodeResponse>> {
+    const usual = { ...asked, language, packages: [] };
+    const { session_id: id } = await glovebox().runCode({ ...usual, code: "0", keep_variables: true });
+    return (code, more = {}) => glovebox().runCode({ ...usual, code, session_id: id, ...more });
+  }
+
+  it("has what earlier calls declared and imported, may declare it again, and shows the last value", async () => {
+    const run = await open("typescript");
+    const first = await run(
+      "import { sep } from 'node:path';\nimport type { Stats } from 'node:fs';\nconst x: number = await Promise.resolve(6);\nlet { a, b: [c] } = { a: 1, b: [2] };\nclass Point { constructor(readonly y = 3) {} }\nenum Kind { One = 1 }\nfunction helper(): number { return 1 }\nconst outer = () => helper() + x;\nfor (var i = 0; i < 3; i++);\nconsole.log('made')",
+    );
+    expect(first, first.stderr).toMatchObject({
+      outcome: "completed",
+      stdout: "made\n",
+      displays: [],
+      variables_lost: false,
+    });
+    const values = "[x * 7, sep, a, c, new Point().y, Kind.One, i, outer(), helper.name].join(' ')";
+    const second = await run(`process.stderr.write('err'); ${values}`);
+    expect(second).toMatchObject({ stderr: "err", stdout: "", exit_code: 0, restarted: false });
+    expect(second.displays).toEqual([
+      { media_type: "text/plain", encoding: "utf8", content: "'42 / 1 2 3 1 3 7 helper'" },
+    ]);
+    await run("const x = 1; function helper() { return 2 }; let a; class Point { y = 'new' }");
+    expect((await run("[x, outer(), String(a), new Point().y].join(' ')")).displays?.[0]?.content).toBe(
+      "'1 3 undefined new'",
+    );
+    expect((await run("const crypto = 5, fetch = 6; crypto + fetch")).displays?.[0]?.content).toBe("11");
+    expect((await run("(async () => 'awaited')()")).displays?.[0]?.content).toBe("'awaited'");
+    expect(
+      (await run("const f = await import('node:fs'); typeof f.readFileSync + typeof require('os').cpus")).displays?.[0]
+        ?.content,
+    ).toBe("'functionfunction'");
+  });
+
+  it("tells the errors of each call in its own words, and goes on", async () => {
+    const run = await open("javascript");
+    await run("const kept = 1;\nfunction fails() {\n  throw new RangeError('no')\n}");
+    const failed = await run("\nfails()");
+    expect(failed).toMatchObject({ outcome: "failed", exit_code: 1, variables_lost: false });
+    expect(failed.stderr).toMatch(/^[^]*RangeError: no\n[^]*<call \d+>:3[^]*<call \d+>:2[^]*$/);
+    const mistaken = await run("let fine = 1;\nlet x = ;");
+    expect(mistaken).toMatchObject({
+      outcome: "failed",
+      error: { error_type: "SYNTAX_ERROR", context: { line: 2, column: 9 } },
+    });
+    expect(await run("process.exit(3)")).toMatchObject({ outcome: "failed", exit_code: 3, variables_lost: false });
+    expect(await run("Promise.reject(new Error('loose')); await new Promise(() => {})")).toMatchObject({
+      exit_code: 1,
+    });
+    const missing = await run("import gone from 'gb-gone'");
+    expect(missing).toMatchObject({ outcome: "failed", error: { error_type: "NOT_FOUND" }, variables_lost: false });
+    const args = { args: ["one"] };
+    expect(await run("console.log(process.argv.slice(2), kept, process.cwd())", args)).toMatchObject({
+      stdout: "[ 'one' ] 1 /work\n".replaceAll("'", asked.runtime === "node" ? "'" : '"'),
+    });
+  });
+
+  it("shows tables, pictures and what a value says of itself", async () => {
+    const run = await open("javascript");
+    expect((await run("[{ a: 1, b: '<i>' }]")).displays).toMatchObject([
+      { media_type: "text/plain" },
+      {
+        media_type: "text/html",
+        content: "<table><tr><th>a</th><th>b</th></tr><tr><td>1</td><td>&lt;i&gt;</td></tr></table>",
+      },
+    ]);
+    const rich = await run(
+      `display('first'); ({ [Symbol.for('Jupyter.display')]: () => ({ 'text/plain': 'p', 'image/png': '${picture}', 'x/y': 'no' }) })`,
+    );
+    expect(rich.displays).toEqual([
+      { media_type: "text/plain", encoding: "utf8", content: "'first'" },
+      { media_type: "text/plain", encoding: "utf8", content: "p" },
+      { media_type: "image/png", encoding: "base64", content: picture },
+    ]);
+    expect((await run(`Buffer.from('${picture}', 'base64')`)).displays).toMatchObject([{ media_type: "image/png" }]);
+    const long = "({ [Symbol.for('Jupyter.display')]: () => ({ 'text/html': 'x'.repeat(20_000_000) }) })";
+    expect((await run(long)).displays?.[1]?.content).toMatch(/left out: too long/);
+  });
+
+  it("loses them with its interpreter alone, and says so", async () => {
+    const run = await open("javascript");
+    const first = await run("var y = 1");
+    const late = await run("for (;;);", { timeout_seconds: 1 });
+    expect(late).toMatchObject({ outcome: "timed_out", variables_lost: true });
+    const next = await run("console.log(typeof y); var z = 1");
+    expect(next).toMatchObject({ stdout: "undefined\n", variables_lost: false, sandbox_id: first.sandbox_id });
+    const crash = "process.kill(process.pid, 'SIGKILL'); await new Promise(() => {})";
+    expect(await run(crash)).toMatchObject({ variables_lost: true });
+    const after = await run("console.log(typeof z)");
+    expect(after).toMatchObject({ stdout: "undefined\n", variables_lost: false, sandbox_id: first.sandbox_id });
+  });
+
+  it("is not harmed by a program that falsifies its own end", async () => {
+    const run = await open("javascript");
+    const forging = `const fs = require("node:fs");
+const real = fs.writeSync;
+fs.writeSync = (descriptor, bytes) => {
+  const mark = Buffer.from(bytes).subarray(0, bytes.indexOf(0x1e, 1) + 1);
+  real(2, mark);
+  real(1, Buffer.concat([mark, Buffer.from("99999999999999\\n")]));
+  for (;;);
+};`;
+    expect(await run(forging, { timeout_seconds: 30 })).toMatchObject({ outcome: "failed", variables_lost: true });
+    expect(await run("console.log(1)")).toMatchObject({ stdout: "1\n", outcome: "completed" });
   });
 });

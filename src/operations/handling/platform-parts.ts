@@ -1,4 +1,5 @@
 import type { Logger } from "../../base/logger.ts";
+import type { MakeNotebookCode } from "../../workloads/session/variables/notebook/make-notebook-code.ts";
 import type { Config, LoadedConfig } from "../../config/config.ts";
 import type { Host } from "../../config/host/host.ts";
 import type { LoadedMountPolicy } from "../../config/mounts/load-mount-policy.ts";
@@ -78,6 +79,7 @@ export interface PlatformParts extends EngineChooser {
   readonly agentImages: AgentImages;
   readonly provideImage: ProvideImage;
   readonly findImports: FindImports;
+  readonly makeNotebookCode: MakeNotebookCode;
   readonly packages: Packages;
   readonly environments: Environments;
   /** Runs of agents, group by group. */

@@ -28,7 +28,7 @@ export const runCodeHandler = handle(runCodeContract, run);
 async function run(platform: PlatformParts, request: Request, call: OperationCall): Promise<RunCodeResponse> {
   const checked = await callOf(platform, request, call);
   const { session, notes } = await sessionOf(platform, request, call);
-  if (session.settings.keepsVariables && checked.language === "python") assertKeepable(request, call, checked);
+  if (session.settings.keepsVariables) assertKeepable(request, call, checked);
   for (const note of notes) await call.onEvent?.({ type: "warning", message: note });
   const { mark } = platform.alertBook;
   const result = await runInSession(
@@ -61,7 +61,7 @@ function assertKeepable({ stdin = "", secrets = [] }: Request, call: OperationCa
     network.kind !== "none" ? ["network"] : [],
   ].flat();
   if (asked.length === 0) return;
-  throw new GloveboxError("UNSUPPORTED", `${asked.join(", ")}: Python of a session with keep_variables has none.`, {
+  throw new GloveboxError("UNSUPPORTED", `${asked.join(", ")}: programs of a session with keep_variables have none.`, {
     suggestion: "Leave it out, write a file instead of input, or use another session or execute_code for this call.",
     context: { field: asked[0] },
   });

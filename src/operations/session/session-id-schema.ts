@@ -11,5 +11,5 @@ export const keepVariables: z.ZodOptional<z.ZodBoolean> = z
   .boolean()
   .optional()
   .describe(
-    "Of a new session: one Python interpreter lives with it, so that variables last from call to call, and the last expression's value, tables and plots come back in displays. Its Python has no stdin, secrets or network. Default false.",
+    "Of a new session: an interpreter of each language lives with it, so that variables last from call to call, and the last expression's value, tables and plots come back in displays. Its programs have no stdin, secrets or network. Default false.",
   );

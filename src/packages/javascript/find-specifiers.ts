@@ -1,5 +1,5 @@
-import { parseSync, type Comment } from "oxc-parser";
 import { dialectsOf } from "./dialects.ts";
+import { parseJavaScript, type ParsedJavaScript } from "./parse-javascript.ts";
 import { RequireCalls } from "./require-calls.ts";
 import { isNode, literalText, nodesIn, type SyntaxNode } from "./syntax-node.ts";
 import { walkScopes } from "./walk-scopes.ts";
@@ -31,17 +31,11 @@ export function findSpecifiers(path: string, source: string): ReadonlyMap<string
   return found;
 }
 
-interface Parsed {
-  readonly program: SyntaxNode;
-  readonly comments: readonly Comment[];
-}
-
 /** Read in the first dialect that fits, or else in the last. */
-function parse(path: string, source: string): Parsed {
-  let parsed: Parsed | null = null;
+function parse(path: string, source: string): Pick<ParsedJavaScript, "program" | "comments"> {
+  let parsed: ParsedJavaScript | null = null;
   for (const dialect of dialectsOf(path)) {
-    const result = parseSync("file", source, { lang: dialect, sourceType: "unambiguous", preserveParens: false });
-    parsed = { program: result.program as unknown as SyntaxNode, comments: result.comments };
+    parsed = parseJavaScript(source, dialect, "unambiguous");
     // A mistake that the parser could not get over leaves nothing.
     if (nodesIn(parsed.program["body"]).length > 0) break;
   }

@@ -63,7 +63,7 @@ export async function runCall(live: SessionSandbox, run: RunCall): Promise<CallR
   const mainFile = checkMainFile(undefined, call.language);
   const kind = { toolchain, mainFile };
   let isClean = true;
-  const interpreter = run.keepsVariables ? await startInterpreter(live, run.environment, { signal }) : null;
+  const interpreter = run.keepsVariables ? await startInterpreter(live, toolchain, run.environment, { signal }) : null;
   // With secrets nothing may run before the code; with a network its variables are others.
   const isPlain = interpreter === null && call.secrets.length === 0 && grant === null;
   const isAsBefore = await live.runner.settle(isPlain ? { kind, environment: run.environment } : null, { signal });

@@ -3,7 +3,10 @@ import type { Logger } from "../../base/logger.ts";
 import type { Denial } from "../../policy/network/denial.ts";
 import { checkMainFile } from "../../policy/request/main-file.ts";
 import type { Caller, Sandboxes } from "../../sandbox/sandboxes.ts";
-import { compileFiles } from "../program/compile/compile-files.ts";
+import { compileFiles, type CompiledFiles } from "../program/compile/compile-files.ts";
+import type { Toolchain } from "../program/languages.ts";
+import { interpreterMain, interpreterOf } from "./variables/start-interpreter.ts";
+import type { MakeNotebookCode } from "./variables/notebook/make-notebook-code.ts";
 import { loggingFailure, type RunIds } from "../run/log-ending.ts";
 import type { GrantNetwork } from "../run/start-program.ts";
 import { syntaxFailure } from "../program/syntax/syntax-failure.ts";
@@ -32,6 +35,7 @@ export interface SessionDependencies {
   /** Cap of each output stream in bytes (SPEC OU3). */
   readonly maxOutputBytes: number;
   readonly compileTypeScript: CompileTypeScript;
+  readonly makeNotebookCode: MakeNotebookCode;
   readonly network: GrantNetwork;
   readonly openLargeScratch: OpenLargeScratch;
   /** Milliseconds of a clock that never goes back. */
@@ -76,11 +80,8 @@ async function runAs(
   const { engine, ociRuntime } = session.settings;
   const { capabilities, warnings } = await checkEngine(session.settings, call, caller);
   const toolchain = chooseToolchain({ ...call, usual: "bun" }, capabilities, engine.name);
-  const compiled = await compileFiles(
-    [{ path: checkMainFile(undefined, call.language), content: Buffer.from(call.code) }],
-    toolchain,
-    { compile: dependencies.compileTypeScript, signal: caller.signal },
-  );
+  const { keepsVariables } = session.settings;
+  const compiled = await preparedCode(call, toolchain, keepsVariables, dependencies, caller);
   const facts = {
     sessionId: session.id,
     engine: engine.name,
@@ -103,8 +104,7 @@ async function runAs(
     const record = (ids.record = live.sandbox.beginRun({ ...ids, ...call }));
     listener.onSandbox(live.id);
     session.secrets.add(call.secrets);
-    const keepsVariables = session.settings.keepsVariables && call.language === "python";
-    const hadLost = keepsVariables && session.hasVariables && live.interpreter?.isOver !== false;
+    const hadLost = keepsVariables && session.hasVariables.has(toolchain) && !live.keepsVariablesOf(toolchain);
     const result = await runCall(live, {
       ...dependencies,
       keepsVariables,
@@ -120,17 +120,18 @@ async function runAs(
       before,
       signal,
     });
-    const endsNow = keepsVariables && live.interpreter?.isOver !== false;
-    if (keepsVariables) session.hasVariables = !endsNow;
-    if (!keepsVariables || endsNow)
+    const endsNow = keepsVariables && !live.keepsVariablesOf(toolchain);
+    session.hasVariables.delete(toolchain);
+    if (keepsVariables && !endsNow) session.hasVariables.add(toolchain);
+    if (endsNow) live.runner.prepare({ toolchain, mainFile: interpreterMain[interpreterOf(toolchain)] });
+    else if (!keepsVariables)
       prepareNext(live, {
         call,
         toolchain,
         outcome: result.outcome,
         hasProcesses: session.processes.running.length > 0,
       });
-    const isFresh = session.settings.keepsVariables && !keepsVariables;
-    const variables = [hadLost ? goneBefore : [], endsNow ? goneNow : [], isFresh ? freshProgram : []].flat();
+    const variables = [hadLost ? goneBefore : [], endsNow ? goneNow : []].flat();
     const notes = [
       needs.notes,
       live.packages.warnings,
@@ -151,6 +152,19 @@ async function runAs(
   });
 }
 
+/** The call's code as its interpreter takes it: one that keeps variables, or a fresh one. */
+async function preparedCode(
+  { language, code }: SessionCall,
+  toolchain: Toolchain,
+  keepsVariables: boolean,
+  { makeNotebookCode, compileTypeScript: compile }: SessionDependencies,
+  { signal }: Caller,
+): Promise<CompiledFiles> {
+  const path = checkMainFile(undefined, language);
+  if (keepsVariables && language !== "python") return makeNotebookCode({ path, language, code }, { signal });
+  return compileFiles([{ path, content: Buffer.from(code) }], toolchain, { compile, signal });
+}
+
 /** Uses the session, without packages that cannot be installed and that the program may do without. */
 async function useWith<T>(
   session: Session,
@@ -168,6 +182,5 @@ async function useWith<T>(
 
 const goneBefore =
   "The variables of earlier calls are gone: their interpreter had ended. This call has begun without them, in a new one.";
-const freshProgram = "Variables last in Python alone: this program was a fresh one.";
 const goneNow =
   "The interpreter has ended with this call, and all variables are gone: the next call begins without any.";

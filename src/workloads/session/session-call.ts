@@ -38,7 +38,7 @@ export interface SessionSettings {
   /** Whether the size of its scratch was asked for by name. */
   readonly isDiskNamed: boolean;
   readonly minIsolation: Isolation;
-  /** Whether one interpreter of Python lives with it, so that variables last from call to call (SPEC SE6). */
+  /** Whether an interpreter of each language lives with it, so that variables last from call to call (SPEC SE6). */
   readonly keepsVariables: boolean;
   /** What its caller has marked it with. */
   readonly labels: Readonly<Record<string, string>>;

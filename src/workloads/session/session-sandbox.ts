@@ -9,6 +9,7 @@ import { SharedNetwork } from "../../sandbox/network/shared-network.ts";
 import type { WatchedScratch } from "../run/disk/watched-scratch.ts";
 import type { ImportedModule } from "../program/ahead/imported-modules.ts";
 import { WaitingRunner } from "../program/waiting-runner.ts";
+import type { Toolchain } from "../program/languages.ts";
 import type { KeptInterpreter } from "./variables/kept-interpreter.ts";
 import type { SandboxPackages } from "./packages/sandbox-packages.ts";
 
@@ -31,8 +32,8 @@ export class SessionSandbox {
   readonly #scratch: WatchedScratch | null;
   readonly sharedNetwork: SharedNetwork = new SharedNetwork();
   readonly runner: WaitingRunner;
-  /** The interpreter that keeps variables from call to call; null: there is none yet, or none is wanted. */
-  interpreter: KeptInterpreter | null = null;
+  /** The interpreters that keep variables from call to call, those that have ended among them. */
+  readonly interpreters: Map<Toolchain, KeptInterpreter> = new Map();
   /** What Python programs of the session have imported here. */
   modules: readonly ImportedModule[] = [];
   #isUnusable = false;
@@ -85,11 +86,16 @@ export class SessionSandbox {
     return isClean;
   }
 
-  /** Ends the interpreter that keeps variables, which are gone. */
-  async endInterpreter(): Promise<void> {
-    const { interpreter } = this;
-    this.interpreter = null;
-    if (interpreter !== null && !(await interpreter.end())) await this.endLeftBehind(interpreter.process);
+  /** Ends the interpreters that keep variables, which are gone. */
+  async endInterpreters(): Promise<void> {
+    const interpreters = [...this.interpreters.values()];
+    this.interpreters.clear();
+    for (const each of interpreters) if (!(await each.end())) await this.endLeftBehind(each.process);
+  }
+
+  /** Whether an interpreter of that kind goes on. */
+  keepsVariablesOf(toolchain: Toolchain): boolean {
+    return this.interpreters.get(toolchain)?.isOver === false;
   }
 
   async remove(): Promise<void> {

@@ -1,4 +1,5 @@
 import { runsInterpretersOnly } from "../../engines/capabilities.ts";
+import type { Toolchain } from "../program/languages.ts";
 import { Turns } from "../../base/turns.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { ContainerStats } from "../../engines/container-stats.ts";
@@ -65,7 +66,7 @@ export class Session {
   #hadSandbox = false;
   #packages = noPackages;
   /** Whether calls have left variables behind that the next one expects. */
-  hasVariables = false;
+  readonly hasVariables: Set<Toolchain> = new Set();
   /** Its files could not be saved, so it cannot be stopped before its next call has changed them. */
   #isUnsavable = false;
 
@@ -254,7 +255,7 @@ export class Session {
   async #putAside(live: SessionSandbox, signal: AbortSignal | undefined): Promise<void> {
     await Promise.allSettled(this.processes.running.map((process) => process.stop({ isLost: true })));
     await live.runner.dismiss();
-    await live.endInterpreter();
+    await live.endInterpreters();
     const sizeBytes = live.profile.scratch.places.find(({ path }) => path === workFolder)?.sizeBytes ?? 0;
     this.#archive = await saveWork(live.sandbox, this.#parts.archives, {
       sizeBytes,

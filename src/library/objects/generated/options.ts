@@ -162,7 +162,7 @@ export interface SessionOptions {
   readonly ociRuntime?: string | undefined;
   /** Refuse engines that seal less than this. */
   readonly minIsolation?: "preload" | "namespaces" | "container" | "vm" | undefined;
-  /** Of a new session: one Python interpreter lives with it, so that variables last from call to call, and the last expression's value, tables and plots come back in displays. Its Python has no stdin, secrets or network. Default false. */
+  /** Of a new session: an interpreter of each language lives with it, so that variables last from call to call, and the last expression's value, tables and plots come back in displays. Its programs have no stdin, secrets or network. Default false. */
   readonly keepVariables?: boolean | undefined;
   /** Your own marks, at most 16, by which lists can be filtered: {"job": "1234"}. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
@@ -182,7 +182,7 @@ export interface SessionRunOptions {
   readonly stdin?: string | undefined;
   /** Arguments of the program. */
   readonly args?: readonly string[] | undefined;
-  /** Of a new session: one Python interpreter lives with it, so that variables last from call to call, and the last expression's value, tables and plots come back in displays. Its Python has no stdin, secrets or network. Default false. */
+  /** Of a new session: an interpreter of each language lives with it, so that variables last from call to call, and the last expression's value, tables and plots come back in displays. Its programs have no stdin, secrets or network. Default false. */
   readonly keepVariables?: boolean | undefined;
   /** Secrets of the deployment that the program gets as environment variables, by name and never by value: ["OPENAI_API_KEY"], or the secret's name by variable, {"API_KEY": "openai"}. Their values are replaced by [redacted:NAME] in what the program writes. */
   readonly secrets?: readonly string[] | Readonly<Record<string, string>> | undefined;

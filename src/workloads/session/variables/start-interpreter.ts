@@ -1,24 +1,37 @@
 import { readPackagedScript } from "../../../base/packaged-script.ts";
 import type { CallOptions } from "../../../engines/engine.ts";
-import { checkMainFile } from "../../../policy/request/main-file.ts";
 import { codeFolder } from "../../../policy/session-profile.ts";
+import type { Toolchain } from "../../program/languages.ts";
 import { encodeJob } from "../../program/runner-job.ts";
 import type { SessionSandbox } from "../session-sandbox.ts";
 import { KeptInterpreter } from "./kept-interpreter.ts";
 
-const script = new URL("../../../../images/runners/python-interpreter.py", import.meta.url);
+/** The interpreter's own file, in the session's folder of code. */
+export const interpreterMain = { python: "main.py", javascript: "main.js" } as const;
 
-/** The interpreter of the sandbox, which is started as a program of Python when there is none. @throws what `exec` throws */
+const scripts = {
+  python: new URL("../../../../images/runners/python-interpreter.py", import.meta.url),
+  javascript: new URL("../../../../images/runners/javascript-interpreter.cjs", import.meta.url),
+} as const;
+
+export function interpreterOf(toolchain: Toolchain): keyof typeof interpreterMain {
+  return toolchain === "python" ? "python" : "javascript";
+}
+
+/** The sandbox's interpreter of that kind, which is started as a program of it when there is none. @throws what `exec` throws */
 export async function startInterpreter(
   live: SessionSandbox,
+  toolchain: Toolchain,
   environment: Readonly<Record<string, string>>,
   options: CallOptions,
 ): Promise<KeptInterpreter> {
-  if (live.interpreter !== null && !live.interpreter.isOver) return live.interpreter;
+  const known = live.interpreters.get(toolchain);
+  if (known !== undefined && !known.isOver) return known;
   const { sandbox, profile } = live;
-  const main = checkMainFile(undefined, "python");
-  const content = Buffer.from(await readPackagedScript(script));
-  const process = await live.runner.take({ toolchain: "python", mainFile: main }, options);
+  const language = interpreterOf(toolchain);
+  const main = interpreterMain[language];
+  const content = Buffer.from(await readPackagedScript(scripts[language]));
+  const process = await live.runner.take({ toolchain, mainFile: main }, options);
   const job = encodeJob({
     main,
     arguments: [],
@@ -29,6 +42,7 @@ export async function startInterpreter(
     empties: true,
   });
   for (const piece of job) process.stdin.write(piece);
-  live.interpreter = new KeptInterpreter(process);
-  return live.interpreter;
+  const interpreter = new KeptInterpreter(process);
+  live.interpreters.set(toolchain, interpreter);
+  return interpreter;
 }

@@ -1,0 +1,231 @@
+/*
+ * Runs pieces of JavaScript one after another, each with the variables of those before: in Node or Bun.
+ *
+ * It is started as any program is, and then reads jobs of the runner's form from its standard input, whose header has a `token`
+ * too, and whose file is a piece that Glovebox has made into one expression with a promise. After each it writes the token
+ * between two characters of its own to both of its output streams, and behind that of standard output the length of a report
+ * and a newline, and the report: JSON with the exit code and what is to be shown.
+ */
+"use strict";
+
+(() => {
+  const fs = require("node:fs");
+  const { createRequire } = require("node:module");
+  const { Readable } = require("node:stream");
+  const { inspect } = require("node:util");
+  const { pathToFileURL } = require("node:url");
+  const vm = require("node:vm");
+
+  const maxShown = 6 * 1024 * 1024;
+  const maxRows = 100;
+  const maxColumns = 20;
+  const isBun = process.versions.bun !== undefined;
+  const leave = process.exit.bind(process);
+  const input = process.stdin;
+  const own = __filename;
+  let shown = [];
+  let room = maxShown;
+
+  /** What `process.exit` throws: the interpreter goes on. */
+  class Exit extends Error {
+    constructor(code) {
+      super("process.exit");
+      this.exitCode = code;
+    }
+  }
+
+  const undefinedValue = { writable: true, configurable: true, enumerable: true, value: undefined };
+  const helpers = {
+    meta: { url: pathToFileURL(own).href, filename: own, dirname: __dirname, main: true, resolve: require.resolve },
+    /** Makes each a plain variable, unless it is one. */
+    declare(names) {
+      for (const name of names) {
+        const known = Object.getOwnPropertyDescriptor(globalThis, name);
+        if (known === undefined || (known.configurable && !("value" in known && known.writable)))
+          Object.defineProperty(globalThis, name, undefinedValue);
+      }
+    },
+    named(value, name) {
+      return Object.defineProperty(value, "name", { value: name, configurable: true });
+    },
+    load: (specifier, options) => import(specifier, options),
+    async import(specifier, names, options) {
+      const module = await import(specifier, options);
+      for (const [name, local] of names) {
+        if (name !== "*" && !(name in module))
+          throw new SyntaxError(`The requested module '${specifier}' does not provide an export named '${name}'`);
+        globalThis[local] = name === "*" ? module : module[name];
+      }
+    },
+  };
+
+  function add(mediaType, content) {
+    const isText = typeof content === "string";
+    // A lone surrogate is no text.
+    let text = isText ? (content.toWellFormed?.() ?? content) : Buffer.from(content).toString("base64");
+    let form = { media_type: mediaType, encoding: isText ? "utf8" : "base64" };
+    if (text.length > room) {
+      text = `[${mediaType} of ${text.length} characters left out: too long to be shown]`;
+      form = { media_type: "text/plain", encoding: "utf8" };
+    }
+    room -= text.length;
+    shown.push({ ...form, content: text });
+  }
+
+  const escaped = { "&": "&amp;", "<": "&lt;", ">": "&gt;" };
+  const html = (value) => String(value).replace(/[&<>]/g, (character) => escaped[character]);
+
+  /** A list of plain objects, which people read as a table; null for anything else. */
+  function tableOf(value) {
+    const isRow = (row) => row !== null && typeof row === "object" && Object.getPrototypeOf(row) === Object.prototype;
+    if (!Array.isArray(value) || value.length === 0 || value.length > maxRows || !value.every(isRow)) return null;
+    const columns = [...new Set(value.flatMap((row) => Object.keys(row)))];
+    if (columns.length === 0 || columns.length > maxColumns) return null;
+    const cells = (row) =>
+      columns.map(
+        (name) =>
+          `<td>${name in row ? html(typeof row[name] === "object" ? JSON.stringify(row[name]) : row[name]) : ""}</td>`,
+      );
+    const head = columns.map((name) => `<th>${html(name)}</th>`).join("");
+    return `<table><tr>${head}</tr>${value.map((row) => `<tr>${cells(row).join("")}</tr>`).join("")}</table>`;
+  }
+
+  function pictureType(value) {
+    if (!(value instanceof Uint8Array)) return null;
+    const start = Buffer.from(value.subarray(0, 4)).toString("latin1");
+    if (start === "\x89PNG") return "image/png";
+    return start.startsWith("\xff\xd8\xff") ? "image/jpeg" : null;
+  }
+
+  const richTypes = ["text/html", "text/markdown", "image/svg+xml", "image/png", "image/jpeg"];
+
+  /** What a value says of itself, by the protocol of notebooks for JavaScript. */
+  async function bundleOf(value) {
+    const method = value !== null && typeof value === "object" ? value[Symbol.for("Jupyter.display")] : undefined;
+    const bundle = typeof method === "function" ? await method.call(value) : null;
+    return bundle !== null && typeof bundle === "object" ? bundle : {};
+  }
+
+  async function show(value) {
+    const picture = pictureType(value);
+    if (picture !== null) return add(picture, value);
+    const bundle = await bundleOf(value);
+    const plain = bundle["text/plain"];
+    add("text/plain", typeof plain === "string" ? plain : inspect(value, { depth: 4, breakLength: 100 }));
+    for (const type of richTypes) {
+      const content = bundle[type];
+      const isImage = type === "image/png" || type === "image/jpeg";
+      if (typeof content === "string") add(type, isImage ? Buffer.from(content, "base64") : content);
+    }
+    const table = tableOf(value);
+    if (table !== null) add("text/html", table);
+    if (typeof value === "string" && /^\s{0,20}<svg[\s>]/.test(value)) add("image/svg+xml", value);
+  }
+
+  function wordsOf(error) {
+    if (error === null || typeof error !== "object" || typeof error.stack !== "string")
+      return `Uncaught ${inspect(error)}`;
+    // Bun's errors of imports have a name of their own.
+    if (/^Cannot find (?:package|module) /.test(error.message) && isBun) return `error: ${error.message}`;
+    const lines = inspect(error).split("\n");
+    const isOurs = (line) => line.includes(own) || /node:|internal:|\brunInThisContext \(/.test(line);
+    return lines.filter((line) => !(/^\s+at /.test(line) && isOurs(line))).join("\n");
+  }
+
+  function writeAll(descriptor, bytes) {
+    let offset = 0;
+    while (offset < bytes.length) {
+      try {
+        offset += fs.writeSync(descriptor, bytes, offset);
+      } catch (error) {
+        if (error.code !== "EAGAIN") throw error;
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+      }
+    }
+  }
+
+  const flush = (stream) => new Promise((resolve) => stream.write("", () => resolve()));
+  const tell = (error) => writeAll(2, Buffer.from(`${wordsOf(error)}\n`));
+  const exitCodeOf = (error) => (error instanceof Exit ? error.exitCode : (tell(error), 1));
+
+  /** Ends the call that is going on; null between calls. */
+  let fail = null;
+  const onError = (error) => (fail === null ? void exitCodeOf(error) : fail(error));
+
+  async function run(header, code, name) {
+    for (const [key, value] of Object.entries(header.environment)) process.env[key] = value;
+    process.argv = [process.execPath, own, ...header.arguments];
+    process.exitCode = undefined;
+    const failed = new Promise((_, reject) => (fail = reject));
+    try {
+      const value = await Promise.race([vm.runInThisContext(code, { filename: name }), failed]);
+      if (value !== undefined) {
+        globalThis._ = value;
+        await Promise.race([show(value), failed]);
+      }
+      return Number(process.exitCode ?? 0) & 0xff;
+    } catch (error) {
+      return exitCodeOf(error);
+    } finally {
+      fail = null;
+    }
+  }
+
+  let calls = 0;
+  async function answer(header, code) {
+    calls += 1;
+    shown = [];
+    room = maxShown;
+    const exitCode = await run(header, code, `<call ${calls}>`);
+    await Promise.all([flush(process.stdout), flush(process.stderr)]);
+    const mark = Buffer.from(`\x1e${header.token}\x1e`);
+    const report = Buffer.from(JSON.stringify({ exit_code: exitCode, displays: shown.slice(0, 200) }));
+    writeAll(2, mark);
+    writeAll(1, Buffer.concat([mark, Buffer.from(`${report.length}\n`), report]));
+  }
+
+  Object.defineProperty(process, "stdin", { value: Readable.from([]), configurable: true });
+  process.exit = (code) => {
+    throw new Exit(Number(code ?? process.exitCode ?? 0) & 0xff);
+  };
+  process.on("uncaughtException", onError);
+  process.on("unhandledRejection", onError);
+  Object.defineProperty(globalThis, "__glovebox", { value: Object.freeze(helpers) });
+  const globals = {
+    require: createRequire(own),
+    module: { exports: {} },
+    exports: {},
+    __filename: own,
+    __dirname,
+    display: async (...values) => {
+      for (const value of values) await show(value);
+    },
+  };
+  for (const [name, value] of Object.entries(globals))
+    Object.defineProperty(globalThis, name, { ...undefinedValue, value });
+
+  let held = Buffer.alloc(0);
+  let isBusy = false;
+  async function take() {
+    if (isBusy) return;
+    isBusy = true;
+    for (;;) {
+      const lineEnd = held.indexOf(0x0a);
+      if (lineEnd === -1) break;
+      const headerEnd = lineEnd + 1 + Number(held.subarray(0, lineEnd).toString("latin1"));
+      if (held.length < headerEnd) break;
+      const header = JSON.parse(held.subarray(lineEnd + 1, headerEnd).toString("utf8"));
+      const end = header.files.reduce((sum, { size }) => sum + size, headerEnd);
+      if (held.length < end) break;
+      const code = held.subarray(headerEnd, end).toString("utf8");
+      held = held.subarray(end);
+      await answer(header, code);
+    }
+    isBusy = false;
+  }
+  input.on("data", (bytes) => {
+    held = Buffer.concat([held, bytes]);
+    void take();
+  });
+  input.on("end", () => leave(0));
+})();

@@ -1,0 +1,71 @@
+import { describe, expect, it } from "vitest";
+import { notebookCode } from "./notebook-code.ts";
+
+/** What stands inside the promise. */
+function inside(source: string): string {
+  const made = notebookCode(source);
+  if (!("code" in made)) throw new Error(JSON.stringify(made));
+  return made.code.slice("(async () => {".length, -"\n})()".length);
+}
+
+describe("notebookCode", () => {
+  it.each([
+    ["const a = 1, b = 2; 0", '__glovebox.declare(["a","b"]);void (a = 1), (b = 2); return (0)'],
+    ["let a, b = 2\n0", '__glovebox.declare(["a","b"]);void (a=void 0), (b = 2)\nreturn (0)'],
+    ["var a; 0", '__glovebox.declare(["a"]);void (a); return (0)'],
+    [
+      "const { a, b: [c = 1, ...d], ...e } = f()\nnull",
+      '__glovebox.declare(["e","d","c","a"]);void ({ a, b: [c = 1, ...d], ...e } = f())\nreturn (null)',
+    ],
+    ["async function* f() {}", '__glovebox.declare(["f"]);f=__glovebox.named(f$gb,"f");async function* f$gb() {}'],
+    ["class A {}\nA", '__glovebox.declare(["A"]);A=class A {};\nreturn (A)'],
+    [
+      "for (var i = 0, n; ;) { if (i) var x = 1; else var y }",
+      '__glovebox.declare(["y","x","i","n"]);for (i = 0, n; ;) { if (i) void (x = 1); else void (y) }',
+    ],
+    ["for (var [k] of m) k", '__glovebox.declare(["k"]);for ([k] of m) k'],
+    ["for (let i of m) { const x = i } () => { var y }", "for (let i of m) { const x = i } return (() => { var y })"],
+    ["using a = b", "using a = b"],
+  ])("makes variables of the interpreter of %j", (source, expected) => {
+    expect(inside(source)).toBe(expected);
+  });
+
+  it.each([
+    ["import 'a';\n1", 'await __glovebox.import("a", []);\nreturn (1)'],
+    [
+      "import a, {\n  b as c,\n} from 'm'",
+      '__glovebox.declare(["a","c"]);await __glovebox.import("m", [["default","a"],["b","c"]]);\n\n',
+    ],
+    [
+      "import * as n from './n.json' with { type: 'json' };",
+      '__glovebox.declare(["n"]);await __glovebox.import("./n.json", [["*","n"]], {"with":{"type":"json"}});',
+    ],
+    ["export * from 'a'; export { b } from 'c'", 'await __glovebox.load("a"); await __glovebox.load("c");'],
+    ["import('a', b)", "return (__glovebox.load('a', b))"],
+    ["() => import.meta.url", "return (() => __glovebox.meta.url)"],
+  ])("loads %j where it stands", (source, expected) => expect(inside(source)).toBe(expected));
+
+  it.each([
+    ["export const a = 1", '__glovebox.declare(["a"]); void (a = 1)'],
+    ["export default (1, 2)", "return  (1, 2)"],
+    ["export default 1; 2", "void  1; return (2)"],
+    ["const a = 1; export { a }", '__glovebox.declare(["a"]);void (a = 1); '],
+    ["export default function f() {}", '__glovebox.declare(["f"]);f=__glovebox.named(f$gb,"f"); function f$gb() {}'],
+  ])("takes %j for what it declares", (source, expected) => expect(inside(source)).toBe(expected));
+
+  it.each([
+    ["(a, b)", "return ((a, b))"],
+    ["a // no value ;", "return (a) // no value ;"],
+    ["a\n;[1]", "a\n;return ([1])"],
+    ["if (a) b", "if (a) b"],
+    ["#!/usr/bin/env node\na", "///usr/bin/env node\nreturn (a)"],
+    ["", ""],
+  ])("gives the value of the last expression of %j", (source, expected) => expect(inside(source)).toBe(expected));
+
+  it("says where a mistake is, and what only a compiler knows", () => {
+    expect(notebookCode("let x = 1;\n  let y = ;")).toMatchObject({ mistake: { line: 2, column: 11 } });
+    expect(notebookCode("return 1")).toMatchObject({ mistake: { line: 1, column: 1 } });
+    expect(notebookCode("@dec class A {}")).toEqual({ needsCompiler: true });
+    expect(notebookCode("const a = <p/>")).toEqual({ needsCompiler: true });
+  });
+});

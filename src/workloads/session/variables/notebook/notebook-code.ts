@@ -1,0 +1,204 @@
+import { parseJavaScript } from "../../../../packages/javascript/parse-javascript.ts";
+import { isNode, literalText, nameOf, nodesIn, type SyntaxNode } from "../../../../packages/javascript/syntax-node.ts";
+import { isFunction } from "../../../../packages/javascript/walk-scopes.ts";
+
+/** What becomes of one call's code. */
+export type NotebookCode =
+  | { readonly code: string }
+  /** Line and column from 1. */
+  | { readonly mistake: { readonly message: string; readonly line: number; readonly column: number } }
+  /** It has what JavaScript does not know yet. */
+  | { readonly needsCompiler: true };
+
+/**
+ * The code as one expression: a promise of the last statement's value. What its top level declares are variables of the
+ * interpreter, which later calls have and may declare again; imports are loaded where they stand. Every line stays where it
+ * is. The interpreter brings the functions of `__glovebox`.
+ */
+export function notebookCode(source: string): NotebookCode {
+  const { program, mistake } = parseJavaScript(source, "jsx", "module");
+  if (mistake !== null) return { mistake: { message: mistake.message, ...placeOf(source, mistake.start) } };
+  const rewriting = new Rewriting(source);
+  const body = nodesIn(program["body"]);
+  for (const [index, statement] of body.entries()) rewriting.topLevel(statement, index === body.length - 1);
+  if (!rewriting.inside(body)) return { needsCompiler: true };
+  if (source.startsWith("#!")) rewriting.replace(0, 2, "//");
+  return { code: `(async () => {${rewriting.beginning}${rewriting.text}\n})()` };
+}
+
+function placeOf(source: string, offset: number): { readonly line: number; readonly column: number } {
+  const before = source.slice(0, offset).split("\n");
+  return { line: before.length, column: (before.at(-1) ?? "").length + 1 };
+}
+
+class Rewriting {
+  readonly #source: string;
+  readonly #edits: { readonly start: number; readonly end: number; readonly text: string }[] = [];
+  readonly #names = new Set<string>();
+  readonly #functions: string[] = [];
+
+  constructor(source: string) {
+    this.#source = source;
+  }
+
+  /** What stands before the code's first character. */
+  get beginning(): string {
+    const names = this.#names.size === 0 ? "" : `__glovebox.declare(${JSON.stringify([...this.#names])});`;
+    const functions = this.#functions.map((name) => `${name}=__glovebox.named(${name}$gb,${JSON.stringify(name)});`);
+    return names + functions.join("");
+  }
+
+  get text(): string {
+    let at = 0;
+    let text = "";
+    for (const { start, end, text: put } of this.#edits.toSorted((a, b) => a.start - b.start || a.end - b.end)) {
+      text += this.#source.slice(at, start) + put;
+      at = end;
+    }
+    return text + this.#source.slice(at);
+  }
+
+  replace(start: number, end: number, text: string): void {
+    const lines = this.#source.slice(start, end).split("\n").length - 1;
+    this.#edits.push({ start, end, text: text + "\n".repeat(lines) });
+  }
+
+  /** A statement of the top level. */
+  topLevel(statement: SyntaxNode, isLast: boolean): void {
+    switch (statement.type) {
+      case "ImportDeclaration":
+        return this.#import(statement);
+      case "ExportAllDeclaration":
+      case "ExportNamedDeclaration":
+      case "ExportDefaultDeclaration":
+        return this.#export(statement, isLast);
+      case "FunctionDeclaration":
+        return this.#function(statement);
+      case "ClassDeclaration":
+        return this.#class(statement);
+      case "VariableDeclaration":
+        if (/^(?:const|let|var)$/.test(String(statement["kind"]))) this.#variables(statement, null);
+        return;
+      case "ExpressionStatement":
+        if (isLast) this.#last(statement);
+        return;
+      default:
+        return;
+    }
+  }
+
+  /** What stands deeper; false where only a compiler helps. Without recursion: hostile code nests as deep as it likes. */
+  inside(body: readonly SyntaxNode[]): boolean {
+    type Waiting = { readonly node: SyntaxNode; readonly parent: SyntaxNode | null; readonly isOfProgram: boolean };
+    const waiting: Waiting[] = body.map((node) => ({ node, parent: null, isOfProgram: true }));
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+      const { node, parent, isOfProgram } = next;
+      if (node.type === "Decorator" || node.type.startsWith("JSX")) return false;
+      if (node.type === "ImportExpression") this.replace(node.start, node.start + "import".length, "__glovebox.load");
+      if (node.type === "MetaProperty" && nameOf(node["meta"]) === "import")
+        this.replace(node.start, node.end, "__glovebox.meta");
+      const isNested = parent !== null && !parent.type.startsWith("Export");
+      if (isOfProgram && isNested && node.type === "VariableDeclaration" && node["kind"] === "var")
+        this.#variables(node, parent);
+      const isInner =
+        isOfProgram && !isFunction(node) && node.type !== "StaticBlock" && node.type !== "PropertyDefinition";
+      for (const value of Object.values(node)) {
+        for (const child of Array.isArray(value) ? value : [value]) {
+          if (isNode(child)) waiting.push({ node: child, parent: node, isOfProgram: isInner });
+        }
+      }
+    }
+    return true;
+  }
+
+  #import(node: SyntaxNode): void {
+    const names = nodesIn(node["specifiers"]).map((specifier) => {
+      const local = nameOf(specifier["local"]) ?? "";
+      this.#names.add(local);
+      if (specifier.type === "ImportDefaultSpecifier") return ["default", local];
+      if (specifier.type === "ImportNamespaceSpecifier") return ["*", local];
+      return [nameOf(specifier["imported"]) ?? literalText(specifier["imported"]) ?? "", local];
+    });
+    this.replace(node.start, node.end, `await __glovebox.import(${argumentsOf(node, JSON.stringify(names))});`);
+  }
+
+  #export(node: SyntaxNode, isLast: boolean): void {
+    const { declaration, source } = node;
+    if (isNode(source)) return this.replace(node.start, node.end, `await __glovebox.load(${argumentsOf(node)});`);
+    if (!isNode(declaration)) return this.replace(node.start, node.end, "");
+    const isNamed = declaration.type === "VariableDeclaration" || isNode(declaration["id"]);
+    const words = /^export(?:\s+default\b)?/.exec(this.#source.slice(node.start, node.end))?.[0] ?? "";
+    const isValue = words !== "export" && !(isNamed && declaration.type.endsWith("Declaration"));
+    this.replace(node.start, node.start + words.length, isValue ? (isLast ? "return " : "void ") : "");
+    if (!isValue) this.topLevel(declaration, isLast);
+  }
+
+  /** Its own name is the interpreter's variable, so that one which a later call declares takes its place everywhere. */
+  #function(node: SyntaxNode): void {
+    const { id } = node;
+    const name = nameOf(id);
+    if (name === null || !isNode(id)) return;
+    this.#names.add(name);
+    this.#functions.push(name);
+    this.replace(id.start, id.end, `${name}$gb`);
+  }
+
+  #class(node: SyntaxNode): void {
+    const name = nameOf(node["id"]);
+    if (name === null) return;
+    this.#names.add(name);
+    this.replace(node.start, node.start, `${name}=`);
+    this.replace(node.end, node.end, ";");
+  }
+
+  /** As assignments; `parent` is the statement around it, of a nested one. */
+  #variables(node: SyntaxNode, parent: SyntaxNode | null): void {
+    const declarators = nodesIn(node["declarations"]);
+    for (const { id } of declarators) for (const name of boundNames(id)) this.#names.add(name);
+    const first = declarators[0];
+    if (first === undefined) return;
+    if (parent !== null && parent.type.startsWith("For") && parent["body"] !== node) {
+      return this.replace(node.start, first.start, "");
+    }
+    this.replace(node.start, first.start, "void ");
+    for (const { id, init, start, end } of declarators) {
+      this.replace(start, start, "(");
+      const none = node["kind"] === "var" ? "" : "=void 0";
+      this.replace(end, end, isNode(init) || !isNode(id) ? ")" : `${none})`);
+    }
+  }
+
+  #last({ start, end }: SyntaxNode): void {
+    this.replace(start, start, "return (");
+    const close = this.#source[end - 1] === ";" ? end - 1 : end;
+    this.replace(close, close, ")");
+  }
+}
+
+/** Arguments that load what an import or export names. */
+function argumentsOf(node: SyntaxNode, names?: string): string {
+  const attributes = nodesIn(node["attributes"]).map(({ key, value }) => [
+    nameOf(key) ?? literalText(key),
+    literalText(value),
+  ]);
+  const options =
+    attributes.length === 0
+      ? []
+      : [JSON.stringify({ with: Object.fromEntries(attributes) as Record<string, unknown> })];
+  return [JSON.stringify(literalText(node["source"])), names ?? [], options].flat().join(", ");
+}
+
+/** The names that a pattern declares. */
+function boundNames(pattern: unknown): readonly string[] {
+  const names: string[] = [];
+  const waiting = [pattern];
+  while (waiting.length > 0) {
+    const next = waiting.pop();
+    if (!isNode(next)) continue;
+    const name = nameOf(next);
+    if (name !== null) names.push(name);
+    else if (next.type === "Property") waiting.push(next["value"]);
+    else waiting.push(...nodesIn(next["properties"]), ...nodesIn(next["elements"]), next["left"], next["argument"]);
+  }
+  return names;
+}
