@@ -114,8 +114,8 @@ const demands: readonly Sabotage[] = [
   {
     id: "runs: a call that ended its interpreter does not say that variables are gone",
     file: "src/workloads/session/run-in-session.ts",
-    find: "const endsNow = keepsVariables && live.interpreter?.isOver !== false;",
-    replace: "const endsNow = keepsVariables && live.interpreter === null;",
+    find: "const endsNow = keepsVariables && !live.keepsVariablesOf(toolchain);",
+    replace: "const endsNow = keepsVariables && live.interpreters.size === 0;",
     test: "test/e2e/session-variables.test.ts",
     name: "on local that keeps variables loses them with its interpreter",
   },

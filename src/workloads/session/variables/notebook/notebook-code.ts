@@ -112,12 +112,12 @@ class Rewriting {
   }
 
   #import(node: SyntaxNode): void {
-    const names = nodesIn(node["specifiers"]).map((specifier) => {
-      const local = nameOf(specifier["local"]) ?? "";
-      this.#names.add(local);
-      if (specifier.type === "ImportDefaultSpecifier") return ["default", local];
-      if (specifier.type === "ImportNamespaceSpecifier") return ["*", local];
-      return [nameOf(specifier["imported"]) ?? literalText(specifier["imported"]) ?? "", local];
+    const names = nodesIn(node["specifiers"]).map(({ type, local, imported }) => {
+      const name = nameOf(local) ?? "";
+      this.#names.add(name);
+      if (type === "ImportDefaultSpecifier") return ["default", name];
+      if (type === "ImportNamespaceSpecifier") return ["*", name];
+      return [nameOf(imported) ?? literalText(imported) ?? "", name];
     });
     this.replace(node.start, node.end, `await __glovebox.import(${argumentsOf(node, JSON.stringify(names))});`);
   }
