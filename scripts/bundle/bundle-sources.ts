@@ -5,10 +5,14 @@ import { build, type OutputFile, type Plugin } from "esbuild";
 export const sources: string = fileURLToPath(new URL("../../src/", import.meta.url));
 
 /**
- * Packages that become part of the bundle: each command needs them, and reading their hundreds of files takes longer than
- * most commands do. All others are loaded from where npm installed them.
+ * Packages that become part of the bundle: most commands or the start of `mcp` need them, and reading their hundreds of files
+ * takes longer than those do. What they import themselves is among them, so that there is one of each. All others are loaded
+ * from where npm installed them.
  */
-const inlined: ReadonlySet<string> = new Set(["commander", "jsonc-parser", "kysely", "smol-toml", "zod"]);
+const inlined: ReadonlySet<string> = new Set([
+  ...["@hono/node-server", "@modelcontextprotocol/core", "@modelcontextprotocol/node", "@modelcontextprotocol/server"],
+  ...["commander", "hono", "jsonc-parser", "kysely", "smol-toml", "zod"],
+]);
 
 export interface BundleOptions {
   /** Modules that are started or imported from outside, as paths in `src`. */
