@@ -100,6 +100,36 @@ describe.each(engines)("a session on %s that keeps variables", (engine) => {
     await expect.poll(async () => (await run("1")).variables_lost, { timeout: 20_000, interval: 300 }).toBe(true);
   });
 
+  it("loses them for want of memory and by a cancelled call, and goes on", async () => {
+    const run = await open();
+    const { sandbox_id: id } = await run("kept = 1");
+    const greedy = await run("held = [b'x' * 2**20 for _ in range(900)]");
+    expect(greedy).toMatchObject({
+      outcome: "oom_killed",
+      variables_lost: true,
+      error: { error_type: "OOM_KILLED", context: { limit_mb: 512 } },
+    });
+    expect(await run("print('kept' in globals()); kept = 2")).toMatchObject({
+      stdout: "False\n",
+      variables_lost: false,
+      sandbox_id: id,
+    });
+    const giveUp = new AbortController();
+    const seconds = uniqueSeconds();
+    const code = `import subprocess, time
+subprocess.Popen(['sleep', '${seconds}'], start_new_session=True)
+print('on', flush=True)
+time.sleep(1000)`;
+    const given = await glovebox().runCode(
+      { language: "python", code, packages: [], session_id: greedy.session_id },
+      { signal: giveUp.signal, onEvent: ({ type }) => (type === "output" ? giveUp.abort() : undefined) },
+    );
+    expect(given).toMatchObject({ outcome: "cancelled", variables_lost: true });
+    expect(sleepersFor(seconds)).toEqual([]);
+    const next = await run("print('kept' in globals())");
+    expect(next).toMatchObject({ stdout: "False\n", variables_lost: false, sandbox_id: id });
+  });
+
   it("loses them with its sandbox, and says so in the next call", async () => {
     const run = await open();
     const { sandbox_id: id } = await run("kept = 1");
