@@ -20,7 +20,8 @@ import { assertNoneDenied, assertPackagesAllowed, type InstallPolicy } from "../
 import { PackageCache, type CachedSet, type PackageSetLease } from "./cache/package-cache.ts";
 import type { MinAge } from "./install/min-age.ts";
 import { packageEnvironment, packageFolders, type PackageManager } from "./install/package-manager.ts";
-import { packageSetId, type PackageSetKey, type PackageSetRecord } from "./cache/package-set.ts";
+import { packageSetId, type PackageSetKey } from "./cache/package-set.ts";
+import { describeInstalled, resolvedSpecs, usualName } from "./installed-specs.ts";
 import type { ImportedPackages } from "./imports/scan-request.ts";
 import { RecentFailures } from "./install/recent-failures.ts";
 import { PackageView, type ViewedSet } from "./cache/package-view.ts";
@@ -203,7 +204,8 @@ export class Packages {
           { ...this.#options, runTool: request.runTool },
           caller,
         );
-        onProgress(`Installed ${names}: ${filled.files} files, ${formatBytes(filled.bytes)}`);
+        const installed = describeInstalled({ ...key, packages: filled.packages });
+        onProgress(`Installed ${installed}: ${filled.files} files, ${formatBytes(filled.bytes)}`);
         return filled;
       },
       { signal: caller.signal, onWait: () => onProgress(`Waiting for another installation of ${names}`) },
@@ -252,20 +254,6 @@ function provided(lease: PackageSetLease, ecosystem: Ecosystem, warnings: readon
     warnings,
     [Symbol.asyncDispose]: () => lease[Symbol.asyncDispose](),
   };
-}
-
-/** Those that were asked for, without what they brought along. */
-function resolvedSpecs({ ecosystem, requested, packages }: PackageSetRecord): readonly string[] {
-  const separator = ecosystem === "python" ? "==" : "@";
-  const byName = new Map(
-    packages.map(({ name, version }) => [usualName(name, ecosystem), `${name}${separator}${version}`]),
-  );
-  return requested.map((spec) => byName.get(packageName(spec, ecosystem)) ?? spec);
-}
-
-/** What an installed package calls itself, in the form of `packageName`. */
-function usualName(name: string, ecosystem: Ecosystem): string {
-  return ecosystem === "python" ? name.toLowerCase().replaceAll(/[-_.]+/g, "-") : name.toLowerCase();
 }
 
 function includesRegistries({ kind }: NetworkPolicy): boolean {

@@ -77,6 +77,7 @@ describe.each(engines)("packages on %s", (engine) => {
     expect(first.response.stdout, first.response.stderr).toBe("1.0.0 3.0.0\n");
     expect(first.response.packages_installed).toEqual(["@gb/scoped@3.0.0", "gb-tiny@1.0.0"]);
     expect(messages(first)[0]).toBe("Installing @gb/scoped, gb-tiny@1.0.0");
+    expect(messages(first).at(-1)).toMatch(/^Installed @gb\/scoped@3\.0\.0, gb-tiny@1\.0\.0: \d+ files, /);
     expect(first.events.findIndex(({ type }) => type === "sandbox")).toBeGreaterThan(
       first.events.findIndex(({ type }) => type === "progress"),
     );
