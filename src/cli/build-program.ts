@@ -8,6 +8,8 @@ export async function buildProgram(
   wanted: (name: string) => boolean,
   io: CommandIo,
   setExitCode: SetExitCode,
+  /** Whether nothing is printed of a line that is wrong: its caller tells of it. */
+  isQuiet = false,
 ): Promise<Command> {
   const program = new Command("glovebox")
     .description("Runs code that nobody trusts yet in sealed sandboxes.")
@@ -17,7 +19,7 @@ export async function buildProgram(
     .enablePositionalOptions()
     .configureOutput({
       writeOut: (text) => void io.stdout.write(text),
-      writeErr: (text) => void io.stderr.write(text),
+      writeErr: (text) => void (isQuiet || io.stderr.write(text)),
       getOutHasColors: () => false,
       getErrHasColors: () => false,
     })

@@ -137,18 +137,26 @@ describe.each(engines)("glovebox run on %s", (engine) => {
 describe("glovebox", () => {
   it.each([
     ["no such file", ["run", "nowhere.py"], "FILE"],
-    ["a folder outside", ["run", "--file", "/etc/passwd", "-c", "pass"], "context_files[0]"],
-    ["a link out", ["run", "--file", "link.txt", "-c", "pass"], "context_files[0]"],
+    ["a folder outside", ["run", "--file", "/etc/passwd", "-c", "pass"], " --file: "],
+    ["a link out", ["run", "--file", "link.txt", "-c", "pass"], " --file: "],
     ["a bad duration", ["run", "--timeout", "soon", "-c", "pass"], "--timeout"],
     ["a bad size", ["run", "--memory", "lots", "-c", "pass"], "--memory"],
     ["a bad variable", ["run", "--env", "NOVALUE", "-c", "pass"], "--env"],
-    ["an unknown engine", ["run", "--engine", "lxc", "-c", "pass"], "engine"],
-    ["an unknown language", ["run", "--language", "cobol", "-c", "pass"], "language"],
+    ["an unknown engine", ["run", "--engine", "lxc", "-c", "pass"], " --engine: "],
+    ["an unknown language", ["run", "--language", "cobol", "-c", "pass"], " --language: "],
     ["an unknown option", ["run", "--frobnicate", "-c", "pass"], "--frobnicate"],
     ["an unknown command", ["walk"], "walk"],
     ["an ending that says no language", ["run", "data.txt"], "--language"],
     ["nothing to run", ["run"], "FILE"],
-    ["no network policy of this kind", ["run", "--network", "sometimes", "-c", "pass"], "network"],
+    ["a variable without a name", ["run", "--env", "1A=x", "-c", "pass"], " --env: "],
+    ["too long a time", ["run", "--timeout", "99h", "-c", "pass"], " --timeout: "],
+    ["a bad image", ["run", "--image", "A:B:C", "-c", "pass"], " --image: "],
+    ["a bad package", ["run", "--packages", "../x", "-c", "pass"], " --packages: "],
+    ["a bad pattern", ["run", "--artifact", "../x", "-c", "pass"], " --artifact: "],
+    ["no such isolation", ["run", "--min-isolation", "strong", "-c", "pass"], " --min-isolation: "],
+    ["a project outside", ["run", "--project", "/etc", "--", "true"], " --project: "],
+    ["tests outside", ["test", "/etc", "--", "true"], " PATH: "],
+    ["no network policy of this kind", ["run", "--network", "sometimes", "-c", "pass"], " --network: "],
   ])("%s is wrong usage", async (_, argv, named) => {
     const result = await runCommand(argv, { cwd: folder });
     expect(result).toMatchObject({ exitCode: 2, stdout: "" });
@@ -162,6 +170,19 @@ describe("glovebox", () => {
     expect(JSON.parse(result.stdout)).toMatchObject({
       error: { error_type: "INVALID_REQUEST", context: { field: "limits.cpus" } },
     });
+  });
+
+  it.each([
+    ["an option", ["run", "--json", "--frobnicate", "-c", "pass"], "unknown option '--frobnicate'"],
+    ["a command", ["walk", "--json"], "unknown command 'walk'"],
+    ["an argument that is missing", ["exec", "--json"], "missing required argument 'id'"],
+  ])("says the same of %s that it does not know", async (_, argv, message) => {
+    const result = await runCommand(argv, { cwd: folder });
+    expect(result).toMatchObject({ exitCode: 2, stderr: "" });
+    expect(JSON.parse(result.stdout)).toMatchObject({ error: { error_type: "INVALID_REQUEST", message } });
+    // What stands behind `--` is the program's.
+    const plain = await runCommand(["run", "--frobnicate", "-c", "pass", "--", "--json"], { cwd: folder });
+    expect(plain).toMatchObject({ exitCode: 2, stdout: "", stderr: expect.stringContaining("--frobnicate") as string });
   });
 
   it("refuses a bad configuration by name", async () => {

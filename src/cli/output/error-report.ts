@@ -1,6 +1,7 @@
 import type { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Denial } from "../../policy/network/denial.ts";
 import type { CommandIo } from "../command-io.ts";
+import { withOptionWords } from "./option-words.ts";
 import { escapeLine } from "./terminal-escape.ts";
 
 /** Tells the user what went wrong and what to do: for programs one JSON object, for people two lines on stderr. */
@@ -20,15 +21,6 @@ export function describeDenial({ target, reason, remedy }: Denial): string {
   return `${escapeLine(`glovebox: refused a connection to ${target}: ${reason} ${remedy}`)}\n`;
 }
 
-/** Options of commands for what is a field elsewhere. */
-const optionOf: Readonly<Record<string, string>> = {
-  timeout_seconds: "--timeout",
-  "limits.cpus": "--cpus",
-  "limits.memory_mb": "--memory",
-  "limits.pids": "--pids",
-  "limits.disk_mb": "--disk",
-};
-
 /** An error in the two lines that the command line prints; text from sandboxes and engines is made harmless. */
 export function describeError(error: {
   readonly message: string;
@@ -36,11 +28,7 @@ export function describeError(error: {
   readonly error_type: string;
 }): string {
   const message = escapeLines(`glovebox: ${error.error_type}: ${error.message}`);
-  return `${message}\n${escapeLines(`  ${withOptions(error.suggestion)}`)}\n`;
-}
-
-function withOptions(suggestion: string): string {
-  return suggestion.replaceAll(/\b(?:limits\.\w+|timeout_seconds)\b/g, (field) => optionOf[field] ?? field);
+  return `${message}\n${escapeLines(`  ${withOptionWords(error.suggestion, null)}`)}\n`;
 }
 
 /** Further lines are indented, so that none of them looks like one of ours. */

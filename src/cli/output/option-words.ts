@@ -1,0 +1,79 @@
+import { GloveboxError } from "../../errors/glovebox-error.ts";
+
+/** Options and arguments of commands for what is a field elsewhere; of several a command has one. */
+const optionsOf: Readonly<Record<string, readonly string[]>> = {
+  args: ["ARGS"],
+  artifacts: ["--artifact"],
+  code: ["--code", "FILE"],
+  command: ["COMMAND"],
+  context_files: ["--file"],
+  cwd: ["--cwd"],
+  dockerfile: ["--dockerfile"],
+  engine: ["--engine"],
+  environment: ["--env"],
+  filename: ["FILE"],
+  image: ["--image"],
+  include_ignored: ["--include-ignored"],
+  language: ["--language"],
+  "limits.cpus": ["--cpus"],
+  "limits.disk_mb": ["--disk"],
+  "limits.memory_mb": ["--memory"],
+  "limits.pids": ["--pids"],
+  "limits.timeout_seconds": ["--timeout"],
+  min_isolation: ["--min-isolation"],
+  network: ["--network"],
+  oci_runtime: ["--oci-runtime"],
+  only_tests: ["--only"],
+  packages: ["--packages"],
+  port: ["--port"],
+  project_path: ["--project", "PATH"],
+  project_root: ["--project"],
+  read_only: ["--read-only"],
+  report_file: ["--report-file"],
+  runtime: ["--runtime"],
+  sandbox_id: ["ID"],
+  secrets: ["--secret"],
+  setup_command: ["--setup"],
+  test_command: ["COMMAND"],
+  timeout_seconds: ["--timeout"],
+  trusted_files: ["--trusted"],
+};
+
+/** What a command takes: its options as they are typed, its arguments in capitals. */
+export type TypedWords = ReadonlySet<string>;
+
+const place = String.raw`(?:\[(?:\d+|"[^"]*")\]|\.\w+)*`;
+const names = Object.keys(optionsOf).map((name) => name.replaceAll(".", String.raw`\.`));
+/** Names that are no word of English: they mean the field wherever they stand. */
+const unmistakable = names.filter((name) => /[_.]/.test(name));
+const anywhere = new RegExp(String.raw`(?<![\w.-])(${unmistakable.join("|")})(?:\[\d+\])?(?![\w.]*\w)`, "g");
+const atStart = new RegExp(String.raw`^(Correct |Set |)(${names.join("|")})${place}(?=: |\.|,| to | and )`);
+
+/** The text with the option that was typed in the place of a field; `typed` null: with any command's. */
+export function withOptionWords(text: string, typed: TypedWords | null): string {
+  const option = (field: string): string => {
+    const options = optionsOf[field] ?? [];
+    return (typed === null ? options[0] : options.find((each) => typed.has(each))) ?? field;
+  };
+  return text
+    .replace(/^The request is not valid: /, "")
+    .replace(atStart, (whole, verb: string, field: string) => {
+      const name = option(field);
+      return name === field ? whole : `${verb}${name}`;
+    })
+    .replaceAll(anywhere, (whole, field: string) => {
+      const name = option(field);
+      return name === field ? whole : name;
+    })
+    .replace(/ and send (?:it|the request) again\.$/, ".");
+}
+
+/** The error in the words of the command that was typed. */
+export function inOptionWords(error: GloveboxError, typed: TypedWords | null): GloveboxError {
+  const { errorType, message, suggestion, context, cause } = error;
+  return new GloveboxError(errorType, withOptionWords(message, typed), {
+    suggestion: withOptionWords(suggestion, typed),
+    context,
+    cause,
+  });
+}
