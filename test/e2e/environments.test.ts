@@ -31,6 +31,44 @@ describe.each(["docker", "podman"] as const)("environments on %s", (engine) => {
     expect(missing.stderr_tail).toContain("/workdir/no/such");
   });
 
+  it("gives a command the same world when a shell has waited to become it, and does without one that was stopped", async () => {
+    await using env = await open({ project_root: "project", environment: { A: "one\ntwo " } });
+    const program = `import os, sys
+print(sorted(item for item in os.environ.items() if item[0] != 'GLOVEBOX_EXEC'), sys.argv, os.getcwd(), sys.stdin.read())
+print(sorted(os.listdir('/proc/self/fd')), os.getppid(), os.getpid() == os.getpgid(0), os.getpid() == os.getsid(0))`;
+    const asked = { environment: { B: "\\ Ł \t" }, cwd: "/tmp" };
+    const say = (more: object = asked): ReturnType<typeof env.run> =>
+      env.run(["python3", "-c", program, "", "a  b\n", "Ł\\", "-n"], more);
+    const own = await say({ ...asked, environment: { ...asked.environment, OPTIND: "1" } });
+    const world = own.stdout_tail.replace("('OPTIND', '1'), ", "");
+    expect(world).toContain("('A', 'one\\ntwo '), ('B', '\\\\ Ł \\t'), ");
+    // A program has the age of the shell that became it.
+    const age = `import os, sys
+ticks = int(open('/proc/self/stat').read().rpartition(')')[2].split()[19])
+print(float(open('/proc/uptime').read().split()[0]) - ticks / os.sysconf('SC_CLK_TCK'), file=sys.stderr)
+${program}`;
+    const old = async (): Promise<boolean> => {
+      await new Promise((resolve) => setTimeout(resolve, 2_000));
+      const result = await env.run(["python3", "-c", age, "", "a  b\n", "Ł\\", "-n"], asked);
+      expect(result).toMatchObject({ outcome: "completed", stdout_tail: world });
+      return Number(result.stderr_tail) > 1.5;
+    };
+    await expect.poll(old, { timeout: 30_000 }).toBe(true);
+
+    const missing = await env.run(["pwd"], { cwd: "no/such" });
+    expect(missing).toMatchObject({ outcome: "failed", exit_code: 126 });
+    const late = await env.sh("trap '' TERM; sleep 4445 & wait; wait", { timeout_seconds: 1 });
+    expect(late).toMatchObject({ outcome: "timed_out", warnings: [] });
+    expect(await env.sh("exit 3")).toMatchObject({ outcome: "failed", exit_code: 3, restarted: false });
+    for (const signal of ["STOP", "KILL"]) {
+      const user = `${owner.uid}:${owner.gid}`;
+      const hostile = ["sh", "-c", `sleep 1; kill -${signal} -1`];
+      execFileSync(engine, ["exec", "--user", user, env.container_id, ...hostile], { timeout: 30_000 });
+      const next = await say();
+      expect(next).toMatchObject({ outcome: "completed", restarted: false, warnings: [], stdout_tail: world });
+    }
+  });
+
   it("tells of a program that does not exist in the shell's words, and gives no input", async () => {
     await using env = await open();
     const missing = await env.run(["no-such-program", "--flag"]);

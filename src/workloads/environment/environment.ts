@@ -108,9 +108,8 @@ export class Environment {
     const started = await this.#place.startProcess(spec, async () => {
       const trace = await this.tooling.begin(this.#worked(1));
       const { process, redaction, container } = await this.#start(spec, signal);
-      const { sandbox } = container;
-      follow = (key) => this.tooling.follow(key, trace, { process, sandbox: sandbox.id });
-      return { process, redaction, sandbox };
+      follow = (key) => this.tooling.follow(key, trace, { process, sandbox: container.sandbox.id });
+      return { process, redaction, sandbox: container.sandbox };
     });
     follow?.(started);
     return started;
@@ -204,6 +203,7 @@ export class Environment {
       };
     } finally {
       this.#denialLogs.delete(denials);
+      if (!this.#worked(1)) this.#container.live?.commands.prepare();
     }
   }
 

@@ -24,12 +24,11 @@ export async function startInContainer(
   const { oomKills } = await container.sandbox.stats();
   const { secrets, redaction } = await own.giveTo(spec);
   const { command, preamble } = withSecrets(spec.command, secrets);
-  const process = await container.sandbox.exec(
+  const process = await container.commands.start(
     {
       command,
       environment: withPlainOutput({ ...variables, ...spec.environment }),
       workingDirectory: spec.workingDirectory,
-      concurrent: true,
     },
     { signal },
   );

@@ -15,6 +15,7 @@ import type { Caller, Sandboxes } from "../../../sandbox/sandboxes.ts";
 import type { ClearedFiles } from "../../../sandbox/setuid/cleared-files.ts";
 import { SetuidWatch } from "../../../sandbox/setuid/setuid-watch.ts";
 import type { Project } from "../environment-spec.ts";
+import { WaitingCommand } from "../../program/waiting-command.ts";
 import { watchDisk, type DiskExcess } from "../../run/disk/watch-disk.ts";
 
 export interface EnvironmentContainerParts {
@@ -52,6 +53,7 @@ export class EnvironmentContainer {
   readonly sandbox: Sandbox;
   /** What of the project cannot be changed. */
   readonly locks: readonly MountSpec[];
+  readonly commands: WaitingCommand;
   readonly #parts: EnvironmentContainerParts;
   readonly #over = new AbortController();
   readonly #setuidWatch: SetuidWatch | null;
@@ -83,6 +85,7 @@ export class EnvironmentContainer {
     this.#parts = parts;
     this.locks = parts.locks;
     this.sandbox = sandbox;
+    this.commands = new WaitingCommand(sandbox);
     this.#setuidWatch = this.#watchSetuid();
     if (parts.plan.writableRoot === undefined && parts.growth === null) return;
     void watchDisk({
