@@ -1,7 +1,9 @@
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
+import { sql } from "kysely";
 import { afterAll, describe, expect, it } from "vitest";
+import { makeDatabase } from "../../src/store/database.ts";
 import { applyRetention } from "../../src/store/retention.ts";
 import type { LogEntry } from "../../src/telemetry/logs/log-entry.ts";
 import { storeKinds, useStorePlaces } from "../helpers/store-places.ts";
@@ -189,6 +191,24 @@ it("keeps the file of SQLite, and those beside it, to this user", async () => {
   await store.database();
   expect(["", "-wal", "-shm"].map((end) => statSync(`${file}${end}`).mode & 0o777)).toEqual([0o600, 0o600, 0o600]);
   await store.close(2_000);
+});
+
+describe("a connection to PostgreSQL", () => {
+  const { place, away, back } = useStorePlaces("postgres");
+
+  it("that breaks while it is lent fails what is asked of it next, and nothing else", async () => {
+    const { tables } = makeDatabase(place(), () => undefined);
+    const ask = (connection: typeof tables) => sql`select 1`.execute(connection);
+    await tables.connection().execute(async (connection) => {
+      await ask(connection);
+      // What the connection's end tells nobody who listens would end this process.
+      await away();
+      await expect(ask(connection)).rejects.toThrow(/connection|terminated/i);
+    });
+    await back();
+    expect((await ask(tables)).rows).toHaveLength(1);
+    await tables.destroy();
+  });
 });
 
 function offsets(from: number, to: number): number[] {

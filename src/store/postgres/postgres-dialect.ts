@@ -34,6 +34,9 @@ export function postgresDialect(url: string, onProblem: (error: Error) => void):
         },
       });
       pool.on("error", onProblem);
+      // The pool hears those that idle only. One that breaks while it is lent fails the next that is asked of it; an event
+      // that nothing listens to would end the process.
+      pool.on("connect", (client) => void client.on("error", () => undefined));
       return pool;
     },
   });
