@@ -69,7 +69,7 @@ export async function closeParts(parts: ClosingParts, withinMs: number): Promise
   await settlesWithin(ended, Math.min(workMs, withinMs / 2));
   const removed = Promise.allSettled([sandboxes.close(), installers.close(), ended, parts.reaper.close()]);
   await settlesWithin(removed, Math.max(0, removedByMs - monotonicMs()));
-  const left = [...sandboxes.left, ...installers.left, ...environments.left];
+  const left = [...new Set([...sandboxes.left, ...installers.left, ...environments.left])];
   // Logs end with their sandboxes.
   const { peerServer, archives, diskScratch, egressProxies } = parts;
   const rest = [peerServer.close(), archives.close(), diskScratch.close(), egressProxies.close()];

@@ -43,11 +43,11 @@ const maxInstallers = 4;
 
 export function openSandboxes(options: SandboxesOptions): OpenedSandboxes {
   const { config, host, owners, observers, tracer, logger, now, monotonicMs, onWaiting, warmPool } = options;
-  const { owner, leases, records, peerServer } = owners;
+  const { owner, leases, records, peerServer, stranded } = owners;
   const { queue, maxContainers } = config;
   const openAdmission = (maxSandboxes: number, onWait?: () => void): Admission =>
     new Admission({ maxSandboxes, queueLimit: queue.limit, queueTimeoutMs: queue.timeoutMs, onWaiting: onWait });
-  const shared = { leases, records, peerServer, platform: host.platform, owner, tracer, logger, now };
+  const shared = { leases, records, peerServer, stranded, platform: host.platform, owner, tracer, logger, now };
   const admission = openAdmission(maxContainers, onWaiting);
   const sandboxes = new Sandboxes({ ...shared, admission, observers });
   const installers = new Sandboxes({

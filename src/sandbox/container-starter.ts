@@ -8,6 +8,8 @@ export interface ContainerStarterOptions {
   readonly leases: Pick<Leases, "hold">;
   /** Identity of this server, for the owner label. */
   readonly owner: string;
+  /** Where the ids of sandboxes go that could not be removed; default: nobody looks for them. */
+  readonly stranded?: Set<string> | undefined;
   readonly logger: Logger;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -17,10 +19,13 @@ export interface ContainerStarterOptions {
 export class ContainerStarter {
   /** Ids of sandboxes that their engine was told to make, and that are not known to be gone or live. */
   readonly doubtful: Set<string> = new Set();
+  /** Ids of those that could not be removed, until a sweep has. */
+  readonly stranded: Set<string>;
   readonly #options: ContainerStarterOptions;
 
   constructor(options: ContainerStarterOptions) {
     this.#options = options;
+    this.stranded = options.stranded ?? new Set();
   }
 
   /** Its id stays among the doubtful ones until the caller knows it as live. @throws what the engine throws */
@@ -55,6 +60,8 @@ export class ContainerStarter {
       await container?.remove();
       this.doubtful.delete(id);
     } catch (error) {
+      this.stranded.add(id);
+      this.doubtful.delete(id);
       // The caller learns why the start failed; that the rest stayed behind is for the log and the sweep.
       this.#options.logger.error({ sandbox: id, err: error }, "sandbox could not be removed after a failed start");
     }

@@ -33,6 +33,8 @@ export interface SandboxesOptions {
   readonly platform: NodeJS.Platform;
   /** Identity of this server, for the owner label. */
   readonly owner: string;
+  /** As of `ContainerStarterOptions`. */
+  readonly stranded?: Set<string> | undefined;
   readonly logger: Logger;
   /** Told of every sandbox and its runs; default: none. */
   readonly observers?: readonly SandboxObserver[] | undefined;
@@ -103,7 +105,8 @@ export class Sandboxes implements AsyncDisposable {
 
   /** Ids of those that may exist on their engine: live ones, those in the making, and those that could not be removed. */
   get left(): readonly string[] {
-    return [...[...this.#live.values(), ...this.#spare.keys()].map(({ id }) => id), ...this.#containers.doubtful];
+    const { doubtful, stranded } = this.#containers;
+    return [...[...this.#live.values(), ...this.#spare.keys()].map(({ id }) => id), ...doubtful, ...stranded];
   }
 
   /**
@@ -266,7 +269,7 @@ export class Sandboxes implements AsyncDisposable {
     const { id } = sandbox;
     const held = this.#held.get(id);
     this.#spare.delete(sandbox);
-    if (!isGone) this.#containers.doubtful.add(sandbox.startedAs);
+    if (!isGone) this.#containers.stranded.add(sandbox.startedAs);
     if (held === undefined) return;
     this.#live.delete(id);
     this.#held.delete(id);

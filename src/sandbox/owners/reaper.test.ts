@@ -52,10 +52,15 @@ function engineWith(listed: readonly Listed[]) {
       return Promise.resolve([...there.values()]);
     },
   } as unknown as Engine;
-  return { engine, owners: () => [...there.values()].map((left) => left.labels[labels.owner]), lists: () => lists };
+  return {
+    engine,
+    ids: () => [...there.keys()],
+    owners: () => [...there.values()].map((left) => left.labels[labels.owner]),
+    lists: () => lists,
+  };
 }
 
-function reaperOf(): Reaper {
+function reaperOf(stranded: readonly string[] = []): Reaper {
   const leases = new Leases({
     folder,
     uid: process.getuid?.() ?? null,
@@ -73,6 +78,7 @@ function reaperOf(): Reaper {
     archives: nothingLeft,
     diskScratch: nothingLeft,
     peerFolder: nothingLeft,
+    stranded: new Set(stranded),
     logger,
     now: () => nowMs,
   });
@@ -89,6 +95,19 @@ describe("a sweep", () => {
     ]);
     expect(await reaperOf().sweep(engine)).toHaveLength(1);
     expect(owners()).toEqual(["own-this", "own-in-time", "own-runs", "own-not-ours"]);
+  });
+});
+
+describe("a sweep of a server that lives", () => {
+  it("removes its own sandboxes that could not be removed when they ended, and no other of its own", async () => {
+    const { engine, owners, ids } = engineWith([
+      { owner: "own-this", expiresInMs: 1 },
+      { owner: "own-this", expiresInMs: 1, running: true },
+    ]);
+    const [first = "", second = ""] = ids();
+    expect(await reaperOf([first]).sweep(engine)).toEqual([first]);
+    expect(owners()).toEqual(["own-this"]);
+    expect(ids()).toEqual([second]);
   });
 });
 

@@ -14,6 +14,8 @@ export interface ReaperOptions {
   readonly diskScratch: Pick<DiskScratch, "forgetLeft">;
   /** The ways to processes that are gone. */
   readonly peerFolder: Pick<WorkArchives, "forgetLeft">;
+  /** Ids of sandboxes of this server itself that have ended and could not be removed then; taken out when they are gone. */
+  readonly stranded: Set<string>;
   readonly logger: Logger;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -22,7 +24,7 @@ export interface ReaperOptions {
 /** How often a living server looks for what dead ones left (SPEC SE5). */
 const sweepEveryMs = 60_000;
 
-/** Removes what servers that are gone have left on the engines: once at the start, then each minute. */
+/** Removes what servers that are gone, or whose engine was, have left on the engines: once at the start, then each minute. */
 export class Reaper {
   readonly #options: ReaperOptions;
   readonly #watched = new Map<Engine, NodeJS.Timeout>();
@@ -71,6 +73,7 @@ export class Reaper {
   }
 
   async #isLeftOver(object: OwnedObject): Promise<boolean> {
+    if (this.#options.stranded.has(object.labels[labels.sandbox] ?? "")) return true;
     const owner = await this.#options.leases.stateOf(object.labels[labels.owner] ?? "");
     return isLeftOver(object, owner, this.#options.now());
   }
@@ -103,8 +106,13 @@ export class Reaper {
   async #remove(summary: ContainerSummary): Promise<string | null> {
     const sandbox = summary.labels[labels.sandbox] ?? summary.id;
     try {
+      const { stranded, logger } = this.#options;
       await summary.remove();
-      this.#options.logger.warn({ sandbox }, "removed a sandbox that a dead server left");
+      const isOwn = stranded.delete(sandbox);
+      const found = isOwn
+        ? "removed a sandbox whose engine was down when it ended"
+        : "removed a sandbox that a dead server left";
+      logger.warn({ sandbox }, found);
       return sandbox;
     } catch (error) {
       this.#options.logger.error({ sandbox, err: error }, "a left-over sandbox could not be removed");
