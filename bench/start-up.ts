@@ -8,7 +8,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type * as Library from "../src/index.ts";
@@ -21,6 +21,8 @@ import { median } from "./parts/statistics.ts";
 
 const rounds = Number(process.argv[2] ?? 15);
 const image = benchImages(process.env).python;
+/** Others' work on this machine makes every figure worse, and those of many processes most. */
+const loadBefore = Number(loadavg()[0]?.toFixed(1));
 /** What is left to the background must not burden what is measured next. */
 const settleMs = 150;
 
@@ -95,10 +97,11 @@ try {
     const ratio = than === null ? null : Number((ms / base).toFixed(2));
     return [{ of, than, ratio, ms: Math.round(ms), allowedMs: Math.round(allowedMs), isMet: ms <= allowedMs }];
   });
+  console.log(`load average before: ${loadBefore}`);
   console.table(figures);
   console.table(verdicts);
   for (const { name, reason } of leftOut) console.log(`${name}: left out, ${reason}`);
-  const report = { rounds, date: new Date().toISOString().slice(0, 10), machine: machineFacts() };
+  const report = { rounds, date: new Date().toISOString().slice(0, 10), machine: machineFacts(), loadBefore };
   const facts = { ...report, versions: await versionFacts(), medianMs: figures, targets: verdicts, leftOut };
   writeFileSync(join(import.meta.dirname, "results/start-up.json"), `${JSON.stringify(facts, null, 2)}\n`);
 } finally {
