@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { globSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
+import { stripVTControlCharacters } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { gloveboxCommand } from "../helpers/glovebox-command.ts";
 import type { ExecuteResponse } from "../helpers/wire-glovebox.ts";
@@ -183,6 +184,19 @@ describe("glovebox", () => {
     // What stands behind `--` is the program's.
     const plain = await runCommand(["run", "--frobnicate", "-c", "pass", "--", "--json"], { cwd: folder });
     expect(plain).toMatchObject({ exitCode: 2, stdout: "", stderr: expect.stringContaining("--frobnicate") as string });
+  });
+
+  it("colours errors on a terminal alone, unless it is told otherwise", async () => {
+    const colour = async (environment: Record<string, string>): Promise<boolean> => {
+      const { stderr } = await runCommand(["run", "nowhere.py"], { cwd: folder, environment });
+      expect(stripVTControlCharacters(stderr)).toContain("glovebox: INVALID_REQUEST: FILE: ");
+      return stderr.includes("\u001b[31mINVALID_REQUEST\u001b[39m");
+    };
+    expect([await colour({}), await colour({ FORCE_COLOR: "1" }), await colour({ FORCE_COLOR: "0" })]).toEqual([
+      false,
+      true,
+      false,
+    ]);
   });
 
   it("refuses a bad configuration by name", async () => {

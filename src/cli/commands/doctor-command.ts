@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { openCalls } from "../open-calls.ts";
 import { doctorContract } from "../../operations/doctor/doctor-contract.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
+import { coloured } from "../output/coloured.ts";
 import { doctorReport, isHealthy } from "./doctor-report.ts";
 import { exitCodes } from "../exit-code.ts";
 import type { ProveOptions } from "../prove/prove-command.ts";
@@ -9,6 +10,7 @@ import { GloveboxError, invalidField } from "../../errors/glovebox-error.ts";
 
 interface DoctorOptions extends ProveOptions {
   readonly all?: boolean;
+  readonly verbose?: boolean;
   readonly prove?: boolean;
 }
 
@@ -18,6 +20,7 @@ const ofProofs = { engine: "--engine", ociRuntime: "--oci-runtime", bombs: "--bo
 export function addDoctorCommand(program: Command, io: CommandIo, setExitCode: SetExitCode): void {
   program
     .command("doctor")
+    .option("--verbose", "also show the parts, abilities and notes of each engine, and why one is chosen")
     .option("--all", "show every setting, not only those that differ from the default")
     .option("--prove", "run the attacks of the threat model on the engines that are here, and tell what became of each")
     .option("--engine <engine>", "with --prove: only this one")
@@ -39,7 +42,7 @@ export function addDoctorCommand(program: Command, io: CommandIo, setExitCode: S
         return setExitCode(await prove(calls, options, io));
       }
       const response = await calls.send(doctorContract, {}, { signal: io.signal });
-      const text = options.json === true ? JSON.stringify(response) : doctorReport(response, options);
+      const text = options.json === true ? JSON.stringify(response) : withColours(doctorReport(response, options), io);
       io.stdout.write(`${text}\n`);
       setExitCode(isHealthy(response) ? 0 : exitCodes.platformFailed);
     });
@@ -49,4 +52,12 @@ function onThisMachine(): GloveboxError {
   return new GloveboxError("UNSUPPORTED", "doctor --prove is for this machine, and GLOVEBOX_URL names a server.", {
     suggestion: "Run it on the server's machine, or unset GLOVEBOX_URL.",
   });
+}
+
+/** Words of ours at the beginning of its lines. */
+function withColours(report: string, { stdout }: CommandIo): string {
+  return report
+    .replaceAll(/^(?:\[ok\]|Ready)/gm, (word) => coloured(word, "green", stdout))
+    .replaceAll(/^(?:\[--\]|Not ready)/gm, (word) => coloured(word, "yellow", stdout))
+    .replaceAll(/^ +danger(?=:)/gm, (word) => coloured(word, "red", stdout));
 }

@@ -61,8 +61,10 @@ const chosenBy = (engine: string | null): DoctorResponse["chosen_engine"] => {
 
 describe("doctorReport", () => {
   it("is this", () => {
-    expect(doctorReport(response()).split("\n")).toEqual([
+    expect(doctorReport(response(), { verbose: true }).split("\n")).toEqual([
       "Glovebox 0.1.0, Node 24.21.0, linux x64",
+      "",
+      "Ready: `glovebox run` uses docker.",
       "",
       "[ok] docker: 28.2.2, isolation container",
       "     parts:      runc 1.2.5",
@@ -89,9 +91,17 @@ describe("doctorReport", () => {
       "     max_containers  3 (environment, MAX_CONTAINERS)",
       '     images.python   "evil\\u001b[2Jname" (file)',
       "     1 settings at their defaults: glovebox doctor --all",
-      "",
-      "Ready: `glovebox run` uses docker.",
     ]);
+  });
+
+  it("leaves details out, but no danger, and begins with the verdict", () => {
+    const note = { severity: "note", what: "It is so.", why: "It is.", fix: "Nothing." } as const;
+    const text = doctorReport(response({ engines: [{ ...docker, findings: [...docker.findings, note] }, podman] }));
+    expect(text.split("\n")[2]).toBe("Ready: `glovebox run` uses docker.");
+    expect(text).toContain("danger: runc 1.2.5 is old.");
+    expect(text).toContain("start:      Start it");
+    for (const detail of ["parts:", "can:", "It is so.", "Which engine is used"]) expect(text).not.toContain(detail);
+    expect(text).toContain("glovebox doctor --verbose");
   });
 
   it("shows defaults when all is asked for", () => {

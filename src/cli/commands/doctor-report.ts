@@ -13,22 +13,39 @@ function chosenEngine({ chosen_engine: { default: chosen }, engines }: DoctorRes
   return engines.find(({ name }) => name === chosen.engine);
 }
 
-/** What `doctor` found, for people: plain ASCII, 80 columns where words allow; `all` shows defaults too. */
-export function doctorReport(response: DoctorResponse, { all = false }: { readonly all?: boolean } = {}): string {
+/** How much of it is shown. */
+export interface DoctorReportOptions {
+  /** Settings at their defaults, too. */
+  readonly all?: boolean;
+  /** Parts, abilities and notes of each engine, and why it is chosen, too. */
+  readonly verbose?: boolean;
+}
+
+/** What `doctor` found, for people, its verdict first: plain ASCII, 80 columns where words allow. */
+export function doctorReport(
+  response: DoctorResponse,
+  { all = false, verbose = false }: DoctorReportOptions = {},
+): string {
   const { version, node_version: nodeVersion, platform, engines, chosen_engine: chosen } = response;
   const blocks = [
     [`Glovebox ${version}, Node ${nodeVersion}, ${platform}`],
-    ...engines.map(engineBlock),
-    [
-      "Which engine is used",
-      ...choiceLines("no engine named", chosen.default),
-      ...choiceLines("auto, this machine", chosen.own_machine),
-      ...choiceLines("auto, container mode", chosen.container_mode),
-    ],
-    configurationBlock(response, all),
     [verdict(response)],
+    ...engines.map((engine) => engineBlock(engine, verbose)),
+    verbose
+      ? [
+          "Which engine is used",
+          ...choiceLines("no engine named", chosen.default),
+          ...choiceLines("auto, this machine", chosen.own_machine),
+          ...choiceLines("auto, container mode", chosen.container_mode),
+        ]
+      : [],
+    configurationBlock(response, all),
+    verbose ? [] : ["Parts, abilities and notes of each engine: glovebox doctor --verbose"],
   ];
-  return blocks.map((lines) => lines.map(escapeLine).join("\n")).join("\n\n");
+  return blocks
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.map(escapeLine).join("\n"))
+    .join("\n\n");
 }
 
 function verdict(response: DoctorResponse): string {
@@ -37,13 +54,13 @@ function verdict(response: DoctorResponse): string {
   const chosen = chosenEngine(response);
   if (chosen?.usable === true && !isWall(chosen.isolation))
     return `Not ready: \`glovebox run\` uses ${engine} at isolation preload, which is accepted here but no wall.`;
-  if (engine !== null) return `Not ready: ${engine} answers, but refuses runs; what it says above tells why.`;
+  if (engine !== null) return `Not ready: ${engine} answers, but refuses runs; what it says below tells why.`;
   return asked === "auto"
-    ? "Not ready: no engine can be used. Start or install one of those above."
+    ? "Not ready: no engine can be used. Start or install one of those below."
     : `Not ready: ${asked} is the engine that is configured, and it cannot be used.`;
 }
 
-function engineBlock(engine: DoctorEngine): string[] {
+function engineBlock(engine: DoctorEngine, verbose: boolean): string[] {
   const { name, available, usable, version, isolation, findings } = engine;
   const state = !available
     ? "cannot be used"
@@ -52,14 +69,22 @@ function engineBlock(engine: DoctorEngine): string[] {
     `${usable && isWall(engine.isolation) ? "[ok]" : "[--]"} ${name}: ${state}`,
     ...field("why", engine.reason),
     ...field("start", engine.how_to_start),
-    ...field("parts", engine.components?.map((part) => `${part.name} ${part.version}`).join(", ")),
-    ...field("reached by", engine.reached_by),
-    ...abilityLines(engine.capabilities ?? {}),
-    ...findings.flatMap(({ severity, what, why, fix }) => [
-      ...indented(what, `     ${severity}: `, "       "),
-      ...indented(why, "       "),
-      ...indented(fix, "       To do: ", "       "),
-    ]),
+    ...(verbose ? detailLines(engine) : []),
+    ...findings
+      .filter(({ severity }) => verbose || severity !== "note")
+      .flatMap(({ severity, what, why, fix }) => [
+        ...indented(what, `     ${severity}: `, "       "),
+        ...indented(why, "       "),
+        ...indented(fix, "       To do: ", "       "),
+      ]),
+  ];
+}
+
+function detailLines({ components, reached_by: reachedBy, capabilities = {} }: DoctorEngine): string[] {
+  return [
+    ...field("parts", components?.map((part) => `${part.name} ${part.version}`).join(", ")),
+    ...field("reached by", reachedBy),
+    ...abilityLines(capabilities),
   ];
 }
 

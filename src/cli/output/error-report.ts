@@ -2,6 +2,8 @@ import type { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Denial } from "../../policy/network/denial.ts";
 import type { CommandIo } from "../command-io.ts";
 import { withOptionWords } from "./option-words.ts";
+import { coloured } from "./coloured.ts";
+import type { OutputStream } from "./program-output.ts";
 import { escapeLine } from "./terminal-escape.ts";
 
 /** Tells the user what went wrong and what to do: for programs one JSON object, for people two lines on stderr. */
@@ -13,7 +15,7 @@ export function reportError(
     io.stdout.write(`${JSON.stringify({ error: error.toWire() })}\n`);
     return;
   }
-  io.stderr.write(describeError(error.toWire()));
+  io.stderr.write(describeError(error.toWire(), io.stderr));
 }
 
 /** A refused connection in one line. */
@@ -21,13 +23,16 @@ export function describeDenial({ target, reason, remedy }: Denial): string {
   return `${escapeLine(`glovebox: refused a connection to ${target}: ${reason} ${remedy}`)}\n`;
 }
 
-/** An error in the two lines that the command line prints; text from sandboxes and engines is made harmless. */
-export function describeError(error: {
-  readonly message: string;
-  readonly suggestion: string;
-  readonly error_type: string;
-}): string {
-  const message = escapeLines(`glovebox: ${error.error_type}: ${error.message}`);
+/**
+ * An error in the two lines that the command line prints; text from sandboxes and engines is made harmless.
+ * @param stream where it is printed, which may take colours; default: one that does not
+ */
+export function describeError(
+  error: { readonly message: string; readonly suggestion: string; readonly error_type: string },
+  stream?: OutputStream,
+): string {
+  const kind = stream === undefined ? error.error_type : coloured(error.error_type, "red", stream);
+  const message = `glovebox: ${kind}: ${escapeLines(error.message)}`;
   return `${message}\n${escapeLines(`  ${withOptionWords(error.suggestion, null)}`)}\n`;
 }
 

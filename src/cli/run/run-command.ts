@@ -112,7 +112,7 @@ async function run(options: RunOptions, given: Given, io: CommandIo): Promise<nu
     io.stderr.write(saved.map((line) => `${escapeLine(`glovebox: ${line}`)}\n`).join(""));
     io.stderr.write(runWarnings(response, { told: live.told, namesDisk: options.disk !== undefined }));
     if (response.error !== undefined && response.outcome !== "cancelled")
-      io.stderr.write(describeError(response.error));
+      io.stderr.write(describeError(response.error, io.stderr));
   }
   return typeof io.signal.reason === "number" ? io.signal.reason : exitCodeOf(response);
 }

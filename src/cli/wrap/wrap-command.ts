@@ -62,7 +62,7 @@ function conclude(response: WrapServerResponse, passage: ProtocolPassage, io: Co
   io.stderr.write(`${runWarnings(response, { told: passage.told, namesDisk: false })}${passage.lastWords()}`);
   const { outcome, error, exit_code: code, duration_ms: durationMs } = response;
   if (outcome === "cancelled") return endedBy(passage, io);
-  if (error !== undefined) io.stderr.write(describeError(error));
+  if (error !== undefined) io.stderr.write(describeError(error, io.stderr));
   else
     io.stderr.write(`glovebox: the server ended by itself, exit code ${code}, after ${formatDuration(durationMs)}.\n`);
   return exitCodeOf(response);
