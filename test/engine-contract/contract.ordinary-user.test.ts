@@ -8,6 +8,7 @@ import { topics } from "./topics.ts";
 
 /** What depends on whose processes are whose; the rest is the same for every user. */
 const tried = [
+  "network",
   "streams",
   "kept streams",
   "memory",
