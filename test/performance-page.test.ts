@@ -2,19 +2,22 @@ import { readdirSync, readFileSync } from "node:fs";
 import os from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { plotsOf, withReport } from "../bench/page/page.ts";
+import { plotsOf, withReports } from "../bench/page/page.ts";
 import { isMet, targets } from "../bench/page/targets.ts";
 import type { BenchReport } from "../bench/parts/report.ts";
+import { growthOf, type SoakReport } from "../bench/soak/soak-report.ts";
 import { projectFolder } from "./helpers/project-folder.ts";
 
 const read = (...parts: readonly string[]): string => readFileSync(join(projectFolder, ...parts), "utf8");
 const text = read("bench", "results", "performance.json");
 const report = JSON.parse(text) as BenchReport;
+const soakText = read("bench", "results", "soak.json");
+const soak = JSON.parse(soakText) as SoakReport;
 
 describe("docs/performance.md", () => {
   it("says what the kept figures say", () => {
     const page = read("docs", "performance.md");
-    expect(page, "stale: run node bench/write-page.ts").toBe(withReport(page, report));
+    expect(page, "stale: run node bench/write-page.ts").toBe(withReports(page, report, soak));
   });
 
   it("has the plots of the kept figures, and no others", () => {
@@ -28,9 +31,9 @@ describe("docs/performance.md", () => {
 });
 
 describe("the kept figures", () => {
-  it("name neither the machine nor its folders", () => {
-    expect(text).not.toContain(os.hostname());
-    expect(text).not.toMatch(/\/(home|root|tmp|var|work|usr)\//);
+  it.each([text, soakText])("name neither the machine nor its folders", (kept) => {
+    expect(kept).not.toContain(`"${os.hostname()}`);
+    expect(kept).not.toMatch(/\/(home|root|tmp|var|work|usr)\//);
   });
 
   it("tell on what, when and with which versions they were measured", () => {
@@ -43,5 +46,17 @@ describe("the kept figures", () => {
     const cold = targets.filter(({ what }) => !what.includes("arm "));
     expect(cold.length).toBeGreaterThan(0);
     expect(cold.filter((target) => isMet(target, report) === null).map(({ what }) => what)).toEqual([]);
+  });
+});
+
+describe("what a soak counts as growth", () => {
+  const before = { residentMb: 100, descriptors: 50 };
+
+  it.each([
+    [{ residentMb: 110, descriptors: 55 }, 0],
+    [{ residentMb: 111, descriptors: 10 }, 1],
+    [{ residentMb: 111, descriptors: 56 }, 2],
+  ])("is more than a tenth: %j", (after, count) => {
+    expect(growthOf({ server: "one", before, after })).toHaveLength(count);
   });
 });

@@ -1,12 +1,19 @@
 import { replaceMarked } from "../../scripts/marked-section.ts";
 import { figure } from "../parts/print.ts";
 import type { BenchReport, Measured } from "../parts/report.ts";
+import type { SoakReport } from "../soak/soak-report.ts";
 import { plotOf } from "./plot.ts";
+import { soakSection } from "./soak-section.ts";
 import { isMet, targets, type Target } from "./targets.ts";
 
-/** The page with what stands between its markers made anew from the report. */
-export function withReport(text: string, report: BenchReport): string {
-  const sections = { machine: machineText(report), targets: targetTable(report), measures: measureTexts(report) };
+/** The page with what stands between its markers made anew from the reports. */
+export function withReports(text: string, report: BenchReport, soak: SoakReport): string {
+  const sections = {
+    machine: machineText(report),
+    targets: targetTable(report),
+    measures: measureTexts(report),
+    soak: soakSection(soak),
+  };
   return Object.entries(sections).reduce((page, [name, body]) => replaceMarked(page, name, body), text);
 }
 

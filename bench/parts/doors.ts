@@ -58,7 +58,7 @@ export async function openDoor(
   plan: BenchPlan,
   stack: AsyncDisposableStack,
 ): Promise<RunProgram> {
-  const settings = warmthSettings[warmth] ?? {};
+  const settings = warmthSettings[warmth];
   if (door === "library") {
     const glovebox = stack.use(await createGlovebox({ settings: { ...settings, images: plan.images } }));
     return async (language, code, engine) =>

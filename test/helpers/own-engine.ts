@@ -51,7 +51,7 @@ export class OwnEngine implements AsyncDisposable {
     const engine = new OwnEngine(folder, recipes[kind]);
     try {
       await engine.#untilUp();
-      await promisify(execFile)("sh", ["-c", recipes[kind].load(folder, image)]);
+      await engine.load(image);
       return engine;
     } catch (error) {
       await engine[Symbol.asyncDispose]();
@@ -67,6 +67,11 @@ export class OwnEngine implements AsyncDisposable {
 
   get socketPath(): string {
     return `${this.folder}/engine.sock`;
+  }
+
+  /** Gives it an image of the engine that serves all tests. */
+  async load(image: string): Promise<void> {
+    await promisify(execFile)("sh", ["-c", this.#recipe.load(this.folder, image)]);
   }
 
   /** As a crash would. */

@@ -1,0 +1,102 @@
+import { randomInt } from "node:crypto";
+import { readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { askEngine, containersOn } from "./engine-api.ts";
+import type { Scene } from "./scene.ts";
+
+/** Something that goes wrong and is right again when it resolves. */
+export interface Fault {
+  readonly name: string;
+  readonly make: () => Promise<void>;
+}
+
+const shortMs = 2_000;
+const jumps = ["+6h", "-6h", "+0"] as const;
+
+/** Every fault that can be made in this scene. */
+export function faultsOf(scene: Scene): readonly Fault[] {
+  const { ownEngines, redis, postgres, storeFolder, clockFile, servers, engines } = scene;
+  const faults: Fault[] = [];
+  for (const [kind, engine] of ownEngines) {
+    faults.push(
+      { name: `a container killed on ${kind}`, make: () => killContainer(engine.socketPath) },
+      {
+        name: `${kind} killed and restarted`,
+        make: async () => {
+          await engine.kill();
+          await sleep(randomInt(shortMs));
+          await engine.restart();
+        },
+      },
+    );
+  }
+  if (engines.includes("local")) {
+    faults.push({
+      name: "a program killed on local",
+      make: async () => killChild(servers[randomInt(servers.length)]?.served.child.pid ?? 0),
+    });
+  }
+  for (const [name, server] of [
+    ["Redis", redis],
+    ["PostgreSQL", postgres],
+  ] as const) {
+    if (server === null) continue;
+    faults.push({
+      name: `${name} killed and restarted`,
+      make: async () => {
+        await server.down();
+        await sleep(randomInt(shortMs * 2));
+        await server.up();
+      },
+    });
+  }
+  if (storeFolder !== null) faults.push({ name: "the store's disk full", make: () => fillDisk(storeFolder) });
+  if (clockFile !== null) {
+    faults.push({
+      name: "the wall clock set",
+      make: async () => writeFileSync(clockFile, `${jumps[randomInt(jumps.length)]}\n`),
+    });
+  }
+  return faults;
+}
+
+async function killContainer(socketPath: string): Promise<void> {
+  const running = await containersOn(socketPath, false);
+  const chosen = running[randomInt(running.length + 1)];
+  // It may have ended meanwhile; and now and then none is chosen.
+  if (chosen !== undefined) await askEngine(socketPath, "POST", `/containers/${chosen.Id}/kill`).catch(() => null);
+}
+
+/** Kills one of the process's own children that keep programs in. */
+function killChild(parent: number): void {
+  const children = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && parentOf(name) === parent);
+  const chosen = children[randomInt(children.length + 1)];
+  if (chosen === undefined) return;
+  try {
+    if (readFileSync(`/proc/${chosen}/comm`, "utf8").trim() === "bwrap") process.kill(Number(chosen), "SIGKILL");
+  } catch {
+    // It has ended meanwhile.
+  }
+}
+
+function parentOf(id: string): number | null {
+  try {
+    const stat = readFileSync(`/proc/${id}/stat`, "utf8");
+    return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
+  } catch {
+    return null;
+  }
+}
+
+async function fillDisk(folder: string): Promise<void> {
+  const file = join(folder, "ballast");
+  const { bavail, bsize } = statfsSync(folder);
+  try {
+    writeFileSync(file, Buffer.alloc(bavail * bsize));
+  } catch {
+    // Full even sooner.
+  }
+  await sleep(shortMs * 2);
+  rmSync(file, { force: true });
+}

@@ -1,0 +1,163 @@
+import { randomInt } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { processesWith } from "../../test/helpers/processes.ts";
+import { firstLine } from "../parts/in-turn.ts";
+import type { BenchPlan } from "../parts/report.ts";
+import { containersOn, leftOn } from "./engine-api.ts";
+import { faultsOf } from "./faults.ts";
+import { Ledger } from "./ledger.ts";
+import { hasEnded, openScene, resourcesOf, type Scene, type SoakServer } from "./scene.ts";
+import { growthOf, type Resources, type SoakReport } from "./soak-report.ts";
+import { unendedRuns } from "./stored-runs.ts";
+import { workUntil } from "./work.ts";
+
+const clients = 6;
+/** Of the whole time: the round that warms up, without faults. */
+const warmUpShare = 0.25;
+const faultEveryMs = 6_000;
+/** Servers let go of what ended, and of connections that nobody uses, by then. */
+const restMs = 12_000;
+const sweepMs = 90_000;
+
+type Found = Omit<SoakReport, "minutes" | "date" | "machine" | "versions">;
+
+/** Works for that long, a warm-up round included, and looks at what is left. */
+export async function runSoak(plan: BenchPlan, forMs: number): Promise<Found> {
+  plan.say("starting engines, databases and servers");
+  const scene = await openScene(plan);
+  const ledger = new Ledger();
+  let isOpen = true;
+  try {
+    const { servers } = scene;
+    plan.say("warm-up round");
+    await work(scene, ledger, forMs * warmUpShare);
+    const before = servers.map((server) => resourcesOf(server));
+    plan.say(`after it: ${JSON.stringify(before)}`);
+    const faults: Record<string, number> = {};
+    await work(scene, ledger, forMs * (1 - warmUpShare), (stop) => disturb(stop, scene, faults, ledger, plan));
+    const after = servers.map((server) => resourcesOf(server));
+    const none: Resources = { residentMb: 0, descriptors: 0 };
+    const resources = servers.map(({ name }, index) => ({
+      server: name,
+      before: before[index] ?? none,
+      after: after[index] ?? none,
+    }));
+    for (const server of servers.filter(hasEnded)) plan.say(`${server.name} has ended:\n${server.lastWords()}`);
+    plan.say("looking at what is left");
+    const still = [...(await stoppedAfterSweep(scene)), ...(await stillListed(scene))];
+    const unended = await unendedRuns(scene);
+    const ends = await endServers(scene);
+    const left = await leftBehind(scene);
+    isOpen = false;
+    const problems = [
+      ...new Set(ledger.problems),
+      ...ledger.open.map((kind) => `A request (${kind}) has not ended.`),
+      ...[...still, ...unended, ...ends, ...left],
+      ...resources.flatMap((each) => growthOf(each)),
+    ];
+    return { ends: ledger.ends, faults, leftOut: scene.leftOut, resources, problems };
+  } finally {
+    if (isOpen) plan.say("ended early");
+    await scene[Symbol.asyncDispose]();
+  }
+}
+
+/** Clients at work for so long, with what goes on beside them, and a rest afterwards. */
+async function work(
+  scene: Scene,
+  ledger: Ledger,
+  forMs: number,
+  beside: (stop: AbortSignal) => Promise<void> = async () => undefined,
+): Promise<void> {
+  const stop = AbortSignal.timeout(forMs);
+  await Promise.all([...Array.from({ length: clients }, () => workUntil(stop, scene, ledger)), beside(stop)]);
+  await sleep(restMs);
+}
+
+/** Makes one random fault after the other; each is over before the next. */
+async function disturb(
+  stop: AbortSignal,
+  scene: Scene,
+  made: Record<string, number>,
+  ledger: Ledger,
+  { say }: BenchPlan,
+): Promise<void> {
+  const faults = faultsOf(scene);
+  let waiting: typeof faults = [];
+  while (!stop.aborted && faults.length > 0) {
+    await sleep(randomInt(faultEveryMs));
+    // Each has its turn before any comes again.
+    if (waiting.length === 0) waiting = faults;
+    const fault = waiting[randomInt(waiting.length)];
+    if (fault === undefined) continue;
+    waiting = waiting.filter((each) => each !== fault);
+    say(fault.name);
+    made[fault.name] = (made[fault.name] ?? 0) + 1;
+    await fault.make().catch((error: unknown) => ledger.note(`${fault.name}: ${firstLine(error)}`));
+  }
+}
+
+/** Containers that do not run although their servers live: a server looks each minute for what it could not remove. */
+async function stoppedAfterSweep({ ownEngines }: Scene): Promise<readonly string[]> {
+  const stopped = async (): Promise<readonly string[]> => {
+    const lists = await Promise.all(
+      [...ownEngines].map(async ([kind, { socketPath }]) => {
+        const running = new Set((await containersOn(socketPath, false)).map(({ Id: id }) => id));
+        const all = await containersOn(socketPath, true);
+        const ended = all.filter(({ Id: id }) => !running.has(id));
+        return ended.map(({ Names: [name] }) => `Ended and not removed on ${kind}: ${name}.`);
+      }),
+    );
+    return lists.flat();
+  };
+  let left = await stopped();
+  for (const until = performance.now() + sweepMs; left.length > 0 && performance.now() < until; await sleep(1_000)) {
+    left = await stopped();
+  }
+  return left;
+}
+
+/** What the servers say that they have although nothing is asked of them. */
+async function stillListed({ servers }: Scene): Promise<readonly string[]> {
+  const left: string[] = [];
+  for (const { name, served } of servers.filter((server) => !hasEnded(server))) {
+    const { status, body } = await served.call("GET", "/api/sandbox?state=live");
+    if (status !== 200) left.push(`${name} does not list its sandboxes: status ${status}.`);
+    const { sandboxes = [] } = body as { readonly sandboxes?: readonly object[] };
+    left.push(...sandboxes.map((row) => `${name} says that it has ${JSON.stringify(row)}.`));
+  }
+  return left;
+}
+
+/** What is on the engines and of the servers' own when they have ended, sandboxes that waited for runs included. */
+async function leftBehind({ ownEngines, servers }: Scene): Promise<readonly string[]> {
+  const left: string[] = [];
+  for (const [kind, { socketPath }] of ownEngines) {
+    left.push(...(await leftOn(socketPath)).map((what) => `Left on ${kind}: ${what}.`));
+  }
+  for (const { name, served } of servers) {
+    const programs = processesWith((argv) => argv[0] === "bwrap" && argv.some((each) => each.includes(served.home)));
+    if (programs.length > 0) left.push(`${name} has left ${programs.length} programs on local.`);
+  }
+  return left;
+}
+
+/** Ends the servers as an operator would. */
+async function endServers({ servers }: Scene): Promise<readonly string[]> {
+  const ends = await Promise.all(
+    servers.map(async (server) => {
+      const { name, served } = server;
+      if (hasEnded(server)) return [`${name} had ended by itself: ${lastErrorOf(server)}`];
+      served.child.kill("SIGTERM");
+      const code = await served.ended;
+      return code === 0 ? [] : [`${name} ended with ${code}: ${lastErrorOf(server)}`];
+    }),
+  );
+  return ends.flat();
+}
+
+/** The line that names an error, without what is this machine's own. */
+function lastErrorOf({ lastWords }: SoakServer): string {
+  const lines = lastWords().split("\n");
+  return firstLine(lines.findLast((line) => /Error\b/.test(line)) ?? lines.at(-2) ?? "");
+}

@@ -1,0 +1,193 @@
+import { execFile, execFileSync } from "node:child_process";
+import { globSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import { OwnEngine } from "../../test/helpers/own-engine.ts";
+import { PostgresServer, postgresProblem } from "../../test/helpers/postgres-server.ts";
+import { RedisServer, redisProblem } from "../../test/helpers/redis-server.ts";
+import { serveGlovebox, type ServedGlovebox } from "../../test/helpers/served-glovebox.ts";
+import { firstLine } from "../parts/in-turn.ts";
+import { memoryMb } from "../parts/process-memory.ts";
+import type { BenchPlan } from "../parts/report.ts";
+import type { Resources } from "./soak-report.ts";
+
+const run = promisify(execFile);
+
+/** Size of the file system for the store's file that is filled up. */
+const storeBytes = 64 * 2 ** 20;
+
+/** Characters. */
+const maxLastWords = 20_000;
+
+export interface SoakServer {
+  readonly name: string;
+  readonly served: ServedGlovebox;
+  /** The last of what it has written to its standard error. */
+  readonly lastWords: () => string;
+}
+
+/** Everything that the soak works with: all of it is its own, so that all of it may be harmed. */
+export interface Scene extends AsyncDisposable {
+  /** Names for requests, `local` among them. */
+  readonly engines: readonly string[];
+  /** Those that can be killed and restarted, by name. */
+  readonly ownEngines: ReadonlyMap<string, OwnEngine>;
+  readonly servers: readonly SoakServer[];
+  readonly redis: RedisServer | null;
+  readonly postgres: PostgresServer | null;
+  /** Where the SQLite store is, a small file system; null where none could be mounted. */
+  readonly storeFolder: string | null;
+  /** Says by how much the servers' clocks are off, such as `+6h`; null without libfaketime. */
+  readonly clockFile: string | null;
+  /** A project with a test and a page, which requests may name. */
+  readonly project: string;
+  readonly leftOut: Record<string, string>;
+}
+
+/** Starts engines, databases and two servers: one with PostgreSQL and Redis, one with SQLite. */
+export async function openScene(plan: BenchPlan): Promise<Scene> {
+  const stack = new AsyncDisposableStack();
+  try {
+    const leftOut: Record<string, string> = {};
+    const folder = mkdtempSync(join(tmpdir(), "glovebox-soak-"));
+    stack.defer(() => rmSync(folder, { recursive: true, force: true }));
+    const project = makeProject(folder);
+    const ownEngines = await startEngines(plan, stack, leftOut);
+    const redis = redisProblem() === null ? stack.use(await RedisServer.start()) : null;
+    const postgres = postgresProblem() === null ? stack.use(await PostgresServer.start()) : null;
+    if (redis === null) leftOut["Redis restarts"] = redisProblem() ?? "";
+    if (postgres === null) leftOut["PostgreSQL restarts"] = postgresProblem() ?? "";
+    const storeFolder = await mountStore(folder, stack, leftOut);
+    const clock = clockVariables(folder, leftOut);
+    const common = {
+      ...engineVariables(ownEngines),
+      ...imageVariables(plan),
+      ...clock,
+      GLOVEBOX_PROJECT_ROOTS: project,
+    };
+    const databases = {
+      ...(redis === null ? {} : { GLOVEBOX_REDIS_URL: redis.url }),
+      ...(postgres === null ? {} : { GLOVEBOX_STORE: "postgres", GLOVEBOX_STORE_URL: postgres.url }),
+    };
+    const file = storeFolder === null ? {} : { GLOVEBOX_STORE_FILE: join(storeFolder, "store.db") };
+    const servers = [
+      soakServer("server with PostgreSQL and Redis", stack.use(await serveGlovebox({ ...common, ...databases }))),
+      soakServer("server with SQLite", stack.use(await serveGlovebox({ ...common, ...file }))),
+    ];
+    return {
+      ...{ ownEngines, servers, redis, postgres, storeFolder, project, leftOut },
+      engines: [...ownEngines.keys(), ...(plan.engines.includes("local") ? ["local"] : [])],
+      clockFile: clock["FAKETIME_TIMESTAMP_FILE"] ?? null,
+      [Symbol.asyncDispose]: () => stack.disposeAsync(),
+    };
+  } catch (error) {
+    await stack.disposeAsync();
+    throw error;
+  }
+}
+
+function soakServer(name: string, served: ServedGlovebox): SoakServer {
+  let text = "";
+  served.child.stderr?.on("data", (chunk: Buffer) => void (text = `${text}${chunk.toString()}`.slice(-maxLastWords)));
+  return { name, served, lastWords: () => text };
+}
+
+/** Whether it has ended, by itself or by a signal. */
+export function hasEnded({ served: { child } }: SoakServer): boolean {
+  return child.exitCode !== null || child.signalCode !== null;
+}
+
+/** What a server takes now; nothing when it has ended. */
+export function resourcesOf(server: SoakServer): Resources {
+  if (hasEnded(server)) return { residentMb: 0, descriptors: 0 };
+  const { pid } = server.served.child;
+  return { residentMb: Math.round(memoryMb(pid)), descriptors: readdirSync(`/proc/${pid}/fd`).length };
+}
+
+async function startEngines(
+  { engines, images }: BenchPlan,
+  stack: AsyncDisposableStack,
+  leftOut: Record<string, string>,
+): Promise<ReadonlyMap<string, OwnEngine>> {
+  const started = new Map<string, OwnEngine>();
+  for (const kind of ["docker", "podman"] as const) {
+    if (!engines.includes(kind)) continue;
+    try {
+      const [first = "", ...others] = new Set(Object.values(images));
+      const engine = stack.use(await OwnEngine.start(kind, first));
+      for (const image of others) await engine.load(image);
+      started.set(kind, engine);
+    } catch (error) {
+      leftOut[`everything on ${kind}`] = `no engine of the soak's own: ${firstLine(error)}`;
+    }
+  }
+  return started;
+}
+
+function engineVariables(engines: ReadonlyMap<string, OwnEngine>): Record<string, string> {
+  const variables = { docker: "DOCKER_HOST", podman: "CONTAINER_HOST" } as Readonly<Record<string, string>>;
+  return Object.fromEntries(
+    [...engines].map(([kind, { socketPath }]) => [variables[kind] ?? "", `unix://${socketPath}`]),
+  );
+}
+
+function imageVariables({ images }: BenchPlan): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(images).map(([name, image]) => [`GLOVEBOX_IMAGE_${name.toUpperCase()}`, image]),
+  );
+}
+
+/** libfaketime moves the wall clock of the processes that it is loaded into, by what a file says; their timers go on as ever. */
+function clockVariables(folder: string, leftOut: Record<string, string>): Record<string, string> {
+  const [library] = globSync("/usr/lib/*/faketime/libfaketime.so.1");
+  if (library === undefined) {
+    leftOut["clock jumps"] = "Debian's package libfaketime is not installed";
+    return {};
+  }
+  const file = join(folder, "clock");
+  writeFileSync(file, "+0\n");
+  return {
+    LD_PRELOAD: library,
+    FAKETIME_TIMESTAMP_FILE: file,
+    FAKETIME_CACHE_DURATION: "1",
+    FAKETIME_DONT_FAKE_MONOTONIC: "1",
+    FAKETIME_DISABLE_SHM: "1",
+  };
+}
+
+async function mountStore(
+  folder: string,
+  stack: AsyncDisposableStack,
+  leftOut: Record<string, string>,
+): Promise<string | null> {
+  const target = join(folder, "store");
+  mkdirSync(target);
+  try {
+    await run("mount", ["-t", "tmpfs", "-o", `size=${storeBytes}`, "soak", target]);
+  } catch (error) {
+    leftOut["disk full"] = `no small file system for the store: ${firstLine(error)}`;
+    return null;
+  }
+  stack.defer(async () => {
+    // What the server held open is let go of a moment after its end.
+    await sleep(200);
+    execFileSync("umount", ["--lazy", target]);
+  });
+  return target;
+}
+
+function makeProject(folder: string): string {
+  const project = join(folder, "project");
+  mkdirSync(project);
+  writeFileSync(
+    join(project, "test_sum.py"),
+    "import unittest\n\nclass Sum(unittest.TestCase):\n    def test_sum(self):\n        self.assertEqual(1 + 1, 2)\n",
+  );
+  writeFileSync(
+    join(project, "page.py"),
+    "import http.server, os\nhttp.server.HTTPServer(('', int(os.environ['PORT'])), http.server.SimpleHTTPRequestHandler).serve_forever()\n",
+  );
+  return project;
+}
