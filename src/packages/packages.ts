@@ -5,7 +5,6 @@ import type { Logger } from "../base/logger.ts";
 import type { ForwarderInterpreter } from "../egress/forwarder.ts";
 import type { NetworkAccess } from "../egress/network-access.ts";
 import type { Capabilities } from "../engines/capabilities.ts";
-import type { MountSpec } from "../engines/container-spec.ts";
 import type { Engine } from "../engines/engine.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import type { Limits } from "../policy/limits/limits.ts";
@@ -19,12 +18,13 @@ import { installFailed, refusedOnHost } from "./install/install-failed.ts";
 import { assertNoneDenied, assertPackagesAllowed, type InstallPolicy } from "../policy/install-policy.ts";
 import { PackageCache, type CachedSet, type PackageSetLease } from "./cache/package-cache.ts";
 import type { MinAge } from "./install/min-age.ts";
-import { packageEnvironment, packageFolders, type PackageManager } from "./install/package-manager.ts";
+import type { PackageManager } from "./install/package-manager.ts";
 import { packageSetId, type PackageSetKey } from "./cache/package-set.ts";
-import { describeInstalled, resolvedSpecs, usualName } from "./installed-specs.ts";
+import { describeInstalled, usualName } from "./installed-specs.ts";
 import type { ImportedPackages } from "./imports/scan-request.ts";
 import { RecentFailures } from "./install/recent-failures.ts";
-import { PackageView, type ViewedSet } from "./cache/package-view.ts";
+import { PackageView } from "./cache/package-view.ts";
+import { provided, type ProvidedPackages } from "./provided-packages.ts";
 import { ProjectSets } from "./project-sets.ts";
 import { runHostTool, type HostRegistries } from "./install/run-host-tool.ts";
 import { runSealedTool } from "./install/run-sealed-tool.ts";
@@ -73,18 +73,6 @@ export interface PackagesRequest {
   readonly specs: readonly string[];
   /** Some of them the program may do without: a list that has just failed is not tried again; default false. */
   readonly isGuess?: boolean | undefined;
-}
-
-/** What a sandbox is given so that its imports resolve; to be disposed of when it has ended. */
-export interface ProvidedPackages extends AsyncDisposable {
-  readonly mount: MountSpec;
-  /** The same for a view. */
-  readonly set: ViewedSet;
-  readonly environment: Readonly<Record<string, string>>;
-  /** The packages asked for in the versions that they have, `lodash@4.17.21` or `requests==2.32.0`. */
-  readonly resolved: readonly string[];
-  /** What every result must tell of them, one sentence each. */
-  readonly warnings: readonly string[];
 }
 
 /** Who installs, and how. */
@@ -145,7 +133,14 @@ export class Packages {
       await lease[Symbol.asyncDispose]();
       throw error;
     }
-    return provided(lease, ecosystem, workshop.onHost ? [outsideWarning] : []);
+    const warnings = workshop.onHost ? [outsideWarning] : [];
+    return provided(lease, { ecosystem, warnings, hold: () => this.#hold(key) });
+  }
+
+  async #hold(key: PackageSetKey): Promise<AsyncDisposable> {
+    const lease = await this.#cache.find(key);
+    if (lease === null) throw new GloveboxError("NOT_FOUND", "The packages have been removed from the cache.");
+    return lease;
   }
 
   /** Those of the imported packages that the image has not by itself. @throws what opening a sandbox throws */
@@ -243,18 +238,6 @@ const viewsName = "views";
 
 const outsideWarning =
   "isolation preload: the packages were installed outside a sandbox, by a tool that had this machine's network and files, and without their install scripts.";
-
-function provided(lease: PackageSetLease, ecosystem: Ecosystem, warnings: readonly string[]): ProvidedPackages {
-  const { folder, record } = lease;
-  return {
-    mount: { source: folder, target: packageFolders[ecosystem], readOnly: true, unchanging: true },
-    set: { ecosystem, folder, packages: record.packages },
-    environment: packageEnvironment[ecosystem],
-    resolved: resolvedSpecs(record),
-    warnings,
-    [Symbol.asyncDispose]: () => lease[Symbol.asyncDispose](),
-  };
-}
 
 function includesRegistries({ kind }: NetworkPolicy): boolean {
   return kind === "registries" || kind === "open";

@@ -4,7 +4,13 @@ import type { TestedPlace } from "./open-glovebox.ts";
 import { skipOrFail } from "./require.ts";
 import { testImages } from "./test-images.ts";
 import { until } from "./until.ts";
-import { createGlovebox, type ExecuteRequest, type ExecuteResponse, type Glovebox } from "./wire-glovebox.ts";
+import {
+  createGlovebox,
+  type GloveboxOptions,
+  type ExecuteRequest,
+  type ExecuteResponse,
+  type Glovebox,
+} from "./wire-glovebox.ts";
 
 type Call = Parameters<Glovebox["execute"]>[1];
 
@@ -32,7 +38,10 @@ export interface WarmGlovebox {
 }
 
 /** A Glovebox with warm sandboxes for the tests of a `describe`, closed after them. */
-export function useWarmGlovebox({ engine, runtime }: Pick<TestedPlace, "engine" | "runtime">): () => WarmGlovebox {
+export function useWarmGlovebox(
+  { engine, runtime }: Pick<TestedPlace, "engine" | "runtime">,
+  more: NonNullable<GloveboxOptions["settings"]> = {},
+): () => WarmGlovebox {
   let glovebox: Glovebox | undefined;
   let problem: string | null = null;
   const log = new WarmLog();
@@ -56,7 +65,7 @@ export function useWarmGlovebox({ engine, runtime }: Pick<TestedPlace, "engine" 
     keys.set(JSON.stringify(kind), log.kinds.find(isNew) ?? "");
   };
   beforeAll(async () => {
-    const settings = { images: testImages, warm_pool: { mode: "on", max: 8 } };
+    const settings = { images: testImages, warm_pool: { mode: "on", max: 8 }, ...more };
     const { write } = log;
     glovebox = await createGlovebox({
       engine,
@@ -88,7 +97,7 @@ export function useWarmGlovebox({ engine, runtime }: Pick<TestedPlace, "engine" 
 
 /** A program that does nothing, in a sandbox that would serve the request. */
 function kindOf(request: ExecuteRequest): ExecuteRequest {
-  const { language, filename, image, runtime, oci_runtime, environment, network, limits } = request;
-  const kind = { language, filename, image, runtime, oci_runtime, environment, network, limits };
+  const { language, filename, image, runtime, oci_runtime, environment, network, limits, packages } = request;
+  const kind = { language, filename, image, runtime, oci_runtime, environment, network, limits, packages };
   return { ...kind, code: language === "python" ? "pass" : "0;" };
 }

@@ -1,4 +1,5 @@
 import type { Process } from "../../engines/engine.ts";
+import type { ProvidedPackages } from "../../packages/provided-packages.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import type { SandboxPlan } from "../../sandbox/sandbox-plan.ts";
 import type { Execution } from "./execution.ts";
@@ -17,6 +18,8 @@ export interface SandboxToOpen {
   readonly needs: RunnerNeeds;
   /** Whether something of it is opened for this one run. */
   readonly hasOwnPlaces: boolean;
+  /** Mounted in it; null: none. */
+  readonly packages: Pick<ProvidedPackages, "hold"> | null;
 }
 
 /**
@@ -25,14 +28,14 @@ export interface SandboxToOpen {
  */
 export async function openSandbox(
   { spec, dependencies, caller }: Execution,
-  { plan, needs, hasOwnPlaces }: SandboxToOpen,
+  { plan, needs, hasOwnPlaces, packages }: SandboxToOpen,
 ): Promise<OpenedSandbox> {
   const { engine, sandboxes, warm } = dependencies;
   const { sandboxId: id, labels } = spec;
   if (warm !== null && !hasOwnPlaces) {
     const { programEnvironment = {} } = plan;
     const identity = { labels, programEnvironment, ...(id === undefined ? {} : { id }) };
-    const kind = warmKindOf(spec, { ...needs, ...warm, engine, plan });
+    const kind = warmKindOf(spec, { ...needs, ...warm, engine, plan, packages });
     const taken = await warm.pool.take(kind, { ...caller, identity });
     if (taken !== null) return taken;
   }

@@ -1,6 +1,6 @@
 import type { NetworkGrant } from "../../egress/network-access.ts";
 import type { Capabilities } from "../../engines/capabilities.ts";
-import type { ProvidedPackages } from "../../packages/packages.ts";
+import type { ProvidedPackages } from "../../packages/provided-packages.ts";
 import { executeProfile, type Profile } from "../../policy/profile.ts";
 import { watchedScratch } from "../../policy/scratch.ts";
 import { Redaction } from "../../policy/redaction/redaction.ts";
@@ -77,8 +77,8 @@ async function runWithScratch(
   const plan = planOf(profile, spec.limits.timeoutMs + lifetimeMarginMs);
   const mounts = [packages?.mount ?? [], scratch?.mounts ?? [], folders?.mounts ?? []].flat();
   const needs = { toolchain, mainFile: spec.mainFile, profile };
-  const hasOwnPlaces = packages !== null || scratch !== null || folders !== null;
-  const opened = await openSandbox(execution, { plan: { ...plan, mounts }, needs, hasOwnPlaces });
+  const hasOwnPlaces = scratch !== null || folders !== null;
+  const opened = await openSandbox(execution, { plan: { ...plan, mounts }, needs, hasOwnPlaces, packages });
   await using sandbox = opened.sandbox;
   scratch?.watch(sandbox);
   ids.sandbox = sandbox.id;
@@ -87,7 +87,6 @@ async function runWithScratch(
   listener.onSandbox(sandbox.id);
   await folders?.guard.begin(sandbox, { engine, sandboxes });
   const folder = sandbox.folderOf(profile.workingDirectory);
-  const runner = await runnerExec(needs, sandbox);
   const run = await runProgram({
     ...listener,
     ...dependencies,
@@ -96,7 +95,7 @@ async function runWithScratch(
     start: (redact) =>
       startProgram({
         sandbox,
-        runner: async () => opened.process ?? sandbox.exec(runner, { signal }),
+        runner: async () => opened.process ?? sandbox.exec(await runnerExec(needs, sandbox), { signal }),
         toolchain,
         grant,
         onDenied: listener.onDenied,

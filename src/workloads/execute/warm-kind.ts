@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { canonicalJson } from "../../base/canonical-json.ts";
 import type { Engine } from "../../engines/engine.ts";
+import type { ProvidedPackages } from "../../packages/provided-packages.ts";
 import type { WarmKind } from "../../sandbox/pool/warm-sandbox.ts";
 import type { SandboxPlan } from "../../sandbox/sandbox-plan.ts";
 import type { ExecuteSpec } from "./execute-spec.ts";
@@ -10,6 +11,8 @@ import { runnerExec, type RunnerNeeds } from "./runner-exec.ts";
 export interface WarmNeeds extends RunnerNeeds {
   readonly engine: Engine;
   readonly plan: SandboxPlan;
+  /** Mounted in it; null: none. */
+  readonly packages: Pick<ProvidedPackages, "hold"> | null;
   /** Longest time that any run may ask for. */
   readonly maxTimeoutMs: number;
   readonly maxAgeMs: number;
@@ -20,7 +23,7 @@ export interface WarmNeeds extends RunnerNeeds {
  * variables included; only what comes with the job may differ: code, files, arguments, secrets, input.
  */
 export function warmKindOf(spec: ExecuteSpec, needs: WarmNeeds): WarmKind {
-  const { engine, plan: asked, profile, toolchain, mainFile } = needs;
+  const { engine, plan: asked, profile, toolchain, mainFile, packages } = needs;
   const { id: _, labels: __, programEnvironment: ___, lifetimeMs, limits, ...rest } = asked;
   const { cpus, memoryBytes, pids } = limits;
   const plan = { ...rest, limits: { cpus, memoryBytes, pids } };
@@ -30,6 +33,7 @@ export function warmKindOf(spec: ExecuteSpec, needs: WarmNeeds): WarmKind {
     key: createHash("sha256").update(canonicalJson(facts)).digest("hex"),
     engine,
     plan: { ...plan, lifetimeMs: lifetimeMs - spec.limits.timeoutMs + needs.maxTimeoutMs + needs.maxAgeMs },
+    ...(packages === null ? {} : { hold: () => packages.hold() }),
     // Variables may be another's with each request.
     worthFrom: Object.keys(spec.environment).length === 0 ? 1 : 2,
     prepare: async (sandbox, options) =>

@@ -1,5 +1,5 @@
 import type { NetworkGrant } from "../../egress/network-access.ts";
-import type { ProvidedPackages } from "../../packages/packages.ts";
+import type { ProvidedPackages } from "../../packages/provided-packages.ts";
 import { Redaction } from "../../policy/redaction/redaction.ts";
 import { executeProfile, type Profile } from "../../policy/profile.ts";
 import { watchedScratch } from "../../policy/scratch.ts";

@@ -1,6 +1,7 @@
 import type { Engine } from "../../engines/engine.ts";
 import type { Capabilities } from "../../engines/capabilities.ts";
-import type { Packages, ProvidedPackages } from "../../packages/packages.ts";
+import type { Packages } from "../../packages/packages.ts";
+import type { ProvidedPackages } from "../../packages/provided-packages.ts";
 import { isWall } from "../../policy/isolation.ts";
 import type { NetworkPolicy } from "../../policy/network/network.ts";
 import type { Ecosystem } from "../../policy/package-specs.ts";

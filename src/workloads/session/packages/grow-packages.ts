@@ -1,5 +1,5 @@
 import { kibibyte } from "../../../base/bytes.ts";
-import type { ProvidedPackages } from "../../../packages/packages.ts";
+import type { ProvidedPackages } from "../../../packages/provided-packages.ts";
 import type { Ecosystem } from "../../../policy/package-specs.ts";
 import { runSandboxCommand } from "../../../sandbox/sandbox-command.ts";
 import type { Caller } from "../../../sandbox/sandboxes.ts";

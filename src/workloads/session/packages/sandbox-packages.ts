@@ -1,7 +1,7 @@
 import type { MountSpec } from "../../../engines/container-spec.ts";
 import type { PackageView } from "../../../packages/cache/package-view.ts";
 import { packageFolders } from "../../../packages/install/package-manager.ts";
-import type { ProvidedPackages } from "../../../packages/packages.ts";
+import type { ProvidedPackages } from "../../../packages/provided-packages.ts";
 import { packageName, type Ecosystem } from "../../../policy/package-specs.ts";
 import type { SessionPackages } from "./session-packages.ts";
 
