@@ -5,7 +5,6 @@
 export const aloneFiles: readonly string[] = [
   "test/e2e/clock-jump.test.ts",
   "test/e2e/packages-elsewhere.test.ts",
-  "test/e2e/session-imports.test.ts",
   "test/e2e/session-multitude.test.ts",
   "test/e2e/sweep.test.ts",
   "test/security/resource-attacks.test.ts",
@@ -91,6 +90,7 @@ export const rareFiles: readonly string[] = [
   "test/e2e/session-crash.test.ts",
   "test/e2e/session-disturbed.test.ts",
   "test/e2e/session-ends.test.ts",
+  "test/e2e/session-imports.test.ts",
   "test/e2e/session-multitude.test.ts",
   "test/e2e/session-packages.test.ts",
   "test/e2e/session-room.test.ts",
