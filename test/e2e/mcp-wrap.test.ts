@@ -156,7 +156,7 @@ time.sleep(1000)`,
     await until(() => sleepersFor(seconds).length > 0);
     child.stdin.end();
     const { exitCode, stderr } = await ended(child);
-    expect(stderr).toContain("the server was ended, since its client has left");
+    expect(stderr).toContain("the server was ended because its client disconnected");
     expect(exitCode).toBe(0);
     expect(sleepersFor(seconds)).toEqual([]);
   });

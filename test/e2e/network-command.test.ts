@@ -41,14 +41,21 @@ describe.each(engines)("glovebox run --network on %s", (engine) => {
     expect(result).toMatchObject({ exitCode: 0, stdout: `hello from ${webAt}\n`, stderr: "" });
   });
 
-  it("tells of a refusal while it happens, and keeps the program's exit code", async () => {
+  it("reports a refusal when it happens, its reason once, and keeps the program's exit code", async () => {
     const code = `import sys, urllib.request\ntry: urllib.request.urlopen("http://refused.test/", timeout=10)\nexcept OSError: sys.exit(9)`;
     const result = await runCommand(["run", "--engine", engine, "--network", "web.test", "-c", code], { environment });
     expect(result.exitCode).toBe(9);
     expect(result.stderr).toContain("glovebox: refused a connection to refused.test:80: ");
     expect(result.stderr).toContain(
-      "glovebox: NETWORK_ERROR: The program failed after its connection to refused.test:80",
+      "glovebox: NETWORK_ERROR: The program failed after its connection to refused.test:80 was refused.\n",
     );
+    expect(result.stderr.match(/is not one of them/g)).toHaveLength(1);
+    expect(result.stderr.match(/refused\.test:80/g)).toHaveLength(2);
+    const handled = `import urllib.request\ntry: urllib.request.urlopen("http://refused.test/", timeout=10)\nexcept OSError: pass`;
+    const argv = ["run", "--engine", engine, "--network", "web.test", "-c", handled];
+    const completed = await runCommand(argv, { environment });
+    expect(completed.exitCode).toBe(0);
+    expect(completed.stderr.match(/refused\.test:80/g)).toHaveLength(1);
   });
 
   it("leaves no proxy behind when it is killed", async () => {

@@ -115,7 +115,7 @@ describe.each(engines)("network phases on %s", (name) => {
     await network.change(lockedPolicy);
     await running.until("stdout", "cut\n");
     const { stdout } = await running.finish(`http://index.test:${index.port}/again\n`);
-    expect(stdout.toString()).toMatch(/^open\n\.+\ncut\n403 .*Rule: locked\. .*installing phase/);
+    expect(stdout.toString()).toMatch(/^open\n\.+\ncut\n403 .*Rule: locked\. .*only while packages were installed/);
     await network.settle();
     expect(denied).toEqual([expect.objectContaining({ rule: "locked", target: `index.test:${index.port}` })]);
     expect(index.requests.filter((request) => request.endsWith("/again"))).toEqual([]);

@@ -88,7 +88,7 @@ except urllib.error.HTTPError as error:
 `;
     const response = await run({ code, network: ["web.test"] }, { onEvent: (event) => void events.push(event) });
     expect(response.stdout).toBe(
-      "403 Glovebox refused the connection to refused.test:80.\nRule: not_allowed. The run's network policy allows the listed domains only, and refused.test is none of them.\nAdd \"refused.test\" to the run's network.\n\n",
+      "403 Glovebox refused the connection to refused.test:80.\nRule: not_allowed. The run's network policy allows only the listed domains, and refused.test is not one of them.\nAdd \"refused.test\" to the run's network.\n\n",
     );
     expect(response).toMatchObject({
       outcome: "policy_denied",

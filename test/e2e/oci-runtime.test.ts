@@ -25,7 +25,7 @@ describe("a chosen OCI runtime", () => {
     const response = await glovebox.execute({ ...gvisor, code });
     expect(response).toMatchObject({ outcome: "completed", isolation: "container", oci_runtime: "runsc" });
     expect(response.memory_used_mb).toBeGreaterThan(0);
-    expect(response.warnings.join(" ")).toMatch(/seccomp filter: met by gVisor's own kernel/);
+    expect(response.warnings.join(" ")).toMatch(/seccomp filter with gVisor's own kernel/);
     const other = await glovebox.execute({ language: "python", engine: "docker", code });
     expect(other).not.toHaveProperty("oci_runtime");
     expect(response.stdout, "another kernel answers").not.toBe(other.stdout);

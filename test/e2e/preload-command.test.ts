@@ -58,7 +58,7 @@ describe("where there are no namespaces and no container engine", () => {
       expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: "42\n" });
       expect(stderr.match(/isolation preload: the program runs on the host itself/g)).toHaveLength(1);
       expect(stderr).toContain("No container engine answers (docker, podman, apple)");
-      expect(stderr).toContain("a CPU limit: not enforced");
+      expect(stderr).toContain("does not enforce a CPU limit");
       const json = await glovebox([...run, "--json"], environment);
       expect(JSON.parse(json.stdout)).toMatchObject({ isolation: "preload", stdout: "42\n" });
     },

@@ -21,7 +21,7 @@ describe("Podman without root, where it ignores limits", () => {
     const result = await runCommand(["run", "--engine", "podman", "-c", "print(1)"], { environment });
     expect(result).toMatchObject({ exitCode: 125, stdout: "" });
     expect(result.stderr).toContain(
-      "UNSUPPORTED: Engine podman cannot enforce a memory limit, a CPU limit and a limit on processes here.",
+      "UNSUPPORTED: Engine podman cannot enforce a memory limit, a CPU limit and a process limit here.",
     );
     expect(result.stderr).toMatch(/Without root Podman ignores limits .*systemd.*Or choose an engine that can/s);
   });

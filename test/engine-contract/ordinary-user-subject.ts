@@ -8,11 +8,11 @@ export const ordinaryUserSubject: Subject = {
   mustDeclare: {
     ...subjects.local.mustDeclare,
     memoryLimit: {
-      substitute: "a watch that ends the program when its processes together use more (soft: it looks every 50 ms)",
+      substitute: "a check every 50 ms that kills the program if its processes together use more",
     },
     cpuLimit: "no",
     cpuReporting: false,
-    pidsLimit: { substitute: "a limit on each program's processes (rlimit), not on all programs together" },
+    pidsLimit: { substitute: "a limit for each program (rlimit) instead of all programs together" },
   },
   exceptions: {
     ...subjects.local.exceptions,

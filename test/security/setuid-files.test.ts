@@ -92,7 +92,7 @@ describe("setuid files in a project under gVisor", () => {
     const { environments } = glovebox();
     const { warnings, sandbox_id } = await environments.create(environment);
     try {
-      expect(warnings.join("\n")).toContain("no setuid files in the project: met by a watch over the project");
+      expect(warnings.join("\n")).toContain("keeps setuid files out of the project by a watch over the project");
       const result = await environments.runCommand({ env_id, command: attack });
       expect(result.stdout_tail, "its kernel has no filter of ours").toContain("set by chmod\n");
       expect(setuidFiles()).toEqual([]);

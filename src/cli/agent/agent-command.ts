@@ -75,7 +75,11 @@ async function run(prompt: string | undefined, options: AgentOptions, io: Comman
   else {
     if (response.result !== null) await new ProgramOutput(io.stdout).write(Buffer.from(`${response.result}\n`));
     io.stderr.write(
-      describe(response, runWarnings(response, { told: live.told, namesDisk: options.disk !== undefined })),
+      describe(
+        response,
+        live.shown,
+        runWarnings(response, { shown: live.shown, namesDisk: options.disk !== undefined }),
+      ),
     );
   }
   return typeof io.signal.reason === "number" ? io.signal.reason : exitCodeOfAgent(response);
@@ -102,7 +106,7 @@ async function requestOf(
 }
 
 /** The status last: it is what a person looks for. */
-function describe(response: RunAgentResponse, warnings: string): string {
+function describe(response: RunAgentResponse, shown: ReadonlySet<string>, warnings: string): string {
   const {
     error,
     status,
@@ -112,7 +116,7 @@ function describe(response: RunAgentResponse, warnings: string): string {
     new_session_id: session,
     tooling_files: tooling,
   } = response;
-  const explained = error === undefined || outcome === "cancelled" ? "" : describeError(error);
+  const explained = error === undefined || outcome === "cancelled" ? "" : describeError(error, { shown });
   const said = agentError === undefined ? "" : `${escapeLine(`glovebox: the agent's error: ${agentError}`)}\n`;
   const files = tooling.map((file) => `${escapeLine(`glovebox: ${file.change}: ${file.path}`)}\n`).join("");
   const next = session === undefined ? "" : `; to go on: --session ${session}`;

@@ -21,3 +21,11 @@ it("shows a refused connection in one line", () => {
   >[0]);
   expect(shown.split("\n")).toHaveLength(2);
 });
+
+it("leaves out sentences that the user has seen", () => {
+  const error = { error_type: "NETWORK_ERROR", message: "It failed. No rule allows x. Twice.", suggestion: "Allow x." };
+  expect(describeError(error, { shown: new Set(["No rule allows x.", "Allow x."]) })).toBe(
+    "glovebox: NETWORK_ERROR: It failed. Twice.\n",
+  );
+  expect(describeError(error)).toBe("glovebox: NETWORK_ERROR: It failed. No rule allows x. Twice.\n  Allow x.\n");
+});

@@ -25,18 +25,22 @@ export function describeDenial({ target, reason, remedy }: Denial): string {
 
 /**
  * An error in the two lines that the command line prints; text from sandboxes and engines is made harmless.
- * @param stream where it is printed, which may take colours; default: one that does not
+ *
+ * @param options.stream where it is printed, which may take colours; default: one that does not
+ * @param options.shown sentences that the user has seen already, which are left out
  */
 export function describeError(
   error: { readonly message: string; readonly suggestion: string; readonly error_type: string },
-  stream?: OutputStream,
+  { stream, shown = new Set() }: { readonly stream?: OutputStream; readonly shown?: ReadonlySet<string> } = {},
 ): string {
   const kind = stream === undefined ? error.error_type : coloured(error.error_type, "red", stream);
-  const message = `glovebox: ${kind}: ${escapeLines(error.message)}`;
-  return `${message}\n${escapeLines(`  ${withOptionWords(error.suggestion, null)}`)}\n`;
+  const seen = [...shown].find((sentence) => error.message.includes(` ${sentence}`));
+  const message = seen === undefined ? error.message : error.message.replace(` ${seen}`, () => "");
+  const advice = shown.has(error.suggestion) ? "" : `  ${withOptionWords(error.suggestion, null)}`;
+  return `glovebox: ${kind}: ${escapeLines(message)}\n${advice === "" ? "" : `${escapeLines(advice)}\n`}`;
 }
 
-/** Further lines are indented, so that none of them looks like one of ours. */
+/** Indents further lines, so that none of them looks like one of ours. */
 function escapeLines(text: string): string {
   return text.split("\n").map(escapeLine).join("\n    ");
 }

@@ -1,4 +1,5 @@
 import type { OperationEvent } from "../../operations/contract/operation-event.ts";
+import { denialWarning, type Denial } from "../../policy/network/denial.ts";
 import { describeDenial } from "./error-report.ts";
 import type { OutputStream } from "./program-output.ts";
 import { ProgressLine } from "./progress-line.ts";
@@ -6,40 +7,49 @@ import { escapeLine } from "./terminal-escape.ts";
 
 type Output = Extract<OperationEvent, { type: "output" }>;
 
-/** Shows on stderr what goes on while a call works: progress on one line, refused connections, and warnings, each once. */
+/** Shows on stderr what happens during a call: progress on one line, refused connections, and warnings, each once. */
 export class LiveEvents {
   readonly #stderr: OutputStream;
   readonly #progress: ProgressLine;
   readonly #onOutput: ((output: Output) => void | Promise<void>) | undefined;
-  readonly #told = new Set<string>();
+  readonly #shown = new Set<string>();
+  readonly #denials: Denial[] = [];
 
-  /** @param onOutput what becomes of the program's output; default: it is dropped */
+  /** @param onOutput receives the program's output; default: it is dropped */
   constructor(stderr: OutputStream, onOutput?: (output: Output) => void | Promise<void>) {
     this.#stderr = stderr;
     this.#progress = new ProgressLine(stderr);
     this.#onOutput = onOutput;
   }
 
-  /** Warnings that were shown. */
-  get told(): ReadonlySet<string> {
-    return this.#told;
+  /** Sentences that need not be shown again: warnings, and the reasons and remedies of refused connections. */
+  get shown(): ReadonlySet<string> {
+    return this.#shown;
   }
 
   readonly onEvent = async (event: OperationEvent): Promise<void> => {
     if (event.type === "progress") return this.#progress.show(event.message, event.fraction);
     this.#progress.clear();
-    if (event.type === "denied") this.#stderr.write(describeDenial(event.denial));
+    if (event.type === "denied") this.#showDenial(event.denial);
     if (event.type === "warning") this.warn(event.message);
     if (event.type === "output") await this.#onOutput?.(event);
   };
 
   warn(message: string): void {
-    if (this.#told.has(message)) return;
-    this.#told.add(message);
+    if (this.#shown.has(message)) return;
+    this.#shown.add(message);
     this.#stderr.write(`glovebox: ${escapeLine(message)}\n`);
   }
 
-  /** Takes the line of progress away. */
+  /** One that is shown as it happens is no warning of the result any more. */
+  #showDenial(denial: Denial): void {
+    this.#denials.push(denial);
+    for (const text of [denial.reason, denial.remedy, denialWarning(this.#denials, this.#denials.length)])
+      this.#shown.add(text);
+    this.#stderr.write(describeDenial(denial));
+  }
+
+  /** Clears the progress line. */
   [Symbol.dispose](): void {
     this.#progress.clear();
   }

@@ -99,20 +99,20 @@ async function run(options: RunOptions, given: Given, io: CommandIo): Promise<nu
   let response: ExecuteResponse;
   {
     await using calls = await openCalls();
-    using shown = live;
+    using events = live;
     // A server gets the input whole, and a person at a terminal would have to end it first.
     const readsNone = source.readsStdin || (calls.isRemote && io.stdin.isTTY === true);
     const stdin = readsNone ? undefined : io.stdin;
     if (calls.isRemote && options.file.length > 0) request["context_files"] = await inlineFiles(options.file);
-    response = await calls.send(executeCodeContract, request, { onEvent: shown.onEvent, stdin, signal: io.signal });
+    response = await calls.send(executeCodeContract, request, { onEvent: events.onEvent, stdin, signal: io.signal });
   }
   const saved = options.output === undefined ? [] : await save(response, options.output);
   if (options.json === true) io.stdout.write(`${JSON.stringify(response)}\n`);
   else {
     io.stderr.write(saved.map((line) => `${escapeLine(`glovebox: ${line}`)}\n`).join(""));
-    io.stderr.write(runWarnings(response, { told: live.told, namesDisk: options.disk !== undefined }));
+    io.stderr.write(runWarnings(response, { shown: live.shown, namesDisk: options.disk !== undefined }));
     if (response.error !== undefined && response.outcome !== "cancelled")
-      io.stderr.write(describeError(response.error, io.stderr));
+      io.stderr.write(describeError(response.error, { stream: io.stderr, shown: live.shown }));
   }
   return typeof io.signal.reason === "number" ? io.signal.reason : exitCodeOf(response);
 }

@@ -4,9 +4,9 @@ import { runWarnings } from "./run-warnings.ts";
 const warnings = ["isolation preload: no wall.", "No engine answers.", "scratch: 256 MiB", "a \u001b[2Jlimit"];
 
 describe("warnings of a run", () => {
-  it("are told once each, harmless to a terminal, and none about scratch that nobody asked for", () => {
-    const told = new Set(["No engine answers."]);
-    const text = runWarnings({ warnings }, { told, namesDisk: false });
+  it("are shown once each, harmless to a terminal, without scratch unless asked for", () => {
+    const shown = new Set(["No engine answers."]);
+    const text = runWarnings({ warnings }, { shown, namesDisk: false });
     expect(text).not.toContain("\u001b");
     expect(text.split("\n")).toEqual([
       "glovebox: isolation preload: no wall.",
@@ -16,6 +16,6 @@ describe("warnings of a run", () => {
   });
 
   it("say where scratch lies when its size was asked for", () => {
-    expect(runWarnings({ warnings }, { told: new Set(), namesDisk: true })).toContain("glovebox: scratch: 256 MiB\n");
+    expect(runWarnings({ warnings }, { shown: new Set(), namesDisk: true })).toContain("glovebox: scratch: 256 MiB\n");
   });
 });

@@ -8,10 +8,10 @@ import { escapeLine } from "../output/terminal-escape.ts";
  */
 export function runWarnings(
   { warnings }: Pick<ExecuteResponse, "warnings">,
-  { told, namesDisk }: { readonly told: ReadonlySet<string>; readonly namesDisk: boolean },
+  { shown, namesDisk }: { readonly shown: ReadonlySet<string>; readonly namesDisk: boolean },
 ): string {
   return warnings
-    .filter((warning) => !told.has(warning) && (namesDisk || !warning.startsWith("scratch: ")))
+    .filter((warning) => !shown.has(warning) && (namesDisk || !warning.startsWith("scratch: ")))
     .map((warning) => `${escapeLine(`glovebox: ${warning}`)}\n`)
     .join("");
 }

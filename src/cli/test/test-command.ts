@@ -84,7 +84,11 @@ async function test({ path, command, options }: Wanted, io: CommandIo): Promise<
   if (options.json === true) io.stdout.write(`${JSON.stringify(response)}\n`);
   else
     io.stderr.write(
-      describe(response, runWarnings(response, { told: live.told, namesDisk: options.disk !== undefined })),
+      describe(
+        response,
+        live.shown,
+        runWarnings(response, { shown: live.shown, namesDisk: options.disk !== undefined }),
+      ),
     );
   return typeof io.signal.reason === "number" ? io.signal.reason : exitCodeOfTests(response);
 }
@@ -99,9 +103,9 @@ async function writeReport(option: string, file: string | undefined, text: strin
 }
 
 /** The verdict last: it is what a person looks for. */
-function describe(response: RunTestsResponse, warnings: string): string {
+function describe(response: RunTestsResponse, shown: ReadonlySet<string>, warnings: string): string {
   const { error, verdict, reason, outcome } = response;
-  const explained = error === undefined || outcome === "cancelled" ? "" : describeError(error);
+  const explained = error === undefined || outcome === "cancelled" ? "" : describeError(error, { shown });
   return `${warnings}${explained}${escapeLine(`glovebox: ${verdict}: ${reason} (${countsLine(response)})`)}\n`;
 }
 

@@ -21,7 +21,7 @@ export interface ProtocolPassage {
   readonly signal: AbortSignal;
   readonly onEvent: (event: OperationEvent) => void | Promise<void>;
   /** Told already, as warnings. */
-  readonly told: ReadonlySet<string>;
+  readonly shown: ReadonlySet<string>;
   /** What the user is told last beside the verdict; empty for nothing. */
   lastWords(): string;
 }
@@ -60,7 +60,7 @@ export function passProtocol(io: CommandIo): ProtocolPassage {
       if (event.type === "sandbox") grace.serverStarts();
       return live.onEvent(event);
     },
-    told: live.told,
+    shown: live.shown,
     lastWords: () => {
       live[Symbol.dispose]();
       const { droppedBytes: dropped } = stderr;

@@ -59,10 +59,10 @@ async function wrap(request: Record<string, unknown>, io: CommandIo): Promise<nu
 
 /** The one verdict, on stderr; gives the exit code. */
 function conclude(response: WrapServerResponse, passage: ProtocolPassage, io: CommandIo): number {
-  io.stderr.write(`${runWarnings(response, { told: passage.told, namesDisk: false })}${passage.lastWords()}`);
+  io.stderr.write(`${runWarnings(response, { shown: passage.shown, namesDisk: false })}${passage.lastWords()}`);
   const { outcome, error, exit_code: code, duration_ms: durationMs } = response;
   if (outcome === "cancelled") return endedBy(passage, io);
-  if (error !== undefined) io.stderr.write(describeError(error, io.stderr));
+  if (error !== undefined) io.stderr.write(describeError(error, { stream: io.stderr, shown: passage.shown }));
   else
     io.stderr.write(`glovebox: the server ended by itself, exit code ${code}, after ${formatDuration(durationMs)}.\n`);
   return exitCodeOf(response);
@@ -76,7 +76,7 @@ function endedBy({ signal }: ProtocolPassage, io: CommandIo): number {
     return typeof reason === "number" ? reason : exitCodes.platformFailed;
   }
   if (reason.error === null) {
-    io.stderr.write("glovebox: the server was ended, since its client has left.\n");
+    io.stderr.write("glovebox: the server was ended because its client disconnected.\n");
     return 0;
   }
   const known = toGloveboxError(reason.error);

@@ -38,7 +38,7 @@ describe("assertEnforceable", () => {
     expect(() => assertEnforceable({ ...strong, pidsLimit: "no" }, options)).toThrow(
       expect.objectContaining({
         errorType: "UNSUPPORTED",
-        message: "Engine docker cannot enforce a limit on processes here.",
+        message: "Engine docker cannot enforce a process limit here.",
         context: { engine: "docker", missing: "pidsLimit" },
       }),
     );
@@ -49,7 +49,7 @@ describe("assertEnforceable", () => {
     const advised = { ...weak, limitsAdvice: "Boot with control groups." };
     expect(() => assertEnforceable(advised, options)).toThrow(
       expect.objectContaining({
-        message: "Engine docker cannot enforce a memory limit, a CPU limit and a limit on processes here.",
+        message: "Engine docker cannot enforce a memory limit, a CPU limit and a process limit here.",
         suggestion: expect.stringMatching(/^Boot with control groups\. Or choose an engine/),
         context: { engine: "docker", missing: "memoryLimit, cpuLimit, pidsLimit" },
       }),
@@ -73,7 +73,7 @@ describe("assertEnforceable", () => {
   it("lets a demand that nobody made by name fall away on the embedded engine only, with a warning", () => {
     const embedded: Capabilities = { ...strong, images: false, cpuLimit: "no" };
     const tolerant = { ...options, optional: optionalDemands(embedded, []) };
-    expect(assertEnforceable(embedded, tolerant).warnings).toEqual([expect.stringContaining("not enforced")]);
+    expect(assertEnforceable(embedded, tolerant).warnings).toEqual([expect.stringContaining("does not enforce")]);
     const demanding = { ...options, optional: optionalDemands(embedded, ["cpuLimit"]) };
     expect(() => assertEnforceable(embedded, demanding)).toThrow(expect.objectContaining({ errorType: "UNSUPPORTED" }));
     const containers: Capabilities = { ...strong, cpuLimit: "no" };

@@ -28,27 +28,27 @@ const allDemands: readonly Demand[] = [
 /** The demands that control groups meet. */
 const limitDemands: ReadonlySet<Demand> = new Set(["memoryLimit", "cpuLimit", "pidsLimit"]);
 
-/** The demands in the words of error messages. */
+/** The demands as messages call them. */
 const demands: Readonly<Record<Demand, string>> = {
   seccomp: "a seccomp filter",
   noNewPrivileges: "no-new-privileges",
   readOnlyRoot: "a read-only root",
-  noNetwork: "no network",
+  noNetwork: "network isolation",
   memoryLimit: "a memory limit",
   cpuLimit: "a CPU limit",
-  pidsLimit: "a limit on processes",
+  pidsLimit: "a process limit",
 };
 
 /**
- * The demands that may fall away with a warning: on the embedded engine those that nobody made by name, since its
- * default policy demands what the host lets it enforce (SPEC RT5); on container engines none.
+ * The demands that may be dropped with a warning: on the embedded engine those that were not made explicitly, because
+ * its default policy demands only what the host lets it enforce (SPEC RT5); on container engines none.
  */
 export function optionalDemands({ images }: Capabilities, explicit: readonly Demand[]): readonly Demand[] {
   return images ? [] : allDemands.filter((demand) => !explicit.includes(demand));
 }
 
 /**
- * Checks that a way out can be given to programs which is their only one.
+ * Checks that the engine can limit a program's network to the egress proxy.
  * @throws UNSUPPORTED naming the engine
  */
 export function assertNetworkPossible(capabilities: Capabilities, engine: EngineName): void {
@@ -59,7 +59,7 @@ export function assertNetworkPossible(capabilities: Capabilities, engine: Engine
   });
 }
 
-/** Result of a check that passed: what stands in for what was asked, one sentence each. */
+/** Result of a check that passed: the substitutes, one sentence each. */
 export interface EnforceableResult {
   readonly warnings: readonly string[];
 }
@@ -67,7 +67,7 @@ export interface EnforceableResult {
 export interface EnforceableOptions {
   readonly engine: EngineName;
   readonly minIsolation: Isolation;
-  /** Demands that may fall away, with a warning, when the engine cannot meet them: the local default policy's. */
+  /** Demands that may be dropped with a warning if the engine cannot meet them: those of the local default policy. */
   readonly optional?: readonly Demand[];
 }
 
@@ -87,9 +87,9 @@ export function assertEnforceable(capabilities: Capabilities, options: Enforceab
     const enforcement = capabilities[demand];
     if (enforcement === "yes") continue;
     if (enforcement !== "no") {
-      warnings.push(`${words}: met by ${enforcement.substitute} on engine ${engine}.`);
+      warnings.push(`Engine ${engine} replaces ${words} with ${enforcement.substitute}.`);
     } else if (optional.includes(demand)) {
-      warnings.push(`${words}: not enforced on engine ${engine} here.`);
+      warnings.push(`Engine ${engine} does not enforce ${words} here.`);
     } else {
       missing.push(demand);
     }
@@ -98,7 +98,7 @@ export function assertEnforceable(capabilities: Capabilities, options: Enforceab
   return { warnings };
 }
 
-/** Every demand is named, so that one look tells what would have to change. */
+/** Names every demand, so that one error shows everything that has to change. */
 function unenforceableError(
   { limitsAdvice }: Capabilities,
   engine: EngineName,
@@ -109,7 +109,7 @@ function unenforceableError(
   const advice = limitsAdvice !== undefined && missing.some((demand) => limitDemands.has(demand));
   return new GloveboxError("UNSUPPORTED", `Engine ${engine} cannot enforce ${all} here.`, {
     suggestion: advice
-      ? `${limitsAdvice} Or choose an engine that can (\`glovebox doctor\` tells).`
+      ? `${limitsAdvice} Or choose an engine that can (see \`glovebox doctor\`).`
       : `Choose an engine that enforces ${all} (\`glovebox doctor\` lists them).`,
     context: { engine, missing: missing.join(", ") },
   });

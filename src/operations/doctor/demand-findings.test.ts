@@ -39,7 +39,7 @@ describe("demandReport", () => {
     expect(findings).toEqual([
       expect.objectContaining({
         severity: "note",
-        what: expect.stringMatching(/^A memory limit: .*swap/),
+        what: expect.stringMatching(/^Engine docker replaces a memory limit with .*swap/),
         fix: "Count swap.",
       }),
     ]);

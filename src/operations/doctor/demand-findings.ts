@@ -7,12 +7,12 @@ import type { Finding } from "./finding-schema.ts";
 
 /** How the engine meets what every run demands: refused runs and substitutes. */
 export interface DemandReport {
-  /** Whether a run that asks for nothing special is accepted. */
+  /** Whether a run with default settings is accepted. */
   readonly usable: boolean;
   readonly findings: readonly Finding[];
 }
 
-/** Holds an engine's abilities against the demands of a run, with the same check that runs pass. */
+/** Compares an engine's abilities with what a run demands, using the same check as runs. */
 export function demandReport(
   capabilities: Capabilities,
   { engine, minIsolation }: { engine: EngineName; minIsolation: Isolation },
@@ -24,7 +24,7 @@ export function demandReport(
       optional: optionalDemands(capabilities, []),
     });
     const fix = capabilities.limitsAdvice ?? "Nothing needs to be done.";
-    return { usable: true, findings: warnings.map((warning) => substitute(warning, fix)) };
+    return { usable: true, findings: warnings.length === 0 ? [] : [substitutes(warnings, fix)] };
   } catch (error) {
     if (!(error instanceof GloveboxError)) throw error;
     const refused: Finding = {
@@ -37,11 +37,11 @@ export function demandReport(
   }
 }
 
-function substitute(warning: string, fix: string): Finding {
+function substitutes(warnings: readonly string[], fix: string): Finding {
   return {
     severity: "note",
-    what: `${warning.charAt(0).toUpperCase()}${warning.slice(1)}`,
-    why: "Something weaker stands in for what is demanded; each result says so in its warnings.",
+    what: warnings.join(" "),
+    why: "This is weaker than what runs ask for; the warnings of each result say so.",
     fix,
   };
 }

@@ -23,7 +23,7 @@ describe("denyTarget", () => {
     });
     expect(denyTarget(policyOf("a.example"), { name: "a.example", port: 22 })).toMatchObject({
       rule: "port",
-      reason: "a.example is allowed at port 80 and 443 only.",
+      reason: "a.example is allowed only at port 80 and 443.",
       remedy: 'Add "a.example:22" to the run\'s network.',
     });
   });
@@ -31,7 +31,7 @@ describe("denyTarget", () => {
   it("says what is allowed beside the registries", () => {
     const policy = { ...policyOf("a.example"), name: "registries and domains" as const };
     expect(denyTarget(policy, { name: "b.example", port: 443 })?.reason).toBe(
-      "The run's network policy allows the package registries and the hosts that the run itself needs only, and b.example is none of them.",
+      "The run's network policy allows only the package registries and the hosts that the run itself needs, and b.example is not one of them.",
     );
   });
 
@@ -39,7 +39,7 @@ describe("denyTarget", () => {
     expect(denyTarget(lockedPolicy, { name: "a.example", port: 443 })).toMatchObject({
       target: "a.example:443",
       rule: "locked",
-      reason: expect.stringContaining("installing phase"),
+      reason: expect.stringContaining("only while packages were installed"),
       remedy: 'Add "a.example" to the run\'s network.',
     });
   });

@@ -27,7 +27,7 @@ export function denyTarget(policy: EgressPolicy, target: HostAndPort): Denial | 
     return denial(
       "locked",
       shown,
-      "The network was open for the installing phase only, and that is over: the code that follows has none.",
+      "The network was open only while packages were installed; the code after that has none.",
       `Add "${wanted}" to the run's network.`,
     );
   }
@@ -36,7 +36,7 @@ export function denyTarget(policy: EgressPolicy, target: HostAndPort): Denial | 
     return denial(
       "port",
       shown,
-      `${target.name} is allowed at port ${[...new Set(ports)].join(" and ")} only.`,
+      `${target.name} is allowed only at port ${[...new Set(ports)].join(" and ")}.`,
       `Add "${shown}" to the run's network.`,
     );
   }
@@ -49,31 +49,31 @@ export function denyTarget(policy: EgressPolicy, target: HostAndPort): Denial | 
   return denial(
     "not_allowed",
     shown,
-    `The run's network policy allows ${allowed[policy.name]} only, and ${target.name} is none of them.`,
+    `The run's network policy allows only ${allowed[policy.name]}, and ${target.name} is not one of them.`,
     `Add "${wanted}" to the run's network.`,
   );
 }
 
-/** The denial of a target that is no name and port. */
+/** The denial of a target that is not a name and port. */
 export function denyAuthority(fault: AuthorityFault, text: string): Denial {
   switch (fault) {
     case "address":
-      return denial("address", text, "Connections are made by name only, never by address.", "Use the host's name.");
+      return denial("address", text, "Connections can only be made by name, not by address.", "Use the host's name.");
     case "name":
       return denial(
         "name",
         text,
-        "The host's name is not made of letters, digits, hyphens and single dots.",
-        "Use the name's plain form, without a dot at its end, an internationalised one as xn--.",
+        "The host name must consist of letters, digits, hyphens and single dots.",
+        "Use the plain form of the name, without a trailing dot; write internationalised names as xn--.",
       );
     case "port":
-      return denial("port", text, "The port is missing or not a number from 1 to 65535.", "Name the port.");
+      return denial("port", text, "The port is missing or not a number from 1 to 65535.", "Give a valid port.");
   }
 }
 
 /**
- * Those of a name's addresses that may be dialled from a machine that has the addresses `own`, or the denial when there are some and none is left.
- * Private ones fall away rather than spoil the rest: what is dialled is what was checked.
+ * The addresses of a name that may be dialled from a machine with the addresses `own`, or the denial if none of them may be.
+ * Private addresses are dropped instead of refusing the rest, because only checked addresses are dialled.
  */
 export function allowAddresses(
   policy: Pick<EgressPolicy, "trusted">,

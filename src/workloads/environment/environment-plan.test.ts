@@ -72,7 +72,7 @@ describe("environmentPlan", () => {
       scratch: [],
       writableRoot: { folders: ["/tmp"] },
     });
-    expect(warnings).toEqual(["a limit on written files: met by a watch on engine docker."]);
+    expect(warnings).toEqual(["Engine docker limits written files by a watch."]);
   });
 
   it("warns of a project of root's", () => {

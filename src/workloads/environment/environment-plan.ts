@@ -103,14 +103,13 @@ function writableRoot(
       scratch: [],
       writableRoot: { folders: [temporaryFolder, ...(project === null ? [projectFolder] : [])] },
     },
-    warnings:
-      diskLimit === "yes" ? [] : [`a limit on written files: met by ${diskLimit.substitute} on engine ${engine}.`],
+    warnings: diskLimit === "yes" ? [] : [`Engine ${engine} limits written files by ${diskLimit.substitute}.`],
   };
 }
 
 /**
- * Commands are the owner of the project, so that what they write there is the owner's: of root's project they are root,
- * without any capability.
+ * Commands run as the owner of the project, so that what they write belongs to the owner; in a project owned by root
+ * they run as root without capabilities.
  */
 function userOf({ project }: EnvironmentSpec): string {
   if (project === null) return defaultUser;
@@ -125,7 +124,7 @@ function setuidWarnings(
 ): readonly string[] {
   if (project === null || project.readOnly || setuidRefusal === "yes") return [];
   if (setuidRefusal === "no" || !canClearSetuidBits(project.place)) throw noSetuidRefusal(engine);
-  return [`no setuid files in the project: met by ${setuidRefusal.substitute} on engine ${engine}.`];
+  return [`Engine ${engine} keeps setuid files out of the project by ${setuidRefusal.substitute}.`];
 }
 
 function rootWarnings({ project }: EnvironmentSpec): readonly string[] {

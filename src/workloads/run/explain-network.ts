@@ -1,27 +1,26 @@
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import type { Denial } from "../../policy/network/denial.ts";
+import type { Outcome } from "../../sandbox/outcome.ts";
+import { denialWarning, type Denial } from "../../policy/network/denial.ts";
 
-/** What became of a run's network. */
+/** What happened on a run's network. */
 export interface NetworkReport {
   /** The first refusals. */
   readonly denials: readonly Denial[];
   readonly denialCount: number;
-  /** Whether the egress proxy went away under the run. */
+  /** Whether the egress proxy ended during the run. */
   readonly isLost: boolean;
 }
 
-/** The report of a run that had no network. */
+/** The report of a run without a network. */
 export const noNetworkReport: NetworkReport = { denials: [], denialCount: 0, isLost: false };
 
-/** What ran, in the words of errors. */
+/** What ran, as errors call it. */
 export type RunSubject = "program" | "command" | "agent";
 
-const maxInWarning = 3;
-
-/** The error of a program or command that failed after connections of it had been refused. */
+/** The error of a program or command that failed after some of its connections were refused. */
 export function explainDenials({ denials, denialCount }: NetworkReport, subject: RunSubject): GloveboxError {
   const [first] = denials;
-  const more = denialCount > 1 ? ` ${denialCount} connections were refused in all.` : "";
+  const more = denialCount > 1 ? ` In all, ${denialCount} connections were refused.` : "";
   return new GloveboxError(
     "NETWORK_ERROR",
     `The ${subject} failed after its connection to ${first?.target} was refused. ${first?.reason}${more}`,
@@ -32,11 +31,11 @@ export function explainDenials({ denials, denialCount }: NetworkReport, subject:
   );
 }
 
-/** The error of a program that failed when the egress proxy had gone. */
+/** The error of a program that failed after the egress proxy ended. */
 export function explainLostProxy(): GloveboxError {
   return new GloveboxError(
     "NETWORK_ERROR",
-    "The egress proxy ended while the program ran, and its connections with it.",
+    "The egress proxy ended while the program was running, and its connections broke.",
     {
       suggestion: "Retry: the next run starts a fresh proxy.",
       context: { reason: "egress_proxy_failed", retryable: true },
@@ -44,12 +43,10 @@ export function explainLostProxy(): GloveboxError {
   );
 }
 
-/** What a caller should know of the network of a run that did not fail for it; one sentence each. */
-export function networkWarnings({ denials, denialCount, isLost }: NetworkReport): readonly string[] {
-  const shown = denials.slice(0, maxInWarning).map(({ target, rule }) => `${target} (${rule})`);
-  const rest = denialCount > shown.length ? ` and ${denialCount - shown.length} more` : "";
+/** What a caller should know about a run's network, one sentence each; nothing that the error of its outcome says. */
+export function networkWarnings({ denials, denialCount, isLost }: NetworkReport, outcome: Outcome): readonly string[] {
   return [
-    ...(denialCount === 0 ? [] : [`Connections were refused by the network policy: ${shown.join(", ")}${rest}.`]),
-    ...(isLost ? ["The egress proxy ended while the program ran; connections after that failed."] : []),
+    ...(denialCount === 0 || outcome === "policy_denied" ? [] : [denialWarning(denials, denialCount)]),
+    ...(isLost ? ["The egress proxy ended while the program was running; later connections failed."] : []),
   ];
 }

@@ -46,7 +46,7 @@ export function runResult(run: ConcludedRun<BoundedOutput>, sandboxId: string, r
     truncated: end.stdout.truncated || end.stderr.truncated,
     sandboxId,
     policyDigest: run.policyDigest,
-    warnings: [...networkWarnings(networkReport), ...secretWarnings(redaction)],
+    warnings: [...networkWarnings(networkReport, outcome), ...secretWarnings(redaction)],
     error,
   };
 }

@@ -50,7 +50,7 @@ function notInstalled(line: string, ended: EndedLine, record: TestsPlace["record
     truncated: ended.output.truncated,
     durationMs,
     memoryPeakBytes: null,
-    warnings: networkWarnings(ended.networkReport),
+    warnings: networkWarnings(ended.networkReport, outcome),
     error,
   };
 }

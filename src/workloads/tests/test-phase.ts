@@ -71,7 +71,7 @@ export async function runTestPhase(run: TestRun, ready: ReadyTests, at: TestsPla
     truncated: ended.output.truncated,
     durationMs: end.durationMs,
     memoryPeakBytes,
-    warnings: networkWarnings(ended.networkReport),
+    warnings: networkWarnings(ended.networkReport, outcome),
     error,
   };
 }

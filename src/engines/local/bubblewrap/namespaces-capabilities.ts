@@ -13,13 +13,13 @@ export interface NamespacesAbilities {
 }
 
 const limitsAdvice =
-  "For hard limits let Glovebox make control groups: run it as root, or under systemd with Delegate=yes.";
+  "For hard limits, let Glovebox create control groups: run it as root, or under systemd with Delegate=yes.";
 
 /** What the embedded engine enforces at level `namespaces`, with and without control groups. */
 export function namespacesCapabilities(abilities: NamespacesAbilities): Capabilities {
   const { controllers, countsCpuTime, countsProcessesByNamespace, hasNode } = abilities;
   const processes: Enforcement = countsProcessesByNamespace
-    ? { substitute: "a limit on each program's processes (rlimit), not on all programs together" }
+    ? { substitute: "a limit for each program (rlimit) instead of all programs together" }
     : "no";
   return {
     isolation: "namespaces",
@@ -33,7 +33,7 @@ export function namespacesCapabilities(abilities: NamespacesAbilities): Capabili
     memoryLimit: controllers.has("memory")
       ? "yes"
       : {
-          substitute: "a watch that ends the program when its processes together use more (soft: it looks every 50 ms)",
+          substitute: "a check every 50 ms that kills the program if its processes together use more",
         },
     cpuLimit: controllers.has("cpu") ? "yes" : "no",
     pidsLimit: controllers.has("pids") ? "yes" : processes,

@@ -33,7 +33,7 @@ describe("preloadCapabilities", () => {
     expect(warnings[0]).toMatch(/^isolation preload: .*No namespaces\./);
     expect(warnings[1]).toContain("as root");
     expect(warnings[2]).toMatch(/permission model of Node 24\.18\.0 is known to be broken \(CVE-2026-58043/);
-    expect(warnings).toContain("a seccomp filter: not enforced on engine local here.");
+    expect(warnings).toContain("Engine local does not enforce a seccomp filter here.");
   });
 
   it("is refused where more is demanded, with the reason", () => {

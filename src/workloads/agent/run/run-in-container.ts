@@ -140,7 +140,7 @@ async function openAndWork(
     warnings: [
       ...warnings,
       ...setuid,
-      ...networkWarnings(worked.networkReport),
+      ...networkWarnings(worked.networkReport, concluded.outcome),
       ...toolingWarnings(changed),
       ...secretWarnings(redaction),
       ...setuidTaken(guard.setuidCount),

@@ -28,7 +28,7 @@ export function commandWarnings(command: EndedCommand): readonly string[] {
   const { end } = judged;
   return [
     ...(isElsewhere ? [replacedWarning] : []),
-    ...(judged.outcome === "policy_denied" ? [] : networkWarnings(judged.networkReport)),
+    ...networkWarnings(judged.networkReport, judged.outcome),
     ...toolingWarnings(tooling),
     ...lockWarnings(lockedPaths(locks), `${end.stdout.text()}\n${end.stderr.text()}`),
     ...setuidWarnings(setuidCount),

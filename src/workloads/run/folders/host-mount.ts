@@ -50,5 +50,5 @@ export function setuidWarnings(
       context: { engine, missing: "setuidRefusal" },
     });
   }
-  return [`no setuid files in ${words.folders}: met by ${setuidRefusal.substitute} on engine ${engine}.`];
+  return [`Engine ${engine} keeps setuid files out of ${words.folders} by ${setuidRefusal.substitute}.`];
 }
