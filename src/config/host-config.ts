@@ -10,7 +10,9 @@ export interface ConfigOverrides {
   readonly settings?: Settings | undefined;
   /** Path of the configuration file; default: `GLOVEBOX_CONFIG`, else the user's own. */
   readonly configFile?: string | undefined;
-  /** Where the value of a key stands in the `settings`, for errors; default: on the command line. */
+  /** What gave `configFile`, for errors; default: `--config`. */
+  readonly configFileGivenBy?: string | undefined;
+  /** Where the value of a key was given in `settings`, for errors; default: on the command line. */
   readonly placeOfSetting?: ((key: string) => string) | undefined;
 }
 
@@ -29,6 +31,7 @@ export async function loadHostConfig(overrides: ConfigOverrides): Promise<HostCo
     environment: host.environment,
     homeDirectory: host.homeDirectory,
     file: overrides.configFile,
+    fileGivenBy: overrides.configFileGivenBy,
     readFile: (path) => readFile(path, "utf8"),
     flags: settingsOverrides(overrides.settings ?? {}),
     placeOfFlag: overrides.placeOfSetting,

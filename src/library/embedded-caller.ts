@@ -6,19 +6,19 @@ import type { Caller } from "./objects/calls.ts";
 
 /** Options of the embedded Glovebox; everything else comes from the environment and the configuration file. */
 export interface EmbeddedOptions extends ConfigOverrides {
-  /** Engine of requests that name none: auto, docker, podman, apple or local; default: CONTAINER_RUNTIME, else auto. */
+  /** Engine for requests that do not name one: auto, docker, podman, apple or local; default: CONTAINER_RUNTIME, else auto. */
   readonly engine?: string | undefined;
   /** Folder that context files are read below and that their names are relative to; default: the process's own. */
   readonly workingDirectory?: string | undefined;
-  /** Receives the alerts of every sandbox. Not waited for. */
+  /** Called with the alerts of every sandbox; not awaited. */
   readonly onAlert?: ((alert: Alert) => void) | undefined;
   /** Whether sandboxes may be made before anybody asks, where the configuration lets them; default true. */
   readonly keepsWarm?: boolean | undefined;
-  /** Receives the log instead of stderr, at every level; a logger of pino's fits. */
+  /** Receives the log at every level, instead of stderr; pino loggers work. */
   readonly logger?: Logger | undefined;
 }
 
-/** The principal of everything that this process asks for by itself. */
+/** The principal of this process's own requests. */
 const principal = "local";
 
 /**
@@ -39,10 +39,16 @@ export async function openEmbeddedCaller(options: EmbeddedOptions = {}): Promise
     logger,
   });
   await platform.tracing.open(platform.logger);
+  const closing = new AbortController();
   return {
-    call: (contract, request, call) => platform.call(contract, request, { ...call, isOperator: true }),
+    call: (contract, request, call) => {
+      const signal = call.signal === undefined ? closing.signal : AbortSignal.any([closing.signal, call.signal]);
+      return platform.call(contract, request, { ...call, signal, isOperator: true });
+    },
     principal,
     close: async () => {
+      // Running calls are cancelled before their sandboxes go, which would look like a loss.
+      closing.abort();
       const left = await platform.close();
       if (left.length > 0) throw leftBehind(left);
     },

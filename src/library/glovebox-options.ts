@@ -6,18 +6,18 @@ export type { Logger } from "../base/logger.ts";
 
 /** Options of the embedded Glovebox; everything else comes from the environment and the configuration file. */
 export interface GloveboxOptions {
-  /** Engine of calls that name none; default: `CONTAINER_RUNTIME`, else `auto`, the first that answers. */
+  /** Engine for calls that do not name one; default: `CONTAINER_RUNTIME`, else `auto`, the first that answers. */
   readonly engine?: Settings["container_runtime"] | "local";
-  /** Settings above the environment and the file, by the names of the file (docs/configuration.md). */
+  /** Settings that override the environment and the file, with the file's keys (docs/configuration.md). */
   readonly settings?: Settings | undefined;
   /** Path of the configuration file; default: `GLOVEBOX_CONFIG`, else the user's own. */
   readonly configFile?: string | undefined;
-  /** Folder that context files are read below and that their names are relative to; default: the process's own. */
+  /** Folder for relative paths, and which context files must be in; default: the process's own. */
   readonly workingDirectory?: string | undefined;
-  /** Programs that do not end well throw `ProgramError`; default false. Each call can say otherwise. */
+  /** Throw `ProgramError` for programs that fail; default false. Each call can override it. */
   readonly throwOnError?: boolean | undefined;
-  /** Receives the alerts of every sandbox. Not waited for. */
+  /** Called with the alerts of every sandbox; not awaited. */
   readonly onAlert?: ((alert: Alert) => void) | undefined;
-  /** Receives the log instead of stderr, at every level; a logger of pino's fits. */
+  /** Receives the log at every level, instead of stderr; pino loggers work. */
   readonly logger?: Logger | undefined;
 }

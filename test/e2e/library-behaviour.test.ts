@@ -1,5 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { connect, createGlovebox, ProgramError, type Alert, type Glovebox, type OutputChunk } from "../../src/index.ts";
+import {
+  connect,
+  createGlovebox,
+  type GloveboxError,
+  ProgramError,
+  type Alert,
+  type Glovebox,
+  type OutputChunk,
+} from "../../src/index.ts";
 import { startHttpServer } from "../helpers/http-server.ts";
 import { sleepersFor, uniqueSeconds } from "../helpers/processes.ts";
 import { isRequired } from "../helpers/require.ts";
@@ -249,6 +257,24 @@ it("a Glovebox that is closed says so", async () => {
   const glovebox = await createGlovebox({ engine: "local" });
   await glovebox.close();
   await expect(glovebox.execute({ language: "python", code: "1" })).rejects.toThrow(/has been closed/);
+});
+
+it("closing cancels what still runs", async () => {
+  const glovebox = await createGlovebox({ engine: "local" });
+  const run = glovebox.execute({ language: "python", code: "print('up', flush=True)\nwhile True: pass" });
+  for await (const { text } of run) if (text.startsWith("up")) break;
+  await glovebox.close();
+  await expect(run).resolves.toMatchObject({ ok: false, outcome: "cancelled" });
+});
+
+it.each([
+  [{ enginee: "local" }, /no option enginee\. Did you mean engine\?$/],
+  [{ configFile: "/nonexistent.json" }, /given by option configFile does not exist/],
+  [{ settings: { max_containers: 0 } }, /max_containers \(option settings\.max_containers\)/],
+])("an option that is wrong is refused by its name: %j", async (options, problem) => {
+  const error = await createGlovebox(options as object).catch((thrown: unknown) => thrown as GloveboxError);
+  expect(error).toMatchObject({ errorType: "INVALID_REQUEST" });
+  expect(`${(error as GloveboxError).message} ${(error as GloveboxError).suggestion}`).toMatch(problem);
 });
 
 it("the log goes to a logger that is given, and alerts have names like all else", async () => {

@@ -36,12 +36,12 @@ export async function runInProject(options: RunOptions, command: readonly string
   {
     await using calls = await openCalls();
     if (calls.isRemote) throw onThisMachine();
-    using shown = live;
-    const call = { onEvent: shown.onEvent, stdin: io.stdin, signal: io.signal };
+    using events = live;
+    const call = { onEvent: events.onEvent, stdin: io.stdin, signal: io.signal };
     response = await calls.send(runInProjectContract, request, call);
   }
   if (options.json === true) io.stdout.write(`${JSON.stringify(response)}\n`);
-  else io.stderr.write(describe(response, { told: live.told, namesDisk: options.disk !== undefined }));
+  else io.stderr.write(describe(response, { shown: live.shown, namesDisk: options.disk !== undefined }));
   return typeof io.signal.reason === "number" ? io.signal.reason : exitCodeOf(response);
 }
 

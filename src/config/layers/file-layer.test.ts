@@ -40,10 +40,10 @@ describe("readFileLayer", () => {
   });
 
   it.each([
-    [{ file: "/absent.json" }, "The configuration file named by flag does not exist."],
+    [{ file: "/absent.json" }, "The configuration file given by --config does not exist."],
     [
       { environment: { GLOVEBOX_CONFIG: "/absent.json" } },
-      "The configuration file named by GLOVEBOX_CONFIG does not exist.",
+      "The configuration file given by GLOVEBOX_CONFIG does not exist.",
     ],
   ])("refuses a named file that is missing, without its path: %j", async (options, message) => {
     await expect(read({}, options)).rejects.toEqual(expect.objectContaining({ errorType: "INVALID_REQUEST", message }));
@@ -66,7 +66,7 @@ describe("readFileLayer", () => {
     await expect(attempt).rejects.toEqual(
       expect.objectContaining({
         errorType: "INVALID_REQUEST",
-        message: "The configuration file named by flag is not JSON: error at line 2, column 12.",
+        message: "The configuration file given by --config is not JSON: error at line 2, column 12.",
         context: { line: 2, column: 12 },
       }),
     );

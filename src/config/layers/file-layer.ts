@@ -6,13 +6,15 @@ import type { Environment } from "./environment-layer.ts";
 import { jsonErrorPosition } from "./json-error-position.ts";
 import type { Layer } from "./layer.ts";
 
-/** Where the configuration file is looked for, and how it is read. */
+/** Where to look for the configuration file, and how to read it. */
 export interface FileOptions {
   readonly environment: Environment;
-  /** Path given on the command line. */
+  /** Path given on the command line or by a program. */
   readonly file?: string | undefined;
+  /** What gave that path, for errors; default: `--config`. */
+  readonly fileGivenBy?: string | undefined;
   readonly homeDirectory: string;
-  /** Text of a file; rejects with a `code`, as Node's does, `ENOENT` when there is none. */
+  /** Text of a file; rejects with a `code` like Node's, `ENOENT` if there is none. */
   readonly readFile: (path: string) => Promise<string>;
 }
 
@@ -22,8 +24,8 @@ export interface FileLayer extends Layer {
 }
 
 /**
- * The configuration file: the one named by flag, else by `GLOVEBOX_CONFIG`, else the default one, which may be missing.
- * Messages tell the file by who named it and show no path.
+ * The configuration file: the given one, else that of `GLOVEBOX_CONFIG`, else the default one, which may be missing.
+ * Messages say what gave the file and show no path.
  * @throws INVALID_REQUEST when a named file is missing, or one cannot be read or is not JSON (with line and column)
  */
 export async function readFileLayer(options: FileOptions): Promise<FileLayer | null> {
@@ -36,7 +38,7 @@ export async function readFileLayer(options: FileOptions): Promise<FileLayer | n
     if (!required && (code === "ENOENT" || code === "ENOTDIR")) return null;
     const problem = code === "ENOENT" ? "does not exist" : `cannot be read (${code})`;
     throw new GloveboxError("INVALID_REQUEST", `The ${name} ${problem}.`, {
-      suggestion: "Correct the path or the file's permissions, or do without the file.",
+      suggestion: "Correct the path or the file's permissions, or leave it out.",
       cause,
     });
   }
@@ -44,10 +46,10 @@ export async function readFileLayer(options: FileOptions): Promise<FileLayer | n
 }
 
 function place(options: FileOptions): { readonly path: string; readonly name: string; readonly required: boolean } {
-  const { environment, file, homeDirectory } = options;
-  if (file !== undefined) return { path: file, name: "configuration file named by flag", required: true };
+  const { environment, file, fileGivenBy = "--config", homeDirectory } = options;
+  if (file !== undefined) return { path: file, name: `configuration file given by ${fileGivenBy}`, required: true };
   const named = environment["GLOVEBOX_CONFIG"] ?? "";
-  if (named !== "") return { path: named, name: "configuration file named by GLOVEBOX_CONFIG", required: true };
+  if (named !== "") return { path: named, name: "configuration file given by GLOVEBOX_CONFIG", required: true };
   const path = join(configDirectory(environment, homeDirectory), "config.json");
   return { path, name: "default configuration file", required: false };
 }
@@ -59,7 +61,7 @@ function parse(text: string, name: string): unknown {
     // JSON.parse's own message quotes the file, which may hold secrets.
     const { line, column } = jsonErrorPosition(text) ?? { line: 1, column: 1 };
     throw new GloveboxError("INVALID_REQUEST", `The ${name} is not JSON: error at line ${line}, column ${column}.`, {
-      suggestion: "Correct the file there; JSON knows no comments and no comma after the last entry.",
+      suggestion: "Correct the file there; JSON allows no comments and no comma after the last entry.",
       context: { line, column },
     });
   }
