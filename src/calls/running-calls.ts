@@ -22,10 +22,10 @@ export class RunningCalls<Answer = unknown> {
     if (this.#state === "closed") throw new GloveboxError("CANCELLED", "Glovebox is shutting down.");
     if (this.#state === "draining") throw isEnding();
     if (this.#working.size >= maxCalls) {
-      throw new GloveboxError("CAPACITY", `${maxCalls} calls are at work already.`, { context: { limit: maxCalls } });
+      throw new GloveboxError("CAPACITY", `${maxCalls} calls are already running.`, { context: { limit: maxCalls } });
     }
     if (this.working(options.principal).length >= maxOfPrincipal) {
-      throw new GloveboxError("CAPACITY", `${maxOfPrincipal} calls of yours are at work already.`, {
+      throw new GloveboxError("CAPACITY", `${maxOfPrincipal} of your calls are already running.`, {
         context: { limit: maxOfPrincipal },
       });
     }
@@ -51,7 +51,7 @@ export class RunningCalls<Answer = unknown> {
     if (call !== undefined) return call;
     throw new GloveboxError("NOT_FOUND", `No call has the run_id ${JSON.stringify(id.slice(0, 80))}.`, {
       suggestion:
-        "Its answer is kept for 15 minutes, and ends with the server. Call the tool again with its arguments.",
+        "Answers are kept for 15 minutes, and not across server restarts. Call the tool again with its arguments.",
       context: { run_id: id.slice(0, 80) },
     });
   }
@@ -84,8 +84,8 @@ export class RunningCalls<Answer = unknown> {
 
 /** What new work is told while the server ends. */
 export function isEnding(): GloveboxError {
-  return new GloveboxError("CAPACITY", "The server is ending and begins no new work.", {
-    suggestion: "Send the request again in some seconds: to this server when it is back, or to another.",
+  return new GloveboxError("CAPACITY", "The server is shutting down and accepts no new work.", {
+    suggestion: "Retry in a few seconds, when this server is back, or use another one.",
     context: { retry_after_seconds: 5 },
   });
 }

@@ -12,7 +12,7 @@ export async function buildProgram(
   isQuiet = false,
 ): Promise<Command> {
   const program = new Command("glovebox")
-    .description("Runs code that nobody trusts yet in sealed sandboxes.")
+    .description("Runs untrusted code in sealed sandboxes.")
     .version(readPackageVersion(), "-V, --version")
     .exitOverride()
     // So that what stands behind the name of a program is the program's.

@@ -38,12 +38,13 @@ export const commandTable: readonly CommandRow[] = [
   },
   {
     name: "prepare",
-    description: "Fetch beforehand what is fetched on first use: the default images, that of sessions, and Bun.",
+    description:
+      "Download in advance what is otherwise downloaded on first use: the default images, the session image, and Bun.",
     load: async () => (await import("./commands/prepare-command.ts")).addPrepareCommand,
   },
   {
     name: "ps",
-    description: "List the sandboxes that exist now.",
+    description: "List the live sandboxes.",
     load: async () => (await import("./commands/sandboxes-commands.ts")).addListCommand,
   },
   {
@@ -53,42 +54,43 @@ export const commandTable: readonly CommandRow[] = [
   },
   {
     name: "prune",
-    description: "Remove what dead processes of Glovebox have left on the engines.",
+    description: "Remove what crashed Glovebox processes left on the engines.",
     load: async () => (await import("./commands/sandboxes-commands.ts")).addPruneCommand,
   },
   {
     name: "stats",
-    description: "Show what live sandboxes use of CPU, memory, network and disk, each second until it is interrupted.",
+    description: "Show the CPU, memory, network and disk use of live sandboxes every second until interrupted.",
     load: async () => (await import("./commands/stats-command.ts")).addStatsCommand,
   },
   {
     name: "logs",
-    description: "Print the log of a sandbox: what its programs wrote, and what Glovebox says of it.",
+    description: "Print the log of a sandbox: its programs' output and Glovebox's own entries.",
     load: async () => (await import("./logs/logs-command.ts")).addLogsCommand,
   },
   {
     name: "exec",
-    description: "Run a command in a sandbox that runs already, whichever Glovebox process has it.",
+    description: "Run a command in a live sandbox of any of your Glovebox processes.",
     load: async () => (await import("./commands/exec-command.ts")).addExecCommand,
   },
   {
     name: "shell",
-    description: "Open a terminal in a sandbox that runs already, or in a fresh one that is removed at the end.",
+    description: "Open a terminal in a live sandbox, or in a fresh one that is removed at the end.",
     load: async () => (await import("./commands/shell-command.ts")).addShellCommand,
   },
   {
     name: "cp",
-    description: "Copy a file or folder between this machine and a sandbox that runs already.",
+    description: "Copy a file or folder between this machine and a live sandbox.",
     load: async () => (await import("./commands/copy-command.ts")).addCopyCommand,
   },
   {
     name: "mounts",
-    description: "Explain which paths of this machine sandboxes may get.",
+    description: "Explain which host paths sandboxes can get.",
     load: async () => (await import("./commands/mounts-command.ts")).addMountsCommand,
   },
   {
     name: "keys",
-    description: "API keys of `glovebox serve`, each with its own rights. A running server follows changes within 2 s.",
+    description:
+      "Manage the API keys of `glovebox serve`, each with its own rights. A running server picks up changes within 2 s.",
     load: async () => (await import("./commands/keys-command.ts")).addKeysCommand,
   },
   {
@@ -98,7 +100,7 @@ export const commandTable: readonly CommandRow[] = [
   },
   {
     name: "serve",
-    description: "Serve the HTTP API, with MCP at /mcp, until it is asked to end.",
+    description: "Serve the HTTP API, with MCP at /mcp, until stopped.",
     load: async () => (await import("./commands/serve-command.ts")).addServeCommand,
   },
   {
@@ -108,17 +110,17 @@ export const commandTable: readonly CommandRow[] = [
   },
   {
     name: "packages",
-    description: "Installed packages that are kept for later runs.",
+    description: "Manage the cache of installed packages.",
     load: async () => (await import("./commands/packages-command.ts")).addPackagesCommand,
   },
   {
     name: "completion",
-    description: "Print what makes bash, zsh or fish complete commands and options.",
+    description: "Print the completion script for bash, zsh or fish.",
     load: async () => (await import("./completion/completion-command.ts")).addCompletionCommand,
   },
   {
     name: "doctor",
-    description: "Show which engines can be used here, what each enforces, known dangers and the configuration.",
+    description: "Show which engines work here, what each enforces, known dangers and the configuration.",
     load: async () => (await import("./commands/doctor-command.ts")).addDoctorCommand,
   },
 ];

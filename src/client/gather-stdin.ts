@@ -20,7 +20,7 @@ export async function withGatheredStdin(
   let [text, bytes] = ["", 0];
   for await (const chunk of stdin) {
     bytes += chunk.length;
-    if (bytes > maxStdinBytes) throw refusal(`standard input may have ${maxStdinBytes} bytes`);
+    if (bytes > maxStdinBytes) throw refusal(`standard input can have at most ${maxStdinBytes} bytes`);
     text += decodeWith(decoder, chunk);
   }
   return { ...request, stdin: text + decodeWith(decoder) };

@@ -41,7 +41,7 @@ export function openHttpCaller({ url, key, signal, maxRetries = 0 }: HttpCallerO
         await fetch(`${base}${path}`, { ...init, headers: sent, ...(body === undefined ? {} : { body }) }),
       );
     } catch (error) {
-      if (given.aborted) throw new GloveboxError("CANCELLED", "The call was given up.", { cause: given.reason });
+      if (given.aborted) throw new GloveboxError("CANCELLED", "The call was cancelled.", { cause: given.reason });
       throw error instanceof GloveboxError ? error : brokenConnection(base, error);
     }
   };
@@ -104,8 +104,7 @@ function readUrl(text: string): string {
   if (url === null || !/^https?:$/.test(url.protocol)) {
     throw invalidField("url", "the URL of a server, such as http://127.0.0.1:8420", text);
   }
-  if (url.username !== "" || url.password !== "")
-    throw invalidField("url", "no password in it: `key` is for that", "one");
+  if (url.username !== "" || url.password !== "") throw invalidField("url", "no password; use `key` instead", "one");
   if (url.search !== "" || url.hash !== "") throw invalidField("url", "neither ? nor #", url.search + url.hash);
   return url.href.replace(/\/+$/, "");
 }

@@ -13,14 +13,14 @@ export function brokenConnection(url: string, cause: unknown): GloveboxError {
 
 /** An answer that ended before it was whole. */
 export function cutAnswer(): GloveboxError {
-  return new GloveboxError("NETWORK_ERROR", "The connection ended before the answer did.", {
-    suggestion: "The server ends a run whose client goes away. Look what there is, then retry.",
+  return new GloveboxError("NETWORK_ERROR", "The connection ended before the answer was complete.", {
+    suggestion: "The server ends a run when its client disconnects. Check what is still running, then retry.",
   });
 }
 
 /** An answer that no Glovebox of this version gives. */
 export function strangeAnswer(why: string, cause?: unknown): GloveboxError {
-  return new GloveboxError("NETWORK_ERROR", `The answer is not one of Glovebox's: ${why}.`, {
+  return new GloveboxError("NETWORK_ERROR", `The answer is not from Glovebox: ${why}.`, {
     suggestion: "Check the URL, and that server and client have the same version.",
     cause,
   });

@@ -32,7 +32,7 @@ describe("where a request goes", () => {
   });
 
   it("is refused where no route fits", () => {
-    expect(() => requestOfRoute(listMountsContract, {})).toThrow(/list_mounts is not offered/);
-    expect(() => requestOfRoute(runCodeContract, { code: "1" })).toThrow(/run_code is not offered/);
+    expect(() => requestOfRoute(listMountsContract, {})).toThrow(/list_mounts is not available/);
+    expect(() => requestOfRoute(runCodeContract, { code: "1" })).toThrow(/run_code is not available/);
   });
 });

@@ -54,8 +54,8 @@ export function pathSegment(field: string, value: unknown): string {
 }
 
 function unsupported(name: string): GloveboxError {
-  return new GloveboxError("UNSUPPORTED", `${name} is not offered by servers in this form.`, {
-    suggestion: "Do it on the server's own machine, without a client (for commands: without GLOVEBOX_URL).",
+  return new GloveboxError("UNSUPPORTED", `${name} is not available on servers in this form.`, {
+    suggestion: "Use it on the server's own machine (for commands: without GLOVEBOX_URL).",
     context: { operation: name },
   });
 }

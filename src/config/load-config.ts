@@ -48,7 +48,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
   refuse(
     variablesWithPasswords(hostEnvironment).map(
       (name) =>
-        `environment_allowlist: ${name} holds the user or password of a proxy, which no sandbox may have; sandboxes need no such variable, Glovebox itself goes through that proxy`,
+        `environment_allowlist: ${name} contains a proxy's user or password, which sandboxes must not get; they do not need the variable, because Glovebox itself uses that proxy`,
     ),
   );
   return deepFreeze({
@@ -78,7 +78,7 @@ function refuse(problems: readonly string[]): void {
       ? `Configuration: ${problems[0]}.`
       : `Configuration: ${problems.length} problems.\n${problems.map((problem) => `- ${problem}.`).join("\n")}`;
   throw new GloveboxError("INVALID_REQUEST", message, {
-    suggestion: "Correct the named keys and start again; docs/configuration.md lists them all.",
+    suggestion: "Correct these keys and start again; docs/configuration.md lists them all.",
     context: { problems },
   });
 }

@@ -28,7 +28,7 @@ describe("the upstream proxy", () => {
     const refused = load({ environment: { ...environment, ...listed } });
     await expect(refused).rejects.toMatchObject({
       errorType: "INVALID_REQUEST",
-      message: expect.stringMatching(/^(?!.*hush).*environment_allowlist: HTTPS_PROXY holds the user or password/),
+      message: expect.stringMatching(/^(?!.*hush).*environment_allowlist: HTTPS_PROXY contains a proxy/),
     });
     await load({ environment: { ...listed, HTTPS_PROXY: "http://proxy.test:3128" } });
   });

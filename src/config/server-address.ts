@@ -36,7 +36,7 @@ async function addressOf(url: string): Promise<ServerAddress> {
   const { GLOVEBOX_KEY: key = "" } = host.environment;
   if (!URL.canParse(url)) {
     throw new GloveboxError("INVALID_REQUEST", "GLOVEBOX_URL: expected the URL of a server.", {
-      suggestion: "Set GLOVEBOX_URL to something like http://127.0.0.1:8420, or unset it to do without a server.",
+      suggestion: "Set GLOVEBOX_URL to something like http://127.0.0.1:8420, or unset it to work without a server.",
       context: { field: "GLOVEBOX_URL" },
     });
   }

@@ -146,7 +146,7 @@ export class EgressConnection {
   async change(policy: EgressPolicy): Promise<void> {
     if (await this.#process.changePolicy(this.#channel, policy)) return;
     this.close();
-    throw proxyError("The egress proxy did not take the sandbox's new network policy.");
+    throw proxyError("The egress proxy did not accept the sandbox's new network policy.");
   }
 
   /** Resolves when all that was refused so far is known here. */

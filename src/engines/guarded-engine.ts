@@ -184,7 +184,7 @@ class GuardedEngine implements Engine {
   async #askCapabilities(ociRuntime: string | undefined, signal: AbortSignal): Promise<Capabilities> {
     const capabilities = await this.#engine.capabilities({ signal, ociRuntime });
     if (ociRuntime === undefined || capabilities.images) return capabilities;
-    throw new GloveboxError("UNSUPPORTED", `Engine ${this.name} has no OCI runtimes; "${ociRuntime}" was asked for.`, {
+    throw new GloveboxError("UNSUPPORTED", `Engine ${this.name} has no OCI runtimes; "${ociRuntime}" was requested.`, {
       suggestion: "Leave oci_runtime out, or choose an engine that runs containers.",
       context: { field: "oci_runtime", engine: this.name },
     });
@@ -220,7 +220,7 @@ class GuardedEngine implements Engine {
   #late(deadline: Deadline, cause: unknown): GloveboxError {
     const seconds = deadlinesMs[deadline] / 1000;
     return new GloveboxError("ENGINE_UNAVAILABLE", `Engine ${this.name} did not answer within ${seconds} s.`, {
-      suggestion: "Check the engine's own log and the load of its machine, or restart it; then retry.",
+      suggestion: "Check the engine's log and the load on its machine, or restart it; then retry.",
       context: { engine: this.name, call: deadline },
       cause,
     });
@@ -231,7 +231,7 @@ class GuardedEngine implements Engine {
 async function refuseImage({ name }: Engine, image: string): Promise<never> {
   throw new GloveboxError(
     "IMAGE_UNAVAILABLE",
-    `The image "${image}" would have to be pulled or built, and this deployment does neither (prebuilt_only).`,
+    `The image "${image}" would have to be pulled or built, which this deployment does not allow (prebuilt_only).`,
     {
       suggestion:
         "Use an image that the engine has (`glovebox images` lists the usual ones), or load this one into it.",

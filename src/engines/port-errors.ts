@@ -5,8 +5,8 @@ const highestPort = 65_535;
 /** @throws INVALID_REQUEST for what is no port to connect to */
 export function assertPort(port: number): void {
   if (Number.isInteger(port) && port >= 1 && port <= highestPort) return;
-  throw new GloveboxError("INVALID_REQUEST", `A port is a whole number from 1 to ${highestPort}; it is ${port}.`, {
-    suggestion: "Name the port that the server in the sandbox listens on.",
+  throw new GloveboxError("INVALID_REQUEST", `Expected a port from 1 to ${highestPort}, got ${port}.`, {
+    suggestion: "Give the port that the server in the sandbox listens on.",
     context: { field: "port" },
   });
 }
@@ -22,7 +22,7 @@ export function nothingListens(port: number): GloveboxError {
 
 /** The way into the sandbox ended before the connection was made. */
 export function bridgeLost(port: number, exitCode: number | null): GloveboxError {
-  return new GloveboxError("NETWORK_ERROR", `The way to port ${port} of the sandbox was lost.`, {
+  return new GloveboxError("NETWORK_ERROR", `The connection to port ${port} of the sandbox was lost.`, {
     suggestion: "Retry; if it happens again, give the sandbox more memory or a higher limit of processes.",
     context: { port, reason: "lost", exit_code: exitCode },
   });

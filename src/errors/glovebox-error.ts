@@ -51,7 +51,7 @@ export function toGloveboxError(error: unknown): GloveboxError {
   if (error instanceof GloveboxError) return error;
   // What went wrong in the end must not hide what went wrong before.
   if (typeof error === "object" && error !== null && "suppressed" in error) return toGloveboxError(error.suppressed);
-  return new GloveboxError("INTERNAL", "Glovebox failed in a way that it did not foresee.", { cause: error });
+  return new GloveboxError("INTERNAL", "Glovebox failed unexpectedly.", { cause: error });
 }
 
 /** An `INVALID_REQUEST` that names the field, what was expected of it and what came. */

@@ -5,22 +5,22 @@ import type { Upstream } from "./upstream.ts";
 export const unknownPreview: OwnAnswer = {
   status: 404,
   errorType: "NOT_FOUND",
-  message: "There is no preview at this address: it has ended, or never was.",
-  suggestion: "Start one with start_preview, and use the url of its answer.",
+  message: "There is no preview at this address; it may have ended.",
+  suggestion: "Start one with start_preview and use the url in its answer.",
 };
 
 /** A request line or framing that two readers could understand differently. */
 export const unclearRequest: OwnAnswer = {
   status: 400,
   errorType: "INVALID_REQUEST",
-  message: "The request is not one that a preview takes.",
+  message: "Previews do not accept this request.",
   suggestion: "Send a path, one Host, and a body that is either chunked or has a length.",
 };
 
 export const foreignHost: OwnAnswer = {
   status: 403,
   errorType: "PERMISSION_DENIED",
-  message: "This preview is not reached by that Host.",
+  message: "This preview does not accept that Host header.",
   suggestion: "Use the url or the direct_url of start_preview.",
 };
 
@@ -28,20 +28,20 @@ export const foreignOrigin: OwnAnswer = {
   status: 403,
   errorType: "PERMISSION_DENIED",
   message: "A page of another origin may not open a WebSocket at a preview's direct_url.",
-  suggestion: "Use the preview's url, whose name nobody can guess.",
+  suggestion: "Use the preview's url, whose name cannot be guessed.",
 };
 
 export const onlyWebSockets: OwnAnswer = {
   status: 400,
   errorType: "INVALID_REQUEST",
-  message: "A preview's connection can become a WebSocket and nothing else.",
+  message: "A preview's connection can only be upgraded to a WebSocket.",
   suggestion: "Leave the Upgrade header out.",
 };
 
 export const tooMany: OwnAnswer = {
   status: 503,
   errorType: "CAPACITY",
-  message: "Too many requests to this preview are on their way at once.",
+  message: "Too many requests to this preview are in progress.",
   suggestion: "Wait until some of them have ended.",
 };
 
@@ -49,7 +49,7 @@ export const tooMany: OwnAnswer = {
 export const badAnswer: OwnAnswer = {
   status: 502,
   errorType: "NETWORK_ERROR",
-  message: "The preview's program did not answer in valid HTTP, or broke off.",
+  message: "The preview's program did not answer with valid HTTP, or closed the connection.",
   suggestion: "Look at its output: preview_status shows it.",
 };
 
@@ -63,7 +63,7 @@ export const lateAnswer: OwnAnswer = {
 export const noBackend: OwnAnswer = {
   status: 502,
   errorType: "NETWORK_ERROR",
-  message: "Requests under /api go to a backend, and this Glovebox has none for previews.",
+  message: "Requests under /api need a backend, and none is configured for previews.",
   suggestion: "Set preview.backend (GLOVEBOX_PREVIEW_BACKEND) to its origin, such as http://127.0.0.1:3001.",
 };
 
@@ -86,7 +86,7 @@ const nothingListens: OwnAnswer = {
   status: 502,
   errorType: "NETWORK_ERROR",
   message: "Nothing answers at the preview's port.",
-  suggestion: "Look at its output, and whether the program listens on the port that the preview was started with.",
+  suggestion: "Check its output, and that the program listens on the preview's port.",
 };
 
 /** No connection could be made. */

@@ -78,6 +78,6 @@ function areNetworks(entries: readonly string[]): boolean {
 
 function bad(problem: string): GloveboxError {
   return new GloveboxError("INVALID_REQUEST", `The keys file is not valid: ${problem}.`, {
-    suggestion: "Correct it, or make keys with `glovebox keys add` (docs/keys.md). Until then no key opens anything.",
+    suggestion: "Correct it, or make keys with `glovebox keys add` (docs/keys.md). Until then no key works.",
   });
 }

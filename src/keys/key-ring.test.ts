@@ -136,7 +136,7 @@ describe("the keys of a running server", () => {
     await add(one, two);
     const keys = await openRing();
     keys.authenticate(one.text)?.countRequest();
-    expect(() => keys.authenticate(one.text)?.countRequest()).toThrow(/1 requests a minute/);
+    expect(() => keys.authenticate(one.text)?.countRequest()).toThrow(/1 requests per minute/);
     for (let number = 0; number < 100; number += 1) keys.authenticate(two.text)?.countRequest();
   });
 

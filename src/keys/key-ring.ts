@@ -101,7 +101,7 @@ export class KeyRing implements Disposable {
     if (!principal.startsWith(principalPrefix)) return null;
     const key = this.#keys.get(principal.slice(principalPrefix.length));
     if (key !== undefined && !this.#isExpired(key.record)) return key.grant;
-    throw new GloveboxError("PERMISSION_DENIED", "The API key was revoked, or has expired.", {
+    throw new GloveboxError("PERMISSION_DENIED", "The API key was revoked or has expired.", {
       suggestion: "Ask the operator for another key.",
     });
   }

@@ -36,11 +36,11 @@ export async function readKeysFile({ path: file, isOwn, uid }: KeysPlace): Promi
 
 function refuseForeign(file: string, found: Stats, { isOwn, uid }: { isOwn: boolean; uid: number }): void {
   const isTrusted = found.uid === uid || (!isOwn && found.uid === 0);
-  if (!isTrusted) throw unusable(file, "it belongs to another user", "Make it this user's own (chown).");
+  if (!isTrusted) throw unusable(file, "it belongs to another user", "Change its owner to this user (chown).");
   const open = found.mode & (isOwn ? 0o077 : 0o022);
   if (open === 0) return;
   const what = isOwn ? "other users may read or write it" : "other users may write it";
-  throw unusable(file, what, `Close it to them: chmod ${isOwn ? "600" : "go-w"}.`);
+  throw unusable(file, what, `Remove their access: chmod ${isOwn ? "600" : "go-w"}.`);
 }
 
 function unusable(file: string, reason: string, suggestion: string, cause?: unknown): GloveboxError {

@@ -24,5 +24,5 @@ it("saves up no more than one minute's requests", () => {
   nowMs = 86_400_000;
   rate.take();
   rate.take();
-  expect(() => rate.take()).toThrow(/2 requests a minute/);
+  expect(() => rate.take()).toThrow(/2 requests per minute/);
 });

@@ -28,8 +28,8 @@ export class RequestRate {
       return;
     }
     const retryAfterSeconds = Math.ceil((1 - this.#tokens) / perMs / 1000);
-    throw new GloveboxError("CAPACITY", `Your API key may make ${this.#perMinute} requests a minute, and has.`, {
-      suggestion: "Wait for the given time and retry, or have the operator make a key with a higher rate.",
+    throw new GloveboxError("CAPACITY", `Your API key has used up its ${this.#perMinute} requests per minute.`, {
+      suggestion: "Wait for the given time and retry, or ask the operator for a key with a higher rate.",
       context: { requests_per_minute: this.#perMinute, retry_after_seconds: retryAfterSeconds },
     });
   }

@@ -13,9 +13,9 @@ export type ChangeKeys = (keys: readonly KeyRecord[]) => readonly KeyRecord[];
 /** Changes the user's own keys file: one process at a time, and whole or not at all. @throws UNSUPPORTED for a deployment's */
 export async function changeKeys(place: KeysPlace, change: ChangeKeys, signal?: AbortSignal): Promise<void> {
   if (!place.isOwn) {
-    throw new GloveboxError("UNSUPPORTED", "The keys of this deployment stand in a file that Glovebox only reads.", {
+    throw new GloveboxError("UNSUPPORTED", "This deployment's keys are in a file that Glovebox only reads.", {
       suggestion:
-        "Edit that file (keys_file): `glovebox keys add NAME --print` prints an entry for it; take one out to revoke it.",
+        "Edit that file (keys_file): `glovebox keys add NAME --print` prints an entry; delete an entry to revoke its key.",
     });
   }
   const { path: file } = place;

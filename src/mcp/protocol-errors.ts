@@ -7,7 +7,7 @@ import { GloveboxError } from "../errors/glovebox-error.ts";
 /** A method that is not served (SPEC EV4). */
 export function unknownMethod(method: string): ProtocolError {
   const name = JSON.stringify(method.slice(0, 80));
-  const error = new GloveboxError("UNIMPLEMENTED", `Method not found: ${name} is no method of this server.`, {
+  const error = new GloveboxError("UNIMPLEMENTED", `Method not found: ${name} is not a method of this server.`, {
     suggestion: "List the tools with tools/list and call one with tools/call.",
     context: { method: method.slice(0, 80) },
   });

@@ -57,7 +57,7 @@ export function readResource(texts: KeptTexts, principal: string, asked: string)
 
 function notFound(uri: string): ProtocolError {
   const error = new GloveboxError("NOT_FOUND", `No resource ${JSON.stringify(uri.slice(0, 200))}.`, {
-    suggestion: "Answers are kept for 15 minutes; run the tool again. An offset is a number of characters.",
+    suggestion: "Answers are kept for 15 minutes; run the tool again. Offsets count characters.",
   });
   return new ProtocolError(ProtocolErrorCode.InvalidParams, error.message, { uri, ...error.toWire() });
 }

@@ -13,7 +13,7 @@ export interface Alert {
   readonly state: "start" | "end";
   /** One sentence: what happened. */
   readonly message: string;
-  /** What can be done about it. */
+  /** What to do about it. */
   readonly suggestion: string;
 }
 

@@ -122,7 +122,7 @@ describe("a fault of Apple's service", () => {
     await engine.capabilities();
     cli.fail({ kind: "interrupted", commands: ["create"] });
     const error = await failureOf(engine.create(spec()), "ENGINE_UNAVAILABLE");
-    expect(error.message).toContain("broke off");
+    expect(error.message).toContain("aborted a call");
     expect(await engine.list(labels)).toEqual([]);
   });
 

@@ -57,7 +57,7 @@ describe.each(["docker", "podman"] as const)("bun-runner-base on %s", (engine) =
     await glovebox().endSession();
     expect(bunInImage()).toBe("1.0.0");
     expect(await findings()).toEqual([
-      expect.objectContaining({ fix: `Build it anew: \`glovebox images build --engine ${engine}\`.` }),
+      expect.objectContaining({ fix: `Rebuild it: \`glovebox images build --engine ${engine}\`.` }),
     ]);
     await glovebox().buildImages();
     expect(bunInImage()).toBe("1.4.5");

@@ -225,7 +225,7 @@ describe("a client of a server", () => {
     const refusals: readonly (readonly [readonly string[], number, string])[] = [
       [["exec", "sbx-1", "ls"], 125, "You have no live sandbox"],
       [["cp", "package.json", "sbx-1:/work"], 125, "You have no live sandbox"],
-      [["shell"], 2, "no terminal"],
+      [["shell"], 2, "needs a terminal"],
       [["doctor"], 125, "UNSUPPORTED"],
     ];
     for (const [argv, exitCode, words] of refusals) {

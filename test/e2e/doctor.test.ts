@@ -66,7 +66,7 @@ describe("glovebox doctor", () => {
         {
           severity: "note",
           what: expect.stringContaining("opencode@0.1.0, not opencode@"),
-          fix: `Build it anew: \`glovebox images build --engine ${name} ${image}\`.`,
+          fix: `Rebuild it: \`glovebox images build --engine ${name} ${image}\`.`,
         },
       ]);
       const { stdout } = await runCommand(["images", "--engine", name, "--json"]);

@@ -248,7 +248,7 @@ describe("the port", () => {
     const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
     const answer = await fetch(open.url, { method: "POST", headers, body: JSON.stringify(ping) });
     expect(answer.status).toBe(200);
-    expect(open.notice()).toMatch(/--no-token: every user and every program of this machine can run code/);
+    expect(open.notice()).toMatch(/--no-token: every user and program on this machine can run code/);
     expect(existsSync(path.join(open.configFolder, "token"))).toBe(false);
   });
 

@@ -32,7 +32,7 @@ describe("glovebox mcp install", () => {
     });
     expect(await install("cursor", "--engine", "local")).toMatchObject({
       exitCode: 0,
-      stdout: expect.stringContaining("has it already"),
+      stdout: expect.stringContaining("already has it"),
     });
   });
 

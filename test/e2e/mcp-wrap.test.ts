@@ -171,7 +171,7 @@ time.sleep(1000)`,
       const end = ended(child);
       for (let sent = 0; sent < 80; sent += 1) child.stdin.write(Buffer.alloc(1024 * 1024, 0x61));
       const { exitCode, stderr } = await end;
-      expect(stderr).toContain("it did not read its input");
+      expect(stderr).toContain("bytes of its input were unread");
       expect(exitCode).toBe(125);
       expect(sleepersFor(seconds)).toEqual([]);
     },

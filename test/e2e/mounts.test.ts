@@ -145,7 +145,7 @@ describe("glovebox mounts check", () => {
       await runCommand(argv, { cwd: project(), environment: home() }),
     ]) {
       expect(result.exitCode).toBe(2);
-      expect(result.stderr).toContain("may be changed by others than its owner");
+      expect(result.stderr).toContain("can be changed by other users");
     }
   });
 

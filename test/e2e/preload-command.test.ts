@@ -41,7 +41,7 @@ describe("where there are no namespaces and no container engine", () => {
     async (engine) => {
       const { exitCode, stdout, stderr } = await glovebox(["run", "--engine", engine, "-c", "print(6 * 7)"]);
       expect({ exitCode, stdout }).toEqual({ exitCode: 125, stdout: "" });
-      expect(stderr).toMatch(/user namespaces are switched off[^]*sysctl -w user\.max_user_namespaces/);
+      expect(stderr).toMatch(/user namespaces are disabled[^]*sysctl -w user\.max_user_namespaces/);
       expect(stderr).toMatch(/--min-isolation preload \(for every run: GLOVEBOX_MIN_ISOLATION=preload\)\n$/);
       expect(stderr).toMatch(engine === "auto" ? /docker: .*podman: .*local: / : /local/);
     },
@@ -150,7 +150,7 @@ describe("where there are no namespaces and no container engine", () => {
       const { tools } = await client.listTools();
       expect(tools.find(({ name }) => name === "run_code")?.description).not.toContain("preload");
       const refused = await client.callTool({ name: "run_code", arguments: { language: "python", code: "1" } });
-      expect(JSON.stringify(refused.content)).toMatch(/UNSUPPORTED.*is demanded/);
+      expect(JSON.stringify(refused.content)).toMatch(/UNSUPPORTED.*is required/);
     } finally {
       await client.close();
     }

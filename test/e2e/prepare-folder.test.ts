@@ -167,7 +167,7 @@ describe("images and Bun, carried in a folder", () => {
     );
     expect(await prepare("--engine", "local", "--import", carried)).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringContaining("another hash than the pinned one") as string,
+      stderr: expect.stringContaining("a different hash than the pinned one") as string,
     });
   });
 });

@@ -136,7 +136,7 @@ describe("glovebox run --project", () => {
 
   it.each([
     [["--project", "."], "COMMAND: expected what runs in the project"],
-    [["--project", ".", "--file", "x", "--", "true"], "--file: expected to be left out beside --project"],
+    [["--project", ".", "--file", "x", "--", "true"], "--file: expected no such option together with --project"],
     [["--setup", "x", "-c", "1"], "--setup: expected --project beside it"],
     [["--engine", "local", "--project", ".", "--", "true"], "`glovebox test`, which works on a copy"],
   ])("refuses %j", async (argv, words) => {

@@ -118,7 +118,7 @@ describe("glovebox shell in an image without Python", () => {
   it("is held by script, with the size that the terminal had", async (context) => {
     if (!isRequired("docker")) context.skip("GLOVEBOX_TEST_REQUIRE does not list docker");
     const terminal = await shell(testImages.javascript);
-    expect(terminal.drawn).toContain("keeps the size");
+    expect(terminal.drawn).toContain("keeps its current size");
     expect(await terminal.type("tty; stty size; echo d''one\r", "done\r")).toMatch(/\/dev\/pts\/\d+\s+40 100\s/u);
     await terminal.type("exit 7\r", "exit");
     expect(await terminal.ended).toBe(7);

@@ -137,8 +137,8 @@ describe("Docker over SSH", () => {
       howToStart: expect.stringContaining("once by hand"),
     });
     expect(await reasonOf("ssh://locked")).toMatchObject({
-      reason: expect.stringMatching(/does not let this user in \(.*Permission denied/),
-      howToStart: expect.stringContaining("Passwords are not asked for"),
+      reason: expect.stringMatching(/refuses this user \(.*Permission denied/),
+      howToStart: expect.stringContaining("Nothing prompts for passwords"),
     });
     expect(await reasonOf("ssh://silent")).toMatchObject({ reason: expect.stringContaining("does not answer") });
     expect(await reasonOf("ssh://box/nonexistent/engine.sock")).toMatchObject({

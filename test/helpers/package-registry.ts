@@ -72,7 +72,7 @@ export class PackageRegistry implements Disposable {
     return { dns_servers: [this.#dns.address], private_hosts: [`registry.test:${this.#server.port}`] };
   }
 
-  /** How often the files of packages whose name begins so were asked for. */
+  /** How often the files of packages whose name begins so were requested. */
   downloads(name: string): number {
     return this.#server.requests.filter((request) => request.includes(`/files/${name}`)).length;
   }

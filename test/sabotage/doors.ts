@@ -68,8 +68,8 @@ export const doorsSabotages: readonly Sabotage[] = [
   {
     id: "doors: nobody reads of level preload in text mode",
     file: "src/cli/run/run-warnings.ts",
-    find: "!told.has(warning)",
-    replace: "told.has(warning)",
+    find: "!shown.has(warning)",
+    replace: "shown.has(warning)",
     test: "src/cli/run/run-warnings.test.ts",
     name: "are told once each",
   },

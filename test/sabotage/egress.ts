@@ -113,8 +113,8 @@ export const egressSabotages: readonly Sabotage[] = [
   {
     id: "egress: what a TLS hello holds as a name is shown as it is",
     file: "src/egress/http/tunnel.ts",
-    find: "names ${shown(serverName)} in its hello",
-    replace: "names ${serverName} in its hello",
+    find: "asks for ${shown(serverName)} in its hello",
+    replace: "asks for ${serverName} in its hello",
     test: requests,
     name: "a TLS hello that names a NUL",
   },

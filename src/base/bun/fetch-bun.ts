@@ -50,7 +50,7 @@ export async function fetchBun(target: BunTarget, options: FetchBunOptions): Pro
     const [file = ""] = await readdir(folder);
     const archive = await readFile(path.join(folder, file));
     if (hashOf(archive) === bunIntegrity[target]) return archive;
-    throw new Error(`the registry's ${name} has another hash than the pinned one`);
+    throw new Error(`the registry's ${name} has a different hash than the pinned one`);
   } catch (cause) {
     throwIfCancelled(signal);
     const missing = (cause as NodeJS.ErrnoException).code === "ENOENT";

@@ -64,12 +64,12 @@ function isOwnHost(name: string, { loopbackOnly, allowedHosts }: GuardRules): bo
 
 const foreignHost: GuardRefusal = {
   status: 403,
-  message: "This server is not reached by that Host.",
-  suggestion: "Use its address, or a name that the operator has put into allowed_hosts (GLOVEBOX_ALLOWED_HOSTS).",
+  message: "This server does not accept that Host header.",
+  suggestion: "Use its address, or a name that the operator has added to allowed_hosts (GLOVEBOX_ALLOWED_HOSTS).",
 };
 
 const foreignOrigin: GuardRefusal = {
   status: 403,
-  message: "This Origin may not call Glovebox.",
-  suggestion: "If the page is one of yours, add its origin to allowed_origins (GLOVEBOX_ALLOWED_ORIGINS).",
+  message: "Requests from this Origin are not allowed.",
+  suggestion: "If the page is yours, add its origin to allowed_origins (GLOVEBOX_ALLOWED_ORIGINS).",
 };

@@ -55,7 +55,7 @@ describe("openOwnFolder", () => {
 
   it("refuses what is no folder", async () => {
     writeFileSync(path.join(folder, "file"), "");
-    await expect(openOwnFolder(path.join(folder, "file"), rules)).rejects.toThrow("it is no folder");
+    await expect(openOwnFolder(path.join(folder, "file"), rules)).rejects.toThrow("it is not a folder");
   });
 
   it.skipIf(uid !== 0)("refuses another user's", async () => {

@@ -41,7 +41,7 @@ export async function assertOwnFolder(folder: string, rules: OwnFolderRules): Pr
   const problem = problemOf(await lstat(folder), uid, maxMode);
   if (problem === null) return;
   throw new GloveboxError("PERMISSION_DENIED", `Glovebox does not use ${what}: ${problem}.`, {
-    suggestion: `Look who made it, remove it or give it back to this user with \`chmod ${mode.toString(8)}\`, or ${remedy}.`,
+    suggestion: `Check who created it, remove it or restrict it to this user with \`chmod ${mode.toString(8)}\`, or ${remedy}.`,
     context: { reason: "foreign_folder" },
   });
 }
@@ -53,7 +53,7 @@ export function problemOf(
   maxMode: number,
 ): string | null {
   if (stats.isSymbolicLink()) return "it is a link";
-  if (!stats.isDirectory()) return "it is no folder";
+  if (!stats.isDirectory()) return "it is not a folder";
   if (uid === null) return null;
   if (stats.uid !== uid) return `it belongs to another user (uid ${stats.uid}, not ${uid})`;
   const open = stats.mode & 0o077 & ~maxMode;

@@ -34,26 +34,26 @@ export function addAgentCommand(program: Command, io: CommandIo, setExitCode: Se
   agent
     .command("run")
     .description("Run a coding agent for a group, until it has done what the prompt says.")
-    .argument("[prompt]", "what the agent is to do; left out: read from standard input")
-    .requiredOption("--group <name>", "group that it works for: its folder is groups/NAME")
+    .argument("[prompt]", "what the agent should do; default: read from standard input")
+    .requiredOption("--group <name>", "group that the agent works for; its folder is groups/NAME")
     .option("--main", "run as the main group, which has the whole project")
-    .option("--session <id>", "go on with an earlier run, by the id that it printed")
+    .option("--session <id>", "continue an earlier run, by the id that it printed")
     .option("--engine <engine>", `${engineChoices} (default: auto)`)
     .option("--image <reference>", "container image (default: the group's, else glovebox-agent)")
     .option("--timeout <duration>", "time for the agent, such as 10m (default: the group's, else 30m)")
     .option("--memory <size>", "memory, such as 512m or 4g (default: 2g)")
     .option("--cpus <number>", "CPUs' worth of time (default: 2)")
-    .option("--disk <size>", "how much it may write (default: 10g)")
+    .option("--disk <size>", "how much the agent may write (default: 10g)")
     .option(
       "--network <policy>",
-      "domains beside its model, with commas between them, none, registries or open (default: the group's)",
+      "domains besides the model's, comma-separated, or none, registries or open (default: the group's)",
     )
-    .option("--json", "print exactly one JSON object, the response, instead of what the agent says")
+    .option("--json", "print exactly one JSON object, the response, instead of the agent's output")
     .addHelpText(
       "after",
       '\nExample: glovebox agent run --group family "Tidy up the shopping list"' +
-        "\nWhat the agent says and does goes to stderr as it happens, its last word to stdout." +
-        "\nExit code: 0 for success; 1 when the agent says that it failed or left no answer, else its program's own; 124 timed out, 137 out of memory, 125 could not run, 2 wrong usage.",
+        "\nThe agent's progress goes to stderr as it happens, its final answer to stdout." +
+        "\nExit code: 0 for success; 1 if the agent reports a failure or gives no answer, else its program's own; 124 timed out, 137 out of memory, 125 could not run, 2 wrong usage.",
     )
     .action(async (prompt: string | undefined, options: AgentOptions) => {
       setExitCode(await run(prompt, options, io));
@@ -91,7 +91,7 @@ async function requestOf(
   io: CommandIo,
 ): Promise<Record<string, unknown>> {
   if (prompt === undefined && io.stdin.isTTY === true) {
-    throw invalidField("PROMPT", "what the agent is to do, as an argument or on standard input", "nothing");
+    throw invalidField("PROMPT", "what the agent should do, as an argument or on standard input", "nothing");
   }
   return definedOnly({
     group: options.group,
@@ -119,7 +119,7 @@ function describe(response: RunAgentResponse, shown: ReadonlySet<string>, warnin
   const explained = error === undefined || outcome === "cancelled" ? "" : describeError(error, { shown });
   const said = agentError === undefined ? "" : `${escapeLine(`glovebox: the agent's error: ${agentError}`)}\n`;
   const files = tooling.map((file) => `${escapeLine(`glovebox: ${file.change}: ${file.path}`)}\n`).join("");
-  const next = session === undefined ? "" : `; to go on: --session ${session}`;
+  const next = session === undefined ? "" : `; to continue: --session ${session}`;
   return `${warnings}${files}${explained}${said}${escapeLine(`glovebox: ${status} (${outcome}); log: ${log}${next}`)}\n`;
 }
 

@@ -19,15 +19,15 @@ const insideForm = /^(sbx-[a-z0-9]{1,40}):(.*)$/s;
 export function addCopyCommand(program: Command, io: CommandIo, setExitCode: SetExitCode): void {
   program
     .command("cp")
-    .argument("<source>", "path of this machine, or ID:PATH inside a sandbox")
-    .argument("<target>", "the other of the two; a folder that exists gets the source in it, else its new name")
+    .argument("<source>", "host path, or ID:PATH inside a sandbox")
+    .argument("<target>", "ID:PATH or a host path, whichever SOURCE is not; an existing folder, or the new name")
     .option("--max-size <size>", "all files together, such as 500m (default: 1g)")
     .option("--max-entries <number>", "files, folders and links (default: 100000)")
     .option("--json", "print one JSON object")
     .addHelpText(
       "after",
-      "\nSOURCE/. means what is in the folder. Out of a sandbox nothing is written outside of TARGET, no link is followed," +
-        "\nand links that lead out are left out. Exit code: 0, 125 the platform failed or refused, 2 wrong usage.",
+      "\nSOURCE/. means the contents of the folder. Copying out of a sandbox never writes outside TARGET, follows no links," +
+        "\nand leaves out links that lead outside. Exit code: 0, 125 Glovebox failed or refused, 2 wrong usage.",
     )
     .action(async (source: string, target: string, { maxSize, maxEntries, json }: CopyOptions) => {
       const [from, to] = [insideForm.exec(source), insideForm.exec(target)];

@@ -21,15 +21,15 @@ export function addDoctorCommand(program: Command, io: CommandIo, setExitCode: S
   program
     .command("doctor")
     .option("--verbose", "also show the parts, abilities and notes of each engine, and why one is chosen")
-    .option("--all", "show every setting, not only those that differ from the default")
+    .option("--all", "show all settings, not only changed ones")
     .option("--prove", "run the attacks of the threat model on the engines that are here, and tell what became of each")
     .option("--engine <engine>", "with --prove: only this one")
     .option("--oci-runtime <name>", "with --prove: OCI runtime of the engine")
     .option("--bombs", "with --prove: also the attacks that load the machine")
-    .option("--json", "print one JSON object, with everything")
+    .option("--json", "print everything as one JSON object")
     .addHelpText(
       "after",
-      "\nExit code: 0 when `glovebox run` has an engine to run on that is a wall, 125 when it has none, 2 when the configuration is wrong." +
+      "\nExit code: 0 if `glovebox run` has an engine that isolates, 125 if not, 2 if the configuration is wrong." +
         "\nWith --prove: 0 when every engine that was tried has held, 1 when an attack got through that it is declared to deny, 125 when nothing was proven.",
     )
     .action(async (options: DoctorOptions) => {

@@ -119,7 +119,7 @@ describe("doctorReport", () => {
 describe("isHealthy", () => {
   it.each([
     ["docker", true, true, "Ready"],
-    ["docker", false, false, "docker answers, but refuses"],
+    ["docker", false, false, "docker answers but refuses"],
     [null, true, false, "no engine can be used"],
   ] as const)("with engine %s chosen, usable %s: %s", (engine, usable, healthy, words) => {
     const given = response({ chosen_engine: chosenBy(engine), engines: [{ ...docker, usable }, podman] });
@@ -135,12 +135,14 @@ describe("isHealthy", () => {
       const text = doctorReport(given);
       expect(text).toContain("[--] local: 28.2.2, isolation preload");
       expect(text).not.toMatch(/\[ok\]|^Ready/m);
-      expect(text).toContain(usable ? "accepted here but no wall" : "local answers, but refuses runs");
+      expect(text).toContain(
+        usable ? "accepted here but is not a security boundary" : "local answers but refuses runs",
+      );
     }
   });
 
   it("tells an engine that is configured and down from none at all", () => {
     const chosen = { ...response().chosen_engine, default: { asked: "podman", engine: null, why: "It is down." } };
-    expect(doctorReport(response({ chosen_engine: chosen }))).toContain("podman is the engine that is configured");
+    expect(doctorReport(response({ chosen_engine: chosen }))).toContain("the configured engine podman");
   });
 });

@@ -53,11 +53,11 @@ function verdict(response: DoctorResponse): string {
   if (isHealthy(response)) return `Ready: \`glovebox run\` uses ${engine}.`;
   const chosen = chosenEngine(response);
   if (chosen?.usable === true && !isWall(chosen.isolation))
-    return `Not ready: \`glovebox run\` uses ${engine} at isolation preload, which is accepted here but no wall.`;
+    return `Not ready: \`glovebox run\` uses ${engine} at isolation preload, which is accepted here but is not a security boundary.`;
   if (engine !== null) return `Not ready: ${engine} answers, but refuses runs; what it says below tells why.`;
   return asked === "auto"
     ? "Not ready: no engine can be used. Start or install one of those below."
-    : `Not ready: ${asked} is the engine that is configured, and it cannot be used.`;
+    : `Not ready: the configured engine ${asked} cannot be used.`;
 }
 
 function engineBlock(engine: DoctorEngine, verbose: boolean): string[] {

@@ -24,16 +24,16 @@ export function addExecCommand(program: Command, io: CommandIo, setExitCode: Set
     .argument("<id>", "id as glovebox ps shows it")
     .argument("<command>", "program to run")
     .argument("[args...]", "its arguments")
-    .option("--cwd <folder>", "absolute folder inside to start in (default: where the sandbox's programs start)")
+    .option("--cwd <folder>", "absolute folder in the sandbox to start in (default: where its programs start)")
     .option("--env <name=value>", "environment variable; may be repeated", repeated, [])
-    .option("-i, --interactive", "pass standard input on to the command")
-    .option("-t, --tty", "give the command a terminal: yours, which it may then draw on")
-    .option("--json", "print exactly one JSON object when it has ended, instead of its output")
+    .option("-i, --interactive", "pass standard input to the command")
+    .option("-t, --tty", "give the command your terminal, which it can then draw on")
+    .option("--json", "print exactly one JSON object at the end, instead of the output")
     .passThroughOptions()
     .addHelpText(
       "after",
-      "\nThe options stand before ID. With -t the command may draw on your terminal. Ctrl-C ends the command and all that it started, and nothing else in the sandbox." +
-        "\nExit code: the command's own; 127 no such program, 125 the platform failed, 2 wrong usage.",
+      "\nOptions go before ID. With -t the command can draw on your terminal. Ctrl-C ends the command and everything it started, but nothing else in the sandbox." +
+        "\nExit code: the command's own; 127 no such program, 125 Glovebox failed, 2 wrong usage.",
     )
     .action(async (id: string, name: string, args: readonly string[], options: ExecOptions) => {
       await using calls = await openCalls();

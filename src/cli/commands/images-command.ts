@@ -32,7 +32,7 @@ export function addImagesCommand(program: Command, io: CommandIo, setExitCode: S
     });
   images
     .command("pull")
-    .description("Pull images, by default all the default ones that are missing.")
+    .description("Pull images; default: the default images that are missing.")
     .argument("[references...]", "images to pull")
     .action(async (references: string[], _: unknown, command: Command) => {
       const options = command.optsWithGlobals<ImagesOptions>();
@@ -45,8 +45,8 @@ export function addImagesCommand(program: Command, io: CommandIo, setExitCode: S
     });
   images
     .command("build")
-    .description("Build images of Glovebox's own anew: that of sessions, or those that are named.")
-    .argument("[images...]", "bun-runner-base, glovebox-agent, or glovebox-agent:NAME with another agent")
+    .description("Rebuild Glovebox's own images; default: the session image.")
+    .argument("[images...]", "bun-runner-base, glovebox-agent, or glovebox-agent:NAME for another agent")
     .action(async (named: string[], _: unknown, command: Command) => {
       const options = command.optsWithGlobals<ImagesOptions>();
       await withProgress(io, async (calls, call) => {

@@ -29,10 +29,10 @@ export function addKeysCommand(program: Command, io: CommandIo, setExitCode: Set
   addKeyOptions(
     keys
       .command("add <name>")
-      .description("Make a key. It is printed once and kept only as a hash.")
+      .description("Create a key. It is printed once and stored only as a hash.")
       .showHelpAfterError(),
   )
-    .option("--print", "keep nothing: print the key and the entry for a deployment's keys file, as JSON")
+    .option("--print", "store nothing: print the key and its entry for a deployment's keys file, as JSON")
     .action(async (name: string, _: unknown, command: Command) => {
       const options = command.optsWithGlobals<KeysOptions>();
       const made = makeKey(randomBytes);
@@ -42,19 +42,19 @@ export function addKeysCommand(program: Command, io: CommandIo, setExitCode: Set
         return setExitCode(0);
       }
       await changeKeys(await place(), (known) => [...known, record], io.signal);
-      if (options.json !== true) io.stderr.write(`glovebox: key ${record.id} for ${record.name}, shown this once:\n`);
+      if (options.json !== true) io.stderr.write(`glovebox: key ${record.id} for ${record.name}, shown only once:\n`);
       print({ key: made.text, ...shown(record) }, `${made.text}\n`, options);
     });
   keys
     .command("list", { isDefault: true })
-    .description("List the keys and what they may do.")
+    .description("List the keys and their rights.")
     .action(async (_: unknown, command: Command) => {
       const records = await readKeys(await place());
       print({ keys: records.map(shown) }, table(records), command.optsWithGlobals<KeysOptions>());
     });
   keys
     .command("revoke <id>")
-    .description("Take a key out. What runs for it is ended, its sessions and environments included.")
+    .description("Revoke a key and end everything that runs for it, including its sessions and environments.")
     .action(async (given: string, _: unknown, command: Command) => {
       const id = idOf(given) ?? given;
       await changeKeys(await place(), (known) => without(known, id), io.signal);
@@ -81,7 +81,7 @@ function shown({ hash: _, ...record }: KeyRecord): Omit<KeyRecord, "hash"> {
 }
 
 function table(records: readonly KeyRecord[]): string {
-  if (records.length === 0) return "There are no keys. Make one with `glovebox keys add NAME`.\n";
+  if (records.length === 0) return "There are no keys. Create one with `glovebox keys add NAME`.\n";
   const cells = records.map((record) => {
     const { id, name, hash: _, created_at: made, expires_at: expires, ...rights } = record;
     const words = Object.entries(rights).map(

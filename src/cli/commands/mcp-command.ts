@@ -20,8 +20,7 @@ interface McpOptions {
   readonly token: boolean;
 }
 
-const openToAll =
-  "--no-token: every user and every program of this machine can run code here, and see and end what runs";
+const openToAll = "--no-token: every user and program on this machine can run code here, and see and end what runs";
 
 /** `glovebox mcp`: the tools for agents, over stdio or a port of loopback. */
 export function addMcpCommand(program: Command, io: CommandIo, setExitCode: SetExitCode): void {
@@ -30,20 +29,20 @@ export function addMcpCommand(program: Command, io: CommandIo, setExitCode: SetE
     // Its options may stand behind its subcommands, too.
     .enablePositionalOptions(false)
     .option("--http <port>", "serve Streamable HTTP at http://127.0.0.1:PORT/mcp instead; 0 takes a free port")
-    .option("--no-token", "with --http: ask for no token, so that every user of this machine can run code")
+    .option("--no-token", "with --http: require no token, so every user of this machine can run code")
     .option("--engine <engine>", `${engineChoices} (default: auto)`)
     .option(
       "--min-isolation <level>",
-      "preload, namespaces, container or vm: refuse engines that seal less (default: namespaces)",
+      "preload, namespaces, container or vm: refuse engines with weaker isolation (default: namespaces)",
     )
     .option(
       "--tools <profiles>",
-      "which tools: run, session, project, process, test, preview, agent or all, with commas between (default: run,session,project)",
+      "which tools: run, session, project, process, test, preview, agent or all, comma-separated (default: run,session,project)",
     )
-    .option("--answer-within <duration>", "answer long calls after this time; they go on, by their run_id", "45s")
+    .option("--answer-within <duration>", "answer long calls after this time with a run_id; they continue", "45s")
     .addHelpText(
       "after",
-      "\nExit code: 0 when the client hangs up and on SIGINT or SIGTERM, after everything is removed; 1 when an engine did not remove it within 10 s, and the next start will.",
+      "\nExit code: 0 when the client disconnects or on SIGINT or SIGTERM, once everything is removed; 1 if an engine did not remove everything within 10 s; the next start does.",
     )
     .action(async ({ http, engine, minIsolation, tools, answerWithin, token }: McpOptions) => {
       // Loaded on use: the other commands start faster without the protocol.
@@ -68,7 +67,7 @@ export function addMcpCommand(program: Command, io: CommandIo, setExitCode: SetE
           const { config, host } = door.platform;
           const onListening = (url: string): void =>
             void io.stderr.write(
-              `glovebox: MCP at ${url}\nglovebox: ${token ? `it asks for the token in ${accessTokenFile(host)}` : openToAll}\n`,
+              `glovebox: MCP at ${url}\nglovebox: ${token ? `it requires the token in ${accessTokenFile(host)}` : openToAll}\n`,
             );
           await serveOverHttp(door, {
             ...address,

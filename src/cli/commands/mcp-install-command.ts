@@ -26,12 +26,15 @@ export function addMcpInstallCommand(mcp: Command, io: CommandIo, setExitCode: S
   const names = mcpClients.map(({ name }) => name).join(", ");
   const command = mcp
     .command("install")
-    .description("Write the server into a client's configuration; what it holds already is kept, and a copy made.")
+    .description("Add the server to a client's configuration, keeping its other contents and a copy of the file.")
     .argument("<client>", names)
-    .option("--project", "for this folder's project instead of for you")
-    .option("--print", "only show what would be added")
-    .option("--wrap <server>", "seal a server that the client has already: its command is run by glovebox mcp wrap")
-    .option("--unwrap <server>", "give that server its own command back")
+    .option("--project", "for the project in this folder instead of for your user")
+    .option("--print", "only print what would be added")
+    .option(
+      "--wrap <server>",
+      "seal a server that the client already has, by running its command with glovebox mcp wrap",
+    )
+    .option("--unwrap <server>", "restore that server's own command")
     .option("--json", "print one JSON object: client, command, and file, changed, backup, next or, with --print, text")
     .addHelpText("after", "\nThe options of glovebox mcp wrap, such as --network and --mount, are for --wrap.")
     .action(async (name: string, _: unknown, own: Command) => {
@@ -58,7 +61,7 @@ async function changeEntry(name: string, options: InstallOptions, io: CommandIo)
   const { client, file, text } = plan;
   const backup = text === null ? null : await writeInstall({ ...plan, text });
   const facts = { client: name, server, file, changed: text !== null, backup, next: client.next };
-  const kept = backup === null ? "It is so already." : `What was there is kept in ${backup}.`;
+  const kept = backup === null ? "Nothing to change." : `The old file is kept as ${backup}.`;
   const words = `${client.title}: ${server} is ${wrap === undefined ? "not wrapped" : "wrapped"} in ${file}. ${kept}\n${client.next}\n`;
   io.stdout.write(json === true ? `${JSON.stringify(facts)}\n` : words);
 }
@@ -90,10 +93,10 @@ async function install(name: string, options: InstallOptions, io: CommandIo): Pr
   const { client, file, text } = plan;
   const { next } = client;
   if (text === null) {
-    tell({ file, changed: false, backup: null, next }, `${client.title} has it already: ${file}\n`);
+    tell({ file, changed: false, backup: null, next }, `${client.title} already has it: ${file}\n`);
     return;
   }
   const backup = await writeInstall({ ...plan, text });
-  const kept = backup === null ? "" : ` What was there is kept in ${backup}.`;
+  const kept = backup === null ? "" : ` The old file is kept as ${backup}.`;
   tell({ file, changed: true, backup, next }, `${client.title}: wrote ${file}.${kept}\n${next}\n`);
 }

@@ -27,9 +27,9 @@ export function addMountsCommand(program: Command, io: CommandIo, setExitCode: S
   const mounts = program.command("mounts");
   mounts
     .command("check")
-    .description("Say whether a path may be handed to a sandbox, by which rule, and what would allow it.")
+    .description("Say whether a sandbox can get a path, by which rule, and what would allow it.")
     .argument("<path>", "file or folder")
-    .option("--as <use>", "project (also files of one) or additional (default: both)")
+    .option("--as <use>", "project (including files in one) or additional (default: both)")
     .option("--read-only", "ask for reading only")
     .option("--read-write", "ask for writing too")
     .option("--main", "ask for the main group")
@@ -37,7 +37,7 @@ export function addMountsCommand(program: Command, io: CommandIo, setExitCode: S
     .option("--json", "print one JSON object")
     .addHelpText(
       "after",
-      "\nExit code: 0 when it is allowed (with --read-write: to be written) in one of the uses asked for, else 1.",
+      "\nExit code: 0 if it is allowed (with --read-write: writable) for one of the requested uses, else 1.",
     )
     .action(async (path: string, options: CheckOptions) => {
       const request = checkRequest(path, options);
@@ -48,7 +48,7 @@ export function addMountsCommand(program: Command, io: CommandIo, setExitCode: S
     });
   mounts
     .command("list")
-    .description("Show the allowlist, the folders that may be used, the blocked patterns and the protected places.")
+    .description("Show the allowlist, the allowed folders, the blocked patterns and the protected places.")
     .option("--json", "print one JSON object")
     .action(async ({ json }: { readonly json?: boolean }) => {
       await using calls = await openCalls();

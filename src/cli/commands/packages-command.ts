@@ -41,24 +41,24 @@ export function addPackagesCommand(program: Command, io: CommandIo, setExitCode:
     io.stdout.write(json === true ? `${JSON.stringify(value)}\n` : text);
   };
 
-  add("list", "List them, those used last first.", async (calls, options) => {
+  add("list", "List them, most recently used first.", async (calls, options) => {
     const response = await calls.send(listPackagesContract, {}, {});
     print(response, table(response.sets) || "No packages are kept yet.\n", options);
   });
-  add("size", "How much disk they take, and how much they may.", async (calls, options) => {
+  add("size", "Show how much disk they use, and the limit.", async (calls, options) => {
     const { sets, size_mb, max_mb } = await calls.send(listPackagesContract, {}, {});
     const text = `${size_mb} MB of ${max_mb} MB in ${sets.length} ${sets.length === 1 ? "set" : "sets"}\n`;
     print({ sets: sets.length, size_mb, max_mb }, text, options);
   });
-  add("prune", "Remove those not used for longest, never one that a run uses.", async (calls, options) => {
+  add("prune", "Remove the least recently used ones, never one in use.", async (calls, options) => {
     const to =
       options.all === true ? 0 : options.to === undefined ? undefined : parseBytes(options.to, "--to") / mebibyte;
     const response = await calls.send(prunePackagesContract, { max_mb: to }, {});
     const { removed, size_mb } = response;
     print(response, `${table(removed)}${removed.length} removed, ${size_mb} MB left\n`, options);
   })
-    .option("--to <size>", "remove until no more than this is left, such as 500m (default: packages.max_mb)")
-    .option("--all", "remove all that nobody uses");
+    .option("--to <size>", "remove until at most this much is left, such as 500m (default: packages.max_mb)")
+    .option("--all", "remove all that are not in use");
 }
 
 function table(sets: readonly PackageSetRow[]): string {

@@ -34,7 +34,7 @@ type Prepare = (calls: CommandCalls, call: Parameters<CommandCalls["send"]>[2]) 
 export function addPrepareCommand(program: Command, io: CommandIo, setExitCode: SetExitCode): void {
   program
     .command("prepare")
-    .addOption(new Option("--engine <engine>", "prepare this engine alone (default: every engine that is used here)"))
+    .addOption(new Option("--engine <engine>", "prepare only this engine (default: every engine used here)"))
     .option("--export <folder>", "also write it all into this new folder, for a machine without a network")
     .option("--import <folder>", "take it from such a folder, checked by its digests, instead of fetching it")
     .option("--json", "print one JSON object")

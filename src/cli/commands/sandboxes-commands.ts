@@ -47,7 +47,7 @@ export function addRemoveCommand(program: Command, io: CommandIo, setExitCode: S
 export function addPruneCommand(program: Command, io: CommandIo, setExitCode: SetExitCode): void {
   program
     .command("prune")
-    .option("--all", "also the sandboxes of those that live")
+    .option("--all", "also the sandboxes of running processes")
     .option("--json", "print one JSON object")
     .action(async ({ all, json }: { readonly all?: boolean; readonly json?: boolean }) => {
       await using calls = await openCalls();

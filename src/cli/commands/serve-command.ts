@@ -37,8 +37,7 @@ interface Served {
   readonly door: McpDoor;
 }
 
-const openToAll =
-  "--no-token: every user and every program of this machine can run code here, and see and end what runs";
+const openToAll = "--no-token: every user and program on this machine can run code here, and see and end what runs";
 /** A call over MCP that takes longer is answered with its id, and goes on. */
 const answerWithinMs = 45_000;
 
@@ -47,20 +46,20 @@ export function addServeCommand(program: Command, io: CommandIo, setExitCode: Se
   program
     .command("serve")
     .option("--port <port>", "port to listen on; 0 takes a free one", "8420")
-    .option("--host <host>", "name or address to listen on; without API keys only this machine's own", "127.0.0.1")
+    .option("--host <host>", "name or address to listen on; without API keys only loopback", "127.0.0.1")
     .option("--engine <engine>", `${engineChoices} (default: auto)`)
     .option("--config <file>", "configuration file (default: GLOVEBOX_CONFIG, else the user's own)")
-    .option("--no-token", "on loopback: ask for no token, so that every user of this machine can run code")
+    .option("--no-token", "on loopback: require no token, so every user of this machine can run code")
     .option(
       "--min-isolation <level>",
-      "preload, namespaces, container or vm: refuse engines that seal less (default: namespaces)",
+      "preload, namespaces, container or vm: refuse engines with weaker isolation (default: namespaces)",
     )
     .option("--prove", "run the attacks of the threat model first; serve nothing when one gets through")
-    .option("--prebuilt-only", "pull and build no image: one that is missing is an error")
-    .option("--drain-timeout <duration>", "how long running work may go on at the end (default: 30s)")
+    .option("--prebuilt-only", "never pull or build images; a missing one is an error")
+    .option("--drain-timeout <duration>", "how long running work may continue at shutdown (default: 30s)")
     .addHelpText(
       "after",
-      "\nSIGTERM and SIGINT end it: it begins no new work, waits for what runs, ends the rest and removes everything. A second SIGINT ends it at once.\nExit code: 0 then; 1 when an engine did not remove everything within 10 s, and the next start will.",
+      "\nSIGTERM and SIGINT stop it: it accepts no new work, waits for running work, ends the rest and removes everything. A second SIGINT stops it at once.\nExit code: 0; 1 if an engine did not remove everything within 10 s; the next start does.",
     )
     .action(async (options: ServeOptions) => setExitCode(await serve(options, io)));
 }
@@ -105,8 +104,8 @@ async function serve(options: ServeOptions, io: CommandIo): Promise<number> {
       mcp: (request, response, principal) => mcp.handle(request, response, principal),
     });
     followKeys(keys, { platform, server, door });
-    const ofUser = token === null ? openToAll : `it asks for the token in ${accessTokenFile(platform.host)}`;
-    const access = isLoopback(host) ? ofUser : `it asks for an API key (${keys.size} in force)`;
+    const ofUser = token === null ? openToAll : `it requires the token in ${accessTokenFile(platform.host)}`;
+    const access = isLoopback(host) ? ofUser : `it requires an API key (${keys.size} in force)`;
     io.stderr.write(
       `glovebox: serving at ${server.url} (MCP at ${server.url}/mcp)\nglovebox: ${access}\n` +
         `glovebox: the console is at ${server.url}/ (\`glovebox console\` opens it signed in)\n`,

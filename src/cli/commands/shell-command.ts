@@ -28,14 +28,14 @@ export function addShellCommand(program: Command, io: CommandIo, setExitCode: Se
   program
     .command("shell")
     .argument("[id]", "id as glovebox ps shows it; without it a fresh sandbox")
-    .addOption(fresh("--image <reference>", "container image; default: that of Python programs"))
+    .addOption(fresh("--image <reference>", "container image; default: the one for Python programs"))
     .addOption(fresh("--engine <engine>", containerEngineChoices))
-    .addOption(fresh("--network <policy>", "none, registries, open, or domains with commas between them"))
-    .addOption(fresh("--project <folder>", "folder of this machine at /workdir; default: an empty one"))
+    .addOption(fresh("--network <policy>", "none, registries, open, or comma-separated domains"))
+    .addOption(fresh("--project <folder>", "host folder to mount at /workdir; default: an empty one"))
     .addHelpText(
       "after",
-      "\nThe program inside may draw on your terminal; what a terminal answers by itself is taken out." +
-        "\nExit code: the shell's own; 125 the platform failed, 2 wrong usage.",
+      "\nThe program inside can draw on your terminal; sequences that make a terminal answer are removed." +
+        "\nExit code: the shell's own; 125 Glovebox failed, 2 wrong usage.",
     )
     .action(async (id: string | undefined, options: ShellOptions) => {
       await using calls = await openCalls();

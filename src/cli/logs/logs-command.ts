@@ -22,15 +22,15 @@ export function addLogsCommand(program: Command, io: CommandIo, setExitCode: Set
   program
     .command("logs")
     .argument("[id]", "id as glovebox ps shows it, or the sandbox_id of a result; default: the only sandbox there is")
-    .option("-f, --follow", "go on as the log grows, until it ends")
-    .option("--offset <number>", "begin at this entry, as --json shows it (default: 0)")
-    .option("--since <time>", "only what is not older: so long ago such as 10m, or 2026-11-22T21:30:00Z")
+    .option("-f, --follow", "follow the log until it ends")
+    .option("--offset <number>", "start at this entry number, as --json shows it (default: 0)")
+    .option("--since <time>", "only entries since then: 10m for ten minutes ago, or 2026-11-22T21:30:00Z")
     .addOption(new Option("--stream <stream>", "only this stream (default: all)").choices([...logStreams]))
     .option("--json", "print each entry as one line of JSON")
     .addHelpText(
       "after",
-      "\nThe program's stdout is printed to stdout, its stderr and what Glovebox says (glovebox: ...) to stderr. Whichever Glovebox process of yours has the sandbox, or with GLOVEBOX_URL that server. Logs are there for a while after a sandbox's end, and end with their process; from a server -f goes on behind the last entry when the connection breaks." +
-        "\nExit code: 0; 130 when -f is interrupted, 125 when there is no such log or the platform failed, 2 wrong usage.",
+      "\nThe program's stdout goes to stdout, its stderr and Glovebox's messages (glovebox: ...) to stderr. Works for sandboxes of all your Glovebox processes, or of the server in GLOVEBOX_URL. Logs stay for a while after a sandbox ends, but not longer than their process; with a server, -f resumes after the last entry if the connection breaks." +
+        "\nExit code: 0; 130 when -f is interrupted, 125 if there is no such log or Glovebox failed, 2 wrong usage.",
     )
     .action(async (given: string | undefined, { follow, offset, since, stream, json }: LogsOptions) => {
       const [from, sinceMs] = [parseOffset(offset), parseSince(since, Date.now())];
@@ -51,18 +51,18 @@ async function onlySandbox(calls: CommandCalls, signal: AbortSignal): Promise<st
   const sandboxes = all.filter(({ owner }) => owner === "living");
   const [first, second] = sandboxes;
   if (first !== undefined && second === undefined) return first.sandbox_id;
-  if (first === undefined) throw new GloveboxError("NOT_FOUND", "There is no sandbox now; name one that has ended.");
+  if (first === undefined) throw new GloveboxError("NOT_FOUND", "There is no live sandbox; name one that has ended.");
   const there = sandboxes.map((row) => row.sandbox_id).join(", ");
-  throw new GloveboxError("INVALID_REQUEST", `ID: expected the id of one of the sandboxes that there are: ${there}.`, {
-    suggestion: "Name the one whose log is wanted.",
+  throw new GloveboxError("INVALID_REQUEST", `ID: expected the id of one of these sandboxes: ${there}.`, {
+    suggestion: "Name the one whose log you want.",
     context: { field: "ID" },
   });
 }
 
 /** What was read of it until now is all that there is. */
 function logGone(id: string, cause: unknown): GloveboxError {
-  return new GloveboxError("SANDBOX_LOST", `The log of ${id} has gone: the process that had it has ended.`, {
-    suggestion: "What was printed until now may lack the last entries.",
+  return new GloveboxError("SANDBOX_LOST", `The log of ${id} is gone, because its process has ended.`, {
+    suggestion: "The last entries may be missing from what was printed.",
     cause,
   });
 }

@@ -15,7 +15,7 @@ export function reportError(
     io.stdout.write(`${JSON.stringify({ error: error.toWire() })}\n`);
     return;
   }
-  io.stderr.write(describeError(error.toWire(), io.stderr));
+  io.stderr.write(describeError(error.toWire(), { stream: io.stderr }));
 }
 
 /** A refused connection in one line. */

@@ -60,7 +60,7 @@ async function tellStatus(
   if (row.status !== "running") return;
   if (options.json !== true) stderr.write(addressOf(row));
   if (options.open === true && !(await openInBrowser(row.url, process.platform)))
-    stderr.write("glovebox: no browser could be opened here.\n");
+    stderr.write("glovebox: could not open a browser here.\n");
 }
 
 function addressOf({ url, direct_url: direct }: PreviewRow): string {
@@ -87,7 +87,7 @@ async function endOf(calls: CommandCalls, id: string, options: ShowOptions, io: 
     return 1;
   } catch (error) {
     if (!isGone(error)) throw error;
-    io.stderr.write("glovebox: the preview has ended: its time was over, or somebody stopped it.\n");
+    io.stderr.write("glovebox: the preview has ended: it reached its time limit or was stopped.\n");
     return exitCodes.timedOut;
   }
 }

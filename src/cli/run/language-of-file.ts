@@ -39,7 +39,7 @@ export function languageOfProgram(file: string | null, code: string): Language {
   if (found !== undefined) return found;
   throw invalidField(
     "--language",
-    `one of python, javascript, typescript, since neither the file's ending (${Object.keys(languages).join(" ")}) nor a first line such as #!/usr/bin/env python3 tells`,
+    `one of python, javascript, typescript, because neither the file extension (${Object.keys(languages).join(" ")}) nor a first line such as #!/usr/bin/env python3 says which`,
     file,
   );
 }

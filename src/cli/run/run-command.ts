@@ -28,13 +28,16 @@ export function addRunCommand(program: Command, io: CommandIo, setExitCode: SetE
     .argument("[file]", 'the program; "-" reads it from standard input; with --project a command, after --')
     .argument("[args...]", "arguments of the program, after --")
     .option("-c, --code <code>", "the program itself, instead of a file")
-    .option("--project <folder>", "run a command in this project, whose files it may change")
+    .option("--project <folder>", "run a command in this project, whose files it can change")
     .option("--read-only", "with --project: the command cannot change the project")
-    .option("--setup <line>", 'with --project: shell line that installs first (default: by the lockfile; "": nothing)')
+    .option(
+      "--setup <line>",
+      'with --project: shell line that installs dependencies first (default: by the lockfile; "": nothing)',
+    )
     .option("--engine <engine>", `${engineChoices} (default: auto)`)
     .option(
       "--language <language>",
-      "python, javascript or typescript, or py, js, ts (default: by the file's ending or first line; python for -c and -)",
+      "python, javascript or typescript, or py, js, ts (default: detected from the file extension or first line; python for -c and -)",
     )
     .option("--runtime <name>", "node or bun, for JavaScript and TypeScript (default: node)")
     .option("--timeout <duration>", "time for the program, such as 30s or 2m (default: 30s)")
@@ -43,32 +46,27 @@ export function addRunCommand(program: Command, io: CommandIo, setExitCode: SetE
     .option("--pids <number>", "processes and threads together (default: 100)")
     .option("--disk <size>", "writable space (default: 1g)")
     .option("--env <name=value>", "environment variable; may be repeated", repeated, [])
-    .option(
-      "--secret <name>",
-      "secret of the configuration, as a variable; NAME=VARIABLE for another name",
-      repeated,
-      [],
-    )
-    .option("--file <path>", "read-only file beside the program; may be repeated", repeated, [])
-    .option("--artifact <glob>", "result files to return with --json or save; may be repeated", repeated, [])
-    .option("--output <folder>", "save result files there: those of --artifact, else all that the program has made")
+    .option("--secret <name>", "configured secret to pass as a variable; NAME=VARIABLE to rename it", repeated, [])
+    .option("--file <path>", "read-only file to place next to the program; may be repeated", repeated, [])
+    .option("--artifact <glob>", "result files to return with --json or to save; may be repeated", repeated, [])
+    .option("--output <folder>", "save result files there: those of --artifact, else all files the program created")
     .option("--image <reference>", "container image")
-    .option("--network <policy>", "none, registries, open, or domains with commas between them (default: none)")
+    .option("--network <policy>", "none, registries, open, or comma-separated domains (default: none)")
     .option(
       "--packages <list>",
-      "packages to install first, with commas between them (lodash@4.17.21,zod), or none (default: auto: those that are imported)",
+      "packages to install first, comma-separated (lodash@4.17.21,zod), or none (default: auto, the imported ones)",
     )
     .option("--oci-runtime <name>", `OCI runtime of the engine, such as ${ociRuntimeExample}`)
     .option(
       "--min-isolation <level>",
-      "preload, namespaces, container or vm: refuse engines that seal less (default: namespaces)",
+      "preload, namespaces, container or vm: refuse engines with weaker isolation (default: namespaces)",
     )
     .option("--json", "print exactly one JSON object, the response, instead of the program's output")
     .addHelpText(
       "after",
       "\nWith --project the limits are those of environments: 2m, 2g, 2 CPUs, 512 processes." +
         "\nExample: glovebox run --project . -- npm test" +
-        "\nExit code: the program's own; 124 timed out, 137 out of memory, 125 the platform failed, 2 wrong usage.",
+        "\nExit code: the program's own; 124 timed out, 137 out of memory, 125 Glovebox failed, 2 wrong usage.",
     )
     .action(async (file: string | undefined, args: readonly string[], options: RunOptions) => {
       setExitCode(await (options.project === undefined ? run : inProject)(options, { file, args }, io));

@@ -48,7 +48,8 @@ export async function runInProject(options: RunOptions, command: readonly string
 /** @throws INVALID_REQUEST naming the option */
 function requestOf(options: RunOptions, command: readonly string[]): Record<string, unknown> {
   const unwanted = ofPrograms.find((name) => options[name] !== undefined && options[name].length > 0);
-  if (unwanted !== undefined) throw invalidField(`--${unwanted}`, "to be left out beside --project", options[unwanted]);
+  if (unwanted !== undefined)
+    throw invalidField(`--${unwanted}`, "no such option together with --project", options[unwanted]);
   if (command.length === 0) throw invalidField("COMMAND", "what runs in the project, after --: -- npm test", "nothing");
   const { packages } = options;
   if (packages === "auto") throw invalidField("--packages", "names of packages beside --project", packages);

@@ -64,7 +64,7 @@ async function* sizesOf(
 }
 
 function noTerminal(): GloveboxError {
-  return new GloveboxError("INVALID_REQUEST", "Standard input and output are no terminal, which this needs.", {
+  return new GloveboxError("INVALID_REQUEST", "This needs a terminal as standard input and output.", {
     suggestion: "Without one, run a command: `glovebox exec -i ID sh` passes standard input on to it.",
   });
 }

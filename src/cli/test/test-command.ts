@@ -26,34 +26,36 @@ export function addTestCommand(program: Command, io: CommandIo, setExitCode: Set
     .option("--engine <engine>", `${engineChoices} (default: auto)`)
     .option(
       "--image <reference>",
-      "container image (default: the devcontainer's, else by the command, the lockfile or the files)",
+      "container image (default: the devcontainer's, else chosen by command, lockfile or files)",
     )
-    .option(
-      "--dockerfile",
-      "build the project's own Dockerfile and test in its image, where the configuration allows it",
-    )
-    .option("--setup <line>", 'shell line that installs first (default: by the lockfile; "": nothing)')
+    .option("--dockerfile", "build the project's own Dockerfile and test in its image, if the configuration allows it")
+    .option("--setup <line>", 'shell line that installs dependencies first (default: by the lockfile; "": nothing)')
     .option("--timeout <duration>", "time for the tests, such as 30s or 10m (default: 5m)")
     .option("--memory <size>", "memory, such as 512m or 4g (default: 2g)")
     .option("--cpus <number>", "CPUs' worth of time (default: 1)")
     .option("--disk <size>", "writable space (default: 1g)")
     .option("--env <name=value>", "environment variable; may be repeated", repeated, [])
-    .option("--trusted <path>", "file laid over the copy right before the tests run; may be repeated", repeated, [])
+    .option(
+      "--trusted <path>",
+      "file to copy over the project's copy just before the tests run; may be repeated",
+      repeated,
+      [],
+    )
     .option(
       "--report-file <path>",
-      "JUnit XML or CTRF that the command leaves in the project, for tools that are not known",
+      "JUnit XML or CTRF file that the command writes to the project, for unknown test runners",
     )
-    .option("--only <name>", "run this test only, named as a failure is shown; may be repeated", repeated, [])
-    .option("--include-ignored", "copy node_modules and what .gitignore names, too")
-    .option("--network <policy>", "none, registries, open, or domains with commas between them (default: none)")
-    .option("--min-isolation <level>", "namespaces, container or vm: refuse engines that seal less")
+    .option("--only <name>", "run only this test, named as in failures; may be repeated", repeated, [])
+    .option("--include-ignored", "also copy node_modules and files that .gitignore excludes")
+    .option("--network <policy>", "none, registries, open, or comma-separated domains (default: none)")
+    .option("--min-isolation <level>", "namespaces, container or vm: refuse engines with weaker isolation")
     .option("--junit <file>", "write the whole report as JUnit XML")
     .option("--ctrf <file>", "write the whole report in the Common Test Report Format")
     .option("--json", "print exactly one JSON object, the response, instead of the tests' output")
     .addHelpText(
       "after",
       "\nExample: glovebox test . -- npm test" +
-        "\nExit code: 0 for the verdict passed alone; else the command's own where it is not 0, 1 failed or nothing ran, 124 timed out, 137 out of memory, 125 could not run, 2 wrong usage.",
+        "\nExit code: 0 only for the verdict passed; else the command's own if it is not 0, 1 failed or nothing ran, 124 timed out, 137 out of memory, 125 could not run, 2 wrong usage.",
     )
     .action(async (path: string | undefined, command: readonly string[], options: TestOptions) => {
       setExitCode(await test({ path, command, options }, io));

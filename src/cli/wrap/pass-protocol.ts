@@ -64,7 +64,9 @@ export function passProtocol(io: CommandIo): ProtocolPassage {
     lastWords: () => {
       live[Symbol.dispose]();
       const { droppedBytes: dropped } = stderr;
-      return dropped === 0 ? "" : `glovebox: ${dropped} bytes of its stderr were dropped, since nobody read them.\n`;
+      return dropped === 0
+        ? ""
+        : `glovebox: ${dropped} bytes of the server's stderr were dropped because they were not read.\n`;
     },
   };
 }
@@ -94,15 +96,15 @@ class Grace {
 function tooLong(): GloveboxError {
   return new GloveboxError(
     "POLICY_DENIED",
-    `The server was ended: it wrote a message of more than ${maxMessageBytes} bytes.`,
-    { suggestion: "Nothing of that size is a message of MCP: ask the server for less at once." },
+    `The server was killed: it wrote a message of more than ${maxMessageBytes} bytes.`,
+    { suggestion: "MCP messages cannot be that large: ask the server for less at once." },
   );
 }
 
 function unread(): GloveboxError {
   return new GloveboxError(
     "POLICY_DENIED",
-    `The server was ended: it did not read its input, of which more than ${maxMessageBytes} bytes waited.`,
-    { suggestion: "Send less at once, or start the server anew." },
+    `The server was killed: more than ${maxMessageBytes} bytes of its input were unread.`,
+    { suggestion: "Send less at once, or restart the server." },
   );
 }

@@ -15,9 +15,7 @@ import { addWrapOptions, requestOfWrap, type WrapOptions } from "./wrap-options.
 export function addMcpWrapCommand(mcp: Command, io: CommandIo, setExitCode: SetExitCode): void {
   const command = mcp
     .command("wrap")
-    .description(
-      "Run any MCP server that speaks over standard input and output in a sandbox, and pass the protocol on.",
-    )
+    .description("Run any MCP server that uses standard input and output in a sandbox, and pass the protocol through.")
     .argument(
       "<command...>",
       "what starts the server, after --: npx -y PACKAGE, uvx PACKAGE, python -m MODULE, or a program",
@@ -25,9 +23,9 @@ export function addMcpWrapCommand(mcp: Command, io: CommandIo, setExitCode: SetE
   addWrapOptions(command)
     .addHelpText(
       "after",
-      "\nPackages that the command names are installed first, in a sandbox that has the registries; the server itself has no network unless --network says so." +
-        "\nIt ends 5 s after its client has closed its input, and its sandbox with it." +
-        "\nExit code: the server's own; 0 when it was ended because its client left, 124 timed out, 137 out of memory, 125 the platform failed, 2 wrong usage.",
+      "\nPackages in the command are installed first, in a sandbox that can reach the registries; the server itself has no network unless --network says so." +
+        "\nThe server ends 5 s after its client closes the input, and its sandbox with it." +
+        "\nExit code: the server's own; 0 if it ended because its client disconnected, 124 timed out, 137 out of memory, 125 Glovebox failed, 2 wrong usage.",
     )
     .action(async (words: readonly string[], _: unknown, own: Command) => {
       const options = own.optsWithGlobals<WrapOptions & { readonly http?: string; readonly tools?: string }>();
@@ -72,7 +70,7 @@ function conclude(response: WrapServerResponse, passage: ProtocolPassage, io: Co
 function endedBy({ signal }: ProtocolPassage, io: CommandIo): number {
   const reason: unknown = signal.reason;
   if (!(reason instanceof PassageEnd)) {
-    io.stderr.write("glovebox: the server was ended by a signal.\n");
+    io.stderr.write("glovebox: the server was stopped by a signal.\n");
     return typeof reason === "number" ? reason : exitCodes.platformFailed;
   }
   if (reason.error === null) {

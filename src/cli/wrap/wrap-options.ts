@@ -34,28 +34,21 @@ const repeated = (value: string, before: readonly string[]): readonly string[] =
 /** What a server may have; `--engine` and `--min-isolation` are those of `glovebox mcp`. */
 export function addWrapOptions(command: Command): Command {
   return command
-    .option("--network <policy>", "none, registries, open, or domains with commas between them (default: none)")
+    .option("--network <policy>", "none, registries, open, or comma-separated domains (default: none)")
     .option(
       "--mount <path>",
-      "folder or file of the mount allowlist at /workspace/extra/NAME, read-only; PATH:rw to write, PATH:NAME and PATH:NAME:rw for another name; may be repeated",
+      "folder or file from the mount allowlist, read-only at /workspace/extra/NAME; PATH:rw to make it writable, PATH:NAME or PATH:NAME:rw to rename it; may be repeated",
       repeated,
       [],
     )
-    .option(
-      "--secret <name>",
-      "secret of the configuration, as a variable; NAME=VARIABLE for another name",
-      repeated,
-      [],
-    )
-    .option(
-      "--env <name>",
-      "variable of your own environment, by its name, or NAME=VALUE; may be repeated",
-      repeated,
-      [],
-    )
-    .option("--packages <list>", "packages beside those that the command names, with commas between them")
+    .option("--secret <name>", "configured secret to pass as a variable; NAME=VARIABLE to rename it", repeated, [])
+    .option("--env <name>", "name of a variable in your environment, or NAME=VALUE; may be repeated", repeated, [])
+    .option("--packages <list>", "packages in addition to those in the command, comma-separated")
     .option("--image <reference>", "container image")
-    .option("--timeout <duration>", "ends the server after this time (default: when its client leaves, within 7 days)")
+    .option(
+      "--timeout <duration>",
+      "end the server after this time (default: when its client disconnects, at most 7 days)",
+    )
     .option("--memory <size>", "memory, such as 512m or 1g (default: 512m)")
     .option("--cpus <number>", "CPUs' worth of time (default: 1)")
     .option("--pids <number>", "processes and threads together (default: 100)")

@@ -141,7 +141,7 @@ class LiveCall {
     if (signal?.aborted === true) return givenUp(signal.reason);
     if (code !== refused) return onBroken();
     return new GloveboxError("PERMISSION_DENIED", `The server ended the call: ${reason}.`, {
-      suggestion: "Check that the key is still good, and that client and server have the same version.",
+      suggestion: "Check that the key is still valid, and that client and server have the same version.",
     });
   }
 
@@ -199,5 +199,5 @@ class LiveCall {
 }
 
 function givenUp(cause: unknown): GloveboxError {
-  return new GloveboxError("CANCELLED", "The call was given up.", { cause });
+  return new GloveboxError("CANCELLED", "The call was cancelled.", { cause });
 }

@@ -41,6 +41,6 @@ describe("ownCommand", () => {
     "file:///tmp/xfs-1/dlx-77/node_modules/glovebox/dist/config/host/own-command.js",
     "file:///tmp/bunx-0-glovebox@latest/node_modules/glovebox/dist/config/host/own-command.js",
   ])("is refused when it was fetched for one run: %s", (here) => {
-    expect(() => ownCommand(node, here)).toThrow(/fetched for one run/);
+    expect(() => ownCommand(node, here)).toThrow(/downloaded for a single run/);
   });
 });

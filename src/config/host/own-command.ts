@@ -47,7 +47,7 @@ export function ownCommand(
 function fetchedForOneRun(): GloveboxError {
   return new GloveboxError(
     "INVALID_REQUEST",
-    "This Glovebox was fetched for one run, and is gone when a client starts it.",
+    "This Glovebox was downloaded for a single run and will be gone when a client starts it.",
     {
       suggestion: "Install it first (npm install --global ./glovebox-VERSION.tgz), and run this again.",
     },

@@ -83,7 +83,7 @@ async function readText(place: AllowlistPlace, host: Pick<Host, "platform" | "ui
 /** Whoever can change the list decides what sandboxes get. */
 function refuseForeign(name: string, file: Stats, folder: Stats, uid: number | null): void {
   if (file.uid !== 0 && file.uid !== uid) {
-    throw refused(`The ${name} belongs to another user.`, "Make it your own (chown).");
+    throw refused(`The ${name} belongs to another user.`, "Change its owner (chown).");
   }
   if ((file.mode & othersWrite) !== 0) throw writable(`The ${name}`, "the file");
   const isSticky = (folder.mode & 0o1000) !== 0;
@@ -91,7 +91,7 @@ function refuseForeign(name: string, file: Stats, folder: Stats, uid: number | n
 }
 
 function writable(what: string, short: string): GloveboxError {
-  return refused(`${what} may be changed by others than its owner.`, `Take the right away: chmod go-w on ${short}.`);
+  return refused(`${what} can be changed by other users.`, `Remove their access: chmod go-w on ${short}.`);
 }
 
 function refused(message: string, suggestion: string, cause?: unknown): GloveboxError {

@@ -152,7 +152,7 @@ describe("the allowlist file", () => {
   ])("is refused when %s may write it (%o)", async (_, mode) => {
     write(ours(), { allowedRoots: [] });
     chmodSync(ours(), mode);
-    await expect(load()).rejects.toEqual(refused("may be changed by others"));
+    await expect(load()).rejects.toEqual(refused("can be changed by other users"));
     chmodSync(ours(), 0o644);
     expect((await load()).allowlist).not.toBeNull();
   });

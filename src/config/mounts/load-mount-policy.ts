@@ -72,7 +72,7 @@ export async function loadMountPolicy(sources: MountSources): Promise<LoadedMoun
     missingRoots: listed.filter((_, index) => real[index]?.path === null),
     notices:
       allowlist?.origin === "fft_nano"
-        ? ["Glovebox has no mount allowlist of its own: that of FFT_nano is in force (docs/mounts.md)."]
+        ? ["There is no mount allowlist for Glovebox, so FFT_nano's is used (docs/mounts.md)."]
         : [],
   };
 }
@@ -109,7 +109,7 @@ function listedRoots({ config, host, ...sources }: MountSources, allowlist: Allo
 function refuseWholeFileSystem({ path: realPath, listedAs }: MountRoot): void {
   if (realPath !== path.parse(realPath).root) return;
   throw new GloveboxError("INVALID_REQUEST", `${listedAs}: the whole file system cannot be a root of mounts.`, {
-    suggestion: `List the folders that are needed in place of ${listedAs}.`,
+    suggestion: `List the folders you need instead of ${listedAs}.`,
     context: { field: listedAs },
   });
 }
@@ -122,7 +122,7 @@ async function refuseAllowlistInside({ path: file, name }: AllowlistFile, roots:
   );
   if (around === undefined) return;
   throw new GloveboxError("INVALID_REQUEST", `The ${name} lies inside ${around.listedAs}, which may be mounted.`, {
-    suggestion: `Move the file out of that folder, or list folders below it in place of ${around.listedAs}.`,
+    suggestion: `Move the file out of that folder, or list folders below it instead of ${around.listedAs}.`,
     context: { field: around.listedAs },
   });
 }

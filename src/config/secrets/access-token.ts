@@ -78,7 +78,7 @@ async function readToken(file: string, { uid }: TokenHost): Promise<string | nul
 /** For the operator's eyes, like every error of a start: it names the path. */
 function unusable(file: string, reason: string, cause?: unknown): GloveboxError {
   return new GloveboxError("PERMISSION_DENIED", `The token file ${file} cannot be used: ${reason}.`, {
-    suggestion: "Remove it: the next start makes another one, and programs that use the old one need the new one.",
+    suggestion: "Remove it: the next start creates a new one, which programs that used the old one then need.",
     cause,
   });
 }

@@ -42,7 +42,7 @@ describe("readSecret", () => {
     const error: unknown = await readContent(content).catch((caught: unknown) => caught);
     expect(error).toMatchObject({
       errorType: "UNSUPPORTED",
-      message: `The secret KEY cannot be given: ${reason}.`,
+      message: `The secret KEY is not available: ${reason}.`,
     });
     expect(error).not.toHaveProperty("cause");
   });
@@ -50,7 +50,7 @@ describe("readSecret", () => {
   it("refuses a file that is missing, and a variable that is not set", async () => {
     const missing: unknown = await read({ kind: "file", path: "~/none" }).catch((caught: unknown) => caught);
     expect(missing).toMatchObject({
-      message: "The secret KEY cannot be given: its file cannot be read (ENOENT).",
+      message: "The secret KEY is not available: its file cannot be read (ENOENT).",
     });
     expect(missing).not.toHaveProperty("cause");
     for (const environment of [{}, { X: "" }] as const) {

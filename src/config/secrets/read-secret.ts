@@ -57,8 +57,8 @@ async function readStart(path: string): Promise<Uint8Array> {
 }
 
 function withoutValue(name: string, reason: string): GloveboxError {
-  return new GloveboxError("UNSUPPORTED", `The secret ${name} cannot be given: ${reason}.`, {
-    suggestion: "The operator can correct it: see `secrets` in the configuration, and docs/secrets.md.",
+  return new GloveboxError("UNSUPPORTED", `The secret ${name} is not available: ${reason}.`, {
+    suggestion: "The operator can fix it: see `secrets` in the configuration, and docs/secrets.md.",
     context: { field: "secrets", secret: name },
   });
 }

@@ -108,7 +108,7 @@ function refuseUnreadable(stream: Duplex, { onDenied }: GatewayOptions, target: 
 }
 
 function unreadable(target: string, reason: string): Denial {
-  return denial("protocol", target, reason, "Send plain HTTP/1.1, one reading of which is possible.");
+  return denial("protocol", target, reason, "Send unambiguous HTTP/1.1.");
 }
 
 function answer(response: ServerResponse, status: 400 | 403 | 502, text: string): void {
@@ -148,7 +148,12 @@ function absoluteTarget(url: string): Target | Denial {
 
 function ownTarget(target: HostAndPort, url: string): Target | Denial {
   if (url.startsWith("/") || url === "*") return { ...target, path: url };
-  return denial("protocol", url, "Within a tunnel only requests for its own host are served.", "Ask the proxy anew.");
+  return denial(
+    "protocol",
+    url,
+    "Within a tunnel only requests for its own host are served.",
+    "Use a new proxy connection.",
+  );
 }
 
 /** What a refused program reads in the answer's body. */

@@ -61,7 +61,7 @@ export function openTunnel({ stream, socket, target, onDenied, onPlain }: Tunnel
       denial(
         "server_name",
         formatHostAndPort(target),
-        `The TLS connection asked for ${target.name} names ${shown(serverName)} in its hello.`,
+        `The TLS connection to ${target.name} asks for ${shown(serverName)} in its hello.`,
         "Connect by the server's own name and send it (SNI).",
       ),
     );

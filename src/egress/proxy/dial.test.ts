@@ -36,7 +36,7 @@ describe("an upstream proxy at a public address", () => {
   ])("is not reached at its port %s, trusted or not", async (_, name, addresses) => {
     for (const trusted of [[], [{ name, port: 3128 }]]) {
       expect(await dialAs(name, 3128, addresses, trusted)).toMatchObject({
-        denied: { rule: "private_address", reason: expect.stringContaining("Glovebox itself goes out") },
+        denied: { rule: "private_address", reason: expect.stringContaining("Glovebox itself uses") },
       });
     }
   });

@@ -64,7 +64,7 @@ async function lookUp(name: string, { resolve, wayOut }: DialOptions): Promise<r
 }
 
 function unknownName(name: string, addresses: readonly string[] | null, { upstream }: WayOut): string {
-  const fault = addresses === null ? "could not be looked up" : "has no address";
+  const fault = addresses === null ? "could not be resolved" : "has no address";
   if (upstream === null) return `The name ${name} ${fault}.`;
   return `The name ${name} ${fault} on Glovebox' machine, and the upstream proxy is handed addresses that were checked, no names. Where only the proxy can look names up, the operator sets network.upstream_resolves.`;
 }
@@ -87,7 +87,7 @@ function upstreamItself(target: HostAndPort): Denial {
   return denial(
     "private_address",
     formatHostAndPort(target),
-    `${target.name} is the proxy through which Glovebox itself goes out.`,
-    "Nothing allows such an address.",
+    `${target.name} is the proxy that Glovebox itself uses.`,
+    "Such addresses are never allowed.",
   );
 }

@@ -145,7 +145,7 @@ export class ProxyChannel {
       "budget",
       target,
       `The run has used up the ${most} bytes that it may send and receive.`,
-      "Transfer less, or let the operator raise network.max_bytes.",
+      "Transfer less, or ask the operator to raise network.max_bytes.",
     );
   }
 

@@ -63,7 +63,7 @@ export class WayOut {
     );
     const addresses = await this.#locating.catch(() => []);
     if (addresses.length === 0)
-      return this.#trouble(`has a name that could not be looked up: check ${upstream.variable}`);
+      return this.#trouble(`has a name that could not be resolved: check ${upstream.variable}`);
     this.#addresses = addresses;
     return null;
   }
@@ -94,7 +94,7 @@ export class WayOut {
     return { failed };
   }
 
-  /** Whether a name that could not be looked up here may be handed to the upstream proxy. */
+  /** Whether a name that could not be resolved here may be handed to the upstream proxy. */
   takesName(target: HostAndPort): boolean {
     const { upstream } = this.#options;
     return upstream !== null && upstream.resolvesNames && !isDirect(upstream.direct, target, null);

@@ -12,8 +12,8 @@ export function nothingToAttachTo(): GloveboxError {
 }
 
 export function noCommit(): GloveboxError {
-  return new GloveboxError("UNSUPPORTED", `${engineTitle} makes no images of containers.`, {
-    suggestion: "Use an image that has what is needed (`glovebox images build`), or another engine.",
+  return new GloveboxError("UNSUPPORTED", `${engineTitle} cannot make images from containers.`, {
+    suggestion: "Use an image that has everything you need (`glovebox images build`), or another engine.",
     context: { engine: engineName, missing: "commit" },
   });
 }
@@ -26,8 +26,8 @@ export function noShell(image: string): GloveboxError {
 }
 
 export function noOciRuntimes(name: string): GloveboxError {
-  return new GloveboxError("UNSUPPORTED", `Engine ${engineName} has no OCI runtimes; "${name}" was asked for.`, {
-    suggestion: "Leave oci_runtime out: each container has a virtual machine of its own.",
+  return new GloveboxError("UNSUPPORTED", `Engine ${engineName} has no OCI runtimes; "${name}" was requested.`, {
+    suggestion: "Leave oci_runtime out: each container has its own virtual machine.",
     context: { field: "oci_runtime", engine: engineName },
   });
 }

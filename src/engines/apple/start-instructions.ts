@@ -13,7 +13,7 @@ export type Remedy = "start" | "restart";
 export function startInstructions(remedy: Remedy): string {
   return remedy === "start"
     ? "Start it: `container system start` (the first time it offers to install a kernel)."
-    : "Start it anew: `container system stop`, then `container system start`.";
+    : "Restart it: `container system stop`, then `container system start`.";
 }
 
 /** Why the service does not do what it was told. */
@@ -22,7 +22,7 @@ export function explainStop(kind: "down" | "interrupted" | "late"): Unavailabili
     case "down":
       return { reason: "Apple's container service is not running.", howToStart: startInstructions("start") };
     case "interrupted":
-      return { reason: "Apple's container service broke off a call.", howToStart: startInstructions("start") };
+      return { reason: "Apple's container service aborted a call.", howToStart: startInstructions("start") };
     case "late":
       return { reason: "Apple's container service did not answer in time.", howToStart: startInstructions("restart") };
   }

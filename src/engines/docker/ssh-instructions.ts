@@ -7,7 +7,7 @@ export function explainSshFailure({ code, origin, detail = "" }: ConnectFailure)
   switch (code) {
     case "SSH_MISSING":
       return {
-        reason: `Docker cannot be reached: ${origin} needs the program ssh, which is not here.`,
+        reason: `Docker cannot be reached: ${origin} needs the program ssh, which is not installed.`,
         howToStart: "Install OpenSSH's client (`sudo apt-get install openssh-client`) and see that ssh is on the PATH.",
       };
     case "SSH_HOST_KEY":
@@ -17,9 +17,9 @@ export function explainSshFailure({ code, origin, detail = "" }: ConnectFailure)
       };
     case "SSH_DENIED":
       return {
-        reason: `Docker cannot be reached: ${host} does not let this user in${words}.`,
+        reason: `Docker cannot be reached: ${host} refuses this user${words}.`,
         howToStart:
-          "Passwords are not asked for: use a key without one, or an ssh agent that holds it, until `ssh -o BatchMode=yes HOST true` succeeds.",
+          "Nothing prompts for passwords: use a key without one, or an ssh agent that holds it, until `ssh -o BatchMode=yes HOST true` succeeds.",
       };
     case "SSH_NO_DOCKER":
       return {
@@ -30,7 +30,7 @@ export function explainSshFailure({ code, origin, detail = "" }: ConnectFailure)
       return {
         reason: `Docker does not answer on ${host}${words}.`,
         howToStart:
-          "Start Docker there (`sudo systemctl start docker`), and let the user in (`sudo usermod -aG docker USER`), until `ssh HOST docker version` succeeds.",
+          "Start Docker there (`sudo systemctl start docker`), and allow the user (`sudo usermod -aG docker USER`), until `ssh HOST docker version` succeeds.",
       };
     case "ENOTFOUND":
       return {

@@ -16,7 +16,7 @@ function reason({ code, origin, kind }: ConnectFailure): string {
       return `Docker is not running: nothing answers on ${origin}.`;
     case "EACCES":
     case "EPERM":
-      return `This user may not talk to Docker: access to ${origin} is denied.`;
+      return `This user cannot use Docker: access to ${origin} is denied.`;
     case "ENOTFOUND":
     case "EAI_AGAIN":
       return `Docker cannot be reached: the host named by ${origin} is unknown.`;
@@ -28,7 +28,7 @@ function reason({ code, origin, kind }: ConnectFailure): string {
       if (code.startsWith("HTTP_")) return `What answers on ${origin} is not Docker, or wants TLS.`;
       if (isTlsCode(code)) return `Docker cannot be reached: TLS with ${origin} failed (${code}).`;
       return kind === "socket"
-        ? `Docker broke off the connection on ${origin}.`
+        ? `Docker closed the connection on ${origin}.`
         : `Docker cannot be used: the connection to ${origin} broke off.`;
   }
 }
@@ -55,7 +55,7 @@ function howToStartHere(code: string, platform: NodeJS.Platform): string {
     return "Start Docker Desktop from the Start menu; to install it: `winget install Docker.DockerDesktop`.";
   }
   if (code === "EACCES" || code === "EPERM") {
-    return "Add the user to the group: `sudo usermod -aG docker $USER`, then log in anew.";
+    return "Add the user to the group: `sudo usermod -aG docker $USER`, then log in again.";
   }
   const start = "Start it: `sudo systemctl start docker` (without systemd: `sudo dockerd &`).";
   return code === "ENOENT"

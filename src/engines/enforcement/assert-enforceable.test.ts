@@ -65,7 +65,7 @@ describe("assertEnforceable", () => {
     ).toThrow(
       expect.objectContaining({
         errorType: "UNSUPPORTED",
-        message: expect.stringContaining('"container" is demanded'),
+        message: expect.stringContaining('"container" is required'),
       }),
     );
   });

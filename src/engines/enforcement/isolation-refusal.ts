@@ -12,12 +12,12 @@ export function isolationRefusal(
   { engine, minIsolation }: { readonly engine: EngineName; readonly minIsolation: Isolation },
 ): GloveboxError {
   const isNoWall = isolation === "preload";
-  const what = `Engine ${engine} reaches isolation "${isolation}" here; "${minIsolation}" is demanded.`;
-  return new GloveboxError("UNSUPPORTED", isNoWall ? `${what} Level preload is no wall against hostile code.` : what, {
+  const what = `Engine ${engine} reaches isolation "${isolation}" here; "${minIsolation}" is required.`;
+  return new GloveboxError("UNSUPPORTED", isNoWall ? `${what} Level preload does not stop hostile code.` : what, {
     suggestion: [
       ...(isolationAdvice === undefined ? [] : [isolationAdvice]),
       `Use an engine that reaches "${minIsolation}" (\`glovebox doctor\` lists them).`,
-      ...(isNoWall ? [`To run without a wall all the same, accept that by name: ${preloadByName}`] : []),
+      ...(isNoWall ? [`To run without a security boundary anyway, accept it by name: ${preloadByName}`] : []),
     ].join(" "),
     context: { engine, isolation, min_isolation: minIsolation },
   });

@@ -155,7 +155,7 @@ function notAloneError({ engine }: RunningContainer): GloveboxError {
 
 function survivedError({ engine }: RunningContainer): GloveboxError {
   return new GloveboxError("SANDBOX_LOST", `A program in a container on ${engine.title} may not have ended.`, {
-    suggestion: "Remove the container and go on in a new one: its end is certain.",
+    suggestion: "Remove the container and continue in a new one.",
     context: { engine: engine.name },
   });
 }

@@ -114,20 +114,24 @@ async function carry(process: Process, mux: DialMux): Promise<string> {
 }
 
 function tooMany(): GloveboxError {
-  return new GloveboxError("CAPACITY", `The sandbox has ${maxConnections} connections open, which is the most.`, {
+  return new GloveboxError("CAPACITY", `The sandbox already has the maximum of ${maxConnections} connections.`, {
     suggestion: "Close connections that are no longer needed, or keep fewer of them open.",
   });
 }
 
 function noInterpreter(): GloveboxError {
-  return new GloveboxError("UNSUPPORTED", "The sandbox's image has neither python3 nor node nor bun to connect by.", {
-    suggestion: "Use an image that has one of them.",
-    context: { missing: ["python3", "node", "bun"] },
-  });
+  return new GloveboxError(
+    "UNSUPPORTED",
+    "The sandbox's image has neither python3 nor node nor bun, one of which is needed to connect.",
+    {
+      suggestion: "Use an image that has one of them.",
+      context: { missing: ["python3", "node", "bun"] },
+    },
+  );
 }
 
 function bridgeFailed(exitCode: number, said: string): GloveboxError {
-  return new GloveboxError("NETWORK_ERROR", "The way to the sandbox's ports could not be opened.", {
+  return new GloveboxError("NETWORK_ERROR", "The connection to the sandbox's ports could not be opened.", {
     suggestion: "Retry; if it happens again, give the sandbox more memory or a higher limit of processes.",
     context: { exit_code: exitCode },
     cause: new Error(said),

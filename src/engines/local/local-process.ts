@@ -53,12 +53,8 @@ export class LocalProcess implements Process {
 }
 
 function notSent(signal: ProcessSignal): GloveboxError {
-  return new GloveboxError(
-    "SANDBOX_LOST",
-    `${signal} could not be sent to the program: it keeps senders from running.`,
-    {
-      suggestion: "End the program.",
-      context: { engine: "local", signal },
-    },
-  );
+  return new GloveboxError("SANDBOX_LOST", `${signal} could not be sent: the program keeps the sender from running.`, {
+    suggestion: "End the program.",
+    context: { engine: "local", signal },
+  });
 }

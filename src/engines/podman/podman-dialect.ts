@@ -87,8 +87,8 @@ function foreignness(answer: VersionAnswer): Unavailability | null {
 /** A profile is passed by its path on the service's host, where we cannot write when it is not this one. */
 function assertLocal({ connection }: EngineSetup): void {
   if (connection?.remote !== true) return;
-  throw new GloveboxError("UNSUPPORTED", "Podman on another machine cannot be given Glovebox's seccomp profile.", {
-    suggestion: "Use Podman's service on this machine, or Docker, which takes the profile over the connection.",
+  throw new GloveboxError("UNSUPPORTED", "Podman on another machine cannot use Glovebox's seccomp profile.", {
+    suggestion: "Use Podman's service on this machine, or Docker, which accepts the profile over the connection.",
     context: { engine: "podman", missing: "seccomp" },
   });
 }

@@ -33,7 +33,7 @@ const asRoot = "use the service of root (`sudo systemctl start podman.socket`, a
 const rootlessAdvice = {
   version: `Without root Podman ignores limits with control groups version 1: boot with version 2 (kernel parameter systemd.unified_cgroup_hierarchy=1), or ${asRoot}.`,
   manager: `Without root Podman ignores limits unless systemd makes the control groups: set cgroup_manager="systemd" under [engine] in containers.conf and start the service in a login session of its user, or ${asRoot}.`,
-  controllers: `Have systemd hand the controllers down to users (Delegate=cpu memory pids under [Service] in /etc/systemd/system/user@.service.d/delegate.conf, then log in anew), or ${asRoot}.`,
+  controllers: `Let systemd delegate the controllers to users (Delegate=cpu memory pids under [Service] in /etc/systemd/system/user@.service.d/delegate.conf, then log in again), or ${asRoot}.`,
 } as const;
 
 /**

@@ -28,11 +28,15 @@ export async function writeSeccompFile({ folder, profile }: SeccompFileOptions):
     await rename(path.join(unfinished, "profile"), file);
     return file;
   } catch (error) {
-    throw new GloveboxError("UNSUPPORTED", "The seccomp profile for Podman cannot be written to Glovebox's folder.", {
-      suggestion: "Make the state folder writable (XDG_STATE_HOME), or choose another engine.",
-      context: { engine: "podman", missing: "seccomp" },
-      cause: error,
-    });
+    throw new GloveboxError(
+      "UNSUPPORTED",
+      "Glovebox cannot write the seccomp profile for Podman to its state folder.",
+      {
+        suggestion: "Make the state folder writable (XDG_STATE_HOME), or choose another engine.",
+        context: { engine: "podman", missing: "seccomp" },
+        cause: error,
+      },
+    );
   } finally {
     if (unfinished !== undefined) await rm(unfinished, { recursive: true, force: true });
   }

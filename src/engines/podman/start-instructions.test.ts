@@ -15,7 +15,7 @@ describe("explainPodmanFailure", () => {
     ],
     ["linux", 7, { ...socket, code: "ECONNREFUSED" }, /nothing answers/, /systemctl --user start podman\.socket/],
     ["linux", 7, { ...socket, code: "EACCES" }, /denied/, /this user's own.*--user/],
-    ["linux", 7, { ...socket, code: "ECONNRESET" }, /broke off/, /--user start/],
+    ["linux", 7, { ...socket, code: "ECONNRESET" }, /closed the connection/, /--user start/],
     ["darwin", 7, { ...socket, code: "ENOENT" }, /not running/, /podman machine start.*brew/],
     ["win32", null, { ...socket, code: "ENOENT" }, /not running/, /podman machine start.*winget/],
     ["linux", 7, { ...tcp, code: "ECONNREFUSED" }, /nothing answers on CONTAINER_HOST/, /Check CONTAINER_HOST/],

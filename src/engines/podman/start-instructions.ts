@@ -20,7 +20,7 @@ function reason({ code, origin, kind }: ConnectFailure): string {
       return `Podman's service is not running: nothing answers on ${origin}.`;
     case "EACCES":
     case "EPERM":
-      return `This user may not talk to Podman's service: access to ${origin} is denied.`;
+      return `This user cannot use Podman's service: access to ${origin} is denied.`;
     case "ENOTFOUND":
     case "EAI_AGAIN":
       return `Podman's service cannot be reached: the host named by ${origin} is unknown.`;
@@ -31,7 +31,7 @@ function reason({ code, origin, kind }: ConnectFailure): string {
     default:
       if (code.startsWith("HTTP_")) return `What answers on ${origin} is not Podman 4 or newer.`;
       return kind === "socket"
-        ? `Podman's service broke off the connection on ${origin}.`
+        ? `Podman's service closed the connection on ${origin}.`
         : `Podman's service cannot be used: the connection to ${origin} broke off.`;
   }
 }

@@ -22,9 +22,9 @@ export interface AuthenticationOptions {
 export function decideAuthentication({ host, token, keys }: AuthenticationOptions): Authenticate {
   const isOwnMachine = isLoopback(host);
   if (!isOwnMachine && keys === null) {
-    throw new GloveboxError("POLICY_DENIED", `Without API keys Glovebox is served on loopback only, not on ${host}.`, {
+    throw new GloveboxError("POLICY_DENIED", `Without API keys Glovebox only listens on loopback, not on ${host}.`, {
       suggestion:
-        "Make a key with `glovebox keys add NAME`, or serve on 127.0.0.1 and reach it from other machines through a tunnel such as ssh -L.",
+        "Create a key with `glovebox keys add NAME`, or serve on 127.0.0.1 and reach it from other machines through a tunnel such as ssh -L.",
       context: { host },
     });
   }

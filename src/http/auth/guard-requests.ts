@@ -59,13 +59,8 @@ function isAnswered(request: FastifyRequest, reply: FastifyReply): boolean {
 
 function noToken(reply: FastifyReply): HttpRefusal {
   void reply.header("www-authenticate", 'Bearer realm="glovebox"');
-  return new HttpRefusal(
-    401,
-    "PERMISSION_DENIED",
-    "This server asks for a token, and none or an unknown one was sent.",
-    {
-      suggestion:
-        'Send the header "Authorization: Bearer TOKEN" with your API key, or on the server\'s own machine with the token of the file that `glovebox serve` names when it starts.',
-    },
-  );
+  return new HttpRefusal(401, "PERMISSION_DENIED", "This server requires a token; none or an unknown one was sent.", {
+    suggestion:
+      'Send the header "Authorization: Bearer TOKEN" with your API key, or on the server\'s own machine with the token of the file that `glovebox serve` names when it starts.',
+  });
 }

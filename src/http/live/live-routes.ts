@@ -68,6 +68,6 @@ function requestOf(body: unknown, { params, query }: FastifyRequest): Record<str
 
 function noWebSocket(): HttpRefusal {
   return new HttpRefusal(426, "INVALID_REQUEST", "This path is a WebSocket.", {
-    suggestion: "Open it as one, or use what /docs says of plain requests.",
+    suggestion: "Open a WebSocket, or use one of the plain requests in /docs.",
   });
 }

@@ -50,7 +50,7 @@ export function apiDocument({ version, operations, extraPaths = {} }: ApiDocumen
     info: {
       title: "Glovebox",
       version,
-      description: "Runs code that nobody trusts yet in sealed sandboxes. docs/http.md shows its use.",
+      description: "Runs untrusted code in sealed sandboxes. See docs/http.md.",
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
       contact: { name: "The operator of this server" },
     },

@@ -124,14 +124,14 @@ function rowOfPlace(
 
 function unknownSandbox(id: string): GloveboxError {
   return new GloveboxError("NOT_FOUND", `You have no sandbox or run ${JSON.stringify(id.slice(0, 80))}.`, {
-    suggestion: "GET /api/sandbox lists those at work, with state=ended those that have ended.",
+    suggestion: "GET /api/sandbox lists the running ones, with state=ended the ended ones.",
     context: { id: id.slice(0, 80) },
   });
 }
 
 function storesNothing(): GloveboxError {
   return new GloveboxError("UNSUPPORTED", "state: this server stores no runs, so it can list only live ones.", {
-    suggestion: "Ask without state, or have the operator turn the store on (store.kind).",
+    suggestion: "Leave out state, or ask the operator to enable the store (store.kind).",
     context: { field: "state" },
   });
 }

@@ -24,8 +24,8 @@ export function answerUnknownRoutes(app: FastifyInstance): void {
 }
 
 function notFound(path: string): HttpRefusal {
-  return new HttpRefusal(404, "NOT_FOUND", "There is nothing at this path.", {
-    suggestion: "See /docs and /openapi.json for what there is.",
+  return new HttpRefusal(404, "NOT_FOUND", "There is no such path.", {
+    suggestion: "/docs and /openapi.json list all paths.",
     context: { path: path.slice(0, 200) },
   });
 }

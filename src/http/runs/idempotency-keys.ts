@@ -82,14 +82,14 @@ export class IdempotencyKeys {
 
 function runOf({ run, id, fingerprint }: KeyEntry, asked: string): HttpRun {
   if (asked !== fingerprint) {
-    throw new GloveboxError("INVALID_REQUEST", "Idempotency-Key: it was given to another request already.", {
-      suggestion: "Give each request a key of its own, and the same key only to the same request once more.",
+    throw new GloveboxError("INVALID_REQUEST", "Idempotency-Key: already used for a different request.", {
+      suggestion: "Use a new key for each request; repeat a key only to retry the same request.",
       context: { field: "Idempotency-Key", id },
     });
   }
   if (run !== null) return run;
-  throw new GloveboxError("ALREADY_EXISTS", "This request was done already, and its answer is not kept any more.", {
-    suggestion: "Do not send it again; ask for the run by its id.",
+  throw new GloveboxError("ALREADY_EXISTS", "This request was already executed, and its answer is no longer kept.", {
+    suggestion: "Do not retry it; look up the run by its id.",
     context: { id },
   });
 }

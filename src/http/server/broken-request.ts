@@ -29,7 +29,7 @@ function refusalOf(code: string): HttpRefusal {
   }
   if (code === "HPE_HEADER_OVERFLOW") {
     return new HttpRefusal(431, "INVALID_REQUEST", "The headers of the request are too large.", {
-      suggestion: "Send at most 16 KiB of headers; put what is longer into the body.",
+      suggestion: "Send at most 16 KiB of headers, and longer values in the body.",
     });
   }
   return new HttpRefusal(400, "INVALID_REQUEST", "The request is not valid HTTP.", {

@@ -12,14 +12,14 @@ const badJson = (message: string): HttpRefusal =>
 const refusals: Readonly<Record<string, () => HttpRefusal>> = {
   FST_ERR_CTP_INVALID_JSON_BODY: () => badJson("body: expected JSON, got something else."),
   FST_ERR_CTP_EMPTY_JSON_BODY: () => badJson("body: expected JSON, got nothing."),
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => badJson("body: its length is not what Content-Length says."),
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => badJson("body: its length differs from Content-Length."),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () =>
     new HttpRefusal(415, "INVALID_REQUEST", "body: expected the Content-Type application/json.", {
       suggestion: "Send JSON, with the header Content-Type: application/json.",
       context: { field: "body" },
     }),
   FST_ERR_CTP_BODY_TOO_LARGE: () =>
-    new HttpRefusal(413, "INVALID_REQUEST", "body: it is larger than this server takes.", {
+    new HttpRefusal(413, "INVALID_REQUEST", "body: larger than this server accepts.", {
       suggestion: "Send less in one request: write large files in pieces, or package them.",
       context: { field: "body" },
     }),
@@ -38,13 +38,13 @@ function refusedByFramework(error: unknown): HttpRefusal | null {
   const { statusCode: status } = error as { readonly statusCode?: unknown };
   if (typeof status !== "number" || status < 400 || status >= 500) return null;
   return new HttpRefusal(status, "INVALID_REQUEST", "The request is not valid HTTP for this path.", {
-    suggestion: "See /docs for what this path takes.",
+    suggestion: "See /docs for what this path accepts.",
   });
 }
 
 function badUrl(): HttpRefusal {
-  return new HttpRefusal(400, "INVALID_REQUEST", "url: it is malformed, or a part of it is too long.", {
-    suggestion: "Write other characters than letters, digits and -._~ as percent-encoded UTF-8.",
+  return new HttpRefusal(400, "INVALID_REQUEST", "url: malformed, or a part is too long.", {
+    suggestion: "Percent-encode (as UTF-8) all characters except letters, digits and -._~.",
     context: { field: "url" },
   });
 }

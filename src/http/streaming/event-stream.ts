@@ -59,7 +59,7 @@ export class EventStream {
   end({ body, isError }: WireAnswer): void {
     for (const wire of this.#encoder.flush()) this.#write(JSON.stringify(wire), wire.event);
     if (this.#leftOut > 0) {
-      const message = `${this.#leftOut} events were left out: the reader was too slow for them.`;
+      const message = `${this.#leftOut} events were dropped because the reader was too slow.`;
       this.#write(JSON.stringify({ event: "warning", message } satisfies WireEvent), "warning");
     }
     const name = isError ? "error" : "result";

@@ -42,7 +42,7 @@ export class Files {
   async readBytes(path: string, call?: CallOptions): Promise<Uint8Array> {
     const { content, truncated, sizeBytes } = await this.read(path, { encoding: "base64" }, call);
     if (!truncated) return fromBase64(content);
-    throw new GloveboxError("UNSUPPORTED", `${path} has ${sizeBytes} bytes, more than one answer holds.`, {
+    throw new GloveboxError("UNSUPPORTED", `${path} has ${sizeBytes} bytes, more than fit in one answer.`, {
       suggestion: "Read it in pieces: `read` with `offset`.",
     });
   }

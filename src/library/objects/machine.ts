@@ -41,7 +41,7 @@ export class Images {
   }
 }
 
-/** Installed packages that are kept for later runs. */
+/** Manage the cache of installed packages. */
 export class PackageCache {
   readonly #calls: Calls;
 

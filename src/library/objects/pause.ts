@@ -5,7 +5,7 @@ export function pause(ms: number, signal: AbortSignal | undefined): Promise<void
   return new Promise((resolve, reject) => {
     const cancel = (): void => {
       clearTimeout(timer);
-      reject(new GloveboxError("CANCELLED", "The wait was given up.", { cause: signal?.reason }));
+      reject(new GloveboxError("CANCELLED", "The wait was cancelled.", { cause: signal?.reason }));
     };
     const timer = setTimeout(() => {
       signal?.removeEventListener("abort", cancel);

@@ -142,6 +142,6 @@ export class Sandbox {
     const { envId, sessionId } = await this.#calls.send(findSandboxPlaceContract, { sandboxId: this.id }, call);
     if (envId !== undefined) return { envId };
     if (sessionId !== undefined) return { sessionId };
-    throw new GloveboxError("INTERNAL", `Nothing is known of the place of ${this.id}.`);
+    throw new GloveboxError("INTERNAL", `The session or environment of ${this.id} is unknown.`);
   }
 }

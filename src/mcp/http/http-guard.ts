@@ -49,7 +49,7 @@ export function createHttpGuard({ token, allowedOrigins }: HttpGuardOptions): Ht
 
 const noToken: GuardRefusal = {
   status: 401,
-  message: "This server asks for its user's token, and none or another one was sent.",
+  message: "This server requires its user's token; none or a wrong one was sent.",
   suggestion:
     'Send the header "Authorization: Bearer TOKEN" with the token of the file that `glovebox mcp --http` names when it starts; docs/mcp.md shows how.',
 };

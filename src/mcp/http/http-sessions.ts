@@ -50,7 +50,7 @@ export class HttpSessions {
   handle(id: string, principal: string, request: Request): Promise<Response> | Response {
     const session = this.#sessions.get(id);
     if (session === undefined || session.principal !== principal) {
-      const error = { code: -32_001, message: "Session not found: it has ended. Begin another one with initialize." };
+      const error = { code: -32_001, message: "Session not found: it has ended. Start a new one with initialize." };
       return Response.json({ jsonrpc: "2.0", id: null, error }, { status: 404 });
     }
     session.lastUsedMs = this.#options.monotonicMs();

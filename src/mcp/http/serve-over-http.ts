@@ -37,8 +37,8 @@ export interface HttpOptions extends HttpGuardOptions {
 export async function serveOverHttp(door: McpDoor, options: HttpOptions): Promise<void> {
   const { host, port, signal } = options;
   if (!isLoopback(host)) {
-    throw new GloveboxError("POLICY_DENIED", `MCP is served on loopback only, not on ${host}.`, {
-      suggestion: "Name a port alone, and reach it from other machines through a tunnel such as ssh -L.",
+    throw new GloveboxError("POLICY_DENIED", `MCP over HTTP only listens on loopback, not on ${host}.`, {
+      suggestion: "Give only a port, and reach it from other machines through a tunnel such as ssh -L.",
       context: { host },
     });
   }

@@ -45,7 +45,7 @@ export const mcpClients: readonly McpClient[] = [
     entry: stdio,
     userFile: inHome(".claude.json"),
     projectFile: inProject(".mcp.json"),
-    next: "Start Claude Code anew; /mcp shows the server.",
+    next: "Restart Claude Code; /mcp shows the server.",
   },
   {
     name: "claude-desktop",
@@ -55,7 +55,7 @@ export const mcpClients: readonly McpClient[] = [
     entry: plain,
     userFile: inApplicationData("Claude", "claude_desktop_config.json"),
     projectFile: null,
-    next: "Quit Claude Desktop altogether and start it again.",
+    next: "Quit Claude Desktop completely and start it again.",
   },
   {
     name: "codex",
@@ -66,7 +66,7 @@ export const mcpClients: readonly McpClient[] = [
     entry: (command) => ({ ...plain(command), startup_timeout_sec: 60 }),
     userFile: inHome(".codex", "config.toml"),
     projectFile: inProject(".codex", "config.toml"),
-    next: "Start Codex anew; /mcp shows the server.",
+    next: "Restart Codex; /mcp shows the server.",
   },
   {
     name: "cursor",
@@ -76,7 +76,7 @@ export const mcpClients: readonly McpClient[] = [
     entry: stdio,
     userFile: inHome(".cursor", "mcp.json"),
     projectFile: inProject(".cursor", "mcp.json"),
-    next: "Switch the server on in Cursor's settings, under MCP.",
+    next: "Enable the server in Cursor's settings, under MCP.",
   },
   {
     name: "gemini",
@@ -86,7 +86,7 @@ export const mcpClients: readonly McpClient[] = [
     entry: plain,
     userFile: inHome(".gemini", "settings.json"),
     projectFile: inProject(".gemini", "settings.json"),
-    next: "Start Gemini CLI anew; /mcp shows the server.",
+    next: "Restart Gemini CLI; /mcp shows the server.",
   },
   {
     name: "opencode",
@@ -96,7 +96,7 @@ export const mcpClients: readonly McpClient[] = [
     entry: ({ command, args }) => ({ type: "local", command: [command, ...args], enabled: true }),
     userFile: inHome(".config", "opencode", "opencode.json"),
     projectFile: inProject("opencode.json"),
-    next: "Start opencode anew.",
+    next: "Restart opencode.",
   },
   {
     name: "vscode",

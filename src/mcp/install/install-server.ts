@@ -125,8 +125,8 @@ export function clientOf(name: string): McpClient {
   const client = mcpClients.find((each) => each.name === name);
   if (client !== undefined) return client;
   const meant = nearest(name, known);
-  throw new GloveboxError("INVALID_REQUEST", `No client is known as ${JSON.stringify(name)}.`, {
-    suggestion: `${meant === null ? "" : `Did you mean ${meant}? `}Known are ${known.join(", ")}. For another one, configure the command \`glovebox mcp\`.`,
+  throw new GloveboxError("INVALID_REQUEST", `Unknown client: ${JSON.stringify(name)}.`, {
+    suggestion: `${meant === null ? "" : `Did you mean ${meant}? `}Known clients: ${known.join(", ")}. For another one, configure the command \`glovebox mcp\`.`,
     context: { client: name, clients: known },
   });
 }

@@ -13,7 +13,7 @@ export function mergeJson(text: string, keys: readonly string[], value: unknown)
   for (const key of keys) {
     if (part === undefined) break;
     if (typeof part !== "object" || part === null || Array.isArray(part)) {
-      throw new SyntaxError(`it holds something else where ${key} belongs`);
+      throw new SyntaxError(`${key} has an unexpected form`);
     }
     part = (part as Readonly<Record<string, unknown>>)[key];
   }

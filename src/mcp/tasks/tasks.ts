@@ -69,7 +69,7 @@ export class Tasks {
   /** Its state. */
   describe(call: ToolCall): DetailedTask {
     const facts = this.#facts.get(call);
-    if (facts === undefined) throw new TypeError(`${call.id} is no task.`);
+    if (facts === undefined) throw new TypeError(`${call.id} is not a task.`);
     const { createdMs, lastUpdatedMs, result } = facts;
     const times = { createdAt: iso(createdMs), lastUpdatedAt: iso(lastUpdatedMs) };
     const taskId = call.id;

@@ -82,7 +82,7 @@ export function runningResult(call: RunningCall): CallToolResult {
   const seconds = Math.round(call.elapsedMs / 1000);
   const [stdout, stderr] = [plainText(call.stdout.text()), plainText(call.stderr.text())];
   const lines = [
-    `Still running after ${seconds} s. To wait for the rest, call ${call.operation} again with {"run_id": "${call.id}"} and nothing else; with "cancel": true as well it is ended.`,
+    `Still running after ${seconds} s. To wait for the rest, call ${call.operation} again with {"run_id": "${call.id}"} and nothing else; add "cancel": true to end it.`,
     ...(call.message === null ? [] : [call.message]),
     ...(stdout === "" ? [] : ["stdout, newest part:", stdout]),
     ...(stderr === "" ? [] : ["stderr, newest part:", stderr]),

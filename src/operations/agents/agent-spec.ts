@@ -104,8 +104,9 @@ function networkOf(
 function foldersOf({ config: { agents }, host, agentDirectory }: PlatformParts): AgentFolderPaths {
   const given = agents.directory ?? agentDirectory;
   if (given === null) {
-    throw new GloveboxError("UNSUPPORTED", "This deployment has no groups of agents.", {
-      suggestion: "Have the operator set agents.directory (GLOVEBOX_AGENT_DIRECTORY) to the folder with their folders.",
+    throw new GloveboxError("UNSUPPORTED", "This deployment has no agent groups.", {
+      suggestion:
+        "Ask the operator to set agents.directory (GLOVEBOX_AGENT_DIRECTORY) to the folder that contains them.",
       context: { setting: "agents.directory" },
     });
   }

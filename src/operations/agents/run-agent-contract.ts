@@ -9,9 +9,9 @@ import { toolingFilesSchema, toolingLines } from "../environments/tooling-schema
 /** Request of an agent's run (SPEC AG1). */
 const runAgentRequestSchema = z.strictObject({
   group: z.string().describe("Name of the group that the agent works for."),
-  prompt: z.string().describe("What the agent is to do."),
+  prompt: z.string().describe("What the agent should do."),
   main: z.boolean().optional().describe("Run as the main group, which has the whole project."),
-  agent_session_id: z.string().optional().describe("`new_session_id` of an earlier run, to go on with it."),
+  agent_session_id: z.string().optional().describe("`new_session_id` of an earlier run, to continue it."),
   timeout_seconds: z.number().optional().describe("Default: the group's."),
   ...runSettings,
   network: runSettings.network.describe('Domains beside its model\'s, "registries" or "open"; default: the group\'s.'),
@@ -20,8 +20,8 @@ const runAgentRequestSchema = z.strictObject({
 /** Response of an agent's run. */
 const runAgentResponseSchema = z.object({
   status: z.enum(["success", "error"]).describe("success: the agent ended well and said so."),
-  result: z.string().nullable().describe("The agent's last word."),
-  new_session_id: z.string().optional().describe("Send it as agent_session_id to go on."),
+  result: z.string().nullable().describe("The agent's final answer."),
+  new_session_id: z.string().optional().describe("Send it as agent_session_id to continue."),
   agent_error: z.string().optional().describe("What the agent says went wrong."),
   ...runResponse,
   output: z.string().describe("What the agent said and did, line by line."),

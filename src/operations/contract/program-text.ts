@@ -10,7 +10,7 @@ export function programText(response: ProgramResponse, lines: readonly string[])
     ...(error === undefined ? [] : [`${error.error_type}: ${error.message}`, error.suggestion]),
     ...section("stdout", response.stdout),
     ...section("stderr", response.stderr),
-    ...(response.truncated ? ["Output beyond the cap was dropped: print less, or write it to a file."] : []),
+    ...(response.truncated ? ["Output beyond the limit was dropped: print less, or write it to a file."] : []),
     ...lines,
     ...alertLines(response.alerts),
     ...warningLines(response.warnings),

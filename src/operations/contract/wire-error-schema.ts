@@ -9,6 +9,6 @@ export const wireErrorSchema: z.ZodType<{
 }> = z.object({
   error_type: z.string(),
   message: z.string(),
-  suggestion: z.string().describe("What can be done about it."),
+  suggestion: z.string().describe("What to do about it."),
   context: z.record(z.string(), z.unknown()),
 });

@@ -10,7 +10,7 @@ export const wireEventSchema = z.discriminatedUnion("event", [
   z.object({
     event: z.literal("output"),
     stream: z.enum(["stdout", "stderr"]),
-    text: z.string().optional().describe("The bytes as UTF-8; characters are never cut in two."),
+    text: z.string().optional().describe("The bytes as UTF-8; characters are never split."),
     base64: z.string().optional().describe("Instead of `text`: bytes that are not UTF-8."),
   }),
   z.object({

@@ -21,7 +21,7 @@ describe("agentImageFindings", () => {
     expect(others).toEqual([]);
     expect(finding).toMatchObject({
       severity: "note",
-      fix: "Build it anew: `glovebox images build --engine podman glovebox-agent`.",
+      fix: "Rebuild it: `glovebox images build --engine podman glovebox-agent`.",
     });
     expect(finding?.what).toMatch(what);
   });

@@ -52,9 +52,9 @@ export function agentImageFindings(
   return [
     {
       severity: "note",
-      what: `The image ${image} is not as this Glovebox would build it: it ${differs.join(", and it ")}.`,
-      why: "Agents run in it as it is: they may behave in another way, and miss fixes.",
-      fix: `Build it anew: \`glovebox images build --engine ${engine} ${image}\`.`,
+      what: `The image ${image} is not what this Glovebox would build: it ${differs.join(", and it ")}.`,
+      why: "Agents use it as it is: they may behave differently, and miss fixes.",
+      fix: `Rebuild it: \`glovebox images build --engine ${engine} ${image}\`.`,
     },
   ];
 }

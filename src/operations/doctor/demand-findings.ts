@@ -30,7 +30,7 @@ export function demandReport(
     const refused: Finding = {
       severity: "warning",
       what: error.message,
-      why: "Runs on this engine are refused, unless they ask for less.",
+      why: "Runs on this engine are refused unless they require less.",
       fix: error.suggestion,
     };
     return { usable: false, findings: [refused] };

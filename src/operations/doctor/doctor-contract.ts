@@ -4,9 +4,7 @@ import { isolationLevels } from "../contract/wire-values.ts";
 import { severities } from "./finding-schema.ts";
 
 const finding = z.object({
-  severity: z
-    .enum(severities)
-    .describe("danger: a sandbox may be broken out of; warning: look into it; note: know it."),
+  severity: z.enum(severities).describe("danger: programs may escape; warning: look into it; note: good to know."),
   what: z.string(),
   why: z.string(),
   fix: z.string().describe("What to do about it."),
@@ -67,7 +65,7 @@ export const doctorContract = defineOperation({
   name: "doctor",
   audience: "local",
   description:
-    "Tells which engines can be used here, what each enforces, known dangers, and the effective configuration.",
+    "Shows which engines can be used here, what each enforces, known dangers, and the effective configuration.",
   request: z.strictObject({}),
   response: doctorResponseSchema,
   routes: [],

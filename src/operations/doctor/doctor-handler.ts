@@ -54,7 +54,7 @@ async function run(parts: PlatformParts, _request: unknown, { signal }: Operatio
 async function choice(engines: Engines, asked: EngineChoice, options: ChooseOptions): Promise<DoctorChoice> {
   try {
     const { engine, notes } = await engines.choose(asked, options);
-    const why = asked === "auto" ? "It is the first that answers." : "It is the one that is configured.";
+    const why = asked === "auto" ? "It is the first that answers." : "It is configured.";
     return { asked, engine: engine.name, why: notes[0] ?? why };
   } catch (error) {
     if (!(error instanceof GloveboxError) || error.errorType === "CANCELLED") throw error;

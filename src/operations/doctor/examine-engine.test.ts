@@ -105,7 +105,7 @@ describe("engineReport", () => {
     expect(found).toEqual([
       expect.stringMatching(/^danger: runc 1\.2\.5 is known to have CVE-2025-31133/),
       expect.stringMatching(/^danger: .*plain TCP/),
-      expect.stringMatching(/^note: A memory limit/),
+      expect.stringMatching(/^note: Engine docker replaces a memory limit/),
       expect.stringMatching(/^note: runc 1\.2\.5 is known to have CVE-2026-41579/),
       expect.stringMatching(/^note: .*another machine/),
       expect.stringMatching(/^note: A crash starts/),
@@ -118,7 +118,7 @@ describe("engineReport", () => {
     const report = engineReport("docker", probe, { ...measure, minIsolation: "vm" });
     expect(report).toMatchObject({ available: true, usable: false });
     expect(report.findings).toContainEqual(
-      expect.objectContaining({ what: expect.stringContaining('"vm" is demanded') }),
+      expect.objectContaining({ what: expect.stringContaining('"vm" is required') }),
     );
   });
 

@@ -30,8 +30,8 @@ export function imageFindings(engine: EngineName, labels: ImageLabels | null): r
     {
       severity: "note",
       what: `The image ${defaultSessionImage} has ${has}; this Glovebox is made for Bun ${bunVersion}.`,
-      why: "Sessions run in it as it is: programs may behave in another way, and miss fixes.",
-      fix: `Build it anew: \`glovebox images build --engine ${engine}\`.`,
+      why: "Sessions use it as it is: programs may behave differently, and miss fixes.",
+      fix: `Rebuild it: \`glovebox images build --engine ${engine}\`.`,
     },
   ];
 }

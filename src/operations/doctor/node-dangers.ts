@@ -29,7 +29,7 @@ export function nodeFindings({ inProcess }: EngineSetup, nodeVersion: string): r
       {
         severity: "note",
         what: `The permission model of Node ${nodeVersion.replace(/^v/, "")} is known to be broken (${cve}).`,
-        why: `${effect} Programs are sealed by the kernel here, and do not depend on it.`,
+        why: `${effect} Programs are isolated by the kernel here and do not depend on it.`,
         fix: `Upgrade Node to ${fixed} or later.`,
       },
     ];

@@ -39,7 +39,7 @@ describe("settingFindings", () => {
   });
 
   it.each([
-    [{ openAddresses: ["http://0.0.0.0:2375"] }, /^danger: .*open to whoever can reach http:\/\/0\.0\.0\.0:2375/],
+    [{ openAddresses: ["http://0.0.0.0:2375"] }, /^danger: .*open to anyone who can reach http:\/\/0\.0\.0\.0:2375/],
     [{ openAddresses: ["http://localhost.example.org:2375"] }, /^danger/],
     [{ openAddresses: ["https://127.0.0.1:2376"] }, /^warning: .*open/],
     [{ openAddresses: ["http://[::1]:2375"] }, /^warning: .*open/],
@@ -56,7 +56,7 @@ describe("settingFindings", () => {
   });
 
   it("says what it means that this user may talk to an engine of root's", () => {
-    const asRoot = /^note: This user may talk to an engine that runs as root/;
+    const asRoot = /^note: This user can talk to an engine that runs as root/;
     const remapped = { ...quiet, containerRoot: "remapped" } as const;
     expect(found(remapped)).toEqual([expect.stringMatching(asRoot)]);
     expect(found(remapped, { isRoot: true })).toEqual([]);
@@ -65,7 +65,9 @@ describe("settingFindings", () => {
 
   it("minds faults of the processor where sandboxes share this kernel", () => {
     const kernel = { release: "6.1.0", corePattern: "core", processorFaults: ["l1tf", "mds"] };
-    expect(found(quiet, { kernel })).toEqual([expect.stringMatching(/^note: The processor has faults .*l1tf, mds/)]);
+    expect(found(quiet, { kernel })).toEqual([
+      expect.stringMatching(/^note: The processor has unmitigated .*l1tf, mds/),
+    ]);
     expect(found({ ...quiet, kernel: "6.6.0-linuxkit" }, { kernel })).toEqual([]);
   });
 
@@ -78,7 +80,7 @@ describe("settingFindings", () => {
   it("minds what a crash starts where sandboxes share this kernel", () => {
     const corePattern = "|/usr/lib/systemd/systemd-coredump %P";
     const kernel = { release: "6.1.0", corePattern, processorFaults: [] };
-    expect(found(quiet, { kernel })).toEqual([expect.stringMatching(/^note: A crash starts a program/)]);
+    expect(found(quiet, { kernel })).toEqual([expect.stringMatching(/^note: A crash starts a host program/)]);
     expect(found({ ...quiet, kernel: "6.6.0-linuxkit" }, { kernel })).toEqual([]);
     expect(found({}, { kernel: { ...kernel, release: null } })).toEqual([]);
   });

@@ -49,7 +49,7 @@ function tlsFindings(
       {
         severity: remote ? "danger" : "warning",
         what: `The engine's API is reached over plain TCP (${origin}).`,
-        why: "Whoever can reach that port is root on the engine's machine, and whoever sits in between sees and changes everything.",
+        why: "Anyone who can reach that port is root on the engine's machine, and anyone in between can read and change everything.",
         fix,
       },
     ];
@@ -59,7 +59,7 @@ function tlsFindings(
     {
       severity: remote ? "danger" : "warning",
       what: `The engine's certificate is not verified (${origin}).`,
-      why: "Whoever sits in between can pose as the engine.",
+      why: "Anyone in between can impersonate the engine.",
       fix,
     },
   ];
@@ -70,7 +70,7 @@ function elsewhere(origin: string): Finding {
     severity: "note",
     what: `The engine runs on another machine (${origin}).`,
     why: "Folders of this machine cannot be mounted there, and everything that runs passes over the network.",
-    fix: "Nothing, if that is meant; else unset it to use an engine on this machine.",
+    fix: "Nothing, if you want that; else unset it to use an engine on this machine.",
   };
 }
 
@@ -78,9 +78,9 @@ function openAddress(url: string): Finding {
   const isNear = /^https?:\/\/(?:localhost|127(?:\.\d+){3}|\[::1\])(?::|$)/i.test(url);
   return {
     severity: isNear ? "warning" : "danger",
-    what: `The engine's API is open to whoever can reach ${url}.`,
-    why: "It asks nobody for a certificate, and whoever talks to it is root on the engine's machine.",
-    fix: "Take that address out of the engine's hosts (daemon.json, -H), or have it verify clients (tlsverify).",
+    what: `The engine's API is open to anyone who can reach ${url}.`,
+    why: "It requires no client certificate, and anyone who can use it is root on the engine's machine.",
+    fix: "Remove that address from the engine's hosts (daemon.json, -H), or let it verify clients (tlsverify).",
   };
 }
 
@@ -91,60 +91,60 @@ function givesRoot({ connection, containerRoot }: EngineSetup): boolean {
 
 const rootBySocket = ({ access }: EngineHints): Finding => ({
   severity: "note",
-  what: `This user may talk to an engine that runs as root${access === undefined ? "" : ` (${access})`}.`,
-  why: "That is as good as being root on this machine, for every program that this user starts; sandboxes cannot reach the engine.",
-  fix: "Give the server a user of its own that nobody works as, or use a rootless engine.",
+  what: `This user can talk to an engine that runs as root${access === undefined ? "" : ` (${access})`}.`,
+  why: "That makes every program this user starts as powerful as root on this machine; sandboxes cannot reach the engine.",
+  fix: "Run the server as a dedicated user, or use a rootless engine.",
 });
 
 function processorFaults(names: readonly string[]): Finding {
   return {
     severity: "note",
-    what: `The processor has faults that nothing makes up for here: ${names.join(", ")}.`,
-    why: "A program may read the memory of others that run on the same processor, other sandboxes and the host included.",
-    fix: "Update the kernel and the microcode, and boot without mitigations=off; on a virtual machine this is its host's to do.",
+    what: `The processor has unmitigated vulnerabilities: ${names.join(", ")}.`,
+    why: "A program may read the memory of other programs on the same processor, including other sandboxes and the host.",
+    fix: "Update the kernel and the microcode, and boot without mitigations=off; for a virtual machine, on its host.",
   };
 }
 
 function helpersLinger({ defaultSeconds, setting }: LingeringHelpers): Finding {
   return {
     severity: "note",
-    what: `The engine keeps helper processes for ${defaultSeconds} seconds after each program, unless it is set otherwise.`,
-    why: "Many short runs add up to many idle processes on its host; it does not tell whether it is set.",
-    fix: `Set ${setting} to 30 (seconds) and start the engine's service anew; a program's end must be asked for within that time.`,
+    what: `The engine keeps helper processes for ${defaultSeconds} seconds after each program, unless configured otherwise.`,
+    why: "Many short runs add up to many idle processes on its host; the API does not report the setting.",
+    fix: `Set ${setting} to 30 (seconds) and restart the engine's service; Glovebox must ask for a program's exit code within that time.`,
   };
 }
 
 const setuidHelper: Finding = {
   severity: "warning",
   what: "bubblewrap is installed setuid root.",
-  why: "Every user of this machine can run its set-up code as root; newer versions refuse to run so.",
+  why: "Every user of this machine can run its set-up code as root; newer versions refuse to run that way.",
   fix: "Remove the bit (`chmod u-s` on bwrap) and allow user namespaces to unprivileged users instead.",
 };
 
 const rootful = ({ userNamespaces, strongerRuntime }: EngineHints): Finding => ({
   severity: "note",
   what: "The root of a container is root on the engine's machine: there is no user namespace.",
-  why: "Programs run without root and without capabilities, but a fault of the kernel or the runtime that lets one out may make it root.",
+  why: "Programs run without root and without capabilities, but a program that escapes through a kernel or runtime bug may become root.",
   fix: `Run the engine rootless or with user namespaces${userNamespaces === undefined ? "" : ` (${userNamespaces})`}${strongerRuntime === undefined ? "" : `, or install ${strongerRuntime.product} (${strongerRuntime.name})`}.`,
 });
 
 const noAccessControl: Finding = {
   severity: "note",
   what: "Neither AppArmor nor SELinux confines containers.",
-  why: "It would be one more wall behind namespaces, seccomp and dropped capabilities.",
-  fix: "Switch one of them on in the kernel and the engine, where the distribution has it.",
+  why: "They would add a layer of protection behind namespaces, seccomp and dropped capabilities.",
+  fix: "Enable one of them in the kernel and the engine, if the distribution has it.",
 };
 
 const runsAsRoot: Finding = {
   severity: "note",
   what: "Glovebox runs as root.",
-  why: "That gives sandboxes of this engine hard limits and a host user of their own, but a fault in setting one up happens with root's power.",
-  fix: "Run it as a normal user, under systemd with Delegate=yes for hard limits, where that will do.",
+  why: "That gives sandboxes of this engine hard limits and a host user of their own, but a bug in setting one up runs with root's power.",
+  fix: "If you can, run it as a normal user, under systemd with Delegate=yes for hard limits.",
 };
 
 const coreHelper: Finding = {
   severity: "note",
-  what: "A crash starts a program of the host (kernel.core_pattern begins with |).",
-  why: "Also a crash in a sandbox starts it, outside of the sandbox, as root and with data that the program in the sandbox chose.",
-  fix: "If that is not wanted: `sysctl -w kernel.core_pattern=core`.",
+  what: "A crash starts a host program (kernel.core_pattern begins with |).",
+  why: "A crash in a sandbox also starts it, outside the sandbox, as root and with data chosen by the program in the sandbox.",
+  fix: "If you do not want that: `sysctl -w kernel.core_pattern=core`.",
 };

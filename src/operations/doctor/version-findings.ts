@@ -75,7 +75,7 @@ function unreadable({ name, version }: EngineComponent): Finding {
   return {
     severity: "note",
     what: `The version of ${name}, "${version}", cannot be read.`,
-    why: "So it is not known whether it has known faults.",
+    why: "So Glovebox cannot tell whether it has known vulnerabilities.",
     fix: `Compare it by hand with the security advisories of ${name}.`,
   };
 }

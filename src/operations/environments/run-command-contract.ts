@@ -28,14 +28,14 @@ const runCommandResponseSchema = z.object({
   exit_code: z
     .number()
     .nullable()
-    .describe("127: no such program; 128 + N for death by signal N; null when the container was lost."),
+    .describe("127: no such program; 128 + N if killed by signal N; null when the container was lost."),
   stdout_tail: z.string().describe("The newest 64 KiB."),
   stderr_tail: z.string().describe("The newest 64 KiB."),
   stdout_dropped_bytes: z.number().describe("Bytes that came before stdout_tail."),
   stderr_dropped_bytes: z.number(),
   duration_ms: z.number(),
   timed_out: z.boolean(),
-  policy_digest: z.string().describe("Names the policy that governed this run in the store."),
+  policy_digest: z.string().describe("Identifies this run's policy in the store."),
   restarted: z
     .boolean()
     .describe("The environment has another container than at the command before: files outside /workdir are fresh."),
@@ -52,7 +52,7 @@ export const runCommandContract = defineOperation({
   name: "run_command",
   audience: "everyone",
   description: [
-    "Runs a command in an environment to its end; the answer has the newest output. A command that fails is an answer: read outcome, exit_code and stderr_tail.",
+    "Runs a command in an environment to its end; the answer has the newest output. If it fails, read outcome, exit_code and stderr_tail.",
     "Standard input is empty. At the timeout all that it started is ended. Servers and watchers: start_process.",
   ].join(" "),
   request: runCommandRequestSchema,

@@ -43,7 +43,7 @@ describe("the text of a run", () => {
       "Fix it.",
       "stderr:",
       "oh",
-      "Output beyond the cap was dropped: print less, or write it to a file.",
+      "Output beyond the limit was dropped: print less, or write it to a file.",
       "artifact a.png (image/png, 5 bytes)",
       "warning: limits are weak",
     ]);

@@ -67,7 +67,7 @@ export const executeCodeContract = defineOperation({
     "Runs one Python, JavaScript or TypeScript program in a fresh sandbox and removes it right after: compute, parse, check, plot.",
     "Print what you want to know, and return files with `artifacts`: nothing else survives. Packages that the code imports are installed;",
     "no network unless `network` asks; no file of the host but `context_files`.",
-    "A program that fails is an answer: read outcome, exit_code, stderr and error.suggestion.",
+    "If it fails, read outcome, exit_code, stderr and error.suggestion.",
   ].join(" "),
   request: executeRequestSchema,
   response: executeResponseSchema,

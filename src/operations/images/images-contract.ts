@@ -2,7 +2,7 @@ import { z } from "zod";
 import { defineOperation } from "../contract/operation-contract.ts";
 
 const imagesRequestSchema = z.strictObject({
-  engine: z.string().optional().describe("Engine by its name, or auto; default: the deployment's."),
+  engine: z.string().optional().describe("Engine name, or auto; default: the deployment's."),
 });
 
 const pullImagesRequestSchema = z.strictObject({
@@ -15,7 +15,7 @@ const buildImagesRequestSchema = z.strictObject({
   images: z
     .array(z.string())
     .optional()
-    .describe("Images of Glovebox's own: bun-runner-base, glovebox-agent, or glovebox-agent:NAME with another agent."),
+    .describe("Images of Glovebox's own: bun-runner-base, glovebox-agent, or glovebox-agent:NAME for another agent."),
 });
 
 const imageRow = z.object({

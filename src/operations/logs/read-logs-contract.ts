@@ -39,7 +39,7 @@ const readLogsRequestSchema = z.strictObject({
 const readLogsResponseSchema = z.object({
   container_id: z.string(),
   entries: z.array(logEntrySchema),
-  next_offset: z.number().describe("Ask from here for what follows."),
+  next_offset: z.number().describe("Continue from here."),
   is_over: z.boolean().describe("Whether nothing follows."),
 });
 

@@ -16,7 +16,7 @@ export interface Page {
   readonly isOver: boolean;
 }
 
-/** Most bytes of one answer's messages: it ends there, however many entries were asked for. */
+/** Most bytes of one answer's messages: it ends there, however many entries were requested. */
 const maxPageBytes = 8 * 1024 * 1024;
 
 /** From memory, or where that holds no more from the store. */

@@ -27,7 +27,7 @@ const getMetricsResponseSchema = z.object({
 export const getMetricsContract = defineOperation({
   name: "get_metrics",
   audience: "everyone",
-  description: "Shows what one of your sandboxes used of CPU, memory, network and disk, second by second.",
+  description: "Shows the CPU, memory, network and disk use of one of your sandboxes, second by second.",
   request: getMetricsRequestSchema,
   response: getMetricsResponseSchema,
   routes: [{ method: "GET", path: "/api/sandbox/{sandbox_id}/metrics" }],

@@ -22,7 +22,7 @@ const listAlertsResponseSchema = z.object({
 export const listAlertsContract = defineOperation({
   name: "list_alerts",
   audience: "everyone",
-  description: "Lists the newest alerts of your sandboxes, also of those that have ended.",
+  description: "Lists the newest alerts of your sandboxes, including ended ones.",
   request: listAlertsRequestSchema,
   response: listAlertsResponseSchema,
   routes: [{ method: "GET", path: "/api/alerts" }],

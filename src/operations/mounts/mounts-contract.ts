@@ -67,8 +67,7 @@ const listMountsResponseSchema = z.object({
 export const checkMountContract = defineOperation({
   name: "check_mount",
   audience: "local",
-  description:
-    "Explains whether a path of this machine may be handed to a sandbox, by which rule, and what would allow it.",
+  description: "Explains whether a sandbox can get a host path, by which rule, and what would allow it.",
   request: checkMountRequestSchema,
   response: checkMountResponseSchema,
   routes: [],

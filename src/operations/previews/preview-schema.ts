@@ -16,13 +16,9 @@ export const previewId: z.ZodString = z
 
 /** A preview as callers see it. */
 export const previewSchema = z.object({
-  container_id: z.string().describe("Names the preview, and its sandbox in read_logs and get_metrics."),
+  container_id: z.string().describe("Identifies the preview, and its sandbox in read_logs and get_metrics."),
   sandbox_id: z.string().describe("The same."),
-  url: z
-    .string()
-    .describe(
-      "Where a browser reaches it: an origin of its own, whose name nobody can guess. Show it, do not shorten it.",
-    ),
+  url: z.string().describe("Its address for a browser: a separate origin with an unguessable name. Show it in full."),
   direct_url: z
     .string()
     .optional()

@@ -20,7 +20,7 @@ const previewStatusRequestSchema = z.strictObject({
 export const previewStatusContract = defineOperation({
   name: "preview_status",
   audience: "everyone",
-  description: "Tells whether a preview answers (starting, running or error), with its newest output and alerts.",
+  description: "Shows whether a preview answers (starting, running or error), with its newest output and alerts.",
   request: previewStatusRequestSchema,
   response: previewSchema,
   routes: [{ method: "GET", path: "/api/sandbox/preview/{id}" }],

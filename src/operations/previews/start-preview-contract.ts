@@ -34,7 +34,7 @@ const startPreviewRequestSchema = z.strictObject({
     .optional()
     .describe("Environment variables of the installation and the command."),
   secrets: secretsSchema.optional(),
-  timeout_seconds: z.number().optional().describe("After so long it ends by itself; default 1800."),
+  timeout_seconds: z.number().optional().describe("Ends by itself after this time; default 1800."),
   wait_seconds: z
     .number()
     .int()

@@ -28,8 +28,8 @@ export async function placeOf(
   if (id !== undefined) return inEnvironment(id, await platform.environments.find(id, call.principal));
   const session = platform.sessions.find(fields.session_id, call);
   if (session !== null) return inSession(session);
-  throw new GloveboxError("NOT_FOUND", "There is no session yet, so no process runs in one.", {
-    suggestion: "Start one with start_process, or name an environment by its env_id.",
+  throw new GloveboxError("NOT_FOUND", "There is no session yet, so it has no processes.", {
+    suggestion: "Start one with start_process, or give the env_id of an environment.",
   });
 }
 

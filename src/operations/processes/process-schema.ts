@@ -8,8 +8,8 @@ export const processId = z.string().describe("The process's id, as start_process
 export const processSchema = z.object({
   process_id: z.string(),
   command: z.array(z.string()),
-  state: z.enum(["running", "exited", "lost"]).describe("lost: the container went away under it."),
-  exit_code: z.number().nullable().describe("128 + N for death by signal N; null while it runs and when it was lost."),
+  state: z.enum(["running", "exited", "lost"]).describe("lost: its container was lost."),
+  exit_code: z.number().nullable().describe("128 + N if killed by signal N; null while it runs and when it was lost."),
   started_at: z.string(),
   ports: z
     .array(z.object({ port: z.number(), url: z.string() }))

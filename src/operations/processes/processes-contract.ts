@@ -17,9 +17,9 @@ const plain = {
 const part = z.object({
   offset: z
     .number()
-    .describe("Where the text begins in the stream, in bytes: above what was asked when older output was dropped."),
+    .describe("Where the text starts in the stream, in bytes; higher than requested if older output was dropped."),
   text: z.string(),
-  next_offset: z.number().describe("Ask from here for what follows."),
+  next_offset: z.number().describe("Continue from here."),
   total_bytes: z.number().describe("Bytes the stream has had so far."),
   is_over: z.boolean().describe("Whether nothing follows."),
 });
@@ -110,7 +110,7 @@ const stopProcessRequestSchema = z.strictObject({
     .enum([...processSignals, "SIGKILL"])
     .optional()
     .describe(
-      "Sends only this signal, to the process itself, which may then go on: SIGHUP or SIGUSR1 for what it does with them. SIGKILL ends it at once, with all that it started. Left out: ends it gently.",
+      "Sends only this signal, to the process itself, which may then continue (SIGHUP, SIGUSR1). SIGKILL kills it at once with everything it started. Default: stops it gracefully.",
     ),
 });
 
@@ -121,7 +121,7 @@ export const stopProcessContract = defineOperation({
   name: "stop_process",
   audience: "everyone",
   description:
-    "Ends a background process with all that it started: SIGTERM, and SIGKILL 750 ms later. Its output can still be read. With `signal` it only sends that signal to the process, which may go on.",
+    "Stops a background process with everything it started: SIGTERM, and SIGKILL 750 ms later. Its output stays readable. With `signal` it only sends that signal to the process, which may continue.",
   request: stopProcessRequestSchema,
   response: stopProcessResponseSchema,
   routes: [

@@ -44,7 +44,7 @@ export const startProcessContract = defineOperation({
   name: "start_process",
   audience: "everyone",
   description: [
-    "Starts a background process, such as a server or a watcher, in an environment (env_id) or in the session of run_code, and answers at once.",
+    "Starts a background process, such as a server or a watcher, in an environment (env_id) or in the session of run_code, and returns at once.",
     "It lives until stop_process or the end of its place, which it keeps from being idle. Output: list_processes; input: write_stdin.",
     "In a session it has the session's files and packages. `ports` names what it listens on: the answer has URLs on the server's machine.",
   ].join(" "),

@@ -20,7 +20,7 @@ export function notYours(id: string): GloveboxError {
 /** Asked of the process that had it. */
 export function sandboxEnded(id: string): GloveboxError {
   return new GloveboxError("NOT_FOUND", `Sandbox ${JSON.stringify(id)} has ended.`, {
-    suggestion: "List the sandboxes that there are (`glovebox ps`).",
+    suggestion: "List the live sandboxes (`glovebox ps`).",
     context: { sandbox_id: id },
   });
 }
@@ -35,10 +35,15 @@ export function notRemoved(id: string): GloveboxError {
 
 /** Its owner lives and lets nobody in. */
 export function noPeerServer(id: string): GloveboxError {
-  return new GloveboxError("UNSUPPORTED", `The process that owns ${id} could not open a way in for others.`, {
-    suggestion: "Its log says why: the state folder must be writable and its user's own. End that process to end it.",
-    context: { sandbox_id: id },
-  });
+  return new GloveboxError(
+    "UNSUPPORTED",
+    `The process that owns ${id} does not accept commands from other processes.`,
+    {
+      suggestion:
+        "Its log says why: the state folder must be writable and belong to its user. End that process to end the sandbox.",
+      context: { sandbox_id: id },
+    },
+  );
 }
 
 /** Its owner is gone. */

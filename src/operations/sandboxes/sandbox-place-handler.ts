@@ -18,8 +18,9 @@ export const findSandboxPlaceHandler = handle(
 );
 
 function noPlace(id: string): GloveboxError {
-  return new GloveboxError("UNSUPPORTED", `${id} belongs to no session and no environment.`, {
-    suggestion: "A program's own sandbox goes with it: use a session or an environment where files and processes last.",
+  return new GloveboxError("UNSUPPORTED", `${id} does not belong to a session or an environment.`, {
+    suggestion:
+      "A program's own sandbox is removed with it: use a session or an environment to keep files and processes.",
     context: { sandbox_id: id },
   });
 }

@@ -105,7 +105,7 @@ const runTestsResponseSchema = z.object({
   report: z
     .object({ ctrf: z.string().optional(), junit: z.string().optional() })
     .optional()
-    .describe("The whole report in the formats that were asked for."),
+    .describe("The whole report in the formats that were requested."),
   image: z.string().optional().describe("Left out where the engine has no images."),
   setup_command: z.string().optional().describe("What was run to install."),
   sandbox_id: z.string().optional().describe("Left out where none was started."),

@@ -80,7 +80,7 @@ describe("allowAddresses", () => {
       rule: "private_address",
     });
     expect(allowAddresses(policyOf(), mirror, ["169.254.169.254"], [])).toMatchObject({
-      remedy: "Nothing allows such an address.",
+      remedy: "Such addresses are never allowed.",
     });
   });
 

@@ -92,6 +92,6 @@ export function allowAddresses(
     `${target.name} resolves to no public address (${words}).`,
     kinds.some(({ reach }) => reach === "private")
       ? `The operator can trust it: network.private_hosts with "${formatHostAndPort(target)}".`
-      : "Nothing allows such an address.",
+      : "Such addresses are never allowed.",
   );
 }

@@ -128,7 +128,7 @@ async function takeBun(
   }
   if (row.size_bytes > 200 * pieceBytes) throw unusable(`${file} is too large.`);
   const archive = await handle.readFile();
-  if (hashOf(archive) !== bunIntegrity[target]) throw unusable(`${file} has another hash than the pinned one.`);
+  if (hashOf(archive) !== bunIntegrity[target]) throw unusable(`${file} has a different hash than the pinned one.`);
   const rules = { what: "its folder for Bun", remedy: "set XDG_STATE_HOME", uid, mode: 0o700 };
   const folder = await openOwnFolder(bunFolder, rules);
   const beside = path.join(folder, `.${createId("bun")}`);

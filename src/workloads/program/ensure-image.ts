@@ -20,7 +20,7 @@ export async function ensureImage(
 ): Promise<void> {
   const { images } = await engine.capabilities({ signal });
   if (!images && imageDemanded) {
-    throw new GloveboxError("UNSUPPORTED", `Engine ${engine.name} has no images; "${image}" was asked for.`, {
+    throw new GloveboxError("UNSUPPORTED", `Engine ${engine.name} has no images; "${image}" was requested.`, {
       suggestion: "Leave the image out, or choose an engine that runs containers.",
       context: { field: "image", engine: engine.name },
     });

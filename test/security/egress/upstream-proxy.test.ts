@@ -137,7 +137,7 @@ describe("with an upstream proxy, a program", () => {
     const { client, denials } = await proxy.open(...names);
     for (const name of names) {
       expect((await client.ask(get(name), patient)).text).toMatch(
-        /^HTTP\/1\.1 403 .*through which Glovebox itself goes out/s,
+        /^HTTP\/1\.1 403 .*is the proxy that Glovebox itself uses/s,
       );
       const tunnel = await client.ask(
         [`CONNECT ${name} HTTP/1.1\r\nHost: x\r\n\r\n`, "GET / HTTP/1.1\r\n\r\n"],

@@ -31,7 +31,7 @@ export function limitOptions({ limits, sharedMemoryBytes }: ContainerSpec): read
 
 function wholeCpusOnly(cpus: number): GloveboxError {
   const next = Math.max(1, Math.ceil(cpus));
-  return new GloveboxError("UNSUPPORTED", `Engine apple gives whole CPUs only; ${cpus} were asked for.`, {
+  return new GloveboxError("UNSUPPORTED", `Engine apple gives whole CPUs only; ${cpus} were requested.`, {
     suggestion: `Ask for ${next}, or choose an engine that limits parts of a CPU.`,
     context: { engine: "apple", missing: "cpuLimit", cpus },
   });
@@ -39,7 +39,7 @@ function wholeCpusOnly(cpus: number): GloveboxError {
 
 function tooLittleMemory(memoryBytes: number): GloveboxError {
   const asked = Math.floor(memoryBytes / mebibyte);
-  return new GloveboxError("UNSUPPORTED", `Engine apple gives at least 200 MB of memory; ${asked} MB were asked for.`, {
+  return new GloveboxError("UNSUPPORTED", `Engine apple gives at least 200 MB of memory; ${asked} MB were requested.`, {
     suggestion: "Ask for 200 MB or more, or choose an engine whose containers share the host's kernel.",
     context: { engine: "apple", missing: "memoryLimit", memory_mb: asked },
   });

@@ -33,7 +33,7 @@ function assertPlain(path: string): void {
 
 function colonInPath(target: string): GloveboxError {
   return new GloveboxError("UNSUPPORTED", `What is to be mounted at ${target} has a colon in its path.`, {
-    suggestion: "Rename the folder: engine apple takes no colon in the path of a mount.",
+    suggestion: "Rename the folder: engine apple does not support colons in mount paths.",
     context: { engine: "apple", target },
   });
 }

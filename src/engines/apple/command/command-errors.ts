@@ -21,7 +21,7 @@ export function refusal(action: string, { exitCode, stderr }: CommandResult): Gl
   }
   if (kind === "no-container" || kind === "not-running") return lostError(engineTitle, cause);
   return new GloveboxError("INTERNAL", `${engineTitle} could not ${action}.`, {
-    suggestion: "Retry; if it happens again, look at `container system logs`.",
+    suggestion: "Retry; if it happens again, check `container system logs`.",
     context: { engine: engineName, exit_code: exitCode },
     cause,
   });
@@ -29,22 +29,22 @@ export function refusal(action: string, { exitCode, stderr }: CommandResult): Gl
 
 /** An answer that cannot be read: cut off, or of a version whose answers have another form. */
 export function unreadable(action: string, cause: unknown): GloveboxError {
-  const reason = `${engineTitle} was to ${action}, and its answer cannot be read.`;
+  const reason = `${engineTitle} was asked to ${action}, but its answer is invalid.`;
   return unavailableError(engineName, { reason, howToStart: startInstructions("restart") }, cause);
 }
 
 export function lateError(action: string, deadlineMs: number): GloveboxError {
-  const reason = `${engineTitle} was to ${action} and did not within ${deadlineMs / 1000} s.`;
+  const reason = `${engineTitle} was asked to ${action}, but did not within ${deadlineMs / 1000} s.`;
   return unavailableError(engineName, { reason, howToStart: startInstructions("restart") });
 }
 
 export function floodError(action: string): GloveboxError {
-  const reason = `${engineTitle} was to ${action} and answered with more than Glovebox reads.`;
+  const reason = `${engineTitle} was asked to ${action}, but answered with more than Glovebox reads.`;
   return unavailableError(engineName, { reason, howToStart: startInstructions("restart") });
 }
 
 export function notInstalled(cause?: unknown): GloveboxError {
-  const reason = "Apple's `container` command is not installed: there is none on the PATH.";
+  const reason = "Apple's `container` command is not installed: it is not on the PATH.";
   return unavailableError(engineName, { reason, howToStart: installInstructions }, cause);
 }
 

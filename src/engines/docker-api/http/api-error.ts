@@ -34,7 +34,7 @@ export function statusError(product: Product, action: string, answer: ApiAnswer)
   const cause = new Error(`HTTP ${answer.status}: ${reason}`);
   const context = { engine, http_status: answer.status };
   if (answer.status === 404 || isContainerGone(answer.status, reason)) {
-    return new GloveboxError("SANDBOX_LOST", `${title} has lost the container: failed to ${action}.`, {
+    return new GloveboxError("SANDBOX_LOST", `${title} lost the container: failed to ${action}.`, {
       context,
       cause,
     });

@@ -67,7 +67,7 @@ export function reachableMounts(mounts: readonly MountSpec[], shared: SharedFile
 function readOnlyHere({ target }: MountSpec): GloveboxError {
   return new GloveboxError(
     "POLICY_DENIED",
-    `What is to be mounted at ${target} for writing is mounted read-only into the container in which Glovebox runs.`,
+    `What is to be mounted at ${target} for writing is mounted read-only in Glovebox's own container.`,
     {
       suggestion: "Ask for it with read_only, or mount it writable into Glovebox's container.",
       context: { rule: "read_only", target },
@@ -78,7 +78,7 @@ function readOnlyHere({ target }: MountSpec): GloveboxError {
 function onlyInContainer({ target }: MountSpec): GloveboxError {
   return new GloveboxError(
     "POLICY_DENIED",
-    `What is to be mounted at ${target} is not shared with the machine of the engine: Glovebox runs in a container, and this folder, or the one where it keeps packages, is in that container alone.`,
+    `What is to be mounted at ${target} is not shared with the machine of the engine: Glovebox runs in a container, and only that container has this folder or the folder of installed packages.`,
     {
       suggestion:
         "Start Glovebox's container with the folder mounted from the machine, such as ./projects:/projects:ro, and the folder of packages as a volume.",

@@ -45,10 +45,10 @@ export function mountExchanged({ mounts = [] }: { readonly mounts?: readonly Mou
   const targets = mounts.filter(({ identity }) => identity !== undefined).map(({ target }) => target);
   return new GloveboxError(
     "POLICY_DENIED",
-    `What was mounted at ${targets.join(" and ")} is not the folder that was checked: its name led elsewhere when the engine used it. The container was removed before any command ran in it.`,
+    `What was mounted at ${targets.join(" and ")} is not the folder that was checked: its path changed before the engine used it. The container was removed before any command ran in it.`,
     {
       suggestion:
-        "Leave the folder and those above it in place while a sandbox starts. A program of another sandbox may be exchanging them: destroy the one whose project holds this folder. In an image that has a link at that path, nothing can be mounted.",
+        "Do not move the folder or its parents while a sandbox starts. A program in another sandbox may be swapping them: destroy the one whose project contains this folder. If the image has a link at that path, nothing can be mounted there.",
       context: { rule: "changed", targets },
     },
   );

@@ -5,7 +5,7 @@ import { openBubblewrapHost } from "./bubblewrap-host.ts";
 it.each(["darwin", "win32"] as const)("is not there on %s, and names the engines that are", async (platform) => {
   await expect(openBubblewrapHost({ platform } as LocalEngineOptions)).rejects.toMatchObject({
     errorType: "ENGINE_UNAVAILABLE",
-    message: `The embedded engine seals programs with Linux namespaces; this is ${platform}.`,
+    message: `The embedded engine needs Linux namespaces; this is ${platform}.`,
     suggestion: expect.stringMatching(/Docker, Podman.*on macOS/),
   });
 });

@@ -151,12 +151,8 @@ function readText(path: string): string | null {
 }
 
 function wrongPlatform(platform: string): GloveboxError {
-  return new GloveboxError(
-    "ENGINE_UNAVAILABLE",
-    `The embedded engine seals programs with Linux namespaces; this is ${platform}.`,
-    {
-      suggestion: "Use Docker, Podman or (on macOS) Apple's container on this platform.",
-      context: { engine: "local", platform },
-    },
-  );
+  return new GloveboxError("ENGINE_UNAVAILABLE", `The embedded engine needs Linux namespaces; this is ${platform}.`, {
+    suggestion: "Use Docker, Podman or (on macOS) Apple's container on this platform.",
+    context: { engine: "local", platform },
+  });
 }

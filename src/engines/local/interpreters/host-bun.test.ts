@@ -54,7 +54,7 @@ describe("which Bun is used", () => {
   it.each(["/nonexistent/bun", "bun", "/etc/passwd"])("is none for GLOVEBOX_BUN=%s, with an error", async (named) => {
     await expect(HostBun.find(options({ GLOVEBOX_BUN: named }))).rejects.toMatchObject({
       errorType: "ENGINE_UNAVAILABLE",
-      message: `GLOVEBOX_BUN: ${named} is no program.`,
+      message: `GLOVEBOX_BUN: ${named} is not a program.`,
     });
   });
 
@@ -119,7 +119,7 @@ describe("a Bun that is not there", () => {
     writeFileSync(path.join(cache(), "bun.exe"), "MZ theirs");
     chmodSync(path.join(cache(), "bun.exe"), 0o777);
     const withFile = await HostBun.find(strange(packed("package/bin/bun.exe")));
-    await expect(withFile.provide()).rejects.toThrow(/others may have changed it/);
+    await expect(withFile.provide()).rejects.toThrow(/other users could have changed it/);
     rmSync(path.join(cache(), "bun.exe"));
     chmodSync(cache(), 0o777);
     const withFolder = await HostBun.find(strange(packed("package/bin/bun.exe")));

@@ -100,7 +100,7 @@ function namedBun({ environment, platform }: HostBunOptions): string | null {
   const named = environment["GLOVEBOX_BUN"];
   if (named === undefined || named === "") return null;
   if (path.isAbsolute(named) && isExecutable(named, known(platform))) return named;
-  throw new GloveboxError("ENGINE_UNAVAILABLE", `GLOVEBOX_BUN: ${named} is no program.`, {
+  throw new GloveboxError("ENGINE_UNAVAILABLE", `GLOVEBOX_BUN: ${named} is not a program.`, {
     suggestion: `Set GLOVEBOX_BUN to the absolute path of a Bun ${bunVersion}, or leave it unset.`,
     context: { engine: "local" },
   });
@@ -136,9 +136,9 @@ async function openBunFolder({ bunFolder, uid, platform }: HostBunOptions): Prom
   }
   throw new GloveboxError(
     "PERMISSION_DENIED",
-    "Glovebox does not use the Bun that it finds: others may have changed it.",
+    "Glovebox does not use the Bun it found, because other users could have changed it.",
     {
-      suggestion: "Remove it, so that it is fetched again, or set GLOVEBOX_BUN.",
+      suggestion: "Remove it so that it is downloaded again, or set GLOVEBOX_BUN.",
       context: { reason: "foreign_file" },
     },
   );

@@ -36,8 +36,8 @@ describe("preloadCapabilities", () => {
     expect(warnings).toContain("Engine local does not enforce a seccomp filter here.");
   });
 
-  it("is refused where more is demanded, with the reason", () => {
+  it("is refused where more is required, with the reason", () => {
     const check = () => assertEnforceable(on("linux", true), { engine: "local", minIsolation: "namespaces" });
-    expect(check).toThrow('reaches isolation "preload" here; "namespaces" is demanded');
+    expect(check).toThrow('reaches isolation "preload" here; "namespaces" is required');
   });
 });

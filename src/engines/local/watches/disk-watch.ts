@@ -43,7 +43,7 @@ export class DiskWatch {
     const bytes = await folderSize(folders);
     this.#measuring = false;
     if (bytes <= limitBytes) return;
-    const reason = `the program was ended, because its files take more than ${formatBytes(limitBytes)}`;
+    const reason = `the program was killed because its files take more than ${formatBytes(limitBytes)}`;
     await Promise.all([...runs].map((run) => run.endFor(reason)));
   }
 }

@@ -71,6 +71,6 @@ export class MemoryWatch {
     this.#ended.add(run);
     this.#kills++;
     const limit = formatBytes(this.#options.limitBytes);
-    void run.endFor(`the program was ended, because more than ${limit} of memory were used`);
+    void run.endFor(`the program was killed because it used more than ${limit} of memory`);
   }
 }

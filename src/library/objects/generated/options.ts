@@ -34,11 +34,11 @@ export interface ExecuteOptions {
   readonly network?: string | readonly string[] | undefined;
   /** Container image; refused by engines without images. */
   readonly image?: string | undefined;
-  /** Engine by its name, or auto; default: the deployment's. */
+  /** Engine name, or auto; default: the deployment's. */
   readonly engine?: string | undefined;
-  /** OCI runtime by the name that the engine has for it; default: the engine's own. */
+  /** OCI runtime, by the engine's name for it; default: the engine's own. */
   readonly ociRuntime?: string | undefined;
-  /** Refuse engines that seal less than this. */
+  /** Refuse engines with weaker isolation than this. */
   readonly minIsolation?: "preload" | "namespaces" | "container" | "vm" | undefined;
 }
 
@@ -72,11 +72,11 @@ export interface TestsOptions {
   readonly network?: string | readonly string[] | undefined;
   /** Container image; default: that of the project's devcontainer, else the deployment's for the language of the command, the lockfile or the files. */
   readonly image?: string | undefined;
-  /** Engine by its name, or auto; default: the deployment's. */
+  /** Engine name, or auto; default: the deployment's. */
   readonly engine?: string | undefined;
-  /** OCI runtime by the name that the engine has for it; default: the engine's own. */
+  /** OCI runtime, by the engine's name for it; default: the engine's own. */
   readonly ociRuntime?: string | undefined;
-  /** Refuse engines that seal less than this. */
+  /** Refuse engines with weaker isolation than this. */
   readonly minIsolation?: "preload" | "namespaces" | "container" | "vm" | undefined;
 }
 
@@ -94,7 +94,7 @@ export interface PreviewOptions {
   readonly environment?: Readonly<Record<string, string>> | undefined;
   /** Secrets of the deployment that the program gets as environment variables, by name and never by value: ["OPENAI_API_KEY"], or the secret's name by variable, {"API_KEY": "openai"}. Their values are replaced by [redacted:NAME] in what the program writes. */
   readonly secrets?: readonly string[] | Readonly<Record<string, string>> | undefined;
-  /** After so long it ends by itself; default 1800. */
+  /** Ends by itself after this time; default 1800. */
   readonly timeoutSeconds?: number | undefined;
   /** How long to wait for the port to answer before the answer says starting; default 30. */
   readonly waitSeconds?: number | undefined;
@@ -110,11 +110,11 @@ export interface PreviewOptions {
   readonly network?: string | readonly string[] | undefined;
   /** Container image; default: the deployment's for the language of the command, the lockfile or the files. */
   readonly image?: string | undefined;
-  /** Engine by its name, or auto; default: the deployment's. */
+  /** Engine name, or auto; default: the deployment's. */
   readonly engine?: string | undefined;
-  /** OCI runtime by the name that the engine has for it; default: the engine's own. */
+  /** OCI runtime, by the engine's name for it; default: the engine's own. */
   readonly ociRuntime?: string | undefined;
-  /** Refuse engines that seal less than this. */
+  /** Refuse engines with weaker isolation than this. */
   readonly minIsolation?: "preload" | "namespaces" | "container" | "vm" | undefined;
 }
 
@@ -128,11 +128,11 @@ export interface PreviewStatusOptions {
 export interface AgentOptions {
   /** Name of the group that the agent works for. */
   readonly group: string;
-  /** What the agent is to do. */
+  /** What the agent should do. */
   readonly prompt: string;
   /** Run as the main group, which has the whole project. */
   readonly main?: boolean | undefined;
-  /** `newSessionId` of an earlier run, to go on with it. */
+  /** `newSessionId` of an earlier run, to continue it. */
   readonly agentSessionId?: string | undefined;
   /** Default: the group's. */
   readonly timeoutSeconds?: number | undefined;
@@ -142,11 +142,11 @@ export interface AgentOptions {
   readonly network?: string | readonly string[] | undefined;
   /** Container image; refused by engines without images. */
   readonly image?: string | undefined;
-  /** Engine by its name, or auto; default: the deployment's. */
+  /** Engine name, or auto; default: the deployment's. */
   readonly engine?: string | undefined;
-  /** OCI runtime by the name that the engine has for it; default: the engine's own. */
+  /** OCI runtime, by the engine's name for it; default: the engine's own. */
   readonly ociRuntime?: string | undefined;
-  /** Refuse engines that seal less than this. */
+  /** Refuse engines with weaker isolation than this. */
   readonly minIsolation?: "preload" | "namespaces" | "container" | "vm" | undefined;
 }
 
@@ -156,11 +156,11 @@ export interface SessionOptions {
   readonly limits?: Limits | undefined;
   /** Container image; refused by engines without images. */
   readonly image?: string | undefined;
-  /** Engine by its name, or auto; default: the deployment's. */
+  /** Engine name, or auto; default: the deployment's. */
   readonly engine?: string | undefined;
-  /** OCI runtime by the name that the engine has for it; default: the engine's own. */
+  /** OCI runtime, by the engine's name for it; default: the engine's own. */
   readonly ociRuntime?: string | undefined;
-  /** Refuse engines that seal less than this. */
+  /** Refuse engines with weaker isolation than this. */
   readonly minIsolation?: "preload" | "namespaces" | "container" | "vm" | undefined;
   /** Of a new session: an interpreter of each language lives with it, so that variables last from call to call, and the last expression's value, tables and plots come back in displays. Its programs have no stdin, secrets or network. Default false. */
   readonly keepVariables?: boolean | undefined;
@@ -194,11 +194,11 @@ export interface SessionRunOptions {
   readonly network?: string | readonly string[] | undefined;
   /** Container image; refused by engines without images. */
   readonly image?: string | undefined;
-  /** Engine by its name, or auto; default: the deployment's. */
+  /** Engine name, or auto; default: the deployment's. */
   readonly engine?: string | undefined;
-  /** OCI runtime by the name that the engine has for it; default: the engine's own. */
+  /** OCI runtime, by the engine's name for it; default: the engine's own. */
   readonly ociRuntime?: string | undefined;
-  /** Refuse engines that seal less than this. */
+  /** Refuse engines with weaker isolation than this. */
   readonly minIsolation?: "preload" | "namespaces" | "container" | "vm" | undefined;
 }
 
@@ -216,11 +216,11 @@ export interface EnvironmentOptions {
   readonly network?: string | readonly string[] | undefined;
   /** Container image whose tools the commands use; pulled when it is missing. */
   readonly image: string;
-  /** Engine by its name, or auto; default: the deployment's. */
+  /** Engine name, or auto; default: the deployment's. */
   readonly engine?: string | undefined;
-  /** OCI runtime by the name that the engine has for it; default: the engine's own. */
+  /** OCI runtime, by the engine's name for it; default: the engine's own. */
   readonly ociRuntime?: string | undefined;
-  /** Refuse engines that seal less than this. */
+  /** Refuse engines with weaker isolation than this. */
   readonly minIsolation?: "preload" | "namespaces" | "container" | "vm" | undefined;
   /** Environment variables of every command. */
   readonly environment?: Readonly<Record<string, string>> | undefined;
@@ -284,7 +284,7 @@ export interface ProcessOutputOptions {
 
 /** How a process is ended. */
 export interface StopProcessOptions {
-  /** Sends only this signal, to the process itself, which may then go on: SIGHUP or SIGUSR1 for what it does with them. SIGKILL ends it at once, with all that it started. Left out: ends it gently. */
+  /** Sends only this signal, to the process itself, which may then continue (SIGHUP, SIGUSR1). SIGKILL kills it at once with everything it started. Default: stops it gracefully. */
   readonly signal?: "SIGINT" | "SIGTERM" | "SIGHUP" | "SIGQUIT" | "SIGUSR1" | "SIGUSR2" | "SIGKILL" | undefined;
 }
 
@@ -391,7 +391,7 @@ export interface ReadLogsOptions {
 
 /** Which engine's images are listed. */
 export interface ListImagesOptions {
-  /** Engine by its name, or auto; default: the deployment's. */
+  /** Engine name, or auto; default: the deployment's. */
   readonly engine?: string | undefined;
 }
 
@@ -407,7 +407,7 @@ export interface PullImagesOptions {
 export interface BuildImagesOptions {
   /** Engine that runs images, by its name, or auto; default: the deployment's. */
   readonly engine?: string | undefined;
-  /** Images of Glovebox's own: bun-runner-base, glovebox-agent, or glovebox-agent:NAME with another agent. */
+  /** Images of Glovebox's own: bun-runner-base, glovebox-agent, or glovebox-agent:NAME for another agent. */
   readonly images?: readonly string[] | undefined;
 }
 

@@ -11,21 +11,21 @@ export interface ExecuteResult {
     | "cancelled"
     | "policy_denied"
     | "sandbox_lost";
-  /** 128 + N for death by signal N; null when the sandbox was lost. */
+  /** 128 + N if killed by signal N; null when the sandbox was lost. */
   readonly exitCode: number | null;
   /** Time of the program itself. */
   readonly durationMs: number;
-  /** Highest use seen, in MiB; null when unseen. */
+  /** Highest use observed, in MiB; null if none was. */
   readonly memoryUsedMb: number | null;
   readonly timedOut: boolean;
-  /** Whether output beyond the cap was dropped. */
+  /** Whether output beyond the limit was dropped. */
   readonly truncated: boolean;
   readonly engine: string;
-  /** How strongly this run was sealed. */
+  /** How strongly this run was isolated. */
   readonly isolation: "preload" | "namespaces" | "container" | "vm";
-  /** The OCI runtime that was asked for, and ran it. */
+  /** The OCI runtime that was requested and used. */
   readonly ociRuntime?: string | undefined;
-  /** Names the policy that governed this run in the store. */
+  /** Identifies this run's policy in the store. */
   readonly policyDigest?: string | undefined;
   /** Substitutes and reductions that applied to this run. */
   readonly warnings: readonly string[];
@@ -81,21 +81,21 @@ export interface TestsResult {
     | "cancelled"
     | "policy_denied"
     | "sandbox_lost";
-  /** 128 + N for death by signal N; null when the sandbox was lost. */
+  /** 128 + N if killed by signal N; null when the sandbox was lost. */
   readonly exitCode: number | null;
   /** Time of the program itself. */
   readonly durationMs: number;
-  /** Highest use seen, in MiB; null when unseen. */
+  /** Highest use observed, in MiB; null if none was. */
   readonly memoryUsedMb: number | null;
   readonly timedOut: boolean;
   /** Whether output beyond the cap was dropped; read_logs has more. */
   readonly truncated: boolean;
   readonly engine: string;
-  /** How strongly this run was sealed. */
+  /** How strongly this run was isolated. */
   readonly isolation: "preload" | "namespaces" | "container" | "vm";
-  /** The OCI runtime that was asked for, and ran it. */
+  /** The OCI runtime that was requested and used. */
   readonly ociRuntime?: string | undefined;
-  /** Names the policy that governed this run in the store. */
+  /** Identifies this run's policy in the store. */
   readonly policyDigest?: string | undefined;
   /** Substitutes and reductions that applied to this run. */
   readonly warnings: readonly string[];
@@ -104,7 +104,7 @@ export interface TestsResult {
   readonly error?: RunError | undefined;
   /** Both streams as they came, up to the cap. */
   readonly output: string;
-  /** The whole report in the formats that were asked for. */
+  /** The whole report in the formats that were requested. */
   readonly report?:
     | {
         readonly ctrf?: string | undefined;
@@ -123,9 +123,9 @@ export interface TestsResult {
 export interface AgentResult {
   /** success: the agent ended well and said so. */
   readonly status: "success" | "error";
-  /** The agent's last word. */
+  /** The agent's final answer. */
   readonly result: string | null;
-  /** Send it as agentSessionId to go on. */
+  /** Send it as agentSessionId to continue. */
   readonly newSessionId?: string | undefined;
   /** What the agent says went wrong. */
   readonly agentError?: string | undefined;
@@ -138,21 +138,21 @@ export interface AgentResult {
     | "cancelled"
     | "policy_denied"
     | "sandbox_lost";
-  /** 128 + N for death by signal N; null when the sandbox was lost. */
+  /** 128 + N if killed by signal N; null when the sandbox was lost. */
   readonly exitCode: number | null;
   /** Time of the program itself. */
   readonly durationMs: number;
-  /** Highest use seen, in MiB; null when unseen. */
+  /** Highest use observed, in MiB; null if none was. */
   readonly memoryUsedMb: number | null;
   readonly timedOut: boolean;
-  /** Whether output beyond the cap was dropped. */
+  /** Whether output beyond the limit was dropped. */
   readonly truncated: boolean;
   readonly engine: string;
-  /** How strongly this run was sealed. */
+  /** How strongly this run was isolated. */
   readonly isolation: "preload" | "namespaces" | "container" | "vm";
-  /** The OCI runtime that was asked for, and ran it. */
+  /** The OCI runtime that was requested and used. */
   readonly ociRuntime?: string | undefined;
-  /** Names the policy that governed this run in the store. */
+  /** Identifies this run's policy in the store. */
   readonly policyDigest?: string | undefined;
   /** Substitutes and reductions that applied to this run. */
   readonly warnings: readonly string[];
@@ -204,21 +204,21 @@ export interface SessionRunResult {
     | "cancelled"
     | "policy_denied"
     | "sandbox_lost";
-  /** 128 + N for death by signal N; null when the sandbox was lost. */
+  /** 128 + N if killed by signal N; null when the sandbox was lost. */
   readonly exitCode: number | null;
   /** Time of the program itself. */
   readonly durationMs: number;
-  /** Highest use seen, in MiB; null when unseen. */
+  /** Highest use observed, in MiB; null if none was. */
   readonly memoryUsedMb: number | null;
   readonly timedOut: boolean;
-  /** Whether output beyond the cap was dropped. */
+  /** Whether output beyond the limit was dropped. */
   readonly truncated: boolean;
   readonly engine: string;
-  /** How strongly this run was sealed. */
+  /** How strongly this run was isolated. */
   readonly isolation: "preload" | "namespaces" | "container" | "vm";
-  /** The OCI runtime that was asked for, and ran it. */
+  /** The OCI runtime that was requested and used. */
   readonly ociRuntime?: string | undefined;
-  /** Names the policy that governed this run in the store. */
+  /** Identifies this run's policy in the store. */
   readonly policyDigest?: string | undefined;
   /** Substitutes and reductions that applied to this run. */
   readonly warnings: readonly string[];
@@ -241,7 +241,7 @@ export interface CommandResult {
     | "cancelled"
     | "policy_denied"
     | "sandbox_lost";
-  /** 127: no such program; 128 + N for death by signal N; null when the container was lost. */
+  /** 127: no such program; 128 + N if killed by signal N; null when the container was lost. */
   readonly exitCode: number | null;
   /** The newest 64 KiB. */
   readonly stdoutTail: string;
@@ -252,7 +252,7 @@ export interface CommandResult {
   readonly stderrDroppedBytes: number;
   readonly durationMs: number;
   readonly timedOut: boolean;
-  /** Names the policy that governed this run in the store. */
+  /** Identifies this run's policy in the store. */
   readonly policyDigest: string;
   /** The environment has another container than at the command before: files outside /workdir are fresh. */
   readonly restarted: boolean;
@@ -366,11 +366,11 @@ export interface EnvironmentRow {
 
 /** A preview as it is at one moment. */
 export interface PreviewDetails {
-  /** Names the preview, and its sandbox in read_logs and get_metrics. */
+  /** Identifies the preview, and its sandbox in read_logs and get_metrics. */
   readonly containerId: string;
   /** The same. */
   readonly sandboxId: string;
-  /** Where a browser reaches it: an origin of its own, whose name nobody can guess. Show it, do not shorten it. */
+  /** Its address for a browser: a separate origin with an unguessable name. Show it in full. */
   readonly url: string;
   /** On 127.0.0.1 of the server's machine, for tools that do not know names below localhost. */
   readonly directUrl?: string | undefined;
@@ -409,9 +409,9 @@ export interface StoppedPreview {
 export interface StartedProcess {
   readonly processId: string;
   readonly command: readonly string[];
-  /** lost: the container went away under it. */
+  /** lost: its container was lost. */
   readonly state: "running" | "exited" | "lost";
-  /** 128 + N for death by signal N; null while it runs and when it was lost. */
+  /** 128 + N if killed by signal N; null while it runs and when it was lost. */
   readonly exitCode: number | null;
   readonly startedAt: string;
   /** Its ports, each with where it is reached on the server's machine while the process runs. */
@@ -438,9 +438,9 @@ export interface StartedProcess {
 export interface ProcessDetails {
   readonly processId: string;
   readonly command: readonly string[];
-  /** lost: the container went away under it. */
+  /** lost: its container was lost. */
   readonly state: "running" | "exited" | "lost";
-  /** 128 + N for death by signal N; null while it runs and when it was lost. */
+  /** 128 + N if killed by signal N; null while it runs and when it was lost. */
   readonly exitCode: number | null;
   readonly startedAt: string;
   /** Its ports, each with where it is reached on the server's machine while the process runs. */
@@ -458,10 +458,10 @@ export interface ProcessDetails {
     | undefined;
   readonly stdout?:
     | {
-        /** Where the text begins in the stream, in bytes: above what was asked when older output was dropped. */
+        /** Where the text starts in the stream, in bytes; higher than requested if older output was dropped. */
         readonly offset: number;
         readonly text: string;
-        /** Ask from here for what follows. */
+        /** Continue from here. */
         readonly nextOffset: number;
         /** Bytes the stream has had so far. */
         readonly totalBytes: number;
@@ -471,10 +471,10 @@ export interface ProcessDetails {
     | undefined;
   readonly stderr?:
     | {
-        /** Where the text begins in the stream, in bytes: above what was asked when older output was dropped. */
+        /** Where the text starts in the stream, in bytes; higher than requested if older output was dropped. */
         readonly offset: number;
         readonly text: string;
-        /** Ask from here for what follows. */
+        /** Continue from here. */
         readonly nextOffset: number;
         /** Bytes the stream has had so far. */
         readonly totalBytes: number;
@@ -497,9 +497,9 @@ export interface WrittenInput {
 export interface StoppedProcess {
   readonly processId: string;
   readonly command: readonly string[];
-  /** lost: the container went away under it. */
+  /** lost: its container was lost. */
   readonly state: "running" | "exited" | "lost";
-  /** 128 + N for death by signal N; null while it runs and when it was lost. */
+  /** 128 + N if killed by signal N; null while it runs and when it was lost. */
   readonly exitCode: number | null;
   readonly startedAt: string;
   /** Its ports, each with where it is reached on the server's machine while the process runs. */
@@ -816,7 +816,7 @@ export interface DoctorReport {
     /** What starts or installs it. */
     readonly howToStart?: string | undefined;
     readonly findings: readonly {
-      /** danger: a sandbox may be broken out of; warning: look into it; note: know it. */
+      /** danger: programs may escape; warning: look into it; note: good to know. */
       readonly severity: "danger" | "warning" | "note";
       readonly what: string;
       readonly why: string;
@@ -865,7 +865,7 @@ export interface DoctorReport {
 export interface RunError {
   readonly errorType: string;
   readonly message: string;
-  /** What can be done about it. */
+  /** What to do about it. */
   readonly suggestion: string;
   readonly context: Readonly<Record<string, unknown>>;
 }

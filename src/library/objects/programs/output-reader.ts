@@ -53,9 +53,9 @@ export class OutputReader {
 
   /** @throws INVALID_REQUEST for a second reader, and for one that came too late for all of it */
   async *read(): AsyncGenerator<OutputChunk, undefined> {
-    if (this.#state !== "unread") throw misread("it can be read once", "Read it in one place.");
+    if (this.#state !== "unread") throw misread("it can be read once", "Read it only once.");
     if (this.#overflowed) {
-      throw misread(`more than ${maxUnreadBytes} bytes came before`, "Begin to read right after the call.");
+      throw misread(`more than ${maxUnreadBytes} bytes came before`, "Start reading right after the call.");
     }
     this.#state = "reading";
     try {

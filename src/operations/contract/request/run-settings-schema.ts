@@ -28,10 +28,7 @@ export const runSettings = {
       'What the code may reach: "none" (the default), "registries" (the package registries that the host is configured for), "open" (every public name, if the deployment allows it), or a list of domains such as ["example.com", "*.example.org", "example.net:8443"].',
     ),
   image: z.string().optional().describe("Container image; refused by engines without images."),
-  engine: z.string().optional().describe("Engine by its name, or auto; default: the deployment's."),
-  oci_runtime: z
-    .string()
-    .optional()
-    .describe("OCI runtime by the name that the engine has for it; default: the engine's own."),
-  min_isolation: z.enum(isolationLevels).optional().describe("Refuse engines that seal less than this."),
+  engine: z.string().optional().describe("Engine name, or auto; default: the deployment's."),
+  oci_runtime: z.string().optional().describe("OCI runtime, by the engine's name for it; default: the engine's own."),
+  min_isolation: z.enum(isolationLevels).optional().describe("Refuse engines with weaker isolation than this."),
 } as const;

@@ -9,8 +9,8 @@ import { openTerminalContract } from "./exec-contract.ts";
 
 const notices = {
   python: null,
-  script: "The terminal keeps the size it has now: the sandbox has no python3, by which it could follow.",
-  none: "There is no terminal in this sandbox, which has neither python3 nor script: editors and job control do not work.",
+  script: "The terminal keeps its current size: following yours needs python3 in the sandbox.",
+  none: "There is no terminal, because this sandbox has neither python3 nor script: editors and job control do not work.",
 };
 
 /** A program in a terminal of its own inside a live sandbox. */

@@ -81,7 +81,7 @@ async function checkHash({ name, integrity }: AgentPackage, folder: string): Pro
   if (integrity === undefined) return;
   const lock = JSON.parse(await readFile(path.join(folder, "package-lock.json"), "utf8")) as LockFile;
   if (lock.packages?.[`node_modules/${name}`]?.integrity === integrity) return;
-  throw new Error(`the registry's ${name} has another hash than the pinned one`);
+  throw new Error(`the registry's ${name} has a different hash than the pinned one`);
 }
 
 /** Packed for speed: it is unpacked again at once. */

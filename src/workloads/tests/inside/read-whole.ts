@@ -22,7 +22,7 @@ export async function readWhole(
   }
 }
 
-/** Paths in a folder, relative to it; null when they are more than `maxEntries`, or it is no folder that can be read. @throws as `readWhole` */
+/** Paths in a folder, relative to it; null when they are more than `maxEntries`, or it is not a folder that can be read. @throws as `readWhole` */
 export async function listNames(
   files: Pick<SandboxFiles, "list">,
   folder: string,

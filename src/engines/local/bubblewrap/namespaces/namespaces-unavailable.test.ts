@@ -18,7 +18,7 @@ describe("namespacesUnavailable", () => {
 
   it.each([
     ["bwrap: Can't mount proc on /newroot/proc: Operation not permitted", "/proc"],
-    ["unshare: unshare failed: Operation not permitted", "refuses to make namespaces"],
+    ["unshare: unshare failed: Operation not permitted", "does not allow namespaces"],
     ["bwrap: Unknown option --clearenv", "too old"],
     ["bwrap: prctl(PR_SET_SECCOMP): Invalid argument", "seccomp"],
     ["something else", "trial"],

@@ -25,13 +25,13 @@ export function namespacesUnavailable(said: string, settings: NamespaceSettings)
 function explain(said: string, settings: NamespaceSettings): readonly [reason: string, fix: string] {
   if (settings.maxUserNamespaces === "0") {
     return [
-      "user namespaces are switched off (user.max_user_namespaces is 0)",
+      "user namespaces are disabled (user.max_user_namespaces is 0)",
       "Run: sysctl -w user.max_user_namespaces=10000",
     ];
   }
   if (settings.unprivilegedClone === "0") {
     return [
-      "unprivileged user namespaces are switched off (kernel.unprivileged_userns_clone is 0)",
+      "unprivileged user namespaces are disabled (kernel.unprivileged_userns_clone is 0)",
       "Run: sysctl -w kernel.unprivileged_userns_clone=1",
     ];
   }
@@ -49,8 +49,8 @@ function explain(said: string, settings: NamespaceSettings): readonly [reason: s
   }
   if (/operation not permitted|permission denied|no permissions/i.test(said)) {
     return [
-      "the kernel refuses to make namespaces, as is usual inside a container",
-      "Run Glovebox on the host itself, or in a container that may make user and mount namespaces",
+      "the kernel does not allow namespaces, as is usual inside a container",
+      "Run Glovebox on the host itself, or in a container that can create user and mount namespaces",
     ];
   }
   if (/seccomp/i.test(said))
@@ -58,7 +58,7 @@ function explain(said: string, settings: NamespaceSettings): readonly [reason: s
   if (/unrecognized option|unknown option|invalid option/i.test(said)) {
     return ["its tools are too old or cut down", "Install bubblewrap 0.5 or newer and the full util-linux"];
   }
-  return [`a trial run failed: ${withoutPaths(said)}`, "Mend what the trial run says"];
+  return [`a trial run failed: ${withoutPaths(said)}`, "Fix what the trial run reports"];
 }
 
 /** The last line of what a tool said, without the host's paths. */

@@ -106,8 +106,8 @@ describe("guardCommand", () => {
 
   it("says which interpreter the host lacks", () => {
     const none = guardCommand({ python: null, node: null });
-    expect(() => none(request(["python3", "x"]))).toThrow("no Python 3");
-    expect(() => none(request(["node", "x"]))).toThrow("no Node with a permission model");
+    expect(() => none(request(["python3", "x"]))).toThrow("needs Python 3");
+    expect(() => none(request(["node", "x"]))).toThrow("needs Node with a permission model");
   });
 
   it("refuses a variable that governs the interpreter", () => {

@@ -39,7 +39,7 @@ export function guardCommand({ python, node }: GuardedInterpreters): ArrangeProg
 }
 
 function missing(what: string, fix: string): GloveboxError {
-  return new GloveboxError("UNSUPPORTED", `This host has no ${what}, which the program needs.`, {
+  return new GloveboxError("UNSUPPORTED", `The program needs ${what}, which this host does not have.`, {
     suggestion: `${fix}, or use Docker or Podman.`,
     context: { engine: "local", missing: "interpreter" },
   });
