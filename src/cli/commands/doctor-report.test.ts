@@ -119,7 +119,7 @@ describe("doctorReport", () => {
 describe("isHealthy", () => {
   it.each([
     ["docker", true, true, "Ready"],
-    ["docker", false, false, "docker answers but refuses"],
+    ["docker", false, false, "docker answers, but refuses"],
     [null, true, false, "no engine can be used"],
   ] as const)("with engine %s chosen, usable %s: %s", (engine, usable, healthy, words) => {
     const given = response({ chosen_engine: chosenBy(engine), engines: [{ ...docker, usable }, podman] });
@@ -136,7 +136,7 @@ describe("isHealthy", () => {
       expect(text).toContain("[--] local: 28.2.2, isolation preload");
       expect(text).not.toMatch(/\[ok\]|^Ready/m);
       expect(text).toContain(
-        usable ? "accepted here but is not a security boundary" : "local answers but refuses runs",
+        usable ? "accepted here but is not a security boundary" : "local answers, but refuses runs",
       );
     }
   });
