@@ -16,7 +16,7 @@ import { warmths, type Warmth } from "../parts/warmth.ts";
 import { rowNames } from "./row-names.ts";
 
 /** Removal and refilling go on in the background for so long. */
-const settleMs = { cold: 60, warm: 500 } as const;
+const settleMs = { cold: 60, warm: 1_500 } as const;
 
 /** Create to first result: a program of one line, from the request to the whole answer. */
 export const executeMeasure: Measure = {

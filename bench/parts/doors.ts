@@ -15,7 +15,7 @@ export const doors = ["library", "http", "mcp"] as const;
 export type Door = (typeof doors)[number];
 
 /** Settings as a file that `GLOVEBOX_CONFIG` names, in a folder that goes with the stack. */
-export function configurationOf(settings: Settings, stack: AsyncDisposableStack): Record<string, string> {
+function configurationOf(settings: Settings, stack: AsyncDisposableStack): Record<string, string> {
   const folder = mkdtempSync(join(tmpdir(), "glovebox-bench-"));
   stack.defer(() => rmSync(folder, { recursive: true, force: true }));
   const file = join(folder, "config.json");
