@@ -135,7 +135,7 @@ it("says that a log went with its process, and what was read of it stands", asyn
     onOutput: (_, soFar) => void (soFar.includes("two") && served.child.kill("SIGKILL")),
   });
   expect(followed).toMatchObject({ exitCode: 125, stdout: "one \u001b[31m\ntwo\n" });
-  expect(followed.stderr).toMatch(/SANDBOX_LOST: The log of sbx-\S+ has gone: the process that had it has ended/);
+  expect(followed.stderr).toMatch(/SANDBOX_LOST: The log of sbx-\S+ is gone, because its process has ended/);
 });
 
 /** A port that leads to another one, with connections that can be broken. */

@@ -120,7 +120,7 @@ describe("glovebox mounts check", () => {
     );
     const result = await mounts(["check", at("extra", "in")]);
     expect(result).toMatchObject({ exitCode: 0, stderr: "" });
-    expect(result.stdout).toContain("note: Glovebox has no mount allowlist of its own");
+    expect(result.stdout).toContain("note: There is no mount allowlist for Glovebox");
   });
 
   it.each([

@@ -19,7 +19,7 @@ describe.each(["docker", "podman"] as const)("a deployment that is prebuilt_only
     ["builds none", ["images", "build"]],
   ])("%s", async (_, argv) => {
     const { exitCode, stderr } = await glovebox(...argv);
-    expect(stderr).toMatch(/would have to be pulled or built, and this deployment does neither \(prebuilt_only\)/);
+    expect(stderr).toMatch(/would have to be pulled or built, which this deployment does not allow \(prebuilt_only\)/);
     expect(exitCode).not.toBe(0);
   });
 });

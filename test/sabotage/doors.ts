@@ -71,7 +71,7 @@ export const doorsSabotages: readonly Sabotage[] = [
     find: "!shown.has(warning)",
     replace: "shown.has(warning)",
     test: "src/cli/run/run-warnings.test.ts",
-    name: "are told once each",
+    name: "are shown once each",
   },
   {
     id: "doors: doctor calls level preload ready",

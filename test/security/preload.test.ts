@@ -80,7 +80,7 @@ describe("at level preload", () => {
   it.each(["person", "stdio", "server"] as const)("it is refused unless it was accepted by name (%s)", async (door) => {
     await using glovebox = await openPreloadGlovebox({ door, settings: { min_isolation: undefined } });
     const error = await failureOf(glovebox.execute({ language: "python", code: "pass" }), "UNSUPPORTED");
-    expect(error.message).toContain('"namespaces" is demanded');
+    expect(error.message).toContain('"namespaces" is required');
     expect(error.suggestion).toMatch(/--min-isolation preload \(for every run: GLOVEBOX_MIN_ISOLATION=preload\)$/);
     await using accepted = await openPreloadGlovebox({ door });
     expect((await accepted.execute({ language: "python", code: "pass" })).isolation).toBe("preload");
