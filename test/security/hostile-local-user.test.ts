@@ -135,7 +135,7 @@ while True:
   });
   const refusal = {
     errorType: "PERMISSION_DENIED",
-    message: expect.stringMatching(/^Glovebox does not use .*(another user|a link|no folder|open to other users)/),
+    message: expect.stringMatching(/^Glovebox does not use .*(another user|a link|not a folder|open to other users)/),
     suggestion: expect.stringContaining("chmod"),
   };
 
