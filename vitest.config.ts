@@ -66,6 +66,7 @@ const engineProject = (name: EngineProject): object => {
     maxWorkers: workers[group],
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 20_000 } },
     // A file that loops over engines may have no test of its own.
     passWithNoTests: true,
     // Real engines on a shared machine: one more try in CI, and a last one alone (scripts/failed-again.ts); the report shows them.

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it, onTestFailed } from "vitest";
 import { useGlovebox } from "../helpers/open-glovebox.ts";
 import { expectedAt, places } from "../../src/workloads/proof/attacks/attack.ts";
 import { neighbourAttacks, neighbourRuns } from "./attacks/neighbour-attacks.ts";
@@ -17,6 +17,8 @@ describe.each(places)("a sandbox beside another on %s", (place) => {
 
   const rows = neighbourAttacks.map((each) => ({ ...each, ...expectedAt(each, place) }));
   it.each(rows)("$id ($tries): $verdict", async ({ id, verdict }) => {
+    // Who hoards may still be busy with it on a loaded machine: another try looks anew.
+    onTestFailed(() => void (verdicts = undefined));
     verdicts ??= await attack();
     expect(verdicts.get(id)).toMatch(verdict === "denied" ? /^BLOCKED/ : /^ESCAPED/);
   });
