@@ -42,6 +42,9 @@ describe.each(places)("network on $name", ({ engine, runtime }) => {
     });
     expect(javascript.stderr).toBe("");
     expect(javascript.stdout).toBe(`hello from ${webAt}\n`);
+    // With a way out, nothing of a program lives when it is answered.
+    const there = (await glovebox().sandboxes({ engine })).map(({ sandbox_id }) => sandbox_id);
+    expect(there).not.toContain(javascript.sandbox_id);
   });
 
   it("carries bodies both ways, and several connections at once", async () => {

@@ -113,8 +113,8 @@ async function runWithScratch(
   });
   const written = await artifactsOf(spec, sandbox, run.end.interruption, caller);
   const artifacts = written.map((artifact) => redactArtifact(artifact, redaction));
-  // Whoever ended it by force, and what is mounted in it, need to know that nothing of it runs any more.
-  if (mounts.length > 0 || run.end.interruption !== null) await sandbox.remove();
+  // Whoever ended it by force needs to know that nothing of it runs any more, and so do what is mounted in it and its network.
+  if (mounts.length > 0 || grant !== null || run.end.interruption !== null) await sandbox.remove();
   else sandbox.leave();
   const concluded = concludeRun(run, {
     ids,
