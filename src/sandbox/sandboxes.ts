@@ -56,6 +56,8 @@ interface StartOptions {
 interface Held {
   readonly record: RecordWriter;
   readonly place: Place;
+  /** Whether the observers have been told that it ends. */
+  isEndTold: boolean;
 }
 
 /** Who takes a sandbox, and what it is to them. */
@@ -236,7 +238,10 @@ export class Sandboxes implements AsyncDisposable {
       platform: this.#options.platform,
       logger,
       ownershipFor: (lifetimeMs) => ownershipLabels({ owner, expiresAtMs: now() + lifetimeMs }),
-      onLeaving: () => this.#held.get(sandbox.id)?.place.returning(),
+      onLeaving: () => {
+        this.#held.get(sandbox.id)?.place.returning();
+        this.#tellEnd(sandbox.id);
+      },
       onRemoved: (isGone) => this.#forget(sandbox, isGone),
     });
     return sandbox;
@@ -257,7 +262,7 @@ export class Sandboxes implements AsyncDisposable {
       createdAtMs: now(),
       labels: sandbox.labels,
     };
-    this.#held.set(id, { record: new RecordWriter(record, this.#options), place });
+    this.#held.set(id, { record: new RecordWriter(record, this.#options), place, isEndTold: false });
     this.#live.set(id, sandbox);
     const startMs = Math.max(0, now() - begunMs);
     for (const observer of observers) observer.sandboxOpened?.({ sandbox, engine, kind, principal, limits, startMs });
@@ -271,11 +276,19 @@ export class Sandboxes implements AsyncDisposable {
     this.#spare.delete(sandbox);
     if (!isGone) this.#containers.stranded.add(sandbox.startedAs);
     if (held === undefined) return;
+    this.#tellEnd(id);
     this.#live.delete(id);
     this.#held.delete(id);
-    for (const observer of this.#options.observers ?? []) observer.sandboxRemoved?.(id);
     held.place.release();
     await held.record.remove();
+  }
+
+  /** Once, and before a run is answered behind which its sandbox is removed: alerts that end with it belong to the answer. */
+  #tellEnd(id: string): void {
+    const held = this.#held.get(id);
+    if (held === undefined || held.isEndTold) return;
+    held.isEndTold = true;
+    for (const observer of this.#options.observers ?? []) observer.sandboxRemoved?.(id);
   }
 }
 

@@ -26,6 +26,7 @@ describe("parseInstaller", () => {
   it("knows its tools", () => {
     expect(said("x", "sh")).toBeNull();
     expect(parseInstaller("no JSON")).toBeNull();
-    expect(parseInstaller(JSON.stringify({ manager: null, platform: "x" }))).toBeNull();
+    expect(parseInstaller(JSON.stringify({ manager: null, platform: "x", own: "y" }))).toBeNull();
+    expect(parseInstaller(JSON.stringify({ manager: null, platform: "x" }))).toMatchObject({ own: [] });
   });
 });

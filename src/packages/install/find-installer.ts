@@ -144,8 +144,8 @@ export function parseInstaller(text: string): Installer | null {
     const { manager, platform, own } = JSON.parse(text) as Readonly<Record<string, unknown>>;
     const isKnown = manager === null || manager === "bun" || manager === "npm" || manager === "pip";
     if (!isKnown || typeof platform !== "string" || platform.length > maxPlatformCharacters) return null;
-    if (!platformForm.test(platform) || !Array.isArray(own)) return null;
-    return { manager, platform, own: (own as unknown[]).filter((name) => typeof name === "string") };
+    if (!platformForm.test(platform) || !Array.isArray(own ?? [])) return null;
+    return { manager, platform, own: ((own ?? []) as unknown[]).filter((name) => typeof name === "string") };
   } catch {
     return null;
   }

@@ -91,6 +91,8 @@ export class NamespaceDialer {
     const { exitCode, signalCode, pid } = this.#child;
     const hasEnded = pid === undefined || exitCode !== null || signalCode !== null;
     const ended = hasEnded ? null : once(this.#child, "exit");
+    // Who waits for the end must not find the event loop empty before it comes.
+    this.#child.ref();
     this.#child.kill("SIGKILL");
     this.#lose();
     await ended;
