@@ -5,14 +5,16 @@
  * order of its ticks and microtasks changes; it would also have read the working folder while that was empty.
  *
  * Standard input carries: the length of the header in decimal and a newline, the header (JSON: version, main, arguments,
- * environment, files, folder, working_directory, untrusted, empties), the bytes of the files one after another, and then the
- * standard input of the program.
+ * environment, files, data, folder, working_directory, untrusted, empties), the bytes of the files and then of the data one after
+ * another, and then the standard input of the program.
  */
 import fs from "node:fs";
 import path from "node:path";
 
 const runnerFailed = 125;
 const version = 1;
+/** Files may be larger than the memory that the program has. */
+const pieceBytes = 1 << 20;
 
 /** The next `size` bytes of standard input and not one more; null at its end. */
 function read(size) {
@@ -72,7 +74,9 @@ function writeFile(folder, file) {
   const descriptor = fs.openSync(target, "wx", 0o444);
   try {
     fs.fchmodSync(descriptor, 0o444);
-    fs.writeFileSync(descriptor, readAll(file.size));
+    for (let left = file.size; left > 0; left -= pieceBytes) {
+      fs.writeFileSync(descriptor, readAll(Math.min(left, pieceBytes)));
+    }
   } finally {
     fs.closeSync(descriptor);
   }
@@ -81,7 +85,7 @@ function writeFile(folder, file) {
 try {
   const header = readHeader();
   if (header.empties) for (const name of fs.readdirSync(header.folder)) remove(path.join(header.folder, name));
-  for (const file of header.files) writeFile(header.folder, file);
+  for (const file of [...header.files, ...header.data]) writeFile(header.folder, file);
   const main = path.join(header.folder, header.main);
   if (header.working_directory !== "") process.chdir(header.working_directory);
   // Without --no-install a missing package would end in a failed look-up of the registry's name.

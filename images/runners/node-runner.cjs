@@ -7,8 +7,8 @@
  * out of a promise, and the order of its ticks and microtasks changes.
  *
  * Standard input carries: the length of the header in decimal and a newline, the header (JSON: version, main, arguments,
- * environment, files, compiled, folder, working_directory, untrusted, empties), the bytes of the files and then of the compiled
- * files one after another, and then the standard input of the program.
+ * environment, files, compiled, data, folder, working_directory, untrusted, empties), the bytes of the files, of the compiled
+ * files and of the data one after another, and then the standard input of the program.
  *
  * It starts in this file's folder and goes to the working folder once the job is there, because Node remembers where it
  * found no package.json.
@@ -25,6 +25,8 @@
 
   const runnerFailed = 125;
   const version = 1;
+  /** Files may be larger than the memory that the program has. */
+  const pieceBytes = 1 << 20;
   const compiledFolder = path.join(__dirname, "compiled");
   /** Whether the program can start others that load this file. */
   const hasChildren = process.permission === undefined;
@@ -87,14 +89,18 @@
     return path.join(folder, ...parts);
   }
 
-  function writeFile(target, bytes) {
+  function* readPieces(size) {
+    for (let left = size; left > 0; left -= pieceBytes) yield readAll(Math.min(left, pieceBytes));
+  }
+
+  function writeFile(target, pieces) {
     fs.mkdirSync(path.dirname(target), { recursive: true });
     // Node's permission model has no fchmod.
     const usual = process.umask(0);
     const descriptor = fs.openSync(target, "wx", 0o444);
     process.umask(usual);
     try {
-      fs.writeFileSync(descriptor, bytes);
+      for (const piece of pieces) fs.writeFileSync(descriptor, piece);
     } finally {
       fs.closeSync(descriptor);
     }
@@ -103,13 +109,14 @@
   function receiveJob() {
     const header = readHeader();
     if (header.empties) for (const name of fs.readdirSync(header.folder)) remove(path.join(header.folder, name));
-    for (const file of header.files) writeFile(targetOf(header.folder, file), readAll(file.size));
+    for (const file of header.files) writeFile(targetOf(header.folder, file), readPieces(file.size));
     for (const file of header.compiled) {
       const target = targetOf(header.folder, file);
       const bytes = readAll(file.size);
       compiledTexts.set(target, bytes.toString("utf8"));
-      if (hasChildren) writeFile(path.join(compiledFolder, target), bytes);
+      if (hasChildren) writeFile(path.join(compiledFolder, target), [bytes]);
     }
+    for (const file of header.data) writeFile(targetOf(header.folder, file), readPieces(file.size));
     for (const [name, value] of Object.entries(header.environment)) process.env[name] = value;
     for (const argument of header.arguments) process.argv.push(argument);
     process.chdir(header.working_directory || header.folder);

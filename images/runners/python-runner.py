@@ -6,8 +6,8 @@ here the start is held up until the job has come. From then on everything is Pyt
 tracebacks, exit codes, signals and threads are those of `python3 main.py`. Works with Python 3.8 and later.
 
 Standard input carries: the length of the header in decimal and a newline, the header (JSON: version, main, arguments,
-environment, files, folder, working_directory, untrusted, empties), the bytes of the files one after another, and then the standard
-input of the program.
+environment, files, data, folder, working_directory, untrusted, empties), the bytes of the files and then of the data one after
+another, and then the standard input of the program.
 
 Before the job a header may come whose `imports` are packages to be imported while the job is awaited. When that is done
 it writes `1` and a newline to standard output, reads a newline, writes `2` and a newline, and takes the job. Where anything
@@ -238,7 +238,7 @@ def _run():
         if header["empties"]:
             for name in os.listdir(header["folder"]):
                 remove(os.path.join(header["folder"], name))
-        for file in header["files"]:
+        for file in header["files"] + header["data"]:
             write_file(header["folder"], file["path"], file["size"])
         late = [] if has_imported else enter_world(header)
         sys.argv.extend(header["arguments"])

@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { createHash, randomBytes } from "node:crypto";
 import { globSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
@@ -11,6 +12,7 @@ import { processesWith, sleepersFor, uniqueSeconds } from "../helpers/processes.
 import { runCommand } from "../helpers/run-command.ts";
 
 let folder = "";
+const large = randomBytes(40 * 1024 * 1024);
 
 beforeAll(() => {
   folder = mkdtempSync(path.join(os.tmpdir(), "glovebox-test-"));
@@ -18,6 +20,7 @@ beforeAll(() => {
   writeFileSync(path.join(folder, "echo.py"), "import sys\nsys.stdout.buffer.write(sys.stdin.buffer.read())\n");
   writeFileSync(path.join(folder, "hello.ts"), "const x: string = 'typed';\nconsole.log(x);\n");
   writeFileSync(path.join(folder, "data.txt"), "data\n");
+  writeFileSync(path.join(folder, "large.bin"), large);
   writeFileSync(
     path.join(folder, "maker"),
     "#!/usr/bin/env python3\nimport os\nopen('a.txt', 'w').write('A')\nos.mkdir('d')\nopen('d/b.bin', 'wb').write(bytes([0, 255]))\n",
@@ -59,6 +62,19 @@ describe.each(engines)("glovebox run on %s", (engine) => {
     const code = "import os; print(open('data.txt').read(), os.environ['A'], os.environ['B'])";
     const result = await run(["--file", "data.txt", "--env", "A=1=2", "--env", "B=", "--memory", "256m", "-c", code]);
     expect(result).toMatchObject({ exitCode: 0, stdout: "data\n 1=2 \n" });
+  });
+
+  it("gives a file of 40 MiB as it is, and refuses one that has no room before anything starts", async () => {
+    const code = "import hashlib; print(hashlib.sha256(open('large.bin', 'rb').read()).hexdigest())";
+    expect(await run(["--file", "large.bin", "-c", code])).toMatchObject({
+      exitCode: 0,
+      stdout: `${createHash("sha256").update(large).digest("hex")}\n`,
+    });
+    const tooSmall = await run(["--disk", "39m", "--file", "large.bin", "-c", code]);
+    expect(tooSmall).toMatchObject({ exitCode: 2, stdout: "" });
+    expect(tooSmall.stderr).toMatch(
+      /: --file: expected at most 39 MiB in all files, which is --disk, found 40 MiB\.\n/,
+    );
   });
 
   it("saves what a program has made, whose language its first line or a short name tells", async () => {

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { build } from "esbuild";
@@ -219,6 +219,12 @@ describe("a client of a server", () => {
     expect(await runCommand(["run", "-c", code, "--file", "data/a.bin"], options)).toMatchObject({ stdout: "ff01\n" });
     const outside = await runCommand(["run", "-c", code, "--file", "/etc/hostname"], options);
     expect(outside).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("--file") });
+    truncateSync(path.join(folder, "data", "a.bin"), 16_777_217);
+    const large = await runCommand(["run", "-c", code, "--file", "data/a.bin"], options);
+    expect(large).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining("--file: a server takes at most 16 MiB"),
+    });
     rmSync(folder, { recursive: true });
     const listed = await runCommand(["ps", "--json"], { environment });
     expect(listed).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('{"sandboxes":[') });

@@ -1,6 +1,16 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, linkSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -147,6 +157,23 @@ describe("glovebox mounts check", () => {
       expect(result.exitCode).toBe(2);
       expect(result.stderr).toContain("can be changed by other users");
     }
+  });
+
+  it("gives a run's --file from outside the folder where a root allows it, of any size, and nothing else", async () => {
+    writeFileSync(at("extra", "in", "large.bin"), "");
+    truncateSync(at("extra", "in", "large.bin"), 17 * 1024 * 1024);
+    const code = "import os; print(os.path.getsize('in/large.bin'))";
+    const run = (file: string): Promise<CommandResult> =>
+      runCommand(["run", "--engine", "local", "--file", file, "-c", code], { cwd: project(), environment: home() });
+    const none = await run("../extra/in/large.bin");
+    expect(none).toMatchObject({ exitCode: 2, stdout: "" });
+    expect(none.stderr).toContain('--file: "../extra/in/large.bin" is refused by the rule outside-roots.');
+    expect(none.stderr).toContain("glovebox mounts list");
+    writeAllowlist({ allowedRoots: [{ path: at("extra"), allowReadWrite: false }] });
+    for (const file of ["../extra/in/large.bin", at("extra", "in", "large.bin")]) {
+      expect(await run(file)).toMatchObject({ exitCode: 0, stdout: "17825792\n" });
+    }
+    expect(await run("../outside/a.txt")).toMatchObject({ exitCode: 2, stdout: "" });
   });
 
   it("refuses wrong usage", async () => {

@@ -2,11 +2,13 @@ import { spawn, spawnSync } from "node:child_process";
 import { closeSync, constants, openSync, writeSync } from "node:fs";
 import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
 import { setTimeout as wait } from "node:timers/promises";
 import { describe, expect, it, type TestContext } from "vitest";
+import { textBytes } from "../../src/base/streams/chunks.ts";
 import { runnerCommand, type Toolchain } from "../../src/workloads/program/languages.ts";
 import { readRunner } from "../../src/workloads/program/read-runner.ts";
-import { encodeJob, runnerFailedExitCode } from "../../src/workloads/program/runner-job.ts";
+import { encodeJob, runnerFailedExitCode, runnerInput } from "../../src/workloads/program/runner-job.ts";
 import { bunInterpreter, nodeInterpreter, pythonInterpreters, type Interpreter } from "./runners/interpreters.ts";
 import { inFolder, runByRunner, sendToRunner, type Setting } from "./runners/run-program.ts";
 
@@ -20,6 +22,13 @@ const hello: Readonly<Record<Toolchain, string>> = {
   python: 'print("hello")',
   node: 'console.log("hello")',
   bun: 'console.log("hello")',
+};
+
+const copyInput = 'require("fs").writeSync(1, require("fs").readFileSync(0))';
+const echo: Readonly<Record<Toolchain, string>> = {
+  python: "import sys; sys.stdout.write(sys.stdin.read())",
+  node: copyInput,
+  bun: copyInput,
 };
 
 describe.each(subjects)("the %s runner", (toolchain, { name, path }, mainFile) => {
@@ -101,6 +110,34 @@ describe.each(subjects)("the %s runner", (toolchain, { name, path }, mainFile) =
       expect(await readFile(join(folder, "w/big ü.txt"), "utf8")).toBe(text);
       expect(await readFile(join(folder, "w/d/99/f"), "utf8")).toBe("99");
       expect(await readFile(join(folder, "w/empty"), "utf8")).toBe("");
+    });
+  });
+
+  it("places data that follows the files in many pieces, and leaves what comes after it to the program", async (context) => {
+    const setting = settingOf(context);
+    await inFolder(async (folder) => {
+      const bytes = Buffer.alloc(2_500_001, "0123456789");
+      const read = async function* (): AsyncGenerator<Uint8Array> {
+        for (let at = 0; at < bytes.length; at += 700_000) yield bytes.subarray(at, at + 700_000);
+      };
+      const job = {
+        main: mainFile,
+        arguments: [],
+        folder: join(folder, "w"),
+        files: [{ path: mainFile, content: Buffer.from(echo[toolchain]) }],
+        data: [
+          { path: "d/large", sizeBytes: bytes.length, read },
+          { path: "d/empty", sizeBytes: 0, read: () => textBytes("") },
+        ],
+      };
+      const run = await sendToRunner(folder, setting, [await buffer(runnerInput(job, textBytes("input")))]);
+      expect(run).toMatchObject({ exitCode: 0, stdout: "input", stderr: "" });
+      expect(bytes.equals(await readFile(join(folder, "w/d/large")))).toBe(true);
+      expect(await readFile(join(folder, "w/d/empty"), "utf8")).toBe("");
+      const escaping = { ...job, data: [{ path: "../escaped", sizeBytes: 4, read: () => textBytes("data") }] };
+      const refused = await sendToRunner(folder, setting, [await buffer(runnerInput(escaping, textBytes("")))]);
+      expect(refused).toMatchObject({ exitCode: runnerFailedExitCode, stdout: "" });
+      expect(await readdir(folder)).not.toContain("escaped");
     });
   });
 

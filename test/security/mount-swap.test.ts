@@ -3,11 +3,12 @@ import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
+import { buffer } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { readHost } from "../../src/config/host/host.ts";
 import { loadMountPolicy } from "../../src/config/mounts/load-mount-policy.ts";
 import { GloveboxError } from "../helpers/wire-glovebox.ts";
-import { readContextFile } from "../../src/workloads/execute/context-file-reader.ts";
+import { openContextFile } from "../../src/workloads/execute/context-file-reader.ts";
 
 let folder = "";
 const at = (...names: string[]): string => path.join(folder, ...names);
@@ -43,8 +44,9 @@ describe.runIf(process.platform === "linux")("a swap between check and use", () 
     const gate = { policy, platform: host.platform, workingDirectory: project() };
     return async (given) => {
       try {
-        const { content } = await readContextFile(given, gate, "context_files[0]");
-        return Buffer.from(content).includes("private") ? "private" : "inside";
+        await using file = await openContextFile(given, gate, { field: "context_files[0]" });
+        const bytes = "read" in file.content ? await buffer(file.content.read()) : Buffer.from(file.content);
+        return bytes.includes("private") ? "private" : "inside";
       } catch (error) {
         if (error instanceof GloveboxError) return "refused";
         throw error;

@@ -47,7 +47,12 @@ export function addRunCommand(program: Command, io: CommandIo, setExitCode: SetE
     .option("--disk <size>", "writable space (default: 1g)")
     .option("--env <name=value>", "environment variable; may be repeated", repeated, [])
     .option("--secret <name>", "configured secret to pass as a variable; NAME=VARIABLE to rename it", repeated, [])
-    .option("--file <path>", "read-only file to place next to the program; may be repeated", repeated, [])
+    .option(
+      "--file <path>",
+      "read-only file to place next to the program, up to --disk in all (for a server: 16 MiB); may be repeated",
+      repeated,
+      [],
+    )
     .option("--artifact <glob>", "result files to return with --json or to save; may be repeated", repeated, [])
     .option("--output <folder>", "save result files there: those of --artifact, else all files the program created")
     .option("--image <reference>", "container image")
@@ -101,7 +106,7 @@ async function run(options: RunOptions, given: Given, io: CommandIo): Promise<nu
     // A server gets the input whole, and a person at a terminal would have to end it first.
     const readsNone = source.readsStdin || (calls.isRemote && io.stdin.isTTY === true);
     const stdin = readsNone ? undefined : io.stdin;
-    if (calls.isRemote && options.file.length > 0) request["context_files"] = await inlineFiles(options.file);
+    if (calls.isRemote && options.file.length > 0) request["context_files"] = await inlineFiles("--file", options.file);
     response = await calls.send(executeCodeContract, request, { onEvent: events.onEvent, stdin, signal: io.signal });
   }
   const saved = options.output === undefined ? [] : await save(response, options.output);

@@ -77,7 +77,8 @@ async function test({ path, command, options }: Wanted, io: CommandIo): Promise<
   let response: RunTestsResponse;
   {
     await using calls = await openCalls();
-    if (calls.isRemote && options.trusted.length > 0) request["trusted_files"] = await inlineFiles(options.trusted);
+    if (calls.isRemote && options.trusted.length > 0)
+      request["trusted_files"] = await inlineFiles("--trusted", options.trusted);
     using shown = live;
     response = await calls.send(runTestsContract, request, { onEvent: shown.onEvent, signal: io.signal });
   }

@@ -1,18 +1,30 @@
 import type { PlatformParts } from "../handling/platform-parts.ts";
-import type { ContextFile } from "../../policy/request/context-files.ts";
-import { readContextFile } from "../../workloads/execute/context-file-reader.ts";
+import { checkFileCount, type ContextFile } from "../../policy/request/context-files.ts";
+import {
+  openContextFile,
+  type ContextFileOptions,
+  type OpenContextFile,
+} from "../../workloads/execute/context-file-reader.ts";
 import { openMountGate } from "../mounts/open-mount-gate.ts";
 import type { ExecuteRequest } from "./execute-contract.ts";
 
-/** The context files of a request, those given by path read through the mount gate, and what the gate has to tell. */
-export async function readContextFiles(
+/** The context files of a request; those given by path, opened through the mount gate, are at hand until this is disposed. */
+interface OpenContextFiles extends AsyncDisposable {
+  readonly contextFiles: readonly ContextFile[];
+  /** What the gate has to tell. */
+  readonly notices: readonly string[];
+}
+
+/** Opens the context files of a request. `field`: the list's name in errors. @throws what `openContextFile` throws */
+export async function openContextFiles(
   platform: PlatformParts,
   files: NonNullable<ExecuteRequest["context_files"]>,
-  field = "context_files",
-): Promise<{ readonly contextFiles: readonly ContextFile[]; readonly notices: readonly string[] }> {
+  { field, inMemory }: ContextFileOptions = { field: "context_files" },
+): Promise<OpenContextFiles> {
+  checkFileCount(files.length, field);
   const isNamed = files.some((file) => typeof file === "string");
   const { gate, notices } = isNamed ? await openMountGate(platform) : { gate: null, notices: [] };
-  const contextFiles = files.map(async (file, index): Promise<ContextFile> => {
+  const opening = files.map(async (file, index): Promise<ContextFile | OpenContextFile> => {
     if (typeof file !== "string") {
       return {
         path: file.path,
@@ -20,7 +32,17 @@ export async function readContextFiles(
       };
     }
     if (gate === null) throw new TypeError("A file given by path needs the gate.");
-    return readContextFile(file, gate, `${field}[${index}]`);
+    return openContextFile(file, gate, { field: `${field}[${index}]`, inMemory });
   });
-  return { contextFiles: await Promise.all(contextFiles), notices };
+  const close = async (): Promise<void> => {
+    const settled = await Promise.allSettled(opening);
+    const opened = settled.flatMap((file) => (file.status === "fulfilled" ? [file.value] : []));
+    await Promise.all(opened.map((file) => (Symbol.asyncDispose in file ? file[Symbol.asyncDispose]() : undefined)));
+  };
+  try {
+    return { contextFiles: await Promise.all(opening), notices, [Symbol.asyncDispose]: close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
 }

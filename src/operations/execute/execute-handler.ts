@@ -24,7 +24,7 @@ import { resultAlertsSince } from "../handling/result-alerts.ts";
 import { requestedLimits } from "../handling/requested-limits.ts";
 import { checkRuntime } from "../../policy/request/runtime.ts";
 import { readSecrets } from "../handling/read-secrets.ts";
-import { readContextFiles } from "./context-files.ts";
+import { openContextFiles } from "./context-files.ts";
 import { executeCodeContract, type ExecuteResponse } from "./execute-contract.ts";
 import type { RequestOf } from "../contract/operation-contract.ts";
 
@@ -53,7 +53,8 @@ export async function executeRequest(
   circumstances: ExecuteCircumstances,
 ): Promise<ExecuteResponse> {
   const { call } = circumstances;
-  const { contextFiles, notices } = await readContextFiles(platform, request.context_files ?? []);
+  await using opened = await openContextFiles(platform, request.context_files ?? []);
+  const { contextFiles, notices } = opened;
   const secrets = await readSecrets(platform, request.secrets ?? [], {
     principal: call.principal,
     kind: "execute",
@@ -110,6 +111,7 @@ function specOf(
   const runtime = checkRuntime(request.runtime, request.language);
   const image = request.image ?? config.images[runtime === "bun" ? "session" : request.language];
   const limits = requestedLimits("execute", request, config);
+  const files = checkContextFiles(given.contextFiles, { reservedPaths: [mainFile], diskBytes: limits.diskBytes });
   const isTimed = request.timeout_seconds !== undefined || request.limits?.timeout_seconds !== undefined;
   return {
     sandboxId: call.sandboxId,
@@ -118,7 +120,8 @@ function specOf(
     runtime,
     code: checkCode(request.code, request.language),
     mainFile,
-    contextFiles: checkContextFiles(given.contextFiles, { reservedPaths: [mainFile] }),
+    contextFiles: files.files,
+    dataFiles: files.data,
     environment: checkEnvironment(request.environment ?? {}),
     secrets: given.secrets,
     hostEnvironment: config.hostEnvironment,

@@ -1,18 +1,17 @@
 import { checkDockerfile } from "../handling/check-dockerfile.ts";
 import { invalidField } from "../../errors/glovebox-error.ts";
-import { checkContextFiles } from "../../policy/request/context-files.ts";
+import { checkContextFiles, type ContextFile } from "../../policy/request/context-files.ts";
 import { checkEnvironment } from "../../policy/request/environment.ts";
 import { checkRelativePath } from "../../policy/request/relative-path.ts";
 import { checkImageReference } from "../../policy/image-reference.ts";
 import { parseNetwork } from "../../policy/network/network.ts";
-import type { CheckedContextFile } from "../../policy/request/context-files.ts";
 import { runTests } from "../../workloads/tests/run-tests.ts";
 import type { TestsResult } from "../../workloads/tests/tests-result.ts";
 import type { TestsSpec } from "../../workloads/tests/tests-spec.ts";
 import type { OperationCall } from "../contract/operation-call.ts";
 import type { RequestOf } from "../contract/operation-contract.ts";
 import { openProject } from "../environments/open-project.ts";
-import { readContextFiles } from "../execute/context-files.ts";
+import { openContextFiles } from "../execute/context-files.ts";
 import type { RunLimits } from "../handling/limit-advice.ts";
 import { runToWire } from "../handling/program-to-wire.ts";
 import { explicitDemands } from "../handling/explicit-demands.ts";
@@ -33,9 +32,10 @@ const maxNames = 10_000;
 export const runTestsHandler = handle(runTestsContract, run);
 
 async function run(platform: PlatformParts, request: Request, call: OperationCall): Promise<RunTestsResponse> {
-  const { contextFiles, notices } = await readContextFiles(platform, request.trusted_files ?? [], "trusted_files");
-  const trustedFiles = checkContextFiles(contextFiles, { reservedPaths: [], field: "trusted_files" });
-  const spec = specOf(platform, request, call, trustedFiles);
+  const field = "trusted_files";
+  await using trusted = await openContextFiles(platform, request.trusted_files ?? [], { field, inMemory: true });
+  const { contextFiles, notices } = trusted;
+  const spec = specOf(platform, request, call, contextFiles);
   const opened = await openProject(platform, request.project_path, { readOnly: true, field: "project_path" });
   await using place = opened.project.place;
   const { engine, notes: engineNotes } = await platform.chooseEngine(request.engine, {
@@ -71,7 +71,7 @@ function specOf(
   platform: PlatformParts,
   request: Request,
   call: OperationCall,
-  trustedFiles: readonly CheckedContextFile[],
+  trusted: readonly ContextFile[],
 ): Omit<TestsSpec, "project"> {
   const { config } = platform;
   const network = parseNetwork(request.network);
@@ -84,7 +84,8 @@ function specOf(
     setupCommand:
       request.setup_command === undefined ? undefined : checkShellLine(request.setup_command, "setup_command", 0),
     includeIgnored: request.include_ignored ?? false,
-    trustedFiles,
+    trustedFiles: checkContextFiles(trusted, { reservedPaths: [], field: "trusted_files", diskBytes: limits.diskBytes })
+      .files,
     onlyTests: checkNames(request.only_tests ?? []),
     reportFile: request.report_file === undefined ? undefined : checkRelativePath(request.report_file, "report_file"),
     environment: checkEnvironment(request.environment ?? {}),

@@ -25,6 +25,6 @@ export function mountRefused(verdict: MountVerdict, field: string, given: string
 function suggestionOf({ rule, whatWouldAllow }: MountVerdict): string {
   // The same words whatever lies there, also when it would be blocked anywhere.
   return rule === "outside-roots"
-    ? "Copy it below a folder that may be used, or start from a folder above it."
+    ? "Copy it below a folder that may be used, start from a folder above it, or list its folder in the mount allowlist (`glovebox mounts list` shows the roots)."
     : `What would allow it: ${whatWouldAllow ?? "nothing."}`;
 }

@@ -1,7 +1,8 @@
+import { text } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
 import { checkContextFiles, maxContextBytes, type ContextFile } from "./context-files.ts";
 
-const options = { reservedPaths: ["main.py"] };
+const options = { reservedPaths: ["main.py"], diskBytes: 1_000_000_000 };
 
 function paths(...names: string[]): ContextFile[] {
   return names.map((path) => ({ path, content: "" }));
@@ -18,13 +19,13 @@ describe("checkContextFiles", () => {
           { path: "lib/c/d", content: "" },
         ],
         options,
-      ),
+      ).files,
     ).toEqual([
       { path: "lib/a.py", content: Uint8Array.from([0xef, 0xbb, 0xbf, 0xc3, 0xa9, 13, 10]) },
       { path: "lib/b.bin", content: binary },
       { path: "lib/c/d", content: new Uint8Array() },
     ]);
-    expect(checkContextFiles([], options)).toEqual([]);
+    expect(checkContextFiles([], options)).toEqual({ files: [], data: [] });
   });
 
   it.each([
@@ -52,7 +53,7 @@ describe("checkContextFiles", () => {
 
   it("bounds the number of files", () => {
     const many = (count: number): ContextFile[] => paths(...Array.from({ length: count }, (_, index) => `f${index}`));
-    expect(checkContextFiles(many(256), options)).toHaveLength(256);
+    expect(checkContextFiles(many(256), options).files).toHaveLength(256);
     expect(() => checkContextFiles(many(257), options)).toThrow(
       "context_files: expected at most 256 files, found 257.",
     );
@@ -64,10 +65,27 @@ describe("checkContextFiles", () => {
       { path: "a", content: half },
       { path: "b", content: half },
     ];
-    expect(checkContextFiles(two, options)).toHaveLength(2);
+    expect(checkContextFiles(two, options).files).toHaveLength(2);
     expect(() => checkContextFiles([...two, { path: "c", content: "x" }], options)).toThrow(
       "context_files[2].content: expected at most 16777216 bytes (16 MiB) in all files, found more up to here.",
     );
+  });
+
+  it("bounds the bytes of files that are not in memory by the disk limit, with all the others", async () => {
+    const read = async function* (): AsyncGenerator<Uint8Array> {
+      yield Buffer.from("data");
+    };
+    const large = { path: "./d//large", content: { sizeBytes: 3 * maxContextBytes, read } };
+    const { files, data } = checkContextFiles([large, { path: "a", content: "x" }], options);
+    expect(files).toHaveLength(1);
+    expect(data).toMatchObject([{ path: "d/large", sizeBytes: 3 * maxContextBytes }]);
+    expect((await text(data[0]!.read())).toString()).toBe("data");
+    const diskBytes = 3 * maxContextBytes;
+    expect(checkContextFiles([large], { ...options, diskBytes }).data).toHaveLength(1);
+    expect(() => checkContextFiles([large, { path: "a", content: "x" }], { ...options, diskBytes })).toThrow(
+      "context_files: expected at most 48 MiB in all files, which is limits.disk_mb, found ",
+    );
+    expect(() => checkContextFiles([large, large], options)).toThrow("is the path of context_files[0] too");
   });
 
   it("refuses text that has no UTF-8", () => {

@@ -1,18 +1,25 @@
 import { formatBytes, mebibyte } from "../../base/bytes.ts";
+import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { invalidValue } from "./invalid-value.ts";
 import { checkRelativePath } from "./relative-path.ts";
 
 /** Most context files of a run. */
 const maxContextFiles = 256;
-/** Most bytes of all of them together: 16 MiB. */
+/** Most bytes of all of them together that are held in memory: 16 MiB. */
 export const maxContextBytes: number = 16 * mebibyte;
+
+/** A file's bytes, read when they are sent: exactly `sizeBytes` of them, or reading fails. */
+export interface FileBytes {
+  readonly sizeBytes: number;
+  read(): AsyncIterable<Uint8Array>;
+}
 
 /** A file to be placed beside the code. */
 export interface ContextFile {
   /** Relative to the code's folder, forward slashes. */
   readonly path: string;
   /** Text is written as UTF-8, bytes as they are. */
-  readonly content: string | Uint8Array;
+  readonly content: string | Uint8Array | FileBytes;
 }
 
 /** A context file that passed: its path is normal and its content is bytes. */
@@ -21,9 +28,21 @@ export interface CheckedContextFile {
   readonly content: Uint8Array;
 }
 
+/** A context file that passed and is read when it is sent; its path is normal. */
+export interface CheckedDataFile extends FileBytes {
+  readonly path: string;
+}
+
+export interface CheckedContextFiles {
+  readonly files: readonly CheckedContextFile[];
+  readonly data: readonly CheckedDataFile[];
+}
+
 export interface ContextFilesOptions {
   /** Names beside the code that are taken, such as the code's own file (`main.py`). */
   readonly reservedPaths: readonly string[];
+  /** Most bytes of all files together, those that are not held in memory included. */
+  readonly diskBytes: number;
   /** Name of the field in errors; default `context_files`. */
   readonly field?: string | undefined;
 }
@@ -32,31 +51,48 @@ export interface ContextFilesOptions {
  * The context files of a run, checked and with normal paths.
  *
  * Paths that differ only in case or in Unicode form count as the same, so that a request means the same on an engine
- * whose files live on a case-insensitive disk.
+ * whose files live on a case-insensitive disk. At most 256 files, 16 MiB in memory, and `diskBytes` in all.
  * @throws INVALID_REQUEST naming the entry, such as `context_files[3].path`
  */
-export function checkContextFiles(
-  files: readonly ContextFile[],
-  options: ContextFilesOptions,
-): readonly CheckedContextFile[] {
-  const { reservedPaths, field = "context_files" } = options;
-  if (files.length > maxContextFiles) {
-    throw invalidValue(field, `expected at most ${maxContextFiles} files, found ${files.length}`);
-  }
+export function checkContextFiles(files: readonly ContextFile[], options: ContextFilesOptions): CheckedContextFiles {
+  const { reservedPaths, diskBytes, field = "context_files" } = options;
+  checkFileCount(files.length, field);
   const places: Places = { files: new Map(), folders: new Map() };
   for (const path of reservedPaths) claim(places, path, "the code itself");
-  let totalBytes = 0;
-  return files.map((file, index) => {
+  const bytes = { inMemory: 0, all: 0 };
+  const checked = { files: [] as CheckedContextFile[], data: [] as CheckedDataFile[] };
+  for (const [index, file] of files.entries()) {
     const path = checkRelativePath(file.path, `${field}[${index}].path`);
     const problem = claim(places, path, `${field}[${index}]`);
     if (problem !== null) throw invalidValue(`${field}[${index}].path`, `${JSON.stringify(path)} ${problem}`);
     const content = toBytes(file.content, `${field}[${index}].content`);
-    totalBytes += content.byteLength;
-    if (totalBytes > maxContextBytes) {
+    if ("read" in content) {
+      bytes.all += content.sizeBytes;
+      checked.data.push({ path, sizeBytes: content.sizeBytes, read: () => content.read() });
+      continue;
+    }
+    bytes.all += content.byteLength;
+    bytes.inMemory += content.byteLength;
+    if (bytes.inMemory > maxContextBytes) {
       const limit = `${maxContextBytes} bytes (${formatBytes(maxContextBytes)})`;
       throw invalidValue(`${field}[${index}].content`, `expected at most ${limit} in all files, found more up to here`);
     }
-    return { path, content };
+    checked.files.push({ path, content });
+  }
+  if (bytes.all > diskBytes) throw beyondDisk(field, bytes.all, diskBytes);
+  return checked;
+}
+
+/** Asked before any of them is opened. @throws INVALID_REQUEST for more than 256 */
+export function checkFileCount(count: number, field: string): void {
+  if (count > maxContextFiles) throw invalidValue(field, `expected at most ${maxContextFiles} files, found ${count}`);
+}
+
+function beyondDisk(field: string, bytes: number, diskBytes: number): GloveboxError {
+  const message = `${field}: expected at most ${formatBytes(diskBytes)} in all files, which is limits.disk_mb, found ${formatBytes(bytes)}.`;
+  return new GloveboxError("INVALID_REQUEST", message, {
+    suggestion: "Raise limits.disk_mb, or bring fewer files.",
+    context: { field },
   });
 }
 
@@ -87,7 +123,7 @@ function fold(path: string): string {
   return path.normalize("NFC").toLowerCase();
 }
 
-function toBytes(content: string | Uint8Array, field: string): Uint8Array {
+function toBytes(content: ContextFile["content"], field: string): Uint8Array | FileBytes {
   if (typeof content !== "string") return content;
   if (!content.isWellFormed()) throw invalidValue(field, "expected Unicode text, found half a surrogate pair");
   return new TextEncoder().encode(content);

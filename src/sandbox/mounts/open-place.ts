@@ -2,8 +2,9 @@ import { constants, type BigIntStats } from "node:fs";
 import { lstat, open, readlink, realpath, type FileHandle } from "node:fs/promises";
 import type { MountIdentity } from "../../engines/container-spec.ts";
 import type { FoundPlace, PlaceKind } from "../../policy/mounts/mount-verdict.ts";
+import type { FileBytes } from "../../policy/request/context-files.ts";
 import { heldPlace } from "./held-place.ts";
-import { readBounded } from "./read-bounded.ts";
+import { readBounded, readExactly } from "./read-bounded.ts";
 
 /**
  * A file or folder of this machine that is held open, so that what was checked is what is used, whoever moves or swaps
@@ -22,6 +23,8 @@ export interface OpenPlace extends FoundPlace, AsyncDisposable {
   identify(): Promise<MountIdentity>;
   /** The file's bytes, null when they are more than `maxBytes`. */
   readFile(maxBytes: number): Promise<Uint8Array | null>;
+  /** The file's bytes, to be read later; they stay at hand until this is disposed, and on other systems than Linux the place. */
+  openBytes(): Promise<FileBytes & AsyncDisposable>;
 }
 
 export interface PlaceOwner {
@@ -32,6 +35,7 @@ export interface PlaceOwner {
 /** Whatever uid 0 is there, files do not belong to it. */
 const ownerOnWindows: PlaceOwner = { uid: 1000, gid: 1000 };
 
+const readOnly = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 /** Linux: opens the place without reading it, so that no right, no device and no pipe gets in the way. */
 const openPathOnly = 0o10_000_000;
 /** macOS: refuses links anywhere in a path. */
@@ -62,8 +66,13 @@ async function openByHandle(path: string): Promise<OpenPlace> {
       stablePath,
       isStillThere: async () => (await readlink(stablePath)) === realPath && (await leadsTo(realPath, stat)),
       readFile: async (maxBytes) => {
-        await using readable = await open(stablePath, constants.O_RDONLY | constants.O_NONBLOCK);
+        await using readable = await open(stablePath, readOnly);
         return await readBounded(readable, maxBytes);
+      },
+      openBytes: async () => {
+        const readable = await open(stablePath, readOnly);
+        const { size } = await readable.stat();
+        return bytesOf(readable, size, () => readable.close());
       },
     };
   });
@@ -72,13 +81,18 @@ async function openByHandle(path: string): Promise<OpenPlace> {
 async function openByPath(path: string, platform: NodeJS.Platform): Promise<OpenPlace> {
   const realPath = await realpath(path);
   const noLinks = platform === "darwin" ? noFollowAny : (constants.O_NOFOLLOW ?? 0);
-  const handle = await open(realPath, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | noLinks);
+  const handle = await open(realPath, readOnly | noLinks);
   return describe(handle, platform, async (stat) => ({
     realPath,
     stablePath: realPath,
     isStillThere: () => leadsTo(realPath, stat),
     readFile: (maxBytes) => readBounded(handle, maxBytes),
+    openBytes: () => Promise.resolve(bytesOf(handle, Number(stat.size), () => Promise.resolve())),
   }));
+}
+
+function bytesOf(handle: FileHandle, sizeBytes: number, close: () => Promise<void>): FileBytes & AsyncDisposable {
+  return { sizeBytes, read: () => readExactly(handle, sizeBytes), [Symbol.asyncDispose]: close };
 }
 
 type Details = Omit<OpenPlace, "platform" | "kind" | "owner" | "identify" | typeof Symbol.asyncDispose>;

@@ -1,4 +1,5 @@
 import type { FileHandle } from "node:fs/promises";
+import { GloveboxError } from "../../errors/glovebox-error.ts";
 
 /** Bytes asked for at once. */
 const chunkBytes = 256 * 1024;
@@ -8,12 +9,39 @@ export async function readBounded(file: FileHandle, maxBytes: number): Promise<U
   const { size } = await file.stat();
   if (size > maxBytes) return null;
   const chunks: Uint8Array[] = [];
-  let position = 0;
-  for (;;) {
+  let bytes = 0;
+  for await (const chunk of chunksOf(file)) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes > maxBytes) return null;
+  }
+  return Buffer.concat(chunks);
+}
+
+/** The first bytes of an open file, as many as it had when it was looked at. @throws INVALID_REQUEST when it has fewer by now */
+export async function* readExactly(file: FileHandle, sizeBytes: number): AsyncGenerator<Uint8Array, void, undefined> {
+  let left = sizeBytes;
+  if (left === 0) return;
+  for await (const chunk of chunksOf(file)) {
+    const piece = chunk.subarray(0, left);
+    left -= piece.length;
+    yield piece;
+    if (left === 0) return;
+  }
+  throw new GloveboxError(
+    "INVALID_REQUEST",
+    `A file became shorter while it was sent: ${left} of ${sizeBytes} bytes are gone.`,
+    {
+      suggestion: "Run it again when nothing writes to the file.",
+    },
+  );
+}
+
+async function* chunksOf(file: FileHandle): AsyncGenerator<Uint8Array, void, undefined> {
+  for (let position = 0; ;) {
     const { bytesRead, buffer } = await file.read({ buffer: Buffer.alloc(chunkBytes), position });
-    if (bytesRead === 0) return Buffer.concat(chunks);
-    chunks.push(buffer.subarray(0, bytesRead));
+    if (bytesRead === 0) return;
     position += bytesRead;
-    if (position > maxBytes) return null;
+    yield buffer.subarray(0, bytesRead);
   }
 }

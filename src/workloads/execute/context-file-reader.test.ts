@@ -1,11 +1,12 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
+import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { maxContextBytes } from "../../policy/request/context-files.ts";
 import { blockedPatterns } from "../../policy/mounts/blocked-pattern.ts";
 import type { MountGate } from "../../sandbox/mounts/mount-gate.ts";
-import { readContextFile } from "./context-file-reader.ts";
+import { openContextFile } from "./context-file-reader.ts";
 
 let folder = "";
 const at = (...names: string[]): string => path.join(folder, ...names);
@@ -18,8 +19,8 @@ beforeAll(() => {
   writeFileSync(at("work", "data", ".ssh", "config"), "Host x\n");
   writeFileSync(at("work", ".env"), "KEY=1\n");
   writeFileSync(at("shared", "tables", "t.csv"), "t\n");
-  writeFileSync(at("work", "big"), "");
-  truncateSync(at("work", "big"), maxContextBytes + 1);
+  writeFileSync(at("work", "big.py"), "");
+  truncateSync(at("work", "big.py"), maxContextBytes + 1);
   symlinkSync("data/a.csv", at("work", "alias.csv"));
   symlinkSync("../shared/tables/t.csv", at("work", "elsewhere.csv"));
 });
@@ -43,9 +44,15 @@ function gate(): MountGate {
   };
 }
 
-const read = (given: string): ReturnType<typeof readContextFile> => readContextFile(given, gate(), "context_files[0]");
+const field = "context_files[0]";
+async function read(given: string, inMemory = false): Promise<{ path: string; text: string; isInMemory: boolean }> {
+  await using file = await openContextFile(given, gate(), { field, inMemory });
+  const { path, content } = file;
+  const bytes = "read" in content ? await buffer(content.read()) : Buffer.from(content);
+  return { path, text: bytes.toString(), isInMemory: !("read" in content) };
+}
 
-describe("readContextFile", () => {
+describe("openContextFile", () => {
   it.each([
     ["data/a.csv", "data/a.csv", "a\n"],
     ["./data/../data/a.csv", "data/a.csv", "a\n"],
@@ -55,22 +62,46 @@ describe("readContextFile", () => {
   ])("%s stands at %s", async (given, name, content) => {
     for (const path of [given, at("work", given)]) {
       const file = await read(path);
-      expect(file.path).toBe(name);
-      expect(Buffer.from(file.content).toString()).toBe(content);
+      expect(file).toEqual({ path: name, text: content, isInMemory: false });
+      expect(await read(path, true)).toEqual({ path: name, text: content, isInMemory: true });
     }
   });
 
   it.each([
     ["nowhere", "INVALID_REQUEST", "expected a file that exists"],
     ["data", "INVALID_REQUEST", "name the files of a folder one by one"],
-    ["big", "INVALID_REQUEST", "at most 16 MiB"],
+    ["big.py", "INVALID_REQUEST", "at most 16 MiB"],
     ["../x", "INVALID_REQUEST", "outside the folders that may be used"],
     ["/etc/passwd", "INVALID_REQUEST", "outside-roots"],
     [".env", "POLICY_DENIED", "blocked-pattern"],
     ["data/.ssh/config", "POLICY_DENIED", '".ssh"'],
   ])("%s is %s", async (given, errorType, words) => {
-    await expect(read(given)).rejects.toMatchObject({ errorType, context: { field: "context_files[0]" } });
+    await expect(read(given)).rejects.toMatchObject({ errorType, context: { field } });
     await expect(read(given)).rejects.toThrow(words);
     await expect(read(given)).rejects.not.toThrow(folder);
+  });
+
+  it.each(["a.py", "b.PYW", "c.tsx", "d.mjs"])("%s is in memory: code is looked into", async (name) => {
+    writeFileSync(at("work", name), "1");
+    expect(await read(name)).toEqual({ path: name, text: "1", isInMemory: true });
+  });
+
+  it("data is as large as it was when it was opened, also empty, and not what has become shorter", async () => {
+    const open = async (size: number, sizeThen: number): Promise<number> => {
+      truncateSync(at("work", "data", "a.csv"), size);
+      await using file = await openContextFile("data/a.csv", gate(), { field });
+      truncateSync(at("work", "data", "a.csv"), sizeThen);
+      if (!("read" in file.content)) throw new Error("It is in memory.");
+      expect(file.content.sizeBytes).toBe(size);
+      return (await buffer(file.content.read())).length;
+    };
+    const large = maxContextBytes + 3;
+    expect(await open(large, large)).toBe(large);
+    expect(await open(1_000_001, 2_000_000)).toBe(1_000_001);
+    expect(await open(0, 5)).toBe(0);
+    await expect(open(1_000_001, 1_000_000)).rejects.toMatchObject({
+      errorType: "INVALID_REQUEST",
+      message: "A file became shorter while it was sent: 1 of 1000001 bytes are gone.",
+    });
   });
 });

@@ -3,41 +3,72 @@ import path from "node:path";
 import { formatBytes } from "../../base/bytes.ts";
 import { portablePath } from "../../base/portable-path.ts";
 import { GloveboxError, invalidField } from "../../errors/glovebox-error.ts";
-import { maxContextBytes } from "../../policy/request/context-files.ts";
+import { dialectsOf } from "../../packages/javascript/dialects.ts";
+import { maxContextBytes, type FileBytes } from "../../policy/request/context-files.ts";
 import { isWithin } from "../../policy/mounts/mount-policy.ts";
 import { mountRefused } from "../../policy/mounts/mount-refused.ts";
 import { judgeHostPath, type JudgedPath, type MountGate } from "../../sandbox/mounts/mount-gate.ts";
+import type { OpenPlace } from "../../sandbox/mounts/open-place.ts";
 
-/** A context file in memory, named by where it stands beside the code. */
-export interface ContextFile {
+/** A context file, named by where it stands beside the code. */
+export interface OpenContextFile extends AsyncDisposable {
   readonly path: string;
-  readonly content: Uint8Array;
+  /** Code is in memory, because it is searched and compiled before it runs; what else there is can be read until this is disposed. */
+  readonly content: Uint8Array | FileBytes;
+}
+
+export interface ContextFileOptions {
+  /** Name of the entry in errors. */
+  readonly field: string;
+  /** Whether also what is no code is read into memory; default false. */
+  readonly inMemory?: boolean | undefined;
 }
 
 /**
- * Reads a file that the caller named by its path on this machine, if the mount gate lets it through.
+ * Opens a file that the caller named by its path on this machine, if the mount gate lets it through.
  *
  * The bytes are those of the very file that was judged, whatever its name leads to by then. It keeps its path relative
  * to the working directory, or to the root that allows it when it lies elsewhere.
- * @throws INVALID_REQUEST naming the field: missing, unreadable, no regular file, too large, or outside the roots
+ * @throws INVALID_REQUEST naming the field: missing, unreadable, no regular file, code of more than 16 MiB, or outside the roots
  * @throws POLICY_DENIED naming the field and the rule: a blocked pattern or a protected place
  */
-export async function readContextFile(given: string, gate: MountGate, field: string): Promise<ContextFile> {
-  await using judged = await judgeHostPath(gate, {
-    path: given,
-    use: "project",
-    access: "read-only",
-    isMain: false,
-  });
-  const { verdict, place } = judged;
-  if (verdict.rule === "missing") throw invalidField(field, "a file that exists", given);
-  if (place === null) throw mountRefused(verdict, field, given);
-  if (place.kind !== "file") throw invalidField(field, "a file (name the files of a folder one by one)", given);
-  const content = await place.readFile(maxContextBytes).catch((error: unknown) => {
-    throw invalidField(field, "a file that can be read", given, error);
-  });
-  if (content === null) throw tooLarge(field, given);
-  return { path: await nameOf(given, gate.workingDirectory, judged), content };
+export async function openContextFile(
+  given: string,
+  gate: MountGate,
+  { field, inMemory = false }: ContextFileOptions,
+): Promise<OpenContextFile> {
+  const judged = await judgeHostPath(gate, { path: given, use: "project", access: "read-only", isMain: false });
+  try {
+    const { verdict, place } = judged;
+    if (verdict.rule === "missing") throw invalidField(field, "a file that exists", given);
+    if (place === null) throw mountRefused(verdict, field, given);
+    if (place.kind !== "file") throw invalidField(field, "a file (name the files of a folder one by one)", given);
+    const name = await nameOf(given, gate.workingDirectory, judged);
+    const content = await open(place, inMemory || isCode(name)).catch((error: unknown) => {
+      throw invalidField(field, "a file that can be read", given, error);
+    });
+    if (content === null) throw tooLarge(field, given);
+    return {
+      path: name,
+      content,
+      [Symbol.asyncDispose]: async () => {
+        if ("read" in content) await content[Symbol.asyncDispose]();
+        await judged[Symbol.asyncDispose]();
+      },
+    };
+  } catch (error) {
+    await judged[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+/** Null: too large to be held in memory. */
+function open(place: OpenPlace, inMemory: boolean): Promise<Uint8Array | (FileBytes & AsyncDisposable) | null> {
+  return inMemory ? place.readFile(maxContextBytes) : place.openBytes();
+}
+
+function isCode(name: string): boolean {
+  return /\.pyw?$/i.test(name) || dialectsOf(name.toLowerCase()).length > 0;
 }
 
 async function nameOf(given: string, workingDirectory: string, { found, verdict }: JudgedPath): Promise<string> {
@@ -51,8 +82,9 @@ async function nameOf(given: string, workingDirectory: string, { found, verdict 
 
 function tooLarge(field: string, given: string): GloveboxError {
   const limit = `at most ${formatBytes(maxContextBytes)}`;
-  return new GloveboxError("INVALID_REQUEST", `${field}: expected a file of ${limit}, got ${JSON.stringify(given)}.`, {
-    suggestion: `Give a file of ${limit}, all context files together.`,
+  const message = `${field}: expected a file of ${limit}, because it is held in memory, got ${JSON.stringify(given)}.`;
+  return new GloveboxError("INVALID_REQUEST", message, {
+    suggestion: `Give a file of ${limit}, all such files together.`,
     context: { field },
   });
 }

@@ -1,5 +1,5 @@
 import type { Demand } from "../../engines/enforcement/assert-enforceable.ts";
-import type { CheckedContextFile } from "../../policy/request/context-files.ts";
+import type { CheckedContextFile, CheckedDataFile } from "../../policy/request/context-files.ts";
 import type { Glob } from "../../policy/patterns/glob.ts";
 import type { Isolation } from "../../policy/isolation.ts";
 import type { JavaScriptRuntime, Language } from "../../policy/language.ts";
@@ -21,6 +21,8 @@ export interface ExecuteSpec {
   /** Name of the code's file beside the context files. */
   readonly mainFile: string;
   readonly contextFiles: readonly CheckedContextFile[];
+  /** Files beside those that are read while they are sent to the sandbox. */
+  readonly dataFiles: readonly CheckedDataFile[];
   /** Folders and files of this machine, held open; its programs then run as the owner of the first. */
   readonly mounts: readonly HostMount[];
   /** Variables of the request, and those of the host that the deployment lets through (SPEC EN1). */

@@ -78,12 +78,13 @@ async function programPackages(
   { packages, findImports }: ExecuteDependencies,
   follow: Follow,
 ): Promise<ProgramPackages> {
-  const { language, mainFile, code, contextFiles, packages: named } = spec;
+  const { language, mainFile, code, contextFiles, dataFiles, packages: named } = spec;
   if (named !== "auto") {
     return { provided: await providePackages({ ...spec, packages: named }, place, packages, follow), notes: [] };
   }
   const others = contextFiles.map(({ path, content }) => ({ path, content: Buffer.from(content).toString("utf8") }));
-  const files = [{ path: mainFile, content: code }, ...others];
+  const data = dataFiles.map(({ path }) => ({ path, content: "" }));
+  const files = [{ path: mainFile, content: code }, ...others, ...data];
   let found: ImportedPackages;
   try {
     found = await findImports({ language, files }, follow);

@@ -18,6 +18,7 @@ import { runResult, type RunResult } from "../run/program-result.ts";
 import { runProgram } from "../run/run-program.ts";
 import { startProgram } from "../run/start-program.ts";
 import { collectArtifacts, type Artifact } from "./artifacts.ts";
+import { assertFilesFit } from "./context-file-room.ts";
 import type { Execution } from "./execution.ts";
 import type { ExecuteSpec } from "./execute-spec.ts";
 import { openFolders, type MountedFolders } from "./mounted-folders.ts";
@@ -73,6 +74,7 @@ async function runWithScratch(
   const { toolchain, files, packages, grant, scratch } = ready;
   await using folders = await openFolders(execution, ready.capabilities);
   const profile = profileOf(spec, { ...ready, folders });
+  assertFilesFit(spec, profile.scratch, ready.capabilities);
   const redaction = new Redaction(spec.secrets);
   const plan = planOf(profile, spec.limits.timeoutMs + lifetimeMarginMs);
   const mounts = [packages?.mount ?? [], scratch?.mounts ?? [], folders?.mounts ?? []].flat();
@@ -159,7 +161,7 @@ function profileOf(
 
 function jobOf(spec: ExecuteSpec, files: readonly RunnerFile[], folder: string): RunnerJob {
   const environment = Object.fromEntries(spec.secrets.map(({ variable, value }) => [variable, value]));
-  return { main: spec.mainFile, arguments: spec.arguments, environment, files, folder };
+  return { main: spec.mainFile, arguments: spec.arguments, environment, files, data: spec.dataFiles, folder };
 }
 
 /** Artifacts of a program that ended by itself; a sandbox that was ended by force has none to give. */
@@ -170,6 +172,6 @@ async function artifactsOf(
   { signal }: Caller,
 ): Promise<readonly Artifact[]> {
   if (spec.artifacts.length === 0 || interruption !== null) return [];
-  const ownPaths = [spec.mainFile, ...spec.contextFiles.map((file) => file.path)];
+  const ownPaths = [spec.mainFile, ...[...spec.contextFiles, ...spec.dataFiles].map((file) => file.path)];
   return collectArtifacts({ files: sandbox.files, globs: spec.artifacts, ownPaths, signal });
 }

@@ -1,5 +1,6 @@
+import { buffer } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
-import { encodeJob } from "./runner-job.ts";
+import { encodeJob, runnerInput } from "./runner-job.ts";
 
 const decode = (pieces: readonly Uint8Array[]): { readonly header: unknown; readonly rest: string } => {
   const bytes = Buffer.concat(pieces);
@@ -42,6 +43,7 @@ describe("encodeJob", () => {
           { path: "main.ts", size: 6 },
           { path: "empty.ts", size: 0 },
         ],
+        data: [],
       },
       rest: "let é: 1ABlet é",
     });
@@ -66,5 +68,27 @@ describe("encodeJob", () => {
     const job = encodeJob({ main: "a", arguments: [odd], files: [], folder: "/x y" });
     expect(decode(job).header).toMatchObject({ arguments: [odd], folder: "/x y" });
     expect(Buffer.from(job[1] ?? []).toString()).not.toMatch(/[\n\r]|null|true|false/);
+  });
+});
+
+describe("runnerInput", () => {
+  it("is the job, the bytes of its data, then the program's own input", async () => {
+    const stream = async function* (...texts: string[]): AsyncGenerator<Uint8Array> {
+      for (const text of texts) yield Buffer.from(text);
+    };
+    const data = [
+      { path: "d/a", sizeBytes: 3, read: () => stream("12", "3") },
+      { path: "b", sizeBytes: 1, read: () => stream("4") },
+    ];
+    const files = [{ path: "main.ts", content: Buffer.from("F"), compiled: Buffer.from("C") }];
+    const input = await buffer(runnerInput({ main: "main.ts", arguments: [], files, data }, stream("in", "put")));
+    const { header, rest } = decode([input]);
+    expect(header).toMatchObject({
+      data: [
+        { path: "d/a", size: 3 },
+        { path: "b", size: 1 },
+      ],
+    });
+    expect(rest).toBe("FC1234input");
   });
 });

@@ -1,3 +1,5 @@
+import type { FileBytes } from "../../policy/request/context-files.ts";
+
 /** A file that the runner places in the working folder, read-only, before the program starts. */
 export interface RunnerFile {
   /** Relative path with `/` between its parts; the runner refuses `..`, absolute paths and duplicates. */
@@ -5,6 +7,12 @@ export interface RunnerFile {
   readonly content: Uint8Array;
   /** What Node loads in place of the content: the JavaScript that a TypeScript file was compiled to. */
   readonly compiled?: Uint8Array | undefined;
+}
+
+/** A file that is read while it is sent, and that nothing here looks into. */
+export interface RunnerData extends FileBytes {
+  /** As `RunnerFile.path`. */
+  readonly path: string;
 }
 
 /** What a runner is told over its standard input. */
@@ -16,6 +24,8 @@ export interface RunnerJob {
   /** Variables that come with the job, because only the program may see them: an engine is never told. */
   readonly environment?: Readonly<Record<string, string>> | undefined;
   readonly files: readonly RunnerFile[];
+  /** Placed like the files, after them. Default: none. */
+  readonly data?: readonly RunnerData[] | undefined;
   /** Where the files are placed; the same as given to `runnerCommand`; default `/work`. */
   readonly folder?: string | undefined;
   /** Where the program starts; default: where its interpreter was started, or `folder`. */
@@ -38,8 +48,8 @@ export const workFolder = "/work";
 export const runnerFailedExitCode = 125;
 
 /**
- * The job as the runner reads it, in pieces to be written one after another; what is written after them is the
- * program's standard input.
+ * The job as the runner reads it, in pieces to be written one after another; what is written after them is first the bytes
+ * of the job's data, then the program's standard input.
  *
  * The length of the header in decimal and a newline, the header in JSON, the bytes of the files, the bytes of the
  * compiled files.
@@ -64,6 +74,7 @@ export function encodeJob(job: RunnerJob): readonly Uint8Array[] {
       ...(job.token === undefined ? {} : { token: job.token }),
       files: sizes(job.files),
       compiled: sizes(compiled),
+      data: (job.data ?? []).map(({ path, sizeBytes }) => ({ path, size: sizeBytes })),
     }),
   );
   return [
@@ -72,4 +83,14 @@ export function encodeJob(job: RunnerJob): readonly Uint8Array[] {
     ...job.files.map(({ content }) => content),
     ...compiled.map(({ content }) => content),
   ];
+}
+
+/** All that is written to a runner: its job, and then what the program itself reads. @throws what reading the data throws */
+export async function* runnerInput(
+  job: RunnerJob,
+  stdin: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  yield* encodeJob(job);
+  for (const file of job.data ?? []) yield* file.read();
+  yield* stdin;
 }

@@ -1,11 +1,10 @@
 import { BoundedOutput } from "../../base/streams/bounded-output.ts";
-import { followedBy } from "../../base/streams/chunks.ts";
 import type { ContainerStats } from "../../engines/container-stats.ts";
 import type { OutputChunk, Process } from "../../engines/engine.ts";
 import type { Redaction } from "../../policy/redaction/redaction.ts";
 import type { OpenRun } from "../../sandbox/run-record.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
-import { encodeJob, type RunnerJob } from "../program/runner-job.ts";
+import { runnerInput, type RunnerJob } from "../program/runner-job.ts";
 import { judgeRun, type JudgedRun } from "./conclude-run.ts";
 import { MemoryUse } from "./memory-use.ts";
 import type { StartedProgram } from "./start-program.ts";
@@ -51,7 +50,7 @@ export async function runProgram(run: ProgramRun): Promise<JudgedRun<BoundedOutp
     sandbox,
     redaction,
     keep: () => new BoundedOutput(run.maxOutputBytes),
-    input: followedBy(encodeJob(run.job), run.stdin),
+    input: runnerInput(run.job, run.stdin),
     onOutput: ({ stream, bytes }) => run.onOutput(stream, bytes),
   });
   using memory = before === undefined ? undefined : new MemoryUse(sandbox, before);
