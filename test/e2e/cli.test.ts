@@ -172,6 +172,7 @@ describe("glovebox", () => {
     ["a bad pattern", ["run", "--artifact", "../x", "-c", "pass"], " --artifact: "],
     ["no such isolation", ["run", "--min-isolation", "strong", "-c", "pass"], " --min-isolation: "],
     ["a project outside", ["run", "--project", "/etc", "--", "true"], " --project: "],
+    ["tests without a folder", ["test", "--", "npm", "test"], " PATH: expected the project's folder before --: "],
     ["tests outside", ["test", "/etc", "--", "true"], " PATH: "],
     ["no network policy of this kind", ["run", "--network", "sometimes", "-c", "pass"], " --network: "],
   ])("%s is wrong usage", async (_, argv, named) => {

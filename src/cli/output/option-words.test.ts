@@ -21,6 +21,14 @@ describe("withOptionWords", () => {
     expect(withOptionWords(text, run)).toBe(words);
   });
 
+  it("spells advice as it is typed, where the command has the option", () => {
+    const advice = 'Ask for packages: ["a-b"], or packages: "auto". Or use engine: "local", which is.';
+    const typed = "Ask for --packages a-b, or --packages auto. Or use --engine local, which is.";
+    expect(withOptionWords(advice, new Set(["--packages", "--engine"]))).toBe(typed);
+    expect(withOptionWords(advice, null)).toBe(typed);
+    expect(withOptionWords(advice, run)).toBe(advice);
+  });
+
   it("goes by what the command takes", () => {
     expect(withOptionWords("project_path: no.", test)).toBe("PATH: no.");
     expect(withOptionWords("give a `setup_command` that works", test)).toBe("give a `--setup` that works");

@@ -49,13 +49,23 @@ const unmistakable = names.filter((name) => /[_.]/.test(name));
 const anywhere = new RegExp(String.raw`(?<![\w.-])(${unmistakable.join("|")})(?:\[\d+\])?(?![\w.]*\w)`, "g");
 const atStart = new RegExp(String.raw`^(Correct |Set |)(${names.join("|")})${place}(?=: |\.|,| to | and )`);
 
+/** Values that advice spells as a request has them, as they are typed. */
+const spelled: readonly (readonly [text: RegExp, option: string])[] = [
+  [/\bpackages: (?:\["([^"\s]+)"\]|"(auto)")/g, "--packages"],
+  [/\bengine: "(\w+)"/g, "--engine"],
+];
+
 /** The text with the option that was typed in the place of a field; `typed` null: with any command's. */
 export function withOptionWords(text: string, typed: TypedWords | null): string {
   const option = (field: string): string => {
     const options = optionsOf[field] ?? [];
     return (typed === null ? options[0] : options.find((each) => typed.has(each))) ?? field;
   };
-  return text
+  const inOptions = spelled.reduce((words, [pattern, name]) => {
+    if (typed !== null && !typed.has(name)) return words;
+    return words.replaceAll(pattern, (_, first?: string, second?: string) => `${name} ${first ?? second}`);
+  }, text);
+  return inOptions
     .replace(/^The request is not valid: /, "")
     .replace(atStart, (whole, verb: string, field: string) => {
       const name = option(field);

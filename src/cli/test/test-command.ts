@@ -58,8 +58,18 @@ export function addTestCommand(program: Command, io: CommandIo, setExitCode: Set
         "\nExit code: 0 only for the verdict passed; else the command's own if it is not 0, 1 failed or nothing ran, 124 timed out, 137 out of memory, 125 could not run, 2 wrong usage.",
     )
     .action(async (path: string | undefined, command: readonly string[], options: TestOptions) => {
+      if (path !== undefined && beginsBehindDashes(program, 1 + command.length))
+        throw invalidField("PATH", "the project's folder before --: glovebox test . -- npm test", "nothing");
       setExitCode(await test({ path, command, options }, io));
     });
+}
+
+/** Whether all operands stand behind `--`, of which the first would then be taken for the folder. */
+function beginsBehindDashes(program: Command, operands: number): boolean {
+  // What was typed, which commander keeps and its types leave out.
+  const { rawArgs = [] } = program as unknown as { readonly rawArgs?: readonly string[] };
+  const dashes = rawArgs.indexOf("--");
+  return dashes !== -1 && rawArgs.length - dashes - 1 === operands;
 }
 
 interface Wanted {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
+import type { Isolation } from "../../policy/isolation.ts";
 import type { Capabilities } from "../capabilities.ts";
 import { Engines } from "./discover.ts";
 import type { EngineSurroundings } from "../engine-surroundings.ts";
@@ -130,5 +131,29 @@ describe("choosing an engine", () => {
       errorType: "INVALID_REQUEST",
       message: expect.stringContaining("docker, podman, apple, local"),
     });
+  });
+
+  it("names the embedded engine when the one that was asked for does not answer, only where it could be used", async () => {
+    const down = new GloveboxError("ENGINE_UNAVAILABLE", "Docker is down.", { suggestion: "Start it." });
+    const suggestion = async (answering: readonly EngineName[], allowEmbedded: boolean, wanted: Isolation) => {
+      const table = engineTable.map((row) => ({
+        ...row,
+        open: async (): Promise<Engine> => ({
+          ...(await engineThat(row.name, answering.includes(row.name))()),
+          capabilities: () => Promise.reject(down),
+        }),
+      }));
+      const error: unknown = await enginesOf(table)
+        .choose("docker", { allowEmbedded, minIsolation: wanted })
+        .catch((refusal: unknown) => refusal);
+      expect(error).toMatchObject({ errorType: "ENGINE_UNAVAILABLE", message: "Docker is down." });
+      return (error as GloveboxError).suggestion;
+    };
+    expect(await suggestion(["local"], true, "container")).toBe(
+      'Start it. Or use engine: "local", which needs no service and has no images.',
+    );
+    expect(await suggestion([], true, "container")).toBe("Start it.");
+    expect(await suggestion(["local"], false, "container")).toBe("Start it.");
+    expect(await suggestion(["local"], true, "vm")).toBe("Start it.");
   });
 });

@@ -73,7 +73,9 @@ export class Engines implements AsyncDisposable {
     if (choice !== "auto") {
       const engine = await this.get(choice);
       // A started server keeps its capabilities; asking for them proves the engine once, not at every request.
-      await engine.capabilities({ signal: options.signal });
+      await engine.capabilities({ signal: options.signal }).catch(async (error: unknown) => {
+        throw await this.#withEmbedded(error, options);
+      });
       return { engine, notes: [] };
     }
     const failures: { name: EngineName; probe: Extract<EngineProbe, { available: false }> }[] = [];
@@ -99,6 +101,21 @@ export class Engines implements AsyncDisposable {
     throw new GloveboxError("ENGINE_UNAVAILABLE", `No engine can be used. ${tried}`, {
       suggestion: failures.map(({ name, probe }) => `${name}: ${probe.howToStart}`).join(" "),
       context: { tried: failures.map((failure) => failure.name) },
+    });
+  }
+
+  /** The refusal of an engine that does not answer, with the embedded one as a way out where that can be used. */
+  async #withEmbedded(error: unknown, { allowEmbedded, minIsolation, signal }: ChooseOptions): Promise<unknown> {
+    const { embedded } = this;
+    const isDown = error instanceof GloveboxError && error.errorType === "ENGINE_UNAVAILABLE";
+    if (!isDown || !allowEmbedded || embedded === undefined || signal?.aborted === true) return error;
+    const probe = heldTo(minIsolation, await probeEngine(await this.get(embedded), signal), embedded);
+    if (!probe.available) return error;
+    const { errorType, message, suggestion, context } = error;
+    return new GloveboxError(errorType, message, {
+      suggestion: `${suggestion} Or use engine: "${embedded}", which needs no service and has no images.`,
+      context,
+      cause: error,
     });
   }
 

@@ -37,7 +37,7 @@ export async function openContextFiles(
   const close = async (): Promise<void> => {
     const settled = await Promise.allSettled(opening);
     const opened = settled.flatMap((file) => (file.status === "fulfilled" ? [file.value] : []));
-    await Promise.all(opened.map((file) => (Symbol.asyncDispose in file ? file[Symbol.asyncDispose]() : undefined)));
+    await Promise.all(opened.map(async (file) => Symbol.asyncDispose in file && file[Symbol.asyncDispose]()));
   };
   try {
     return { contextFiles: await Promise.all(opening), notices, [Symbol.asyncDispose]: close };

@@ -79,7 +79,7 @@ describe("checkContextFiles", () => {
     const { files, data } = checkContextFiles([large, { path: "a", content: "x" }], options);
     expect(files).toHaveLength(1);
     expect(data).toMatchObject([{ path: "d/large", sizeBytes: 3 * maxContextBytes }]);
-    expect((await text(data[0]!.read())).toString()).toBe("data");
+    expect(await text(data[0]!.read())).toBe("data");
     const diskBytes = 3 * maxContextBytes;
     expect(checkContextFiles([large], { ...options, diskBytes }).data).toHaveLength(1);
     expect(() => checkContextFiles([large, { path: "a", content: "x" }], { ...options, diskBytes })).toThrow(

@@ -23,7 +23,9 @@ describe("assertFilesFit", () => {
       /^context_files: expected at most 20 MiB in all files, .*half the memory limit.*, found /,
     );
     const inMemory = [{ path: "b", content: new Uint8Array(1) }];
-    expect(() => assertFilesFit({ ...spec(room - 4096), contextFiles: inMemory }, scratch, capabilities)).toThrow();
+    expect(() => assertFilesFit({ ...spec(room - 4096), contextFiles: inMemory }, scratch, capabilities)).toThrow(
+      "expected at most 20 MiB",
+    );
     expect(() => assertFilesFit({ ...spec(0), dataFiles: [] }, scratch, capabilities)).not.toThrow();
   });
 
