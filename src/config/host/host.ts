@@ -48,11 +48,23 @@ export function readHost(): Host {
     uptimeMs: () => os.uptime() * 1000,
     availableMemoryBytes: () => process.availableMemory(),
     environment: process.env,
-    homeDirectory: os.homedir(),
+    homeDirectory: homeDirectory(),
     workingDirectory: process.cwd(),
-    stateDirectory: stateDirectory(process.env, os.homedir()),
+    stateDirectory: stateDirectory(process.env, homeDirectory()),
     temporaryDirectory: os.tmpdir(),
   };
+}
+
+/** With HOME empty that of the user's account: what belongs there must not land in whatever folder a command starts in. */
+function homeDirectory(): string {
+  const home = os.homedir();
+  if (path.isAbsolute(home)) return home;
+  try {
+    return os.userInfo().homedir;
+  } catch {
+    // A user without an account, as in a container.
+    return path.parse(process.cwd()).root;
+  }
 }
 
 function stateDirectory(environment: Environment, homeDirectory: string): string {
