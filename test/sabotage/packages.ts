@@ -44,8 +44,8 @@ export const packagesSabotages: readonly Sabotage[] = [
   {
     id: "an image may call its platform anything",
     file: "src/packages/install/find-installer.ts",
-    find: "if (!platformForm.test(platform) || !Array.isArray(own)) return null;",
-    replace: "if (!Array.isArray(own)) return null;",
+    find: "if (!platformForm.test(platform) || !Array.isArray(own ?? [])) return null;",
+    replace: "if (!Array.isArray(own ?? [])) return null;",
     test: "src/packages/install/find-installer.test.ts",
     name: "parseInstaller",
   },
