@@ -1,12 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createGlovebox, type Glovebox } from "../../src/index.ts";
 import { runFile } from "../parts/baselines.ts";
+import { byHandColumns, projectOf, rowsByHand } from "../parts/by-hand.ts";
 import { timeInTurn, type Subject } from "../parts/in-turn.ts";
 import type { Measure } from "../parts/report.ts";
-import { median, ratio, rounded } from "../parts/statistics.ts";
 
 const byHand = "docker run";
 const server = 'require("node:http").createServer((q, s) => s.end("page")).listen(3000);';
@@ -17,16 +14,10 @@ export const previewsMeasure: Measure = {
   name: "previews",
   title: "The first byte of a preview",
   how: "From the request for a preview to the first byte of its page, beside the same server started by hand in a container of the same image on the same project. Ending it is not counted.",
-  columns: [
-    { key: "medianMs", title: "median ms", digits: 0 },
-    { key: "overByHand", title: "x by hand", digits: 2 },
-  ],
-  plot: { kind: "bars", value: "medianMs", unit: "ms, median" },
+  ...byHandColumns,
   take: async ({ isQuick, engines, images }) => {
     await using stack = new AsyncDisposableStack();
-    const project = mkdtempSync(join(tmpdir(), "glovebox-bench-"));
-    stack.defer(() => rmSync(project, { recursive: true }));
-    writeFileSync(join(project, "server.js"), server);
+    const project = projectOf("server.js", server, stack);
     const glovebox = stack.use(await createGlovebox({ workingDirectory: project }));
     const image = images.javascript;
     const subjects = [
@@ -34,13 +25,7 @@ export const previewsMeasure: Measure = {
       ...engines.map((engine) => started(`glovebox, ${engine}`, () => startPreview(glovebox, project, engine, image))),
     ];
     const { timesMs, leftOut } = await timeInTurn(subjects, isQuick ? 2 : 15);
-    const base = timesMs.get(byHand);
-    const rows = [...timesMs].map(([name, times]) => ({
-      name,
-      isBaseline: name === byHand,
-      values: rounded({ medianMs: median(times), overByHand: base ? ratio(median(times), median(base)) : null }),
-    }));
-    return { rows, leftOut };
+    return { rows: rowsByHand(timesMs, byHand), leftOut };
   },
 };
 

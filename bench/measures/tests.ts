@@ -1,11 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { createGlovebox } from "../../src/index.ts";
 import { runFile } from "../parts/baselines.ts";
+import { byHandColumns, projectOf, rowsByHand } from "../parts/by-hand.ts";
 import { timeInTurn } from "../parts/in-turn.ts";
 import type { Measure } from "../parts/report.ts";
-import { median, ratio, rounded } from "../parts/statistics.ts";
 
 const testCommand = "node --test";
 const byHand = "docker run --rm";
@@ -15,16 +12,10 @@ export const testsMeasure: Measure = {
   name: "tests",
   title: "A project's tests",
   how: "A project with one test of Node's own runner, from the request to the verdict, beside the same command in a container of the same image with the project mounted.",
-  columns: [
-    { key: "medianMs", title: "median ms", digits: 0 },
-    { key: "overByHand", title: "x by hand", digits: 2 },
-  ],
-  plot: { kind: "bars", value: "medianMs", unit: "ms, median" },
+  ...byHandColumns,
   take: async ({ isQuick, engines, images }) => {
     await using stack = new AsyncDisposableStack();
-    const project = mkdtempSync(join(tmpdir(), "glovebox-bench-"));
-    stack.defer(() => rmSync(project, { recursive: true }));
-    writeFileSync(join(project, "a.test.js"), 'require("node:test").test("passes", () => undefined);');
+    const project = projectOf("a.test.js", 'require("node:test").test("passes", () => undefined);', stack);
     const glovebox = stack.use(await createGlovebox({ workingDirectory: project }));
     const image = images.javascript;
     const mount = ["--volume", `${project}:/project:ro`, "--workdir", "/project"];
@@ -45,12 +36,6 @@ export const testsMeasure: Measure = {
       })),
     ];
     const { timesMs, leftOut } = await timeInTurn(subjects, isQuick ? 2 : 20);
-    const base = timesMs.get(byHand);
-    const rows = [...timesMs].map(([name, times]) => ({
-      name,
-      isBaseline: name === byHand,
-      values: rounded({ medianMs: median(times), overByHand: base ? ratio(median(times), median(base)) : null }),
-    }));
-    return { rows, leftOut };
+    return { rows: rowsByHand(timesMs, byHand), leftOut };
   },
 };

@@ -9,6 +9,7 @@ import { GloveboxError } from "../errors/glovebox-error.ts";
 import { createId } from "../base/id.ts";
 import type { HostPlace } from "./files/host/host-place.ts";
 import { SandboxFiles } from "./files/sandbox-files.ts";
+import type { FixedFolder } from "./mounts/fixed-folders.ts";
 import { OutputJoint } from "./output-joint.ts";
 import { runPolicy, type OpenRun, type RunFacts, type StartedRun } from "./run-record.ts";
 import type { SandboxObserver } from "./sandbox-observer.ts";
@@ -34,7 +35,7 @@ export interface SandboxParts {
   /** Folders of this machine that its programs may write to. */
   readonly writablePaths: readonly string[];
   /** Its scratch and what it may only read, by their paths inside. */
-  readonly folders: readonly { readonly path: string; readonly readOnly: boolean }[];
+  readonly folders: readonly FixedFolder[];
   readonly platform: NodeJS.Platform;
   readonly logger: Logger;
   /** Labels that tell whose an object is that may exist for so long from now. */

@@ -7,14 +7,15 @@ import { GloveboxError } from "../errors/glovebox-error.ts";
 import type { Admission, Place } from "./admission/admission.ts";
 import { ContainerStarter } from "./container-starter.ts";
 import { ownershipLabels } from "./labelled-spec.ts";
+import { fixedFolders } from "./mounts/fixed-folders.ts";
 import { writablePaths } from "./mounts/writable-paths.ts";
 import type { Leases } from "./owners/leases.ts";
-import type { SandboxRecord, SandboxRecords } from "./owners/sandbox-records.ts";
+import type { LiveRecord, SandboxRecords } from "./owners/sandbox-records.ts";
 import { RecordWriter, type WayIn } from "./owners/record-writer.ts";
 import type { SandboxPlan } from "./sandbox-plan.ts";
 import type { SandboxObserver } from "./sandbox-observer.ts";
 import { sandboxPolicy } from "./sandbox-policy.ts";
-import { Sandbox, type SandboxIdentity, type SandboxParts } from "./sandbox.ts";
+import { Sandbox, type SandboxIdentity } from "./sandbox.ts";
 
 /** Who asks, and the signal that gives the request up. */
 export interface Caller {
@@ -43,9 +44,6 @@ export interface SandboxesOptions {
   /** Milliseconds since the epoch. */
   readonly now: () => number;
 }
-
-/** What is known of a sandbox that runs now. */
-export type LiveRecord = Omit<SandboxRecord, "peerAddress">;
 
 interface StartOptions {
   readonly capabilities: Capabilities;
@@ -234,7 +232,7 @@ export class Sandboxes implements AsyncDisposable {
       now,
       programEnvironment: plan.programEnvironment ?? {},
       writablePaths: writablePaths(plan),
-      folders: foldersOf(plan),
+      folders: fixedFolders(plan),
       platform: this.#options.platform,
       logger,
       ownershipFor: (lifetimeMs) => ownershipLabels({ owner, expiresAtMs: now() + lifetimeMs }),
@@ -298,12 +296,4 @@ function capabilitiesFor(engine: Engine, { ociRuntime }: SandboxPlan, signal: Ab
 
 function hasEnded({ id }: Sandbox): GloveboxError {
   return new GloveboxError("SANDBOX_LOST", `The sandbox ${id} has ended.`);
-}
-
-function foldersOf({ scratch, mounts = [] }: SandboxPlan): SandboxParts["folders"] {
-  const fixed = mounts.filter(({ unchanging }) => unchanging === true).map(({ target }) => target);
-  return [
-    ...scratch.map(({ path }) => ({ path, readOnly: false })),
-    ...fixed.map((path) => ({ path, readOnly: true })),
-  ];
 }

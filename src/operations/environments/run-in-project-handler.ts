@@ -9,7 +9,7 @@ import type { ProjectCommandResult, ProjectCommandSpec } from "../../workloads/p
 import { runProjectCommand } from "../../workloads/project-command/run-project-command.ts";
 import type { OperationCall } from "../contract/operation-call.ts";
 import type { RequestOf } from "../contract/operation-contract.ts";
-import { callListener, imageProvider } from "../handling/call-events.ts";
+import { callListener, projectRunParts } from "../handling/call-events.ts";
 import { explicitDemands } from "../handling/explicit-demands.ts";
 import { handle } from "../handling/handler.ts";
 import type { PlatformParts } from "../handling/platform-parts.ts";
@@ -45,24 +45,16 @@ async function run(platform: PlatformParts, request: Request, call: OperationCal
   const notes = [...new Set([...notices, ...engineNotes])];
   for (const note of notes) await call.onEvent?.({ type: "warning", message: note });
   const { mark } = platform.alertBook;
-  const { config, host } = platform;
   const mount = { place, target: copyFolder, readOnly: project.readOnly, shownAs: "the project" };
   const result = await runProjectCommand(
     { ...spec, project: mount },
-    {
-      ...platform,
-      engine,
-      maxOutputBytes: config.maxOutputBytes,
-      platform: host.platform,
-      executable: host.executable,
-      provideImage: imageProvider(platform, engine, call),
-    },
+    projectRunParts(platform, engine, call),
     call,
     callListener(call),
   );
   return {
     ...toWire(result),
-    ...programToWire(result, notes, { kind: "execute", ceilings: config.ceilings }),
+    ...programToWire(result, notes, { kind: "execute", ceilings: platform.config.ceilings }),
     read_only: project.readOnly,
     ...resultAlertsSince(platform.alertBook, mark, result.sandboxId),
   };

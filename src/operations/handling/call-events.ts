@@ -1,5 +1,6 @@
 import type { Engine, PullProgress } from "../../engines/engine.ts";
 import type { Denial } from "../../policy/network/denial.ts";
+import type { ProjectRunDependencies } from "../../workloads/project/project-run.ts";
 import type { OperationCall } from "../contract/operation-call.ts";
 import type { PlatformParts } from "./platform-parts.ts";
 
@@ -42,4 +43,19 @@ export function imageProvider(
   const { signal } = call;
   return (image, imageDemanded) =>
     platform.provideImage({ image, imageDemanded }, engine, { signal, ...callListener(call) });
+}
+
+type ProjectRunParts = Omit<PlatformParts, keyof ProjectRunDependencies> & ProjectRunDependencies;
+
+/** What every run in a project is given of the platform, by the engine and for the call. */
+export function projectRunParts(platform: PlatformParts, engine: Engine, call: OperationCall): ProjectRunParts {
+  const { config, host } = platform;
+  return {
+    ...platform,
+    engine,
+    maxOutputBytes: config.maxOutputBytes,
+    platform: host.platform,
+    executable: host.executable,
+    provideImage: imageProvider(platform, engine, call),
+  };
 }

@@ -16,7 +16,7 @@ import type { RunLimits } from "../handling/limit-advice.ts";
 import { runToWire } from "../handling/program-to-wire.ts";
 import { explicitDemands } from "../handling/explicit-demands.ts";
 import { handle } from "../handling/handler.ts";
-import { callListener, imageProvider } from "../handling/call-events.ts";
+import { callListener, projectRunParts } from "../handling/call-events.ts";
 import type { PlatformParts } from "../handling/platform-parts.ts";
 import { requestedLimits } from "../handling/requested-limits.ts";
 import { checkShellLine } from "../handling/shell-line.ts";
@@ -45,17 +45,9 @@ async function run(platform: PlatformParts, request: Request, call: OperationCal
   const notes = [...new Set([...notices, ...opened.notices, ...engineNotes])];
   for (const note of notes) await call.onEvent?.({ type: "warning", message: note });
   const { mark } = platform.alertBook;
-  const { config, host } = platform;
   const result = await runTests(
     { ...spec, project: place },
-    {
-      ...platform,
-      engine,
-      maxOutputBytes: config.maxOutputBytes,
-      platform: host.platform,
-      executable: host.executable,
-      provideImage: imageProvider(platform, engine, call),
-    },
+    projectRunParts(platform, engine, call),
     call,
     callListener(call),
   );
@@ -63,7 +55,7 @@ async function run(platform: PlatformParts, request: Request, call: OperationCal
   if (sandboxId !== null && packed !== null)
     platform.testReports.keep({ id: sandboxId, principal: call.principal }, packed);
   const alerts = sandboxId === null ? {} : resultAlertsSince(platform.alertBook, mark, sandboxId);
-  return { ...toWire(result, notes, { kind: "test", ceilings: config.ceilings }), ...alerts };
+  return { ...toWire(result, notes, { kind: "test", ceilings: platform.config.ceilings }), ...alerts };
 }
 
 /** Everything but the project is checked before anything is started. */

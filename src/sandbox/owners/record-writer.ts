@@ -1,5 +1,5 @@
 import type { Logger } from "../../base/logger.ts";
-import type { SandboxRecord, SandboxRecords } from "./sandbox-records.ts";
+import type { LiveRecord, SandboxRecords } from "./sandbox-records.ts";
 
 /** Lets other processes of this user in. */
 export interface WayIn {
@@ -20,10 +20,10 @@ export interface RecordWriterOptions {
  */
 export class RecordWriter {
   readonly #options: RecordWriterOptions;
-  readonly record: Omit<SandboxRecord, "peerAddress">;
+  readonly record: LiveRecord;
   readonly #written: Promise<void>;
 
-  constructor(record: Omit<SandboxRecord, "peerAddress">, options: RecordWriterOptions) {
+  constructor(record: LiveRecord, options: RecordWriterOptions) {
     this.#options = options;
     this.record = record;
     this.#written = this.#write();

@@ -20,6 +20,9 @@ export interface SandboxRecord {
   readonly peerAddress?: string | null | undefined;
 }
 
+/** What is known of a sandbox that runs now. */
+export type LiveRecord = Omit<SandboxRecord, "peerAddress">;
+
 const idForm = /^sbx-[a-z0-9]{1,40}$/;
 
 /**

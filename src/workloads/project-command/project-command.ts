@@ -1,23 +1,19 @@
-import type { Logger } from "../../base/logger.ts";
 import type { Capabilities } from "../../engines/capabilities.ts";
 import type { Demand } from "../../engines/enforcement/assert-enforceable.ts";
-import type { Engine } from "../../engines/engine.ts";
 import type { Packages } from "../../packages/packages.ts";
 import type { Isolation } from "../../policy/isolation.ts";
 import type { Limits } from "../../policy/limits/limits.ts";
-import type { Denial } from "../../policy/network/denial.ts";
 import type { NetworkPolicy } from "../../policy/network/network.ts";
 import type { ChangedToolingFile } from "../../policy/tooling/tooling-changes.ts";
 import type { ToolingFilesMode } from "../../policy/tooling/tooling-files.ts";
-import type { Caller, Sandboxes } from "../../sandbox/sandboxes.ts";
-import type { DiskScratch } from "../../sandbox/scratch/disk-scratch.ts";
+import type { Caller } from "../../sandbox/sandboxes.ts";
 import type { ProgramSecret } from "../../sandbox/secrets/program-secret.ts";
 import type { ImageName } from "../dependencies/project-tools.ts";
+import type { ProjectRunDependencies, ProjectRunListener } from "../project/project-run.ts";
 import type { GuardedFolders } from "../run/folders/guard-folders.ts";
 import type { HostMount } from "../run/folders/host-mount.ts";
 import type { ToolingListener } from "../run/folders/owner-tooling.ts";
 import type { ProgramResult } from "../run/program-result.ts";
-import type { GrantNetwork } from "../run/start-program.ts";
 
 /** A checked command in a project (SPEC UI1); every value is within the policy already. */
 export interface ProjectCommandSpec {
@@ -53,29 +49,9 @@ export interface ProjectCommandSpec {
   readonly explicitDemands: readonly Demand[];
 }
 
-export interface ProjectCommandDependencies extends Pick<
-  GuardedFolders,
-  "logger" | "platform" | "executable" | "setuidAlerts" | "monotonicMs" | "now"
-> {
-  readonly engine: Engine;
-  readonly sandboxes: Sandboxes;
-  readonly diskScratch: DiskScratch;
-  readonly logger: Logger;
-  /** Has an image there, pulled or built. */
-  readonly provideImage: (image: string, isDemanded: boolean) => Promise<void>;
-  readonly network: GrantNetwork;
+export interface ProjectCommandDependencies extends ProjectRunDependencies, Pick<GuardedFolders, "setuidAlerts"> {
   readonly packages: Pick<Packages, "projects" | "provide">;
   readonly toolingAlerts: ToolingListener;
-  readonly maxOutputBytes: number;
-}
-
-/** What such a run tells while it goes on. */
-export interface ProjectCommandListener {
-  readonly onSandbox: (sandboxId: string) => void;
-  readonly onOutput: (stream: "stdout" | "stderr", bytes: Uint8Array) => void | Promise<void>;
-  readonly onDenied: (denial: Denial) => void;
-  /** What goes on before the command, in words for people. */
-  readonly onProgress: (message: string) => void;
 }
 
 /** One command: what is asked for, by whom, and who is told. */
@@ -83,7 +59,7 @@ export interface ProjectCommandRun {
   readonly spec: ProjectCommandSpec;
   readonly dependencies: ProjectCommandDependencies;
   readonly caller: Caller;
-  readonly listener: ProjectCommandListener;
+  readonly listener: ProjectRunListener;
   readonly capabilities: Capabilities;
 }
 

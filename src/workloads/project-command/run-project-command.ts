@@ -9,12 +9,12 @@ import { projectTools, type ImageName } from "../dependencies/project-tools.ts";
 import { checkEngine } from "../program/check-engine.ts";
 import { chooseToolchain } from "../program/choose-toolchain.ts";
 import { providePackages } from "../program/provide-packages.ts";
+import type { ProjectRunListener } from "../project/project-run.ts";
 import { readProject } from "../project/read-project.ts";
 import { loggingFailure, type RunIds } from "../run/log-ending.ts";
 import { runWithProject } from "./run-with-project.ts";
 import type {
   ProjectCommandDependencies,
-  ProjectCommandListener,
   ProjectCommandResult,
   ProjectCommandRun,
   ProjectCommandSpec,
@@ -30,7 +30,7 @@ export function runProjectCommand(
   spec: ProjectCommandSpec,
   dependencies: ProjectCommandDependencies,
   caller: Caller,
-  listener: ProjectCommandListener,
+  listener: ProjectRunListener,
 ): Promise<ProjectCommandResult> {
   const ids: RunIds = { principal: caller.principal };
   return loggingFailure(dependencies.logger, ids, async () => {

@@ -10,7 +10,8 @@ import { loggingFailure, type RunIds } from "../run/log-ending.ts";
 import { readProject } from "../project/read-project.ts";
 import { planProject, type ProjectPlan } from "./project-plan.ts";
 import { runInSandbox } from "./run-in-sandbox.ts";
-import type { TestRun, TestsDependencies, TestsListener } from "./test-run.ts";
+import type { ProjectRunListener } from "../project/project-run.ts";
+import type { TestRun, TestsDependencies } from "./test-run.ts";
 import { uncounted, type TestsResult } from "./tests-result.ts";
 import type { TestsSpec } from "./tests-spec.ts";
 
@@ -24,7 +25,7 @@ export async function runTests(
   spec: TestsSpec,
   dependencies: TestsDependencies,
   caller: Caller,
-  listener: TestsListener,
+  listener: ProjectRunListener,
 ): Promise<TestsResult> {
   const ids: RunIds = { principal: caller.principal };
   const { engine, logger } = dependencies;

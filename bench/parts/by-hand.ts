@@ -1,0 +1,32 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Measure, Row } from "./report.ts";
+import { median, ratio, rounded } from "./statistics.ts";
+
+/** How a measure is shown whose first row is the same work done by hand. */
+export const byHandColumns = {
+  columns: [
+    { key: "medianMs", title: "median ms", digits: 0 },
+    { key: "overByHand", title: "x by hand", digits: 2 },
+  ],
+  plot: { kind: "bars", value: "medianMs", unit: "ms, median" },
+} as const satisfies Pick<Measure, "columns" | "plot">;
+
+/** Its rows; `byHand` is the name of the first. */
+export function rowsByHand(timesMs: ReadonlyMap<string, readonly number[]>, byHand: string): readonly Row[] {
+  const base = timesMs.get(byHand);
+  return [...timesMs].map(([name, times]) => ({
+    name,
+    isBaseline: name === byHand,
+    values: rounded({ medianMs: median(times), overByHand: base ? ratio(median(times), median(base)) : null }),
+  }));
+}
+
+/** A project of one file, which is removed with the stack. */
+export function projectOf(file: string, text: string, stack: AsyncDisposableStack): string {
+  const project = mkdtempSync(join(tmpdir(), "glovebox-bench-"));
+  stack.defer(() => rmSync(project, { recursive: true }));
+  writeFileSync(join(project, file), text);
+  return project;
+}

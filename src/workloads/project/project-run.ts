@@ -1,0 +1,35 @@
+import type { Logger } from "../../base/logger.ts";
+import type { Engine } from "../../engines/engine.ts";
+import type { Denial } from "../../policy/network/denial.ts";
+import type { DiskScratch } from "../../sandbox/scratch/disk-scratch.ts";
+import type { Sandboxes } from "../../sandbox/sandboxes.ts";
+import type { GrantNetwork } from "../run/start-program.ts";
+
+/** What a run of something in a project needs, whatever it is. */
+export interface ProjectRunDependencies {
+  readonly engine: Engine;
+  readonly sandboxes: Sandboxes;
+  readonly diskScratch: DiskScratch;
+  readonly logger: Logger;
+  /** Has an image there, pulled or built. */
+  readonly provideImage: (image: string, isDemanded: boolean) => Promise<void>;
+  readonly network: GrantNetwork;
+  readonly maxOutputBytes: number;
+  /** As in `process.platform`. */
+  readonly platform: NodeJS.Platform;
+  /** Node's executable. */
+  readonly executable: string;
+  /** Milliseconds of a clock that never goes back. */
+  readonly monotonicMs: () => number;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+/** What such a run tells while it goes on. */
+export interface ProjectRunListener {
+  readonly onSandbox: (sandboxId: string) => void;
+  readonly onOutput: (stream: "stdout" | "stderr", bytes: Uint8Array) => void | Promise<void>;
+  readonly onDenied: (denial: Denial) => void;
+  /** What goes on before it, in words for people. */
+  readonly onProgress: (message: string) => void;
+}
