@@ -22,7 +22,7 @@ export type ContainerRuntime = string;
 /** Whether one-shot runs find sandboxes started already. */
 export const warmPoolModes = ["auto", "on", "off"] as const;
 
-/** Least severe entry that the log keeps; pino's names. */
+/** Minimum severity of log entries; the names are those of pino. */
 export const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 export type LogLevel = (typeof logLevels)[number];
 

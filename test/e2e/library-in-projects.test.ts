@@ -137,7 +137,7 @@ describe("the packed library in a strict project", () => {
     const generated = path.join(packed.folder, "dist/library/objects/generated");
     const said = ["options.d.ts", "settings.d.ts"].map((name) => readFileSync(path.join(generated, name), "utf8"));
     expect(said[0]).toMatch(/\/\*\* Memory in MiB, without swap\. \*\/\s+readonly memoryMb\?: number \| undefined;/);
-    expect(said[1]).toMatch(/\/\*\* Least severe entry.*Default: `"warn"`\. \*\/\s+readonly log_level\?:/);
+    expect(said[1]).toMatch(/\/\*\* Minimum severity of log entries.*Default: `"warn"`\. \*\/\s+readonly log_level\?:/);
   });
 });
 

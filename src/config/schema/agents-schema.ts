@@ -18,30 +18,30 @@ export function agentsSection(): z.ZodPrefault<z.ZodObject<AgentsShape, z.core.$
     .strictObject(
       {
         directory: folder().describe(
-          "Folder with the folders of groups (`groups/NAME`, `data/pi/NAME`, `data/ipc/NAME`); unset: none for the server, the working directory on the user's own machine.",
+          "Folder that contains the groups' folders (`groups/NAME`, `data/pi/NAME`, `data/ipc/NAME`); unset: none for the server, the working directory on the user's own machine.",
         ),
         project: folder().describe(
-          "Folder that the main group has at `/workspace/project`; unset: that of `agents.directory`.",
+          "Folder mounted at `/workspace/project` for the main group; unset: `agents.directory`.",
         ),
-        main_group: groupName().default("main").describe("The only group that may run as the main one."),
-        main_workspace: hostPath().default("~/nano").describe("The main group's workspace; made when it is missing."),
+        main_group: groupName().default("main").describe("The only group that may run as the main group."),
+        main_workspace: hostPath().default("~/nano").describe("The main group's workspace; created if missing."),
         image: imageReference()
           .default("glovebox-agent")
-          .describe("Image of agents, unless their group has its own; the default one is built by Glovebox."),
+          .describe("Image for agents whose group does not set one; Glovebox builds the default image."),
         image_base: imageReference()
           .default("node:24-slim")
-          .describe("The Linux with Node that the image of agents is built on."),
+          .describe("Base image of the agent image: a Linux with Node."),
         agent: agentName()
           .default("pi")
-          .describe("Which agent works, unless its group has its own: a name of the table in docs/agents.md."),
+          .describe("The agent for groups that do not set one: a name from the table in docs/agents.md."),
         network: domains()
           .default([])
           .describe(
-            "Names that agents may reach beside their model's, unless their group has its own list: domains, or `none`, `registries` or `open` alone.",
+            "Hosts that agents may reach besides their model's, for groups without their own list: domains, or just `none`, `registries` or `open`.",
           ),
         variables: variableNames()
           .default([])
-          .describe("Names of this machine's variables that agents get beside those of the table in docs/agents.md."),
+          .describe("Names of this machine's variables that agents get besides those in the table in docs/agents.md."),
         memory: z
           .strictObject(
             {
@@ -51,21 +51,21 @@ export function agentsSection(): z.ZodPrefault<z.ZodObject<AgentsShape, z.core.$
                 .max(1, "a number from 0 to 1")
                 .default(0.3)
                 .describe(
-                  "Least relevance to the prompt of a passage of a group's memory that agents are given, from 0 to 1.",
+                  "Minimum relevance to the prompt, from 0 to 1, of the memory passages that agents are given.",
                 ),
               max_characters: wholeNumber("characters", 0, 1_000_000)
                 .default(8_000)
-                .describe("Most characters of such passages together; 0 gives none."),
+                .describe("Maximum total length of these passages in characters; 0 gives none."),
             },
             section,
           )
           .prefault({}),
         max_logs: wholeNumber("logs", 1, 100_000)
           .default(100)
-          .describe("Newest logs of runs that are kept of each group; older ones are removed when a run begins."),
-        farm_state: folder().describe("Folder that every agent has at `/workspace/farm-state`; unset: none."),
-        dashboard: folder().describe("Folder that every agent has at `/workspace/dashboard`; unset: none."),
-        groups: groups().default({}).describe("Settings of single groups by their names; in the variable as JSON."),
+          .describe("Number of run logs kept for each group; older ones are removed when a run starts."),
+        farm_state: folder().describe("Folder mounted at `/workspace/farm-state` for every agent; unset: none."),
+        dashboard: folder().describe("Folder mounted at `/workspace/dashboard` for every agent; unset: none."),
+        groups: groups().default({}).describe("Settings of individual groups by name; the variable takes JSON."),
       },
       section,
     )

@@ -17,29 +17,29 @@ export function networkSection(): z.ZodPrefault<z.ZodObject<NetworkShape, z.core
         allow_open: z
           .boolean("true or false")
           .default(false)
-          .describe("Whether a request may ask for network `open`: every public name."),
+          .describe("Whether requests may ask for network `open`: every public host."),
         private_hosts: list("hosts with their ports, such as mirror.internal:4873", isHostAndPort)
           .default([])
           .describe(
-            "Hosts that may be reached although their addresses are private, each at its port only, where a run's network allows them.",
+            "Hosts that may be reached although their addresses are private, each at its port only, if the run's network allows them.",
           ),
         dns_servers: list("addresses of DNS servers, such as 192.0.2.53 or 192.0.2.53:5353", isServer)
           .default([])
-          .describe("DNS servers that names are looked up at for sandboxes; none: by the host's own means."),
+          .describe("DNS servers that resolve names for sandboxes; none: the host's own resolver."),
         host_addresses: list("addresses or ranges, such as 203.0.113.7 or 2001:db8::/64", isRange)
           .default([])
           .describe(
-            "Addresses at which this machine is reached besides those of its own interfaces, such as the one of a NAT before it: refused to sandboxes as the machine itself.",
+            "Addresses of this machine besides those of its own interfaces, such as that of a NAT in front of it; sandboxes may not connect to them.",
           ),
         upstream_resolves: z
           .boolean("true or false")
           .default(false)
           .describe(
-            "Whether names that cannot be looked up here are handed to the upstream proxy of `HTTPS_PROXY`, which then decides where they lead: weaker, and without network `open`.",
+            "Whether names that cannot be resolved here are passed to the proxy in `HTTPS_PROXY`, which then decides where they lead: weaker, and not available with network `open`.",
           ),
         max_bytes: wholeNumber("bytes", 1024, maxBytes)
           .default(1024 * mebibyte)
-          .describe("Most bytes that one sandbox may send and receive over the network."),
+          .describe("Maximum bytes that one sandbox may send and receive over the network."),
       },
       "an object",
     )

@@ -19,14 +19,14 @@ export function previewSection(): z.ZodPrefault<z.ZodObject<PreviewShape, z.core
           .nullable()
           .default(null)
           .describe(
-            "Domain below which each preview has a name of its own beyond loopback, with `https://` before it where something before this server does TLS; unset: previews are reached from the server's machine only.",
+            "Domain under which each preview gets its own name beyond loopback, prefixed with `https://` if something in front of this server terminates TLS; unset: previews can be reached from the server's machine only.",
           ),
         backend: z
           .string(backendWords)
           .refine(isHttpOrigin, backendWords)
           .nullable()
           .default(null)
-          .describe("Origin that requests of previews under `/api` go to; unset: they are refused."),
+          .describe("Origin that receives previews' requests under `/api`; unset: they are refused."),
       },
       "an object",
     )

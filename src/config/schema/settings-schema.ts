@@ -37,47 +37,49 @@ const schema = z.strictObject(
       .describe("Where `run_code` runs: `container` in a container, `preload` in the embedded sandbox."),
     container_runtime: choice(containerRuntimes)
       .default("auto")
-      .describe("The container engine; `auto` takes the first that answers."),
+      .describe("The container engine; `auto` uses the first that answers."),
     max_containers: wholeNumber("sandboxes", 1, 10_000)
       .default(10)
-      .describe("Most sandboxes at once, sessions and environments included."),
+      .describe("Maximum number of sandboxes at once, including sessions and environments."),
     queue: z
       .strictObject(
         {
           limit: wholeNumber("requests", 0, 100_000)
             .default(100)
-            .describe("Most requests that wait for a sandbox; 0 refuses at once. Beyond it: `CAPACITY`."),
-          timeout: duration().prefault("30s").describe("Longest wait for a sandbox. Beyond it: `CAPACITY`."),
+            .describe(
+              "Maximum number of requests waiting for a sandbox; 0 refuses immediately. Beyond it: `CAPACITY`.",
+            ),
+          timeout: duration()
+            .prefault("30s")
+            .describe("Longest time a request waits for a sandbox. Beyond it: `CAPACITY`."),
         },
         section,
       )
       .prefault({}),
     max_output_bytes: wholeNumber("bytes", 1024, 1024 * mebibyte)
       .default(10 * mebibyte)
-      .describe("Most bytes of stdout and of stderr that a result carries; beyond it the result says `truncated`."),
+      .describe("Maximum bytes of stdout and of stderr in a result; beyond it the result says `truncated`."),
     container_timeout_ms: wholeNumber("milliseconds", 100, maxDurationMs)
       .default(defaultLimits.agent.timeoutMs)
-      .describe("Wall-clock time of an agent's run in milliseconds, unless its group has its own."),
+      .describe("Time limit of an agent's run in milliseconds, for groups that do not set one."),
     environment_idle_timeout: duration()
       .prefault("1h")
-      .describe("How long an environment may do nothing, its background processes included, before it is ended."),
+      .describe("How long an environment and its background processes may be idle before it is ended."),
     min_isolation: choice(isolationLevels)
       .default("namespaces")
       .describe(
-        "Weakest isolation that is accepted. Requests may ask for more; for less only on the command line and in the library. Unset, sessions over stdio take what the host reaches.",
+        "Weakest isolation accepted. Requests may ask for more; only the command line and the library may ask for less. If unset, sessions over stdio use the best the host offers.",
       ),
     images: z
       .strictObject(
         {
-          python: imageReference().default("python:3.12-slim").describe("Image of one-shot Python runs."),
-          javascript: imageReference().default("node:24-slim").describe("Image of one-shot JavaScript runs."),
-          typescript: imageReference().default("node:24-slim").describe("Image of one-shot TypeScript runs."),
+          python: imageReference().default("python:3.12-slim").describe("Image for one-shot Python runs."),
+          javascript: imageReference().default("node:24-slim").describe("Image for one-shot JavaScript runs."),
+          typescript: imageReference().default("node:24-slim").describe("Image for one-shot TypeScript runs."),
           session: imageReference()
             .default(defaultSessionImage)
-            .describe("Image of sessions (`run_code`); the default one is built by Glovebox."),
-          session_base: imageReference()
-            .default("alpine:3")
-            .describe("The Linux that the image of sessions is built on."),
+            .describe("Image for sessions (`run_code`); Glovebox builds the default image."),
+          session_base: imageReference().default("alpine:3").describe("Base image of the session image."),
         },
         section,
       )
@@ -86,25 +88,25 @@ const schema = z.strictObject(
       .boolean("true or false")
       .default(false)
       .describe(
-        "Whether images are only ever used as they are: none is pulled or built, and a missing one is an error.",
+        "Whether to use only images that already exist: none is pulled or built, and a missing one is an error.",
       ),
     build_dockerfiles: z
       .boolean("true or false")
       .default(false)
       .describe(
-        "Whether a request may have the Dockerfile of its project built, in a sandbox, for its tests or its preview to run in that image.",
+        "Whether a request may build its project's Dockerfile, in a sandbox, to run its tests or preview in that image.",
       ),
     engine_restart: choice(restartRules)
       .default("idle")
       .describe(
-        "When an engine that can be restarted is, after an agent's run that its dead network made fail: `never`, `idle` (with no other sandbox live) or `always`.",
+        "When to restart an engine that supports it, after its dead network made an agent's run fail: `never`, `idle` (only when no other sandbox is live) or `always`.",
       ),
     session: z
       .strictObject(
         {
           idle_timeout: duration()
             .prefault("15m")
-            .describe("A session without a call for so long ends, files and all."),
+            .describe("A session ends, files included, after this long without a call."),
         },
         section,
       )
@@ -117,28 +119,24 @@ const schema = z.strictObject(
           directory: hostPath().default("~/.glovebox/packages").describe("Where installed packages are kept."),
           max_mb: wholeNumber("MB", 0, mebibyte)
             .default(10_240)
-            .describe("Most MB (MiB) of packages that are kept; beyond it those not used for longest are removed."),
+            .describe("Maximum MB (MiB) of packages kept; beyond it the least recently used are removed."),
           install_at_preload: z
             .boolean("true or false")
             .default(false)
             .describe(
-              "Whether packages are installed on this machine itself, without a sandbox and without install scripts, for programs at isolation `preload`.",
+              "Whether packages for programs at isolation `preload` are installed on this machine itself, without a sandbox and without install scripts.",
             ),
           allow: packagePatterns()
             .default([])
-            .describe(
-              "Packages that may be installed, such as `lodash`, `@scope/*` or `python:numpy`; none: every one.",
-            ),
+            .describe("Packages that may be installed, such as `lodash`, `@scope/*` or `python:numpy`; none: all."),
           deny: packagePatterns()
             .default([])
-            .describe(
-              "Packages that may not be installed, nor be brought along by others; in the same form as `allow`.",
-            ),
+            .describe("Packages that may not be installed, not even as dependencies; in the same form as `allow`."),
           min_age: duration()
             .nullable()
             .default(null)
             .describe(
-              "How long a version must have been published before it is installed; unset: 24 hours, where the package manager and the registry can tell.",
+              "Minimum age of a published version before it may be installed; unset: 24 hours, where the package manager and the registry know the age.",
             ),
         },
         section,
@@ -163,51 +161,49 @@ const schema = z.strictObject(
       .describe("Names of the host's environment variables that every sandbox gets."),
     secrets: secretSources()
       .prefault({})
-      .describe("Secrets that requests may ask for by name, and where their values are read."),
+      .describe("Secrets that requests may ask for by name, and where their values are read from."),
     mount_allowlist: hostPath()
       .nullable()
       .default(null)
-      .describe("Path of the mount allowlist; unset: the user's own, if there is one."),
+      .describe("Path of the mount allowlist; unset: the user's own, if it exists."),
     project_roots: z
       .array(hostPath(), "a list of paths")
       .max(256, "a list of at most 256 paths")
       .nullable()
       .default(null)
       .describe(
-        "Folders below which requests may name files and projects; unset: none for the server, the working directory on the user's own machine.",
+        "Folders in which requests may name files and projects; unset: none for the server, the working directory on the user's own machine.",
       ),
     tooling_files: choice(toolingFilesModes)
       .default("named")
       .describe(
-        "Files through which a project runs code on its owner's machine: `named` when a command has changed them, or `locked` against it where they exist; a request can ask for more, not for less.",
+        "Files through which a project runs code on its owner's machine: `named` reports changes to them, `locked` makes those that exist read-only; a request can ask for more, not for less.",
       ),
     tooling_paths: z
       .array(relativePath(), "a list of paths")
       .max(64, "a list of at most 64 paths")
       .default([])
-      .describe("Files and folders of projects that count as such beside the built-in ones, such as `tools/hooks`."),
+      .describe("Further such files and folders of projects besides the built-in ones, such as `tools/hooks`."),
     allowed_origins: origins()
       .default([])
-      .describe("Origins of web pages that may call the server, each as browsers send it; others are refused."),
+      .describe("Origins of web pages that may call the server, as browsers send them; others are refused."),
     allowed_hosts: hostNames()
       .default([])
-      .describe(
-        "Names by which the server is reached beyond loopback, without ports; requests for others are refused.",
-      ),
+      .describe("Host names of the server beyond loopback, without ports; requests for other names are refused."),
     preview: previewSection(),
     agents: agentsSection(),
     drain_timeout: duration()
       .prefault("30s")
-      .describe("How long running work may go on when the server is asked to end; then it is ended."),
+      .describe("How long running work may continue after the server is asked to stop; then it is ended."),
     keys_file: hostPath()
       .nullable()
       .default(null)
       .describe(
-        "Path of a file with API keys, which is only read; unset: the user's own, which `glovebox keys` writes.",
+        "Path of a file with API keys, which Glovebox only reads; unset: the user's own, which `glovebox keys` writes.",
       ),
     store: storeSection(),
     logs: logsSection(),
-    log_level: choice(logLevels).default("warn").describe("Least severe entry that the log keeps."),
+    log_level: choice(logLevels).default("warn").describe("Minimum severity of log entries."),
   },
   section,
 );

@@ -36,12 +36,12 @@ export function storeSection(): z.ZodPrefault<z.ZodObject<StoreShape, z.core.$st
           .nullable()
           .default(null)
           .describe(
-            "URL of the PostgreSQL store, never shown; without a password in it `PGPASSWORD` or `~/.pgpass` counts.",
+            "URL of the PostgreSQL store, never shown; if it has no password, `PGPASSWORD` or `~/.pgpass` is used.",
           ),
-        max_age_days: wholeNumber("days", 1, 3_650).default(30).describe("Days after which what is stored is removed."),
+        max_age_days: wholeNumber("days", 1, 3_650).default(30).describe("Days after which stored data is removed."),
         max_mb: wholeNumber("MB", 1, 1_048_576)
           .default(1_024)
-          .describe("Most MB (MiB) of stored log entries; beyond it the oldest are removed."),
+          .describe("Maximum MB (MiB) of stored log entries; beyond it the oldest are removed."),
       },
       "an object",
     )
@@ -56,7 +56,7 @@ export function logsSection(): z.ZodPrefault<z.ZodObject<LogsShape, z.core.$stri
         redis_url: url(["redis:", "rediss:"])
           .nullable()
           .default(null)
-          .describe("URL of a Redis that log entries are published to, never shown; unset: none."),
+          .describe("URL of a Redis server that log entries are published to, never shown; unset: none."),
       },
       "an object",
     )

@@ -20,24 +20,24 @@ export function warmPoolSection(): z.ZodPrefault<z.ZodObject<WarmPoolShape, z.co
         mode: choice(warmPoolModes)
           .default("auto")
           .describe(
-            "Whether one-shot runs find sandboxes whose interpreter waits already: `on` or `off`; `auto` is `on` for `glovebox serve` and `glovebox mcp`, and `off` in the library. Commands such as `glovebox run` never have any.",
+            "Whether sandboxes are kept ready for one-shot runs, with the interpreter started: `on` or `off`; `auto` is `on` for `glovebox serve` and `glovebox mcp`, and `off` in the library. Commands such as `glovebox run` never have any.",
           ),
         min: wholeNumber("sandboxes", 0, 1_000)
           .nullable()
           .default(null)
           .describe(
-            "Sandboxes that wait of each kind that was asked for, however long ago; unset: 1 for a server, 0 over stdio and in the library.",
+            "Minimum number of ready sandboxes of each kind that was ever requested; unset: 1 for a server, 0 over stdio and in the library.",
           ),
         max: wholeNumber("sandboxes", 0, 1_000)
           .default(8)
-          .describe("Most sandboxes that wait at once, of all kinds together; they are among `max_containers`."),
+          .describe("Maximum number of ready sandboxes of all kinds together; they count towards `max_containers`."),
         idle_timeout: duration()
           .prefault("5m")
-          .describe("After so long without a run of its kind only `min` sandboxes of it wait on."),
-        max_age: duration().prefault("30m").describe("A sandbox that has waited for so long is replaced."),
+          .describe("After this long without a run of a kind, only `min` sandboxes of that kind are kept."),
+        max_age: duration().prefault("30m").describe("A ready sandbox is replaced after this long."),
         min_free_mb: wholeNumber("MB", 0, mebibyte)
           .default(512)
-          .describe("No sandbox is made to wait while this machine has fewer MB (MiB) of memory available."),
+          .describe("No ready sandbox is created while this machine has less available memory than this, in MB (MiB)."),
       },
       "an object",
     )
