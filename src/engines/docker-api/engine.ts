@@ -1,3 +1,4 @@
+import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Capabilities } from "../capabilities.ts";
 import type { ContainerSpec } from "../container-spec.ts";
 import type {
@@ -18,7 +19,7 @@ import { engineCapabilities, runtimeKindOf } from "./engine-capabilities.ts";
 import { gvisorComponents } from "./gvisor-version.ts";
 import { FolderHolder } from "./mounts/folder-holder.ts";
 import { engineComponents, engineConnection, engineSetup } from "./engine-setup.ts";
-import { DockerApiImages, type ReadClientConfig } from "./images/images.ts";
+import { DockerApiImages, type ImageFacts, type ReadClientConfig } from "./images/images.ts";
 import { noSuchRuntimeError } from "./oci-runtime.ts";
 import type { ApiRequest } from "./http/api-request.ts";
 import { MountHandles } from "./mounts/mount-handles.ts";
@@ -85,15 +86,27 @@ export class DockerApiEngine implements Engine {
     return engineCapabilities(answer, { ociRuntime, sharesFiles: files.kind !== "none" });
   }
 
-  async create(spec: ContainerSpec, { signal }: CallOptions = {}): Promise<Container> {
+  async create(spec: ContainerSpec, options: CallOptions = {}): Promise<Container> {
+    const fresh = this.images.takeFresh(spec.image);
+    try {
+      if (fresh !== undefined) return await this.#create(spec, fresh, options);
+    } catch (error) {
+      // What was found has been removed since; there may be another of that name.
+      if (!(error instanceof GloveboxError) || error.errorType !== "SANDBOX_LOST") throw error;
+    }
+    const image = await this.images.facts(spec.image, options);
+    this.images.takeFresh(spec.image);
+    return this.#create(spec, image, options);
+  }
+
+  async #create(spec: ContainerSpec, image: ImageFacts, { signal }: CallOptions): Promise<Container> {
     const { dialect, seccompProfiles } = this.#options;
     const seccompProfile = spec.rootCapabilities === undefined ? seccompProfiles.programs : seccompProfiles.installers;
     const { answer, setup, files } = await this.#known(signal);
     this.#assertRuntime(spec.ociRuntime, answer);
     const { mounts, copied } = reachableMounts(spec.mounts ?? [], files);
     const runtimeKind = runtimeKindOf(answer, spec.ociRuntime);
-    const image = await this.images.facts(spec.image, { signal });
-    const holding = { api: this.#api, spec, folders: copied, imageVolumes: image.volumes, signal };
+    const holding = { api: this.#api, spec, folders: copied, image, signal };
     await using holder = copied.length === 0 ? null : await FolderHolder.make(holding);
     const circumstances = { seccompProfile, image, setup, runtimeKind, volumesFrom: holder?.id };
     const make = async (mountsByHandle: boolean): Promise<string> => {

@@ -14,10 +14,10 @@ export const dockerWording: ConfigWording = {
 export const dockerDialect: Dialect = {
   name: "docker",
   title: "Docker",
-  createCall: async (spec, { image, ...circumstances }) => ({
+  createCall: async (spec, circumstances) => ({
     path: "/containers/create",
     query: { name: spec.name },
-    body: containerConfig(spec, { wording: dockerWording, imageVolumes: image.volumes, ...circumstances }),
+    body: containerConfig(spec, { wording: dockerWording, ...circumstances }),
   }),
   examine: async (describe) => {
     const [version, machine] = await Promise.all([

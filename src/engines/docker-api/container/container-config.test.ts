@@ -29,7 +29,7 @@ function configOf(
     {
       seccompProfile: { defaultAction: "SCMP_ACT_ERRNO" },
       mountsByHandle,
-      imageVolumes,
+      image: { id: "sha256:1", volumes: imageVolumes },
       runtimeKind,
       wording: {
         seccompOption: (profile) => `seccomp=${JSON.stringify(profile)}`,
@@ -186,7 +186,7 @@ describe("containerConfig", () => {
   });
 
   it("passes labels on and tells the container nothing of its name", () => {
-    expect(configOf()).toMatchObject({ Labels: { "glovebox.owner": "me" }, Image: "base:1", Hostname: "sandbox" });
+    expect(configOf()).toMatchObject({ Labels: { "glovebox.owner": "me" }, Image: "sha256:1", Hostname: "sandbox" });
   });
 
   it("names a runtime only when it is chosen", () => {

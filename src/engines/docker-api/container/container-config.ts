@@ -3,14 +3,18 @@ import { coveredProcPaths, coveredSysPaths } from "../../covered-paths.ts";
 import { keeperUserOf, openFoldersOf, processUserOf } from "../../inside/container-users.ts";
 import { openFilesOf, sharedMemoryBytesOf } from "./container-defaults.ts";
 import { keeperCommand } from "../../inside/keeper-script.ts";
+import type { ImageFacts } from "../images/images.ts";
 import type { RuntimeKind } from "../oci-runtime.ts";
 import { hostProcesses, ownFolders } from "../runtime-needs.ts";
 
 export interface ContainerConfigOptions {
   readonly wording: ConfigWording;
   readonly seccompProfile: object;
-  /** Paths that the image declares as volumes: each would be a writable folder without a limit on the host's disk. */
-  readonly imageVolumes: readonly string[];
+  /**
+   * Its id, for a name could lead to another image than the one that was found; and the paths that it declares as volumes:
+   * each would be a writable folder without a limit on the host's disk.
+   */
+  readonly image: Pick<ImageFacts, "id" | "volumes">;
   readonly runtimeKind: RuntimeKind;
   /** Whether the engine mounts what we hold open, and not its name. */
   readonly mountsByHandle: boolean;
@@ -37,7 +41,7 @@ export interface ConfigWording {
 export function containerConfig(spec: ContainerSpec, options: ContainerConfigOptions): object {
   const idle = spec.command === undefined;
   return {
-    Image: spec.image,
+    Image: options.image.id,
     // As the entry point, so that neither the image's entry point nor its command has a part in it.
     Entrypoint: spec.command ?? keeperCommand(openFoldersOf(spec)),
     Cmd: [],
@@ -63,7 +67,7 @@ export function containerConfig(spec: ContainerSpec, options: ContainerConfigOpt
 
 function hostConfig(
   spec: ContainerSpec,
-  { wording, seccompProfile, imageVolumes, runtimeKind, mountsByHandle, volumesFrom }: ContainerConfigOptions,
+  { wording, seccompProfile, image, runtimeKind, mountsByHandle, volumesFrom }: ContainerConfigOptions,
 ): object {
   const { limits, mounts = [] } = spec;
   // The keeper opens its own folders to all; without one the folders must be the program's.
@@ -99,7 +103,7 @@ function hostConfig(
     ],
     ShmSize: sharedMemoryBytesOf(spec),
     Tmpfs: Object.fromEntries([
-      ...[...imageVolumes, ...ownFolders[runtimeKind]]
+      ...[...image.volumes, ...ownFolders[runtimeKind]]
         .filter((path) => mounts.every(({ target }) => target !== path))
         .map((path) => [path, wording.hiddenVolumeOptions] as const),
       ...spec.scratch.map((scratch) => [scratch.path, wording.tmpfsOptions(scratch, owner)] as const),

@@ -30,35 +30,62 @@ interface ImageAnswer {
   } | null;
 }
 
+/** How long a container may be made of an image as it was found. */
+const freshMs = 1_000;
+
 /** The images of an engine behind Docker's API. */
 export class DockerApiImages implements ImageStore {
   readonly #api: Api;
   readonly #readClientConfig: ReadClientConfig;
+  /** Found a moment ago, by their references. */
+  readonly #fresh = new Map<string, ImageFacts>();
 
   constructor(api: Api, readClientConfig: ReadClientConfig) {
     this.#api = api;
     this.#readClientConfig = readClientConfig;
   }
 
-  async has(reference: string, { signal }: CallOptions = {}): Promise<boolean> {
-    const request = { method: "GET", path: imagePath(reference, "json"), signal } as const;
-    return (await this.#api.call("look for the image", request, [404])).status !== 404;
+  async has(reference: string, options?: CallOptions): Promise<boolean> {
+    return (await this.#look(reference, options)) !== null;
   }
 
   /** @throws IMAGE_UNAVAILABLE when it is not present */
-  async facts(reference: string, { signal }: CallOptions = {}): Promise<ImageFacts> {
-    const request = { method: "GET", path: imagePath(reference, "json"), signal } as const;
-    const { status, body } = await this.#api.call("look for the image", request, [404]);
-    if (status === 404) throw imageUnavailable(reference, "it is not present and has not been pulled");
-    const { Id: id, Config: config } = body as ImageAnswer;
-    return { id, volumes: Object.keys(config?.Volumes ?? {}), labels: config?.Labels ?? {} };
+  async facts(reference: string, options?: CallOptions): Promise<ImageFacts> {
+    const found = await this.#look(reference, options);
+    if (found === null) throw imageUnavailable(reference, "it is not present and has not been pulled");
+    return found;
+  }
+
+  /**
+   * What `has`, `identity` or `labels` found less than a second ago; undefined: ask anew. Given once, so that each container
+   * is made of what was looked at for it, and to be used by its id: the reference may have moved on since.
+   */
+  takeFresh(reference: string): ImageFacts | undefined {
+    const found = this.#fresh.get(reference);
+    this.#fresh.delete(reference);
+    return found;
   }
 
   async identity(reference: string, options?: CallOptions): Promise<string> {
     return (await this.facts(reference, options)).id;
   }
 
+  /** Null: it is not present. */
+  async #look(reference: string, { signal }: CallOptions = {}): Promise<ImageFacts | null> {
+    this.#fresh.delete(reference);
+    const request = { method: "GET", path: imagePath(reference, "json"), signal } as const;
+    const { status, body } = await this.#api.call("look for the image", request, [404]);
+    if (status === 404) return null;
+    const { Id: id, Config: config } = body as ImageAnswer;
+    const found = { id, volumes: Object.keys(config?.Volumes ?? {}), labels: config?.Labels ?? {} };
+    this.#fresh.set(reference, found);
+    const forget = (): void => void (this.#fresh.get(reference) === found && this.#fresh.delete(reference));
+    setTimeout(forget, freshMs).unref();
+    return found;
+  }
+
   async pull(reference: string, { signal, onProgress }: PullOptions = {}): Promise<void> {
+    this.#fresh.clear();
     const { name, tag, registry } = parseImageReference(reference);
     const auth = await this.#auth(registry, signal);
     const answer = await this.#api.stream(
@@ -84,6 +111,7 @@ export class DockerApiImages implements ImageStore {
 
   async build(build: ImageBuild, { signal, onLine }: BuildOptions = {}): Promise<void> {
     const { reference } = build;
+    this.#fresh.clear();
     const answer = await this.#api.stream(
       "build the image",
       {
@@ -119,6 +147,7 @@ export class DockerApiImages implements ImageStore {
   }
 
   async load(reference: string, archive: AsyncIterable<Uint8Array>, { signal }: CallOptions = {}): Promise<void> {
+    this.#fresh.clear();
     const request = { method: "POST", path: "/images/load", query: { quiet: "1" }, archive, signal } as const;
     const answer = await this.#api.stream("import the image", request, "any");
     if (!("chunks" in answer)) throw imageUnavailable(reference, refusalReason(answer));
@@ -146,6 +175,7 @@ export class DockerApiImages implements ImageStore {
   }
 
   async remove(reference: string, { signal }: CallOptions = {}): Promise<void> {
+    this.#fresh.clear();
     await this.#api.call(
       "remove the image",
       { method: "DELETE", path: imagePath(reference), query: { force: "1" }, signal },
@@ -167,6 +197,7 @@ export class DockerApiImages implements ImageStore {
   }
 
   async #removeUnused(id: string, { signal }: CallOptions = {}): Promise<boolean> {
+    this.#fresh.clear();
     // Forced, Podman would remove the containers with it.
     const request = { method: "DELETE", path: imagePath(id), signal } as const;
     const { status } = await this.#api.call("remove the image", request, [404, 409]);

@@ -4,14 +4,14 @@ import type { CallOptions } from "../../engine.ts";
 import type { Api } from "../http/api.ts";
 import { removeContainer } from "../container/remove-container.ts";
 import { uninterrupted } from "../container/uninterrupted.ts";
+import type { ImageFacts } from "../images/images.ts";
 
 export interface FolderHolderOptions extends CallOptions {
   readonly api: Api;
   /** Of the container that will have the folders. */
-  readonly spec: Pick<ContainerSpec, "name" | "image" | "labels">;
+  readonly spec: Pick<ContainerSpec, "name" | "labels">;
+  readonly image: Pick<ImageFacts, "id" | "volumes">;
   readonly folders: readonly MountSpec[];
-  /** Paths that the image declares as volumes. */
-  readonly imageVolumes: readonly string[];
 }
 
 /**
@@ -67,10 +67,10 @@ export class FolderHolder implements AsyncDisposable {
   }
 }
 
-function holderConfig({ spec, folders, imageVolumes }: FolderHolderOptions): object {
+function holderConfig({ spec, folders, image }: FolderHolderOptions): object {
   const targets = new Set(folders.map(({ target }) => target));
   return {
-    Image: spec.image,
+    Image: image.id,
     Entrypoint: ["/never-started"],
     Cmd: [],
     Labels: spec.labels,
@@ -84,7 +84,7 @@ function holderConfig({ spec, folders, imageVolumes }: FolderHolderOptions): obj
       })),
       // Else they would be taken over, too.
       Tmpfs: Object.fromEntries(
-        imageVolumes.filter((path) => !targets.has(path)).map((path) => [path, "ro,size=4096"]),
+        image.volumes.filter((path) => !targets.has(path)).map((path) => [path, "ro,size=4096"]),
       ),
     },
   };
