@@ -1,19 +1,23 @@
+import { settlesWithin } from "../../base/abort.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Process } from "../../engines/engine.ts";
 import type { Interruption } from "../../sandbox/outcome.ts";
+
+/** How long an engine may take to tell of the end of what has been ended: some seconds on a loaded machine. */
+const exitMs = 10_000;
 
 export interface EndLimits {
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
   /** Work of ours on the process's streams: if any of these rejects, so does the watch. */
   readonly streams: readonly Promise<unknown>[];
-  /** Ends the process and all that it started. */
+  /** Ends the process and all that it started, as far as that is possible. */
   readonly end: () => Promise<void>;
 }
 
 export interface WatchedEnd {
   readonly interruption: Interruption;
-  /** Null when its sandbox was lost. */
+  /** Null when its sandbox was lost, and when it could not be ended. */
   readonly exitCode: number | null;
 }
 
@@ -42,7 +46,9 @@ export async function untilEnded(
     if (typeof first !== "string") return { interruption, exitCode: first.exitCode };
     interruption = first;
     await end();
-    return { interruption, exitCode: (await process.exit).exitCode };
+    // What another program has stopped may outlive that; then only its sandbox's end is its own.
+    const isOver = await settlesWithin(process.exit, exitMs);
+    return { interruption, exitCode: isOver ? (await process.exit).exitCode : null };
   } catch (error) {
     if (!(error instanceof GloveboxError) || error.errorType !== "SANDBOX_LOST") throw error;
     return { interruption: interruption ?? "lost", exitCode: null };

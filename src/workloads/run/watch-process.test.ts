@@ -1,5 +1,5 @@
 import { PassThrough } from "node:stream";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { BoundedOutput } from "../../base/streams/bounded-output.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { OutputChunk, Process } from "../../engines/engine.ts";
@@ -66,5 +66,19 @@ describe("watchProcess", () => {
     expect(await lost.watched.untilEnd(limits)).toMatchObject({ interruption: "lost", exitCode: null });
     const broken = watch(none(), Promise.reject(new Error("broken")));
     await expect(broken.watched.untilEnd(limits)).rejects.toThrow("broken");
+  });
+
+  it("does not wait for ever for the end of what could not be ended", async () => {
+    vi.useFakeTimers();
+    try {
+      const output = new OutputQueue(() => undefined);
+      const { watched } = watch(output, new Promise(() => undefined));
+      const told = vi.fn<(end: unknown) => void>();
+      void watched.untilEnd({ ...limits, timeoutMs: 1 }).then(told);
+      await vi.advanceTimersByTimeAsync(60_000);
+      expect(told).toHaveBeenCalledWith(expect.objectContaining({ interruption: "timeout", exitCode: null }));
+    } finally {
+      vi.useRealTimers();
+    }
   });
 });
