@@ -26,8 +26,8 @@ export interface Owners {
   readonly peerServer: PeerServer;
   readonly peers: Peers;
   readonly reaper: Reaper;
-  /** Ids of sandboxes that ended while they could not be removed; the reaper does it later. */
-  readonly stranded: Set<string>;
+  /** Engines' names by ids of sandboxes that ended while they could not be removed; the reaper does it later. */
+  readonly stranded: Map<string, string>;
 }
 
 export interface OwnersOptions {
@@ -58,7 +58,7 @@ export function openOwners({ host, logger, now, callHere }: OwnersOptions): Owne
   const diskScratch = new DiskScratch({ folder: scratchFolder, uid, platform, owner, leases });
   const folder = new PeerFolder({ folder: peerFolder(host), owner, uid, platform, leases });
   const peerServer = new PeerServer({ folder, platform, call: callHere, logger });
-  const stranded = new Set<string>();
+  const stranded = new Map<string, string>();
   const reaper = new Reaper({ leases, records, archives, diskScratch, peerFolder: folder, stranded, logger, now });
   return {
     owner,

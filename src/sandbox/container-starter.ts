@@ -1,31 +1,36 @@
 import type { Logger } from "../base/logger.ts";
 import type { Container, Engine } from "../engines/engine.ts";
+import { labels } from "../engines/labels.ts";
 import { labelledSpec } from "./labelled-spec.ts";
 import type { Leases } from "./owners/leases.ts";
+import { isOwnContainer } from "./owners/left-over.ts";
 import type { SandboxPlan } from "./sandbox-plan.ts";
 
 export interface ContainerStarterOptions {
   readonly leases: Pick<Leases, "hold">;
   /** Identity of this server, for the owner label. */
   readonly owner: string;
-  /** Where the ids of sandboxes go that could not be removed; default: nobody looks for them. */
-  readonly stranded?: Set<string> | undefined;
+  /** Where sandboxes go that could not be removed, their engines' names by their ids; default: nobody looks for them. */
+  readonly stranded?: Map<string, string> | undefined;
   readonly logger: Logger;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
 }
 
+/** How long an engine may take to say whether it has made a container after all, and to remove it. */
+const lookMs = 10_000;
+
 /** Makes the containers of sandboxes; whatever goes wrong, nothing is left behind. */
 export class ContainerStarter {
   /** Ids of sandboxes that their engine was told to make, and that are not known to be gone or live. */
   readonly doubtful: Set<string> = new Set();
-  /** Ids of those that could not be removed, until a sweep has. */
-  readonly stranded: Set<string>;
+  /** Those that could not be removed, or may not have been, until a sweep has: their engines' names by their ids. */
+  readonly stranded: Map<string, string>;
   readonly #options: ContainerStarterOptions;
 
   constructor(options: ContainerStarterOptions) {
     this.#options = options;
-    this.stranded = options.stranded ?? new Set();
+    this.stranded = options.stranded ?? new Map<string, string>();
   }
 
   /** Its id stays among the doubtful ones until the caller knows it as live. @throws what the engine throws */
@@ -41,7 +46,7 @@ export class ContainerStarter {
       return container;
     } catch (error) {
       logger.info({ sandbox: id, kind: plan.kind, engine: engine.name, err: error }, "sandbox not started");
-      await this.#undo(id, container);
+      await this.#undo(id, engine, container);
       throw error;
     }
   }
@@ -55,15 +60,23 @@ export class ContainerStarter {
     }
   }
 
-  async #undo(id: string, container: Container | undefined): Promise<void> {
+  async #undo(id: string, engine: Engine, container: Container | undefined): Promise<void> {
     try {
-      await container?.remove();
+      if (container !== undefined) await container.remove();
+      else if (this.doubtful.has(id)) await removeUnanswered(id, engine);
       this.doubtful.delete(id);
     } catch (error) {
-      this.stranded.add(id);
+      this.stranded.set(id, engine.name);
       this.doubtful.delete(id);
       // The caller learns why the start failed; that the rest stayed behind is for the log and the sweep.
       this.#options.logger.error({ sandbox: id, err: error }, "sandbox could not be removed after a failed start");
     }
   }
+}
+
+/** An engine that fails to answer may have made the container all the same, so it is asked what it has. */
+async function removeUnanswered(id: string, engine: Engine): Promise<void> {
+  const options = { signal: AbortSignal.timeout(lookMs) };
+  const found = (await engine.list({ [labels.sandbox]: id }, options)).filter(isOwnContainer);
+  await Promise.all(found.map((summary) => summary.remove(options)));
 }

@@ -15,13 +15,14 @@ const limits = { cpus: 1, memoryBytes: 1, pids: 1 };
 const plan = { kind: "execute", lifetimeMs: 1_000, image: "any:1", limits, scratch: [] } as unknown as SandboxPlan;
 
 /** What goes wrong in an engine's next container. */
-type Fault = "none" | "create" | "start" | "start and remove";
+type Fault = "none" | "create" | "answer" | "answer and list" | "start" | "start and remove";
 
 /** An engine that can make containers and start them, or not; and sandboxes of which one may live at a time. */
 function scene() {
   const there = new Set<string>();
   const specs: ContainerSpec[] = [];
   const records: SandboxRecord[] = [];
+  const stranded = new Map<string, string>();
   let fault: Fault = "none";
   let removal: Promise<void> = Promise.resolve();
   const containerOf = (name: string): Container =>
@@ -42,7 +43,16 @@ function scene() {
       if (fault === "create") return Promise.reject(new Error("no container"));
       there.add(name);
       specs.push(spec);
+      if (fault.startsWith("answer")) return Promise.reject(new Error("no answer"));
       return Promise.resolve(containerOf(name));
+    },
+    list: (wanted: Readonly<Record<string, string>>) => {
+      if (fault === "answer and list") return Promise.reject(new Error("no list"));
+      const found = specs.filter(({ labels: own }) =>
+        Object.entries(wanted).every(([key, value]) => own[key] === value),
+      );
+      const named = found.filter(({ name }) => there.has(name));
+      return Promise.resolve(named.map(({ name, labels: own }) => ({ name, labels: own, ...containerOf(name) })));
     },
   } as unknown as Engine;
   const sandboxes = new Sandboxes({
@@ -55,6 +65,7 @@ function scene() {
     peerServer: { open: () => Promise.resolve("address") },
     platform: "linux",
     owner: "own-this",
+    stranded,
     logger,
     now: () => 0,
   });
@@ -64,20 +75,32 @@ function scene() {
     removal = held.promise;
     return held.resolve;
   };
-  return { sandboxes, engine, there, specs, records, holdRemovals, break: (next: Fault) => void (fault = next) };
+  return {
+    sandboxes,
+    engine,
+    there,
+    stranded,
+    specs,
+    records,
+    holdRemovals,
+    break: (next: Fault) => void (fault = next),
+  };
 }
 
 describe("a start that fails", () => {
-  it.each(["create", "start"] as const)("(%s) leaves no container and gives its place back", async (fault) => {
-    const { sandboxes, engine, there, break: breakIt } = scene();
-    breakIt(fault);
-    await expect(sandboxes.open(engine, plan, caller)).rejects.toThrow(fault === "create" ? "container" : "start");
-    expect([...there], "nothing is left on the engine").toEqual([]);
-    breakIt("none");
-    const next: unknown = await sandboxes.open(engine, plan, caller).catch((error: unknown) => error);
-    expect(next, "its place is free").toBeInstanceOf(Sandbox);
-    expect(sandboxes.live).toEqual([next]);
-  });
+  it.each(["create", "answer", "start"] as const)(
+    "(%s) leaves no container and gives its place back",
+    async (fault) => {
+      const { sandboxes, engine, there, break: breakIt } = scene();
+      breakIt(fault);
+      await expect(sandboxes.open(engine, plan, caller)).rejects.toThrow(/^no /);
+      expect([...there], "nothing is left on the engine").toEqual([]);
+      breakIt("none");
+      const next: unknown = await sandboxes.open(engine, plan, caller).catch((error: unknown) => error);
+      expect(next, "its place is free").toBeInstanceOf(Sandbox);
+      expect(sandboxes.live).toEqual([next]);
+    },
+  );
 
   it("is told as it was when its rest stays behind, which is named as left; its place is free all the same", async () => {
     const { sandboxes, engine, there, break: breakIt } = scene();
@@ -87,6 +110,20 @@ describe("a start that fails", () => {
     expect(sandboxes.left).toEqual([stuck.replace("glovebox-", "")]);
     breakIt("none");
     await (await sandboxes.open(engine, plan, caller)).remove();
+  });
+});
+
+describe("a start whose engine went away before it answered", () => {
+  it("names its sandbox as left, for the sweep of its engine, and gives its place back", async () => {
+    const { sandboxes, engine, there, stranded, break: breakIt } = scene();
+    breakIt("answer and list");
+    await expect(sandboxes.open(engine, plan, caller)).rejects.toThrow("no answer");
+    const [made = ""] = there;
+    const id = made.replace("glovebox-", "");
+    expect([...stranded]).toEqual([[id, "docker"]]);
+    expect(sandboxes.left).toEqual([id]);
+    breakIt("none");
+    expect(await sandboxes.open(engine, plan, caller)).toBeInstanceOf(Sandbox);
   });
 });
 

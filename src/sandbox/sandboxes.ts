@@ -5,7 +5,7 @@ import type { Capabilities } from "../engines/capabilities.ts";
 import type { CallOptions, Engine } from "../engines/engine.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import type { Admission, Place } from "./admission/admission.ts";
-import { ContainerStarter } from "./container-starter.ts";
+import { ContainerStarter, type ContainerStarterOptions } from "./container-starter.ts";
 import { ownershipLabels } from "./labelled-spec.ts";
 import { fixedFolders } from "./mounts/fixed-folders.ts";
 import { writablePaths } from "./mounts/writable-paths.ts";
@@ -35,7 +35,7 @@ export interface SandboxesOptions {
   /** Identity of this server, for the owner label. */
   readonly owner: string;
   /** As of `ContainerStarterOptions`. */
-  readonly stranded?: Set<string> | undefined;
+  readonly stranded?: ContainerStarterOptions["stranded"];
   readonly logger: Logger;
   /** Told of every sandbox and its runs; default: none. */
   readonly observers?: readonly SandboxObserver[] | undefined;
@@ -106,7 +106,7 @@ export class Sandboxes implements AsyncDisposable {
   /** Ids of those that may exist on their engine: live ones, those in the making, and those that could not be removed. */
   get left(): readonly string[] {
     const { doubtful, stranded } = this.#containers;
-    return [...[...this.#live.values(), ...this.#spare.keys()].map(({ id }) => id), ...doubtful, ...stranded];
+    return [...[...this.#live.values(), ...this.#spare.keys()].map(({ id }) => id), ...doubtful, ...stranded.keys()];
   }
 
   /**
@@ -272,7 +272,7 @@ export class Sandboxes implements AsyncDisposable {
     const { id } = sandbox;
     const held = this.#held.get(id);
     this.#spare.delete(sandbox);
-    if (!isGone) this.#containers.stranded.add(sandbox.startedAs);
+    if (!isGone) this.#containers.stranded.set(sandbox.startedAs, sandbox.engineName);
     if (held === undefined) return;
     this.#tellEnd(id);
     this.#live.delete(id);

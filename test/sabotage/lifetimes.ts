@@ -120,8 +120,8 @@ const leavings: readonly Sabotage[] = [
   {
     id: "sandboxes: a failed start leaves its container",
     file: "src/sandbox/container-starter.ts",
-    find: "await container?.remove();",
-    replace: "",
+    find: "if (container !== undefined) await container.remove();\n      else if",
+    replace: "if",
     test: sandboxesTest,
     name: "a start that fails",
   },

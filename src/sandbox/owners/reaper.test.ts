@@ -31,6 +31,7 @@ interface Listed {
 /** An engine that has these containers, and nothing else that a sweep asks for. */
 function engineWith(listed: readonly Listed[]) {
   const there = new Map<string, ContainerSummary>();
+  const stuck = new Set<string>();
   let lists = 0;
   for (const { owner, expiresInMs, running = false, name } of listed) {
     const sandbox = createId("sbx");
@@ -41,7 +42,10 @@ function engineWith(listed: readonly Listed[]) {
       labels: { ...managed, [labels.owner]: owner, [labels.sandbox]: sandbox, [labels.expiresAt]: expiresAt },
       running,
       createdAtMs: nowMs,
-      remove: () => Promise.resolve(void there.delete(sandbox)),
+      remove: async () => {
+        if (stuck.has(sandbox)) throw new Error("no removal");
+        there.delete(sandbox);
+      },
     });
   }
   const engine = {
@@ -54,13 +58,14 @@ function engineWith(listed: readonly Listed[]) {
   } as unknown as Engine;
   return {
     engine,
+    stuck,
     ids: () => [...there.keys()],
     owners: () => [...there.values()].map((left) => left.labels[labels.owner]),
     lists: () => lists,
   };
 }
 
-function reaperOf(stranded: readonly string[] = []): Reaper {
+function reaperOf(stranded: Map<string, string> = new Map()): Reaper {
   const leases = new Leases({
     folder,
     uid: process.getuid?.() ?? null,
@@ -78,7 +83,7 @@ function reaperOf(stranded: readonly string[] = []): Reaper {
     archives: nothingLeft,
     diskScratch: nothingLeft,
     peerFolder: nothingLeft,
-    stranded: new Set(stranded),
+    stranded,
     logger,
     now: () => nowMs,
   });
@@ -105,9 +110,27 @@ describe("a sweep of a server that lives", () => {
       { owner: "own-this", expiresInMs: 1, running: true },
     ]);
     const [first = "", second = ""] = ids();
-    expect(await reaperOf([first]).sweep(engine)).toEqual([first]);
+    const stranded = new Map([[first, "docker"]]);
+    expect(await reaperOf(stranded).sweep(engine)).toEqual([first]);
     expect(owners()).toEqual(["own-this"]);
     expect(ids()).toEqual([second]);
+    expect([...stranded]).toEqual([]);
+  });
+
+  it("looks again for one that it cannot remove, and no longer for one that its engine does not have", async () => {
+    const { engine, ids, stuck } = engineWith([{ owner: "own-this", expiresInMs: 1 }]);
+    const [there = ""] = ids();
+    const stranded = new Map([
+      [there, "docker"],
+      [createId("sbx"), "docker"],
+      ["sbx-of-podman", "podman"],
+    ]);
+    stuck.add(there);
+    expect(await reaperOf(stranded).sweep(engine)).toEqual([]);
+    expect([...stranded.keys()]).toEqual([there, "sbx-of-podman"]);
+    stuck.clear();
+    expect(await reaperOf(stranded).sweep(engine)).toEqual([there]);
+    expect([...stranded.keys()]).toEqual(["sbx-of-podman"]);
   });
 });
 

@@ -14,8 +14,11 @@ export interface ReaperOptions {
   readonly diskScratch: Pick<DiskScratch, "forgetLeft">;
   /** The ways to processes that are gone. */
   readonly peerFolder: Pick<WorkArchives, "forgetLeft">;
-  /** Ids of sandboxes of this server itself that have ended and could not be removed then; taken out when they are gone. */
-  readonly stranded: Set<string>;
+  /**
+   * Sandboxes of this server itself that could not be removed, their engines' names by their ids; taken out when a sweep
+   * finds them gone.
+   */
+  readonly stranded: Map<string, string>;
   readonly logger: Logger;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -51,18 +54,23 @@ export class Reaper {
 
   /** Removes the engine's leftovers and resolves to the ids of their sandboxes. */
   async sweep(engine: Engine): Promise<readonly string[]> {
+    const { stranded } = this.#options;
+    // Not those that are noted meanwhile: the list may be older than their containers.
+    const noted = [...stranded.keys()].filter((id) => stranded.get(id) === engine.name);
     const found = (await engine.list(managed)).filter(isOwnContainer);
     const left = await Promise.all(found.map(async (summary) => ((await this.#isLeftOver(summary)) ? summary : null)));
-    const removed = await Promise.all(
-      left.filter((summary) => summary !== null).map((summary) => this.#remove(summary)),
-    );
+    const tried = left.filter((summary) => summary !== null);
+    const isGone = await Promise.all(tried.map((summary) => this.#remove(summary)));
+    const gone = tried.filter((_, index) => isGone[index]);
+    const still = new Set(found.filter((each) => !gone.includes(each)).map((each) => sandboxOf(each)));
+    for (const id of noted.filter((each) => !still.has(each))) stranded.delete(id);
     await this.#removeImages(engine);
     const forgotten = await this.#forgetRecords(engine);
     await this.#options.archives.forgetLeft();
     await this.#options.diskScratch.forgetLeft();
     await this.#options.peerFolder.forgetLeft();
     await this.#options.leases.forgetLongExpired();
-    return [...new Set([...removed.filter((id) => id !== null), ...forgotten])];
+    return [...new Set([...gone.map((each) => sandboxOf(each)), ...forgotten])];
   }
 
   /** Stops watching and waits for sweeps under way. */
@@ -103,20 +111,23 @@ export class Reaper {
     return left;
   }
 
-  async #remove(summary: ContainerSummary): Promise<string | null> {
-    const sandbox = summary.labels[labels.sandbox] ?? summary.id;
+  async #remove(summary: ContainerSummary): Promise<boolean> {
+    const sandbox = sandboxOf(summary);
     try {
       const { stranded, logger } = this.#options;
       await summary.remove();
-      const isOwn = stranded.delete(sandbox);
-      const found = isOwn
+      const found = stranded.has(sandbox)
         ? "removed a sandbox whose engine was down when it ended"
         : "removed a sandbox that a dead server left";
       logger.warn({ sandbox }, found);
-      return sandbox;
+      return true;
     } catch (error) {
       this.#options.logger.error({ sandbox, err: error }, "a left-over sandbox could not be removed");
-      return null;
+      return false;
     }
   }
+}
+
+function sandboxOf(summary: ContainerSummary): string {
+  return summary.labels[labels.sandbox] ?? summary.id;
 }
