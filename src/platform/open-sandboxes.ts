@@ -55,8 +55,8 @@ export function openSandboxes(options: SandboxesOptions): OpenedSandboxes {
     admission: openAdmission(maxInstallers),
     observers: options.installerObservers,
   });
-  const { availableMemoryBytes } = host;
-  const waiting = { sandboxes, admission, availableMemoryBytes, logger, now, monotonicMs };
+  const { availableMemoryBytes, processors } = host;
+  const waiting = { sandboxes, admission, availableMemoryBytes, processors, logger, now, monotonicMs };
   const pool = warmPool === null ? null : new WarmPool({ ...waiting, bounds: warmPool });
   return { admission, sandboxes, installers, pool, findLive: (id) => sandboxes.find(id) ?? installers.find(id) };
 }

@@ -58,6 +58,7 @@ export function poolScene(changes: Partial<WarmPoolBounds> = {}, maxSandboxes = 
   const pool = new WarmPool({
     bounds: { ...bounds, ...changes },
     ...{ sandboxes, admission, logger },
+    processors: 2,
     availableMemoryBytes: () => state.freeBytes,
     now: () => Date.now(),
     monotonicMs: () => Date.now(),

@@ -20,6 +20,8 @@ export interface Host {
   readonly kernelRelease: string;
   /** Milliseconds since the machine's boot, of a clock that nobody sets and that runs on while it sleeps. */
   readonly uptimeMs: () => number;
+  /** How many programs can run at once. */
+  readonly processors: number;
   /** Memory that programs can still get, in bytes. */
   readonly availableMemoryBytes: () => number;
   readonly environment: Environment;
@@ -46,6 +48,7 @@ export function readHost(): Host {
     hostName: os.hostname(),
     kernelRelease: os.release(),
     uptimeMs: () => os.uptime() * 1000,
+    processors: os.availableParallelism(),
     availableMemoryBytes: () => process.availableMemory(),
     environment: process.env,
     homeDirectory: homeDirectory(),

@@ -54,6 +54,11 @@ export class Admission {
     this.#options = options;
   }
 
+  /** Places that requests hold; lent ones are not among them. */
+  get taken(): number {
+    return this.#taken;
+  }
+
   /** Requests that wait. */
   get waiting(): number {
     return this.#room.size;

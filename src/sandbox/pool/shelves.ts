@@ -7,6 +7,8 @@ export interface Shelf {
   kind: WarmKind;
   readonly demand: Demand;
   readonly spares: SpareSandbox[];
+  /** How many are being made. */
+  making: number;
   /** None is made before, as one could not be; milliseconds of a clock that never goes back. */
   restsUntilMs: number;
 }
@@ -30,6 +32,11 @@ export class Shelves {
     return this.filled.reduce((sum, { spares }) => sum + spares.length, 0);
   }
 
+  /** How many are being made. */
+  get making(): number {
+    return [...this.#shelves.values()].reduce((sum, { making }) => sum + making, 0);
+  }
+
   get isEmpty(): boolean {
     return this.#shelves.size === 0;
   }
@@ -46,7 +53,7 @@ export class Shelves {
     }
     const oldest = this.#byLastAsked()[0];
     if (this.#shelves.size >= maxKinds && oldest !== undefined) this.#forget(oldest);
-    const shelf: Shelf = { kind, demand: demand(), spares: [], restsUntilMs: 0 };
+    const shelf: Shelf = { kind, demand: demand(), spares: [], making: 0, restsUntilMs: 0 };
     this.#shelves.set(kind.key, shelf);
     return shelf;
   }
@@ -62,16 +69,21 @@ export class Shelves {
     return false;
   }
 
-  /** The one asked for last of those that have fewer than is worth having; null when there is none. */
+  /** Whether its kind has not been forgotten. */
+  has(shelf: Shelf): boolean {
+    return this.#shelves.get(shelf.kind.key) === shelf;
+  }
+
+  /** The one asked for last of those that have, and are being made, fewer than is worth having; null when there is none. */
   neediest(nowMs: number): Shelf | null {
-    const lacks = ({ spares, demand, restsUntilMs }: Shelf): boolean =>
-      spares.length < demand.wanted && restsUntilMs <= nowMs;
+    const lacks = ({ spares, making, demand, restsUntilMs }: Shelf): boolean =>
+      spares.length + making < demand.wanted && restsUntilMs <= nowMs;
     return this.#byLastAsked().findLast(lacks) ?? null;
   }
 
   /** Whether there is room for one more, where need be in the place of one that is asked for less. */
   makeRoom(shelf: Shelf, max: number): boolean {
-    if (this.size < max) return true;
+    if (this.size + this.making < max) return true;
     const least = this.#byLastAsked().find(({ spares }) => spares.length > 0);
     const isRival = least === undefined || shelf.demand.lastAskedMs - least.demand.lastAskedMs < rivalMs;
     if (isRival || least === shelf) return false;

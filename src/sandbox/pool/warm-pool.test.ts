@@ -44,6 +44,22 @@ describe("demand", () => {
     expect([pool.size, there.size], "all are gone after idle_timeout").toEqual([0, 0]);
   });
 
+  it("is met after a burst with as many at once as there are processors, one beside a run", async () => {
+    const { run, pool, state } = poolScene();
+    const burst = await Promise.all([run(), run(), run(), run()]);
+    const { promise: ready, resolve: goOn } = Promise.withResolvers<void>();
+    state.ready = ready;
+    await Promise.all(burst.slice(1).map((each) => each.end()));
+    await seconds(2);
+    expect(state.held, "two processors, one of them a run's").toBe(1);
+    await burst[0]?.end();
+    await seconds(6);
+    expect(state.held).toBe(2);
+    goOn();
+    await seconds(1);
+    expect([pool.size, state.held]).toEqual([3, 3]);
+  });
+
   it("keeps the minimum of what was asked for once", async () => {
     const { pool, run } = poolScene({ min: 1 });
     const burst = await Promise.all([run(), run()]);

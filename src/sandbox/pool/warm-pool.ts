@@ -24,7 +24,9 @@ export interface WarmPoolBounds {
 export interface WarmPoolOptions {
   readonly bounds: WarmPoolBounds;
   readonly sandboxes: Pick<Sandboxes, "create" | "adopt">;
-  readonly admission: Pick<Admission, "acquireNow" | "lend">;
+  readonly admission: Pick<Admission, "acquireNow" | "lend" | "taken">;
+  /** How many programs this machine can run at once. */
+  readonly processors: number;
   /** Memory of this machine that programs can still get. */
   readonly availableMemoryBytes: () => number;
   readonly logger: Logger;
@@ -47,18 +49,20 @@ export interface WarmCaller extends Caller {
 const refillDelayMs = { found: 100, missed: 500 } as const;
 /** How often what waits is looked at. */
 const lookEveryMs = 5_000;
+/** How many are made at once, however many processors there are: the engine has work with each, too. */
+const maxMaking = 4;
 /** How long a kind of which one could not be made is left alone. */
 const restMs = 30_000;
 
 /**
  * Sandboxes with a program that waits for its one job, made before anybody asks (DESIGN 7). A request takes one and uses
- * it once. They live in places that nobody needs, and give way to requests at once; they are made one at a time.
+ * it once. They live in places that nobody needs, and give way to requests at once. One is made at a time, and a further one for each processor that no
+ * run has.
  */
 export class WarmPool {
   readonly #options: WarmPoolOptions;
   readonly #shelves: Shelves;
   readonly #closing = new AbortController();
-  #isMaking = false;
   #refill: NodeJS.Timeout | undefined;
   #look: NodeJS.Timeout | undefined;
 
@@ -145,43 +149,52 @@ export class WarmPool {
     clearTimeout(this.#refill);
     const next = (): void => {
       this.#refill = undefined;
-      void this.#makeNext();
+      this.#makeNext();
     };
     this.#refill = setTimeout(next, isFound ? refillDelayMs.found : refillDelayMs.missed).unref();
   }
 
-  /** One, of the kind that needs it most, where there is room for it. */
-  async #makeNext(): Promise<void> {
-    const { bounds, availableMemoryBytes, monotonicMs } = this.#options;
-    if (this.#isMaking || this.#closing.signal.aborted || availableMemoryBytes() < bounds.minFreeBytes) return;
-    const shelf = this.#shelves.neediest(monotonicMs());
-    if (shelf === null || !this.#shelves.makeRoom(shelf, bounds.max)) return;
-    this.#isMaking = true;
-    const hadRoom = await this.#make(shelf);
-    this.#isMaking = false;
-    if (hadRoom) this.#refillSoon(true);
+  /** Those that are needed most, as many as may be made at once and there is room for. */
+  #makeNext(): void {
+    const { bounds, monotonicMs } = this.#options;
+    let goesOn = true;
+    while (goesOn && this.#mayMake()) {
+      const shelf = this.#shelves.neediest(monotonicMs());
+      goesOn = shelf !== null && this.#shelves.makeRoom(shelf, bounds.max) && this.#begin(shelf);
+    }
   }
 
-  /** Resolves to whether there was a place for it. */
-  async #make(shelf: Shelf): Promise<boolean> {
+  /** The more places have runs in them, the fewer are made at once beside those. */
+  #mayMake(): boolean {
+    const { admission, availableMemoryBytes, bounds, processors } = this.#options;
+    if (this.#closing.signal.aborted || availableMemoryBytes() < bounds.minFreeBytes) return false;
+    return this.#shelves.making < Math.max(1, Math.min(maxMaking, processors) - admission.taken);
+  }
+
+  /** Begins to make one; false: there is no place for it. */
+  #begin(shelf: Shelf): boolean {
     const giveUp = new AbortController();
     let spare: SpareSandbox | undefined;
     const place = this.#options.admission.lend(() => (spare === undefined ? giveUp.abort() : this.#discard(spare)));
     if (place === null) return false;
-    try {
-      const signal = AbortSignal.any([giveUp.signal, this.#closing.signal]);
-      spare = await this.#start(shelf.kind, place, signal);
-    } catch (error) {
+    shelf.making += 1;
+    const end = (): void => {
+      shelf.making -= 1;
+      this.#refillSoon(true);
+    };
+    const signal = AbortSignal.any([giveUp.signal, this.#closing.signal]);
+    const keep = (made: SpareSandbox): void => {
+      spare = made;
+      if (signal.aborted || made.hasEnded || !this.#shelves.has(shelf)) return this.#discard(made);
+      shelf.spares.push(made);
+      this.#options.logger.debug({ sandbox: made.sandbox.id, kind: shelf.kind.key }, "a warm sandbox waits");
+    };
+    const fail = (error: unknown): void => {
       place.release();
       if (!giveUp.signal.aborted) shelf.restsUntilMs = this.#options.monotonicMs() + restMs;
       this.#options.logger.info({ engine: shelf.kind.engine.name, err: error }, "no warm sandbox could be made");
-      return true;
-    }
-    if (giveUp.signal.aborted || this.#closing.signal.aborted || spare.hasEnded) this.#discard(spare);
-    else {
-      shelf.spares.push(spare);
-      this.#options.logger.debug({ sandbox: spare.sandbox.id, kind: shelf.kind.key }, "a warm sandbox waits");
-    }
+    };
+    void this.#start(shelf.kind, place, signal).then(keep, fail).finally(end);
     return true;
   }
 
