@@ -1,9 +1,9 @@
 import { PassThrough } from "node:stream";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { OutputChunk, Process, ProcessExit } from "../../../engines/engine.ts";
 import { KeptInterpreter } from "./kept-interpreter.ts";
 import { MarkFinder, markOf } from "./mark-finder.ts";
-import { maxReportBytes, readReport } from "./read-report.ts";
+import { maxReportBytes, readReport, ReportReader } from "./read-report.ts";
 
 const bytes = (text: string): Buffer => Buffer.from(text);
 const reportOf = (value: unknown): string => {
@@ -87,6 +87,36 @@ describe("a call of an interpreter that goes on", () => {
     expect(call.report()).toBeNull();
   });
 
+  it.each([
+    ["standard output", "stdout", `${mark}${reportOf(good)}`],
+    ["standard error", "stderr", mark],
+  ] as const)(
+    "that ends on %s alone, and goes on there, ends its interpreter before much is kept",
+    async (_, stream, half) => {
+      let written = 0;
+      let isKilled = false;
+      const { promise: exit, resolve } = Promise.withResolvers<ProcessExit>();
+      const interpreter = new KeptInterpreter({
+        stdin: new PassThrough(),
+        output: (async function* () {
+          yield { stream, bytes: bytes(half) };
+          for (; !isKilled && written < 64; written += 1) yield { stream, bytes: Buffer.alloc(65_536, " ") };
+          resolve({ exitCode: 137 });
+        })(),
+        exit,
+        kill: () => {
+          isKilled = true;
+          return Promise.resolve();
+        },
+      });
+      const call = interpreter.call("t");
+      expect(await textsOf(call.process)).toEqual({ stdout: "", stderr: "" });
+      expect(await call.process.exit).toEqual({ exitCode: 137 });
+      expect([isKilled, interpreter.isOver, call.report()]).toEqual([true, true, null]);
+      expect(written).toBeLessThan(20);
+    },
+  );
+
   it("that is killed kills its interpreter", async () => {
     const { interpreter, signals } = scripted([]);
     await interpreter.call("t").process.kill("SIGTERM");
@@ -101,6 +131,21 @@ it("a mark is held back no longer than it may be one", () => {
   expect(finder.take(bytes("ab")).before.toString()).toBe("ab");
   expect(finder.rest().toString()).toBe("ab");
   expect(finder.take(bytes("cd"))).toEqual({ before: bytes(""), behind: bytes("d") });
+});
+
+it("a report that comes byte by byte is joined once its length is known, and once when it is whole", () => {
+  const whole = Buffer.concat([bytes(reportOf(good)), bytes("z")]);
+  const concat = vi.spyOn(Buffer, "concat");
+  try {
+    const reader = new ReportReader();
+    const read = [...whole.subarray(0, -1)].map((byte) => reader.take(Buffer.from([byte])));
+    expect(read.slice(0, -1).every((each) => each === null)).toBe(true);
+    expect(read.at(-1)).toMatchObject({ report: { exitCode: 3 } });
+    expect(concat.mock.calls.length).toBeLessThan(6);
+  } finally {
+    concat.mockRestore();
+  }
+  expect(new ReportReader().take(whole)).toMatchObject({ behind: bytes("z") });
 });
 
 it("a report is read when all of it has come", () => {

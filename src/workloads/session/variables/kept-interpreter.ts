@@ -1,9 +1,12 @@
 import { Writable } from "node:stream";
 import { settlesWithin } from "../../../base/abort.ts";
+import { mebibyte } from "../../../base/bytes.ts";
 import type { OutputChunk, Process, ProcessExit } from "../../../engines/engine.ts";
 import { MarkFinder, markOf } from "./mark-finder.ts";
-import { readReport, type CallReport } from "./read-report.ts";
+import { ReportReader, type CallReport } from "./read-report.ts";
 
+/** Bytes behind the end of a call that wait for the next; more can only come of a program that keeps its call from ending. */
+const maxEarlyBytes = mebibyte;
 /** How long an interpreter whose input has ended may take to end. */
 const dismissMs = 5_000;
 
@@ -23,6 +26,7 @@ export class KeptInterpreter {
   readonly #chunks: AsyncIterator<OutputChunk>;
   /** What came behind the end of a call: of threads that go on. */
   readonly #early: OutputChunk[] = [];
+  #earlyBytes = 0;
   #isOver = false;
 
   constructor(process: Process) {
@@ -79,7 +83,8 @@ export class KeptInterpreter {
     const mark = markOf(token);
     const finders = { stdout: new MarkFinder(mark), stderr: new MarkFinder(mark) };
     const early = this.#early.splice(0);
-    let behind = Buffer.alloc(0);
+    this.#earlyBytes = 0;
+    const reader = new ReportReader();
     let report: CallReport | null = null;
     while (report === null || !finders.stderr.isFound) {
       const chunk = early.shift() ?? (await this.#next());
@@ -91,14 +96,14 @@ export class KeptInterpreter {
       if (taken.before.length > 0) yield { stream: chunk.stream, bytes: taken.before };
       if (chunk.stream === "stderr") this.#keepEarly("stderr", taken.behind);
       else if (report === null && finders.stdout.isFound) {
-        behind = Buffer.concat([behind, taken.behind]);
-        const read = readReport(behind);
-        if (read === false) await this.#process.kill("SIGKILL");
-        else if (read !== null) {
+        const read = reader.take(taken.behind);
+        if (read === false) return await this.#endByForce();
+        if (read !== null) {
           ({ report } = read);
           this.#keepEarly("stdout", read.behind);
         }
       } else this.#keepEarly("stdout", taken.behind);
+      if (this.#earlyBytes > maxEarlyBytes) return await this.#endByForce();
     }
     onEnd(report);
   }
@@ -109,6 +114,16 @@ export class KeptInterpreter {
   }
 
   #keepEarly(stream: OutputChunk["stream"], bytes: Buffer): void {
-    if (bytes.length > 0) this.#early.push({ stream, bytes });
+    if (bytes.length === 0) return;
+    this.#early.push({ stream, bytes });
+    this.#earlyBytes += bytes.length;
+  }
+
+  /** What it goes on to write, after half of a call's end or a report that is none, is nobody's. */
+  async #endByForce(): Promise<void> {
+    this.#early.length = 0;
+    this.#isOver = true;
+    await this.#process.kill("SIGKILL");
+    while ((await this.#next()) !== undefined);
   }
 }

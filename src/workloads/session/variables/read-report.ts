@@ -53,6 +53,26 @@ export function readReport(bytes: Buffer): { readonly report: CallReport; readon
   };
 }
 
+/** Reads a report that comes in pieces, however small: they are joined when all of it has come. */
+export class ReportReader {
+  #pieces: Buffer[] = [];
+  #bytes = 0;
+  #neededBytes = 0;
+
+  /** As `readReport`, of all pieces until now. */
+  take(piece: Buffer): ReturnType<typeof readReport> {
+    this.#pieces.push(piece);
+    this.#bytes += piece.length;
+    if (this.#bytes < this.#neededBytes) return null;
+    const bytes = Buffer.concat(this.#pieces);
+    this.#pieces = [bytes];
+    const read = readReport(bytes);
+    const lineEnd = bytes.indexOf(0x0a);
+    if (read === null && lineEnd !== -1) this.#neededBytes = lineEnd + 1 + Number(bytes.toString("latin1", 0, lineEnd));
+    return read;
+  }
+}
+
 function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);
