@@ -1,9 +1,19 @@
+import { tarEnd, tarHeader, tarPadding, type TarEntry } from "../../base/tar/tar-encoder.ts";
 import { decodeTar } from "../../sandbox/files/tar/tar-decoder.ts";
 import { unusable } from "./manifest.ts";
 
 /** Of the small files that name the images of an archive. */
 const maxListBytes = 1_048_576;
 const lists = new Set(["manifest.json", "repositories", "index.json"]);
+const id = "[0-9a-f]{64}";
+/** All that engines write: anything else could be another name of a list, or a way round one. */
+const usual = {
+  file: new RegExp(
+    `^(?:manifest\\.json|repositories|index\\.json|oci-layout|${id}(?:\\.json|\\.tar|/VERSION|/json|/layer\\.tar)|blobs/[a-z0-9]+/[0-9a-f]{32,128})$`,
+  ),
+  folder: new RegExp(`^(?:|${id}|blobs(?:/[a-z0-9]+)?)$`),
+  link: new RegExp(`^${id}/(?:VERSION|json|layer\\.tar)$`),
+};
 
 /**
  * Reads an archive of images to its end and refuses one that would name another image than the reference: loading it would
@@ -11,17 +21,12 @@ const lists = new Set(["manifest.json", "repositories", "index.json"]);
  */
 export async function assertNames(archive: AsyncIterable<Uint8Array>, reference: string): Promise<void> {
   const names: string[] = [];
-  try {
-    for await (const entry of decodeTar(archive)) {
-      if (entry.kind !== "file" || !lists.has(entry.path)) continue;
-      if (entry.sizeBytes > maxListBytes) throw unusable(`${entry.path} of an image is too large.`);
-      const parts: Uint8Array[] = [];
-      for await (const chunk of entry.chunks) parts.push(new Uint8Array(chunk));
-      names.push(...namesOf(entry.path, Buffer.concat(parts).toString("utf8")));
-    }
-  } catch (error) {
-    if (error instanceof RangeError) throw unusable(`what should be image ${reference} is no archive.`);
-    throw error;
+  for await (const { entry, chunks } of partsOf(archive, reference)) {
+    if (entry.kind !== "file" || !lists.has(entry.path)) continue;
+    if (entry.sizeBytes > maxListBytes) throw unusable(`${entry.path} of an image is too large.`);
+    const parts: Uint8Array[] = [];
+    for await (const chunk of chunks) parts.push(new Uint8Array(chunk));
+    names.push(...namesOf(entry.path, parseList(entry.path, Buffer.concat(parts).toString("utf8"))));
   }
   const others = names.filter((name) => plainName(name) !== plainName(reference));
   if (names.length > 0 && others.length === 0) return;
@@ -32,18 +37,90 @@ export async function assertNames(archive: AsyncIterable<Uint8Array>, reference:
   );
 }
 
+/**
+ * The same archive written anew, so that an engine reads what was read here, however it takes a header that can be taken in
+ * two ways. @throws INVALID_REQUEST
+ */
+export async function* plainArchive(
+  archive: AsyncIterable<Uint8Array>,
+  reference: string,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  for await (const { entry, chunks } of partsOf(archive, reference)) {
+    yield tarHeader(entry);
+    if (entry.kind !== "file") continue;
+    yield* chunks;
+    yield tarPadding(entry.sizeBytes);
+  }
+  yield tarEnd;
+}
+
+interface ArchivePart {
+  readonly entry: TarEntry;
+  readonly chunks: AsyncIterable<Uint8Array>;
+}
+
+async function* partsOf(
+  archive: AsyncIterable<Uint8Array>,
+  reference: string,
+): AsyncGenerator<ArchivePart, void, undefined> {
+  try {
+    for await (const entry of decodeTar(archive)) {
+      const { kind, path } = entry;
+      if ((kind !== "file" && kind !== "folder" && kind !== "link") || !usual[kind].test(path)) {
+        const part = JSON.stringify(path.slice(0, 80));
+        throw unusable(`what should be image ${reference} has a part that no engine writes (${part}).`);
+      }
+      yield { entry, chunks: kind === "file" ? entry.chunks : noChunks() };
+    }
+  } catch (error) {
+    // Of the decoder: no archive, and a path that is no text.
+    if (!(error instanceof RangeError || error instanceof TypeError)) throw error;
+    throw unusable(`what should be image ${reference} is no archive.`);
+  }
+}
+
+async function* noChunks(): AsyncGenerator<Uint8Array, void, undefined> {}
+
+/** Refuses what an engine could read in another way: keys that are there twice, or that differ in case alone. */
+function parseList(list: string, text: string): unknown {
+  let keys = 0;
+  try {
+    const value: unknown = JSON.parse(text, (_, each: unknown) => {
+      if (typeof each === "object" && each !== null && !Array.isArray(each))
+        keys += new Set(Object.keys(each).map(fold)).size;
+      return each;
+    });
+    // Only a key has a colon behind it.
+    const written = [...text.matchAll(/"(?:[^"\\]|\\.)*"(\s*:)?/gs)].filter(([, colon]) => colon !== undefined);
+    if (written.length === keys) return value;
+  } catch {
+    // No JSON.
+  }
+  throw unusable(`${list} of an image is not what an engine writes.`);
+}
+
+/** The same for keys that a parser may take for the same. */
+function fold(key: string): string {
+  return key.toLowerCase().toUpperCase();
+}
+
 /** Names that one of the lists gives; what has none is passed over. */
-function namesOf(list: string, text: string): readonly string[] {
-  const value: unknown = JSON.parse(text);
-  if (list === "manifest.json") return rowsOf(value).flatMap((row) => textsOf(row["RepoTags"]));
+function namesOf(list: string, value: unknown): readonly string[] {
+  if (list === "manifest.json") return rowsOf(value).flatMap((row) => textsOf(valueOf(row, "RepoTags")));
   if (list === "index.json") {
-    return rowsOf(recordOf(value)["manifests"]).flatMap((row) =>
-      textsOf([recordOf(row["annotations"])["io.containerd.image.name"]]),
-    );
+    return rowsOf(valueOf(recordOf(value), "manifests")).flatMap((row) => {
+      const annotations = recordOf(valueOf(row, "annotations"));
+      return textsOf([annotations["io.containerd.image.name"] || annotations["org.opencontainers.image.ref.name"]]);
+    });
   }
   return Object.entries(recordOf(value)).flatMap(([name, tags]) =>
     Object.keys(recordOf(tags)).map((tag) => `${name}:${tag}`),
   );
+}
+
+/** By its key in whatever case, as engines read it. */
+function valueOf(record: Readonly<Record<string, unknown>>, key: string): unknown {
+  return Object.entries(record).find(([each]) => fold(each) === fold(key))?.[1];
 }
 
 function rowsOf(value: unknown): readonly Record<string, unknown>[] {

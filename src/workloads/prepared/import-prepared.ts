@@ -9,7 +9,7 @@ import { assertOwnFolder, openOwnFolder } from "../../base/own-folder/own-folder
 import type { Engine } from "../../engines/engine.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { checkImageReference } from "../../policy/image-reference.ts";
-import { assertNames } from "./archive-tags.ts";
+import { assertNames, plainArchive } from "./archive-tags.ts";
 import {
   manifestName,
   maxManifestBytes,
@@ -99,7 +99,7 @@ async function takeImage(
   await assertNames(hashed(), reference);
   if (hash.digest("hex") !== row.sha256) throw unusable(`${row.file} has another SHA-256 than it had.`);
   onProgress(`Loading ${reference} into ${engine.name}`);
-  await engine.images.load(reference, pieces(handle, row.size_bytes), { signal });
+  await engine.images.load(reference, plainArchive(pieces(handle, row.size_bytes), reference), { signal });
   // Another engine may write the image's own description in another way.
   if (engine.name !== row.engine) return;
   if ((await engine.images.identity(reference, { signal })) === row.identity) return;
