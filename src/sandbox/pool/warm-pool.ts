@@ -215,8 +215,9 @@ export class WarmPool {
       void process.exit.then(end, end);
       return spare;
     } catch (error) {
-      await held?.[Symbol.asyncDispose]();
+      // What is mounted in it must outlive it. A removal that fails is in the log already.
       await sandbox?.remove().catch(() => undefined);
+      await held?.[Symbol.asyncDispose]();
       throw error;
     }
   }

@@ -39,10 +39,12 @@ export interface SpareSandbox extends WarmSandbox {
 const checkMs = 1_000;
 
 /** Whether its container runs and the program in it waits still. */
-export async function isWell({ sandbox, hasEnded }: SpareSandbox): Promise<boolean> {
-  if (hasEnded) return false;
+export async function isWell(spare: SpareSandbox): Promise<boolean> {
+  if (spare.hasEnded) return false;
   try {
-    return (await sandbox.check({ signal: AbortSignal.timeout(checkMs) })) !== null;
+    const stats = await spare.sandbox.check({ signal: AbortSignal.timeout(checkMs) });
+    // Its program may have ended while its container was asked.
+    return stats !== null && !spare.hasEnded;
   } catch {
     return false;
   }

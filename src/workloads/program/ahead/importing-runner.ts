@@ -54,6 +54,8 @@ export class ImportingRunner {
   /** Whether it takes the job next; else it must be ended. Asked once. @throws CANCELLED */
   async claim(signal: AbortSignal | undefined): Promise<boolean> {
     if (!(await untilCancelled(this.isReady, signal))) return false;
+    // It may have been ended meanwhile.
+    if (!this.process.stdin.writable) return false;
     this.process.stdin.write("\n");
     if (!(await untilCancelled(settlesWithin(this.#taken, answerMs), signal))) return false;
     return (await this.#taken) === taken;
