@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
@@ -36,6 +37,16 @@ describe("what attacks look for", () => {
     await scene[Symbol.asyncDispose]();
     expect(planted).toEqual([]);
     expect(existsSync(String(hostFile))).toBe(false);
+  });
+
+  const hasIpc = process.platform === "linux" && existsSync("/usr/bin/ipcmk") && existsSync("/usr/bin/ipcrm");
+  it.runIf(hasIpc)("is gone also where a part of it cannot be taken away", async () => {
+    const scene = await open("linux");
+    const { hostFile, memoryKey } = scene.parameters;
+    execFileSync("/usr/bin/ipcrm", ["--shmem-key", String(memoryKey)]);
+    await expect(scene[Symbol.asyncDispose]()).rejects.toThrow("ipcrm");
+    expect(existsSync(String(hostFile))).toBe(false);
+    expect(planted).toEqual([]);
   });
 
   it.each([

@@ -41,8 +41,14 @@ export async function openHostScene(host: SceneHost): Promise<HostScene> {
 type Closers = (() => unknown)[];
 
 async function closeAll(closers: Closers): Promise<void> {
-  // The last one that was opened first.
-  for (const close of closers.splice(0).toReversed()) await close();
+  // The last one that was opened first; one that fails leaves none of the others behind.
+  const close = closers.pop();
+  if (close === undefined) return;
+  try {
+    await close();
+  } finally {
+    await closeAll(closers);
+  }
 }
 
 async function openParts(host: SceneHost, closers: Closers): Promise<AttackParameters> {
