@@ -27,8 +27,9 @@ it("what is mounted in one that could not be made ready is held until it is gone
   const options = {
     bounds: { min: 0, max: 1, idleMs: 1_000, maxAgeMs: 1_000, minFreeBytes: 0 },
     sandboxes: { create: () => Promise.resolve(sandbox), adopt: quiet },
-    admission: { acquireNow: () => null, lend: () => ({ release: quiet }) },
+    admission: { taken: 0, acquireNow: () => null, lend: () => ({ release: quiet }) },
     availableMemoryBytes: () => 1,
+    processors: 1,
     logger: { debug: quiet, info: quiet, warn: quiet, error: quiet },
     now: () => Date.now(),
     monotonicMs: () => Date.now(),

@@ -1,3 +1,4 @@
+import { textBytes } from "../../base/streams/chunks.ts";
 import { tarEnd, tarHeader, tarPadding, type TarEntry } from "../../base/tar/tar-encoder.ts";
 import { decodeTar } from "../../sandbox/files/tar/tar-decoder.ts";
 import { unusable } from "./manifest.ts";
@@ -70,7 +71,7 @@ async function* partsOf(
         const part = JSON.stringify(path.slice(0, 80));
         throw unusable(`what should be image ${reference} has a part that no engine writes (${part}).`);
       }
-      yield { entry, chunks: kind === "file" ? entry.chunks : noChunks() };
+      yield { entry, chunks: kind === "file" ? entry.chunks : textBytes("") };
     }
   } catch (error) {
     // Of the decoder: no archive, and a path that is no text.
@@ -78,8 +79,6 @@ async function* partsOf(
     throw unusable(`what should be image ${reference} is no archive.`);
   }
 }
-
-async function* noChunks(): AsyncGenerator<Uint8Array, void, undefined> {}
 
 /** Refuses what an engine could read in another way: keys that are there twice, or that differ in case alone. */
 function parseList(list: string, text: string): unknown {

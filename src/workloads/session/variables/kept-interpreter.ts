@@ -97,13 +97,13 @@ export class KeptInterpreter {
       if (chunk.stream === "stderr") this.#keepEarly("stderr", taken.behind);
       else if (report === null && finders.stdout.isFound) {
         const read = reader.take(taken.behind);
-        if (read === false) return await this.#endByForce();
+        if (read === false) return this.#endByForce();
         if (read !== null) {
           ({ report } = read);
           this.#keepEarly("stdout", read.behind);
         }
       } else this.#keepEarly("stdout", taken.behind);
-      if (this.#earlyBytes > maxEarlyBytes) return await this.#endByForce();
+      if (this.#earlyBytes > maxEarlyBytes) return this.#endByForce();
     }
     onEnd(report);
   }
