@@ -78,6 +78,19 @@ describe("demand", () => {
     expect(pool.size).toBe(1);
   });
 
+  it("keeps none of a kind that was forgotten while it was made", async () => {
+    const { pool, run, take, state, there } = poolScene();
+    const { promise: ready, resolve: goOn } = Promise.withResolvers<void>();
+    await (await run()).end();
+    state.ready = ready;
+    await seconds(2);
+    expect(state.held, "it is under way").toBe(1);
+    await Promise.all(Array.from({ length: 64 }, (_, number) => take(`other ${number}`, 2)));
+    goOn();
+    await seconds(1);
+    expect([pool.size, there.size, state.held]).toEqual([0, 0, 0]);
+  });
+
   it("gives the room of a kind that nobody asks for to one that somebody does", async () => {
     const { pool, run, take } = poolScene({ max: 1 });
     await (await run("old")).end();
