@@ -7,6 +7,7 @@ import {
   parametersOf,
   parseSaid,
   readAttackProgram,
+  saidAlone,
   soloProgram,
   type AttackParameters,
   type AttackRow,
@@ -143,8 +144,7 @@ async function attackAlone(platform: PlatformParts, proof: EngineProof, attacks:
     const code = soloProgram({ prelude, code: await readAttackProgram(id) });
     const request = { code, args: ["{}"], timeout_seconds: bombSeconds, limits: bombLimits };
     const { stdout, outcome, truncated } = await execute(platform, proof, request);
-    const words = /^(?:ESCAPED|BLOCKED): .*$/m.exec(stdout)?.[0];
-    said.set(id, words ?? `BLOCKED: ${truncated ? "its output was cut" : outcome}`);
+    said.set(id, saidAlone({ stdout, outcome, truncated }));
   }
   return said;
 }

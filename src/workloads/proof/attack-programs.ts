@@ -32,6 +32,19 @@ export function attackJob(prelude: string, attacks: readonly AttackRow[], parame
   return JSON.stringify({ prelude, parameters, attacks });
 }
 
+/** What became of an attack that ran by itself: what it said, else how it was ended; empty when nothing ended it. */
+export function saidAlone(ended: {
+  readonly stdout: string;
+  readonly outcome: string;
+  readonly truncated: boolean;
+}): string {
+  const { stdout, outcome, truncated } = ended;
+  const words = /^(?:ESCAPED|BLOCKED): .*$/m.exec(stdout)?.[0];
+  if (words !== undefined) return words.slice(0, maxSaid);
+  if (truncated) return "BLOCKED: its output was cut";
+  return outcome === "completed" ? "" : `BLOCKED: ${outcome}`;
+}
+
 /** What the driver printed, line by line; what is no answer of it is left out. */
 export function parseSaid(stdout: string): Said {
   const rows = stdout.split("\n").flatMap((line): (readonly [string, string])[] => {
