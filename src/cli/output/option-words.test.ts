@@ -22,8 +22,9 @@ describe("withOptionWords", () => {
   });
 
   it("spells advice as it is typed, where the command has the option", () => {
-    const advice = 'Ask for packages: ["a-b"], or packages: "auto". Or use engine: "local", which is.';
-    const typed = "Ask for --packages a-b, or --packages auto. Or use --engine local, which is.";
+    const advice =
+      'Ask for packages: ["a-b"], or packages: "auto". Use packages: []. Or use engine: "local", which is.';
+    const typed = "Ask for --packages a-b, or --packages auto. Use --packages none. Or use --engine local, which is.";
     expect(withOptionWords(advice, new Set(["--packages", "--engine"]))).toBe(typed);
     expect(withOptionWords(advice, null)).toBe(typed);
     expect(withOptionWords(advice, run)).toBe(advice);

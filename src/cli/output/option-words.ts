@@ -50,9 +50,10 @@ const anywhere = new RegExp(String.raw`(?<![\w.-])(${unmistakable.join("|")})(?:
 const atStart = new RegExp(String.raw`^(Correct |Set |)(${names.join("|")})${place}(?=: |\.|,| to | and )`);
 
 /** Values that advice spells as a request has them, as they are typed. */
-const spelled: readonly (readonly [text: RegExp, option: string])[] = [
-  [/\bpackages: (?:\["([^"\s]+)"\]|"(auto)")/g, "--packages"],
-  [/\bengine: "(\w+)"/g, "--engine"],
+const spelled: readonly (readonly [text: RegExp, option: string, value: string])[] = [
+  [/\bpackages: (?:\["([^"\s]+)"\]|"(auto)")/g, "--packages", "$1$2"],
+  [/\bpackages: \[\]/g, "--packages", "none"],
+  [/\bengine: "(\w+)"/g, "--engine", "$1"],
 ];
 
 /** The text with the option that was typed in the place of a field; `typed` null: with any command's. */
@@ -61,9 +62,9 @@ export function withOptionWords(text: string, typed: TypedWords | null): string 
     const options = optionsOf[field] ?? [];
     return (typed === null ? options[0] : options.find((each) => typed.has(each))) ?? field;
   };
-  const inOptions = spelled.reduce((words, [pattern, name]) => {
+  const inOptions = spelled.reduce((words, [pattern, name, value]) => {
     if (typed !== null && !typed.has(name)) return words;
-    return words.replaceAll(pattern, (_, first?: string, second?: string) => `${name} ${first ?? second}`);
+    return words.replaceAll(pattern, `${name} ${value}`);
   }, text);
   return inOptions
     .replace(/^The request is not valid: /, "")

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { installFailed } from "../install/install-failed.ts";
-import { OptionalPackages } from "./optional-packages.ts";
+import { OptionalPackages, withWayOut } from "./optional-packages.ts";
 
 const both = { needed: ["numpy"], optional: ["nope", "PyYAML"] };
 const none = { needed: [], optional: ["nope", "PyYAML"] };
@@ -64,5 +64,22 @@ describe("OptionalPackages", () => {
     const found = { needed: [], optional: ["a", "b", "c", "d", "e"] };
     const errors = ["a", "b", "c"].map((name) => installFailed([name], "x"));
     expect(triesWith(found, errors)).toEqual(["a b c d e", "b c d e", "c d e", ""]);
+  });
+});
+
+describe("withWayOut", () => {
+  it("tells how to run without what the code imports, where that was what could not be installed", () => {
+    const failed = installFailed(["numpy"], "no such package", {
+      suggestion: "Check it.",
+      context: { retryable: true },
+    });
+    const { message, context } = failed;
+    expect(withWayOut(failed, both)).toMatchObject({
+      ...{ errorType: "PACKAGE_INSTALL_FAILED", message, context },
+      suggestion: "Check it. To run the code without installing what it imports, use packages: [].",
+    });
+    const cancelled = new GloveboxError("CANCELLED", "cancelled");
+    expect(withWayOut(cancelled, both)).toBe(cancelled);
+    expect(withWayOut(failed, { needed: [], optional: [] })).toBe(failed);
   });
 });

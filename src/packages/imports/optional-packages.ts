@@ -39,6 +39,16 @@ export class OptionalPackages {
   }
 }
 
+/** The error of imported packages that cannot be left out: a failed installation tells how to run without any. */
+export function withWayOut(error: unknown, { needed, optional }: ImportedPackages): unknown {
+  const isOfImports = needed.length + optional.length > 0;
+  if (!isOfImports || !(error instanceof GloveboxError) || error.errorType !== "PACKAGE_INSTALL_FAILED") return error;
+  const { errorType, message, suggestion, context, cause } = error;
+  return new GloveboxError(errorType, message, { suggestion: `${suggestion} ${wayOut}`, context, cause });
+}
+
+const wayOut = "To run the code without installing what it imports, use packages: [].";
+
 function isRefusal(error: unknown): error is GloveboxError {
   return (
     error instanceof GloveboxError &&

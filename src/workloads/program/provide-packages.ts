@@ -1,6 +1,6 @@
 import type { Capabilities } from "../../engines/capabilities.ts";
 import type { Engine } from "../../engines/engine.ts";
-import { OptionalPackages } from "../../packages/imports/optional-packages.ts";
+import { OptionalPackages, withWayOut } from "../../packages/imports/optional-packages.ts";
 import type { ImportedPackages } from "../../packages/imports/scan-request.ts";
 import type { Packages, PackagesRequest } from "../../packages/packages.ts";
 import type { ProvidedPackages } from "../../packages/provided-packages.ts";
@@ -71,7 +71,7 @@ export async function provideImports(
         notes: chosen.notes,
       };
     } catch (error) {
-      if (!chosen.leaveOut(error, missing)) throw error;
+      if (!chosen.leaveOut(error, missing)) throw withWayOut(error, missing);
     }
   }
 }

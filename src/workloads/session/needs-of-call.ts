@@ -1,7 +1,7 @@
 import { checkMainFile } from "../../policy/request/main-file.ts";
 import { ecosystemOf, packageName, type Ecosystem } from "../../policy/package-specs.ts";
 import type { Caller } from "../../sandbox/sandboxes.ts";
-import { OptionalPackages } from "../../packages/imports/optional-packages.ts";
+import { OptionalPackages, withWayOut } from "../../packages/imports/optional-packages.ts";
 import type { ImportedPackages } from "../../packages/imports/scan-request.ts";
 import { checkImports } from "../program/check-imports.ts";
 import type { FindImports } from "../program/find-imports.ts";
@@ -28,6 +28,8 @@ export interface CallNeeds extends SandboxNeeds {
   readonly notes: readonly string[];
   /** Whether there are fewer packages to try, after an error of their installation. */
   leaveOut(error: unknown): boolean;
+  /** What is to be thrown for an error after which nothing can be left out. */
+  explain(error: unknown): unknown;
 }
 
 /** The session's sandbox with the packages that the call names, or imports. */
@@ -48,6 +50,7 @@ export function needsOfCall(options: NeedsOfCallOptions): CallNeeds {
       return chosen.notes;
     },
     leaveOut: (error) => chosen.leaveOut(error, imported),
+    explain: (error) => withWayOut(error, imported),
     missing: async (known, live, caller) => {
       if (packages === "auto") {
         const found = await imports.of(known, live, caller);

@@ -175,7 +175,7 @@ async function useWith<T>(
   try {
     return await session.use(caller, needs, work);
   } catch (error) {
-    if (!needs.leaveOut(error)) throw error;
+    if (!needs.leaveOut(error)) throw needs.explain(error);
     return useWith(session, needs, caller, work);
   }
 }
