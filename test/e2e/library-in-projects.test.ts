@@ -147,7 +147,13 @@ describe("the packed library runs", () => {
     "true completed 0 42\n" +
     "Configuration: max_containers (option settings.max_containers): expected a whole number of sandboxes from 1 to 10000, got 0.\n";
   const start = (program: string, ...files: readonly string[]): string =>
-    execFileSync(program, files, { cwd: packed.consumer, encoding: "utf8", env: { ...process.env, HOME: nodes } });
+    execFileSync(program, files, {
+      cwd: packed.consumer,
+      encoding: "utf8",
+      env: { ...process.env, HOME: nodes },
+      // While it waits for the program, no other limit of the tests can do anything.
+      timeout: 100_000,
+    });
 
   const problem = installNodes(nodes);
   it.for(nodeVersions)("imported and required by Node %i, without a warning", (version, { skip }) => {

@@ -19,7 +19,7 @@ export const setupEnd = "\necho ready\nread -r _ || :\n";
 /**
  * Runs a set-up script of ours and calls `take` with its process id when it has done its work and before it ends.
  * It waits on its input, so it ends with this process, whatever happens; it is killed when it takes longer than
- * `setupWithinMs`.
+ * `setupWithinMs`. Killing it takes along every process that it started.
  * @throws Error with what the script wrote on stderr, CANCELLED
  */
 export async function withSetupProcess<T>(setup: SetupProcess, take: (processId: number) => T): Promise<T> {
@@ -29,6 +29,8 @@ export async function withSetupProcess<T>(setup: SetupProcess, take: (processId:
     cwd: "/",
     env: { PATH: hostPath },
     stdio: ["pipe", "pipe", "pipe", ...(setup.descriptors ?? [])],
+    // A process group of its own: a child of bubblewrap that is still being set up would survive bubblewrap alone.
+    detached: true,
   }) as ChildProcessWithoutNullStreams;
   const { stdin, stdout, stderr } = child;
   const errors: Buffer[] = [];
@@ -36,7 +38,7 @@ export async function withSetupProcess<T>(setup: SetupProcess, take: (processId:
     // It ended before its input did; its exit tells why.
   });
   stderr.on("data", (chunk: Buffer) => errors.push(chunk));
-  const onAbort = (): void => void child.kill("SIGKILL");
+  const onAbort = (): void => killGroup(child.pid);
   signal?.addEventListener("abort", onAbort, { once: true });
   const late = setTimeout(onAbort, setupWithinMs);
   try {
@@ -62,5 +64,14 @@ export async function withSetupProcess<T>(setup: SetupProcess, take: (processId:
   } finally {
     clearTimeout(late);
     signal?.removeEventListener("abort", onAbort);
+  }
+}
+
+function killGroup(leader: number | undefined): void {
+  if (leader === undefined) return;
+  try {
+    process.kill(-leader, "SIGKILL");
+  } catch {
+    // All of it has ended.
   }
 }
