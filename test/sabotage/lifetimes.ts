@@ -125,6 +125,22 @@ const leavings: readonly Sabotage[] = [
     test: sandboxesTest,
     name: "a start that fails",
   },
+  {
+    id: "sandboxes: a start without an answer leaves its container",
+    file: "src/sandbox/container-starter.ts",
+    find: "else if (this.doubtful.has(id)) await removeUnanswered(id, engine);",
+    replace: "",
+    test: sandboxesTest,
+    name: "a start whose engine went away before it answered",
+  },
+  {
+    id: "sweep: what an engine does not have is noted for ever",
+    file: reaper,
+    find: "for (const id of noted.filter((each) => !still.has(each))) stranded.delete(id);",
+    replace: "",
+    test: reaperTest,
+    name: "looks again for one that it cannot remove",
+  },
 ];
 
 const hostileUser = "test/security/hostile-user.test.ts";

@@ -17,6 +17,8 @@ interface ComingUp {
   readonly environment: Promise<Environment>;
   /** The same once it is up. */
   up: Environment | null;
+  /** Whether images were made for it. */
+  hasImages: boolean;
 }
 
 /** Makes what an environment is made of. */
@@ -34,6 +36,7 @@ export class Environments implements AsyncDisposable {
         giveUp.abort();
         await (await environment.catch(() => null))?.end();
       },
+      mayLeave: ({ hasImages }) => hasImages,
     });
   }
 
@@ -49,11 +52,16 @@ export class Environments implements AsyncDisposable {
     environment.catch(() => {
       // Told to the caller, and to those that wait for it.
     });
-    const entry = this.#places.enter(id, principal, { giveUp, environment, up: null });
+    const entry = this.#places.enter(id, principal, { giveUp, environment, up: null, hasImages: false });
     const signal = AbortSignal.any([giveUp.signal, ...(caller.signal ? [caller.signal] : [])]);
     const onActivity = (isBusy: boolean): void => this.#places.setBusy(entry, isBusy);
     try {
-      const made = await make(prepare, onActivity, { principal, signal });
+      const prepared: PrepareParts = async (each) => {
+        const parts = await prepare(each);
+        entry.content.hasImages = parts.ownImages.length > 0;
+        return parts;
+      };
+      const made = await make(prepared, onActivity, { principal, signal });
       onActivity(false);
       entry.content.up = made;
       resolve(made);
@@ -93,7 +101,7 @@ export class Environments implements AsyncDisposable {
     return this.#places.endAll(principal);
   }
 
-  /** Ids of those of which something may be left: live ones, and those that could not be removed. */
+  /** Ids of live ones, and of those whose images may be left. */
   get left(): readonly string[] {
     return this.#places.left;
   }

@@ -9,6 +9,11 @@ export interface PlaceRegistryOptions<Content> {
   readonly logger: Logger;
   /** Ends what is in a place; calling it again waits for the same end. */
   readonly end: (content: Content) => Promise<void>;
+  /**
+   * Whether a place whose end failed may have left something besides sandboxes, which are known and swept by themselves.
+   * Default: no.
+   */
+  readonly mayLeave?: ((content: Content) => boolean) | undefined;
 }
 
 /** One id in use. */
@@ -26,7 +31,7 @@ export class PlaceRegistry<Content> {
   /** In the order in which they became idle. */
   readonly #idle = new Map<PlaceEntry<Content>, NodeJS.Timeout>();
   readonly #ending = new Set<PlaceEntry<Content>>();
-  /** Ids of those that did not end as they should. */
+  /** Ids of those that did not end as they should and may have left more than sandboxes. */
   readonly #failed = new Set<string>();
   #isClosed = false;
 
@@ -57,7 +62,7 @@ export class PlaceRegistry<Content> {
     return [...this.#idle.keys()].map(({ content }) => content);
   }
 
-  /** Ids of those of which something may be left: live ones, and those that could not be removed. */
+  /** Ids of those of which something may be left besides sandboxes, and of live ones. */
   get left(): readonly string[] {
     return [...new Set([...this.#all.map(({ id }) => id), ...this.#failed])];
   }
@@ -78,7 +83,7 @@ export class PlaceRegistry<Content> {
     try {
       await this.#options.end(entry.content);
     } catch (error) {
-      this.#failed.add(entry.id);
+      if (this.#options.mayLeave?.(entry.content) === true) this.#failed.add(entry.id);
       throw error;
     } finally {
       this.leave(entry);
