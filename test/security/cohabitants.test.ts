@@ -10,6 +10,7 @@ import { sessionImages, testImages } from "../helpers/test-images.ts";
 /** A call beside a hostile program has ended by then, one way or the other. */
 const withinMs = 60_000;
 const longer = { timeout: 240_000 };
+const begunLater = ["sh", "-c", 'sleep 2; exec "$@"', "sh"];
 const hostiles = [
   ["stops everything", fixtureProgram("stops-everything.py", "SIGSTOP")],
   ["kills everything", fixtureProgram("stops-everything.py", "SIGKILL")],
@@ -50,12 +51,15 @@ describe.each(engines)("beside hostile programs on %s", (engine) => {
       const before = heldBytes();
       const python = (code: string) =>
         glovebox().runCode({ language: "python", code, packages: [], timeout_seconds: 3, session_id });
-      const { process_id, session_id } = await glovebox().processes.start({ command: [...command] });
+      // Later than the program of the call beside it, which then can be stopped when it has begun, and not before only.
+      const { process_id, session_id } = await glovebox().processes.start({ command: [...begunLater, ...command] });
       // Kept by nobody: the answer of a call whose output was written into has as much as its limit allows.
       const ends = await Promise.all(
-        [python("print('beside')"), glovebox().listFiles({ session_id }), expectOthersUnharmed(glovebox())].map(
-          (call) => settled(call, withinMs),
-        ),
+        [
+          python("import time; time.sleep(60)"),
+          glovebox().listFiles({ session_id }),
+          expectOthersUnharmed(glovebox()),
+        ].map((call) => settled(call, withinMs)),
       );
       expect(ends.slice(0, 2).filter((end) => !spoilt.includes(end))).toEqual([]);
       expect(ends[2]).toBe("done");

@@ -92,11 +92,15 @@ export async function runCall(live: SessionSandbox, run: RunCall): Promise<CallR
     job: { ...jobOf(live, run, mainFile), token },
     stdin: kept === undefined ? call.stdin : noBytes(),
     timeoutMs: call.timeoutMs,
-    // Whether anything is left is asked of the clean-up.
-    end: async (process) => void (await sandbox.endProcessAlone(process)),
+    end: async (process) => {
+      if ((await sandbox.endProcessAlone(process)) === "clean") return;
+      isClean = false;
+      live.markUnusable();
+    },
     // What a call starts in an interpreter that goes on lives with that, as its variables do.
     cleanUp: async (process) => {
-      if (interpreter === null || interpreter.isOver) isClean = await live.endLeftBehind(process);
+      // A sandbox that is given up ends what is left.
+      if (isClean && (interpreter === null || interpreter.isOver)) isClean = await live.endLeftBehind(process);
     },
     isLost: async () => isClean && (await live.check({})) === null,
   });
