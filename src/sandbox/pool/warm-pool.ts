@@ -116,7 +116,10 @@ export class WarmPool {
         throwIfCancelled(signal);
         const { sandbox, process } = spare;
         this.#options.sandboxes.adopt(sandbox, { principal, place, identity, begunMs });
-        void spare.held?.[Symbol.asyncDispose]();
+        // Its taker holds what it needs itself.
+        spare.held?.[Symbol.asyncDispose]().then(undefined, (error: unknown) => {
+          this.#options.logger.warn({ sandbox: sandbox.id, err: error }, "packages of a warm sandbox were not let go");
+        });
         return { sandbox, process };
       }
     } catch (error) {
