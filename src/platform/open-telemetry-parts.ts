@@ -42,6 +42,8 @@ export interface TelemetryOptions {
   readonly monotonicMs: () => number;
   /** Requests that wait for a place. */
   readonly waiting: () => number;
+  /** How warm sandboxes are used. */
+  readonly warmUse: MetricSources["warmUse"];
   /** Log entries that were dropped, by where. */
   readonly droppedEntries: () => Readonly<Record<string, number>>;
   /** The queues to the store and to Redis, by their names. */
@@ -60,6 +62,7 @@ export function openTelemetryParts({
   tracing,
   ceilings,
   waiting,
+  warmUse,
   droppedEntries,
   sinks,
   onAlert,
@@ -68,7 +71,7 @@ export function openTelemetryParts({
   const alertBook = new AlertBook();
   const traffic = new Traffic();
   const samples = (): Readonly<Record<string, number>> => ({ ...sampler.counts });
-  const serverMetrics = new ServerMetrics({ waiting, droppedEntries, sinks, samples });
+  const serverMetrics = new ServerMetrics({ waiting, warmUse, droppedEntries, sinks, samples });
   tracing.onMeters = (meters) => serverMetrics.sendTo(meters);
   const tellAlert = (alert: Alert): void => {
     logger.info({ alert }, "alert");

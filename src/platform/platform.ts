@@ -115,7 +115,9 @@ function openParts(options: PlatformOptions): OpenedParts {
   const { logs, store } = recorded;
   const telemetry = openTelemetryParts({
     ceilings: config.ceilings,
-    ...{ logger, now, monotonicMs, tracing, waiting: () => admission.waiting, onAlert },
+    ...{ logger, now, monotonicMs, tracing, onAlert },
+    waiting: () => admission.waiting,
+    warmUse: () => pool?.use ?? {},
     droppedEntries: recorded.droppedEntries,
     sinks: () => recorded.sinkStates(),
     onSample: (...sampled) => recorded.usage?.sampled(...sampled),

@@ -67,6 +67,15 @@ describe.each(engines.filter((engine) => engine !== "local"))("glovebox serve on
     expect(second.sandbox_id).not.toBe(former);
     await until(async () => (await waiting()).length === 1);
     expect(await waiting(), "that one has served").not.toContain(former);
+    const metrics = await fetch(`${server.url}/metrics`, { headers: { authorization: `Bearer ${server.token}` } });
+    const counted = (await metrics.text()).split("\n");
+    for (const line of [
+      `glovebox_warm_sandboxes{engine="${engine}"} 1`,
+      `glovebox_warm_sandbox_requests_total{engine="${engine}",result="hit"} 1`,
+      `glovebox_warm_sandbox_requests_total{engine="${engine}",result="miss"} 1`,
+    ]) {
+      expect(counted).toContain(line);
+    }
 
     server.child.kill("SIGKILL");
     await once(server.child, "exit");

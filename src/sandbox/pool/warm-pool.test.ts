@@ -222,6 +222,23 @@ describe("what is handed out", () => {
   });
 });
 
+it("tells by engine how many wait, and how many runs found one and how many did not", async () => {
+  const { pool, run, sandboxes, take } = poolScene();
+  expect(pool.use).toEqual({});
+  await (await run()).end();
+  await seconds(2);
+  expect(pool.use).toEqual({ docker: { waiting: 1, hits: 0, misses: 1 } });
+  expect(await take()).not.toBeNull();
+  expect(pool.use).toEqual({ docker: { waiting: 0, hits: 1, misses: 1 } });
+  await seconds(2);
+  sandboxes.setMaximum("ann", 1);
+  expect(await take(), "one waits, but the run has to wait for its place").toBeNull();
+  expect(pool.use).toEqual({ docker: { waiting: 1, hits: 1, misses: 2 } });
+  pool.close();
+  expect(await take()).toBeNull();
+  expect(pool.use["docker"]?.misses, "nothing is kept any more").toBe(2);
+});
+
 it("an engine that is down is left alone for a while, and runs go on as they would without", async () => {
   const { pool, run, state } = poolScene();
   const running = await run();

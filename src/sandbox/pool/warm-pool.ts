@@ -36,6 +36,15 @@ export interface WarmPoolOptions {
   readonly monotonicMs: () => number;
 }
 
+/** How the warm sandboxes of one engine are used. */
+export interface WarmUse {
+  /** Those that wait now. */
+  readonly waiting: number;
+  /** Runs that found one, and runs that had to start their own, since the start. */
+  readonly hits: number;
+  readonly misses: number;
+}
+
 /** Who takes one. */
 export interface WarmCaller extends Caller {
   /** As in `Adoption`. */
@@ -63,6 +72,8 @@ export class WarmPool {
   readonly #options: WarmPoolOptions;
   readonly #shelves: Shelves;
   readonly #closing = new AbortController();
+  /** By the names of engines. */
+  readonly #asked = new Map<string, { hits: number; misses: number }>();
   #refill: NodeJS.Timeout | undefined;
   #look: NodeJS.Timeout | undefined;
 
@@ -74,6 +85,18 @@ export class WarmPool {
   /** Sandboxes that wait. */
   get size(): number {
     return this.#shelves.size;
+  }
+
+  /** By the names of the engines that runs have asked for. */
+  get use(): Readonly<Record<string, WarmUse>> {
+    const waitingOn = (engine: string): number =>
+      this.#shelves.filled.reduce(
+        (sum, { kind, spares }) => sum + (kind.engine.name === engine ? spares.length : 0),
+        0,
+      );
+    return Object.fromEntries(
+      [...this.#asked].map(([engine, asked]) => [engine, { ...asked, waiting: waitingOn(engine) }]),
+    );
   }
 
   /**
@@ -88,6 +111,7 @@ export class WarmPool {
     try {
       const taken = await this.#takeFrom(shelf, caller, this.#options.now());
       isFound = taken !== null;
+      this.#count(kind.engine.name, isFound);
       return taken;
     } finally {
       this.#refillSoon(isFound);
@@ -99,6 +123,12 @@ export class WarmPool {
     this.#closing.abort();
     clearTimeout(this.#refill);
     clearInterval(this.#look);
+  }
+
+  #count(engine: string, isFound: boolean): void {
+    const asked = this.#asked.get(engine) ?? { hits: 0, misses: 0 };
+    asked[isFound ? "hits" : "misses"] += 1;
+    this.#asked.set(engine, asked);
   }
 
   async #takeFrom(shelf: Shelf, caller: WarmCaller, begunMs: number): Promise<WarmSandbox | null> {

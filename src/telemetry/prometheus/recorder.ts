@@ -1,5 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { PumpState } from "../../base/batch-pump.ts";
+import type { WarmUse } from "../../sandbox/pool/warm-pool.ts";
 import { httpBuckets, mcpBuckets, runBuckets, startBuckets } from "./buckets.ts";
 import { sinkCounters, sinkGauges } from "./sink-metrics.ts";
 
@@ -7,6 +8,8 @@ import { sinkCounters, sinkGauges } from "./sink-metrics.ts";
 export interface MetricSources {
   /** Requests that wait for a place. */
   readonly waiting: () => number;
+  /** How warm sandboxes are used, by engine; nothing where none are kept. */
+  readonly warmUse: () => Readonly<Record<string, WarmUse>>;
   /** Samples of sandboxes by what became of them: taken, skipped, failed. */
   readonly samples: () => Readonly<Record<string, number>>;
   /** Log entries that were dropped, by where: `store`, `redis`, and `pace` for lines that came too fast. */
@@ -90,7 +93,7 @@ export class PrometheusRecorder {
   readonly samples: Counter<"result">;
   readonly droppedEntries: Counter<"at">;
 
-  constructor({ waiting, samples, droppedEntries, sinks }: MetricSources) {
+  constructor({ waiting, warmUse, samples, droppedEntries, sinks }: MetricSources) {
     const registers = [this.registry];
     collectDefaultMetrics({ register: this.registry });
     this.waiting = new Gauge({
@@ -121,7 +124,35 @@ export class PrometheusRecorder {
         for (const [at, count] of Object.entries(droppedEntries())) this.inc({ at }, count);
       },
     });
+    this.#followWarmUse(warmUse);
     this.#followSinks(sinks);
+  }
+
+  #followWarmUse(warmUse: MetricSources["warmUse"]): void {
+    const waiting = new Gauge({
+      name: "glovebox_warm_sandboxes",
+      help: "Warm sandboxes that wait for a run.",
+      labelNames: ["engine"],
+      registers: [],
+      collect() {
+        for (const [engine, use] of Object.entries(warmUse())) this.set({ engine }, use.waiting);
+      },
+    });
+    const requests = new Counter({
+      name: "glovebox_warm_sandbox_requests_total",
+      help: "Runs that could use a warm sandbox: those that found one (hit), and those that started their own (miss).",
+      labelNames: ["engine", "result"],
+      registers: [],
+      collect() {
+        this.reset();
+        for (const [engine, { hits, misses }] of Object.entries(warmUse())) {
+          this.inc({ engine, result: "hit" }, hits);
+          this.inc({ engine, result: "miss" }, misses);
+        }
+      },
+    });
+    this.registry.registerMetric(waiting);
+    this.registry.registerMetric(requests);
   }
 
   #followSinks(sinks: MetricSources["sinks"]): void {

@@ -9,6 +9,7 @@ let waiting = 3;
 beforeEach(() => {
   metrics = new ServerMetrics({
     waiting: () => waiting,
+    warmUse: () => ({ one: { waiting: 2, hits: 8, misses: 3 } }),
     samples: () => ({ taken: 5, skipped: 1 }),
     droppedEntries: () => ({ pace: 7 }),
     sinks: () => ({ redis: { queued: 4, written: 6, dropped: 2, isFailing: true } }),
@@ -79,6 +80,9 @@ describe("the server's own metrics", () => {
       const text = await page();
       for (const line of [
         "glovebox_requests_waiting 1",
+        'glovebox_warm_sandboxes{engine="one"} 2',
+        'glovebox_warm_sandbox_requests_total{engine="one",result="hit"} 8',
+        'glovebox_warm_sandbox_requests_total{engine="one",result="miss"} 3',
         'glovebox_samples_total{result="taken"} 5',
         'glovebox_log_entries_dropped_total{at="pace"} 7',
         'glovebox_sink_queued{sink="redis"} 4',

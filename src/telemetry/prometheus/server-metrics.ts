@@ -66,6 +66,7 @@ export class ServerMetrics implements SandboxObserver {
   /** Sends the same to OpenTelemetry from now on. */
   sendTo(meters: MeterRecorder): void {
     this.#meters = meters;
+    meters.followWarmUse(this.#sources.warmUse);
   }
 
   /** Opens what has not been. */
