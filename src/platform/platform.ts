@@ -13,6 +13,7 @@ import { observedCaller } from "../operations/handling/observed-caller.ts";
 import type { PlatformParts } from "../operations/handling/platform-parts.ts";
 import { createNotebookCode } from "../workloads/session/variables/notebook/make-notebook-code.ts";
 import { findImports } from "../packages/imports/find-imports.ts";
+import { KeptAnswers } from "../packages/imports/kept-answers.ts";
 import { assertNetworkAllowed } from "../policy/network/network.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { TestReports } from "../store/test-reports.ts";
@@ -136,6 +137,7 @@ function openParts(options: PlatformOptions): OpenedParts {
   const { packages, hostInstaller } = openPackages({ config, host, identity, installers, network, logger, now });
   const open = { sessions, environments, previews };
   const kept = { ...telemetry, ...open, engines, sandboxes, diskScratch, reaper, leases, logger, monotonicMs };
+  const imports = { kept: new KeptAnswers(), executable: host.executable, platform: host.platform };
   const compileTypeScript = createTypeScriptCompiler(host);
   const parts: PlatformParts = {
     ...kept,
@@ -154,8 +156,7 @@ function openParts(options: PlatformOptions): OpenedParts {
     compileTypeScript,
     makeNotebookCode: createNotebookCode({ ...host, compile: compileTypeScript }),
     assertNetworkAllowed: (policy, field) => assertNetworkAllowed(policy, config.network, field),
-    findImports: (input, { signal }) =>
-      findImports(input, { signal, executable: host.executable, platform: host.platform }),
+    findImports: (input, { signal }) => findImports(input, { ...imports, signal }),
     packages,
     now,
     openLargeScratch: openLargeScratch({

@@ -1,4 +1,5 @@
 import { fileURLToPath } from "node:url";
+import { throwIfCancelled } from "../../base/abort.ts";
 import { formatBytes, kibibyte, mebibyte } from "../../base/bytes.ts";
 import { runLimitedChild, type LimitedChildResult } from "../../base/processes/limited-child.ts";
 import { utf8Length } from "../../base/streams/utf8.ts";
@@ -8,6 +9,7 @@ import { maxContextBytes } from "../../policy/request/context-files.ts";
 import type { Language } from "../../policy/language.ts";
 import { isNpmPackage } from "../javascript/npm-package.ts";
 import { isPythonPackage } from "../python/python-package.ts";
+import type { KeptAnswers } from "./kept-answers.ts";
 import { mayNeedPackages } from "./may-need-packages.ts";
 import type { ImportedPackages, ScanRequest, SourceFile } from "./scan-request.ts";
 
@@ -23,6 +25,8 @@ export interface FindImportsOptions {
   readonly executable: string;
   /** As in `process.platform`. */
   readonly platform: NodeJS.Platform;
+  /** Answers of earlier searches; left out: none are kept. A failed search is never one. */
+  readonly kept?: KeptAnswers | undefined;
 }
 
 /** All that a request can hold. */
@@ -46,7 +50,7 @@ const none: ImportedPackages = { needed: [], optional: [] };
  */
 export async function findImports(
   { language, files }: FindImportsInput,
-  { signal, executable, platform }: FindImportsOptions,
+  { signal, executable, platform, kept }: FindImportsOptions,
 ): Promise<ImportedPackages> {
   const candidates = files.filter((file) => mayNeedPackages(file, language));
   if (candidates.length === 0) return none;
@@ -57,17 +61,23 @@ export async function findImports(
     paths: files.map(({ path }) => path),
     main: files[0]?.path ?? "",
   };
+  const input = JSON.stringify(request);
+  throwIfCancelled(signal);
+  const known = kept?.find(input) ?? null;
+  if (known !== null) return known;
   const child = {
     name: "The search for imports",
     command: [executable, ...flags, script()] as const,
     environment: {},
     platform,
-    input: JSON.stringify(request),
+    input,
     timeLimitMs,
     memoryLimitBytes: addressSpaceBytes,
     maxOutputBytes,
   };
-  return readAnswer(await runLimitedChild(child, signal), language);
+  const answer = readAnswer(await runLimitedChild(child, signal), language);
+  kept?.keep(input, answer);
+  return answer;
 }
 
 const flags = [
