@@ -42,9 +42,10 @@ export function createEngineChooser(parts: EngineChooserParts): EngineChooser {
     return decideMinIsolation(requested, { minimum, mayLower: door === "person" });
   };
   let ownState: Promise<void> | undefined;
+  const openState = (): Promise<void> => (ownState ??= openOwnState(host));
   const choose = async (name: string, needs: EngineNeeds, kind: IsolationKind): Promise<ChosenEngine> => {
     const { signal, containers = false } = needs;
-    await (ownState ??= openOwnState(host));
+    await openState();
     const choice = checkChoice(name, valid, "engine");
     const allowEmbedded = door !== "server" && !inContainers && !containers;
     const options = { allowEmbedded, minIsolation: needs.minIsolation ?? minIsolation(kind), signal };
@@ -61,6 +62,7 @@ export function createEngineChooser(parts: EngineChooserParts): EngineChooser {
   const namedEngine = defaultEngine ?? config.containerRuntime;
   return {
     minIsolation,
+    openState,
     chooseEngine: (name, needs = {}) => choose(name ?? namedEngine, needs, "other"),
     chooseSessionEngine: (name, needs = {}) =>
       choose(

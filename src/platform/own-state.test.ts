@@ -15,17 +15,27 @@ describe("openOwnState", () => {
 
   it("makes the folder for this user alone", async () => {
     const stateDirectory = path.join(folder, "a", "glovebox");
-    await openOwnState({ stateDirectory, uid });
+    await openOwnState({ stateDirectory, uid, environment: {} });
     expect(statSync(stateDirectory).isDirectory()).toBe(true);
   });
 
-  it("says what to set where it cannot be made, and names no path", async () => {
+  it.each([
+    [
+      {},
+      "in the home folder (HOME): it is not a folder.",
+      "Set HOME, or XDG_STATE_HOME for this folder alone, to a folder",
+    ],
+    [{ XDG_STATE_HOME: "state" }, "in the home folder (HOME): ", "Set HOME, or "],
+    [{ XDG_STATE_HOME: "/s" }, "in the folder that XDG_STATE_HOME names: it is not a folder.", "Set it to a folder"],
+  ])("says why it cannot be made with %j and what to set, and names no path", async (environment, why, remedy) => {
     writeFileSync(path.join(folder, "home"), "");
-    const opening = openOwnState({ stateDirectory: path.join(folder, "home", "state"), uid });
-    await expect(opening).rejects.toMatchObject({
+    const opening = openOwnState({ stateDirectory: path.join(folder, "home", "state"), uid, environment });
+    const error = await opening.catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({
       errorType: "PERMISSION_DENIED",
-      message: expect.not.stringContaining(folder) as string,
-      suggestion: "Set XDG_STATE_HOME to a folder that this user can write to.",
+      message: expect.stringContaining(why) as string,
+      suggestion: expect.stringContaining(remedy) as string,
     });
+    expect(String(error)).not.toContain(folder);
   });
 });

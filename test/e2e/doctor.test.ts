@@ -127,6 +127,22 @@ describe("glovebox doctor", () => {
     });
   });
 
+  it("is not ready where HOME has no room for the state folder, in the words of the refused run", async () => {
+    const file = path.join(folder, "home");
+    writeFileSync(file, "");
+    const environment = { ...nowhere, HOME: file, XDG_STATE_HOME: "" };
+    const run = await runCommand(["run", "--engine", "local", "-c", "print(1)"], { cwd: folder, environment });
+    expect(run).toMatchObject({ exitCode: 125, stdout: "" });
+    const { exitCode, stdout } = await doctor(environment, "--json");
+    const { refused } = doctorResponseSchema.parse(JSON.parse(stdout));
+    expect(exitCode).toBe(125);
+    expect(refused?.fix).toMatch(/^Set HOME, or XDG_STATE_HOME /);
+    expect(run.stderr).toBe(`glovebox: PERMISSION_DENIED: ${refused?.why}\n  ${refused?.fix}\n`);
+    const shown = await doctor(environment);
+    expect(shown.exitCode).toBe(125);
+    expect(shown.stdout).toMatch(/^Glovebox .*\n\nNot ready: /);
+  });
+
   it("warns of an engine over plain TCP", async (context) => {
     if (!existsSync(dockerSocket)) return skipOrFail(context, "docker", "no socket at its default place");
     using forwarder = await TcpForwarder.to(dockerSocket);

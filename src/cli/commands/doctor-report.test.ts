@@ -141,6 +141,19 @@ describe("isHealthy", () => {
     }
   });
 
+  it("is not ready where every run is refused, whatever the engines are, and says so first", () => {
+    const given = response({ refused: { why: "No folder can be made.", fix: "Set HOME." } });
+    expect(isHealthy(response())).toBe(true);
+    expect(isHealthy(given)).toBe(false);
+    const text = doctorReport(given);
+    expect(text.split("\n").slice(2, 5)).toEqual([
+      "Not ready: `glovebox run` refuses every run.",
+      "     why:        No folder can be made.",
+      "     to do:      Set HOME.",
+    ]);
+    expect(text).not.toMatch(/^Ready/m);
+  });
+
   it("tells an engine that is configured and down from none at all", () => {
     const chosen = { ...response().chosen_engine, default: { asked: "podman", engine: null, why: "It is down." } };
     expect(doctorReport(response({ chosen_engine: chosen }))).toContain("the configured engine podman");

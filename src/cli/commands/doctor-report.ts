@@ -3,8 +3,9 @@ import type { DoctorChoice, DoctorEngine, DoctorResponse } from "../../operation
 import { escapeLine } from "../output/terminal-escape.ts";
 import { indented } from "../output/wrap-text.ts";
 
-/** Whether a request that names no engine gets one that accepts it and is a wall, which level `preload` is not. */
+/** Whether a run that names no engine is accepted, by one that is a wall, which level `preload` is not. */
 export function isHealthy(response: DoctorResponse): boolean {
+  if (response.refused !== undefined) return false;
   const chosen = chosenEngine(response);
   return chosen !== undefined && chosen.usable && isWall(chosen.isolation);
 }
@@ -29,7 +30,7 @@ export function doctorReport(
   const { version, node_version: nodeVersion, platform, engines, chosen_engine: chosen } = response;
   const blocks = [
     [`Glovebox ${version}, Node ${nodeVersion}, ${platform}`],
-    [verdict(response)],
+    [verdict(response), ...field("why", response.refused?.why), ...field("to do", response.refused?.fix)],
     ...engines.map((engine) => engineBlock(engine, verbose)),
     verbose
       ? [
@@ -49,6 +50,7 @@ export function doctorReport(
 }
 
 function verdict(response: DoctorResponse): string {
+  if (response.refused !== undefined) return "Not ready: `glovebox run` refuses every run.";
   const { asked, engine } = response.chosen_engine.default;
   if (isHealthy(response)) return `Ready: \`glovebox run\` uses ${engine}.`;
   const chosen = chosenEngine(response);

@@ -41,6 +41,10 @@ export const doctorResponseSchema = z.object({
   version: z.string(),
   node_version: z.string(),
   platform: z.string().describe("System and architecture, as Node names them."),
+  refused: z
+    .object({ why: z.string(), fix: z.string().describe("What to do about it.") })
+    .optional()
+    .describe("Why every run is refused, whatever the engine."),
   engines: z.array(engine),
   chosen_engine: z.object({
     default: choice.describe("For a request that names no engine."),

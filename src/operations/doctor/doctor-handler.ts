@@ -33,7 +33,8 @@ async function run(parts: PlatformParts, _request: unknown, { signal }: Operatio
   const asked = checkChoice(defaultEngine ?? config.containerRuntime, ["auto", ...names], "engine");
   const { minIsolation } = config;
   const inContainers = config.executionMode === "container";
-  const [reports, byDefault, ownMachine, containerMode] = await Promise.all([
+  const [refused, reports, byDefault, ownMachine, containerMode] = await Promise.all([
+    refusalOf(parts),
     Promise.all(examined),
     choice(engines, asked, { allowEmbedded: !inContainers, minIsolation, signal }),
     choice(engines, "auto", { allowEmbedded: !inContainers, minIsolation, signal }),
@@ -43,11 +44,23 @@ async function run(parts: PlatformParts, _request: unknown, { signal }: Operatio
     version: readPackageVersion(),
     node_version: nodeVersion,
     platform: `${host.platform} ${host.architecture}`,
+    ...(refused === null ? {} : { refused }),
     engines: reports,
     chosen_engine: { default: byDefault, own_machine: ownMachine, container_mode: containerMode },
     configuration:
       loaded === null ? { file: null, settings: [] } : { file: loaded.file, settings: [...effectiveSettings(loaded)] },
   };
+}
+
+/** Asked of what refuses the runs themselves. */
+async function refusalOf({ openState }: Pick<PlatformParts, "openState">): Promise<DoctorResponse["refused"] | null> {
+  try {
+    await openState();
+    return null;
+  } catch (error) {
+    if (!(error instanceof GloveboxError)) throw error;
+    return { why: error.message, fix: error.suggestion };
+  }
 }
 
 /** The engine that the product itself would choose, by its own code. @throws CANCELLED */

@@ -26,6 +26,11 @@ export interface EngineChooser {
   /** The same for `run_code`, whose engine is the embedded one unless the deployment says containers (SPEC RT4). */
   chooseSessionEngine(name: string | undefined, needs?: EngineNeeds): Promise<ChosenEngine>;
   /**
+   * Makes the state folder, without which no engine is chosen.
+   * @throws PERMISSION_DENIED
+   */
+  openState(): Promise<void>;
+  /**
    * Asks the engine that must be there from the start: in container mode, and where one was named (SPEC RT1).
    * @throws ENGINE_UNAVAILABLE with its start instructions
    */

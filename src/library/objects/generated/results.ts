@@ -791,6 +791,14 @@ export interface DoctorReport {
   readonly nodeVersion: string;
   /** System and architecture, as Node names them. */
   readonly platform: string;
+  /** Why every run is refused, whatever the engine. */
+  readonly refused?:
+    | {
+        readonly why: string;
+        /** What to do about it. */
+        readonly fix: string;
+      }
+    | undefined;
   readonly engines: readonly {
     readonly name: string;
     /** Whether it answers. */
