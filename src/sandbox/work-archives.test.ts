@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { buffer } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { OwnerState } from "./owners/leases.ts";
 import { WorkArchives } from "./work-archives.ts";
@@ -39,6 +40,21 @@ describe("WorkArchives", () => {
     };
     await expect(archives.save(broken(), 100)).rejects.toThrow("broken");
     expect(await readdir(path.join(folder, "me"))).toEqual([]);
+  });
+
+  it("fails whoever reads one that is gone, and not the server before it is read", async () => {
+    const archive = await archives.save(chunks("x"), 10);
+    await archive[Symbol.asyncDispose]();
+    const uncaught: unknown[] = [];
+    const note = (error: unknown): void => void uncaught.push(error);
+    process.on("uncaughtException", note);
+    const unread = archive.read();
+    // Its reader comes when a program is ready for it.
+    await readdir(folder).then(() => readdir(folder));
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off("uncaughtException", note);
+    expect(uncaught).toEqual([]);
+    await expect(buffer(unread)).rejects.toMatchObject({ code: "ENOENT" });
   });
 
   it("forgets what servers that are gone have left, and its own at the end", async () => {

@@ -55,7 +55,7 @@ export class WorkArchives {
       await remove();
       throw error;
     }
-    return { read: () => createReadStream(file) as AsyncIterable<Uint8Array>, [Symbol.asyncDispose]: remove };
+    return { read: () => contentOf(file), [Symbol.asyncDispose]: remove };
   }
 
   /** Removes what servers that are gone have left. */
@@ -76,4 +76,9 @@ export class WorkArchives {
     if (!(await isPrivateFolder(folder, uid))) return;
     await rm(path.join(folder, owner), { recursive: true, force: true });
   }
+}
+
+/** Opened by its first reader: a stream that nobody reads yet has nobody to tell that it cannot be opened. */
+async function* contentOf(file: string): AsyncGenerator<Uint8Array, void, undefined> {
+  yield* createReadStream(file) as AsyncIterable<Uint8Array>;
 }

@@ -1,8 +1,8 @@
 import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
+import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
 import { createGzip, constants } from "node:zlib";
 import { throwIfCancelled } from "../../../base/abort.ts";
@@ -88,6 +88,7 @@ async function checkHash({ name, integrity }: AgentPackage, folder: string): Pro
 async function archiveOf(folder: string): Promise<Uint8Array> {
   // It names the registry.
   await rm(path.join(folder, ".package-lock.json"), { force: true });
-  const packed = Readable.from(tarOfFolder(folder)).pipe(createGzip({ level: constants.Z_BEST_SPEED }));
-  return buffer(packed);
+  const packed = createGzip({ level: constants.Z_BEST_SPEED });
+  const [bytes] = await Promise.all([buffer(packed), pipeline(tarOfFolder(folder), packed)]);
+  return bytes;
 }
