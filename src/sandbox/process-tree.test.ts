@@ -10,6 +10,12 @@ it("waits for what a program left behind, once the program itself has ended", as
   expect(asked).toBe(3);
 });
 
+it("leaves to SIGKILL what an engine that is away does not tell the end of", async () => {
+  const isGone = (): Promise<boolean> => Promise.reject(new Error("no engine"));
+  const process: Pick<Process, "exit" | "isGone"> = { exit: Promise.resolve({ exitCode: 143 }), isGone };
+  await expect(settleAfter(Promise.resolve(), process)).resolves.toBeUndefined();
+});
+
 it("waits no longer than the grace time", async () => {
   const process: Pick<Process, "exit" | "isGone"> = {
     exit: Promise.resolve({ exitCode: 143 }),

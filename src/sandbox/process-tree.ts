@@ -72,7 +72,8 @@ export async function settleAfter(
   await settlesWithin(terminated, graceMs);
   const grace = AbortSignal.timeout(graceMs);
   if (!(await settlesWithin(process.exit, graceMs))) return;
-  while (!grace.aborted && (await process.isGone?.()) === false) await sleep(lookMs);
+  // What an engine that is away cannot tell is left to SIGKILL, too.
+  while (!grace.aborted && (await process.isGone?.().catch(() => true)) === false) await sleep(lookMs);
 }
 
 async function terminateByExec(container: Container): Promise<void> {

@@ -51,7 +51,7 @@ export const localSabotages: readonly Sabotage[] = [
   {
     id: "only the leader of a background process is waited for",
     file: "src/sandbox/process-tree.ts",
-    find: "while (!grace.aborted && (await process.isGone?.()) === false) await sleep(lookMs);",
+    find: "while (!grace.aborted && (await process.isGone?.().catch(() => true)) === false) await sleep(lookMs);",
     replace: "",
     test: "src/sandbox/process-tree.test.ts",
     name: "waits for what a program left behind",
