@@ -53,6 +53,10 @@ describe("openOwnFolder", () => {
     });
   });
 
+  it.skipIf(process.platform !== "linux")("ends where a folder that is there lets none be made in it", async () => {
+    await expect(openOwnFolder("/proc/glovebox-test/a/b", rules)).rejects.toMatchObject({ code: "ENOENT" });
+  });
+
   it("refuses what is no folder", async () => {
     writeFileSync(path.join(folder, "file"), "");
     await expect(openOwnFolder(path.join(folder, "file"), rules)).rejects.toThrow("it is not a folder");

@@ -1,6 +1,7 @@
 import type { Stats } from "node:fs";
 import { chmod, lstat, mkdir, realpath } from "node:fs/promises";
 import path from "node:path";
+import { errorCode } from "../../errors/error-code.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 
 export interface OwnFolderRules {
@@ -22,17 +23,46 @@ export interface OwnFolderRules {
  */
 export async function openOwnFolder(folder: string, rules: OwnFolderRules): Promise<string> {
   const wanted = path.resolve(folder);
-  const first = await mkdir(wanted, { recursive: true, mode: rules.mode }).catch((error: unknown) => {
-    // What is there instead is looked at below.
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-    return undefined;
-  });
+  const first = await makeFolders(wanted, rules.mode);
   // Whatever our umask takes away.
   if (first !== undefined) {
     for (let made = wanted; made.length >= first.length; made = path.dirname(made)) await chmod(made, rules.mode);
   }
   await assertOwnFolder(wanted, rules);
   return realpath(wanted);
+}
+
+/**
+ * Gives the first one that was made; what is there instead of the last one stays. Not Node's own recursion, which never
+ * ends where a folder that is there lets none be made in it and says ENOENT, as `/proc` and automounted homes do.
+ */
+async function makeFolders(folder: string, mode: number): Promise<string | undefined> {
+  try {
+    return await makeFolder(folder, mode);
+  } catch (error) {
+    if (errorCode(error) !== "ENOENT" || path.dirname(folder) === folder) throw error;
+  }
+  const first = await makeFolders(path.dirname(folder), mode);
+  const own = await makeFolder(folder, mode);
+  return first ?? own;
+}
+
+/** Nothing when it is there, or something else in its place. */
+async function makeFolder(folder: string, mode: number): Promise<string | undefined> {
+  try {
+    await mkdir(folder, { mode });
+    return folder;
+  } catch (error) {
+    if (await isThere(folder)) return undefined;
+    throw error;
+  }
+}
+
+async function isThere(folder: string): Promise<boolean> {
+  return lstat(folder).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** The same for one that must be there. @throws PERMISSION_DENIED */

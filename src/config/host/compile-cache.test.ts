@@ -42,6 +42,10 @@ describe.skipIf(uid === null)("openCompileFolder", () => {
     expect(open()).toBeNull();
   });
 
+  it.skipIf(process.platform !== "linux")("ends where a folder that is there lets none be made in it", () => {
+    expect(() => open("/proc/glovebox-test/state")).toThrow("ENOENT");
+  });
+
   it("makes nothing where others could exchange what it makes, sticky or not", () => {
     for (const mode of [0o777, 0o1777]) {
       chmodSync(home, mode);

@@ -29,11 +29,23 @@ export function openCompileFolder({ stateDirectory, uid }: Owner, version: strin
   if (!isOurs(nearest(state), uid)) return null;
   const folders = path.join(state, "compiled");
   const folder = path.join(folders, version);
-  const isNew = mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined;
+  // Alone: Node's recursion never ends where the folder above says ENOENT to it, as `/proc` and automounted homes do.
+  const missing = firstMissing(folder);
+  if (missing !== null) mkdirSync(missing, { mode: 0o700 });
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
   const real = realpathSync(folder);
   if (!isOurs(real, uid) || [folder, folders].some((each) => isOpen(lstatSync(each), uid))) return null;
-  if (isNew) forgetOthers(folders, version);
+  if (missing !== null) forgetOthers(folders, version);
   return real;
+}
+
+/** Of the folder and those above it the first that is not there; null when it is. */
+function firstMissing(folder: string): string | null {
+  let missing: string | null = null;
+  for (let place = folder; lstatSync(place, { throwIfNoEntry: false }) === undefined; place = path.dirname(place)) {
+    missing = place;
+  }
+  return missing;
 }
 
 /** The folder itself, or the nearest one above it that is there, by its real path. */
