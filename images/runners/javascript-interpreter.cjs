@@ -21,7 +21,6 @@
   const maxColumns = 20;
   const isBun = process.versions.bun !== undefined;
   const leave = process.exit.bind(process);
-  const input = process.stdin;
   const own = __filename;
   let shown = [];
   let room = maxShown;
@@ -184,6 +183,21 @@
     writeAll(1, Buffer.concat([mark, Buffer.from(`${report.length}\n`), report]));
   }
 
+  /** The stream of jobs, which programs do not find as their standard input where it can be opened anew. */
+  function takeInput() {
+    let descriptor;
+    try {
+      descriptor = fs.openSync("/proc/self/fd/0", "r");
+    } catch {
+      return process.stdin;
+    }
+    fs.closeSync(0);
+    // It gets the lowest number that is free.
+    fs.openSync("/dev/null", "r");
+    return fs.createReadStream("", { fd: descriptor });
+  }
+
+  const input = takeInput();
   Object.defineProperty(process, "stdin", { value: Readable.from([]), configurable: true });
   process.exit = (code) => {
     throw new Exit(Number(code ?? process.exitCode ?? 0) & 0xff);
