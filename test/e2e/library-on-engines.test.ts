@@ -117,6 +117,8 @@ describe.each(cases)("$name on $engine", ({ engine, open }) => {
     let said = "";
     for await (const chunk of echo.output()) said += chunk.text;
     expect(said).toBe("hello\n");
+    // The end of its output is known sooner than the end of the process.
+    await until(async () => (await environment.processes.list())[0]?.state === "exited");
     expect(await environment.processes.list()).toMatchObject([{ processId: echo.id, state: "exited" }]);
     await environment.close();
     await expect(environment.files.list()).rejects.toMatchObject({ errorType: "NOT_FOUND" });

@@ -31,9 +31,16 @@ class WarmLog {
   }
 }
 
+/** A busy machine: the sandbox that waited did not answer its health check in time, so that the run got a new one. */
+export class NotWarmError extends Error {
+  constructor() {
+    super("The run had a sandbox of its own.");
+  }
+}
+
 /** Runs programs in sandboxes that waited for them. */
 export interface WarmGlovebox {
-  /** @throws Error when the sandbox had not waited */
+  /** @throws NotWarmError when the sandbox had not waited */
   run(request: ExecuteRequest, call?: Call): Promise<ExecuteResponse>;
 }
 
@@ -89,7 +96,7 @@ export function useWarmGlovebox(
       await prime(request);
       // A name of the caller's own is not the one that it was started with.
       const response = await open().execute(request, { ...call, sandboxId: createId("sbx") });
-      if (!log.warmRuns.has(response.sandbox_id)) throw new Error("The run had a sandbox of its own.");
+      if (!log.warmRuns.has(response.sandbox_id)) throw new NotWarmError();
       return response;
     },
   });

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
-import type { WarmGlovebox } from "../../helpers/warm-glovebox.ts";
+import { NotWarmError, type WarmGlovebox } from "../../helpers/warm-glovebox.ts";
 import type { TestedPlace } from "../../helpers/open-glovebox.ts";
 import { warmAttacks } from "./warm-attacks.ts";
 
@@ -46,13 +46,24 @@ export async function attackNextRun(use: UseWorker): Promise<ReadonlyMap<string,
   return verdicts;
 }
 
+/** How often an attack begins anew when one of its programs was not given a sandbox that waited. */
+const warmTries = 5;
+
 /** In sandboxes that waited. */
 export function inWarmSandboxes(warm: () => WarmGlovebox, request: TestedPlace["runtime"]): UseWorker {
-  return (work) =>
-    work(async ({ code, args, stdin }) => {
-      const program = { language: "python", code, args, stdin, timeout_seconds: 60 } as const;
-      return (await warm().run({ ...program, ...request })).stdout;
-    });
+  const run: RunJob = async ({ code, args, stdin }) => {
+    const program = { language: "python", code, args, stdin, timeout_seconds: 60 } as const;
+    return (await warm().run({ ...program, ...request })).stdout;
+  };
+  const tryWork = async (work: Parameters<UseWorker>[0], triesLeft: number): Promise<void> => {
+    try {
+      await work(run);
+    } catch (error) {
+      if (!(error instanceof NotWarmError) || triesLeft <= 1) throw error;
+      await tryWork(work, triesLeft - 1);
+    }
+  };
+  return (work) => tryWork(work, warmTries);
 }
 
 /** One interpreter for one program after another. */
