@@ -1,19 +1,22 @@
 import type { CallSignal } from "../library/objects/call-options.ts";
 
-/** How a server is reached. */
+/** How to reach a server. */
 export interface HttpCallerOptions {
-  /** The server, such as `http://127.0.0.1:8420`; a path before its routes may stand behind it. */
+  /** The server, such as `http://127.0.0.1:8420`; its routes may be below a path. */
   readonly url: string;
-  /** An API key, or on the server's own machine its token; default: none is sent. */
+  /** An API key, or the token of a server on this machine; default: none. */
   readonly key?: string | undefined;
-  /** Gives up every call. */
+  /** Aborts every call. */
   readonly signal?: CallSignal | undefined;
-  /** How often a call that the server has no room for (CAPACITY) is sent again, after the time that it names; default 0. */
+  /**
+   * How many times to retry a call that the server has no capacity for (CAPACITY), each after the delay that the server
+   * asks for; default 0.
+   */
   readonly maxRetries?: number | undefined;
 }
 
-/** How a server is reached, and what its programs that fail do. */
+/** How to reach a server, and whether programs that fail throw. */
 export interface ConnectOptions extends HttpCallerOptions {
-  /** Programs that do not end well throw `ProgramError`; default false. Each call can say otherwise. */
+  /** Throw `ProgramError` for programs that fail; default false. Each call can override it. */
   readonly throwOnError?: boolean | undefined;
 }

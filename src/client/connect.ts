@@ -3,12 +3,12 @@ import type { ConnectOptions } from "./connect-options.ts";
 import { openHttpCaller } from "./http-caller.ts";
 
 /**
- * Glovebox on a server (`glovebox serve`), with the objects of the library. Nothing is sent before the first call; `close()`
- * gives up the calls that are on their way, and leaves the server's sessions and environments as they are.
+ * Glovebox on a server (`glovebox serve`), with the objects of the library. Nothing is sent before the first call;
+ * `close()` aborts the calls in flight and leaves the server's sessions and environments as they are.
  *
  * Works in Node, Bun and browsers. What has no route (images, mounts, `doctor`) throws UNSUPPORTED, and so do copies of
- * paths, which `connect` of `glovebox` has; a connection that fails or breaks NETWORK_ERROR.
- * @throws INVALID_REQUEST for a URL that is none
+ * paths, which only `connect` of `glovebox` can do; a connection that fails or breaks throws NETWORK_ERROR.
+ * @throws INVALID_REQUEST for an invalid URL
  */
 export function connect({ throwOnError, ...options }: ConnectOptions): Glovebox {
   return new Glovebox({ ...openHttpCaller(options), throwOnError });

@@ -2,11 +2,11 @@ import { GloveboxError } from "../errors/glovebox-error.ts";
 import type { OperationCall } from "../operations/contract/operation-call.ts";
 import type { OperationContract } from "../operations/contract/operation-contract.ts";
 
-/** Standard input that one request may carry. */
+/** The most standard input that one request may carry. */
 const maxStdinBytes = 8_388_608;
 
 /**
- * A request with the standard input that comes as a stream: a server gets it whole, before the program starts.
+ * Reads standard input from a stream into the request: a server gets all of it before the program starts.
  * @throws UNSUPPORTED for an operation without standard input, for what is not UTF-8, and for more than 8 MiB
  */
 export async function withGatheredStdin(

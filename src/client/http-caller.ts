@@ -15,13 +15,13 @@ import { pathOfFields, requestOfRoute, type RouteRequest } from "./request-of-ro
 const ticketSchema = z.object({ ticket: z.string() });
 
 const json = "application/json";
-/** A stream of events shows that it lives while the program is silent: nothing on the way takes it for dead. */
+/** A stream of events sends keep-alives while the program is silent, so that no proxy takes it for dead. */
 const events = "text/event-stream, application/json;q=0.5";
 
-/** A server that asks for more patience than this is asked again sooner. */
+/** If a server asks for a longer delay than this, it is retried sooner. */
 const maxPauseSeconds = 60;
 
-/** Operations of a server. @throws INVALID_REQUEST for a URL that is none */
+/** Operations of a server. @throws INVALID_REQUEST for an invalid URL */
 export function openHttpCaller({ url, key, signal, maxRetries = 0 }: HttpCallerOptions): Caller {
   const base = readUrl(url);
   const closing = new AbortController();
@@ -34,7 +34,7 @@ export function openHttpCaller({ url, key, signal, maxRetries = 0 }: HttpCallerO
     const given = AbortSignal.any([own, signal, closing.signal].filter((each) => each !== undefined));
     const content = body === undefined ? {} : { "content-type": "application/json" };
     try {
-      // The key is for this server alone.
+      // The key is for this server only.
       const init = { method, redirect: "error", signal: given } as const;
       const sent = { ...headers, accept, ...content };
       return await read(
@@ -78,7 +78,7 @@ export function openHttpCaller({ url, key, signal, maxRetries = 0 }: HttpCallerO
 
 type Send = (contract: OperationContract, request: object, call: OperationCall) => Promise<unknown>;
 
-/** Sends what the server has no room for again, after the time that it names. */
+/** Retries calls that the server has no capacity for, after the delay that it asks for. */
 function withRetries(send: Send, maxRetries: number): Send {
   return async (contract, request, call) => {
     for (let left = maxRetries; ; left -= 1) {
@@ -98,7 +98,7 @@ async function readDated(response: Response): Promise<{ readonly body: unknown; 
   return { body: await readBody(response), dateMs: Number.isNaN(dateMs) ? 0 : dateMs };
 }
 
-/** Without a slash at its end. */
+/** Without a trailing slash. */
 function readUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !/^https?:$/.test(url.protocol)) {

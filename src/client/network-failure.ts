@@ -11,14 +11,14 @@ export function brokenConnection(url: string, cause: unknown): GloveboxError {
   });
 }
 
-/** An answer that ended before it was whole. */
+/** An answer that was cut off. */
 export function cutAnswer(): GloveboxError {
   return new GloveboxError("NETWORK_ERROR", "The connection ended before the answer was complete.", {
     suggestion: "The server ends a run when its client disconnects. Check what is still running, then retry.",
   });
 }
 
-/** An answer that no Glovebox of this version gives. */
+/** An answer that this version of Glovebox never gives. */
 export function strangeAnswer(why: string, cause?: unknown): GloveboxError {
   return new GloveboxError("NETWORK_ERROR", `The answer is not from Glovebox: ${why}.`, {
     suggestion: "Check the URL, and that server and client have the same version.",

@@ -5,11 +5,11 @@ import { listSandboxesContract, removeSandboxesContract } from "../operations/sa
 import type { OperationContract, RequestOf, ResponseOf } from "../operations/contract/operation-contract.ts";
 import { pathSegment, type RouteRequest } from "./request-of-route.ts";
 
-/** One request to a server; resolves to the body of a good answer, and the server's clock. */
+/** One request to a server; resolves to the body of a successful response, and the server's clock. */
 export type Ask = (request: RouteRequest) => Promise<{ readonly body: unknown; readonly dateMs: number }>;
 
 /**
- * Operations on this machine's sandboxes, which a server does for those of the key alone, by routes of its own; null: the
+ * The routes by which a server does operations on this machine's sandboxes, limited to those of the key; null: the
  * operation has none.
  */
 export function ownSandboxesOperation(
@@ -27,7 +27,7 @@ async function list({ engine }: ListRequest, ask: Ask): Promise<ResponseOf<typeo
   const { body, dateMs } = await ask({ method: "GET", path: "/api/sandbox" });
   const { sandboxes } = checked(ownSandboxesSchema, body);
   const rows = sandboxes.flatMap(({ sandbox_id: id, engine: own, kind, elapsed_ms: elapsedMs }) => {
-    // One that waits for a place has no sandbox yet.
+    // One that is still queued has no sandbox yet.
     if (id === null || own === null || (engine !== undefined && own !== engine)) return [];
     const createdAt = new Date(dateMs - elapsedMs).toISOString();
     const alive = { running: true, owner: "living" } as const;

@@ -8,8 +8,9 @@ import { readLines } from "./read-lines.ts";
 import { checkedResponse, errorOfWire, eventOf } from "./wire-answer.ts";
 
 /**
- * The response of an operation, checked by its schema; its events go to the caller on the way, who slows the server down by
- * taking long. @throws GloveboxError: the server's own, or NETWORK_ERROR for an answer that is cut or strange
+ * The response of an operation, checked against its schema; its events go to the caller meanwhile, and a slow caller
+ * slows the server down. @throws GloveboxError: the server's own, or NETWORK_ERROR for an answer that is cut off or
+ * malformed
  */
 export async function readAnswer(
   response: Response,
@@ -30,7 +31,7 @@ export async function readAnswer(
   return checkedResponse(contract, await readBody(response));
 }
 
-/** The JSON of a good answer. @throws GloveboxError: the server's own, or NETWORK_ERROR for what is not JSON */
+/** The JSON of a successful response. @throws GloveboxError: the server's own, or NETWORK_ERROR if it is not JSON */
 export async function readBody(response: Response): Promise<unknown> {
   let text = "";
   for await (const line of readLines(response)) text += text === "" ? line : `\n${line}`;

@@ -1,9 +1,11 @@
 import { strangeAnswer } from "./network-failure.ts";
 
-/** Characters of one line: an answer with two streams of output at their cap, and its files, written as JSON. */
+/**
+ * Maximum characters of one line: an answer with two streams of output at their cap, and its files, written as JSON.
+ */
 const maxLineCharacters = 268_435_456;
 
-/** The lines of a body as they come; the last one needs no end. @throws NETWORK_ERROR for one that is too long */
+/** The lines of a body as they come; the last one needs no newline. @throws NETWORK_ERROR for one that is too long */
 export async function* readLines(
   { body }: Pick<Response, "body">,
   maxCharacters: number = maxLineCharacters,
@@ -30,7 +32,7 @@ export async function* readLines(
     const last = line(decoder.decode());
     if (last !== "") yield last;
   } finally {
-    // Whoever stops early needs nothing more of it.
+    // A reader that stops early needs nothing more of it.
     await reader?.cancel().catch(() => undefined);
   }
 }

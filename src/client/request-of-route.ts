@@ -11,7 +11,7 @@ export interface RouteRequest {
 }
 
 /**
- * Where a request goes and in which form: of an operation's routes the one with the most fields that the request has.
+ * Where to send a request, and in which form: to the operation's route that has the most of the request's fields.
  * @throws UNSUPPORTED when no route fits
  */
 export function requestOfRoute({ name, routes }: OperationContract, request: object): RouteRequest {
@@ -30,7 +30,7 @@ export function requestOfRoute({ name, routes }: OperationContract, request: obj
   return { method, path: query.size === 0 ? path : `${path}?${query.toString()}` };
 }
 
-/** A path with its fields in it, and the fields that it does not have. */
+/** A path with its fields filled in, and the remaining fields. */
 export function pathOfFields(
   path: string,
   fields: ReadonlyMap<string, unknown>,
@@ -46,7 +46,7 @@ function namesIn(path: string): readonly string[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, field = ""]) => field);
 }
 
-/** One part of a path; `.` and `..` would lead to another route, escaped as well. */
+/** One segment of a path; `.` and `..` would lead to another route even when escaped. */
 export function pathSegment(field: string, value: unknown): string {
   const text = String(value);
   if (text === "" || text === "." || text === "..") throw invalidField(field, "a name", text);

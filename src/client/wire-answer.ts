@@ -10,7 +10,7 @@ import { strangeAnswer } from "./network-failure.ts";
 
 type Underway = Exclude<WireEvent, { readonly event: "result" | "error" }>;
 
-/** An event as the library tells it. */
+/** An event as the library reports it. */
 export function eventOf(event: Underway): OperationEvent {
   switch (event.event) {
     case "sandbox":
@@ -25,7 +25,7 @@ export function eventOf(event: Underway): OperationEvent {
     }
     case "denied": {
       const { event: _, ...denial } = event;
-      // A rule of a later version passes as it is.
+      // A rule of a later version is passed on unchanged.
       return { type: "denied", denial: denial as Extract<OperationEvent, { type: "denied" }>["denial"] };
     }
     case "progress":
@@ -35,14 +35,14 @@ export function eventOf(event: Underway): OperationEvent {
   }
 }
 
-/** The response of an operation, checked by its schema. @throws NETWORK_ERROR for one of another form */
+/** The response of an operation, checked against its schema. @throws NETWORK_ERROR if it does not match */
 export function checkedResponse(contract: OperationContract, body: unknown): unknown {
   const parsed = contract.response.safeParse(body);
   if (!parsed.success) throw strangeAnswer(`its ${contract.name} has another form`, parsed.error);
   return parsed.data;
 }
 
-/** The server's own error; `more`: what else is known of it. */
+/** The server's own error; `more`: further facts about it. */
 export function errorOfWire(
   { error_type: type, message, suggestion, context }: z.output<typeof wireErrorSchema>,
   more: Readonly<Record<string, unknown>> = {},

@@ -1,27 +1,27 @@
-/** What the configuration says of agents (docs/agents.md). */
+/** What the configuration says about agents (docs/agents.md). */
 export interface AgentsConfig {
-  /** With the folders of groups, absolute or from `~/`; null: the door decides. */
+  /** Holds the groups' folders; absolute or from `~/`; null: the front end decides. */
   readonly directory: string | null;
   /** The main group's project; null: `directory`. */
   readonly project: string | null;
   readonly mainGroup: string;
   readonly mainWorkspace: string;
   readonly image: string;
-  /** What the image that Glovebox builds is built on. */
+  /** Base of the image that Glovebox builds. */
   readonly imageBase: string;
   /** A row of the table of agents. */
   readonly agent: string;
   /** As requests write it. */
   readonly network: string | readonly string[];
-  /** Names of this machine's variables beside the table's. */
+  /** Names of this machine's variables, in addition to those of the table. */
   readonly variables: readonly string[];
   readonly memory: {
     /** From 0 to 1. */
     readonly minRelevance: number;
-    /** 0: no memory is looked for. */
+    /** 0: memory is not searched. */
     readonly maxCharacters: number;
   };
-  /** Newest logs that are kept of each group. */
+  /** How many logs of each group are kept, newest first. */
   readonly maxLogs: number;
   readonly farmState: string | null;
   readonly dashboard: string | null;
@@ -34,12 +34,12 @@ export interface AgentGroupConfig {
   readonly image: string | null;
   readonly additionalMounts: readonly {
     readonly path: string;
-    /** Below `/workspace/extra`; undefined: the path's last name. */
+    /** Below `/workspace/extra`; undefined: the last segment of the path. */
     readonly target: string | undefined;
     readonly readOnly: boolean;
   }[];
   readonly network: string | readonly string[] | null;
   readonly agent: { readonly name: string; readonly command?: readonly string[] | undefined } | null;
-  /** Whose runs it takes; null: everybody's. */
+  /** Principal whose runs it takes; null: everyone's. */
   readonly principals: readonly string[] | null;
 }

@@ -5,7 +5,7 @@ import { limitKinds } from "../policy/limits/limits.ts";
 interface BoundedKey {
   readonly key: string;
   readonly ceilingKey: string;
-  /** How many of the key's units are one of the ceiling's. */
+  /** How many of the key's units make one of the ceiling's. */
   readonly factor: number;
 }
 
@@ -17,16 +17,16 @@ const boundedKeys: readonly BoundedKey[] = limitKinds.flatMap((kind) =>
   ),
 );
 
-/** The settings with each limit that nobody set brought down to its ceiling, and what is wrong with those somebody set. */
+/** The settings, with defaults lowered to their ceilings, and what is wrong with limits that were set explicitly. */
 export interface BoundedSettings {
   readonly settings: ReadonlyMap<string, unknown>;
   readonly problems: readonly string[];
 }
 
 /**
- * Holds the limits against the ceilings: a default gives way to a lower ceiling, a limit that was set does not.
+ * Compares the limits with the ceilings: a default is lowered to a lower ceiling, a limit that was set is not.
  *
- * `placeOf` tells where a key was set, null for a default.
+ * `placeOf` says where a key was set; null: it has its default.
  */
 export function boundByCeilings(
   settings: ReadonlyMap<string, unknown>,

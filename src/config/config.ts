@@ -19,7 +19,7 @@ export const defaultExecutionMode: ExecutionMode = "preload";
 export const containerRuntimes: readonly string[] = ["auto", ...containerEngines];
 export type ContainerRuntime = string;
 
-/** Whether one-shot runs find sandboxes started already. */
+/** Whether sandboxes are started ahead of one-shot runs. */
 export const warmPoolModes = ["auto", "on", "off"] as const;
 
 /** Minimum severity of log entries; the names are those of pino. */
@@ -36,62 +36,62 @@ export interface Config {
     readonly limit: number;
     readonly timeoutMs: number;
   };
-  /** Sandboxes that one-shot runs find started already. */
+  /** Sandboxes that are started ahead of one-shot runs. */
   readonly warmPool: {
     /** `auto`: for servers, also over stdio. */
     readonly mode: (typeof warmPoolModes)[number];
-    /** Of each kind that was asked for; null: 1 for a server of many, else 0. */
+    /** Per kind that has been requested; null: 1 for a server of many, else 0. */
     readonly min: number | null;
-    /** Altogether. */
+    /** In total. */
     readonly max: number;
-    /** A kind that nobody asks for for so long comes down to `min`. */
+    /** After this long without a request, a kind goes down to `min`. */
     readonly idleMs: number;
     /** Older ones are replaced. */
     readonly maxAgeMs: number;
-    /** None is made while this machine has less memory available. */
+    /** None is started while less memory than this is available on this machine. */
     readonly minFreeBytes: number;
   };
-  /** Output that a result carries per stream. */
+  /** Output per stream that a result carries. */
   readonly maxOutputBytes: number;
   readonly environmentIdleMs: number;
-  /** Weakest isolation of a run that asks for nothing else (SPEC RT5). */
+  /** Weakest isolation for a run that does not ask for a specific one (SPEC RT5). */
   readonly minIsolation: Isolation;
   /** One-shot runs by language; `session` for `run_code`. */
   readonly images: Readonly<Record<Language | "session", string>>;
-  /** What `bun-runner-base` is built on. */
+  /** Base of `bun-runner-base`. */
   readonly sessionBaseImage: string;
   readonly session: {
-    /** After so long without a call a session ends. */
+    /** A session ends after this long without a call. */
     readonly idleTimeoutMs: number;
   };
   /** Defaults by kind, none above its ceiling; the agent's time is `CONTAINER_TIMEOUT`. */
   readonly limits: Readonly<Record<LimitKind, Limits>>;
   readonly ceilings: Limits;
   readonly network: {
-    /** Whether requests may ask for every public name. */
+    /** Whether requests may ask for access to every public name. */
     readonly allowOpen: boolean;
     /** Hosts that may have private addresses, each at its port. */
     readonly privateHosts: readonly HostAndPort[];
-    /** None: the host's own means. */
+    /** Empty: the host's own. */
     readonly dnsServers: readonly string[];
-    /** Addresses and ranges at which this machine is reached, besides those of its interfaces. */
+    /** Addresses and ranges at which this machine is reachable, in addition to those of its interfaces. */
     readonly hostAddresses: readonly string[];
-    /** Whether the upstream proxy is handed names that cannot be looked up here. */
+    /** Whether names that cannot be resolved here are passed to the upstream proxy. */
     readonly upstreamResolves: boolean;
     /** Bytes that one sandbox may send and receive. */
     readonly maxBytes: number;
   };
-  /** Whether no image is pulled or built. */
+  /** If true, no image is pulled or built. */
   readonly prebuiltOnly: boolean;
-  /** Whether requests may have the Dockerfiles of their projects built. */
+  /** Whether requests may have their projects' Dockerfiles built. */
   readonly buildDockerfiles: boolean;
   readonly engineRestart: RestartRule;
   readonly packages: {
     /** Of installed packages; absolute or from `~/`. */
     readonly directory: string;
-    /** Beyond it the packages not used for longest are removed. */
+    /** Above it, the least recently used packages are removed. */
     readonly maxBytes: number;
-    /** Whether this machine itself installs where no sandbox can be had (SPEC PK2). */
+    /** Whether packages are installed on this machine itself if no sandbox is available (SPEC PK2). */
     readonly installAtPreload: boolean;
     /** What may be fetched. */
     readonly policy: InstallPolicy;
@@ -102,52 +102,55 @@ export interface Config {
     readonly kind: "auto" | "off" | "sqlite" | "postgres";
     /** Of SQLite, absolute or from `~/`; null: in the state folder. */
     readonly file: string | null;
-    /** Of PostgreSQL; may hold a password. */
+    /** Of PostgreSQL; may contain a password. */
     readonly url: string | null;
     readonly maxAgeMs: number;
     /** Of log entries. */
     readonly maxBytes: number;
   };
-  /** Redis that log entries are published to; null: none. May hold a password. */
+  /** Redis server that log entries are published to; null: none. May contain a password. May hold a password. */
   readonly redisUrl: string | null;
   readonly logLevel: LogLevel;
   /** Names of the host's variables that sandboxes get. */
   readonly environmentAllowlist: readonly string[];
-  /** Those of them that the host has, with their values: may hold secrets. */
+  /** Those of them that are set on the host, with their values, which may be secret. */
   readonly hostEnvironment: Readonly<Record<string, string>>;
   /** What requests may ask for by name; the values are read at each use. */
   readonly secrets: readonly SecretSource[];
   /** Path of the mount allowlist, absolute or from `~/`; null: the user's own, if there is one (docs/mounts.md). */
   readonly mountAllowlist: string | null;
-  /** Folders below which requests may name files and projects; null: the door decides (SPEC MO5). */
+  /** Folders below which requests may name files and projects; null: the front end decides (SPEC MO5). */
   readonly projectRoots: readonly string[] | null;
-  /** How environments treat the files through which a project runs code on its owner's machine, at the least. */
+  /** The least that environments do about files through which a project runs code on its owner's machine. */
   readonly toolingFiles: ToolingFilesMode;
-  /** Paths of projects that count as such beside the built-in ones. */
+  /** Paths of projects that count as such, in addition to the built-in ones. */
   readonly toolingPaths: readonly string[];
   readonly preview: {
-    /** Below which previews have names beyond loopback; null: none. */
+    /** Domain below which previews are reachable beyond loopback; null: none. */
     readonly domain: {
       readonly scheme: "http" | "https";
       readonly name: string;
       /** Null: the scheme's own with `https`, else the server's. */
       readonly port: number | null;
     } | null;
-    /** Origin of what their requests under `/api` go to; null: none. */
+    /** Origin that their requests under `/api` are forwarded to; null: none. */
     readonly backend: string | null;
   };
   readonly agents: AgentsConfig;
   /** Variables of agents that the host has, with their values: most are secrets (SPEC EN2). */
   readonly agentEnvironment: Readonly<Record<string, string>>;
-  /** Path of a file with the API keys, which is only read; null: the user's own, which `glovebox keys` writes. */
+  /** Path of a file with the API keys, which is never written; null: the user's own, which `glovebox keys` writes. */
   readonly keysFile: string | null;
   /** Origins of web pages that may call a server (SPEC API2). */
   readonly allowedOrigins: readonly string[];
   /** Names by which the server is reached beyond loopback, in lower case and without ports. */
   readonly allowedHosts: readonly string[];
-  /** How long running work may go on when the server is asked to end. */
+  /** How long running work may continue after the server is asked to end. */
   readonly drainTimeoutMs: number;
-  /** Key paths that somebody set, such as `limits.execute.cpus`: demands, where a default is only a wish (SPEC RT5). */
+  /**
+   * Key paths that were set explicitly, such as `limits.execute.cpus`: those are demands, whereas a default is only a
+   * preference (SPEC RT5).
+   */
   readonly explicitSettings: readonly string[];
   /** The proxy of `HTTPS_PROXY` or `HTTP_PROXY`, with its password, or what is wrong with it; null: none is set. */
   readonly upstreamProxy: UpstreamProxy | UpstreamFault | null;
@@ -155,15 +158,15 @@ export interface Config {
   readonly engineEnvironment: Readonly<Record<string, string>>;
 }
 
-/** Where a value came from, strongest first. */
+/** Where a value came from, highest precedence first. */
 export type ConfigSource = "flag" | "environment" | "file" | "default";
 
-/** A configuration with what `doctor` says about it. */
+/** A configuration with what `doctor` reports about it. */
 export interface LoadedConfig {
   readonly values: Config;
   /** By key path, such as `limits.execute.memory_mb`. */
   readonly sources: Readonly<Record<string, ConfigSource>>;
-  /** The effective value of each key path, in the units of the file; may hold secrets. */
+  /** The effective value of each key path, in the units of the file; may contain secrets. */
   readonly settings: Readonly<Record<string, unknown>>;
   /** Path of the file that was read, null when there was none; for the operator's eyes only. */
   readonly file: string | null;

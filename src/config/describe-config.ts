@@ -14,7 +14,7 @@ export interface ConfigKeyDescription {
   readonly description: string;
 }
 
-/** One key with the value that counts, for `doctor`. */
+/** One key with its effective value, for `doctor`. */
 export interface EffectiveSetting {
   readonly key: string;
   readonly variable: string | null;
@@ -28,7 +28,7 @@ export function describeConfig(): readonly ConfigKeyDescription[] {
   return settingsKeys.map((row) => ({ ...row, variable: variableOf(row.key) }));
 }
 
-/** The effective value of every key and where it comes from, those of the secret keys masked. */
+/** The effective value of every key and where it comes from, with secret values masked. */
 export function effectiveSettings(
   loaded: LoadedConfig,
   secrets: readonly string[] = secretKeys,

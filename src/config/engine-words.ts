@@ -5,19 +5,19 @@ const here = engineTable.filter(({ open }) => open !== undefined).map(({ name })
 /** Every engine of this version. */
 export const engineNames: readonly string[] = here;
 
-/** The engine that runs programs on this machine itself. */
+/** The engine that runs programs directly on this machine. */
 export const embeddedEngine: string = engineTable.find(({ embedded }) => embedded)?.name ?? "";
 
 /** What `--engine` takes, in words: `auto` and every engine of this version. */
 export const engineChoices: string = orList(["auto", ...here]);
 
-/** The same where only containers will do. */
+/** The same, where only containers are possible. */
 export const containerEngineChoices: string = orList([
   "auto",
   ...here.filter((name) => containerEngines.includes(name)),
 ]);
 
-/** An OCI runtime that some engine takes besides its own, as an example. */
+/** An example of an OCI runtime that an engine accepts in addition to its own. */
 export const ociRuntimeExample: string =
   engineTable.find((row) => row.hints?.strongerRuntime)?.hints?.strongerRuntime?.name ?? "";
 

@@ -4,13 +4,13 @@ import { readHost, type Host } from "./host/host.ts";
 import { loadConfig } from "./load-config.ts";
 import { settingsOverrides, type Settings } from "./settings-overrides.ts";
 
-/** What a caller sets by itself, above the environment and the file. */
+/** What a caller sets itself; overrides the environment and the file. */
 export interface ConfigOverrides {
   /** Keys and values as in the configuration file (docs/configuration.md). */
   readonly settings?: Settings | undefined;
   /** Path of the configuration file; default: `GLOVEBOX_CONFIG`, else the user's own. */
   readonly configFile?: string | undefined;
-  /** What gave `configFile`, for errors; default: `--config`. */
+  /** Where `configFile` was given, for errors; default: `--config`. */
   readonly configFileGivenBy?: string | undefined;
   /** Where the value of a key was given in `settings`, for errors; default: on the command line. */
   readonly placeOfSetting?: ((key: string) => string) | undefined;

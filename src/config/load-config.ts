@@ -15,14 +15,14 @@ import { parseSettings } from "./schema/settings-schema.ts";
 
 export interface LoadConfigOptions extends FileOptions {
   readonly flags?: ConfigFlags | undefined;
-  /** Where the value of a key stands among the flags, in words; default: on the command line. */
+  /** Describes where a flag gave the value of a key; default: on the command line. */
   readonly placeOfFlag?: Layer["placeOf"] | undefined;
 }
 
 /**
- * The configuration of this process: flags, else environment, else file, else defaults, for each key (SPEC CF1).
- * A call's own values are not its business.
- * @throws INVALID_REQUEST naming every unknown key and bad value, where it stands and what was expected
+ * The configuration of this process: flags, else environment, else file, else defaults, for each key (SPEC CF1). It
+ * does not include the settings of single calls.
+ * @throws INVALID_REQUEST naming every unknown key and bad value, where it was set and what was expected
  */
 export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConfig> {
   const { environment, flags = {}, placeOfFlag } = options;

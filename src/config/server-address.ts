@@ -2,7 +2,7 @@ import { GloveboxError } from "../errors/glovebox-error.ts";
 import { readHost } from "./host/host.ts";
 import { openAccessToken } from "./secrets/access-token.ts";
 
-/** The server that commands talk to, instead of doing the work in their own process. */
+/** The server that commands use instead of doing the work in their own process. */
 export interface ServerAddress {
   readonly url: string;
   readonly key: string | undefined;
@@ -12,16 +12,16 @@ export interface ServerAddress {
 const loopback = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
 /**
- * `GLOVEBOX_URL` and `GLOVEBOX_KEY`; null when no server is named. On this machine the key may be left out: it is the user's
- * token, which goes to no other machine.
- * @throws INVALID_REQUEST for a URL that is none
+ * `GLOVEBOX_URL` and `GLOVEBOX_KEY`; null if no server is named. For a server on this machine the key may be left out:
+ * the user's token is used, which is sent to no other machine.
+ * @throws INVALID_REQUEST for an invalid URL
  */
 export async function readServerAddress(): Promise<ServerAddress | null> {
   const { GLOVEBOX_URL: url = "" } = readHost().environment;
   return url === "" ? null : addressOf(url);
 }
 
-/** The same of the server that the console is opened of; it is on this machine where none is named. */
+/** The same for the server whose console is opened; if none is named, the one on this machine. */
 export async function readConsoleAddress(): Promise<ServerAddress & { readonly isOwnToken: boolean }> {
   const { GLOVEBOX_URL: url = "", GLOVEBOX_KEY: key = "" } = readHost().environment;
   const address = await addressOf(url === "" ? defaultUrl : url);

@@ -1,6 +1,6 @@
 import type { ConfigFlags } from "./layers/flag-layer.ts";
 
-/** Nested values under the names of the configuration file. */
+/** Nested values, by the names of the configuration file. */
 export interface Settings {
   readonly [name: string]:
     | string

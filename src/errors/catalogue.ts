@@ -4,9 +4,9 @@ export interface ErrorRow {
   readonly httpStatus: number;
   /** JSON-RPC error code for an MCP request that fails with it. */
   readonly jsonRpcCode: number;
-  /** Whether the same request may succeed when it is sent again unchanged. */
+  /** Whether the same request may succeed when retried unchanged. */
   readonly retryable: boolean;
-  /** What an agent can do about it when the place that failed has nothing better to say. */
+  /** What an agent can do about it, unless the code that throws has better advice. */
   readonly suggestion: string;
 }
 
@@ -31,7 +31,7 @@ export type ErrorType =
   | "UNIMPLEMENTED"
   | "INTERNAL";
 
-/** What each error type means to a door. */
+/** What each error type means to a front end. */
 export const errorCatalogue: Readonly<Record<ErrorType, ErrorRow>> = {
   TIMEOUT: {
     httpStatus: 408,

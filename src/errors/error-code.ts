@@ -1,8 +1,8 @@
 /**
- * The code of an error of Node's own, such as `ENOENT`; empty for none.
+ * The code of one of Node's own errors, such as `ENOENT`; empty for other errors.
  *
- * Told by what it has, not by `instanceof`: where our code runs in a realm of its own, as under Jest, Node's errors are no
- * `Error` of that realm.
+ * Recognised by its fields, not by `instanceof`: if our code runs in a realm of its own, as under Jest, Node's errors
+ * are not instances of that realm's `Error`.
  */
 export function errorCode(error: unknown): string {
   if (typeof error !== "object" || error === null || !("code" in error)) return "";

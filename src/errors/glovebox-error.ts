@@ -2,9 +2,9 @@ import { errorCatalogue, type ErrorType } from "./catalogue.ts";
 
 /** What the thrower may add to an error beyond its message. */
 export interface GloveboxErrorOptions {
-  /** What an agent can do about it; defaults to the catalogue's words for the type. */
+  /** What an agent can do about it; defaults to the catalogue's text for the type. */
   readonly suggestion?: string;
-  /** Facts for programs, snake_case; must hold no secret, no stack trace and no host path. */
+  /** Facts for programs, in snake_case; must not contain secrets, stack traces or host paths. */
   readonly context?: Readonly<Record<string, unknown>>;
   readonly cause?: unknown;
 }
@@ -31,7 +31,7 @@ export class GloveboxError extends Error {
     this.context = options.context ?? {};
   }
 
-  /** Whether the same request may succeed when it is sent again unchanged. */
+  /** Whether the same request may succeed when retried unchanged. */
   get retryable(): boolean {
     return errorCatalogue[this.errorType].retryable;
   }
@@ -49,12 +49,12 @@ export class GloveboxError extends Error {
 /** The error as a `GloveboxError`: itself, or an `INTERNAL` one that keeps it as its cause and shows nothing of it. */
 export function toGloveboxError(error: unknown): GloveboxError {
   if (error instanceof GloveboxError) return error;
-  // What went wrong in the end must not hide what went wrong before.
+  // An error during cleanup must not hide the original one.
   if (typeof error === "object" && error !== null && "suppressed" in error) return toGloveboxError(error.suppressed);
   return new GloveboxError("INTERNAL", "Glovebox failed unexpectedly.", { cause: error });
 }
 
-/** An `INVALID_REQUEST` that names the field, what was expected of it and what came. */
+/** An `INVALID_REQUEST` that names the field, what was expected and what was given. */
 export function invalidField(field: string, expected: string, received: unknown, cause?: unknown): GloveboxError {
   const shown = showValue(received);
   return new GloveboxError("INVALID_REQUEST", `${field}: expected ${expected}, got ${shown}.`, {

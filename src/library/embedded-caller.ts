@@ -12,7 +12,7 @@ export interface EmbeddedOptions extends ConfigOverrides {
   readonly workingDirectory?: string | undefined;
   /** Called with the alerts of every sandbox; not awaited. */
   readonly onAlert?: ((alert: Alert) => void) | undefined;
-  /** Whether sandboxes may be made before anybody asks, where the configuration lets them; default true. */
+  /** Whether sandboxes may be started ahead of time, if the configuration allows it; default true. */
   readonly keepsWarm?: boolean | undefined;
   /** Receives the log at every level, instead of stderr; pino loggers work. */
   readonly logger?: Logger | undefined;
@@ -47,7 +47,7 @@ export async function openEmbeddedCaller(options: EmbeddedOptions = {}): Promise
     },
     principal,
     close: async () => {
-      // Running calls are cancelled before their sandboxes go, which would look like a loss.
+      // Cancels running calls before their sandboxes are removed, which would look like a loss.
       closing.abort();
       const left = await platform.close();
       if (left.length > 0) throw leftBehind(left);

@@ -12,17 +12,17 @@ import { cutAnswer, strangeAnswer } from "../network-failure.ts";
 import { checkedResponse, errorOfWire, eventOf } from "../wire-answer.ts";
 import { LiveOutput } from "./live-output.ts";
 
-/** How long the server may take to end what was given up, before the connection is. */
+/** How long the server may take to end an aborted call before the connection is closed. */
 const endWithinMs = 10_000;
-/** Code of WebSocket: the server refuses, and says why. */
+/** WebSocket close code: the server refuses, and says why. */
 const refused = 1008;
 
-/** A call, and the error of a connection that ended before its answer; default: NETWORK_ERROR. */
+/** A call, and the error for a connection that closed before its answer; default: NETWORK_ERROR. */
 interface LiveCallOptions extends OperationCall {
   readonly onBroken?: (() => GloveboxError) | undefined;
 }
 
-/** What is needed of a WebSocket, whichever it is. */
+/** The part of a WebSocket that is used here, whichever implementation it is. */
 type LiveSocket = Pick<WebSocket, "send" | "close" | "readyState" | "OPEN" | "CONNECTING"> & {
   binaryType: string;
   addEventListener(type: "open", listener: () => void): void;
@@ -31,8 +31,8 @@ type LiveSocket = Pick<WebSocket, "send" | "close" | "readyState" | "OPEN" | "CO
 };
 
 /**
- * One call over an operation's channel: input goes as the server takes it, output comes as the caller does. An abort ends
- * the program, and resolves when the server says that it has, or the connection is given up.
+ * One call over an operation's channel: input is sent as fast as the server takes it, output is read as fast as the
+ * caller does. An abort ends the program; the call settles once the server confirms that, or the connection is closed.
  * @throws GloveboxError: the server's own, CANCELLED, NETWORK_ERROR
  */
 export async function liveCall(
@@ -64,7 +64,7 @@ class LiveCall {
       onGrant: (bytes) => this.#send({ type: "credit", bytes }),
       onFailed: (error) => this.#answer.reject(error),
     });
-    // What fails before it is awaited is not lost.
+    // Keeps a rejection that comes before anyone awaits it from counting as unhandled.
     this.#answer.promise.catch(() => undefined);
   }
 
@@ -103,7 +103,7 @@ class LiveCall {
     try {
       if (typeof data !== "string") return this.#output.receive(new Uint8Array(data));
       const parsed = liveEventSchema.safeParse(JSON.parse(data));
-      // One that this version does not know is passed over.
+      // Messages that this version does not know are ignored.
       if (parsed.success) this.#obey(parsed.data);
     } catch (error) {
       this.#answer.reject(error instanceof GloveboxError ? error : strangeAnswer("a message of another form", error));
@@ -130,7 +130,7 @@ class LiveCall {
     }
   }
 
-  /** Behind the output that is still being read; a caller that gave up reads no more. */
+  /** After the output that is still being read; a caller that has aborted reads no more. */
   #end(error: GloveboxError): void {
     if (this.#call.signal?.aborted === true) this.#answer.reject(error);
     else this.#output.between(() => this.#answer.reject(error));
@@ -151,7 +151,7 @@ class LiveCall {
     const { signal } = this.#call;
     const timer = setTimeout(() => this.#answer.reject(givenUp(signal?.reason)), endWithinMs);
     this.#over.signal.addEventListener("abort", () => clearTimeout(timer), { once: true });
-    // There is nothing yet that a server could end.
+    // The server has nothing to end yet.
     if (this.#socket.readyState === this.#socket.CONNECTING) this.#answer.reject(givenUp(signal?.reason));
   }
 
@@ -159,13 +159,13 @@ class LiveCall {
     const source = this.#call.stdin?.[Symbol.asyncIterator]();
     try {
       while (source !== undefined && !this.#over.signal.aborted) {
-        // A source that still waits for its own input is not waited for.
+        // Does not wait for a source that is itself still waiting for input.
         const next = await Promise.race([source.next(), this.#isOver.promise]);
         if (next === null || next.done === true) break;
         await this.#sendInput(next.value);
       }
     } catch {
-      // A source that fails is the end of the input; the program goes on.
+      // A source that fails ends the input; the program continues.
     }
     void source?.return?.();
     this.#send({ type: "input_end" });
@@ -189,7 +189,7 @@ class LiveCall {
     try {
       for await (const value of values ?? []) this.#send(messageOf(value));
     } catch {
-      // Its source has failed: no more of them come.
+      // The source has failed: nothing more will come from it.
     }
   }
 

@@ -2,15 +2,15 @@ import { firstLiveCredit, liveCreditPortion, liveStreams } from "../../operation
 import { strangeAnswer } from "../network-failure.ts";
 
 export interface LiveOutputOptions {
-  /** Awaited before more is asked for. */
+  /** Awaited before more is requested. */
   readonly onOutput: (stream: "stdout" | "stderr", bytes: Uint8Array) => void | Promise<void>;
-  /** The server may send so many bytes more. */
+  /** Lets the server send this many more bytes. */
   readonly onGrant: (bytes: number) => void;
   /** The reader has failed. */
   readonly onFailed: (error: unknown) => void;
 }
 
-/** Output in the order in which it came, at its reader's pace: never more waits than was granted. */
+/** Output in order of arrival, at the reader's pace; never more is buffered than was granted. */
 export class LiveOutput {
   readonly #options: LiveOutputOptions;
   #credit = firstLiveCredit;
@@ -22,7 +22,7 @@ export class LiveOutput {
     this.#options = options;
   }
 
-  /** One message. @throws NETWORK_ERROR for more than was granted, and for what is no output */
+  /** One message. @throws NETWORK_ERROR for more than was granted, and for anything that is not output */
   receive(message: Uint8Array): void {
     const bytes = message.subarray(1);
     this.#credit -= bytes.length;
@@ -35,13 +35,13 @@ export class LiveOutput {
     });
   }
 
-  /** Something that happens when the output before it has been read. */
+  /** Something to do once all output before it has been read. */
   between(work: () => unknown): void {
     this.#last = this.#last.then(async () => void (await work()));
     this.#last.catch(this.#options.onFailed);
   }
 
-  /** Nothing more is given to the reader. */
+  /** The reader gets nothing more. */
   discard(): void {
     this.#isDiscarded = true;
   }

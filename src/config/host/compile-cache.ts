@@ -6,30 +6,32 @@ import { readPackageVersion } from "./package-version.ts";
 
 type Owner = Pick<Host, "stateDirectory" | "uid">;
 
-/** Versions of Glovebox whose compiled code is kept beside that of this one. */
+/** How many other versions of Glovebox keep their compiled code here. */
 const maxOthers = 1;
 
 /**
- * Has V8 keep what it compiles in a folder of this user's, from which later starts read it instead of compiling. Whoever can
- * write there runs code as this user: a folder that others could write to, or exchange, is not used, and nothing is kept.
+ * Has V8 cache what it compiles in a folder of this user, so that later starts read it instead of compiling again.
+ * Anyone who can write there runs code as this user: if others could write to the folder or replace it, nothing is
+ * cached.
  */
 export function keepCompiledCode(): void {
   try {
     const folder = openCompileFolder(readHost(), readPackageVersion());
     if (folder !== null) enableCompileCache(folder);
   } catch {
-    // A home folder that cannot be written to, or a full disk: starts take longer, and nothing else is lost.
+    // An unwritable home folder or a full disk only makes starts slower.
   }
 }
 
 /** Makes the folder, for this user alone; null when it is not safe to use. @throws Node's error when it cannot be made */
 export function openCompileFolder({ stateDirectory, uid }: Owner, version: string): string | null {
   const state = path.resolve(stateDirectory);
-  // Before anything is made: nothing of ours belongs into what is another user's.
+  // Before anything is created: nothing of ours belongs in another user's folder.
   if (!isOurs(nearest(state), uid)) return null;
   const folders = path.join(state, "compiled");
   const folder = path.join(folders, version);
-  // Alone: Node's recursion never ends where the folder above says ENOENT to it, as `/proc` and automounted homes do.
+  // Not recursive: Node's recursion never ends if the folder above answers ENOENT to it, as `/proc` and automounted
+  // homes do.
   const missing = firstMissing(folder);
   if (missing !== null) mkdirSync(missing, { mode: 0o700 });
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -39,7 +41,7 @@ export function openCompileFolder({ stateDirectory, uid }: Owner, version: strin
   return real;
 }
 
-/** Of the folder and those above it the first that is not there; null when it is. */
+/** The topmost folder on the path that does not exist; null if all do. */
 function firstMissing(folder: string): string | null {
   let missing: string | null = null;
   for (let place = folder; lstatSync(place, { throwIfNoEntry: false }) === undefined; place = path.dirname(place)) {
@@ -48,7 +50,7 @@ function firstMissing(folder: string): string | null {
   return missing;
 }
 
-/** The folder itself, or the nearest one above it that is there, by its real path. */
+/** The real path of the folder itself or of its nearest parent that exists. */
 function nearest(folder: string): string {
   for (let place = folder; ; place = path.dirname(place)) {
     if (lstatSync(place, { throwIfNoEntry: false }) !== undefined) return realpathSync(place);
@@ -56,8 +58,8 @@ function nearest(folder: string): string {
 }
 
 /**
- * Whether a folder and all above it belong to this user or to root, and none can be changed by others; in one whose entries
- * only their owners may exchange (the sticky bit) ours are safe. `place` is a real path.
+ * Whether a folder and all above it belong to this user or to root, and no other user can change any of them; in a
+ * sticky folder, where only owners may replace entries, ours are safe. `place` is a real path.
  */
 function isOurs(place: string, uid: number | null): boolean {
   if (uid === null) return true;
@@ -74,7 +76,7 @@ function isOpen(stats: Stats, uid: number | null): boolean {
   return !stats.isDirectory() || (uid !== null && (stats.uid !== uid || (stats.mode & 0o077) !== 0));
 }
 
-/** Each version leaves some megabytes; those that were made last stay. */
+/** Each version leaves some megabytes; the newest ones are kept. */
 function forgetOthers(folders: string, version: string): void {
   const others = readdirSync(folders).filter((name) => name !== version);
   const byAge = others

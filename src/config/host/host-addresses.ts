@@ -1,6 +1,6 @@
 import os from "node:os";
 
-/** Addresses at which this machine is reached; those of one link are left out. */
+/** Addresses at which this machine is reachable, except link-local ones. */
 export function readHostAddresses(): { readonly ipv4: readonly string[]; readonly ipv6: readonly string[] } {
   const rows = Object.values(os.networkInterfaces()).flatMap((each) => each ?? []);
   const of = (family: string): readonly string[] =>

@@ -7,36 +7,36 @@ export interface Host {
   readonly platform: NodeJS.Platform;
   /** As Node names it: x64, arm64. */
   readonly architecture: NodeJS.Architecture;
-  /** Numeric user id; null where the system has none. */
+  /** Numeric user id; null if the system has none. */
   readonly uid: number | null;
   /** Number of this process. */
   readonly pid: number;
-  /** The executable that runs this process; Node's, unless another runtime runs it. */
+  /** The executable that runs this process: Node, or another runtime. */
   readonly executable: string;
   /** Flags that the executable knows. */
   readonly nodeFlags: ReadonlySet<string>;
   readonly hostName: string;
   /** Of the system's kernel, as the system calls it. */
   readonly kernelRelease: string;
-  /** Milliseconds since the machine's boot, of a clock that nobody sets and that runs on while it sleeps. */
+  /** Milliseconds since boot, from a clock that cannot be set and that keeps running during sleep. */
   readonly uptimeMs: () => number;
   /** How many programs can run at once. */
   readonly processors: number;
-  /** Memory that programs can still get, in bytes. */
+  /** Memory still available to programs, in bytes. */
   readonly availableMemoryBytes: () => number;
   readonly environment: Environment;
   readonly homeDirectory: string;
   readonly workingDirectory: string;
-  /** Folder for what must outlive the process: leases and records of sandboxes (docs/configuration.md). */
+  /** Folder for data that must outlive the process: leases and records of sandboxes (docs/configuration.md). */
   readonly stateDirectory: string;
   /** Folder for files that need not outlive the process. */
   readonly temporaryDirectory: string;
 }
 
-/** Root's folder for what programs of other users must be able to reach: the state folder is closed to them. */
+/** Root's folder for data that programs of other users must be able to reach: the state folder is closed to them. */
 export const passableStateFolder = "/var/lib/glovebox";
 
-/** The one place where the process's surroundings are read. */
+/** The only place that reads the process's environment. */
 export function readHost(): Host {
   return {
     platform: process.platform,
@@ -58,7 +58,9 @@ export function readHost(): Host {
   };
 }
 
-/** With HOME empty that of the user's account: what belongs there must not land in whatever folder a command starts in. */
+/**
+ * If HOME is empty, the home of the user's account: its files must not end up in whatever folder a command starts in.
+ */
 function homeDirectory(): string {
   const home = os.homedir();
   if (path.isAbsolute(home)) return home;

@@ -11,20 +11,21 @@ export interface OwnCommandOptions {
   readonly platform: NodeJS.Platform;
   /** The running Node. */
   readonly executable: string;
-  /** Whether it must also hold on other people's machines: then it names no path of an installed package. */
+  /** Whether it must also work on other people's machines: then it names no path of an installed package. */
   readonly portable: boolean;
   /** Version of this package. */
   readonly version: string;
 }
 
-/** Folders in which npx, pnpm dlx, yarn dlx and bunx keep what they fetch for one run. */
+/** Folders in which npx, pnpm dlx, yarn dlx and bunx keep what they fetch for a single run. */
 const passing = /[\\/](?:_npx|dlx|dlx-[^\\/]*|bunx-[^\\/]*)[\\/]/;
 
 /**
- * What other programs start Glovebox with, from whatever folder: this checkout or installed package by its absolute path. For
- * others it is this version of the package that their project has installed; nothing is ever fetched by its name.
- * @param here URL of this module; given by tests only
- * @throws INVALID_REQUEST when the package was fetched for this one run
+ * The command with which other programs start Glovebox, from any folder: this checkout or installed package by its
+ * absolute path. On other machines it is this version of the package, installed in their project; nothing is ever
+ * fetched by name.
+ * @param here URL of this module; passed only by tests
+ * @throws INVALID_REQUEST if the package was fetched for this run only
  */
 export function ownCommand(
   { platform, executable, portable, version }: OwnCommandOptions,
@@ -40,7 +41,7 @@ export function ownCommand(
     return { command: executable, args: [fromHere("../../cli/main.js")] };
   }
   const args = ["--no", `glovebox@${version}`];
-  // `npx` is a script on Windows, which only a shell starts.
+  // On Windows `npx` is a script, which only a shell can start.
   return platform === "win32" ? { command: "cmd", args: ["/c", "npx", ...args] } : { command: "npx", args };
 }
 

@@ -1,14 +1,14 @@
 import path from "node:path";
 import type { Host } from "./host.ts";
 
-/** The longest path of a unix socket everywhere: macOS takes 103 bytes, Linux 107. */
+/** The longest path of a unix socket that works everywhere: macOS takes 103 bytes, Linux 107. */
 const maxSocketBytes = 103;
-/** Bytes of `/` and an owner's id behind the folder. */
+/** Bytes of `/` and an owner's id, which follow the folder. */
 const nameBytes = 25;
 
 /**
- * Folder of the sockets by which this user's processes reach each other's sandboxes: in the state folder, or where that
- * has too long a name a folder of the user's own in the temporary one. Windows has no such folder: its pipes have names.
+ * Folder of the sockets by which this user's processes reach each other's sandboxes: in the state folder, or if its
+ * path is too long, in a folder of this user in the temporary one. Windows needs no folder: its pipes have names.
  */
 export function peerFolder({
   stateDirectory,

@@ -12,7 +12,7 @@ import { nest } from "./settings-keys.ts";
 /** The environment of a process. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What the environment says; a variable that is set but empty counts as unset. */
+/** The settings in the environment; a variable that is set but empty counts as unset. */
 export function environmentLayer(environment: Environment): Layer {
   const values = Object.entries(environmentTable).map(
     ([variable, row]) => [row.key, readForm(environment[variable] ?? "", row)] as const,
@@ -24,7 +24,7 @@ export function environmentLayer(environment: Environment): Layer {
   };
 }
 
-/** What is wrong with the names of the variables that begin as ours do, one sentence each. */
+/** What is wrong with the names of variables that have our prefixes, one sentence each. */
 export function unknownVariables(environment: Environment): readonly string[] {
   const known = [...Object.keys(environmentTable), ...otherVariables];
   return Object.keys(environment)
@@ -41,7 +41,7 @@ export function variableOf(key: string): string | null {
   return Object.entries(environmentTable).find(([, row]) => row.key === key)?.[0] ?? null;
 }
 
-/** Text as the value that the file would hold; what cannot be read so stays text, for the schema to refuse. */
+/** A variable's text as the file's value; text that cannot be converted is left for the schema to reject. */
 export function readForm(text: string, row: Pick<EnvironmentRow, "form">): unknown {
   const trimmed = text.trim();
   if (trimmed === "") return undefined;

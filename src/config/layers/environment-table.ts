@@ -5,9 +5,11 @@ import { limitKinds } from "../../policy/limits/limits.ts";
 export interface EnvironmentRow {
   /** Key path in the file. */
   readonly key: string;
-  /** How its text is read: as it is, as a decimal number, as a list with commas, as true or false, or as JSON. */
+  /**
+   * How its text is parsed: not at all, as a decimal number, as a comma-separated list, as true or false, or as JSON.
+   */
   readonly form: "text" | "number" | "list" | "flag" | "json";
-  /** Whether its value is never shown. */
+  /** If true, its value is never shown. */
   readonly secret?: true;
 }
 
@@ -51,7 +53,7 @@ export const environmentTable: Readonly<Record<string, EnvironmentRow>> = {
   GLOVEBOX_NETWORK_HOST_ADDRESSES: { key: "network.host_addresses", form: "list" },
   GLOVEBOX_NETWORK_UPSTREAM_RESOLVES: { key: "network.upstream_resolves", form: "flag" },
   GLOVEBOX_NETWORK_MAX_BYTES: { key: "network.max_bytes", form: "number" },
-  // Names only; secret because somebody may put a value there.
+  // Names only; secret because someone may put a value there by mistake.
   GLOVEBOX_SECRETS: { key: "secrets", form: "list", secret: true },
   GLOVEBOX_PACKAGES_DIR: { key: "packages.directory", form: "text" },
   GLOVEBOX_PACKAGES_MAX_MB: { key: "packages.max_mb", form: "number" },
@@ -86,7 +88,7 @@ export const environmentTable: Readonly<Record<string, EnvironmentRow>> = {
   GLOVEBOX_KEYS_FILE: { key: "keys_file", form: "text" },
   GLOVEBOX_STORE: { key: "store.kind", form: "text" },
   GLOVEBOX_STORE_FILE: { key: "store.file", form: "text" },
-  // These may hold passwords.
+  // These may contain passwords.
   GLOVEBOX_STORE_URL: { key: "store.url", form: "text", secret: true },
   GLOVEBOX_STORE_MAX_AGE_DAYS: { key: "store.max_age_days", form: "number" },
   GLOVEBOX_STORE_MAX_MB: { key: "store.max_mb", form: "number" },
@@ -96,13 +98,13 @@ export const environmentTable: Readonly<Record<string, EnvironmentRow>> = {
   ...Object.fromEntries(ceilingRows),
 };
 
-/** Variables of ours that set no key: the first names the file. */
+/** Variables of ours that set no key; the first names the file. */
 export const otherVariables: readonly string[] = ["GLOVEBOX_CONFIG", "GLOVEBOX_BUN"];
 
-/** Beginnings of names that are the test suite's and are never looked at here. */
+/** Prefixes of the test suite's variables, which are ignored here. */
 export const ignoredPrefixes: readonly string[] = ["GLOVEBOX_TEST_", "GLOVEBOX_TESTBED_"];
 
-/** What stands in for names that people would expect by analogy. */
+/** The right names for ones that people might guess by analogy. */
 export const insteadOf: ReadonlyMap<string, string> = new Map([
   ["limits.agent.timeout_seconds", "container_timeout_ms"],
   ["GLOVEBOX_LIMIT_AGENT_TIMEOUT_SECONDS", "CONTAINER_TIMEOUT"],

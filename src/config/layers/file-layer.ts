@@ -11,10 +11,10 @@ export interface FileOptions {
   readonly environment: Environment;
   /** Path given on the command line or by a program. */
   readonly file?: string | undefined;
-  /** What gave that path, for errors; default: `--config`. */
+  /** Where that path was given, for errors; default: `--config`. */
   readonly fileGivenBy?: string | undefined;
   readonly homeDirectory: string;
-  /** Text of a file; rejects with a `code` like Node's, `ENOENT` if there is none. */
+  /** Reads a file as text; rejects with a `code` like Node's, `ENOENT` if it does not exist. */
   readonly readFile: (path: string) => Promise<string>;
 }
 
@@ -24,8 +24,8 @@ export interface FileLayer extends Layer {
 }
 
 /**
- * The configuration file: the given one, else that of `GLOVEBOX_CONFIG`, else the default one, which may be missing.
- * Messages say what gave the file and show no path.
+ * The configuration file: the given one, else the one of `GLOVEBOX_CONFIG`, else the default one, which may be missing.
+ * Messages say where the file was named and show no path.
  * @throws INVALID_REQUEST when a named file is missing, or one cannot be read or is not JSON (with line and column)
  */
 export async function readFileLayer(options: FileOptions): Promise<FileLayer | null> {
@@ -58,7 +58,7 @@ function parse(text: string, name: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // JSON.parse's own message quotes the file, which may hold secrets.
+    // JSON.parse's own message quotes the file, which may contain secrets.
     const { line, column } = jsonErrorPosition(text) ?? { line: 1, column: 1 };
     throw new GloveboxError("INVALID_REQUEST", `The ${name} is not JSON: error at line ${line}, column ${column}.`, {
       suggestion: "Correct the file there; JSON allows no comments and no comma after the last entry.",

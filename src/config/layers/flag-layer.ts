@@ -6,10 +6,10 @@ import { nest } from "./settings-keys.ts";
 /** Values from the command line by key path, as the file would hold them or as text; undefined: not given. */
 export type ConfigFlags = Readonly<Record<string, unknown>>;
 
-/** Where a value stands that the command line gives. */
+/** Where on the command line a value was given. */
 const onCommandLine = (): string => "command-line flag";
 
-/** What the command line or a program says, which tells where it stands there. */
+/** Settings from the command line or a program, which says where each was given. */
 export function flagLayer(flags: ConfigFlags, placeOf: Layer["placeOf"] = onCommandLine): Layer {
   const rows = Object.values(environmentTable);
   const values = Object.entries(flags).map(([key, value]) => {

@@ -10,7 +10,7 @@ const token =
 /** What may come next. `value?` and `key?` allow an empty array or object to close. */
 type Expected = "value" | "value?" | "key" | "key?" | "colon" | "separator" | "end";
 
-/** Position of the first thing that breaks the grammar of JSON, null when nothing does. `JSON.parse` names it not always. */
+/** Position of the first syntax error in JSON, null if there is none. `JSON.parse` does not always report it. */
 export function jsonErrorPosition(text: string): JsonErrorPosition | null {
   const open: ("{" | "[")[] = [];
   let expected: Expected = "value";
@@ -27,7 +27,7 @@ export function jsonErrorPosition(text: string): JsonErrorPosition | null {
   return /^[ \t\r\n]*$/.test(text.slice(offset)) ? null : position(text, offset);
 }
 
-/** What may come after a token, null when it may not stand here; keeps `open` up to date. */
+/** What may come after a token, null if the token is not allowed here; keeps `open` up to date. */
 function step(expected: Expected, match: RegExpExecArray, open: ("{" | "[")[]): Expected | null {
   const [, mark, string] = match;
   const closes = (mark === "}" && open.at(-1) === "{") || (mark === "]" && open.at(-1) === "[");

@@ -6,7 +6,7 @@ import { secretKeys } from "../secrets/secret-keys.ts";
 import { settingsKeys, valueAt } from "./settings-keys.ts";
 import { readOnce, settingsSchema } from "../schema/settings-schema.ts";
 
-/** What is wrong with the keys and values of one source, one sentence each, none twice. */
+/** What is wrong with the keys and values of one source, one sentence each, without duplicates. */
 export function layerProblems(layer: Layer): readonly string[] {
   const { error } = settingsSchema.safeParse(layer.content, readOnce);
   if (error === undefined) return [];
@@ -36,7 +36,7 @@ function sections(keys: readonly string[]): readonly string[] {
 function badValue(path: string, issue: z.core.$ZodIssue, layer: Layer): string {
   if (path === "") return `${layer.placeOf("")}: expected ${issue.message}`;
   const key = settingsKeys.find((row) => path === row.key || path.startsWith(`${row.key}.`))?.key ?? path;
-  // A list is shown whole; of named parts the very one is told.
+  // A list is shown whole; of an object, only the field in question.
   const place = /[^.\d]/.test(path.slice(key.length)) ? path : key;
   const received = secretKeys.includes(key) ? "a value that is not shown" : shown(valueAt(layer.content, place));
   return `${place} (${layer.placeOf(key)}): expected ${issue.message}, got ${received}`;

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { settingsSchema } from "../schema/settings-schema.ts";
 
-/** One key of the file that holds a value and not a section. */
+/** One key of the file that has a value, as opposed to a section. */
 export interface SettingsKey {
   /** Dotted path. */
   readonly key: string;
@@ -33,7 +33,7 @@ export function valueAt(object: unknown, key: string): unknown {
   }, object);
 }
 
-/** Nested objects for values by dotted path; those that are undefined are left out. */
+/** Nested objects from values by dotted path; undefined values are left out. */
 export function nest(values: Iterable<readonly [string, unknown]>): Record<string, unknown> {
   const root = emptySection();
   for (const [key, value] of values) {
@@ -49,7 +49,7 @@ export function nest(values: Iterable<readonly [string, unknown]>): Record<strin
   return root;
 }
 
-/** Without a prototype, so that no name means anything but a key. */
+/** Without a prototype, so that every name is just a key. */
 function emptySection(): Record<string, unknown> {
   return Object.create(null) as Record<string, unknown>;
 }

@@ -11,11 +11,11 @@ import type { MountAllowlist } from "./allowlist-schema.ts";
 import { expandHome } from "./expand-home.ts";
 import { parseAllowlist } from "./parse-allowlist.ts";
 
-/** Where a mount allowlist can stand. */
+/** Where a mount allowlist can be. */
 export interface AllowlistPlace {
   readonly path: string;
   readonly origin: "configured" | "default" | "fft_nano";
-  /** What messages call it, which show no path. */
+  /** Its name in messages, which show no path. */
   readonly name: string;
 }
 
@@ -28,7 +28,7 @@ const maxBytes = mebibyte;
 /** The group's and everybody's right to write. */
 const othersWrite = 0o022;
 
-/** The places where the allowlist is looked for, the first one that exists counts; a configured one must exist. */
+/** Where the allowlist is looked for; the first that exists is used; a configured one must exist. */
 export function allowlistPlaces(
   { mountAllowlist }: Pick<Config, "mountAllowlist">,
   { environment, homeDirectory }: Pick<Host, "environment" | "homeDirectory">,
@@ -47,8 +47,8 @@ export function allowlistPlaces(
 
 /**
  * The mount allowlist in force, null when there is none.
- * @throws INVALID_REQUEST when a configured one is missing, when it cannot be read or is not valid, and when others than
- * its owner may change it
+ * @throws INVALID_REQUEST if a configured one is missing, if it cannot be read or is not valid, or if anyone but its
+ * owner may change it
  */
 export async function readAllowlist(
   places: readonly AllowlistPlace[],
@@ -80,7 +80,7 @@ async function readText(place: AllowlistPlace, host: Pick<Host, "platform" | "ui
   return await opened.readFile("utf8");
 }
 
-/** Whoever can change the list decides what sandboxes get. */
+/** Anyone who can change the list decides what sandboxes get. */
 function refuseForeign(name: string, file: Stats, folder: Stats, uid: number | null): void {
   if (file.uid !== 0 && file.uid !== uid) {
     throw refused(`The ${name} belongs to another user.`, "Change its owner (chown).");

@@ -4,7 +4,7 @@ import { hostPath } from "../schema/leaf-schemas.ts";
 
 const flag = z.boolean("true or false");
 
-/** The mount allowlist as its file holds it; messages are what was expected, in words that follow "expected". */
+/** The mount allowlist as written in its file; each message is a phrase that follows "expected". */
 export const allowlistSchema = z.strictObject(
   {
     allowedRoots: z
@@ -29,5 +29,5 @@ export const allowlistSchema = z.strictObject(
   "an object with allowedRoots, blockedPatterns and nonMainReadOnly",
 );
 
-/** A mount allowlist with its defaults: nothing writable that does not say so. */
+/** A mount allowlist with its defaults: nothing is writable unless it says so. */
 export type MountAllowlist = z.output<typeof allowlistSchema>;

@@ -17,29 +17,29 @@ export interface MountSources {
     Host,
     "platform" | "uid" | "environment" | "homeDirectory" | "workingDirectory" | "stateDirectory" | "temporaryDirectory"
   >;
-  /** Whether the working directory is a root where none are configured: yes on the user's own machine. */
+  /** Whether the working directory is a root if none are configured: true on the user's own machine. */
   readonly workingDirectoryIsRoot: boolean;
 }
 
-/** What may be handed to sandboxes, and where that is written. */
+/** What sandboxes may get, and where that is configured. */
 export interface LoadedMountPolicy {
   readonly policy: MountPolicy;
   readonly allowlist: AllowlistFile | null;
-  /** Where the allowlist is looked for, first place first. */
+  /** Where the allowlist is looked for, in order. */
   readonly lookedFor: readonly string[];
-  /** Folders that are listed and do not exist: nothing is below them. */
+  /** Listed folders that do not exist. */
   readonly missingRoots: readonly ListedRoot[];
   /** What the operator should know, one sentence each. */
   readonly notices: readonly string[];
 }
 
-/** A root as it is written down. */
+/** A root as configured. */
 export interface ListedRoot extends Omit<MountRoot, "path"> {
   readonly listedPath: string;
 }
 
 /**
- * The mount policy of this moment: the allowlist is read anew, so that an edit counts from the next request on.
+ * The current mount policy: the allowlist is read each time, so an edit applies from the next request on.
  * @throws INVALID_REQUEST for a bad allowlist, for one that lies below a listed root, and for `/` as a root
  */
 export async function loadMountPolicy(sources: MountSources): Promise<LoadedMountPolicy> {
@@ -114,7 +114,7 @@ function refuseWholeFileSystem({ path: realPath, listedAs }: MountRoot): void {
   });
 }
 
-/** A sandbox that could write the list of what it may have could have anything. */
+/** A sandbox that could write its own allowlist could get anything. */
 async function refuseAllowlistInside({ path: file, name }: AllowlistFile, roots: readonly MountRoot[]): Promise<void> {
   const standsAt = [await realPlace(path.dirname(file)), await realPlace(file)];
   const around = roots.find(

@@ -9,7 +9,7 @@ import { existingPlace, realPlace } from "./real-place.ts";
 
 type Surroundings = Pick<Host, "environment" | "homeDirectory" | "stateDirectory" | "temporaryDirectory" | "uid">;
 
-/** Folders of the system that no sandbox gets, whatever lists them. */
+/** System folders that no sandbox gets, even if they are listed. */
 export const systemPlaces: readonly (readonly [path: string, what: string])[] = [
   ["/proc", "the kernel's own files"],
   ["/sys", "the kernel's own files"],
@@ -30,7 +30,7 @@ const engineSockets: readonly string[] = [
 /** Sockets of engines that a user runs, below the folder for the user's sockets. */
 const userSockets: readonly string[] = ["docker.sock", "podman/podman.sock", "containerd-rootless", "buildkit"];
 
-/** What holds secrets in a home directory; a folder that holds one of them is too much for a sandbox. */
+/** What contains secrets in a home directory; a folder that contains one of these is never mounted. */
 export const homePlaces: readonly string[] = [
   ...[".ssh", ".gnupg", ".aws", ".azure", ".config/gcloud", ".kube", ".docker", ".config/containers", ".netrc"],
   ...[".git-credentials", ".config/gh", ".npmrc", ".pypirc", ".pgpass", ".password-store", ".local/share/keyrings"],
@@ -39,8 +39,8 @@ export const homePlaces: readonly string[] = [
 ];
 
 /**
- * What no sandbox may get hold of on this machine (SPEC MO6): Glovebox's own files, whether they exist or not; of the
- * rest what exists.
+ * What no sandbox may access on this machine (SPEC MO6): Glovebox's own files, whether or not they exist; of the rest,
+ * those that exist.
  */
 export async function protectedPlaces(
   host: Surroundings,
@@ -80,7 +80,7 @@ export async function protectedPlaces(
   return found.filter(({ path }, index) => found.findIndex((other) => other.path === path) === index);
 }
 
-/** Where a name stands and where it leads: whoever changes either changes what is read there. */
+/** The path itself and what it resolves to: changing either changes what is read there. */
 async function bothEnds(place: string): Promise<readonly string[]> {
   return [path.join(await realPlace(path.dirname(place)), path.basename(place)), await realPlace(place)];
 }

@@ -1,7 +1,10 @@
 import { realpath } from "node:fs/promises";
 import path from "node:path";
 
-/** The real path of what may not exist (yet): that of its innermost folder that exists, and the rest as it is. */
+/**
+ * The real path of something that may not exist (yet): that of its deepest existing folder, followed by the rest
+ * unchanged.
+ */
 export async function realPlace(given: string): Promise<string> {
   const rest: string[] = [];
   for (let place = given; ; place = path.dirname(place)) {
@@ -12,12 +15,12 @@ export async function realPlace(given: string): Promise<string> {
   }
 }
 
-/** The real path of what exists, null when nothing that can be reached is there. */
+/** The real path of what exists, null if it does not exist or cannot be reached. */
 export async function existingPlace(given: string): Promise<string | null> {
   try {
     return await realpath(given);
   } catch {
-    // Missing, or behind a folder that cannot be entered: either way no path leads there from here.
+    // Missing, or in a folder that cannot be entered: either way it cannot be reached from here.
     return null;
   }
 }

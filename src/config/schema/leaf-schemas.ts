@@ -8,7 +8,7 @@ import { checkImageReference } from "../../policy/image-reference.ts";
 import { checkRelativePath } from "../../policy/request/relative-path.ts";
 import { expectedLimit, limitFields, type LimitField } from "../../policy/limits/limit-fields.ts";
 
-/** The message of every schema here is what was expected, in words that follow "expected". */
+/** The message of every schema here is a phrase that follows "expected". */
 export function wholeNumber(unit: string, from: number, to: number): z.ZodNumber {
   const words = `a whole number of ${unit} from ${from} to ${to}`;
   return z.number(words).int(words).min(from, words).max(to, words);
@@ -42,7 +42,7 @@ export function imageReference(): z.ZodString {
   return z.string(words).refine((text) => unlessRefused(() => checkImageReference(text)) !== null, words);
 }
 
-/** A path of this machine that means the same wherever the process starts. */
+/** A path of this machine that does not depend on where the process starts. */
 export function hostPath(): z.ZodString {
   const words = "an absolute path, or one that begins with ~/";
   return z.string(words).refine((path) => isAbsolute(path) || path === "~" || /^~[\\/]/.test(path), words);
@@ -56,13 +56,13 @@ export function relativePath(): z.ZodString {
     .refine((path) => unlessRefused(() => checkRelativePath(path, "path") === path) === true, words);
 }
 
-/** Names of packages, in which `*` stands for anything. */
+/** Names of packages, in which `*` matches anything. */
 export function packagePatterns(): z.ZodArray<z.ZodString> {
   const words = "a list of at most 1024 names of packages such as lodash, @scope/* or python:numpy";
   return z.array(z.string(words).regex(packagePattern, words), words).max(1024, words);
 }
 
-/** Web origins as browsers send them; `null` and wildcards name no page. */
+/** Web origins as browsers send them; `null` and wildcards are refused, as they identify no page. */
 export function origins(): z.ZodArray<z.ZodString> {
   const words = "a list of origins such as https://app.example or http://localhost:5173, without a path";
   return z.array(z.string(words).refine(isOrigin, words), words).max(64, words);
@@ -74,7 +74,7 @@ function isOrigin(text: string): boolean {
   return url !== null && (url.origin === text || url.origin === "null");
 }
 
-/** Names of a server, as a request's `Host` has them. */
+/** Names of a server, as in a request's `Host` header. */
 export function hostNames(): z.ZodArray<z.ZodString> {
   const words = "a list of names in lower case such as glovebox.example, without ports";
   return z.array(z.string(words).regex(/^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/, words), words).max(64, words);
@@ -85,7 +85,7 @@ export function variableNames(): z.ZodArray<z.ZodString> {
   return z.array(z.string(words).regex(environmentName, words), words).max(256, words);
 }
 
-/** What a check returns, null when it refuses; whatever else goes wrong in it is thrown on. */
+/** What a check returns, null if it refuses; any other error is rethrown. */
 function unlessRefused<T>(check: () => T): T | null {
   try {
     return check();

@@ -6,7 +6,7 @@ import { limitNumber } from "./leaf-schemas.ts";
 type LimitShape = { [Field in LimitField]: z.ZodDefault<z.ZodNumber> };
 type LimitSection<Shape extends z.core.$ZodLooseShape> = z.ZodPrefault<z.ZodObject<Shape, z.core.$strict>>;
 
-/** Limits of one kind; the words for each end in whose limit it is. */
+/** Limits of one kind; each description ends with what it limits. */
 function limitShape(defaults: Limits, whose: string): LimitShape {
   const leaf = (field: LimitField): z.ZodDefault<z.ZodNumber> => {
     const { description } = limitFields[field];

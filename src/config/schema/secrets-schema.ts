@@ -5,7 +5,7 @@ import { hostPath } from "./leaf-schemas.ts";
 import type { SecretSource } from "../secrets/secret-source.ts";
 
 const maxSecrets = 256;
-/** As variables are usually called; what looks otherwise may be a value in the wrong place. */
+/** The usual form of variable names; anything else may be a value in the wrong place. */
 const listedName = /^[A-Z_][A-Z0-9_]{0,63}$/;
 const listWords = "a list of names of environment variables, in capitals, such as OPENAI_API_KEY (never a value)";
 const entryWords =
@@ -24,7 +24,7 @@ const entry = z
 export function secretSources(): z.ZodType<readonly SecretSource[]> {
   return z.unknown().transform((given, context): readonly SecretSource[] => {
     const refuse = (message: string): typeof z.NEVER => {
-      // The input stays out: it may hold a value.
+      // The input is left out, as it may contain a value.
       context.issues.push({ code: "custom", message, input: undefined });
       return z.NEVER;
     };

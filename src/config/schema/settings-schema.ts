@@ -211,7 +211,7 @@ const schema = z.strictObject(
 /** The schema of the file; read for its keys, defaults and descriptions. */
 export const settingsSchema: z.ZodObject = schema;
 
-/** Read once a process: code made for reading it fast would take longer to make than it saves. */
+/** Parsed once per process: compiling a fast parser would take longer than it saves. */
 export const readOnce: { readonly jitless: boolean } = { jitless: true };
 
 /** The part of the configuration that has keys of its own. */
@@ -221,7 +221,7 @@ export type ParsedSettings = Omit<
 >;
 
 /**
- * The settings for the keys given, defaults for the rest, which come down to a lower ceiling.
+ * The settings for the given keys, and defaults for the rest, lowered to their ceilings.
  * @throws ZodError for what `settingsSchema` refuses
  */
 export function parseSettings(raw: unknown): ParsedSettings {

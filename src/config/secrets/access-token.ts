@@ -7,7 +7,7 @@ import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { configDirectory } from "../host/config-directory.ts";
 import type { Host } from "../host/host.ts";
 
-/** 256 bits in base64url, and a line end. */
+/** 256 bits in base64url, and a newline. */
 const form = /^[\w-]{43}\n?$/;
 const maxBytes = 64;
 const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL } = constants;
@@ -16,15 +16,15 @@ const { O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants as Partial<typeof constants
 
 type TokenHost = Pick<Host, "environment" | "homeDirectory" | "uid">;
 
-/** The file of this user's token, in the configuration folder, which no sandbox can get. */
+/** The file with this user's token, in the configuration folder, which no sandbox can access. */
 export function accessTokenFile({ environment, homeDirectory }: Omit<TokenHost, "uid">): string {
   return join(configDirectory(environment, homeDirectory), "token");
 }
 
 /**
- * The token that this user's programs show to servers of theirs on loopback, which other users share (SPEC API2): made
- * when it is first needed, the same from then on.
- * @throws PERMISSION_DENIED when the file is not this user's own and closed to others, or holds no token
+ * The token with which this user's programs authenticate to their servers on loopback, which other users share (SPEC
+ * API2): created when first needed, and the same from then on.
+ * @throws PERMISSION_DENIED if the file is not this user's own or is open to others, or contains no token
  */
 export async function openAccessToken(host: TokenHost): Promise<string> {
   const file = accessTokenFile(host);
@@ -37,12 +37,12 @@ export async function openAccessToken(host: TokenHost): Promise<string> {
   return made;
 }
 
-/** Whole or not at all: of several processes at once one makes it, and none sees half of it. */
+/** Atomic: if several processes try at the same time, one creates it and none sees half of it. */
 async function makeToken(file: string): Promise<void> {
   const fresh = `${file}.${randomBytes(9).toString("hex")}`;
   try {
     await using handle = await open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
-    // Whatever the umask takes away or leaves.
+    // Regardless of the umask.
     await handle.chmod(0o600);
     await handle.writeFile(`${randomBytes(32).toString("base64url")}\n`);
     await handle.sync();
@@ -75,7 +75,7 @@ async function readToken(file: string, { uid }: TokenHost): Promise<string | nul
   return text.trimEnd();
 }
 
-/** For the operator's eyes, like every error of a start: it names the path. */
+/** For the operator only, like every error at start-up: it names the path. */
 function unusable(file: string, reason: string, cause?: unknown): GloveboxError {
   return new GloveboxError("PERMISSION_DENIED", `The token file ${file} cannot be used: ${reason}.`, {
     suggestion: "Remove it: the next start creates a new one, which programs that used the old one then need.",

@@ -6,12 +6,12 @@ import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Host } from "../host/host.ts";
 import type { SecretSource } from "./secret-source.ts";
 
-/** Most bytes of a value: an RSA key in PEM takes 3 KiB. */
+/** Maximum bytes of a value: an RSA key in PEM takes 3 KiB. */
 const maxBytes: number = 16 * kibibyte;
 
 /**
- * The value of a secret as its source has it now; the line end at the end of a file is not part of it.
- * @throws UNSUPPORTED when there is none, or one that no variable can hold; without a path and without the value
+ * The current value of a secret; a newline at the end of a file is not part of it.
+ * @throws UNSUPPORTED if there is none, or one that cannot be in a variable; the error shows neither path nor value
  */
 export async function readSecret(
   { name, from }: SecretSource,
@@ -31,7 +31,7 @@ async function readText(name: string, path: string, { homeDirectory }: Pick<Host
   try {
     bytes = await readStart(/^~(?=[\\/]|$)/.test(path) ? join(homeDirectory, path.slice(1)) : path);
   } catch (error) {
-    // The cause stays out: it names the path.
+    // The cause is left out: it names the path.
     const code = errorCode(error) || "unknown reason";
     throw withoutValue(name, `its file cannot be read (${code})`);
   }
@@ -42,10 +42,10 @@ async function readText(name: string, path: string, { homeDirectory }: Pick<Host
   }
 }
 
-/** As much as tells that a file is too long. */
+/** Just enough to see that a file is too long. */
 async function readStart(path: string): Promise<Uint8Array> {
   await using file = await open(path);
-  // Two more for a line end that does not count, and one that tells.
+  // Two more for a newline, which does not count, and one to detect the excess.
   const bytes = Buffer.alloc(maxBytes + 3);
   let length = 0;
   for (;;) {

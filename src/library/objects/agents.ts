@@ -16,8 +16,8 @@ export class Agents {
   }
 
   /**
-   * Runs a coding agent for a group, in a container with that group's folders alone. Await it for its last word, iterate it
-   * for what it says and does. `ok` is true for the status `success` alone.
+   * Runs a coding agent for a group, in a container that has only that group's folders. Await it for its final answer,
+   * iterate it for what it says and does. `ok` is true only for the status `success`.
    */
   run(options: AgentOptions, call?: Omit<RunOptions, "stdin">): Execution<Result<AgentResult>> {
     return this.#calls.run(runAgentContract, options, call);

@@ -7,16 +7,16 @@ import type { CallOptions, RunOptions } from "./call-options.ts";
 import { Execution } from "./execution.ts";
 import { resultOf, type Result } from "./forms/result.ts";
 
-/** What the objects stand on: one function, in this process or to a server. */
+/** What the objects are built on: one function, in this process or to a server. */
 export interface Caller {
   readonly call: CallOperation;
-  /** Everything that the calls make belongs to it; a server knows its own by the key. */
+  /** Everything that the calls create belongs to it; a server identifies its principals by their keys. */
   readonly principal: string;
   readonly throwOnError?: boolean | undefined;
   readonly close: () => Promise<void>;
 }
 
-/** Further facts of a call that only some objects give. */
+/** Further facts about a call that only some objects have. */
 type Further = Pick<OperationCall, "connection" | "sizes" | "signals" | "stdin">;
 
 /** Calls in camelCase. */
@@ -28,7 +28,7 @@ export class Calls {
     this.#caller = caller;
   }
 
-  /** @throws GloveboxError, whose fields are named as the library names them */
+  /** @throws GloveboxError, with fields named as in the library */
   async send<Contract extends OperationContract>(
     contract: Contract,
     options: object,
@@ -72,14 +72,14 @@ export class Calls {
   }
 }
 
-/** The response with its error's suggestion in the library's names. */
+/** The response, with the library's names in its error's suggestion. */
 function inLibraryWords<Response>(response: Response, { request }: OperationContract): Response {
   const { error } = response as { readonly error?: { readonly suggestion?: unknown } };
   if (typeof error?.suggestion !== "string") return response;
   return { ...response, error: { ...error, suggestion: toCamelText(error.suggestion, request) } };
 }
 
-/** The same error about the library's options instead of the wire's fields. */
+/** The same error, naming the library's options instead of the wire's fields. */
 function inLibraryNames(error: unknown, { request }: OperationContract): unknown {
   if (!(error instanceof GloveboxError) || error.errorType !== "INVALID_REQUEST") return error;
   const { field } = error.context;

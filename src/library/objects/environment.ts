@@ -14,7 +14,7 @@ import type { CommandResult, EnvironmentDetails, EnvironmentRow } from "./genera
 import { Processes } from "./programs/processes.ts";
 import type { Result } from "./forms/result.ts";
 
-/** Containers that run commands until they are closed, with a project's folder where one is given. */
+/** Containers that run commands until they are closed, with a project's folder if one is given. */
 export class Environments {
   readonly #calls: Calls;
 
@@ -29,7 +29,7 @@ export class Environments {
     return new Environment(this.#calls, details.envId, details);
   }
 
-  /** One by its id; nothing is asked yet, and its calls throw NOT_FOUND for one that does not exist. */
+  /** An environment by its id. Sends no request; its calls throw NOT_FOUND if it does not exist. */
   get(envId: string): Environment {
     return new Environment(this.#calls, envId, null);
   }
@@ -39,10 +39,10 @@ export class Environments {
   }
 }
 
-/** A container that runs commands, several at once. `await using` removes it; the project's folder stays as it is. */
+/** A container that runs commands, several at a time. `await using` removes it; the project's folder stays as it is. */
 export class Environment implements AsyncDisposable {
   readonly id: string;
-  /** What the call that created it told; null for one that was got by its id. */
+  /** The answer of the call that created it; null if it was opened by its id. */
   readonly details: EnvironmentDetails | null;
   readonly files: Files;
   readonly processes: Processes;

@@ -3,8 +3,8 @@ import { OutputReader, type OutputChunk } from "./programs/output-reader.ts";
 /**
  * A program that runs: await it for its result, iterate it for its output while it runs, or both.
  *
- * A slow reader slows the program. Output that came before the reading began is kept up to 1 MiB; who stops reading early
- * lets the program go on. What ends the call (a refusal, an abort) ends the reading with the same error.
+ * A slow reader slows the program. Up to 1 MiB of output from before the reading began is kept; after a reader stops
+ * early, the program continues. If the call fails (a refusal, an abort), reading fails with the same error.
  *
  * @example
  * const run = glovebox.execute({ language: "python", code });
@@ -48,9 +48,9 @@ export class Execution<Result> implements Promise<Result>, AsyncIterable<OutputC
     return this.#result.finally(onFinally);
   }
 
-  /** What the program writes, in the order in which it came; once. */
+  /** What the program writes, in order of arrival; can be read only once. */
   [Symbol.asyncIterator](): AsyncIterator<OutputChunk, undefined> {
-    // The reader receives the error, so that awaiting the result as well is no duty.
+    // The reader receives the error, so the result need not be awaited as well.
     this.#result.catch(() => undefined);
     return this.#output.read();
   }

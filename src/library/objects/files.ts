@@ -12,7 +12,10 @@ import type { EditFileOptions, ReadFileOptions } from "./generated/options.ts";
 import type { EditedFile, FileContent, FileList, WrittenFile } from "./generated/results.ts";
 import { placeOf, type PlaceSource } from "./places.ts";
 
-/** Files of a place; relative paths are below the folder that its programs start in. All throw NOT_FOUND. */
+/**
+ * Files of a session, an environment or a sandbox; relative paths are below the folder that its programs start in. All
+ * throw NOT_FOUND.
+ */
 export class Files {
   readonly #calls: Calls;
   readonly #place: PlaceSource;
@@ -23,12 +26,14 @@ export class Files {
     this.#place = place;
   }
 
-  /** A folder's entries, by default of the one that programs start in; no link is followed. */
+  /** A folder's entries; default: the folder that programs start in. Links are not followed. */
   async list(path?: string, call?: CallOptions): Promise<FileList> {
     return this.#calls.send(listFilesContract, { ...(await placeOf(this.#place, call)), path }, call);
   }
 
-  /** A file, or a piece of a large one: at most 10 MiB at a time, as text or base64 as `encoding` of the answer says. */
+  /**
+   * A file, or a part of a large one: at most 10 MiB at a time, as text or base64; `encoding` of the answer says which.
+   */
   async read(path: string, options: ReadFileOptions = {}, call?: CallOptions): Promise<FileContent> {
     return this.#calls.send(readFileContract, { ...options, ...(await placeOf(this.#place, call)), path }, call);
   }
@@ -48,14 +53,14 @@ export class Files {
   }
 
   /**
-   * Replaces a text that stands in a file exactly once; with `replaceAll` wherever it stands.
-   * @throws INVALID_REQUEST where it does not, with the nearest text and its line; UNSUPPORTED for a file of more than 10 MiB
+   * Replaces a text that occurs exactly once in a file; with `replaceAll`, every occurrence.
+   * @throws INVALID_REQUEST otherwise, with the nearest text and its line; UNSUPPORTED for a file of more than 10 MiB
    */
   async edit(path: string, replacement: EditFileOptions, call?: CallOptions): Promise<EditedFile> {
     return this.#calls.send(editFileContract, { ...replacement, ...(await placeOf(this.#place, call)), path }, call);
   }
 
-  /** Writes a whole file of at most 10 MiB; folders on the way are made, a file that is there is replaced. */
+  /** Writes a whole file of at most 10 MiB; missing folders are created, an existing file is replaced. */
   async write(path: string, content: string | Uint8Array, call?: CallOptions): Promise<WrittenFile> {
     const body =
       typeof content === "string"

@@ -17,11 +17,11 @@ import { Tests } from "./tests.ts";
 /**
  * Glovebox: in this process (`createGlovebox`) or on a server (`connect`), with the same objects.
  *
- * A program that fails is a result. What throws is the platform, which refused or failed, and it throws `GloveboxError`.
- * `await using` closes it.
+ * A program that fails is a result; only the platform throws: a `GloveboxError` if it refuses or fails. `await using`
+ * closes it.
  */
 export class Glovebox implements AsyncDisposable {
-  /** Places whose files last from run to run. */
+  /** Sessions keep their files from run to run. */
   readonly sessions: Sessions;
   /** Containers that run commands until they are closed. */
   readonly environments: Environments;
@@ -31,13 +31,13 @@ export class Glovebox implements AsyncDisposable {
   readonly previews: Previews;
   /** Coding agents of groups. */
   readonly agents: Agents;
-  /** Sandboxes that live now; in this process those of other processes of this user too. */
+  /** Live sandboxes; in this process also those of this user's other processes. */
   readonly sandboxes: Sandboxes;
-  /** Default images; of this machine only. */
+  /** Default images; only on this machine. */
   readonly images: Images;
-  /** Installed packages that are kept; of this machine only. */
+  /** The cache of installed packages; only on this machine. */
   readonly packages: PackageCache;
-  /** Which folders sandboxes may get; of this machine only. */
+  /** Which folders sandboxes may get; only on this machine. */
   readonly mounts: Mounts;
   readonly #calls: Calls;
 
@@ -55,20 +55,26 @@ export class Glovebox implements AsyncDisposable {
     this.mounts = new Mounts(this.#calls);
   }
 
-  /** Runs a program in a fresh sandbox that no other run ever sees. Await it for the result, iterate it for the output. */
+  /**
+   * Runs a program in a fresh sandbox that is used for nothing else. Await it for the result, iterate it for the
+   * output.
+   */
   execute(options: ExecuteOptions, call?: RunOptions): Execution<Result<ExecuteResult>> {
     return this.#calls.run(executeCodeContract, options, call);
   }
 
-  /** Which engines can be used here and why not, what each enforces, known dangers; of this machine only. */
+  /**
+   * Which engines can be used here and why others cannot, what each enforces, known vulnerabilities; only on this
+   * machine.
+   */
   doctor(call?: CallOptions): Promise<DoctorReport> {
     return this.#calls.send(doctorContract, {}, call);
   }
 
   /**
-   * In this process: ends and removes everything that it made and lets go of the engines, within 9 s. A client only ends
-   * its own calls. Later calls throw.
-   * @throws ENGINE_UNAVAILABLE naming what an engine did not remove in that time; the next start removes it
+   * In this process: ends and removes everything it created and disconnects from the engines, within 9 s. A client only
+   * ends its own calls. Later calls throw.
+   * @throws ENGINE_UNAVAILABLE naming what an engine did not remove in that time, which the next start removes
    */
   close(): Promise<void> {
     return this.#calls.close();

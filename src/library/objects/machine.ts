@@ -25,17 +25,17 @@ export class Images {
     this.#calls = calls;
   }
 
-  /** Whether the engine has them; reaches no registry. */
+  /** Whether the engine has them; contacts no registry. */
   async list(options: ListImagesOptions = {}, call?: CallOptions): Promise<readonly ImageRow[]> {
     return (await this.#calls.send(listImagesContract, options, call)).images;
   }
 
-  /** Gets those that are missing, or the named ones. */
+  /** Pulls or builds those that are missing, or the named ones. */
   async pull(options: PullImagesOptions = {}, call?: CallOptions): Promise<readonly ImageRow[]> {
     return (await this.#calls.send(pullImagesContract, options, call)).images;
   }
 
-  /** Builds the named images of Glovebox's own anew; by default that of sessions. */
+  /** Rebuilds the named images of Glovebox's own; default: that of sessions. */
   async build(options: BuildImagesOptions = {}, call?: CallOptions): Promise<readonly ImageRow[]> {
     return (await this.#calls.send(buildImagesContract, options, call)).images;
   }
@@ -54,7 +54,7 @@ export class PackageCache {
     return this.#calls.send(listPackagesContract, {}, call);
   }
 
-  /** Removes those not used for longest, never one that a run uses. */
+  /** Removes the least recently used ones, never one in use. */
   prune(options: PrunePackagesOptions = {}, call?: CallOptions): Promise<PrunedPackages> {
     return this.#calls.send(prunePackagesContract, options, call);
   }

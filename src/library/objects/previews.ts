@@ -23,7 +23,7 @@ export class Previews {
     return new Preview(this.#calls, details.containerId, details);
   }
 
-  /** One by its `containerId`; nothing is asked yet, and its calls throw NOT_FOUND for one that does not exist. */
+  /** A preview by its `containerId`. Sends no request; its calls throw NOT_FOUND if it does not exist. */
   get(containerId: string): Preview {
     return new Preview(this.#calls, containerId, null);
   }
@@ -32,7 +32,7 @@ export class Previews {
 /** One preview. `await using` ends it. */
 export class Preview implements AsyncDisposable {
   readonly id: string;
-  /** What the call that started it told, with its `url`; null for one that was got by its id. */
+  /** The answer of the call that started it, with its `url`; null if it was opened by its id. */
   readonly details: PreviewDetails | null;
   readonly #calls: Calls;
 
@@ -43,12 +43,12 @@ export class Preview implements AsyncDisposable {
     this.details = details;
   }
 
-  /** How it does now; with `waitSeconds` (at most 30) it is waited for while it starts. */
+  /** Its current state; with `waitSeconds` (at most 30), waits while it starts. */
   status(options: PreviewStatusOptions = {}, call?: CallOptions): Promise<PreviewDetails> {
     return this.#calls.send(previewStatusContract, { ...options, id: this.id }, call);
   }
 
-  /** Ends it gracefully and removes its sandbox. @throws NOT_FOUND when it has ended already */
+  /** Ends it gracefully and removes its sandbox. @throws NOT_FOUND if it has already ended */
   close(call?: CallOptions): Promise<StoppedPreview> {
     return this.#calls.send(stopPreviewContract, { id: this.id }, call);
   }

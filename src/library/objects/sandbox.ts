@@ -37,7 +37,7 @@ import { followSandboxLog, type LogOptions } from "./programs/follow-log.ts";
 import { Processes } from "./programs/processes.ts";
 import { withCommand } from "./programs/with-command.ts";
 
-/** Sandboxes that live now: of this machine's user, those of other processes too; on a server the key's own. */
+/** Live sandboxes: here all of this machine's user, including other processes'; on a server only the key's own. */
 export class Sandboxes {
   readonly #calls: Calls;
 
@@ -50,34 +50,34 @@ export class Sandboxes {
     return (await this.#calls.send(listSandboxesContract, options, call)).sandboxes;
   }
 
-  /** One by its id; nothing is asked yet. */
+  /** A sandbox by its id. Sends no request. */
   get(sandboxId: string): Sandbox {
     return new Sandbox(this.#calls, sandboxId);
   }
 
-  /** The newest alerts of those that this Glovebox has made, oldest first. */
+  /** The newest alerts of sandboxes that this Glovebox created, oldest first. */
   async alerts(options: ListAlertsOptions = {}, call?: CallOptions): Promise<readonly Alert[]> {
     return (await this.#calls.send(listAlertsContract, options, call)).alerts;
   }
 
-  /** Removes what dead processes left on the engines, or everything; resolves to the ids. */
+  /** Removes what dead processes left behind on the engines, or everything; resolves to the ids. */
   async prune(options: PruneSandboxesOptions = {}, call?: CallOptions): Promise<readonly string[]> {
     return (await this.#calls.send(pruneSandboxesContract, options, call)).removed;
   }
 }
 
 /**
- * One live sandbox, whatever runs in it, which goes on. Its calls throw NOT_FOUND naming the sandboxes there are,
+ * A live sandbox, whatever runs in it; that keeps running. Its calls throw NOT_FOUND naming the sandboxes there are,
  * SANDBOX_LOST when its owner is gone, and UNSUPPORTED for one that is out of reach or at isolation `preload`.
  */
 export class Sandbox {
   readonly id: string;
   /**
-   * The files of the session or the environment that lives in it: NOT_FOUND when none of this Glovebox's own does any more,
-   * UNSUPPORTED for a single program's sandbox, whose files go by `copyIn` and `copyOut`.
+   * The files of the session or environment in it: NOT_FOUND if none of this Glovebox's lives there any more,
+   * UNSUPPORTED for the sandbox of a single program, whose files are copied with `copyIn` and `copyOut`.
    */
   readonly files: Files;
-  /** The background processes of the session or the environment that lives in it. @throws as `files` */
+  /** The background processes of the session or environment in it. @throws as `files` */
   readonly processes: Processes;
   readonly #calls: Calls;
 
@@ -90,14 +90,14 @@ export class Sandbox {
     this.processes = new Processes(calls, place);
   }
 
-  /** Runs a program beside those that are there: `run(["ls", "-l"])`. An abort ends it with all that it started. */
+  /** Runs another program in it: `run(["ls", "-l"])`. An abort ends it and everything it started. */
   run(options: readonly string[] | ExecOptions, call?: SandboxRunCall): Execution<Result<ExecResult>> {
     return this.#calls.run(execInSandboxContract, { ...withCommand(options), sandboxId: this.id }, call);
   }
 
   /**
    * A shell or a program in a terminal: `stdin` is what is typed, output events are what to draw, unfiltered, `sizes`
-   * tells of other sizes. The end of what is typed hangs up.
+   * reports new sizes. The end of `stdin` hangs up.
    */
   terminal(options: TerminalOptions, call?: TerminalCall): Promise<TerminalResult> {
     return this.#calls.send(openTerminalContract, { ...options, sandboxId: this.id }, call);
@@ -110,34 +110,38 @@ export class Sandbox {
   }
 
   /**
-   * Copies a file or folder out of it. Its programs chose the names: nothing is written outside of the target, no link is
-   * followed or made that leads out. @throws POLICY_DENIED beyond the limits and for names that lead out
+   * Copies a file or folder out of it. File names are untrusted: nothing is written outside the target, and links that
+   * lead out are neither followed nor created. @throws POLICY_DENIED beyond the limits and for names that lead out
    */
   copyOut(source: string, target: string, limits: CopyLimits = {}, call?: CallOptions): Promise<CopyResult> {
     const request = { ...limits, sandboxId: this.id, source, target };
     return this.#calls.send(copyOutOfSandboxContract, request, call);
   }
 
-  /** What it used, second by second, also for a while after its end. Only of one that this Glovebox has made. */
+  /**
+   * What it used, second by second; available for a while after its end too. Only for sandboxes that this Glovebox
+   * created.
+   */
   metrics(options: MetricsOptions = {}, call?: CallOptions): Promise<Metrics> {
     return this.#calls.send(getMetricsContract, { ...options, sandboxId: this.id }, call);
   }
 
   /**
-   * Its log, entry by entry: what its programs wrote, line by line, and what Glovebox says of it, also for a while after its
-   * end. With `follow` it goes on until the log ends, and after a broken connection behind the last entry that came.
-   * @throws NOT_FOUND; NETWORK_ERROR when a server stays out of reach for about a minute; CANCELLED
+   * Its log, entry by entry: what its programs wrote, line by line, and what Glovebox reports about it; available for a
+   * while after its end too. With `follow`, it continues until the log ends, and after a broken connection it resumes
+   * after the last entry.
+   * @throws NOT_FOUND; NETWORK_ERROR if a server is unreachable for about a minute; CANCELLED
    */
   logs(options: LogOptions = {}): AsyncGenerator<LogEntry, undefined> {
     return followSandboxLog(this.#calls, this.id, options);
   }
 
-  /** Ends and removes it, whatever runs there. */
+  /** Ends and removes it, whatever runs in it. */
   async close(call?: CallOptions): Promise<void> {
     await this.#calls.send(removeSandboxesContract, { ids: [this.id] }, call);
   }
 
-  /** Each time anew: what lived in it may live in another one by now. */
+  /** Looked up each time: the session or environment may have another sandbox by now. */
   async #findPlace(call?: Pick<CallOptions, "signal">): Promise<Place> {
     const { envId, sessionId } = await this.#calls.send(findSandboxPlaceContract, { sandboxId: this.id }, call);
     if (envId !== undefined) return { envId };

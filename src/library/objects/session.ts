@@ -10,7 +10,7 @@ import type { SessionDetails, SessionRow, SessionRunResult } from "./generated/r
 import { Processes } from "./programs/processes.ts";
 import type { Result } from "./forms/result.ts";
 
-/** Places whose files last from run to run. */
+/** Sessions keep their files from run to run. */
 export class Sessions {
   readonly #calls: Calls;
 
@@ -19,13 +19,13 @@ export class Sessions {
     this.#calls = calls;
   }
 
-  /** Opens a session; its sandbox starts with its first run. It keeps the image and the limits that are given here. */
+  /** Opens a session; its sandbox starts with its first run. It keeps the image and the limits given here. */
   async open(options: SessionOptions = {}, call?: CallOptions): Promise<Session> {
     const details = await this.#calls.send(openSessionContract, options, call);
     return new Session(this.#calls, details.sessionId, details);
   }
 
-  /** One by its id; nothing is asked yet, and its calls throw NOT_FOUND for one that has ended. */
+  /** A session by its id. Sends no request; its calls throw NOT_FOUND if it has ended. */
   get(sessionId: string): Session {
     return new Session(this.#calls, sessionId, null);
   }
@@ -35,10 +35,10 @@ export class Sessions {
   }
 }
 
-/** A place whose files last from run to run, while each run is a program of its own. `await using` ends it. */
+/** A session keeps its files from run to run, while each run is a new program. `await using` ends it. */
 export class Session implements AsyncDisposable {
   readonly id: string;
-  /** What the call that opened it told; null for one that was got by its id. */
+  /** The answer of the call that opened it; null if it was opened by its id. */
   readonly details: SessionDetails | null;
   readonly files: Files;
   readonly processes: Processes;
@@ -53,7 +53,7 @@ export class Session implements AsyncDisposable {
     this.processes = new Processes(calls, { sessionId: id });
   }
 
-  /** Runs a program, in TypeScript unless `language` says otherwise; runs of one session wait for each other. */
+  /** Runs a program, in TypeScript unless `language` says otherwise; runs of a session happen one after another. */
   run(options: string | SessionRunOptions, call?: RunOptions): Execution<Result<SessionRunResult>> {
     const given = typeof options === "string" ? { code: options } : options;
     return this.#calls.run(runCodeContract, { ...given, sessionId: this.id }, call);

@@ -18,15 +18,15 @@ export class Tests {
 
   /**
    * Runs a project's tests in a fresh sandbox, on a copy that is never written back. Await it for the counts and the
-   * verdict, iterate it for the output. `ok` is true for the verdict `passed` alone.
+   * verdict, iterate it for the output. `ok` is true only for the verdict `passed`.
    */
   run(options: TestsOptions, call?: Omit<RunOptions, "stdin">): Execution<Result<TestsResult>> {
     return this.#calls.run(runTestsContract, options, call);
   }
 
   /**
-   * Every test of a run that has ended, in the Common Test Report Format, as JSON. @throws NOT_FOUND where none is kept: the
-   * run was not counted by a report, was long ago, or another process's without a store
+   * Every test of a run that has ended, in the Common Test Report Format, as JSON. @throws NOT_FOUND if none is kept:
+   * the run had no report, was long ago, or was another process's without a store
    */
   async report(sandboxId: string, call: Pick<RunOptions, "signal"> = {}): Promise<string> {
     const { ctrf } = await this.#calls.send(readTestReportContract, { id: sandboxId }, call);

@@ -1,4 +1,4 @@
-/** Bytes that one call of `String.fromCharCode` takes without running out of stack. */
+/** How many bytes one call of `String.fromCharCode` takes without overflowing the stack. */
 const pieceBytes = 32_768;
 
 /** Bytes in base64; for browsers too. */

@@ -6,7 +6,7 @@ export type CamelName<Name> = Name extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<CamelName<Tail>>}`
   : Name;
 
-/** A wire type with the names of its fields in camelCase; values, and the keys of maps, stay as they are. */
+/** A wire type with its field names in camelCase; values and the keys of maps are unchanged. */
 export type Camel<Value> = unknown extends Value ? Value : CamelEach<Value>;
 
 type CamelEach<Value> = Value extends readonly unknown[]
@@ -23,8 +23,9 @@ export function camelName(name: string): string {
 }
 
 /**
- * A request in the wire's names. The schema says which objects have fields and which are maps: the keys of maps stay.
- * @throws INVALID_REQUEST for a field that is written as on the wire
+ * A request in the wire's names. The schema says which objects have fields and which are maps, whose keys are
+ * unchanged.
+ * @throws INVALID_REQUEST for a field with its wire name
  */
 export function toWireNames(value: unknown, schema: z.ZodType): unknown {
   return renamed(value, [schema], (names) => {
@@ -59,14 +60,14 @@ export function toCamelPath(path: string, schema: z.ZodType): string {
     .join(".");
 }
 
-/** A text in which fields of the request are named as on the wire, such as `raise limits.memory_mb`, in camelCase. */
+/** A text in which request fields have their wire names, such as `raise limits.memory_mb`, in camelCase. */
 export function toCamelText(text: string, request: z.ZodType): string {
   return text.replaceAll(/\b(?:limits\.)?[a-z]+(?:_[a-z0-9]+)+\b/g, (path) =>
     path.startsWith("limits.") ? camelName(path) : toCamelPath(path, request),
   );
 }
 
-/** What a schema's definition may hold; of each kind only what is needed here. */
+/** The parts of a schema's definition that are used here. */
 interface Definition {
   readonly type: string;
   readonly innerType?: z.ZodType;

@@ -1,10 +1,10 @@
-/** What came of a program. */
+/** The result of a program. */
 export type Result<Response> = Response & {
   /** Whether it ended by itself with exit code 0; of a test run: whether its verdict is `passed`. */
   readonly ok: boolean;
 };
 
-/** The fields of results that tell how a program ended, whichever kind it was. */
+/** The fields in which results say how a program ended, whatever kind it was. */
 interface Ending {
   readonly outcome?: string;
   readonly exitCode?: number | null;
@@ -13,10 +13,10 @@ interface Ending {
   readonly error?: { readonly message: string; readonly suggestion: string } | undefined;
 }
 
-/** A program that did not end well, for those who asked for an exception (`throwOnError`). */
+/** A program that failed, for callers that asked for an exception (`throwOnError`). */
 export class ProgramError<Response = unknown> extends Error {
   override readonly name = "ProgramError";
-  /** Everything that is known of it, its output included. */
+  /** Everything known about it, including its output. */
   readonly result: Result<Response>;
 
   constructor(result: Result<Response>) {
@@ -25,7 +25,7 @@ export class ProgramError<Response = unknown> extends Error {
   }
 }
 
-/** @throws ProgramError when asked to, for a program that did not end well */
+/** @throws ProgramError for a program that failed, if asked to */
 export function resultOf<Response>(response: Response, throwOnError: boolean): Result<Response> {
   const { outcome, exitCode, verdict } = response as Ending;
   const hasEnded = outcome === undefined ? exitCode === 0 : outcome === "completed";

@@ -9,37 +9,40 @@ import { pause } from "../pause.ts";
 /** A part of a log. */
 interface LogPart<Entry> {
   readonly entries: readonly Entry[];
-  /** Where what follows begins. */
+  /** Offset at which the next part begins. */
   readonly nextOffset: number;
-  /** Whether nothing follows. */
+  /** Whether this is the end. */
   readonly isOver: boolean;
 }
 
-/** Which part of a log is wanted, and for how long. */
+/** Which part of a log to read, and for how long. */
 export interface FollowLogOptions {
   /** Offset of the first entry; default 0. */
   readonly from?: number | undefined;
-  /** Goes on as the log grows, until it ends; default: what is there now. */
+  /** Continue as the log grows, until it ends; default: read what is there now. */
   readonly follow?: boolean | undefined;
-  /** Ends the reading, which then throws CANCELLED. */
+  /** Ends reading, which then throws CANCELLED. */
   readonly signal?: CallSignal | undefined;
 }
 
-/** Which entries of a sandbox's log are wanted. */
+/** Which entries of a sandbox's log to read. */
 export interface LogOptions extends FollowLogOptions {
   /** Only this stream's; default: all. */
   readonly stream?: ReadLogsOptions["stream"];
 }
 
-/** How long one question waits for news, in seconds. */
+/** How long one request waits for new entries, in seconds. */
 const waitSeconds = 20;
-/** A server that cannot be reached is asked again after these times, and given up after so many in a row: about a minute. */
+/**
+ * Delays after which an unreachable server is retried; it is given up after this many failures in a row: about a
+ * minute.
+ */
 const retries = { firstMs: 250, longestMs: 5_000, max: 15 } as const;
 
 /**
- * The entries of a log from an offset on, each once and in order: after a broken connection it goes on behind the last one.
- * A reader that takes long slows nothing; what is gone by then is one entry with `dropped`.
- * @throws what `read` throws; NETWORK_ERROR and CAPACITY only when they go on
+ * The entries of a log from an offset on, each once and in order; after a broken connection, reading continues after
+ * the last one. A slow reader slows nothing down; what it missed is reported as one entry with `dropped`.
+ * @throws what `read` throws; NETWORK_ERROR and CAPACITY only if they persist
  */
 export async function* followLog<Entry>(
   read: (offset: number, waitSeconds: number) => Promise<LogPart<Entry>>,
@@ -66,7 +69,7 @@ export async function* followLog<Entry>(
 }
 
 /**
- * The log of a sandbox, or of the present one of an environment.
+ * The log of a sandbox, or of an environment's current one.
  * @internal
  */
 export function followSandboxLog(

@@ -6,11 +6,11 @@ import { pause } from "../pause.ts";
 export interface ProcessChunk {
   readonly stream: "stdout" | "stderr";
   readonly text: string;
-  /** Bytes of the stream before this piece that were no longer there when it was read. */
+  /** Bytes of the stream before this piece that were dropped before they could be read. */
   readonly droppedBytes: number;
 }
 
-/** Pauses between questions while there is nothing new. */
+/** Delays between requests while there is nothing new. */
 const [minPauseMs, maxPauseMs] = [50, 1000];
 
 interface Offsets {

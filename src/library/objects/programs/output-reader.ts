@@ -4,16 +4,16 @@ import { GloveboxError } from "../../../errors/glovebox-error.ts";
 export interface OutputChunk {
   readonly stream: "stdout" | "stderr";
   readonly bytes: Uint8Array;
-  /** The bytes as UTF-8; a character that is cut between two chunks is in the later one. */
+  /** The bytes as UTF-8; a character split between two chunks is in the later one. */
   readonly text: string;
 }
 
-/** Bytes kept for a reader that has not begun yet. */
+/** Bytes kept until a reader begins. */
 const maxUnreadBytes = 1_048_576;
-/** Bytes that wait for a reader before the program does. */
+/** Bytes buffered for a reader before the program has to wait. */
 const maxWaitingBytes = 65_536;
 
-/** Output between a program and one reader, who may come later or never. */
+/** Output on its way from a program to one reader, which may start late or never. */
 export class OutputReader {
   readonly #decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
   #chunks: OutputChunk[] = [];
@@ -51,7 +51,7 @@ export class OutputReader {
     this.#finish({ error });
   }
 
-  /** @throws INVALID_REQUEST for a second reader, and for one that came too late for all of it */
+  /** @throws INVALID_REQUEST for a second reader, and for one that starts too late to get all of it */
   async *read(): AsyncGenerator<OutputChunk, undefined> {
     if (this.#state !== "unread") throw misread("it can be read once", "Read it only once.");
     if (this.#overflowed) {

@@ -12,7 +12,7 @@ import { placeOf, type PlaceSource } from "../places.ts";
 import { followProcess, type ProcessChunk } from "./follow-process.ts";
 import { withCommand } from "./with-command.ts";
 
-/** Background processes of a session or an environment: they go on when the call that started them is over. */
+/** Background processes of a session or an environment: they keep running after the call that started them. */
 export class Processes {
   readonly #calls: Calls;
   readonly #place: PlaceSource;
@@ -24,7 +24,7 @@ export class Processes {
   }
 
   /**
-   * Starts a process; its `ports` are reached at the URLs of its details.
+   * Starts a process; its `ports` are reachable at the URLs in its details.
    * @throws NOT_FOUND, and what starting a sandbox throws
    */
   async start(options: readonly string[] | ProcessOptions, call?: CallOptions): Promise<Process> {
@@ -33,12 +33,12 @@ export class Processes {
     return new Process(this.#calls, place, details.processId, details);
   }
 
-  /** Those of this place, each with its state and ports. */
+  /** All of them here, each with its state and ports. */
   async list(call?: CallOptions): Promise<readonly ProcessDetails[]> {
     return (await this.#calls.send(listProcessesContract, await placeOf(this.#place, call), call)).processes;
   }
 
-  /** One of them by its id; nothing is asked yet. */
+  /** A process by its id. Sends no request. */
   get(processId: string): Process {
     return new Process(this.#calls, this.#place, processId, null);
   }
@@ -47,7 +47,7 @@ export class Processes {
 /** One background process. `await using` ends it. */
 export class Process implements AsyncDisposable {
   readonly id: string;
-  /** What the call that started it told; null for one that was got by its id. */
+  /** The answer of the call that started it; null if it was opened by its id. */
   readonly details: StartedProcess | null;
   readonly #calls: Calls;
   readonly #place: PlaceSource;
@@ -60,7 +60,7 @@ export class Process implements AsyncDisposable {
     this.details = details;
   }
 
-  /** Its state, and a part of its output: from the offsets on, which `nextOffset` of the last answer continues. */
+  /** Its state, and part of its output, from the given offsets; pass `nextOffset` of the last answer to continue. */
   async read(options: ProcessOutputOptions = {}, call?: CallOptions): Promise<ProcessDetails> {
     const request = { ...options, ...(await placeOf(this.#place, call)), processId: this.id };
     const { processes } = await this.#calls.send(listProcessesContract, request, call);
@@ -68,8 +68,8 @@ export class Process implements AsyncDisposable {
   }
 
   /**
-   * What it has written and goes on writing, until it ends: it is asked for again and again, at most once a second while it
-   * is quiet. The server keeps the newest 256 KiB of each stream; `droppedBytes` says what a slow reader missed.
+   * What it has written and still writes, until it ends: polled, at most once a second while there is no output. The
+   * server keeps the newest 256 KiB of each stream; `droppedBytes` says what a slow reader missed.
    */
   output(call?: Pick<CallOptions, "signal">): AsyncGenerator<ProcessChunk, undefined> {
     return followProcess((offsets) => this.read(offsets, call), call?.signal);
@@ -84,7 +84,7 @@ export class Process implements AsyncDisposable {
     return this.#calls.send(writeStdinContract, request, call);
   }
 
-  /** Ends it with all that it started, or sends it a signal. */
+  /** Ends it and everything it started, or sends it a signal. */
   async stop(options: StopProcessOptions = {}, call?: CallOptions): Promise<StoppedProcess> {
     const request = { ...options, ...(await placeOf(this.#place, call)), processId: this.id };
     return this.#calls.send(stopProcessContract, request, call);

@@ -1,4 +1,4 @@
-/** Options of a command, which may be nothing but the program and its arguments. */
+/** Options of a command, which may be just the program and its arguments. */
 export function withCommand<Options extends { readonly command: readonly string[] }>(
   given: readonly string[] | Options,
 ): Options | { readonly command: readonly string[] } {
