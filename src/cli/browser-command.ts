@@ -1,7 +1,7 @@
 /** What opens a file or an address in the user's browser on each platform; elsewhere it is `xdg-open`. */
 const openers: Readonly<Partial<Record<NodeJS.Platform, readonly [file: string, ...args: string[]]>>> = {
   darwin: ["open"],
-  // Without a shell, which would read `&` in an address as the end of a command.
+  // Without a shell, which would take `&` in an address for the end of a command.
   win32: ["rundll32", "url.dll,FileProtocolHandler"],
 };
 

@@ -3,19 +3,19 @@ import { readPackageVersion } from "../config/host/package-version.ts";
 import type { CommandIo, SetExitCode } from "./command-io.ts";
 import { commandTable } from "./command-table.ts";
 
-/** The command line's parser: of the commands that are `wanted` with all that they take, of the others with their names alone. */
+/** The command line's parser: commands in `wanted` with all their options, the others with just their names. */
 export async function buildProgram(
   wanted: (name: string) => boolean,
   io: CommandIo,
   setExitCode: SetExitCode,
-  /** Whether nothing is printed of a line that is wrong: its caller tells of it. */
+  /** If true, nothing is printed for an invalid command line: the caller reports it. */
   isQuiet = false,
 ): Promise<Command> {
   const program = new Command("glovebox")
     .description("Runs untrusted code in sealed sandboxes.")
     .version(readPackageVersion(), "-V, --version")
     .exitOverride()
-    // So that what stands behind the name of a program is the program's.
+    // So that everything after the name of a program belongs to the program.
     .enablePositionalOptions()
     .configureOutput({
       writeOut: (text) => void io.stdout.write(text),

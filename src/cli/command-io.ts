@@ -1,14 +1,14 @@
 import type { Readable } from "node:stream";
 import type { OutputStream } from "./output/program-output.ts";
 
-/** Everything a command may touch of the process it runs in. */
+/** Everything a command may use of the process it runs in. */
 export interface CommandIo {
   readonly stdin: Readable & { readonly isTTY?: boolean; setRawMode?(isRaw: boolean): unknown };
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
   /** Aborts when the user or the system asks the command to end; its reason is the exit code, 128 + N. */
   readonly signal: AbortSignal;
-  /** Kind of the user's terminal, from the environment; empty when it tells none. */
+  /** Type of the user's terminal (`TERM`); empty if it is not set. */
   readonly term: string;
 }
 

@@ -6,7 +6,7 @@ import { reportError } from "./output/error-report.ts";
 import { buildProgram } from "./build-program.ts";
 import { exitCodeOfError, exitCodes } from "./exit-code.ts";
 
-/** The command that tells of all the others. */
+/** The command that describes all the others. */
 const whole = "completion";
 
 /** Runs one command line and resolves to its exit code; never rejects. */
@@ -22,7 +22,7 @@ export async function runCommandLine(argv: readonly string[], io: CommandIo): Pr
     (code) => (exitCode = code),
     asksForJson,
   );
-  // The command's own option: what stands behind a program's name or `--` may look the same.
+  // The command's own option: words after a program's name or `--` may look the same.
   program.hook("preAction", (_, command) => {
     json = command.optsWithGlobals()["json"] === true;
     typed = typedWords(command);
@@ -43,13 +43,13 @@ export async function runCommandLine(argv: readonly string[], io: CommandIo): Pr
   return exitCode;
 }
 
-/** Whether `--json` is among Glovebox's own words, as far as that can be told of a line that may be wrong. */
+/** Whether `--json` is among Glovebox's own words, as far as that can be determined for an invalid line. */
 function namesJson(argv: readonly string[]): boolean {
   const end = argv.indexOf("--");
   return argv.slice(0, end === -1 ? argv.length : end).includes("--json");
 }
 
-/** What the parser found wrong, as the error that a program reads. */
+/** What the parser found wrong, as an error for programs to read. */
 function wrongUsage({ message }: CommanderError): GloveboxError {
   const [what = "", ...more] = message.replace(/^error: /, "").split("\n");
   return new GloveboxError("INVALID_REQUEST", [what, ...more].join(" ").trim(), {
@@ -58,7 +58,7 @@ function wrongUsage({ message }: CommanderError): GloveboxError {
   });
 }
 
-/** What the command takes, and those above it. */
+/** Options of the command and of those above it. */
 function typedWords(command: Command): TypedWords {
   const lines = [command, command.parent].filter((each) => each !== null);
   return new Set([

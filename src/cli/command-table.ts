@@ -1,11 +1,11 @@
 import type { Command } from "commander";
 import type { CommandIo, SetExitCode } from "./command-io.ts";
 
-/** One command of `glovebox`: what help says of it, and what defines the rest. */
+/** One command of `glovebox`: its line in the help, and what defines the rest. */
 interface CommandRow {
   readonly name: string;
   readonly description: string;
-  /** Loads what defines it: a command line pays for its own command alone. */
+  /** Loads its definition, so that only the command in use costs start-up time. */
   readonly load: () => Promise<(program: Command, io: CommandIo, setExitCode: SetExitCode) => void>;
 }
 

@@ -1,7 +1,10 @@
 import type { GloveboxError } from "../errors/glovebox-error.ts";
 import type { ExecuteResponse } from "../operations/execute/execute-contract.ts";
 
-/** Exit codes of the command that are not the program's own; `refused` answers a question with no, `leftBehind` ends a server that could not remove everything; the first three as in timeout(1) and docker-run(1). */
+/**
+ * Exit codes of the command itself; `refused`: the answer to a question is no, `leftBehind`: a server could not remove
+ * everything; the first three are as in timeout(1) and docker-run(1).
+ */
 export const exitCodes: Readonly<
   Record<"timedOut" | "platformFailed" | "outOfMemory" | "usage" | "refused" | "leftBehind", number>
 > = {
@@ -13,7 +16,7 @@ export const exitCodes: Readonly<
   leftBehind: 1,
 };
 
-/** Exit code for a run that came to an end: the program's own unless the platform ended it. */
+/** Exit code for a run that ended: the program's own, unless the platform ended it. */
 export function exitCodeOf(response: Pick<ExecuteResponse, "outcome" | "exit_code">): number {
   switch (response.outcome) {
     case "completed":

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Only syntax and modules that old Node versions know, so that they can be told what is needed.
+// Only syntax and modules that old Node versions know, so that they can print what is needed.
 const needed = { major: 22, minor: 18 };
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 if (major < needed.major || (major === needed.major && minor < needed.minor)) {

@@ -4,9 +4,9 @@ import type { OperationContract, ResponseOf } from "../operations/contract/opera
 import { parseRequest } from "../operations/contract/parse-request.ts";
 import type { Caller } from "../library/objects/calls.ts";
 
-/** What a command asks for, in the wire's names, which are also those of `--json`. */
+/** A command's request, with the wire's names, which `--json` uses too. */
 export interface CommandCalls extends AsyncDisposable {
-  /** Whether a server does it. */
+  /** Whether a server does the work. */
   readonly isRemote: boolean;
   /** @throws GloveboxError */
   readonly send: <Contract extends OperationContract>(
@@ -33,7 +33,7 @@ export async function openCalls(): Promise<CommandCalls> {
 // Each is loaded on use: a client needs no engine, and a machine's own Glovebox no client.
 async function openOwn(): Promise<Caller> {
   const { openEmbeddedCaller } = await import("../library/embedded-caller.ts");
-  // It ends before another run could come.
+  // It ends before there could be another run.
   return openEmbeddedCaller({ keepsWarm: false });
 }
 

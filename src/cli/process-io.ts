@@ -5,25 +5,25 @@ import { runCommandLine } from "./command-line.ts";
 /** Signals that ask a command to end; each makes it clean up first. */
 const endingSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** Within it a second SIGINT is the echo of the first: npx passes on what the terminal has sent to both. */
+/** Within this time a second SIGINT is an echo of the first: the terminal sends it to both, and npx passes it on. */
 const echoMs = 500;
-/** How long what should have ended by itself may still keep the process. */
+/** How long leftovers may still keep the process from exiting. */
 const lingerMs = 500;
 
-/** Runs the command line of this process to its end, whatever ends it, and sets the exit code. */
+/** Runs this process's command line to its end, however it ends, and sets the exit code. */
 export async function runFromProcess(): Promise<void> {
   const ending = new AbortController();
   let interruptedMs: number | undefined;
   const end = (signal: NodeJS.Signals): void => {
     const exitCode = 128 + os.constants.signals[signal];
-    // Whoever insists does not want to wait; the sweep of the next start removes what is left.
+    // A user who insists does not want to wait; the sweep at the next start removes what is left.
     if (signal === "SIGINT" && performance.now() - (interruptedMs ?? Infinity) > echoMs) process.exit(exitCode);
     if (signal === "SIGINT") interruptedMs ??= performance.now();
     ending.abort(exitCode);
   };
   for (const signal of endingSignals) process.on(signal, end);
   for (const stream of [process.stdout, process.stderr]) {
-    // Nobody reads any more (`| head`, a closed terminal): the run has lost its purpose.
+    // The reader is gone (`| head`, a closed terminal), so the run is pointless.
     stream.on("error", () => end("SIGPIPE"));
   }
   const io: CommandIo = {
@@ -37,7 +37,7 @@ export async function runFromProcess(): Promise<void> {
   // A stdin that was read keeps the process alive until its writer closes it.
   process.stdin.destroy();
   await Promise.all([process.stdout, process.stderr].map(written));
-  // So does a connection to an engine that answers no more.
+  // So does a connection to an engine that no longer answers.
   setTimeout(() => process.exit(), lingerMs).unref();
 }
 

@@ -62,7 +62,7 @@ export function addAgentCommand(program: Command, io: CommandIo, setExitCode: Se
 
 async function run(prompt: string | undefined, options: AgentOptions, io: CommandIo): Promise<number> {
   const request = await requestOf(prompt, options, io);
-  // The agent's own words; what it prints as its last one goes to stdout.
+  // The agent's own words; its final answer goes to stdout.
   const said = new ProgramOutput(io.stderr);
   const live = new LiveEvents(io.stderr, (output) => (options.json === true ? undefined : said.write(output.bytes)));
   let response: RunAgentResponse;

@@ -12,10 +12,10 @@ interface CopyOptions {
   readonly json?: boolean;
 }
 
-/** `ID:PATH`; what has another form is a path of this machine. */
+/** `ID:PATH`; anything else is a path of this machine. */
 const insideForm = /^(sbx-[a-z0-9]{1,40}):(.*)$/s;
 
-/** `glovebox cp`: files and folders into and out of a sandbox that lives already. */
+/** `glovebox cp`: copies files and folders into and out of a live sandbox. */
 export function addCopyCommand(program: Command, io: CommandIo, setExitCode: SetExitCode): void {
   program
     .command("cp")

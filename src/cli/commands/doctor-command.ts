@@ -16,7 +16,7 @@ interface DoctorOptions extends ProveOptions {
 
 const ofProofs = { engine: "--engine", ociRuntime: "--oci-runtime", bombs: "--bombs" } as const;
 
-/** `glovebox doctor`: what can be used here, what is wrong, and the configuration that counts. */
+/** `glovebox doctor`: what can be used here, what is wrong, and the effective configuration. */
 export function addDoctorCommand(program: Command, io: CommandIo, setExitCode: SetExitCode): void {
   program
     .command("doctor")
@@ -54,7 +54,7 @@ function onThisMachine(): GloveboxError {
   });
 }
 
-/** Words of ours at the beginning of its lines. */
+/** Prefixes that its lines begin with. */
 function withColours(report: string, { stdout }: CommandIo): string {
   return report
     .replaceAll(/^(?:\[ok\]|Ready)/gm, (word) => coloured(word, "green", stdout))

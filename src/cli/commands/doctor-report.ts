@@ -3,7 +3,7 @@ import type { DoctorChoice, DoctorEngine, DoctorResponse } from "../../operation
 import { escapeLine } from "../output/terminal-escape.ts";
 import { indented } from "../output/wrap-text.ts";
 
-/** Whether a run that names no engine is accepted, by one that is a wall, which level `preload` is not. */
+/** Whether a run that names no engine is accepted, by one that really isolates, which level `preload` does not. */
 export function isHealthy(response: DoctorResponse): boolean {
   if (response.refused !== undefined) return false;
   const chosen = chosenEngine(response);
@@ -16,9 +16,9 @@ function chosenEngine({ chosen_engine: { default: chosen }, engines }: DoctorRes
 
 /** How much of it is shown. */
 export interface DoctorReportOptions {
-  /** Settings at their defaults, too. */
+  /** Include settings at their defaults. */
   readonly all?: boolean;
-  /** Parts, abilities and notes of each engine, and why it is chosen, too. */
+  /** Include each engine's components, capabilities and notes, and why it is chosen. */
   readonly verbose?: boolean;
 }
 
@@ -90,7 +90,7 @@ function detailLines({ components, reached_by: reachedBy, capabilities = {} }: D
   ];
 }
 
-/** What people call an ability whose name on the wire does not say it. */
+/** Readable names for capabilities whose wire names are not clear. */
 const abilityNames: Readonly<Record<string, string>> = {
   images: "container images",
   no_new_privileges: "no-new-privileges",

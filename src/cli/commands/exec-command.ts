@@ -17,7 +17,7 @@ interface ExecOptions {
 
 const repeated = (value: string, before: readonly string[]): readonly string[] => [...before, value];
 
-/** `glovebox exec`: one program in a sandbox that lives already. */
+/** `glovebox exec`: one program in a live sandbox. */
 export function addExecCommand(program: Command, io: CommandIo, setExitCode: SetExitCode): void {
   program
     .command("exec")

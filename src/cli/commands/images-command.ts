@@ -16,11 +16,11 @@ interface ImagesOptions {
   readonly json?: boolean;
 }
 
-/** `glovebox images`: the default images, whether they are here, and getting them. */
+/** `glovebox images`: lists the default images and whether they are here, and gets them. */
 export function addImagesCommand(program: Command, io: CommandIo, setExitCode: SetExitCode): void {
   const images = program
     .command("images")
-    // Its options may stand behind its subcommands, too.
+    // Its options may also come after its subcommands.
     .enablePositionalOptions(false)
     .option("--engine <engine>", `${containerEngineChoices} (default: auto)`)
     .option("--json", "print one JSON object")

@@ -7,7 +7,7 @@ import { checkKeyRecord, type KeyRecord } from "../../keys/key-record.ts";
 import type { NewKey } from "../../keys/key-text.ts";
 import { checkChoice } from "../../policy/choice.ts";
 
-/** What a key may do, as it is typed. */
+/** What a key may do, as typed. */
 export interface KeyOptions {
   readonly sandboxes?: string;
   readonly requestsPerMinute?: string;
@@ -76,7 +76,7 @@ function optionOf(field: string): string {
   return field === "name" ? "NAME" : `--${field.replace("_seconds", "").replaceAll("_", "-")}`;
 }
 
-/** What is no number stays text, for the schema to refuse. */
+/** Anything but a number is left as text, for the schema to reject. */
 function numberOf(text: string | undefined): number | string | undefined {
   return text !== undefined && /^\d+(?:\.\d+)?$/.test(text) ? Number(text) : text;
 }

@@ -19,7 +19,7 @@ interface KeysOptions extends KeyOptions {
 export function addKeysCommand(program: Command, io: CommandIo, setExitCode: SetExitCode): void {
   const keys = program
     .command("keys")
-    // Its options may stand behind its subcommands, too.
+    // Its options may also come after its subcommands.
     .enablePositionalOptions(false)
     .option("--json", "print one JSON object");
   const print = (value: object, text: string, { json }: KeysOptions): void => {

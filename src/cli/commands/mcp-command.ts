@@ -8,7 +8,7 @@ import type { CommandIo, SetExitCode } from "../command-io.ts";
 import { addMcpWrapCommand } from "../wrap/wrap-command.ts";
 import { addMcpInstallCommand } from "./mcp-install-command.ts";
 
-/** The principal of everybody who reaches this process without a key: its user. */
+/** The principal for callers without a key: the user of this process. */
 const principal = "local";
 
 interface McpOptions {
@@ -26,7 +26,7 @@ const openToAll = "--no-token: every user and program on this machine can run co
 export function addMcpCommand(program: Command, io: CommandIo, setExitCode: SetExitCode): void {
   const mcp = program
     .command("mcp")
-    // Its options may stand behind its subcommands, too.
+    // Its options may also come after its subcommands.
     .enablePositionalOptions(false)
     .option("--http <port>", "serve Streamable HTTP at http://127.0.0.1:PORT/mcp instead; 0 takes a free port")
     .option("--no-token", "with --http: require no token, so every user of this machine can run code")

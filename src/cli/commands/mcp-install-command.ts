@@ -21,7 +21,7 @@ interface InstallOptions extends WrapOptions {
   readonly tools?: string;
 }
 
-/** `glovebox mcp install CLIENT`: tells a client of the server. */
+/** `glovebox mcp install CLIENT`: registers the server with a client. */
 export function addMcpInstallCommand(mcp: Command, io: CommandIo, setExitCode: SetExitCode): void {
   const names = mcpClients.map(({ name }) => name).join(", ");
   const command = mcp

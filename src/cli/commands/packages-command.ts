@@ -17,11 +17,11 @@ interface PackagesOptions {
 
 const mebibyte = 1024 * 1024;
 
-/** `glovebox packages`: the packages that were installed for runs and are kept. */
+/** `glovebox packages`: the cache of packages that were installed for runs. */
 export function addPackagesCommand(program: Command, io: CommandIo, setExitCode: SetExitCode): void {
   const packages = program
     .command("packages")
-    // Its options may stand behind its subcommands, too.
+    // Its options may also come after its subcommands.
     .enablePositionalOptions(false)
     .option("--json", "print one JSON object");
   const add = (

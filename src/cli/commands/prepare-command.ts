@@ -20,17 +20,17 @@ interface PrepareOptions {
   readonly json?: boolean;
 }
 
-/** What was made ready, and what this machine has no engine for. */
+/** What was prepared, and what this machine has no engine for. */
 interface Prepared {
   readonly ready: readonly string[];
   readonly left_out: readonly string[];
-  /** What was written to a folder, or taken over from one. */
+  /** What was exported to a folder, or imported from one. */
   readonly files?: PreparedResponse["files"];
 }
 
 type Prepare = (calls: CommandCalls, call: Parameters<CommandCalls["send"]>[2]) => Promise<readonly string[]>;
 
-/** `glovebox prepare`: has here beforehand what is fetched when it is first needed. */
+/** `glovebox prepare`: fetches ahead of time what would otherwise be fetched when first needed. */
 export function addPrepareCommand(program: Command, io: CommandIo, setExitCode: SetExitCode): void {
   program
     .command("prepare")
@@ -68,7 +68,7 @@ export function addPrepareCommand(program: Command, io: CommandIo, setExitCode: 
     });
 }
 
-/** Fetches, and writes what it has fetched to a folder; or takes it from one, and then fetches nothing but what is missing. */
+/** Fetches and exports to a folder; or imports from one, and then fetches only what is missing. */
 async function prepareWith(
   folders: Pick<PrepareOptions, "export" | "import">,
   engine: string | undefined,
@@ -79,7 +79,7 @@ async function prepareWith(
   if (folders.import !== undefined) {
     const { files } = await calls.send(importPreparedContract, { folder: folders.import, ...named }, call);
     const steps = files.some(({ file }) => file.endsWith(".tgz")) ? [bun] : [];
-    // What is taken over is there, whether this machine can run Bun now or not.
+    // What was imported is there, whether or not this machine can run Bun now.
     return { ...(await prepare(steps, calls, call, true)), files };
   }
   const prepared = await prepare(stepsFor(engine), calls, call);
@@ -110,8 +110,8 @@ function stepsFor(engine: string | undefined): readonly Prepare[] {
 }
 
 /**
- * All of it; an engine that this machine has not is left out, as long as there is another one.
- * @throws the error of what could not be fetched, or of the first engine when there is none
+ * Prepares everything; engines that this machine does not have are skipped, as long as there is one.
+ * @throws the error of a failed fetch, or of the first engine if there is none
  */
 async function prepare(
   steps: readonly Prepare[],

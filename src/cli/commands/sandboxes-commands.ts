@@ -43,7 +43,7 @@ export function addRemoveCommand(program: Command, io: CommandIo, setExitCode: S
     });
 }
 
-/** `glovebox prune`: what nobody owns any more. */
+/** `glovebox prune`: removes sandboxes whose owner is gone. */
 export function addPruneCommand(program: Command, io: CommandIo, setExitCode: SetExitCode): void {
   program
     .command("prune")

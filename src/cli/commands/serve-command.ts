@@ -30,7 +30,7 @@ interface ServeOptions {
   readonly token: boolean;
 }
 
-/** What serves, once it is open. */
+/** The server, once it is open. */
 interface Served {
   readonly platform: { readonly logger: Logger; endPrincipal(principal: string): Promise<void> };
   readonly server: HttpServer;
@@ -38,7 +38,7 @@ interface Served {
 }
 
 const openToAll = "--no-token: every user and program on this machine can run code here, and see and end what runs";
-/** A call over MCP that takes longer is answered with its id, and goes on. */
+/** A call over MCP that takes longer is answered with its id, and continues. */
 const answerWithinMs = 45_000;
 
 /** `glovebox serve`: the API over HTTP, and MCP at /mcp. */
@@ -70,7 +70,7 @@ async function serve(options: ServeOptions, io: CommandIo): Promise<number> {
   keepHeapSmall();
   // Loaded on use: the other commands start faster without a server.
   const { openServerPlatform, openHttpServer, decideAuthentication, McpDoor: Door, createHttpHandler } = await load();
-  // What is refused at once is refused before anything is opened.
+  // Checks that need nothing open come first.
   using keys = await openKeys(options.config);
   // On loopback keys may come later.
   const isKeyless = keys.size === 0 && !isLoopback(host);
@@ -121,7 +121,7 @@ async function serve(options: ServeOptions, io: CommandIo): Promise<number> {
   return left.length === 0 ? 0 : exitCodes.leftBehind;
 }
 
-/** @throws POLICY_DENIED when an attack got through */
+/** @throws POLICY_DENIED if an attack succeeded */
 async function proveFirst(call: CallOperation, io: CommandIo): Promise<void> {
   const [{ assertHeld }, { proveContract }, { localPrincipal }] = await Promise.all([
     import("../prove/prove-command.ts"),
@@ -143,7 +143,7 @@ async function load() {
   return { ...platform, ...server, ...authentication, ...door, ...handler };
 }
 
-/** A key that is no more takes what its principal has running with it. */
+/** When a key is removed, everything its principal has running ends. */
 function followKeys(keys: KeyRing, { platform, server, door }: Served): void {
   keys.follow({
     logger: platform.logger,
@@ -155,7 +155,7 @@ function followKeys(keys: KeyRing, { platform, server, door }: Served): void {
   });
 }
 
-/** @throws what is wrong with their file */
+/** @throws if their file is invalid */
 async function openKeys(configFile: string | undefined): Promise<KeyRing> {
   const { config, host } = await loadHostConfig({ configFile });
   const { KeyRing: Keys } = await import("../../keys/key-ring.ts");

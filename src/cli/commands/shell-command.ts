@@ -47,7 +47,7 @@ export function addShellCommand(program: Command, io: CommandIo, setExitCode: Se
 }
 
 async function inFreshSandbox(calls: CommandCalls, options: ShellOptions, io: CommandIo): Promise<number> {
-  // Asked before anything is started.
+  // Checked before anything is started.
   await withOwnTerminal(io, () => Promise.resolve());
   const progress = new ProgressLine(io.stderr);
   const environment = await calls.send(createEnvironmentContract, await environmentOf(calls, options, io), {
@@ -81,8 +81,8 @@ async function environmentOf(
 }
 
 /**
- * That of Python programs: small, known here, and it has what holds a terminal. A server's are its own affair.
- * @throws INVALID_REQUEST where there is none
+ * The image of Python programs: small, known here, and able to run a terminal. A server chooses its own.
+ * @throws INVALID_REQUEST if there is none
  */
 async function pythonImage(calls: CommandCalls, engine: string | undefined, signal: AbortSignal): Promise<string> {
   if (calls.isRemote) throw invalidField("--image", "an image that the server may use", "none");

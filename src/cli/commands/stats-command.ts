@@ -11,10 +11,10 @@ interface StatsOptions {
 }
 
 const intervalMs = 1_000;
-/** Up to the top of what was drawn, and all below it away. */
+/** Moves up to the top of what was drawn, and clears everything below. */
 const upAndClear = (lines: number): string => (lines === 0 ? "" : `\u001B[${lines}A\u001B[0J`);
 
-/** `glovebox stats`: what live sandboxes use, drawn anew each second on a terminal. */
+/** `glovebox stats`: what live sandboxes use, redrawn each second on a terminal. */
 export function addStatsCommand(program: Command, io: CommandIo, setExitCode: SetExitCode): void {
   program
     .command("stats")
@@ -32,7 +32,7 @@ export function addStatsCommand(program: Command, io: CommandIo, setExitCode: Se
         io.stdout.write(redraws ? upAndClear(lines) + text : first || json === true ? text : `\n${text}`);
         lines = text.split("\n").length - 1;
         if (once === true) return;
-        // An interruption is how it ends.
+        // Ctrl-C is the normal way to end it.
         if (!(await slept(intervalMs, io.signal))) return;
       }
     });

@@ -1,10 +1,10 @@
 import type { Command } from "commander";
 
-/** One command, by the words that name it: `mcp install`; the program itself has none. */
+/** One command, by the words that name it, such as `mcp install`; none for the program itself. */
 export interface CommandNode {
   readonly words: readonly string[];
   readonly description: string;
-  /** Names of its own commands. */
+  /** Names of its subcommands. */
   readonly commands: readonly string[];
   readonly arguments: readonly { readonly text: string; readonly description: string }[];
   readonly options: readonly {

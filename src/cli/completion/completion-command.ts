@@ -6,7 +6,9 @@ import { completedShells, completionScript, type CompletedShell } from "./comple
 
 const isCompleted = (shell: string): shell is CompletedShell => (completedShells as readonly string[]).includes(shell);
 
-/** `glovebox completion SHELL`: prints what makes a shell complete the commands and options of the whole `program`. */
+/**
+ * `glovebox completion SHELL`: prints the script with which a shell completes all commands and options of `program`.
+ */
 export function addCompletionCommand(program: Command, io: CommandIo, setExitCode: SetExitCode): void {
   program
     .command("completion")

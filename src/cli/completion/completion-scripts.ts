@@ -1,22 +1,22 @@
 import type { CommandNode } from "./command-tree.ts";
 
-/** Shells that completion is written for. */
+/** Shells that completion supports. */
 export const completedShells = ["bash", "zsh", "fish"] as const;
 export type CompletedShell = (typeof completedShells)[number];
 
-/** What may stand behind a command's words. */
+/** What may come after a command's words. */
 const wordsAfter = ({ commands, options }: CommandNode): readonly string[] => [
   ...commands,
   ...options.map(({ long }) => long),
   "--help",
 ];
 
-/** A shell's `case`: the words of each command. Names of commands and options hold letters and dashes alone. */
+/** A shell's `case`: the words of each command. Names of commands and options contain only letters and dashes. */
 function cases(nodes: readonly CommandNode[], assign: (words: string) => string): string {
   return nodes.map((node) => `    "${node.words.join(" ")}") ${assign(wordsAfter(node).join(" "))} ;;`).join("\n");
 }
 
-/** Goes on to the longest command that the words before the one to complete name. */
+/** Finds the longest command that the words before the cursor name. */
 const findCommand = (nodes: readonly CommandNode[]): string => {
   const named = nodes.filter(({ words }) => words.length > 0).map(({ words }) => `"${words.join(" ")}"`);
   return `case "\${found:+$found }$word" in\n      ${named.join(" | ")}) found="\${found:+$found }$word" ;;\n    esac`;

@@ -6,9 +6,9 @@ import { GloveboxError } from "../../errors/glovebox-error.ts";
 const answerWithinMs = 10_000;
 
 /**
- * Where the console is, with the token that signs in behind `#`, which no server is sent. The user's own token is given to
- * a server only that shows that it knows it: any user of this machine may listen on a port.
- * @throws NETWORK_ERROR when nothing answers; PERMISSION_DENIED when it is no server of the user's
+ * The console's address, with the sign-in token after `#`, which browsers send to no server. The user's own token is
+ * given only to a server that proves that it knows it: any user of this machine may listen on a port.
+ * @throws NETWORK_ERROR if nothing answers; PERMISSION_DENIED if the server is not this user's
  */
 export async function consoleAddress(signal: AbortSignal): Promise<string> {
   const { url, key, isOwnToken } = await readConsoleAddress();

@@ -7,12 +7,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { browserCommand } from "../browser-command.ts";
 
-/** How long a browser that has to start first may take to read the page. */
+/** How long a browser may take to start and read the page. */
 const readWithinMs = 15_000;
 
 /**
- * Opens an address in the user's browser by way of a file of theirs: arguments of programs are read by every user of the
- * machine. The file is gone when it resolves. @throws UNSUPPORTED when there is no browser to be started
+ * Opens an address in the user's browser by way of a private file: program arguments can be read by every user of the
+ * machine. The file is gone when it resolves. @throws UNSUPPORTED if no browser can be started
  */
 export async function openInBrowser(
   address: string,

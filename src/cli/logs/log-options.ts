@@ -1,7 +1,7 @@
 import { parseDuration } from "../../base/duration.ts";
 import { invalidField } from "../../errors/glovebox-error.ts";
 
-/** An offset as it is typed. @throws INVALID_REQUEST naming the option */
+/** An offset as typed. @throws INVALID_REQUEST naming the option */
 export function parseOffset(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   if (!/^\d{1,15}$/.test(text)) throw invalidField("--offset", "a whole number such as 120", text);
@@ -9,7 +9,7 @@ export function parseOffset(text: string | undefined): number | undefined {
 }
 
 /**
- * A time as it is typed, in milliseconds since the epoch: so long ago (`10m`), or a date (`2026-11-22T21:30:00Z`).
+ * A time as typed, in milliseconds since the epoch: a duration ago (`10m`), or a date (`2026-11-22T21:30:00Z`).
  * @throws INVALID_REQUEST naming the option
  */
 export function parseSince(text: string | undefined, nowMs: number): number | undefined {

@@ -44,10 +44,10 @@ export function addLogsCommand(program: Command, io: CommandIo, setExitCode: Set
     });
 }
 
-/** @throws NOT_FOUND for none, INVALID_REQUEST naming those that there are */
+/** @throws NOT_FOUND if there is none, INVALID_REQUEST naming the candidates if there are several */
 async function onlySandbox(calls: CommandCalls, signal: AbortSignal): Promise<string> {
   const { sandboxes: all } = await calls.send(listSandboxesContract, {}, { signal });
-  // Another user's log is out of reach, and that of a process which is gone went with it.
+  // Another user's log is out of reach, and the log of a process that is gone is gone too.
   const sandboxes = all.filter(({ owner }) => owner === "living");
   const [first, second] = sandboxes;
   if (first !== undefined && second === undefined) return first.sandbox_id;
@@ -59,7 +59,7 @@ async function onlySandbox(calls: CommandCalls, signal: AbortSignal): Promise<st
   });
 }
 
-/** What was read of it until now is all that there is. */
+/** There is no more than what was read so far. */
 function logGone(id: string, cause: unknown): GloveboxError {
   return new GloveboxError("SANDBOX_LOST", `The log of ${id} is gone, because its process has ended.`, {
     suggestion: "The last entries may be missing from what was printed.",

@@ -6,7 +6,7 @@ import { escapeControls, escapeLine } from "../output/terminal-escape.ts";
 
 export type LogEntry = ReadLogsResponse["entries"][number];
 
-/** Prints an entry: a line of a program on the stream that it came from, what Glovebox says on stderr. */
+/** Prints an entry: a program's line to the stream that it came from, Glovebox's own lines to stderr. */
 export async function printEntry(entry: LogEntry, { stdout, stderr }: CommandIo): Promise<void> {
   const { stream, message, partial, dropped } = entry;
   if (stream === "system" || dropped !== undefined) return put(stderr, `glovebox: ${escapeLine(message)}\n`);

@@ -6,7 +6,7 @@ import { coloured } from "./coloured.ts";
 import type { OutputStream } from "./program-output.ts";
 import { escapeLine } from "./terminal-escape.ts";
 
-/** Tells the user what went wrong and what to do: for programs one JSON object, for people two lines on stderr. */
+/** Reports what went wrong and what to do: for programs one JSON object, for people two lines on stderr. */
 export function reportError(
   error: GloveboxError,
   { io, json }: { readonly io: CommandIo; readonly json: boolean },
@@ -27,7 +27,7 @@ export function describeDenial({ target, reason, remedy }: Denial): string {
  * An error in the two lines that the command line prints; text from sandboxes and engines is made harmless.
  *
  * @param options.stream where it is printed, which may take colours; default: one that does not
- * @param options.shown sentences that the user has seen already, which are left out
+ * @param options.shown sentences to leave out, as the user has already seen them
  */
 export function describeError(
   error: { readonly message: string; readonly suggestion: string; readonly error_type: string },

@@ -22,7 +22,7 @@ export class LiveEvents {
     this.#onOutput = onOutput;
   }
 
-  /** Sentences that need not be shown again: warnings, and the reasons and remedies of refused connections. */
+  /** Sentences already shown: warnings, and the reasons and remedies of refused connections. */
   get shown(): ReadonlySet<string> {
     return this.#shown;
   }
@@ -41,7 +41,7 @@ export class LiveEvents {
     this.#stderr.write(`glovebox: ${escapeLine(message)}\n`);
   }
 
-  /** One that is shown as it happens is no warning of the result any more. */
+  /** What was shown as it happened is not repeated as a warning of the result. */
   #showDenial(denial: Denial): void {
     this.#denials.push(denial);
     for (const text of [denial.reason, denial.remedy, denialWarning(this.#denials, this.#denials.length)])

@@ -10,7 +10,7 @@ const titles: Readonly<Record<Verdict["use"], string>> = {
   additional: "As an additional mount",
 };
 
-/** What the gate says about a path, for people. */
+/** The gate's verdict on a path, for people. */
 export function mountCheckReport({ path, real_path: realPath, kind, verdicts, notices }: CheckMountResponse): string {
   const lines = [
     ...notices.flatMap((notice) => indented(notice, "note: ", "      ")),

@@ -1,6 +1,9 @@
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 
-/** Options and arguments of commands for what is a field elsewhere; of several a command has one. */
+/**
+ * Options and arguments of commands that correspond to a request's field; where several do, each command has one of
+ * them.
+ */
 const optionsOf: Readonly<Record<string, readonly string[]>> = {
   args: ["ARGS"],
   artifacts: ["--artifact"],
@@ -39,24 +42,24 @@ const optionsOf: Readonly<Record<string, readonly string[]>> = {
   trusted_files: ["--trusted"],
 };
 
-/** What a command takes: its options as they are typed, its arguments in capitals. */
+/** What a command takes: its options as typed, its arguments in capitals. */
 export type TypedWords = ReadonlySet<string>;
 
 const place = String.raw`(?:\[(?:\d+|"[^"]*")\]|\.\w+)*`;
 const names = Object.keys(optionsOf).map((name) => name.replaceAll(".", String.raw`\.`));
-/** Names that are no word of English: they mean the field wherever they stand. */
+/** Names that are not English words: they mean the field wherever they occur. */
 const unmistakable = names.filter((name) => /[_.]/.test(name));
 const anywhere = new RegExp(String.raw`(?<![\w.-])(${unmistakable.join("|")})(?:\[\d+\])?(?![\w.]*\w)`, "g");
 const atStart = new RegExp(String.raw`^(Correct |Set |)(${names.join("|")})${place}(?=: |\.|,| to | and )`);
 
-/** Values that advice spells as a request has them, as they are typed. */
+/** Values that advice spells as in a request, as typed on the command line. */
 const spelled: readonly (readonly [text: RegExp, option: string, value: string])[] = [
   [/\bpackages: (?:\["([^"\s]+)"\]|"(auto)")/g, "--packages", "$1$2"],
   [/\bpackages: \[\]/g, "--packages", "none"],
   [/\bengine: "(\w+)"/g, "--engine", "$1"],
 ];
 
-/** The text with the option that was typed in the place of a field; `typed` null: with any command's. */
+/** The text with the field's name replaced by the option that was typed; `typed` null: by that of any command. */
 export function withOptionWords(text: string, typed: TypedWords | null): string {
   const option = (field: string): string => {
     const options = optionsOf[field] ?? [];
@@ -79,7 +82,7 @@ export function withOptionWords(text: string, typed: TypedWords | null): string 
     .replace(/ and send (?:it|the request) again\.$/, ".");
 }
 
-/** The error in the words of the command that was typed. */
+/** The error in terms of the command that was typed. */
 export function inOptionWords(error: GloveboxError, typed: TypedWords | null): GloveboxError {
   const { errorType, message, suggestion, context, cause } = error;
   return new GloveboxError(errorType, withOptionWords(message, typed), {

@@ -3,7 +3,7 @@ import { escapeLine } from "./terminal-escape.ts";
 
 const barWidth = 24;
 
-/** One line on a terminal that is written over as work goes on; silent where stderr is not a terminal. */
+/** A progress line on a terminal that is overwritten; silent if stderr is not a terminal. */
 export class ProgressLine {
   readonly #target: OutputStream;
   #shown = false;

@@ -1,7 +1,7 @@
 import type { SandboxStatsRow } from "../../operations/metrics/sandbox-stats-contract.ts";
 import { formatTable } from "./format-table.ts";
 
-/** One line a sandbox; `-` is what its engine does not tell. */
+/** One line per sandbox; `-` for what its engine does not report. */
 export function statsTable(rows: readonly SandboxStatsRow[]): string {
   return formatTable(
     ["SANDBOX", "ENGINE", "KIND", "CPU %", "MEMORY MB", "NET IN/OUT", "DISK READ/WRITE", "UP"],

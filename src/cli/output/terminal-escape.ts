@@ -1,8 +1,8 @@
-/** Control characters that a terminal acts on, but for newline, tab and carriage return: C0, DEL and C1. */
+/** Control characters that a terminal acts on, except newline, tab and carriage return: C0, DEL and C1. */
 // oxlint-disable-next-line no-control-regex -- finding control characters is the purpose
 const controls = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g;
 
-/** All of those, the other line ends, and characters that turn the order of what is shown (bidi). */
+/** All of those, the other line breaks, and characters that change the order of what is shown (bidi). */
 // oxlint-disable-next-line no-control-regex -- finding control characters is the purpose
 const lineControls = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
@@ -15,8 +15,8 @@ export function escapeControls(text: string): string {
 }
 
 /**
- * The same for text from elsewhere that stands in a line of ours, such as a cell of a table or an error: it cannot end that
- * line, begin another one, or show it in another order either.
+ * The same for untrusted text within one of our lines, such as a table cell or an error: it cannot end that line, begin
+ * another one, or reorder it either.
  */
 export function escapeLine(text: string): string {
   return text.replace(lineControls, visible);

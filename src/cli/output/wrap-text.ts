@@ -3,8 +3,8 @@ import { escapeLine } from "./terminal-escape.ts";
 const columns = 80;
 
 /**
- * The words in lines of at most 80 columns: the first begins with `first`, the others with `rest`.
- * A word that is longer than a line stays whole, so that it can be copied.
+ * The words in lines of at most 80 columns: the first begins with `first`, the others with `rest`. A word longer than a
+ * line is not broken, so that it can be copied.
  */
 export function indented(text: string, first: string, rest: string = first): string[] {
   const lines: string[] = [];

@@ -13,10 +13,13 @@ import type { PreviewCommandOptions } from "./preview-options.ts";
 
 type ShowOptions = Pick<PreviewCommandOptions, "json" | "open">;
 
-/** Seconds that one question waits while it starts. */
+/** Seconds that one request waits while it starts. */
 const waitSeconds = 20;
 
-/** Prints the address when it answers and its output as it comes, until Ctrl-C or its end; resolves to the exit code. */
+/**
+ * Prints the address once the preview answers, and its output as it comes, until Ctrl-C or its end; resolves to the
+ * exit code.
+ */
 export async function showPreview(
   calls: CommandCalls,
   started: PreviewRow,
@@ -26,10 +29,10 @@ export async function showPreview(
   const { container_id: id } = started;
   try {
     const told = tellStatus(calls, started, options, io);
-    // Awaited below; what goes wrong meanwhile is told there.
+    // Awaited below, where any error is reported.
     told.catch(() => undefined);
     for await (const entry of entriesOf(calls, id, io.signal)) {
-      // That sandboxes and runs begin and end is for logs; alerts are for people.
+      // Starts and ends of sandboxes and runs are for logs; alerts are for people.
       const isOwn = entry.stream !== "system" || entry.alert !== undefined;
       if (isOwn && options.json !== true) await printEntry(entry, io);
     }
@@ -42,7 +45,7 @@ export async function showPreview(
   }
 }
 
-/** Tells of each change from starting on. */
+/** Reports each change, beginning with the start. */
 async function tellStatus(
   calls: CommandCalls,
   started: PreviewRow,
@@ -78,7 +81,7 @@ function entriesOf(calls: CommandCalls, id: string, signal: AbortSignal): AsyncI
   );
 }
 
-/** What became of one whose sandbox has gone. */
+/** What happened to a preview whose sandbox is gone. */
 async function endOf(calls: CommandCalls, id: string, options: ShowOptions, io: CommandIo): Promise<number> {
   try {
     const row = await calls.send(previewStatusContract, { id }, { signal: io.signal });

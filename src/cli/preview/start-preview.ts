@@ -3,7 +3,7 @@ import type { CommandIo } from "../command-io.ts";
 import type { CommandCalls } from "../open-calls.ts";
 import { LiveEvents } from "../output/live-events.ts";
 
-/** Starts the preview and tells on stderr what goes on until its command runs. */
+/** Starts the preview and reports progress on stderr until its command runs. */
 export async function startPreview(
   calls: CommandCalls,
   request: Readonly<Record<string, unknown>>,

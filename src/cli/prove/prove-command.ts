@@ -11,7 +11,7 @@ import type { CommandCalls } from "../open-calls.ts";
 import { LiveEvents } from "../output/live-events.ts";
 import { escapeLine } from "../output/terminal-escape.ts";
 
-/** What of the options of `glovebox doctor` a proof takes. */
+/** The options of `glovebox doctor` that apply to a proof. */
 export interface ProveOptions {
   readonly engine?: string;
   readonly ociRuntime?: string;
@@ -42,7 +42,7 @@ export async function prove(
   return response.engines.some(({ verdict }) => verdict === "broken") ? exitCodes.refused : exitCodes.platformFailed;
 }
 
-/** What was proven, for people: each engine with what became of each attack, then the verdicts. */
+/** The result for people: each engine with the outcome of each attack, then the verdicts. */
 function proofReport({ version, node_version: node, platform, kernel, date, engines }: ProveResponse): string {
   const blocks = [
     [`Glovebox ${version}, Node ${node}, ${platform}, kernel ${kernel}, ${date}`],
@@ -87,7 +87,7 @@ function verdictLine({ name, verdict, reason, counts, attacks }: ProvenEngine): 
 
 /**
  * Runs the attacks on every engine that can be used, before a server begins.
- * @throws POLICY_DENIED when one got through that its engine is declared to deny
+ * @throws POLICY_DENIED if one succeeded that its engine is declared to deny
  */
 export async function assertHeld(
   send: (request: object) => Promise<ProveResponse>,

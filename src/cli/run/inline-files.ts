@@ -12,12 +12,12 @@ interface InlineFile {
   readonly encoding: "utf8" | "base64";
 }
 
-/** Bytes that a server takes beside the code. */
+/** Bytes of files that a server accepts in addition to the code. */
 const maxFilesBytes = 16_777_216;
 
 /**
- * This machine's files in a request to a server, which would read its own ones by these paths.
- * @throws INVALID_REQUEST for a path that leads out of the current folder, for what cannot be read, and above 16 MiB
+ * Puts this machine's files into a request to a server, which would take the paths for its own files.
+ * @throws INVALID_REQUEST for a path outside the current folder, for an unreadable file, and above 16 MiB
  */
 export async function inlineFiles(option: string, paths: readonly string[]): Promise<readonly InlineFile[]> {
   let bytes = 0;

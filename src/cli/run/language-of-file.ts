@@ -15,23 +15,23 @@ const languages: Readonly<Record<string, Language>> = {
 
 const shortNames: Readonly<Record<string, Language>> = { py: "python", js: "javascript", ts: "typescript" };
 
-/** Interpreters that a first line names. */
+/** Interpreters that a shebang line may name. */
 const interpreters: readonly (readonly [name: RegExp, language: Language])[] = [
   [/^(?:python|pypy)[\d.]*$/, "python"],
   [/^node(?:js)?$/, "javascript"],
   [/^(?:bun|deno|tsx|ts-node)$/, "typescript"],
 ];
 
-/** The wire's word for what `--language` was given; another word is for the operation to refuse. */
+/** The wire's name for the value of `--language`; the operation rejects unknown ones. */
 export function languageOfOption(text: string): string {
   return shortNames[text] ?? text;
 }
 
 /**
- * Language of a program: by its file's ending, else by its first line (`#!/usr/bin/env python3`), else Python for a program
- * that is no file.
- * @param file null: the program is no file
- * @throws INVALID_REQUEST for a file that neither tells of
+ * Language of a program: by its file extension, else by its first line (`#!/usr/bin/env python3`), else Python if the
+ * program is not a file.
+ * @param file null: the program is not a file
+ * @throws INVALID_REQUEST for a file whose language neither shows
  */
 export function languageOfProgram(file: string | null, code: string): Language {
   const language = file === null ? undefined : languages[path.extname(file).toLowerCase()];

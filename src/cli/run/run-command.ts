@@ -103,7 +103,7 @@ async function run(options: RunOptions, given: Given, io: CommandIo): Promise<nu
   {
     await using calls = await openCalls();
     using events = live;
-    // A server gets the input whole, and a person at a terminal would have to end it first.
+    // A server needs all of the input first, and someone at a terminal would have to end it.
     const readsNone = source.readsStdin || (calls.isRemote && io.stdin.isTTY === true);
     const stdin = readsNone ? undefined : io.stdin;
     if (calls.isRemote && options.file.length > 0) request["context_files"] = await inlineFiles("--file", options.file);
@@ -120,7 +120,7 @@ async function run(options: RunOptions, given: Given, io: CommandIo): Promise<nu
   return typeof io.signal.reason === "number" ? io.signal.reason : exitCodeOf(response);
 }
 
-/** Saves what the program left; says what became of it. */
+/** Saves the files that the program left; reports what was done. */
 async function save({ artifacts = [] }: ExecuteResponse, folder: string): Promise<readonly string[]> {
   await mkdir(folder, { recursive: true }).catch((error: unknown) => {
     throw invalidField("--output", "a folder that can be written", `${folder} (${errorCode(error)})`, error);
@@ -151,7 +151,7 @@ async function readSource({ code }: RunOptions, { file, args }: Given, io: Comma
   return { code: readCode(await readProgram(file)), file, args, readsStdin: false };
 }
 
-/** What its language does not allow, the operation refuses. */
+/** The operation refuses what its language does not allow. */
 function readCode(bytes: Uint8Array): string {
   return checkCode(bytes, "javascript");
 }

@@ -22,10 +22,10 @@ import {
 import { runWarnings } from "./run-warnings.ts";
 import { toShellLine } from "./shell-line.ts";
 
-/** Options of `glovebox run` that are about a program of its own, by their names as the parser has them. */
+/** Options of `glovebox run` that only apply to a program without a project, by their names in the parser. */
 const ofPrograms = ["code", "language", "runtime", "file", "artifact", "output"] as const;
 
-/** `glovebox run --project`: a command in a project, as a fresh sandbox has it. Resolves to the exit code. */
+/** `glovebox run --project`: a command in a project, in a fresh sandbox. Resolves to the exit code. */
 export async function runInProject(options: RunOptions, command: readonly string[], io: CommandIo): Promise<number> {
   const request = requestOf(options, command);
   const outputs = { stdout: new ProgramOutput(io.stdout), stderr: new ProgramOutput(io.stderr) };

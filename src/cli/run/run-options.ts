@@ -7,7 +7,7 @@ import { languageOfOption, languageOfProgram } from "./language-of-file.ts";
 
 /** Options of `glovebox run` as the parser leaves them. */
 export interface RunOptions {
-  /** The rest of what is about a project goes with it. */
+  /** The other options about a project require it. */
   readonly project?: string;
   readonly readOnly?: boolean;
   readonly setup?: string;
@@ -65,7 +65,7 @@ export function requestOfOptions(
   return definedOnly(request);
 }
 
-/** Without globs of its own `--output` saves whatever the program has made. */
+/** Without globs, `--output` saves everything the program created. */
 function artifactsOf({ artifact, output }: RunOptions): readonly string[] | undefined {
   if (artifact.length > 0) return artifact;
   return output === undefined ? undefined : ["**"];
@@ -103,19 +103,19 @@ export function secretsOf(options: readonly string[]): Record<string, string> {
   return Object.fromEntries(pairs);
 }
 
-/** A policy by its name, else a list with commas; which policies there are is for the operation to say. */
+/** A policy by its name, else a comma-separated list; the operation knows which policies there are. */
 export function parseNetworkOption(text: string | undefined): string | readonly string[] | undefined {
   if (text === undefined || /^(?:none|registries|open|)$/.test(text)) return text;
   return text.split(",").map((domain) => domain.trim());
 }
 
-/** `auto` and `none` themselves are packages of npm's: `auto@latest` means that one. */
+/** `auto` and `none` are also npm packages: `auto@latest` means the package. */
 function parsePackages(text: string): readonly string[] | "auto" {
   if (text === "none") return [];
   return text === "auto" ? text : splitPackages(text);
 }
 
-/** A comma within a package's own versions or extras, as in `requests[socks]>=2,<3`, parts nothing. */
+/** A comma within a package's versions or extras, as in `requests[socks]>=2,<3`, does not separate. */
 export function splitPackages(text: string): readonly string[] {
   return text.split(/,(?=\s*[@A-Za-z0-9])(?![^[]*\])/).map((spec) => spec.trim());
 }
@@ -127,7 +127,7 @@ function parseNumber(text: string | undefined, option: string): number | undefin
   return value;
 }
 
-/** The fields that have a value. */
+/** Only the fields that have a value. */
 export function definedOnly(record: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined));
 }

@@ -2,9 +2,9 @@ import type { ExecuteResponse } from "../../operations/execute/execute-contract.
 import { escapeLine } from "../output/terminal-escape.ts";
 
 /**
- * What a result warns of, a line each, for a person who sees nothing else of it: the isolation where that is no wall, and
- * what is enforced weakly or not at all. Left out: what was `told` while it ran, and where scratch lies, unless its size
- * was asked for.
+ * A result's warnings, one line each, for people, who see nothing else of it: weak isolation, and what is enforced
+ * weakly or not at all. Left out: what was already reported during the run (`told`), and where scratch is, unless its
+ * size was requested.
  */
 export function runWarnings(
   { warnings }: Pick<ExecuteResponse, "warnings">,

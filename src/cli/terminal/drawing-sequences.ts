@@ -1,14 +1,23 @@
-/** Private modes that a program may set: cursor keys, colours, wrapping, cursor, screens, mouse, focus, paste, drawing at once. */
+/**
+ * Private modes that a program may set: cursor keys, colours, wrapping, cursor, screens, mouse, focus, paste,
+ * synchronised drawing.
+ */
 const privateModes: ReadonlySet<number> = new Set([
   ...[1, 5, 6, 7, 9, 12, 25, 47, 1000, 1002, 1003, 1004, 1005, 1006, 1015, 1016, 1034, 1047, 1048, 1049, 2004, 2026],
 ]);
-/** Of the others only insertion: 2 locks the keyboard, 12 and 20 change what is typed. */
+/** Of the ANSI modes only insertion: 2 locks the keyboard, 12 and 20 change what is typed. */
 const ansiModes: ReadonlySet<number> = new Set([4]);
 
-/** Behind ESC: the cursor saved and restored, one line down and up, keypad, reset; and in G0 and G1 letters or lines. */
+/**
+ * After ESC: save and restore the cursor, one line down and up, keypad, reset; and letters or line drawing in G0 and
+ * G1.
+ */
 const escapes = /^(?:[78DEMc=>]|[()][0AB])$/;
 
-/** Most parameters of a control sequence, by its intermediate characters and final; those for colours may have parts. */
+/**
+ * Maximum parameters of a control sequence, by its intermediate and final characters; colour parameters may have
+ * subparameters.
+ */
 const maxParameters: Readonly<Record<string, number>> = {
   ...Object.fromEntries("@ABCDEFGIJKLMPSTXZ`abde".split("").map((final) => [final, 1])),
   ...{ H: 2, f: 2, r: 2, s: 0, u: 0, m: 32, h: 16, l: 16, "?h": 16, "?l": 16, "?J": 1, "?K": 1, " q": 1, "!p": 0 },
@@ -24,14 +33,14 @@ export interface ModeChange {
   readonly isSet: boolean;
 }
 
-/** What stands behind ESC, where it draws; else null. */
+/** The part after ESC if it draws; else null. */
 export function drawingEscape(sequence: string): string | null {
   return escapes.test(sequence) ? sequence : null;
 }
 
 /**
- * What stands behind CSI, where it draws: moves, erasures, insertions, scrolling, colours, the cursor's form, harmless
- * modes and the reset of all that; with plain numbers, so that no terminal reads another one than this does. Else null.
+ * The part after CSI if it draws: moves, erasures, insertions, scrolling, colours, the cursor's shape, harmless modes
+ * and their resets; with plain numbers, so that no terminal parses it differently. Else null.
  */
 export function drawingControl(sequence: string): { readonly text: string; readonly change?: ModeChange } | null {
   const [, mark = "", given = "", intermediate = "", final = ""] = form.exec(sequence) ?? [];

@@ -12,19 +12,21 @@ interface Size {
 /** The user's terminal, handed over to a program. */
 export interface OwnTerminal {
   readonly size: Size;
-  /** Kind, when it can be told to a program. */
+  /** Its type, if it can be passed to a program. */
   readonly term: string | undefined;
-  /** Each later size. */
+  /** Each new size. */
   readonly sizes: AsyncIterable<Size>;
-  /** Gives line editing and the keys that end a command back to the user's terminal, for a program that has none. */
+  /** Restores line editing and Ctrl-C in the user's terminal, for a program that has no terminal. */
   readonly takeBack: () => void;
-  /** Every key, also those that otherwise end the command. */
+  /** Every key, including those that otherwise end the command. */
   readonly typed: AsyncIterable<Uint8Array>;
-  /** Draws what the program writes, but for what a terminal answers or keeps (see `TerminalFilter`). */
+  /** Draws what the program writes, except what a terminal answers or stores (see `TerminalFilter`). */
   readonly draw: (bytes: Uint8Array) => Promise<void>;
 }
 
-/** Hands the user's terminal over for the time of the work; whatever ends that, the terminal is as it was. @throws UNSUPPORTED */
+/**
+ * Hands the user's terminal over during the work and restores it afterwards, however the work ends. @throws UNSUPPORTED
+ */
 export async function withOwnTerminal<T>(io: CommandIo, work: (terminal: OwnTerminal) => Promise<T>): Promise<T> {
   const { stdin, stdout } = io;
   if (stdin.isTTY !== true || stdout.isTTY !== true || stdin.setRawMode === undefined) throw noTerminal();

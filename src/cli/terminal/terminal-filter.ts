@@ -1,21 +1,21 @@
 import { drawingControl, drawingEscape } from "./drawing-sequences.ts";
 import { terminalReset } from "./terminal-reset.ts";
 
-/** A control sequence, or a string, that has not ended by then is none. */
+/** A control sequence or a string that is longer is not one. */
 const maxCharacters = { control: 256, string: 65_536 };
 
-/** Bell, backspace, tab, line ends, and the two that choose between G0 and G1. */
+/** Bell, backspace, tab, line breaks, and the two that switch between G0 and G1. */
 const controls = "\u0007\u0008\t\n\u000b\u000c\r\u000e\u000f";
 
-/** Where in a sequence the text is: outside of any, behind ESC, in a CSI, or in a string that ends with ST. */
+/** Where in a sequence the text is: outside, after ESC, in a CSI, or in a string that ends with ST. */
 type State = "text" | "escape" | "control" | "string" | "string-escape";
 
 /**
- * What a program may do to the user's terminal: draw on it, in colours, anywhere (see `drawing-sequences.ts`; nothing
- * else passes). So taken out are sequences that a terminal answers as if the user had typed (reports of device, cursor,
- * modes, window and colours), those that print or leave UTF-8, and all strings for the terminal itself: title, clipboard,
- * settings (OSC, DCS, APC, PM, SOS). Bytes that are not UTF-8 become U+FFFD, so that none of them is a control character
- * of one byte; those characters are taken out too.
+ * What a program may do to the user's terminal: draw anywhere on it, in colours (see `drawing-sequences.ts`; nothing
+ * else passes). This removes sequences that a terminal answers as if the user had typed (reports of device, cursor,
+ * modes, window and colours), those that print or leave UTF-8, and all strings for the terminal itself: title,
+ * clipboard, settings (OSC, DCS, APC, PM, SOS). Bytes that are not UTF-8 become U+FFFD, so that none of them acts as a
+ * one-byte control character; those characters are removed too.
  */
 export class TerminalFilter {
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -31,7 +31,7 @@ export class TerminalFilter {
     return shown;
   }
 
-  /** What takes back all that the program may have left behind. */
+  /** Undoes everything that the program may have left behind. */
   end(): string {
     return terminalReset(this.#modes);
   }
@@ -45,7 +45,7 @@ export class TerminalFilter {
       case "control":
         return this.#control(character);
       case "string":
-        // BEL ends it too, as terminals take it.
+        // BEL ends it too, as in terminals.
         if ("\u0007\u0018\u001a".includes(character) || ++this.#length > maxCharacters.string) this.#state = "text";
         if (character === "\u001b") this.#state = "string-escape";
         return "";
@@ -66,7 +66,7 @@ export class TerminalFilter {
     return controls.includes(character) ? character : "";
   }
 
-  /** The first character behind an ESC that ended something else. */
+  /** The first character after an ESC that ended something else. */
   #begin(character: string): string {
     this.#state = "escape";
     this.#sequence = "";
@@ -86,7 +86,7 @@ export class TerminalFilter {
       return "";
     }
     this.#sequence += character;
-    // Intermediate characters: more is to come.
+    // Intermediate characters: more follows.
     if (character >= " " && character <= "/" && this.#sequence.length < maxCharacters.control) return "";
     this.#state = "text";
     if (this.#sequence === "c") this.#modes.clear();

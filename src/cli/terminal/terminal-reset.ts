@@ -1,10 +1,10 @@
-/** Off in a terminal that nobody has set up, and without effect on where the cursor is. */
+/** Off by default in a terminal, and without effect on the cursor's position. */
 const usuallyOff = [1, 5, 9, 12, 1000, 1002, 1003, 1004, 1005, 1006, 1015, 1016, 2004, 2026];
-/** Their end moves the cursor, or they may have been on: only for a program that has set them. */
+/** Resetting them moves the cursor, or they may have been on before: only for a program that has set them. */
 const onlyIfSet: ReadonlySet<number> = new Set([6, 47, 1034, 1047, 1048, 1049]);
 
 /**
- * What brings a terminal back from anything that `TerminalFilter` lets through, whatever of it the program has used:
+ * Restores a terminal after anything that `TerminalFilter` lets through, whichever of it the program has used:
  * character sets, keypad, insertion, modes, scroll region, cursor and colours. What is on the screen stays.
  */
 export function terminalReset(set: ReadonlySet<number>): string {
@@ -13,7 +13,7 @@ export function terminalReset(set: ReadonlySet<number>): string {
     "\u000f\u001b(B\u001b)B\u001b>\u001b[4l",
     ...left.map((mode) => `\u001b[?${mode}l`),
     `\u001b[?${usuallyOff.join(";")}l\u001b[?7;25h`,
-    // The region's end moves the cursor.
+    // Resetting the region moves the cursor.
     "\u001b7\u001b[r\u001b8",
     "\u001b[0 q\u001b[0m",
   ].join("");

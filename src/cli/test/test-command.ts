@@ -64,9 +64,9 @@ export function addTestCommand(program: Command, io: CommandIo, setExitCode: Set
     });
 }
 
-/** Whether all operands stand behind `--`, of which the first would then be taken for the folder. */
+/** Whether all operands come after `--`; the first would then be taken for the folder. */
 function beginsBehindDashes(program: Command, operands: number): boolean {
-  // What was typed, which commander keeps and its types leave out.
+  // What was typed; commander keeps it, but its types leave it out.
   const { rawArgs = [] } = program as unknown as { readonly rawArgs?: readonly string[] };
   const dashes = rawArgs.indexOf("--");
   return dashes !== -1 && rawArgs.length - dashes - 1 === operands;
@@ -115,7 +115,7 @@ async function writeReport(option: string, file: string | undefined, text: strin
   }
 }
 
-/** The verdict last: it is what a person looks for. */
+/** The verdict comes last: it is what people look for. */
 function describe(response: RunTestsResponse, shown: ReadonlySet<string>, warnings: string): string {
   const { error, verdict, reason, outcome } = response;
   const explained = error === undefined || outcome === "cancelled" ? "" : describeError(error, { shown });

@@ -1,15 +1,15 @@
 import type { Readable } from "node:stream";
 
 export interface ClientInputOptions {
-  /** Bytes that may wait for the server. */
+  /** Maximum bytes buffered for the server. */
   readonly maxWaitingBytes: number;
   /** Called once, when the client has closed its end. */
   readonly onLeft: () => void;
-  /** Called once, when more waits than may; what comes then is dropped. */
+  /** Called once, if the buffer overflows; what comes after that is dropped. */
   readonly onTooMuch: () => void;
 }
 
-/** What the client sends, read as it comes: so its end is seen also while the server takes nothing. */
+/** What the client sends, read as it comes, so that its end is noticed even while the server takes nothing. */
 export class ClientInput implements AsyncIterable<Uint8Array> {
   readonly #waiting: Uint8Array[] = [];
   #waitingBytes = 0;

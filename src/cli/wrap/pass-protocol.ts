@@ -7,26 +7,26 @@ import { ProgramOutput } from "../output/program-output.ts";
 import { ClientInput } from "./client-input.ts";
 import { DiagnosticOutput, LineBound } from "./server-output.ts";
 
-/** Longest message of a server, and what may wait for it: as for our own server. */
+/** Longest message of a server, and maximum buffered input: as for our own server. */
 const maxMessageBytes = 64 * mebibyte;
-/** Of a server's stderr, while the client does not read it. */
+/** Maximum buffered stderr of a server while the client does not read it. */
 const maxDiagnosticBytes = mebibyte;
-/** How long a server may go on once its client has left. */
+/** How long a server may continue after its client has left. */
 const graceMs = 5_000;
 
-/** Between a client of MCP, which is this process's own surroundings, and a server in a sandbox. */
+/** Between an MCP client, on this process's own streams, and a server in a sandbox. */
 export interface ProtocolPassage {
   readonly stdin: AsyncIterable<Uint8Array>;
   /** Ends the server. */
   readonly signal: AbortSignal;
   readonly onEvent: (event: OperationEvent) => void | Promise<void>;
-  /** Told already, as warnings. */
+  /** Already reported, as warnings. */
   readonly shown: ReadonlySet<string>;
-  /** What the user is told last beside the verdict; empty for nothing. */
+  /** What the user is told at the end in addition to the verdict; may be empty. */
   lastWords(): string;
 }
 
-/** Why the passage ended the server; none: its client has left. */
+/** Why the relay ended the server; none: its client has left. */
 export class PassageEnd {
   readonly error: GloveboxError | null;
 
@@ -35,7 +35,9 @@ export class PassageEnd {
   }
 }
 
-/** Passes the bytes of both ends on, untouched and as fast as either takes them, and ends the server after its client. */
+/**
+ * Relays bytes in both directions, untouched and as fast as each end takes them, and ends the server after its client.
+ */
 export function passProtocol(io: CommandIo): ProtocolPassage {
   const ending = new AbortController();
   const end = (error: GloveboxError | null): void => ending.abort(new PassageEnd(error));

@@ -3,7 +3,7 @@ import { ProgramOutput } from "../output/program-output.ts";
 
 const newline = 0x0a;
 
-/** The longest run of bytes without the end of a line, over all that was counted. */
+/** The longest line so far, in bytes. */
 export class LineBound {
   readonly #maxBytes: number;
   #lineBytes = 0;
@@ -12,7 +12,7 @@ export class LineBound {
     this.#maxBytes = maxBytes;
   }
 
-  /** Counts further bytes; whether every line until now, the unfinished one too, is within the bound. */
+  /** Counts more bytes; returns whether every line so far, including the unfinished one, is within the bound. */
   holds(bytes: Uint8Array): boolean {
     const first = bytes.indexOf(newline);
     const upToFirst = this.#lineBytes + (first === -1 ? bytes.length : first);
@@ -21,12 +21,12 @@ export class LineBound {
   }
 }
 
-/** Passes a server's stderr on; what a client does not read is dropped, so that it never holds up the protocol. */
+/** Relays a server's stderr; what a client does not read is dropped, so that it never blocks the protocol. */
 export class DiagnosticOutput {
   readonly #target: OutputStream;
   readonly #output: ProgramOutput;
   readonly #maxWaitingBytes: number;
-  /** Bytes that nobody read in time. */
+  /** Bytes dropped because they were not read in time. */
   droppedBytes = 0;
 
   constructor(target: OutputStream, maxWaitingBytes: number) {

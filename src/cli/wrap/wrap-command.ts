@@ -11,7 +11,7 @@ import { runWarnings } from "../run/run-warnings.ts";
 import { PassageEnd, passProtocol, type ProtocolPassage } from "./pass-protocol.ts";
 import { addWrapOptions, requestOfWrap, type WrapOptions } from "./wrap-options.ts";
 
-/** `glovebox mcp wrap`: any stdio server of MCP, sealed (SPEC MC6). */
+/** `glovebox mcp wrap`: runs any stdio MCP server in a sandbox (SPEC MC6). */
 export function addMcpWrapCommand(mcp: Command, io: CommandIo, setExitCode: SetExitCode): void {
   const command = mcp
     .command("wrap")
@@ -38,7 +38,7 @@ export function addMcpWrapCommand(mcp: Command, io: CommandIo, setExitCode: SetE
 
 async function wrap(request: Record<string, unknown>, io: CommandIo): Promise<number> {
   const checked = parseRequest(wrapServerContract, request);
-  // Read at once: a client that leaves while Glovebox starts has left.
+  // Read from the start, to notice a client that leaves while Glovebox starts.
   const passage = passProtocol(io);
   // Loaded on use: the other commands start faster without it.
   const { openEmbeddedCaller } = await import("../../library/embedded-caller.ts");
@@ -55,7 +55,7 @@ async function wrap(request: Record<string, unknown>, io: CommandIo): Promise<nu
   }
 }
 
-/** The one verdict, on stderr; gives the exit code. */
+/** The verdict, on stderr; determines the exit code. */
 function conclude(response: WrapServerResponse, passage: ProtocolPassage, io: CommandIo): number {
   io.stderr.write(`${runWarnings(response, { shown: passage.shown, namesDisk: false })}${passage.lastWords()}`);
   const { outcome, error, exit_code: code, duration_ms: durationMs } = response;
@@ -66,7 +66,7 @@ function conclude(response: WrapServerResponse, passage: ProtocolPassage, io: Co
   return exitCodeOf(response);
 }
 
-/** What ended it from this side. */
+/** Why this side ended it. */
 function endedBy({ signal }: ProtocolPassage, io: CommandIo): number {
   const reason: unknown = signal.reason;
   if (!(reason instanceof PassageEnd)) {

@@ -71,7 +71,9 @@ const single = [
   "ociRuntime",
 ] as const;
 
-/** The options as words of a command that is started from any folder. @throws INVALID_REQUEST naming the option */
+/**
+ * The options as arguments of a command that can be started from any folder. @throws INVALID_REQUEST naming the option
+ */
 export function argumentsOfWrap(options: WrapOptions, workingDirectory: string): readonly string[] {
   const flag = (name: string): string => `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
   const mounts = options.mount.map((text) => {
@@ -107,7 +109,7 @@ export function requestOfWrap(
   });
 }
 
-/** By name: the value that this process has. */
+/** Just a name: the value that this process has. */
 function variableOf(text: string, environment: Environment): [string, string] {
   if (text.includes("=")) return parseVariable(text);
   const value = environment[text];
@@ -115,7 +117,7 @@ function variableOf(text: string, environment: Environment): [string, string] {
   return [text, value];
 }
 
-/** `PATH[:NAME][:rw]`; a drive letter's colon parts nothing. */
+/** `PATH[:NAME][:rw]`; the colon of a drive letter does not separate. */
 function parseMount(text: string): { path: string; target?: string; read_only: boolean } {
   const { drive = "", rest = "" } = /^(?<drive>[A-Za-z]:(?=[\\/]))?(?<rest>.*)$/s.exec(text)?.groups ?? {};
   const parts = rest.split(":");
