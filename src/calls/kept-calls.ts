@@ -1,26 +1,26 @@
 import type { RunningCall } from "./running-call.ts";
 
-/** How long the answer of a call can be asked for by its id. */
+/** How long a call's answer can be retrieved by its id. */
 export const keptForMs: number = 15 * 60_000;
-/** Ended calls of one principal that are kept, and of all; the oldest goes first. */
+/** How many ended calls are kept per principal, and in total; the oldest is dropped first. */
 const maxOfOne = 256;
 const maxOfAll = 4096;
 
 export interface KeptCallsOptions<Answer> {
   readonly monotonicMs: () => number;
-  /** Size of an answer, in the unit of `maxSize`; default: none has any. */
+  /** Size of an answer, in the unit of `maxSize`; default: 0. */
   readonly sizeOf?: ((answer: Answer) => number) | undefined;
-  /** Of the answers of one principal together. */
+  /** Of all answers of one principal together. */
   readonly maxSize?: number | undefined;
 }
 
 interface KnownCall<Answer> {
   readonly call: RunningCall<Answer>;
-  /** Null while it works. */
+  /** Null while it is running. */
   ended: { readonly atMs: number; readonly size: number } | null;
 }
 
-/** Calls that can be asked for by their id: those at work, and for a while and within bounds those that have ended. */
+/** Calls that can be retrieved by their id: running ones, and for a while and within bounds those that have ended. */
 export class KeptCalls<Answer> {
   readonly #options: KeptCallsOptions<Answer>;
   /** By principal, then by id. */
@@ -64,7 +64,7 @@ export class KeptCalls<Answer> {
     const remaining: KnownCall<Answer>[] = [];
     for (const own of this.#known.values()) {
       let [count, size] = [0, 0];
-      // The newest first.
+      // Newest first.
       for (const known of [...own.values()].toReversed()) {
         if (known.ended === null) continue;
         count += 1;

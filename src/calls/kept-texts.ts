@@ -1,6 +1,6 @@
 import { mebibyte } from "../base/bytes.ts";
 
-/** Characters of everything that is kept; the oldest goes first. */
+/** Maximum characters kept in total; the oldest text is dropped first. */
 const maxCharacters = 64 * mebibyte;
 /** How long a text is kept. */
 const keptForMs = 15 * 60_000;
@@ -9,7 +9,7 @@ const keptForMs = 15 * 60_000;
 export interface ShortenedField {
   /** Path of the field, such as `stdout` or `artifacts[0].content`. */
   readonly field: string;
-  /** The whole: the text itself, or a list as JSON. */
+  /** The full value: the text itself, or a list as JSON. */
   readonly whole: string;
   /** Bytes written as base64, of this media type; null for text. */
   readonly mediaType: string | null;
@@ -23,19 +23,19 @@ export interface TextSource {
   readonly operation: string;
 }
 
-/** A long field of an answer, whole. */
+/** A long field of an answer, in full. */
 export interface KeptText {
   readonly uri: string;
   readonly principal: string;
   readonly operation: string;
   readonly field: string;
   readonly text: string;
-  /** Of bytes that `text` holds as base64; null for text. */
+  /** Media type of the bytes that `text` encodes as base64; null for text. */
   readonly mediaType: string | null;
   readonly storedMs: number;
 }
 
-/** What answers left out, for a while and within bounds, by URI. */
+/** What answers left out, kept for a while and within bounds, by URI. */
 export class KeptTexts {
   readonly #monotonicMs: () => number;
   readonly #texts = new Map<string, KeptText>();
@@ -45,7 +45,7 @@ export class KeptTexts {
     this.#monotonicMs = monotonicMs;
   }
 
-  /** Its URI, or null when it is too long to be kept. */
+  /** Its URI, or null if it is too long to be kept. */
   store(cut: ShortenedField, call: TextSource): string | null {
     if (cut.whole.length > maxCharacters) return null;
     const uri = `glovebox://runs/${call.id}/${encodeURIComponent(cut.field.replaceAll(/\[(\d+)\]/g, ".$1"))}`;

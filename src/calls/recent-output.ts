@@ -14,7 +14,7 @@ export class RecentOutput {
     this.#kept = Buffer.concat([this.#kept, bytes.subarray(-this.#capBytes)]).subarray(-this.#capBytes);
   }
 
-  /** Everything that came, kept or not. */
+  /** All bytes received, kept or not. */
   get totalBytes(): number {
     return this.#totalBytes;
   }

@@ -7,28 +7,28 @@ import { RecentOutput } from "./recent-output.ts";
 /** How a call ended: with the operation's response, or because the platform failed or refused. */
 export type CallEnd = { readonly response: unknown } | { readonly error: GloveboxError };
 
-/** Newest output that is kept of each stream for those who ask before the end. */
+/** How much of each stream's newest output is kept for queries before the end. */
 const recentOutputBytes = 4096;
 
 export interface RunningCallOptions<Answer> {
-  /** Unguessable, and no other call's; default: a new one. */
+  /** Unguessable and unique; default: a new one. */
   readonly id?: string | undefined;
   /** Name of the operation. */
   readonly operation: string;
   readonly principal: string;
-  /** What its caller has marked it with; default: nothing. */
+  /** Labels that its caller gave it; default: none. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
   readonly monotonicMs: () => number;
-  /** Begins the work, which is given up by the signal. */
+  /** Starts the work, which the signal aborts. */
   readonly work: (call: {
     readonly signal: AbortSignal;
     readonly onEvent: NonNullable<OperationCall["onEvent"]>;
   }) => Promise<unknown>;
-  /** Makes the door's answer of the end, at once: a whole response may be large. */
+  /** Converts the end into the front end's answer right away, since a full response may be large. */
   readonly conclude: (end: CallEnd, call: RunningCall<Answer>) => Answer;
 }
 
-/** An operation at work, with what it has told so far. */
+/** A running operation, with what it has reported so far. */
 export class RunningCall<Answer = unknown> {
   readonly id: string;
   readonly operation: string;
@@ -60,7 +60,7 @@ export class RunningCall<Answer = unknown> {
       .finally(() => (this.#endedMs = monotonicMs()));
   }
 
-  /** Until now, or until it ended. */
+  /** Until now, or until its end. */
   get elapsedMs(): number {
     return (this.#endedMs ?? this.#monotonicMs()) - this.#startedMs;
   }
@@ -70,7 +70,7 @@ export class RunningCall<Answer = unknown> {
     return this.#sandboxId;
   }
 
-  /** What it said of its progress last. */
+  /** The latest progress that it reported. */
   get message(): string | null {
     return this.#message;
   }
@@ -80,7 +80,7 @@ export class RunningCall<Answer = unknown> {
     return this.#giveUp.signal.aborted;
   }
 
-  /** Ends the work; `ended` resolves when it is gone. */
+  /** Ends the work; `ended` resolves when everything is gone. */
   cancel(): void {
     this.#giveUp.abort();
   }

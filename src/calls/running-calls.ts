@@ -3,11 +3,11 @@ import { GloveboxError } from "../errors/glovebox-error.ts";
 import { KeptCalls, type KeptCallsOptions } from "./kept-calls.ts";
 import { RunningCall, type RunningCallOptions } from "./running-call.ts";
 
-/** Calls that one door holds at most, and those of one principal among them: the rest is for others. */
+/** Maximum running calls of one front end, and of one principal among them: the rest is for others. */
 const maxCalls = 256;
 const maxOfPrincipal = 192;
 
-/** The calls at work, so that they can be asked for again by their id and ended together. */
+/** The running calls, so that they can be retrieved by id and ended together. */
 export class RunningCalls<Answer = unknown> {
   readonly #working = new Set<RunningCall<Answer>>();
   readonly #kept: KeptCalls<Answer>;
@@ -35,12 +35,12 @@ export class RunningCalls<Answer = unknown> {
     return call;
   }
 
-  /** From now on the call can be asked for by its id. */
+  /** From now on the call can be retrieved by its id. */
   keep(call: RunningCall<Answer>): void {
     this.#kept.keep(call);
   }
 
-  /** The principal's at work, in the order of their begin. */
+  /** The principal's running calls, in the order in which they began. */
   working(principal: string): readonly RunningCall<Answer>[] {
     return [...this.#working].filter((call) => call.principal === principal);
   }
@@ -61,18 +61,18 @@ export class RunningCalls<Answer = unknown> {
     for (const call of this.working(principal)) call.cancel();
   }
 
-  /** The call cannot be asked for any more. */
+  /** The call can no longer be retrieved. */
   forget(call: RunningCall<Answer>): void {
     this.#kept.forget(call);
   }
 
-  /** Begins no further call, and waits at most so long until those at work have ended. */
+  /** Refuses new calls, and waits at most this long for the running ones to end. */
   async drain(withinMs: number): Promise<void> {
     if (this.#state === "open") this.#state = "draining";
     await settlesWithin(Promise.all([...this.#working].map(({ ended }) => ended)), withinMs);
   }
 
-  /** Ends every call and begins no other; resolves when they are gone. */
+  /** Ends every call and refuses new ones; resolves when they are gone. */
   async close(): Promise<void> {
     this.#state = "closed";
     const working = [...this.#working];
@@ -82,7 +82,7 @@ export class RunningCalls<Answer = unknown> {
   }
 }
 
-/** What new work is told while the server ends. */
+/** The error for new work while the server shuts down. */
 export function isEnding(): GloveboxError {
   return new GloveboxError("CAPACITY", "The server is shutting down and accepts no new work.", {
     suggestion: "Retry in a few seconds, when this server is back, or use another one.",

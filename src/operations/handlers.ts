@@ -33,7 +33,7 @@ import { proveHandler } from "./proof/prove-handler.ts";
 import { wrapServerHandler } from "./wrap/wrap-server-handler.ts";
 import type { Handler } from "./handling/handler.ts";
 
-/** What does each operation of the table; only the platform knows it. */
+/** The handler of each operation of the table; only the platform knows them. */
 export const handlers: readonly Handler[] = [
   runCodeHandler,
   openSessionHandler,

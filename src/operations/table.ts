@@ -36,7 +36,7 @@ import { proveContract } from "./proof/prove-contract.ts";
 import { wrapServerContract } from "./wrap/wrap-server-contract.ts";
 import type { OperationContract } from "./contract/operation-contract.ts";
 
-/** Everything that can be asked for, in the order in which it is listed. */
+/** All operations, in the order in which they are listed. */
 export const operationTable: readonly OperationContract[] = [
   runCodeContract,
   openSessionContract,

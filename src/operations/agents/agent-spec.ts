@@ -23,13 +23,13 @@ type Request = RequestOf<typeof runAgentContract>;
 
 const maxPromptBytes = 1_048_576;
 
-/** A run as it was asked for, but for what lies on this machine's disk. */
+/** A run as requested, except for what is on this machine's disk. */
 export type CheckedAgent = Omit<AgentSpec, "mountPolicy" | "openAdditional"> & {
   readonly additionalMounts: AgentGroupConfig["additionalMounts"];
 };
 
 /**
- * The request with its group's settings, all of it checked; nothing is opened yet.
+ * The request combined with its group's settings, all of it checked; nothing is opened yet.
  * @throws INVALID_REQUEST naming the field or the key, NOT_FOUND for a group that is not this principal's
  */
 export function agentSpecOf(platform: PlatformParts, request: Request, call: OperationCall): CheckedAgent {
@@ -85,7 +85,9 @@ function ownTimeout(group: AgentGroupConfig | null): number | undefined {
   return milliseconds === null ? undefined : milliseconds / 1_000;
 }
 
-/** What the agent may reach: its model, by the name that its variables show, and what is listed (SPEC SC3). */
+/**
+ * What the agent may connect to: its model, at the host named in its variables, and the configured names (SPEC SC3).
+ */
 function networkOf(
   request: Request,
   configured: string | readonly string[],
@@ -100,7 +102,7 @@ function networkOf(
   return withDomains(listed, namedDomains(model));
 }
 
-/** @throws UNSUPPORTED where the deployment has no folder for groups */
+/** @throws UNSUPPORTED if the deployment has no folder for groups */
 function foldersOf({ config: { agents }, host, agentDirectory }: PlatformParts): AgentFolderPaths {
   const given = agents.directory ?? agentDirectory;
   if (given === null) {

@@ -60,7 +60,7 @@ export const runAgentContract = defineOperation({
 /** Response of `run_agent` as clients read it. */
 export type RunAgentResponse = z.output<typeof runAgentResponseSchema>;
 
-/** The status and the agent's last word first, then what led to it. */
+/** The status and the agent's final answer first, then what led to it. */
 function agentText(response: RunAgentResponse): string {
   const { status, result, outcome, error, agent_error: agentError, output, stderr } = response;
   const { exit_code: exitCode, new_session_id: session } = response;

@@ -45,7 +45,7 @@ export const resultAlerts: z.ZodOptional<z.ZodArray<typeof alertSchema>> = z
   .optional()
   .describe("Alerts of its sandbox while it ran; the newest 20.");
 
-/** One line an alert, for an agent to read. */
+/** One line per alert, for an agent to read. */
 export function alertLines(alerts: readonly WireAlert[] = []): readonly string[] {
   return alerts.map(({ kind, state, message, suggestion }) =>
     state === "start" ? `alert (${kind}): ${message} ${suggestion}` : `alert over (${kind}): ${message}`,

@@ -1,17 +1,17 @@
 import type { LimitsRequest } from "./request/run-settings-schema.ts";
 
 /**
- * What a caller may do where that is less than the deployment allows. It opens nothing that the deployment does not: each
- * `null` stands for as much as that.
+ * What a caller may do, if that is less than the deployment allows. It never allows more than the deployment does:
+ * `null` means as much as the deployment.
  */
 export interface Grant {
-  /** Sandboxes at once, sessions and environments included. */
+  /** Sandboxes at a time, including those of sessions and environments. */
   readonly maxSandboxes: number | null;
-  /** Ceilings of the limits that a request may ask for; a field left out has the deployment's. */
+  /** Ceilings of the limits that a request may ask for; a missing field means the deployment's. */
   readonly ceilings: LimitsRequest;
   /** Names of engines. */
   readonly engines: readonly string[] | null;
-  /** Words and domains of `network`; `none` is always allowed. */
+  /** Allowed words and domains for `network`; `none` is always allowed. */
   readonly networks: readonly string[] | null;
   /** Names of the deployment's secrets. */
   readonly secrets: readonly string[] | null;
@@ -20,7 +20,7 @@ export interface Grant {
 }
 
 /**
- * What a principal may do; null: all that the deployment allows, and what is its operator's alone.
+ * What a principal may do; null: everything the deployment allows, including what is reserved for its operator.
  * @throws PERMISSION_DENIED for the principal of a key that is not in force
  */
 export type GrantOf = (principal: string) => Grant | null;

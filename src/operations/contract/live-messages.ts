@@ -3,9 +3,9 @@ import { processSignals } from "./wire-values.ts";
 import { wireEventSchema } from "./wire-events.ts";
 
 /**
- * What goes over the WebSocket of an operation's `channel`. Texts are JSON: the client's messages, of which `start` is the
- * first, and the server's events, of which `result` or `error` is the last. Binary messages are input, and output with the
- * number of its stream before it. Either end sends at most as many bytes of those as the other has granted it.
+ * The messages on the WebSocket of an operation's `channel`. Text messages are JSON: the client's, of which `start` is
+ * the first, and the server's events, of which `result` or `error` is the last. Binary messages are input, or output
+ * prefixed with its stream's number. Each end sends at most as many bytes of those as the other has granted.
  */
 export const clientMessageSchema = z.discriminatedUnion("type", [
   z.strictObject({
@@ -19,7 +19,7 @@ export const clientMessageSchema = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("cancel") }),
 ]);
 
-/** What the server tells: the events of streams, and what only a channel has. */
+/** The server's messages: the events of streams, and those that only a channel has. */
 export const liveEventSchema = z.union([
   wireEventSchema,
   z.object({ event: z.literal("terminal"), is_held: z.boolean() }),
@@ -30,7 +30,7 @@ export const liveEventSchema = z.union([
 export const firstLiveCredit = 262_144;
 /** Bytes of input or output in one message. */
 export const maxLiveBytes = 65_536;
-/** A grant is at least of so many, so that there are few of them. */
+/** The smallest grant, so that there are few of them. */
 export const liveCreditPortion = 65_536;
 /** The first byte of a message of output. */
 export const liveStreams = { stdout: 1, stderr: 2 } as const;

@@ -1,24 +1,24 @@
 import type { z } from "zod";
 
-/** Where an operation is reached over HTTP. */
+/** Where an operation is served over HTTP. */
 export interface Route {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Parts in braces are fields of the request: `/api/environments/{env_id}`. */
   readonly path: string;
 }
 
-/** Whether a route's fields are in its body, but for those in its path; of others they are in the query. */
+/** Whether a route's fields are in its body, except those in its path; otherwise they are in the query. */
 export function takesBody({ method }: Pick<Route, "method">): boolean {
   return method === "POST" || method === "PUT" || method === "PATCH";
 }
 
-/** What a tool's form may tell of the deployment that offers it. */
+/** Facts about the deployment that a tool's description may mention. */
 export interface Deployment {
   /** The weakest isolation that programs of sessions run at. */
   readonly sessionIsolation: string;
 }
 
-/** How an agent meets an operation as an MCP tool; the tool's name and description are the operation's. */
+/** How an operation appears as an MCP tool; the tool's name and description are the operation's. */
 export interface ToolForm<Response = unknown> {
   /** Two or three words for people, such as `Run a program`. */
   readonly title: string;
@@ -26,21 +26,21 @@ export interface ToolForm<Response = unknown> {
   readonly readOnly: boolean;
   /** It may undo or overwrite what existed before the call. */
   readonly destructive: boolean;
-  /** The same call once more changes nothing more. */
+  /** Repeating the call has no further effect. */
   readonly idempotent: boolean;
   /** It may reach beyond the sandboxes, such as the internet. */
   readonly openWorld: boolean;
-  /** It may outlast the minute that clients wait: it then answers with a `run_id` and goes on. */
+  /** It may take longer than the minute that clients wait: it then answers with a `run_id` and continues. */
   readonly mayTakeLong: boolean;
-  /** Fields that a call has which names none of its own. */
+  /** Default fields of a call. */
   readonly defaults?: Readonly<Record<string, unknown>>;
-  /** A further sentence of its description, where this deployment makes one necessary. */
+  /** An additional sentence of its description, if this deployment needs one. */
   caveat?(deployment: Deployment): string | null;
-  /** The answer in a few lines, for an agent to read; its long strings are cut already. */
+  /** The answer in a few lines, for an agent to read; its long strings have already been shortened. */
   text(response: Response): string;
-  /** Where to read on after the items that are left of an answer whose list was cut; missing: it has no such place. */
+  /** Where to continue reading if the answer's list was cut; missing: it cannot be continued. */
   readOn?(shown: Response): Partial<Response>;
-  /** Pictures in the answer that a model may look at, small enough for that; the response is whole here. */
+  /** Pictures in the answer that a model may look at, small enough for that; gets the full response. */
   images?(response: Response): readonly ToolImage[];
 }
 
@@ -50,26 +50,29 @@ export interface ToolImage {
   readonly mediaType: string;
 }
 
-/** What an operation is, for every door: the question, the answer, and how each kind of client meets it. */
+/** What an operation is, for every front end: its request, its response, and how each kind of client sees it. */
 export interface OperationContract<Request extends z.ZodObject = z.ZodObject, Response extends z.ZodType = z.ZodType> {
   /** snake_case and unique; the MCP tool's name where there is one. */
   readonly name: string;
-  /** Who may ask: every principal at every door, or only the operator of this machine, to whom all of it belongs. */
+  /**
+   * Who may call it: every principal at every front end, or only the operator of this machine, who owns everything on
+   * it.
+   */
   readonly audience: "everyone" | "local";
   /** What it does and when to use it, for documentation and agents. */
   readonly description: string;
   readonly request: Request;
   readonly response: Response;
-  /** Each call has a sandbox of its own, which `OperationCall.sandboxId` may name beforehand; default false. */
+  /** Each call has its own sandbox, whose id `OperationCall.sandboxId` may set; default false. */
   readonly freshSandbox?: boolean;
   /**
-   * Path of the WebSocket by which it is reached with what a request alone cannot carry: input as it comes, sizes of a terminal,
-   * signals (`live-messages.ts`). Parts in braces as in routes. Missing: it has none.
+   * Path of the WebSocket for what a request alone cannot carry: input as it comes, sizes of a terminal, signals
+   * (`live-messages.ts`). Braces as in routes. Missing: it has none.
    */
   readonly channel?: string;
-  /** Several where a request may name a session or an environment; none: HTTP offers at most its channel. */
+  /** Several if a request may name a session or an environment; none: HTTP offers at most its channel. */
   readonly routes: readonly Route[];
-  /** Missing: agents are not offered it. */
+  /** Missing: it is not offered to agents. */
   readonly tool?: ToolForm<z.output<Response>>;
 }
 

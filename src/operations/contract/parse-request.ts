@@ -2,9 +2,9 @@ import type { z } from "zod";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { OperationContract } from "./operation-contract.ts";
 
-/** Problems that one error names: what models and people read must not grow with what was sent. */
+/** Maximum problems that one error names: its length must not grow with the request. */
 const maxProblems = 20;
-/** Characters of a field's name in an error. */
+/** Maximum characters of a field's name in an error. */
 const maxNameLength = 80;
 
 /** One thing that is wrong with a request. */
@@ -48,7 +48,7 @@ function problemOf(issue: z.core.$ZodIssue): Problem {
   return { field: path || "request", message: issue.message };
 }
 
-/** A name as it was sent, as far as it is needed to find it. */
+/** A name as sent, long enough to find it. */
 function shortName(name: PropertyKey): string {
   const text = String(name);
   return text.length > maxNameLength ? `${text.slice(0, maxNameLength)}...` : text;

@@ -21,7 +21,7 @@ function section(name: string, text: string): string[] {
   return text === "" ? [] : [`${name}:`, text.replace(/\n$/, "")];
 }
 
-/** One line a warning. */
+/** One line per warning. */
 export function warningLines(warnings: readonly string[]): readonly string[] {
   return warnings.map((warning) => `warning: ${warning}`);
 }

@@ -2,8 +2,8 @@ import { z } from "zod";
 import { wireErrorSchema } from "./wire-error-schema.ts";
 
 /**
- * What a call tells while it works, as doors on a wire send it and clients read it (SPEC EX3): one JSON object each, a line
- * of `application/x-ndjson` or the data of a server-sent event. The first is `sandbox`, the last `result` or `error`.
+ * The events of a running call, as servers send and clients read them (SPEC EX3): one JSON object each, a line of
+ * `application/x-ndjson` or the data of a server-sent event. The first is `sandbox`, the last `result` or `error`.
  */
 export const wireEventSchema = z.discriminatedUnion("event", [
   z.object({ event: z.literal("sandbox"), sandbox_id: z.string() }),

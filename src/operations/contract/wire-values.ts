@@ -1,11 +1,11 @@
-// Words of the wire. They are written here so that a contract needs nothing from below; wire-values.test.ts holds them to
-// the words of the layers that act on them.
+// Enumerations of the wire. They are repeated here so that contracts import nothing from lower layers;
+// wire-values.test.ts checks that they match the layers that act on them.
 
-/** What JavaScript and TypeScript can be run with. */
+/** Runtimes for JavaScript and TypeScript. */
 export const javascriptRuntimes = ["node", "bun"] as const;
 export const languages = ["python", "javascript", "typescript"] as const;
 
-/** How strongly a run was sealed, weakest first. */
+/** How strongly a run was isolated, weakest first. */
 export const isolationLevels = ["preload", "namespaces", "container", "vm"] as const;
 
 /** Streams of a log. */
@@ -22,17 +22,17 @@ export const outcomes = [
   "sandbox_lost",
 ] as const;
 
-/** What a test run comes to. */
+/** Verdicts of a test run. */
 export const testVerdicts = ["passed", "failed", "nothing_ran", "could_not_run", "timed_out", "oom_killed"] as const;
 
 /** Signals that a background process can be sent and survive. */
 export const processSignals = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"] as const;
 
-/** What became of a file that a project owner's tools run. */
+/** What happened to a file that a project owner's tools run. */
 export const toolingChanges = ["new", "changed", "removed"] as const;
 
-/** What is done about such files: changes are named, or the files are locked. */
+/** What is done about such files: changes are reported, or the files are locked. */
 export const toolingFilesModes = ["named", "locked"] as const;
 
-/** What a path of the host is wanted for. */
+/** What a host path is to be used for. */
 export const mountUses = ["project", "additional"] as const;

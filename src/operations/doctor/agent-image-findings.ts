@@ -12,10 +12,10 @@ export interface AgentImage {
   readonly labels: ImageLabels;
 }
 
-/** Anybody may have written the label. */
+/** The label is untrusted. */
 const versionForm = /^[a-z]+@\d[\w.+-]{0,39}$/;
 
-/** What an operator should know of the engine's images of agents: an old one is used as it is. @throws CANCELLED */
+/** What an operator should know about the engine's images of agents: outdated ones are still used. @throws CANCELLED */
 export async function lookAtAgentImages(engine: Engine, signal?: AbortSignal): Promise<readonly Finding[]> {
   try {
     const images: AgentImage[] = [];
@@ -33,7 +33,7 @@ export async function lookAtAgentImages(engine: Engine, signal?: AbortSignal): P
   }
 }
 
-/** One image, compared with the labels that it would have if it were built now. */
+/** One image, compared with the labels it would get if built now. */
 export function agentImageFindings(
   engine: EngineName,
   { agent, labels }: AgentImage,

@@ -5,14 +5,14 @@ import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Isolation } from "../../policy/isolation.ts";
 import type { Finding } from "./finding-schema.ts";
 
-/** How the engine meets what every run demands: refused runs and substitutes. */
+/** How the engine satisfies what every run demands: refused runs and substitutes. */
 export interface DemandReport {
   /** Whether a run with default settings is accepted. */
   readonly usable: boolean;
   readonly findings: readonly Finding[];
 }
 
-/** Compares an engine's abilities with what a run demands, using the same check as runs. */
+/** Compares an engine's capabilities with what a run demands, using the same check as runs. */
 export function demandReport(
   capabilities: Capabilities,
   { engine, minIsolation }: { engine: EngineName; minIsolation: Isolation },

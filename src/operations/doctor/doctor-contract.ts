@@ -64,7 +64,7 @@ export const doctorResponseSchema = z.object({
   }),
 });
 
-/** For the operator's eyes only: it shows the configuration and where its file lies. */
+/** For the operator only: it shows the configuration and its file's path. */
 export const doctorContract = defineOperation({
   name: "doctor",
   audience: "local",
@@ -77,6 +77,6 @@ export const doctorContract = defineOperation({
 
 /** One engine of `DoctorResponse`. */
 export type DoctorEngine = z.output<typeof engine>;
-/** One engine that was chosen, or why none was. */
+/** The engine that was chosen, or why none was. */
 export type DoctorChoice = z.output<typeof choice>;
 export type DoctorResponse = z.output<typeof doctorResponseSchema>;

@@ -13,7 +13,7 @@ import { handle } from "../handling/handler.ts";
 import { examineEngine, missingEngine, type Measure } from "./examine-engine.ts";
 import { doctorContract, type DoctorChoice, type DoctorResponse } from "./doctor-contract.ts";
 
-/** For the operator's eyes only: it shows the configuration and where its file lies. */
+/** For the operator only: it shows the configuration and its file's path. */
 export const doctorHandler = handle(doctorContract, run);
 
 async function run(parts: PlatformParts, _request: unknown, { signal }: OperationCall): Promise<DoctorResponse> {
@@ -52,7 +52,7 @@ async function run(parts: PlatformParts, _request: unknown, { signal }: Operatio
   };
 }
 
-/** Asked of what refuses the runs themselves. */
+/** Uses the very check that refuses runs. */
 async function refusalOf({ openState }: Pick<PlatformParts, "openState">): Promise<DoctorResponse["refused"] | null> {
   try {
     await openState();
@@ -63,7 +63,7 @@ async function refusalOf({ openState }: Pick<PlatformParts, "openState">): Promi
   }
 }
 
-/** The engine that the product itself would choose, by its own code. @throws CANCELLED */
+/** The engine that a run would get, chosen by the same code. @throws CANCELLED */
 async function choice(engines: Engines, asked: EngineChoice, options: ChooseOptions): Promise<DoctorChoice> {
   try {
     const { engine, notes } = await engines.choose(asked, options);

@@ -1,6 +1,6 @@
 import type { KnownDanger } from "./known-danger.ts";
 
-/** Faults of the engines themselves. Versions are from each fault's CVE record and the engines' release notes. */
+/** Vulnerabilities of the engines themselves. Versions are from each CVE record and the engines' release notes. */
 export const engineDangers: readonly KnownDanger[] = [
   {
     component: "Docker Desktop",

@@ -14,18 +14,18 @@ import { settingFindings } from "./setting-findings.ts";
 import { versionFindings } from "./version-findings.ts";
 import type { Capabilities } from "../../engines/capabilities.ts";
 
-/** What an engine is held against. */
+/** What an engine is compared with. */
 export interface Measure {
   readonly minIsolation: Isolation;
   readonly kernel: KernelSettings;
   readonly isRoot: boolean;
-  /** Of the Node that runs Glovebox. */
+  /** Version of the Node that runs Glovebox. */
   readonly nodeVersion: string;
   /** Whether sessions run in the image that Glovebox builds. */
   readonly usesOwnImage: boolean;
 }
 
-/** Probes the engine; an engine that fails is a result, being given up is not. @throws CANCELLED */
+/** Probes the engine; a failing engine is a result, an abort is not. @throws CANCELLED */
 export async function examineEngine(engine: Engine, measure: Measure, signal?: AbortSignal): Promise<DoctorEngine> {
   const probe = await probeEngine(engine, signal);
   const looksAtImage = measure.usesOwnImage && probe.available && probe.capabilities.images;
@@ -46,7 +46,7 @@ export function missingEngine(name: EngineName): DoctorEngine {
   };
 }
 
-/** What a probe's answer means, beside what was found of its images. */
+/** What a probe's answer means, together with the findings about its images. */
 export function engineReport(
   name: EngineName,
   probe: EngineProbe,
@@ -78,7 +78,10 @@ export function engineReport(
   };
 }
 
-/** Each ability in words: `yes`, `no`, the name of a substitute, or a kind such as `memory`; isolation and sentences stand apart. */
+/**
+ * Each capability in words: `yes`, `no`, the name of a substitute, or a kind such as `memory`; isolation and sentences
+ * are separate.
+ */
 function capabilityTable({
   isolation: _,
   notes: _notes,

@@ -7,10 +7,10 @@ import type { Finding } from "./finding-schema.ts";
 /** Labels of an image. */
 export type ImageLabels = Readonly<Record<string, string>>;
 
-/** Anybody may have written the label. */
+/** The label is untrusted. */
 const versionForm = /^\d[\w.+-]{0,39}$/;
 
-/** Labels of the engine's image of sessions; null when there is none, or the engine fails. @throws CANCELLED */
+/** Labels of the engine's image for sessions; null if there is none, or the engine fails. @throws CANCELLED */
 export async function sessionImageLabels(engine: Engine, signal?: AbortSignal): Promise<ImageLabels | null> {
   try {
     if (!(await engine.images.has(defaultSessionImage, { signal }))) return null;
@@ -21,7 +21,7 @@ export async function sessionImageLabels(engine: Engine, signal?: AbortSignal): 
   }
 }
 
-/** What an operator should know of the image of sessions: one with another Bun is used as it is (SPEC IM2). */
+/** What an operator should know about the image for sessions: one with another Bun is still used (SPEC IM2). */
 export function imageFindings(engine: EngineName, labels: ImageLabels | null): readonly Finding[] {
   const version = labels?.[bunLabel];
   if (labels === null || version === bunVersion) return [];

@@ -1,19 +1,22 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Settings of this machine's kernel that matter to every engine on it; null where there is no such file. */
+/** Settings of this machine's kernel that matter to every engine on it; null if there is no such file. */
 export interface KernelSettings {
-  /** As `uname -r` says. */
+  /** As in `uname -r`. */
   readonly release: string | null;
-  /** What becomes of a program that crashes: a file's name, or `|` and a program that is started. */
+  /** What happens when a program crashes: a file name for its dump, or `|` and a program to start. */
   readonly corePattern: string | null;
-  /** Faults of the processor through which programs can read each other's memory, and which nothing here makes up for. */
+  /**
+   * Vulnerabilities of the processor through which programs can read each other's memory, and which are not mitigated
+   * here.
+   */
   readonly processorFaults: readonly string[];
 }
 
 const processorFolder = "/sys/devices/system/cpu/vulnerabilities";
 
-/** Reads them from /proc and /sys, which only Linux has. */
+/** Reads them from /proc and /sys; Linux only. */
 export async function readKernelSettings(): Promise<KernelSettings> {
   const [release, corePattern, processorFaults] = await Promise.all([
     setting("/proc/sys/kernel/osrelease"),
@@ -31,7 +34,7 @@ async function readProcessorFaults(): Promise<readonly string[]> {
   return unmitigated(states);
 }
 
-/** Those that the kernel calls vulnerable, but for the two that work within one program only. */
+/** Those that the kernel reports as vulnerable, except the two that only work within one program. */
 export function unmitigated(states: readonly (readonly [name: string, state: string | null])[]): readonly string[] {
   const faults = states.filter(([name, state]) => state?.startsWith("Vulnerable") === true && !withinOne.has(name));
   return faults.map(([name]) => name);
@@ -43,7 +46,7 @@ async function setting(path: string): Promise<string | null> {
   try {
     return (await readFile(path, "utf8")).trim();
   } catch {
-    // Not Linux, or hidden from this process: then nothing is known of it.
+    // Not Linux, or hidden from this process: unknown.
     return null;
   }
 }

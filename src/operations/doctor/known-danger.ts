@@ -1,7 +1,7 @@
 import type { AffectedVersions } from "../../base/versions/affected-versions.ts";
 import type { Severity } from "./finding-schema.ts";
 
-/** A fault of a part of an engine that its users should know of. */
+/** A known vulnerability of an engine's component. */
 export interface KnownDanger {
   /** `EngineComponent.name`. */
   readonly component: string;
@@ -11,10 +11,10 @@ export interface KnownDanger {
   readonly severity: Severity;
   /** What can happen, in one sentence. */
   readonly effect: string;
-  /** What must be so for the fault to matter at all. */
+  /** Condition under which it matters at all. */
   readonly onlyWith?: "authorization plugins" | "a setuid helper" | "level preload";
-  /** First package revisions of distributions that have the fix without upstream's number; `EngineComponent.build`. */
+  /** First package revisions of distributions that have the fix without upstream's version; `EngineComponent.build`. */
   readonly backports?: readonly string[];
-  /** Whether the part tells upstream's version even when its package has fixes of its own. */
+  /** Whether the component reports upstream's version even if its package has backported fixes. */
   readonly hidesBackports?: true;
 }

@@ -4,9 +4,9 @@ import { nodeDangers } from "./node-dangers.ts";
 import { runtimeDangers } from "./runtime-dangers.ts";
 
 /**
- * Faults by which a sandbox, or an image that one is made of, can get out or past a wall, and how far they reach.
+ * Vulnerabilities by which a sandbox or its image can break out or bypass isolation, and what they give access to.
  *
- * Of faults that the same upgrade removes the lesser ones are left out. The kernel is not in here: distributions fix it
- * without any number that tells. Checked in November 2026.
+ * If one upgrade fixes several, the lesser ones are left out. The kernel is not included: distributions fix it without
+ * a version number that shows it. Checked in November 2026.
  */
 export const knownDangers: readonly KnownDanger[] = [...nodeDangers, ...runtimeDangers, ...engineDangers];

@@ -5,7 +5,7 @@ import { nodeFaults } from "../../engines/node-faults.ts";
 import type { Finding } from "./finding-schema.ts";
 import type { KnownDanger } from "./known-danger.ts";
 
-/** Faults of the interpreter that level `preload` leans on, and nothing else does. */
+/** Vulnerabilities of the interpreter, on which only level `preload` relies. */
 export const nodeDangers: readonly KnownDanger[] = nodeFaults.map(({ cve, affected, opensFiles, effect }) => ({
   component: "Node",
   cves: [cve],
@@ -16,8 +16,8 @@ export const nodeDangers: readonly KnownDanger[] = nodeFaults.map(({ cve, affect
 }));
 
 /**
- * What is known of the Node that runs Glovebox, for an engine whose programs it does not keep in: they are sealed by the
- * kernel, but the same machine may come to lean on it.
+ * What is known about the Node that runs Glovebox, for an engine whose programs it does not contain: the kernel
+ * isolates them, but the same machine may come to rely on Node.
  */
 export function nodeFindings({ inProcess }: EngineSetup, nodeVersion: string): readonly Finding[] {
   const version = parseUpstreamVersion(nodeVersion);

@@ -1,8 +1,9 @@
 import type { KnownDanger } from "./known-danger.ts";
 
 /**
- * Faults of what starts containers. Versions are from the Go vulnerability database, for crun from its NEWS, for gVisor
- * (whose releases are dates) the first that holds the record's commit; backports from the packages' changelogs.
+ * Vulnerabilities of container runtimes. Versions are from the Go vulnerability database; for crun from its NEWS; for
+ * gVisor (whose releases are dates) the first that contains the record's commit; backports from the packages'
+ * changelogs.
  */
 export const runtimeDangers: readonly KnownDanger[] = [
   {

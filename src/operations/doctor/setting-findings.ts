@@ -3,7 +3,7 @@ import type { EngineConnection, EngineSetup, LingeringHelpers } from "../../engi
 import type { KernelSettings } from "./kernel-settings.ts";
 import type { Finding } from "./finding-schema.ts";
 
-/** What findings about settings are made of. */
+/** What findings about settings are derived from. */
 export interface Surroundings {
   readonly setup: EngineSetup;
   readonly kernel: KernelSettings;
@@ -13,7 +13,7 @@ export interface Surroundings {
   readonly hints: EngineHints;
 }
 
-/** What an operator should know of how an engine and its kernel are set up, the worst first. */
+/** What an operator should know about the settings of an engine and its kernel, the worst first. */
 export function settingFindings(surroundings: Surroundings): readonly Finding[] {
   const { setup, kernel, isRoot, hints } = surroundings;
   const sharesKernel = setup.kernel !== undefined && setup.kernel === kernel.release;
@@ -84,7 +84,7 @@ function openAddress(url: string): Finding {
   };
 }
 
-/** Whether an engine that runs as root takes orders from a user who is not. */
+/** Whether the engine runs as root and can be controlled by a user who is not root. */
 function givesRoot({ connection, containerRoot }: EngineSetup): boolean {
   return connection?.kind === "socket" && (containerRoot === "root" || containerRoot === "remapped");
 }

@@ -4,7 +4,10 @@ import type { EngineComponent, EngineSetup } from "../../engines/engine-setup.ts
 import type { Finding } from "./finding-schema.ts";
 import type { KnownDanger } from "./known-danger.ts";
 
-/** What the dangers say of the engine's parts. A distribution's package may have the fix without upstream's number. */
+/**
+ * Which known vulnerabilities the engine's components have. A distribution's package may have the fix without
+ * upstream's version.
+ */
 export function versionFindings(
   components: readonly EngineComponent[],
   setup: EngineSetup,
@@ -66,7 +69,7 @@ function splitRevision(build: string): readonly [series: string, revision: numbe
   return [series, Number(revision)];
 }
 
-/** Distributions put the package's revision where upstream puts the commit. */
+/** Distributions put the package's revision in the place of upstream's commit. */
 function isPackageRevision(build: string | undefined): boolean {
   return build !== undefined && /^\d+(?:\.\d+)+[-+~]/.test(build) && !/-g[0-9a-f]{7,}/.test(build);
 }

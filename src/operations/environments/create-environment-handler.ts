@@ -67,7 +67,7 @@ async function run(platform: PlatformParts, request: Request, call: OperationCal
   };
 }
 
-/** Everything but the project is checked before anything is started. */
+/** Everything except the project is checked before anything is started. */
 function specOf(platform: PlatformParts, request: Request, id: string, principal: string): EnvironmentSpec {
   const { config } = platform;
   const environment = readVariables(request);

@@ -5,7 +5,7 @@ import { judgeHostPath } from "../../sandbox/mounts/mount-gate.ts";
 import type { Project } from "../../workloads/environment/environment-spec.ts";
 import { openMountGate } from "../mounts/open-mount-gate.ts";
 
-/** The folder of an environment, open, and what the caller should know of it. */
+/** The folder of an environment, held open, and what the caller should know about it. */
 export interface OpenProject {
   readonly project: Project;
   readonly notices: readonly string[];

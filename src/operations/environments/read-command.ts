@@ -15,7 +15,10 @@ export interface CommandRequest {
   readonly cwd?: string | undefined;
 }
 
-/** The command of a request, checked; it starts in the folder unless it says otherwise. @throws INVALID_REQUEST naming the field */
+/**
+ * The command of a request, checked; it starts in the project's folder by default. @throws INVALID_REQUEST naming the
+ * field
+ */
 export function readCommand(request: CommandRequest, folder: string = projectFolder): CommandSpec {
   const command = checkArguments(request.command, "command");
   if (command[0] === undefined || command[0] === "") {
@@ -28,7 +31,7 @@ export function readCommand(request: CommandRequest, folder: string = projectFol
   };
 }
 
-/** The variables of a request that takes them by either of two names. @throws INVALID_REQUEST */
+/** The variables of a request that accepts them under either of two names. @throws INVALID_REQUEST */
 export function readVariables({ environment, env }: Pick<CommandRequest, "environment" | "env">): Variables {
   if (environment !== undefined && env !== undefined) {
     throw invalidField("env", "to be left out beside environment, which is the same", "both");

@@ -60,7 +60,7 @@ async function run(platform: PlatformParts, request: Request, call: OperationCal
   };
 }
 
-/** Everything but the project is checked before anything is started. */
+/** Everything except the project is checked before anything is started. */
 function specOf(
   platform: PlatformParts,
   request: Request,
@@ -84,7 +84,7 @@ function specOf(
     toolingFiles: config.toolingFiles,
     toolingPaths: config.toolingPaths,
     limits,
-    // As long as a test run's may take.
+    // The same limit as for a test run.
     setupTimeoutMs: Math.max(limits.timeoutMs, config.limits.test.timeoutMs),
     network,
     image: request.image === undefined ? undefined : checkImageReference(request.image),

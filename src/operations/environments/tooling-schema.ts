@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { toolingChanges } from "../contract/wire-values.ts";
 
-/** Files that one answer names at most. */
+/** Maximum number of files that one answer names. */
 export const maxToolingFiles = 100;
 
-/** Files that tools of a project's owner run, and that programs have changed. */
+/** Files run by the project owner's tools that programs have changed. */
 export const toolingFilesSchema: z.ZodArray<
   z.ZodObject<{ path: z.ZodString; change: z.ZodEnum<{ new: "new"; changed: "changed"; removed: "removed" }> }>
 > = z.array(
@@ -14,7 +14,7 @@ export const toolingFilesSchema: z.ZodArray<
   }),
 );
 
-/** One line a file, for an agent to read. */
+/** One line per file, for an agent to read. */
 export function toolingLines(files: z.output<typeof toolingFilesSchema> = []): readonly string[] {
   return files.map(({ path, change }) => `tooling file ${change}: ${path}`);
 }

@@ -8,10 +8,12 @@ import {
 import { openMountGate } from "../mounts/open-mount-gate.ts";
 import type { ExecuteRequest } from "./execute-contract.ts";
 
-/** The context files of a request; those given by path, opened through the mount gate, are at hand until this is disposed. */
+/**
+ * The context files of a request; those given by path, opened through the mount gate, stay open until this is disposed.
+ */
 interface OpenContextFiles extends AsyncDisposable {
   readonly contextFiles: readonly ContextFile[];
-  /** What the gate has to tell. */
+  /** Warnings of the gate. */
   readonly notices: readonly string[];
 }
 

@@ -92,7 +92,7 @@ export type ExecuteRequest = z.input<typeof executeRequestSchema>;
 /** Response of `execute_code` as clients read it. */
 export type ExecuteResponse = z.output<typeof executeResponseSchema>;
 
-/** Characters of base64 that one answer's pictures may have together: what clients pass on to models. */
+/** Maximum base64 characters of all pictures in one answer: what clients pass on to models. */
 const maxImageCharacters = 700_000;
 
 const imageTypes = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
@@ -109,7 +109,7 @@ function executeText(response: ExecuteResponse): string {
   );
 }
 
-/** Artifacts that are pictures, as long as there is room. */
+/** Artifacts that are pictures, as many as fit. */
 function executeImages({ artifacts = [] }: ExecuteResponse): ToolImage[] {
   let room = maxImageCharacters;
   return artifacts.flatMap(({ media_type: mediaType, encoding, content }) => {

@@ -35,14 +35,14 @@ export const executeCodeHandler = handle(executeCodeContract, (platform, request
   executeRequest(platform, request, { call }),
 );
 
-/** An execution: the request, who asks, and what no request can name. */
+/** An execution: the request, its caller, and what no request can name. */
 export interface ExecuteCircumstances {
   readonly call: OperationCall;
   /** Folders of this machine, through the mount gate; default: none. */
   readonly mounts?: readonly HostMount[];
-  /** Its time where the request names none; default: the deployment's. */
+  /** Its time limit if the request sets none; default: the deployment's. */
   readonly timeoutMs?: number;
-  /** What the result must tell beside its own warnings. */
+  /** What the result must report in addition to its own warnings. */
   readonly notices?: readonly string[];
 }
 

@@ -12,18 +12,18 @@ import { assertOnePlace, type AboutPlace, type PlaceFields } from "../handling/o
 import { callListener } from "../handling/call-events.ts";
 import { sessionOf } from "../session/session-of.ts";
 
-/** Where files are: an environment or a session. */
+/** What files belong to: an environment or a session. */
 export interface FilePlace {
   readonly about: AboutPlace;
   /** Where its programs start; relative paths are below it. */
   readonly startFolder: string;
-  /** Takes out what its programs have been given as secrets. */
+  /** Removes the secrets that its programs have been given. */
   readonly redaction: () => Redaction;
   /** @throws what opening the place's sandbox and the work throw */
   use<T>(work: FileWork<T>, options: Pick<FileOptions, "writes">): Promise<FileUse<T>>;
 }
 
-/** The place that a request means, which must be there already. @throws INVALID_REQUEST, NOT_FOUND */
+/** The place that a request means; it must already exist. @throws INVALID_REQUEST, NOT_FOUND */
 export async function filePlaceOf(
   platform: PlatformParts,
   fields: PlaceFields,
@@ -40,7 +40,7 @@ export async function filePlaceOf(
   });
 }
 
-/** The same, or a new session where none is named. @throws INVALID_REQUEST, NOT_FOUND, what `sessionOf` throws */
+/** The same, or a new session if none is named. @throws INVALID_REQUEST, NOT_FOUND, what `sessionOf` throws */
 export async function writablePlaceOf(
   platform: PlatformParts,
   fields: PlaceFields,

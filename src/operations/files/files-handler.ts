@@ -97,7 +97,7 @@ export const editFileHandler = handle(
   },
 );
 
-/** The same error, which may show text of the file, without the values of secrets. */
+/** The same error, which may quote the file, with the values of secrets removed. */
 function redacted(error: unknown, redaction: Redaction): unknown {
   if (!(error instanceof GloveboxError) || error.context["nearest"] === undefined) return error;
   const { errorType, message, suggestion, context } = error;
@@ -117,7 +117,7 @@ function aboutUse(
   return { ...about, restarted, warnings: [...warnings, ...further] };
 }
 
-/** Paths are the sandbox's own affair: whatever they lead to is in it. */
+/** Paths need no check: whatever they lead to is inside the sandbox. */
 function absolute({ startFolder }: FilePlace, path: string): string {
   return path.startsWith("/") ? path : `${startFolder}/${path}`;
 }

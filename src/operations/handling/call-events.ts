@@ -4,7 +4,7 @@ import type { ProjectRunDependencies } from "../../workloads/project/project-run
 import type { OperationCall } from "../contract/operation-call.ts";
 import type { PlatformParts } from "./platform-parts.ts";
 
-/** Hears of whatever kind of work a call does, and hands it to the caller. */
+/** Receives the events of all work a call does, and passes them to the caller. */
 export interface CallListener {
   readonly onSandbox: (sandboxId: string) => void;
   readonly onOutput: (stream: "stdout" | "stderr", bytes: Uint8Array) => void | Promise<void>;
@@ -16,7 +16,7 @@ export interface CallListener {
   readonly onBuild: (image: string, line: string) => void;
 }
 
-/** What a caller receives while its call works. */
+/** What a caller receives while its call is running. */
 export function callListener({ onEvent }: OperationCall): CallListener {
   const onProgress = (message: string, fraction: number | null = null): void =>
     void onEvent?.({ type: "progress", message, fraction });
@@ -34,7 +34,7 @@ export function callListener({ onEvent }: OperationCall): CallListener {
   };
 }
 
-/** Pulls or builds an image of a call where the engine does not have it; whoever calls sees it happen. */
+/** Pulls or builds a call's image if the engine does not have it; the caller sees the progress. */
 export function imageProvider(
   platform: PlatformParts,
   engine: Engine,
@@ -47,7 +47,7 @@ export function imageProvider(
 
 type ProjectRunParts = Omit<PlatformParts, keyof ProjectRunDependencies> & ProjectRunDependencies;
 
-/** What every run in a project is given of the platform, by the engine and for the call. */
+/** What every run in a project gets from the platform, depending on the engine and the call. */
 export function projectRunParts(platform: PlatformParts, engine: Engine, call: OperationCall): ProjectRunParts {
   const { config, host } = platform;
   return {

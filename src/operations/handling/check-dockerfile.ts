@@ -7,8 +7,8 @@ interface DockerfileRequest {
 }
 
 /**
- * Whether the project's Dockerfile is built: only where request and deployment both want it (SPEC TE4).
- * @throws POLICY_DENIED where the deployment does not, INVALID_REQUEST with an image
+ * Whether to build the project's Dockerfile: only if both the request and the deployment allow it (SPEC TE4).
+ * @throws POLICY_DENIED if the deployment does not, INVALID_REQUEST if an image is given too
  */
 export function checkDockerfile(
   { dockerfile = false, image }: DockerfileRequest,

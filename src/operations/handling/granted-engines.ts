@@ -5,7 +5,7 @@ import type { EngineChooser, EngineNeeds } from "./engine-chooser.ts";
 
 type Choose = (name: string | undefined, needs?: EngineNeeds) => Promise<ChosenEngine>;
 
-/** The choice among the engines that a grant names; a call that names none gets the first of them that answers. */
+/** Chooses among the engines that a grant names; a call that names none gets the first of them that answers. */
 export function grantedEngines(
   chooser: Pick<EngineChooser, "chooseEngine" | "chooseSessionEngine">,
   granted: readonly string[],

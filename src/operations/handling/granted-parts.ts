@@ -8,8 +8,8 @@ import { grantedEngines } from "./granted-engines.ts";
 import type { PlatformParts } from "./platform-parts.ts";
 
 /**
- * The platform as a grant shows it to one call: handlers see no engine, ceiling, network, secret and folder beyond it, so
- * none has to ask. What the grant leaves open is the deployment's.
+ * The platform as one call sees it under its grant: handlers see only the engines, ceilings, networks, secrets and
+ * folders that it allows, so none has to check. Where the grant says nothing, the deployment's settings apply.
  */
 export function grantedParts(parts: PlatformParts, grant: Grant): PlatformParts {
   const { config, network } = parts;
@@ -26,7 +26,7 @@ export function grantedParts(parts: PlatformParts, grant: Grant): PlatformParts 
       parts.assertNetworkAllowed(policy, field);
       if (networks !== null) assertNetworkGranted(policy, networks, field);
     },
-    // Every way out leads through it, those of an environment's preparation too.
+    // Every network access goes through it, including those of an environment's preparation.
     network: {
       grant: async (policy, principal) => {
         if (networks !== null) assertNetworkGranted(policy, networks);

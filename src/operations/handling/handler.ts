@@ -11,7 +11,7 @@ export interface Handler<Contract extends OperationContract = OperationContract>
   run(parts: PlatformParts, request: RequestOf<Contract>, call: OperationCall): Promise<ResponseOf<Contract>>;
 }
 
-/** The handler of a contract, whose schemas say what it is given and what it must answer. */
+/** The handler of a contract, whose schemas define its input and its answer. */
 export function handle<Contract extends OperationContract>(
   contract: Contract,
   run: Handler<Contract>["run"],
@@ -20,8 +20,8 @@ export function handle<Contract extends OperationContract>(
 }
 
 /**
- * The way to the handlers for doors. Here alone a caller's grant takes effect, so that no door can forget it: handlers get
- * the platform as the grant shows it, and what is the operator's own is refused.
+ * The front ends' way to the handlers. A caller's grant is applied only here, so that no front end can forget it:
+ * handlers get the platform as the grant allows, and operations reserved for the operator are refused.
  */
 export function operationCaller(handlers: readonly Handler[], parts: PlatformParts, grantOf: GrantOf): CallOperation {
   const byName = new Map(handlers.map((handler) => [handler.contract.name, handler]));

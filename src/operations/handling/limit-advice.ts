@@ -2,13 +2,13 @@ import { mebibyte } from "../../base/bytes.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { LimitKind, Limits } from "../../policy/limits/limits.ts";
 
-/** What ran, and the most that it could have been given. */
+/** What ran, and the highest limits it could have had. */
 export interface RunLimits {
   readonly kind: LimitKind;
   readonly ceilings: Pick<Limits, "timeoutMs" | "memoryBytes">;
 }
 
-/** What to do with less of a limit, and how to ask for more of it. */
+/** How to need less of a limit, and how to ask for more. */
 interface Advice {
   readonly less: string;
   readonly more: string;
@@ -21,7 +21,7 @@ const memory: Advice = {
   more: "raise limits.memory_mb",
 };
 
-/** By kind of work; a session and an environment keep the memory that they were made with. */
+/** By kind of work; a session and an environment keep the memory limit that they were created with. */
 const advice: Readonly<Record<LimitKind, { readonly time: Advice; readonly memory: Advice }>> = {
   execute: { time, memory },
   session: {
@@ -38,8 +38,8 @@ const advice: Readonly<Record<LimitKind, { readonly time: Advice; readonly memor
 };
 
 /**
- * An error of a run whose suggestion can be followed: it names the field that the call takes and how far that goes, or says
- * that the limit is as high as it may be.
+ * An error of a run with a suggestion that works: it names the field that the call takes and its maximum, or says that
+ * the limit is already at its maximum.
  */
 export function withLimitAdvice(error: GloveboxError, { kind, ceilings }: RunLimits): GloveboxError {
   const { errorType, message, context, cause } = error;

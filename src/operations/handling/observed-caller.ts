@@ -5,14 +5,16 @@ import type { Tracing } from "../../telemetry/traces/tracing.ts";
 import type { CallOperation } from "../contract/operation-call.ts";
 import type { OperationContract } from "../contract/operation-contract.ts";
 
-/** What is measured of calls, and by which clock. */
+/** What is measured about calls, and by which clock. */
 export interface CallObservation {
   readonly serverMetrics: ServerMetrics;
   readonly tracing: Tracing;
   readonly monotonicMs: () => number;
 }
 
-/** The same way to the handlers; the time and the end of each call are counted, and it is traced as part of its request. */
+/**
+ * The same way to the handlers; measures the duration and outcome of each call, and traces it as part of its request.
+ */
 export function observedCaller(
   call: CallOperation,
   { serverMetrics, tracing, monotonicMs }: CallObservation,
@@ -40,7 +42,7 @@ export function observedCaller(
   };
 }
 
-/** What agents have as a tool goes by the conventions for tools, at whichever door. */
+/** Operations that agents have as tools follow the conventions for tools, at every front end. */
 function spanOf({ name, tool }: OperationContract): SpanStart {
   const attributes = { "glovebox.operation.name": name };
   if (tool === undefined) return { name, kind: "internal", attributes };

@@ -38,17 +38,17 @@ import type { Previews } from "../../workloads/preview/previews.ts";
 import type { Sessions } from "../../workloads/session/sessions.ts";
 import type { EngineChooser } from "./engine-chooser.ts";
 
-/** The parts of the platform, for handlers: all of it but its end. */
+/** The parts of the platform, for handlers: everything except closing it. */
 export interface PlatformParts extends EngineChooser {
-  /** Where the values of `config` come from; null where they were put together by hand. */
+  /** Where the values of `config` come from; null if it was built by hand. */
   readonly loaded: LoadedConfig | null;
-  /** Engine of requests that name none, above the configuration's. */
+  /** Engine for requests that name none; overrides the configuration's. */
   readonly defaultEngine: string | undefined;
   readonly config: Config;
   readonly host: Host;
   readonly engines: Engines;
   readonly sandboxes: Sandboxes;
-  /** Sandboxes that wait for one-shot runs; null: none do. */
+  /** Sandboxes started ahead of one-shot runs; null: there are none. */
   readonly warm: WarmSandboxes | null;
   /** A live sandbox of this process, whatever it is for. */
   findLive(id: string): Sandbox | undefined;
@@ -56,15 +56,15 @@ export interface PlatformParts extends EngineChooser {
   readonly logs: SandboxLogs;
   /** Null: nothing is stored. */
   readonly store: Store | null;
-  /** Whole reports of test runs that have ended. */
+  /** Full reports of test runs that have ended. */
   readonly testReports: TestReports;
   readonly sessions: Sessions;
   readonly previews: Previews;
-  /** The ways into previews, for the server that takes their requests. */
+  /** The ways into previews, for the server that receives their requests. */
   readonly previewGateway: PreviewGateway;
   readonly records: SandboxRecords;
   readonly leases: Leases;
-  /** The user's other processes; null: what is asked for concerns this one alone. */
+  /** The user's other processes; null: requests only concern this one. */
   readonly peers: Pick<Peers, "at" | "addresses"> | null;
   /** Scratch on this machine's disk. */
   readonly diskScratch: DiskScratch;
@@ -85,7 +85,7 @@ export interface PlatformParts extends EngineChooser {
   /** Runs of agents, group by group. */
   readonly agentTurns: AgentTurns;
   readonly findMemory: FindMemory;
-  /** With the folders of groups where the configuration names none; null: nowhere. */
+  /** Holds the groups' folders if the configuration names no other; null: there is none. */
   readonly agentDirectory: string | null;
   readonly sampler: Sampler;
   readonly alertBook: AlertBook;
@@ -97,6 +97,6 @@ export interface PlatformParts extends EngineChooser {
   readonly monotonicMs: () => number;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** What of this machine's disk sandboxes may get at this moment. @throws INVALID_REQUEST for a bad mount allowlist */
+  /** What sandboxes may currently get of this machine's disk. @throws INVALID_REQUEST for a bad mount allowlist */
   loadMountPolicy(): Promise<LoadedMountPolicy>;
 }

@@ -4,7 +4,7 @@ import type { ProgramResponse, RunResponse } from "../contract/request/program-s
 import type { ProgramResult } from "../../workloads/run/program-result.ts";
 import { withLimitAdvice, type RunLimits } from "./limit-advice.ts";
 
-/** What the results of all runs tell, whatever ran. */
+/** What the results of all runs contain, whatever ran. */
 type RunFacts = Pick<
   ProgramResult,
   | "outcome"
@@ -26,7 +26,7 @@ export function programToWire(result: ProgramResult, notes: readonly string[], l
   return { ...runToWire(result, notes, limits), stdout, stderr, sandbox_id: sandboxId };
 }
 
-/** The part that the responses of all runs have. */
+/** The part that the responses of all runs have in common. */
 export function runToWire(result: RunFacts, notes: readonly string[], limits: RunLimits): RunResponse {
   const { memoryPeakBytes: peak } = result;
   return {

@@ -5,17 +5,18 @@ import { checkEnvironment } from "../../policy/request/environment.ts";
 import { chooseSecrets, type RequestedSecrets } from "../../policy/secrets.ts";
 import type { ProgramSecret } from "../../sandbox/secrets/program-secret.ts";
 
-/** Who asks for secrets, and for what. */
+/** Who requests secrets, and for what. */
 export interface SecretsAsker {
   readonly principal: string;
   readonly kind: LimitKind;
-  /** Variables that the request sets by itself. */
+  /** Variables that the request itself sets. */
   readonly taken: readonly string[];
 }
 
 /**
- * The values that a request names, as their sources have them now.
- * @throws INVALID_REQUEST for a name that is not offered to it and for too many bytes in all, UNSUPPORTED for a secret that has no value
+ * The current values of the secrets that a request names.
+ * @throws INVALID_REQUEST for a name that is not available to it and for too many bytes in total, UNSUPPORTED for a
+ * secret without a value
  */
 export async function readSecrets(
   { config, host }: Pick<PlatformParts, "config" | "host">,

@@ -3,7 +3,7 @@ import type { LimitKind, Limits } from "../../policy/limits/limits.ts";
 import { resolveLimits } from "../../policy/limits/resolve-limits.ts";
 import type { LimitsRequest } from "../contract/request/run-settings-schema.ts";
 
-/** A request's limits, where `timeout_seconds` beside them is short for the one in them. @throws INVALID_REQUEST */
+/** A request's limits; a separate `timeout_seconds` is short for the one in `limits`. @throws INVALID_REQUEST */
 export function requestedLimits(
   kind: LimitKind,
   request: { readonly limits?: LimitsRequest | undefined; readonly timeout_seconds?: number | undefined },

@@ -1,7 +1,7 @@
 import type { AlertBook } from "../../telemetry/alert-book.ts";
 import { maxResultAlerts, type WireAlert } from "../contract/alert-schema.ts";
 
-/** The field `alerts` of a result: what happened to its sandbox after a moment; none where nothing did. */
+/** The field `alerts` of a result: what happened to its sandbox since a given time; absent if nothing did. */
 export function resultAlertsSince(
   alertBook: Pick<AlertBook, "since">,
   mark: number,

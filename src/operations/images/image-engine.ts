@@ -5,7 +5,7 @@ import { agentImageFor } from "../../workloads/agent/image/agent-image.ts";
 import type { OperationCall } from "../contract/operation-call.ts";
 import type { PlatformParts } from "../handling/platform-parts.ts";
 
-/** The engine of a request about images. @throws UNSUPPORTED for one that has none, ENGINE_UNAVAILABLE */
+/** The engine of a request about images. @throws UNSUPPORTED for an engine without images, ENGINE_UNAVAILABLE */
 export async function imageEngine(
   platform: PlatformParts,
   name: string | undefined,
@@ -23,7 +23,7 @@ export async function imageEngine(
   );
 }
 
-/** What is fetched beforehand: of agents nothing, as not every deployment has them. */
+/** What is fetched ahead of time: nothing for agents, as not every deployment has them. */
 export function defaultImages(config: Config): readonly string[] {
   return [...usesOfImages(config)].filter(([, uses]) => !isAgents(uses)).map(([image]) => image);
 }
@@ -38,12 +38,12 @@ export function usesOfImages({ images, agents }: Config): Map<string, string[]> 
 
 const agentUse = "agent";
 
-/** Nothing else: built by their first run, as not every deployment has agents. */
+/** Nothing else: they are built by their first run, as not every deployment has agents. */
 function isAgents(uses: readonly string[]): boolean {
   return uses.every((use) => use === agentUse);
 }
 
-/** Of the deployment, and of groups that have one of their own. */
+/** The deployment's, and those of groups that have their own. */
 function imagesOfAgents({ agent, image, groups }: Config["agents"]): ReadonlySet<string> {
   const own = Object.values(groups).map((group) => group.image ?? agentImageFor(group.agent?.name ?? agent, image));
   return new Set([agentImageFor(agent, image), ...own]);

@@ -37,7 +37,7 @@ export const listImagesContract = defineOperation({
   routes: [],
 });
 
-/** Gets images ahead of their first use. */
+/** Pulls or builds images ahead of their first use. */
 export const pullImagesContract = defineOperation({
   name: "pull_images",
   audience: "local",
@@ -47,7 +47,7 @@ export const pullImagesContract = defineOperation({
   routes: [],
 });
 
-/** Builds images of Glovebox's own anew, with the Bun and the agents of this Glovebox. */
+/** Rebuilds Glovebox's own images, with the Bun and the agents of this version. */
 export const buildImagesContract = defineOperation({
   name: "build_images",
   audience: "local",

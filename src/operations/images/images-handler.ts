@@ -20,7 +20,7 @@ export const listImagesHandler = handle(listImagesContract, async (platform, req
   return { images: listed.filter(({ image, present }) => present || uses.has(image)) };
 });
 
-/** Gets images ahead of their first use. */
+/** Pulls or builds images ahead of their first use. */
 export const pullImagesHandler = handle(pullImagesContract, async (platform, request, call) => {
   const engine = await imageEngine(platform, request.engine, call);
   const listener = callListener(call);
@@ -31,7 +31,7 @@ export const pullImagesHandler = handle(pullImagesContract, async (platform, req
       await imageProvider(platform, engine, call)(image, false);
       continue;
     }
-    // A named image is pulled again: its tag may have moved. A default one only when it is missing.
+    // A named image is pulled again, as its tag may have moved; a default one only if it is missing.
     if (named === undefined && (await engine.images.has(image, call))) continue;
     await engine.images.pull(image, {
       signal: call.signal,
@@ -41,7 +41,7 @@ export const pullImagesHandler = handle(pullImagesContract, async (platform, req
   return { images: await rows(named ?? missing, { platform, engine, call }) };
 });
 
-/** Builds images of Glovebox's own anew, with the Bun and the agents of this Glovebox. */
+/** Rebuilds Glovebox's own images, with the Bun and the agents of this version. */
 export const buildImagesHandler = handle(buildImagesContract, async (platform, request, call) => {
   const { images = [defaultSessionImage] } = request;
   images.forEach(checkOwnImage);

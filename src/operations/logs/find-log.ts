@@ -11,13 +11,13 @@ export interface FoundLog {
   readonly ring: LogRing | undefined;
 }
 
-/** What a log is found in. */
+/** Where to look for a log. */
 export type LogPlaces = Pick<PlatformParts, "logs" | "store" | "environments" | "sandboxes">;
 
 /**
- * The log of a sandbox by its id or its container's, or of the present sandbox of an environment. The operator reads what is
- * in memory, whose ever it is.
- * @throws NOT_FOUND, also for what is another's
+ * The log of a sandbox by its id or its container's id, or of an environment's current sandbox. The operator can read
+ * every log in memory, whoever owns it.
+ * @throws NOT_FOUND, also for other principals' logs
  */
 export async function findLog(
   places: LogPlaces,

@@ -3,7 +3,7 @@ import { defineOperation } from "../contract/operation-contract.ts";
 import { alertSchema } from "../contract/alert-schema.ts";
 import { logStreams } from "../contract/wire-values.ts";
 
-/** Most entries of one answer, and how many there are unless the request says. */
+/** Maximum entries in one answer, and the default. */
 const maxEntries = 10_000;
 const defaultEntries = 1_000;
 /** How long an answer may wait for its first entry, in seconds. */
@@ -46,7 +46,7 @@ const readLogsResponseSchema = z.object({
 export type ReadLogsRequest = z.input<typeof readLogsRequestSchema>;
 export type ReadLogsResponse = z.output<typeof readLogsResponseSchema>;
 
-/** How many entries an answer has at most, by what was asked. */
+/** The maximum number of entries for a request. */
 export function entryLimit(limit: number | undefined): number {
   return limit ?? defaultEntries;
 }

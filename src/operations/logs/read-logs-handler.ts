@@ -11,8 +11,8 @@ import { readPage, type Page, type PageQuery } from "./read-page.ts";
 import { entryLimit, readLogsContract, type ReadLogsResponse } from "./read-logs-contract.ts";
 
 /**
- * `read_logs`: from the memory of this process, and from the store for what that holds no more; for the operator from the
- * memory of the user's other processes, too.
+ * `read_logs`: from the memory of this process, and from the store for what is no longer there; for the operator also
+ * from the memory of the user's other processes.
  */
 export const readLogsHandler = handle(readLogsContract, async (platform, request, call) => {
   const { peers } = platform;
@@ -25,7 +25,7 @@ export const readLogsHandler = handle(readLogsContract, async (platform, request
   }
 });
 
-/** The answer of the first process that has the log; null when none has. */
+/** The answer of the first process that has the log; null if none has it. */
 async function askOthers(
   peers: Pick<Peers, "at" | "addresses">,
   request: ReadRequest,
@@ -69,7 +69,7 @@ async function read(
   };
 }
 
-/** The offset behind the newest entry. */
+/** The offset after the newest entry. */
 async function endOfLog({ store }: PlatformParts, { ring, sandbox, principal }: FoundLog): Promise<number> {
   if (ring !== undefined) return ring.nextOffset;
   const last = await store?.lastEntry({ sandbox, principal });
@@ -78,13 +78,13 @@ async function endOfLog({ store }: PlatformParts, { ring, sandbox, principal }: 
 
 interface Waiting {
   readonly query: PageQuery;
-  /** What was there at once. */
+  /** What was there immediately. */
   readonly page: Page;
   readonly waitSeconds: number;
   readonly signal: AbortSignal | undefined;
 }
 
-/** A page that has entries, or the last one before the time is over. */
+/** The first page with entries, or the last one before the time is up. */
 async function withNews(
   platform: PlatformParts,
   log: FoundLog,

@@ -2,24 +2,24 @@ import { droppedEntry, offsetsOf, type LogEntry, type LogStream } from "../../te
 import type { PlatformParts } from "../handling/platform-parts.ts";
 import type { FoundLog } from "./find-log.ts";
 
-/** Which entries are wanted. */
+/** Which entries to read. */
 export interface PageQuery {
   readonly stream: LogStream | undefined;
   readonly offset: number;
   readonly limit: number;
 }
 
-/** Entries in their order, and what follows. */
+/** Entries in order, and where to continue. */
 export interface Page {
   readonly entries: readonly LogEntry[];
   readonly nextOffset: number;
   readonly isOver: boolean;
 }
 
-/** Most bytes of one answer's messages: it ends there, however many entries were requested. */
+/** Maximum bytes of one answer's messages: it ends there, however many entries were requested. */
 const maxPageBytes = 8 * 1024 * 1024;
 
-/** From memory, or where that holds no more from the store. */
+/** From memory, or from the store if they are no longer in memory. */
 export async function readPage(
   { store }: Pick<PlatformParts, "store">,
   log: FoundLog,
@@ -43,13 +43,13 @@ export async function readPage(
 }
 
 interface Joint extends PageQuery {
-  /** What memory holds from this offset on is read there; undefined: it holds nothing. */
+  /** From this offset on, entries are read from memory; undefined: it has none. */
   readonly before: number | undefined;
 }
 
 /**
- * Stored entries as they join what was read before and what memory holds: an entry that stands for missing ones may reach
- * over both, because what found no room on its way to the store may still be in memory.
+ * Stored entries, joined to what was read before and to what is in memory: an entry that stands for missing ones may
+ * overlap both, because what could not be sent to the store in time may still be in memory.
  */
 function joined(stored: readonly LogEntry[], { offset, limit, stream, before }: Joint): readonly LogEntry[] {
   const [first] = stored;
@@ -63,7 +63,7 @@ function joined(stored: readonly LogEntry[], { offset, limit, stream, before }: 
   return [...gap, ...stored.slice(0, -1), cut].slice(0, limit);
 }
 
-/** What is held may have to be read in several goes until enough entries of the stream are found. */
+/** Memory may have to be read several times until enough entries of the stream are found. */
 function readHeld(ring: NonNullable<FoundLog["ring"]>, { stream, offset, limit }: PageQuery): Page {
   const entries: LogEntry[] = [];
   let nextOffset = offset;

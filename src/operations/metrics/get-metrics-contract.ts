@@ -23,7 +23,7 @@ const getMetricsResponseSchema = z.object({
     .describe("Oldest first, one a second for ten minutes, one in ten seconds before; null: the engine cannot tell."),
 });
 
-/** `get_metrics`: what a sandbox of the caller's used, each second. */
+/** `get_metrics`: what one of the caller's sandboxes used, each second. */
 export const getMetricsContract = defineOperation({
   name: "get_metrics",
   audience: "everyone",

@@ -5,7 +5,7 @@ import { sampledToWire, sampleToWire } from "./sample-to-wire.ts";
 
 const defaultSamples = 60;
 
-/** `get_metrics`: another principal's sandbox is as unknown as one that never was. */
+/** `get_metrics`: other principals' sandboxes are treated as if they did not exist. */
 export const getMetricsHandler = handle(getMetricsContract, (platform, request, call) => {
   const { sandbox_id: id, samples: count = defaultSamples, since } = request;
   const found = platform.sampler.find(id);

@@ -12,7 +12,7 @@ export const sampleFields = {
   uptime_seconds: z.number(),
 } as const;
 
-/** Limits that `cpu_percent` and `memory_mb` stand against. */
+/** Limits that `cpu_percent` and `memory_mb` relate to. */
 export const sampleLimits: z.ZodObject<{ cpus: z.ZodNumber; memory_mb: z.ZodNumber }> = z.object({
   cpus: z.number(),
   memory_mb: z.number(),
@@ -20,5 +20,5 @@ export const sampleLimits: z.ZodObject<{ cpus: z.ZodNumber; memory_mb: z.ZodNumb
 
 const sampleSchema = z.object(sampleFields);
 
-/** A sample as clients read it; null is what the engine cannot tell. */
+/** A sample as clients read it; null where the engine does not report a value. */
 export type WireSample = z.output<typeof sampleSchema>;

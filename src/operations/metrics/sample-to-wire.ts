@@ -17,7 +17,7 @@ export function sampleToWire(sample: MetricsSample): WireSample {
   };
 }
 
-/** What of a sampled sandbox never changes. */
+/** What never changes about a sampled sandbox. */
 export function sampledToWire({ observed }: SampledSandbox): {
   engine: string;
   kind: string;

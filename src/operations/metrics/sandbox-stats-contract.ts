@@ -21,7 +21,7 @@ export const sandboxStatsRow: z.ZodObject<{
   sample: z.object(sampleFields).nullable().describe("The newest; null in its first second."),
 });
 
-/** What the sandboxes of this machine's user use now, whichever process has them. */
+/** What the sandboxes of this machine's user currently use, whichever process owns them. */
 export const sandboxStatsContract = defineOperation({
   name: "sandbox_stats",
   audience: "local",

@@ -6,7 +6,7 @@ import { sandboxNotFound } from "../sandboxes/sandbox-errors.ts";
 import { sandboxStatsContract, type SandboxStatsRow } from "./sandbox-stats-contract.ts";
 import { usageRow } from "./usage-row.ts";
 
-/** What the sandboxes of this user use now: this process's own, and those of others that answer. */
+/** What this user's sandboxes currently use: this process's own, and those of other processes that answer. */
 export const sandboxStatsHandler = handle(sandboxStatsContract, async (platform, { id }, call) => {
   const own = platform.sampler.live.map((sampled) => usageRow(sampled));
   const known = new Set(own.map(({ container_id }) => container_id));
@@ -21,10 +21,10 @@ export const sandboxStatsHandler = handle(sandboxStatsContract, async (platform,
   return { sandboxes: rows.toSorted((a, b) => a.container_id.localeCompare(b.container_id)) };
 });
 
-/** How long the owner of a sandbox may take to tell what it knows already. */
+/** How long a sandbox's owner may take to report what it already knows. */
 const answerMs = 2_000;
 
-/** Null for a sandbox whose process is gone, is not this user's or does not answer in time. */
+/** Null if the sandbox's process is gone, is not this user's or does not answer in time. */
 async function askOther(
   platform: PlatformParts,
   { id, owner, peerAddress: address = null }: SandboxRecord,

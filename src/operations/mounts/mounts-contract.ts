@@ -85,8 +85,8 @@ export const listMountsContract = defineOperation({
 
 export type CheckMountRequest = z.input<typeof checkMountRequestSchema>;
 
-/** What the mount gate says about one path; holds paths of this machine: for its operator only. */
+/** The mount gate's verdict on one path; contains paths of this machine, so for its operator only. */
 export type CheckMountResponse = z.output<typeof checkMountResponseSchema>;
 
-/** The mount policy in force; holds paths of this machine: for its operator only. */
+/** The current mount policy; contains paths of this machine, so for its operator only. */
 export type ListMountsResponse = z.output<typeof listMountsResponseSchema>;

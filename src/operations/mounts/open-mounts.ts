@@ -5,7 +5,7 @@ import type { HostMount } from "../../workloads/run/folders/host-mount.ts";
 import type { PlatformParts } from "../handling/platform-parts.ts";
 import { openMountGate } from "./open-mount-gate.ts";
 
-/** A folder or file of this machine that is asked for beside a project. */
+/** A folder or file of this machine that is requested in addition to a project. */
 export interface WantedMount {
   readonly path: string;
   /** Relative path below `/workspace/extra`; undefined: its own name. */
@@ -15,7 +15,7 @@ export interface WantedMount {
   readonly shownAs: string;
 }
 
-/** What is mounted, open, and what the caller should know of it. */
+/** What is mounted, held open, and what the caller should know about it. */
 export interface OpenMounts {
   readonly mounts: readonly HostMount[];
   readonly notices: readonly string[];
@@ -23,8 +23,8 @@ export interface OpenMounts {
 
 /**
  * Opens additional mounts, each through the mount gate (SPEC MO5).
- * @param isMain whether whoever asks may write where the allowlist keeps that to the main group
- * @throws INVALID_REQUEST and POLICY_DENIED naming the mount and the rule; then none is left open
+ * @param isMain whether the caller may write where the allowlist reserves that for the main group
+ * @throws INVALID_REQUEST and POLICY_DENIED naming the mount and the rule; none is left open then
  */
 export async function openMounts(
   platform: PlatformParts,
@@ -51,7 +51,7 @@ export async function openMounts(
   }
 }
 
-/** Lets go of what `openMounts` has opened. */
+/** Closes what `openMounts` opened. */
 export async function closeMounts(mounts: readonly HostMount[]): Promise<void> {
   for (const { place } of mounts) await place[Symbol.asyncDispose]();
 }

@@ -35,7 +35,7 @@ const prunePackagesResponseSchema = z.object({
   size_mb: z.number().describe("Of what is left."),
 });
 
-/** What the package cache holds (SPEC PK4). */
+/** The content of the package cache (SPEC PK4). */
 export const listPackagesContract = defineOperation({
   name: "list_packages",
   audience: "local",
@@ -45,7 +45,7 @@ export const listPackagesContract = defineOperation({
   routes: [],
 });
 
-/** Makes room in the package cache. */
+/** Prunes the package cache. */
 export const prunePackagesContract = defineOperation({
   name: "prune_packages",
   audience: "local",

@@ -5,13 +5,13 @@ import { listPackagesContract, prunePackagesContract, type PackageSetRow } from 
 
 type CachedSets = Awaited<ReturnType<PlatformParts["packages"]["list"]>>;
 
-/** What the package cache holds (SPEC PK4). */
+/** The content of the package cache (SPEC PK4). */
 export const listPackagesHandler = handle(listPackagesContract, async ({ packages, config }) => {
   const sets = await packages.list();
   return { sets: sets.map(toRow), size_mb: sizeOf(sets), max_mb: inMegabytes(config.packages.maxBytes) };
 });
 
-/** Makes room in the package cache. */
+/** Prunes the package cache. */
 export const prunePackagesHandler = handle(prunePackagesContract, async ({ packages }, { max_mb: megabytes }) => {
   const removed = await packages.prune(megabytes === undefined ? undefined : megabytes * mebibyte);
   return { removed: removed.map(toRow), size_mb: sizeOf(await packages.list()) };

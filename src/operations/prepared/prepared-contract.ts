@@ -20,7 +20,7 @@ export const exportPreparedContract = defineOperation({
   routes: [],
 });
 
-/** `import_prepared`: takes over such a folder. */
+/** `import_prepared`: imports such a folder. */
 export const importPreparedContract = defineOperation({
   name: "import_prepared",
   audience: "local",

@@ -33,7 +33,7 @@ export const exportPreparedHandler = handle(exportPreparedContract, async (platf
   return toWire(files);
 });
 
-/** `import_prepared`: takes over such a folder. */
+/** `import_prepared`: imports such a folder. */
 export const importPreparedHandler = handle(importPreparedContract, async (platform, request, call) => {
   const { host } = platform;
   const isEmbedded = request.engine === embeddedEngine;

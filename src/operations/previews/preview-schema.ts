@@ -39,7 +39,7 @@ export const previewSchema = z.object({
 
 export type PreviewRow = z.output<typeof previewSchema>;
 
-/** Characters of the output that a text shows. */
+/** Maximum characters of output in a text. */
 const maxShown = 4_000;
 
 /** Status and address first, then what is wrong and the end of the output. */

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { defineOperation } from "../contract/operation-contract.ts";
 import { previewId, previewSchema, previewText } from "./preview-schema.ts";
 
-/** How long an answer may wait for a preview that starts, in seconds. */
+/** How long an answer may wait for a starting preview, in seconds. */
 const maxWaitSeconds = 30;
 
 const previewStatusRequestSchema = z.strictObject({
@@ -40,7 +40,7 @@ const stopPreviewResponseSchema = z.object({
   logs: z.string().describe("Its newest output."),
 });
 
-/** `stop_preview`: the graceful end of a preview, and its removal. */
+/** `stop_preview`: ends a preview gracefully and removes it. */
 export const stopPreviewContract = defineOperation({
   name: "stop_preview",
   audience: "everyone",

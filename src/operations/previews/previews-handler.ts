@@ -2,7 +2,7 @@ import { handle } from "../handling/handler.ts";
 import { previewRow } from "./preview-row.ts";
 import { previewStatusContract, stopPreviewContract } from "./previews-contract.ts";
 
-/** `preview_status`: how a preview does. */
+/** `preview_status`: the state of a preview. */
 export const previewStatusHandler = handle(
   previewStatusContract,
   async ({ previews, alertBook }, { id, wait_seconds: seconds = 0 }, { principal, signal }) => {
@@ -12,7 +12,7 @@ export const previewStatusHandler = handle(
   },
 );
 
-/** `stop_preview`: its end. */
+/** `stop_preview`: ends it. */
 export const stopPreviewHandler = handle(stopPreviewContract, async ({ previews }, { id }, { principal }) => {
   const preview = await previews.stop(id, principal);
   return { container_id: preview.id, logs: preview.logs };

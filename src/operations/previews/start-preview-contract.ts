@@ -5,7 +5,7 @@ import { runSettings } from "../contract/request/run-settings-schema.ts";
 import { secretsSchema } from "../contract/request/secrets-schema.ts";
 import { previewSchema, previewText } from "./preview-schema.ts";
 
-/** Seconds that a start may wait for the port, and how many it does unless the request says. */
+/** Maximum seconds that a start may wait for the port, and the default. */
 const wait = { max: 300, default: 30 } as const;
 
 /** Request of a preview (SPEC PV1). */
@@ -82,7 +82,7 @@ export const startPreviewContract = defineOperation({
   },
 });
 
-/** Seconds that a start waits, by what was asked. */
+/** Seconds to wait for a request. */
 export function startWaitSeconds(asked: number | undefined): number {
   return asked ?? wait.default;
 }

@@ -54,7 +54,7 @@ async function run(platform: PlatformParts, request: Request, call: OperationCal
   return { ...row, warnings: [...notes, ...row.warnings] };
 }
 
-/** Everything but the project is checked before anything is started. */
+/** Everything except the project is checked before anything is started. */
 function specOf(platform: PlatformParts, request: Request): Omit<PreviewSpec, "project" | "secrets"> {
   const { config } = platform;
   const network = parseNetwork(request.network);
@@ -70,7 +70,7 @@ function specOf(platform: PlatformParts, request: Request): Omit<PreviewSpec, "p
     environment: checkEnvironment(request.environment ?? {}),
     hostEnvironment: config.hostEnvironment,
     limits,
-    // As much as a test run's: the page's own time begins after it.
+    // As long as for a test run: the page's own time begins after it.
     setupTimeoutMs: Math.min(limits.timeoutMs, config.limits.test.timeoutMs),
     network,
     image: request.image === undefined ? undefined : checkImageReference(request.image),

@@ -10,14 +10,14 @@ import { assertOnePlace, type AboutPlace, type PlaceFields } from "../handling/o
 import { processRow } from "./process-row.ts";
 import type { ProcessRow } from "./process-schema.ts";
 
-/** Where background processes run. */
+/** What background processes run in. */
 export interface ProcessPlace extends Pick<Environment | Session, "processes" | "stopProcess"> {
-  /** Its row with what it has changed of the project's tooling files. */
+  /** Its row, with the tooling files of the project that it has changed. */
   readonly rowOf: (process: BackgroundProcess) => Promise<ProcessRow>;
   readonly about: AboutPlace;
 }
 
-/** The place that a request means, which must be there already. @throws INVALID_REQUEST, NOT_FOUND */
+/** The place that a request means; it must already exist. @throws INVALID_REQUEST, NOT_FOUND */
 export async function placeOf(
   platform: PlatformParts,
   fields: PlaceFields,

@@ -23,13 +23,13 @@ export const processSchema = z.object({
 
 export type ProcessRow = z.output<typeof processSchema>;
 
-/** What became of it, in a line. */
+/** Its state, in a line. */
 export function stateLine({ process_id: id, command, state, exit_code: exitCode }: ProcessRow): string {
   const exit = exitCode === null ? "" : ` with exit code ${exitCode}`;
   return `${id} (${command.join(" ").slice(0, 80)}): ${state}${exit}`;
 }
 
-/** Where one of its ports is reached. */
+/** Where one of its ports is reachable. */
 export function portLine({ port, url }: ProcessRow["ports"][number]): string {
   return `port ${port}: ${url}`;
 }

@@ -116,7 +116,7 @@ const stopProcessRequestSchema = z.strictObject({
 
 const stopProcessResponseSchema = processSchema.extend({ ...about, warnings: z.array(z.string()) });
 
-/** `stop_process`: the end of a background process, or a signal to it. */
+/** `stop_process`: ends a background process, or sends it a signal. */
 export const stopProcessContract = defineOperation({
   name: "stop_process",
   audience: "everyone",

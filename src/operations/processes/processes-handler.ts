@@ -7,7 +7,7 @@ import { outputPart } from "./process-row.ts";
 import { listProcessesContract, stopProcessContract, writeStdinContract } from "./processes-contract.ts";
 
 const defaultMaxBytes = 65_536;
-/** How long the end of a process that was sent a signal is waited for. */
+/** How long to wait for the end of a process after a signal. */
 const signalledMs = 300;
 
 /** `list_processes`: the background processes of an environment or a session, and the output of one. */
@@ -39,7 +39,7 @@ export const writeStdinHandler = handle(writeStdinContract, async (platform, req
   return { ...about, process_id: process.id, written_bytes: utf8Length(text), closed: close };
 });
 
-/** `stop_process`: the end of a background process, or a signal to it. */
+/** `stop_process`: ends a background process, or sends it a signal. */
 export const stopProcessHandler = handle(stopProcessContract, async (platform, request, call) => {
   const { about, processes, stopProcess, rowOf } = await placeOf(platform, request, call);
   const process = processes.find(request.process_id);
@@ -50,7 +50,7 @@ export const stopProcessHandler = handle(stopProcessContract, async (platform, r
     return { ...about, ...(await rowOf(process)), warnings: [...warnings] };
   }
   await process.signal(signal);
-  // Where the signal ends it, the answer says so.
+  // If the signal ends it, the answer says so.
   await settlesWithin(process.ended, signalledMs);
   return { ...about, ...(await rowOf(process)), warnings: [] };
 });

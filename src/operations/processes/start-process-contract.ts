@@ -5,7 +5,7 @@ import { warningLines } from "../contract/program-text.ts";
 import { runSettings } from "../contract/request/run-settings-schema.ts";
 import { portLine, processSchema } from "./process-schema.ts";
 
-/** A process that serves has one or two. */
+/** A server process has one or two. */
 const maxPorts = 8;
 
 /** Request of `start_process` (SPEC EV6). */
@@ -39,7 +39,7 @@ const startProcessResponseSchema = processSchema.extend({
   warnings: z.array(z.string()),
 });
 
-/** `start_process`: a process that goes on when the call is over. */
+/** `start_process`: a process that keeps running after the call. */
 export const startProcessContract = defineOperation({
   name: "start_process",
   audience: "everyone",

@@ -16,7 +16,7 @@ import { startProcessContract, type StartProcessResponse } from "./start-process
 
 type Request = RequestOf<typeof startProcessContract>;
 
-/** `start_process`: a process that goes on when the call is over. */
+/** `start_process`: a process that keeps running after the call. */
 export const startProcessHandler = handle(startProcessContract, (platform, request, call) => {
   assertOnePlace(request);
   const { env_id: id } = request;

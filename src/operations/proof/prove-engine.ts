@@ -25,25 +25,25 @@ import { executeRequest } from "../execute/execute-handler.ts";
 import type { PlatformParts } from "../handling/platform-parts.ts";
 import type { ProvenAttack, ProvenEngine } from "./prove-contract.ts";
 
-/** What is proven of which engine, and where. */
+/** What to prove about which engine, and where. */
 export interface EngineProof {
   readonly engine: string;
   readonly oci_runtime?: string | undefined;
   readonly bombs?: boolean | undefined;
-  /** Puts up what the attacks look for. */
+  /** Sets up the targets that the attacks look for. */
   readonly openScene: () => Promise<HostScene>;
   readonly call: OperationCall;
 }
 
 type OpenProof = EngineProof & { readonly scene: AttackParameters };
 
-/** Of all attacks of one sandbox together, each of which has 10 s at most. */
+/** For all attacks in one sandbox together; each has at most 10 s. */
 const timeoutSeconds = 240;
 const bombSeconds = 60;
-/** Under which programs that take more than their share are run. */
+/** Limits under which programs that exhaust resources run. */
 const bombLimits = { memory_mb: 96, pids: 64 };
 
-/** Runs the attacks on one engine; an engine that cannot be used is a result. @throws CANCELLED */
+/** Runs the attacks on one engine; an unusable engine is a result. @throws CANCELLED */
 export async function proveEngine(platform: PlatformParts, proof: EngineProof): Promise<ProvenEngine> {
   const { engine: name, oci_runtime: ociRuntime, call } = proof;
   const { signal } = call;
@@ -58,7 +58,7 @@ export async function proveEngine(platform: PlatformParts, proof: EngineProof): 
   try {
     const capabilities = await engine.capabilities({ signal, ociRuntime });
     if (!isWall(capabilities.isolation)) return notTried(`Isolation ${capabilities.isolation} is no wall.`);
-    // Its image is there by then, and so is the way by which Glovebox's processes reach each other.
+    // By then its image exists, and so does the socket by which Glovebox's processes reach each other.
     await execute(platform, proof, { code: "pass", timeout_seconds: 60 });
     await using scene = await proof.openScene();
     const judged = await tryAll(platform, { ...proof, scene: scene.parameters }, capabilities);
@@ -80,7 +80,7 @@ export async function proveEngine(platform: PlatformParts, proof: EngineProof): 
   }
 }
 
-/** What is not denied, though it should be, is tried a second time. */
+/** An attack that should have been denied and was not is tried a second time. */
 async function tryAll(
   platform: PlatformParts,
   proof: OpenProof,
@@ -134,7 +134,7 @@ async function attackTogether(platform: PlatformParts, proof: OpenProof, attacks
   return new Map([...parseSaid(stdout), ...said]);
 }
 
-/** Runs programs that take more than their share, each in a sandbox of its own, one after another. */
+/** Runs programs that exhaust resources, each in its own sandbox, one after another. */
 async function attackAlone(platform: PlatformParts, proof: EngineProof, attacks: readonly Attack[]): Promise<Said> {
   const { call, engine } = proof;
   const prelude = await readAttackProgram("prelude");
@@ -149,7 +149,7 @@ async function attackAlone(platform: PlatformParts, proof: EngineProof, attacks:
   return said;
 }
 
-/** Nothing of what attacks print is the caller's. */
+/** The caller gets nothing of what attacks print. */
 function execute(
   platform: PlatformParts,
   { engine, oci_runtime: ociRuntime, call }: EngineProof,

@@ -32,7 +32,7 @@ async function run(
       plantVariable: (value) => plantVariable("GLOVEBOX_PROOF", value),
     });
   const proven: ProvenEngine[] = [];
-  // One after another: what one loads would be the other's answer.
+  // One after another: the load of one would distort the other's result.
   for (const name of named === null ? known : [named]) {
     proven.push(await proveEngine(platform, { ...request, engine: name, openScene, call }));
   }

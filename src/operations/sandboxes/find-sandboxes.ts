@@ -14,7 +14,7 @@ export interface FoundSandbox {
   remove(): Promise<void>;
 }
 
-/** Every sandbox of ours on the engines that answer, and those that live inside another process of this user. */
+/** All our sandboxes on the engines that answer, and those inside other processes of this user. */
 export async function findSandboxes(
   platform: PlatformParts,
   engineName?: string,
@@ -30,7 +30,7 @@ export async function findSandboxes(
   return [...found, ...(await Promise.all(embedded.map((record) => inAnotherProcess(platform, record))))];
 }
 
-/** Engines that answer in time; one that was named must. */
+/** Engines that answer in time; an engine that was named must. */
 export async function answeringEngines(
   platform: PlatformParts,
   name?: string,
@@ -56,7 +56,7 @@ async function onEngine(
       return {
         row: await rowOf(platform, engine, { summary, record }),
         remove: async () => {
-          // One of this process's own ends with its record and its place among those that live at once.
+          // One of this process's own is ended together with its record and its slot.
           const own = platform.findLive(record?.id ?? startedAs);
           await (own === undefined ? summary.remove({ signal }) : own.remove());
         },
@@ -82,7 +82,7 @@ async function rowOf(
   };
 }
 
-/** A sandbox of the embedded engine ends with its process, so only a living one has any. */
+/** A sandbox of the embedded engine ends with its process, so only live processes have any. */
 async function inAnotherProcess(platform: PlatformParts, record: SandboxRecord): Promise<FoundSandbox> {
   const { leases, records } = platform;
   const owner = await leases.stateOf(record.owner);
@@ -101,11 +101,11 @@ async function inAnotherProcess(platform: PlatformParts, record: SandboxRecord):
 /** How long another process may take to remove one of its sandboxes. */
 const removalMs = 15_000;
 
-/** @throws INTERNAL when the owner does not, SANDBOX_LOST when it does not answer */
+/** @throws INTERNAL if the owner does not remove it, SANDBOX_LOST if it does not answer */
 async function removeByOwner(platform: PlatformParts, { id, principal, peerAddress }: SandboxRecord): Promise<void> {
   const own = platform.findLive(id);
   if (own !== undefined) return own.remove();
-  // Records of another version lack it.
+  // Records of other versions lack it.
   if (peerAddress === null || peerAddress === undefined) throw noPeerServer(id);
   if (platform.peers === null) throw sandboxEnded(id);
   const late = AbortSignal.timeout(removalMs);
@@ -114,7 +114,7 @@ async function removeByOwner(platform: PlatformParts, { id, principal, peerAddre
     await platform.peers.at(peerAddress)(removeSandboxesContract, { ids: [id] }, call);
   } catch (error) {
     if (late.aborted) throw notRemoved(id);
-    // Gone before it was asked: that is what was wanted.
+    // Gone before it was asked, which is what was wanted.
     if (!(error instanceof GloveboxError) || error.errorType !== "NOT_FOUND") throw error;
   }
 }

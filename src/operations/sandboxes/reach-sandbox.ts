@@ -4,16 +4,16 @@ import { reachedSandbox, type ReachedSandbox } from "../../sandbox/terminal/adde
 import { findSandboxes } from "./find-sandboxes.ts";
 import { noPeerServer, notYours, ownerElsewhere, ownerGone, sandboxEnded, sandboxNotFound } from "./sandbox-errors.ts";
 
-/** A live sandbox in this process, or the way to ask the one that has it. */
+/** A live sandbox in this process, or a connection to the process that owns it. */
 export type FoundPlace =
   | { readonly isHere: true; readonly sandbox: ReachedSandbox }
   | { readonly isHere: false; readonly ask: CallOperation };
 
 /**
- * A live sandbox of the caller: one of the principal's own in this process, and for the operator every one of this user on
- * this machine, whichever process has it.
- * @throws NOT_FOUND, to the operator naming those that there are; SANDBOX_LOST when its owner is gone, UNSUPPORTED when it is
- * out of reach
+ * A live sandbox of the caller: one of the principal's own in this process; for the operator any of this user on this
+ * machine, whichever process owns it.
+ * @throws NOT_FOUND, which lists the existing ones for the operator; SANDBOX_LOST if its owner is gone, UNSUPPORTED if
+ * it is out of reach
  */
 export async function reachSandbox(
   platform: PlatformParts,

@@ -1,6 +1,6 @@
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 
-/** There is none with that id, and these are. */
+/** There is none with that id; lists those that exist. */
 export function sandboxNotFound(id: string, known: readonly string[]): GloveboxError {
   const existing = known.length === 0 ? "There are none." : `There are ${known.join(", ")}.`;
   return new GloveboxError("NOT_FOUND", `No sandbox ${JSON.stringify(id)}. ${existing}`, {
@@ -8,7 +8,7 @@ export function sandboxNotFound(id: string, known: readonly string[]): GloveboxE
   });
 }
 
-/** There is none of the caller's with that id, whether or not there is another's. */
+/** The caller has none with that id, whether or not someone else does. */
 export function notYours(id: string): GloveboxError {
   const shown = id.slice(0, 80);
   return new GloveboxError("NOT_FOUND", `You have no live sandbox ${JSON.stringify(shown)}.`, {
@@ -25,7 +25,7 @@ export function sandboxEnded(id: string): GloveboxError {
   });
 }
 
-/** Its owner lives and does not end it. */
+/** Its owner is alive but does not end it. */
 export function notRemoved(id: string): GloveboxError {
   return new GloveboxError("INTERNAL", `The process that owns ${id} did not remove it.`, {
     suggestion: "End that process; its sandboxes end with it.",
@@ -33,7 +33,7 @@ export function notRemoved(id: string): GloveboxError {
   });
 }
 
-/** Its owner lives and lets nobody in. */
+/** Its owner is alive but accepts no connections. */
 export function noPeerServer(id: string): GloveboxError {
   return new GloveboxError(
     "UNSUPPORTED",
@@ -54,7 +54,7 @@ export function ownerGone(id: string): GloveboxError {
   });
 }
 
-/** It is on an engine that this user sees, and its owner is not one of this user's on this machine. */
+/** It is on an engine that this user sees, but its owner is not a process of this user on this machine. */
 export function ownerElsewhere(id: string): GloveboxError {
   return new GloveboxError(
     "UNSUPPORTED",

@@ -7,7 +7,7 @@ const requestSchema = z.strictObject({ sandbox_id: sandboxId });
 
 const responseSchema = z.object(about);
 
-/** `find_sandbox_place`: whose files and background processes a sandbox has. */
+/** `find_sandbox_place`: which session or environment a sandbox belongs to. */
 export const findSandboxPlaceContract = defineOperation({
   name: "find_sandbox_place",
   audience: "everyone",

@@ -2,12 +2,12 @@ import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { handle } from "../handling/handler.ts";
 import { findSandboxPlaceContract } from "./sandbox-place-contract.ts";
 
-/** `find_sandbox_place`: another principal's sandbox is as unknown as one that never was. */
+/** `find_sandbox_place`: other principals' sandboxes are treated as if they did not exist. */
 export const findSandboxPlaceHandler = handle(
   findSandboxPlaceContract,
   async ({ sessions, environments, sandboxes }, { sandbox_id: id }, { principal }) => {
     const isLive = sandboxes.recordsOf(principal).some((each) => each.id === id);
-    // What lived in one that is gone has another one by now, or will at its next call.
+    // If its sandbox is gone, a session or environment already has another one, or gets it with its next call.
     if (!isLive || sandboxes.find(id)?.state !== "running") throw notFound(id);
     const session = sessions.list(principal).find(({ sandboxId }) => sandboxId === id);
     if (session !== undefined) return { session_id: session.id };

@@ -13,7 +13,7 @@ const about = {
   elapsed_ms: z.number().describe("Since it began."),
 } as const;
 
-/** Runs that one list shows unless it is asked for another number, and at most. */
+/** How many runs a list shows by default, and at most. */
 const listedRuns = { default: 100, max: 1_000 } as const;
 
 /** Query of `GET /api/sandbox`. */
@@ -26,7 +26,7 @@ export const listOwnSandboxesRequestSchema = z.strictObject({
   limit: z.number().int().min(1).max(listedRuns.max).default(listedRuns.default).describe("Most ended runs."),
 });
 
-/** What the server's store keeps of a run. */
+/** What the server's store keeps about a run. */
 const runRecordSchema = z.object({
   run_id: z.string(),
   kind: z.string().describe("What its sandbox was for."),
@@ -43,7 +43,9 @@ const runRecordSchema = z.object({
   interrupted: z.boolean().describe("Its server ended before it did."),
 });
 
-/** Answer of `GET /api/sandbox`: the caller's own, those at work and those that sessions and environments live in. */
+/**
+ * Answer of `GET /api/sandbox`: the caller's own, both those of running calls and those of sessions and environments.
+ */
 export const ownSandboxesSchema = z.object({
   sandboxes: z.array(
     z.object({

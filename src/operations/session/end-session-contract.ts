@@ -9,7 +9,7 @@ const endSessionResponseSchema = z.object({
   session_id: z.string().nullable().describe("The session that has ended; null when there was none."),
 });
 
-/** `end_session`: the session's sandbox and its files are removed. */
+/** `end_session`: removes the session's sandbox and its files. */
 export const endSessionContract = defineOperation({
   name: "end_session",
   audience: "everyone",

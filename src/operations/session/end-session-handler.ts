@@ -1,7 +1,7 @@
 import { handle } from "../handling/handler.ts";
 import { endSessionContract } from "./end-session-contract.ts";
 
-/** `end_session`: the session's sandbox and its files are removed. */
+/** `end_session`: removes the session's sandbox and its files. */
 export const endSessionHandler = handle(endSessionContract, async ({ sessions }, request, call) => {
   const session = sessions.find(request.session_id, call);
   if (session !== null) await sessions.end(session);

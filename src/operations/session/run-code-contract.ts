@@ -57,7 +57,7 @@ const runCodeResponseSchema = z.object({
   ...programResponse,
 });
 
-/** What is shown, as text where there is one: tables in HTML say the same once more. */
+/** What is displayed, as text if there is a text form: HTML tables repeat the same. */
 function displayLines(displays: RunCodeResponse["displays"] = []): readonly string[] {
   return displays.flatMap(({ media_type: type, content }) => (type === "text/html" ? [] : [`${type}:`, content]));
 }
@@ -65,7 +65,7 @@ function displayLines(displays: RunCodeResponse["displays"] = []): readonly stri
 const preloadCaveat =
   "Without namespaces (bubblewrap) here it runs at isolation preload, on the machine itself, which is no wall: `isolation` and warnings say so.";
 
-/** `run_code`: a program in a session, whose files last. */
+/** `run_code`: runs a program in a session, which keeps its files. */
 export const runCodeContract = defineOperation({
   name: "run_code",
   audience: "everyone",

@@ -22,7 +22,7 @@ import { sessionOf } from "./session-of.ts";
 
 type Request = RequestOf<typeof runCodeContract>;
 
-/** `run_code`: a program in a session, whose files last. */
+/** `run_code`: runs a program in a session, which keeps its files. */
 export const runCodeHandler = handle(runCodeContract, run);
 
 async function run(platform: PlatformParts, request: Request, call: OperationCall): Promise<RunCodeResponse> {
@@ -53,7 +53,7 @@ async function run(platform: PlatformParts, request: Request, call: OperationCal
   };
 }
 
-/** What one call alone may have cannot be taken from an interpreter that goes on. */
+/** What only one call may have cannot be taken away again from an interpreter that keeps running. */
 function assertKeepable({ stdin = "", secrets = [] }: Request, call: OperationCall, { network }: SessionCall): void {
   const asked = [
     stdin !== "" || call.stdin !== undefined ? ["stdin"] : [],

@@ -13,7 +13,7 @@ import type { OperationCall } from "../contract/operation-call.ts";
 import { requestedLimits } from "../handling/requested-limits.ts";
 import type { LimitsRequest } from "../contract/request/run-settings-schema.ts";
 
-/** What of a request decides which session it gets, and what a new one is made of. */
+/** The parts of a request that decide which session it gets, and how a new one is created. */
 export interface SessionRequest {
   readonly session_id?: string | undefined;
   readonly engine?: string | undefined;
@@ -22,13 +22,13 @@ export interface SessionRequest {
   readonly limits?: LimitsRequest | undefined;
   readonly min_isolation?: Isolation | undefined;
   readonly keep_variables?: boolean | undefined;
-  /** Of a new one. */
+  /** For a new one. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
 }
 
 /**
  * The session that a request names, or its connection's, or a new one.
- * @throws NOT_FOUND, INVALID_REQUEST for what a session that is there cannot change, ENGINE_UNAVAILABLE, CAPACITY
+ * @throws NOT_FOUND, INVALID_REQUEST for settings that an existing session cannot change, ENGINE_UNAVAILABLE, CAPACITY
  */
 export async function sessionOf(
   platform: PlatformParts,
@@ -44,13 +44,13 @@ export async function sessionOf(
   }
   const minIsolation = platform.minIsolation("session", request.min_isolation);
   const { engine, notes } = await platform.chooseSessionEngine(request.engine, { minIsolation, signal: call.signal });
-  // A session that could never run anything would refuse all later calls that do not name another.
+  // A session that can never run anything would make all later calls fail that do not name another.
   const capabilities = await engine.capabilities({ signal: call.signal, ociRuntime: request.oci_runtime });
   if (!isAtLeast(capabilities.isolation, minIsolation)) {
     throw isolationRefusal(capabilities, { engine: engine.name, minIsolation });
   }
   if (request.keep_variables === true && runsInterpretersOnly(capabilities)) throw noVariables(engine.name);
-  // Another call of the connection may have made it meanwhile.
+  // Another call of the connection may have opened it meanwhile.
   const session =
     platform.sessions.find(undefined, call) ??
     platform.sessions.create(
@@ -70,7 +70,7 @@ export async function sessionOf(
   return { session, notes };
 }
 
-/** A session keeps what it was made of; the time and the network are each call's own. */
+/** A session keeps the settings it was opened with; time and network are set for each call. */
 function assertSame(
   { settings }: Session,
   request: SessionRequest,

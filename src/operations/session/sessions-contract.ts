@@ -28,7 +28,7 @@ const openSessionRequestSchema = z.strictObject({
 });
 const openSessionResponseSchema = session.extend({ warnings: z.array(z.string()) });
 
-/** `open_session`: a new session, whatever the connection has already. */
+/** `open_session`: a new session, even if the connection already has one. */
 export const openSessionContract = defineOperation({
   name: "open_session",
   audience: "everyone",

@@ -5,9 +5,9 @@ import { handle } from "../handling/handler.ts";
 import { sessionOf } from "./session-of.ts";
 import { getSessionContract, listSessionsContract, openSessionContract, type SessionRow } from "./sessions-contract.ts";
 
-/** `open_session`: a new session, whatever the connection has already. */
+/** `open_session`: a new session, even if the connection already has one. */
 export const openSessionHandler = handle(openSessionContract, async (platform, request, { connection: _, ...call }) => {
-  // Without a connection there is none that it could share.
+  // Without a connection there is no shared session.
   const { session, notes } = await sessionOf(platform, request, call);
   return { ...rowOf(session), warnings: [...notes] };
 });

@@ -141,7 +141,7 @@ export type RunTestsRequest = z.input<typeof runTestsRequestSchema>;
 /** Response of `run_tests` as clients read it. */
 export type RunTestsResponse = z.output<typeof runTestsResponseSchema>;
 
-/** Failures that a text shows. */
+/** Maximum failures in a text. */
 const maxShown = 20;
 
 /** The numbers of a run in a line. */

@@ -25,7 +25,7 @@ import { runTestsContract, type RunTestsResponse } from "./run-tests-contract.ts
 
 type Request = RequestOf<typeof runTestsContract>;
 
-/** Characters of all names of tests: each may take six in a variable, of which Linux takes 128 KiB. */
+/** Maximum characters of all test names: each may take six in a variable, which Linux limits to 128 KiB. */
 const maxNames = 10_000;
 
 /** `run_tests`: a project's tests in a fresh sandbox. */
@@ -58,7 +58,7 @@ async function run(platform: PlatformParts, request: Request, call: OperationCal
   return { ...toWire(result, notes, { kind: "test", ceilings: platform.config.ceilings }), ...alerts };
 }
 
-/** Everything but the project is checked before anything is started. */
+/** Everything except the project is checked before anything is started. */
 function specOf(
   platform: PlatformParts,
   request: Request,

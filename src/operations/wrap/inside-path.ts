@@ -1,14 +1,17 @@
 import { posix, win32, type PlatformPath } from "node:path";
 import { isWithin } from "../../policy/mounts/mount-policy.ts";
 
-/** A mount, by the paths of this machine that lead to it and by that of the sandbox. */
+/** A mount, by its paths on this machine and its path in the sandbox. */
 export interface MountedAt {
-  /** As it was named, and the real path. */
+  /** As given, and the real path. */
   readonly hostPaths: readonly string[];
   readonly target: string;
 }
 
-/** A path of this machine, also behind `--option=`, as the sandbox has it where it lies in a mount; other text as it is. */
+/**
+ * A path of this machine, also after `--option=`, as its path in the sandbox if it is in a mount; other text is
+ * unchanged.
+ */
 export function insidePath(text: string, mounts: readonly MountedAt[], platform: NodeJS.Platform): string {
   const flavour: PlatformPath = platform === "win32" ? win32 : posix;
   const [, option = "", given = ""] = /^(-{1,2}[\w-]+=)?(.*)$/s.exec(text) ?? [];

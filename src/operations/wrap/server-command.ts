@@ -1,11 +1,11 @@
 import { GloveboxError, invalidField } from "../../errors/glovebox-error.ts";
 
-/** What a command that starts a server needs in a sandbox: its packages, and what becomes of it there. */
+/** What a command that starts a server needs in a sandbox: its packages, and its form there. */
 export interface ServerCommand {
   readonly language: "javascript" | "python";
-  /** As the registry of the language knows them. */
+  /** As named in the language's registry. */
   readonly packages: readonly string[];
-  /** A module whose package is found by its name; null for none. */
+  /** A module from whose name the package is determined; null: none. */
   readonly importedModule: string | null;
   /** Arguments of the launcher of `images/launchers`; the last ones are the server's own. */
   readonly launch: readonly string[];
@@ -15,9 +15,9 @@ const javascript = { language: "javascript", importedModule: null } as const;
 const python = { language: "python", importedModule: null } as const;
 
 /**
- * Reads a command as clients of MCP have it: `npx` and its like, `uvx` and its like, Python and Node, or any program that
- * the image has. The packages that it would fetch are named, so that they can be installed before it starts. Pure.
- * @throws INVALID_REQUEST for what cannot be run sealed, with what can
+ * Parses a command as configured in MCP clients: `npx` and the like, `uvx` and the like, Python and Node, or any
+ * program of the image. Returns the packages that it would fetch, so that they can be installed before it starts. Pure.
+ * @throws INVALID_REQUEST for a command that cannot run in a sandbox, naming those that can
  */
 export function readServerCommand(command: readonly string[]): ServerCommand {
   const [program = "", ...rest] = withoutShell(command);
@@ -39,7 +39,7 @@ export function readServerCommand(command: readonly string[]): ServerCommand {
   return { ...python, packages: [], launch: ["program", program, ...rest] };
 }
 
-/** On Windows clients start `npx` by `cmd /c`. */
+/** On Windows, clients start `npx` with `cmd /c`. */
 function withoutShell(command: readonly string[]): readonly string[] {
   const isShell = baseName(command[0] ?? "") === "cmd" && command[1]?.toLowerCase() === "/c";
   return isShell ? command.slice(2) : command;
@@ -102,7 +102,7 @@ interface KnownOptions {
   readonly values: readonly string[];
 }
 
-/** The options before the first word that is none, or before `--`. @throws INVALID_REQUEST for one that is not known */
+/** The options before the first argument or `--`. @throws INVALID_REQUEST for an unknown one */
 function readOptions(
   program: string,
   words: readonly string[],
@@ -137,9 +137,9 @@ const alternatives: Readonly<Record<string, string>> = {
 const ownImage =
   "Run the server's own image: glovebox mcp wrap --image IMAGE -- COMMAND, with the command that the image starts.";
 
-/** What would need more than a sandbox has. @throws INVALID_REQUEST */
+/** Refuses what would need more than a sandbox offers. @throws INVALID_REQUEST */
 function refuseOthers(name: string, [verb, ...words]: readonly string[]): void {
-  // As the command lines of container engines have it, whichever that is.
+  // The command lines of all container engines have the same form.
   const startsContainer = verb === "run" && words.some((word) => /^(?:-[a-z]*i[a-z]*|--interactive)$/.test(word));
   const suggestion = Object.hasOwn(alternatives, name) ? alternatives[name] : startsContainer ? ownImage : undefined;
   if (suggestion === undefined) return;

@@ -21,7 +21,9 @@ const wrapServerRequestSchema = z.strictObject({
 
 const wrapServerResponseSchema = z.object(programResponse);
 
-/** `wrap_server`: any MCP server over standard input and output, sealed, until its client leaves (SPEC MC6). */
+/**
+ * `wrap_server`: runs any MCP server over standard input and output in a sandbox, until its client leaves (SPEC MC6).
+ */
 export const wrapServerContract = defineOperation({
   name: "wrap_server",
   audience: "local",

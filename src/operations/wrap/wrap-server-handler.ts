@@ -8,7 +8,7 @@ import { insidePath } from "./inside-path.ts";
 import { readServerCommand, type ServerCommand } from "./server-command.ts";
 import { wrapServerContract, type WrapServerResponse } from "./wrap-server-contract.ts";
 
-/** A server lives as long as its client; this is the hard end where no time limit is asked for. */
+/** A server lives as long as its client; this is the hard limit if the request sets none. */
 const longestMs = 7 * 24 * 3_600_000;
 
 /** `wrap_server`: an execution whose program is a launcher that becomes the server. */
@@ -24,7 +24,7 @@ export const wrapServerHandler = handle(
       readOnly,
       shownAs: `--mount ${given}`,
     }));
-    // The operator of this machine asks, as for the main group.
+    // The caller is the operator of this machine, with the rights of the main group.
     const { mounts, notices } = await openMounts(platform, wanted, true);
     try {
       const at = mounts.map(({ place, target }, index) => ({
@@ -55,7 +55,7 @@ export const wrapServerHandler = handle(
   },
 );
 
-/** A module alone is found as imports are, by its name. */
+/** The package of a bare module is found by its name, like those of imports. */
 function packagesOf(server: ServerCommand, more: readonly string[]): readonly string[] | "auto" {
   const named = [...server.packages, ...more];
   return named.length === 0 && server.importedModule !== null ? "auto" : named;
@@ -64,6 +64,6 @@ function packagesOf(server: ServerCommand, more: readonly string[]): readonly st
 async function launcherOf({ language, importedModule }: ServerCommand): Promise<string> {
   const file = language === "python" ? "launch.py" : "launch.cjs";
   const text = await readPackagedScript(new URL(`../../../images/launchers/${file}`, import.meta.url));
-  // Never reached: it says which package is needed.
+  // Never runs: it only says which package is needed.
   return importedModule === null ? text : `${text}\nsys.exit()\nimport ${importedModule}\n`;
 }

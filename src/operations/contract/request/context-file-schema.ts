@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** A file that a request brings along: by its path on the host, or with its content. */
+/** A file that goes with a request: by its path on the host, or with its content. */
 export const contextFileSchema: z.ZodUnion<
   readonly [
     z.ZodString,

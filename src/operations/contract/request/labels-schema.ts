@@ -1,10 +1,10 @@
 import { z } from "zod";
 
 const maxLabels = 16;
-/** Of a name and a value, and what stands between them. */
+/** Length of a name and a value, including the separator. */
 const maxLabelCharacters = 63 + 1 + 256;
 
-/** PostgreSQL stores none. */
+/** PostgreSQL cannot store it. */
 const noNul = "expected no NUL";
 const hasNoNul = (value: string): boolean => !value.includes("\0");
 

@@ -3,7 +3,7 @@ import { resultAlerts } from "../alert-schema.ts";
 import { wireErrorSchema } from "../wire-error-schema.ts";
 import { isolationLevels, outcomes } from "../wire-values.ts";
 
-/** What every response about a run holds, whatever ran; spread into its schema. */
+/** What every response about a run contains, whatever ran; spread into its schema. */
 export const runResponse = {
   outcome: z.enum(outcomes).describe("The one verdict."),
   exit_code: z.number().nullable().describe("128 + N if killed by signal N; null when the sandbox was lost."),
@@ -20,7 +20,7 @@ export const runResponse = {
   error: wireErrorSchema.optional(),
 } as const;
 
-/** What every response about one program holds (SPEC EX1). */
+/** What every response about one program contains (SPEC EX1). */
 export const programResponse = {
   ...runResponse,
   stdout: z.string(),

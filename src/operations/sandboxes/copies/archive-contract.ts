@@ -34,7 +34,7 @@ export const packFilesContract = defineOperation({
   channel: "/api/sandbox/{sandbox_id}/pack",
 });
 
-/** A tar archive into a live sandbox. */
+/** Unpacks a tar archive into a live sandbox. */
 export const unpackFilesContract = defineOperation({
   name: "unpack_files",
   audience: "everyone",

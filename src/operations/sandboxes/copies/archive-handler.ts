@@ -6,7 +6,7 @@ import { packFilesContract, unpackFilesContract } from "./archive-contract.ts";
 import { responseOf } from "./copy-handler.ts";
 import { reachSandbox } from "../reach-sandbox.ts";
 
-/** A file or folder of a live sandbox as a tar archive, which is the output of the call. */
+/** A file or folder of a live sandbox as a tar archive, the output of the call. */
 export const packFilesHandler = handle(packFilesContract, async (platform, request, call) => {
   const place = await reachSandbox(platform, request.sandbox_id, call);
   if (!place.isHere) return place.ask(packFilesContract, request, call);
@@ -18,7 +18,7 @@ export const packFilesHandler = handle(packFilesContract, async (platform, reque
   return responseOf(id, budget);
 });
 
-/** A tar archive, which is the input of the call, into a live sandbox. */
+/** Unpacks a tar archive, the input of the call, into a live sandbox. */
 export const unpackFilesHandler = handle(unpackFilesContract, async (platform, request, call) => {
   const { target, name, content_only: isContentOnly = false } = request;
   if (call.stdin === undefined) throw noArchive();

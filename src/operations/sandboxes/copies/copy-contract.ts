@@ -16,7 +16,7 @@ const maxEntries: z.ZodOptional<z.ZodNumber> = z
   .optional()
   .describe("Files, folders and links at most; default 100,000.");
 
-/** The bounds of a copy, as requests have them. */
+/** The limits of a copy, as in requests. */
 export const copyLimitFields: { readonly max_bytes: typeof maxSize; readonly max_entries: typeof maxEntries } = {
   max_bytes: maxSize,
   max_entries: maxEntries,
@@ -51,7 +51,7 @@ export const copyResponseSchema: z.ZodObject<{
   warnings: z.array(z.string()).describe("What was left out and why."),
 });
 
-/** A file or folder of this machine into a live sandbox. */
+/** Copies a file or folder of this machine into a live sandbox. */
 export const copyIntoSandboxContract = defineOperation({
   name: "copy_into_sandbox",
   audience: "local",
@@ -61,7 +61,7 @@ export const copyIntoSandboxContract = defineOperation({
   routes: [],
 });
 
-/** A file or folder of a live sandbox onto this machine. */
+/** Copies a file or folder of a live sandbox to this machine. */
 export const copyOutOfSandboxContract = defineOperation({
   name: "copy_out_of_sandbox",
   audience: "local",

@@ -7,7 +7,7 @@ import { handle } from "../../handling/handler.ts";
 import { reachSandbox } from "../reach-sandbox.ts";
 import { copyIntoSandboxContract, copyOutOfSandboxContract, type CopyResponse } from "./copy-contract.ts";
 
-/** A file or folder of this machine into a live sandbox. */
+/** Copies a file or folder of this machine into a live sandbox. */
 export const copyIntoSandboxHandler = handle(copyIntoSandboxContract, async (platform, request, call) => {
   const source = checkPath(request.source, "source");
   const place = await reachSandbox(platform, request.sandbox_id, call);
@@ -18,7 +18,7 @@ export const copyIntoSandboxHandler = handle(copyIntoSandboxContract, async (pla
   return responseOf(id, budget);
 });
 
-/** A file or folder of a live sandbox onto this machine. */
+/** Copies a file or folder of a live sandbox to this machine. */
 export const copyOutOfSandboxHandler = handle(copyOutOfSandboxContract, async (platform, request, call) => {
   const target = checkPath(request.target, "target");
   const place = await reachSandbox(platform, request.sandbox_id, call);
@@ -29,7 +29,7 @@ export const copyOutOfSandboxHandler = handle(copyOutOfSandboxContract, async (p
   return responseOf(id, budget);
 });
 
-/** What a copy came to. */
+/** The totals of a copy. */
 export function responseOf(id: string, { entries, bytes, warnings }: CopyBudget): CopyResponse {
   return { sandbox_id: id, entries, bytes, warnings: [...warnings] };
 }

@@ -33,7 +33,7 @@ const execResponseSchema = z.object({
   stderr_truncated: z.boolean(),
 });
 
-/** One program in a sandbox that lives already, beside its own programs. */
+/** Runs one program in a live sandbox, next to its own programs. */
 export const execInSandboxContract = defineOperation({
   name: "exec_in_sandbox",
   audience: "everyone",
@@ -69,7 +69,7 @@ const terminalResponseSchema = z.object({
     .describe("What in the sandbox held the terminal: script does not follow its size, none is no terminal at all."),
 });
 
-/** A program in a terminal of its own inside a live sandbox. */
+/** A program in its own terminal inside a live sandbox. */
 export const openTerminalContract = defineOperation({
   name: "open_terminal",
   audience: "everyone",

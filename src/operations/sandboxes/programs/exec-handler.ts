@@ -9,7 +9,7 @@ import { reachSandbox } from "../reach-sandbox.ts";
 import { followProgram } from "./follow-program.ts";
 import { execInSandboxContract } from "./exec-contract.ts";
 
-/** One program in a sandbox that lives already, beside its own programs. */
+/** Runs one program in a live sandbox, next to its own programs. */
 export const execInSandboxHandler = handle(execInSandboxContract, async (platform, request, call) => {
   const spec = { ...readProgram(request), command: readCommand(request.command), asProgram: true };
   const place = await reachSandbox(platform, request.sandbox_id, call);

@@ -10,12 +10,12 @@ export interface FollowProgram {
   /** Awaited before more is read, so that a slow listener slows the program. */
   readonly onOutput: (chunk: OutputChunk) => void | Promise<void>;
   readonly signal?: AbortSignal | undefined;
-  /** Passed on to the program as they come; those that its engine cannot send are left out. */
+  /** Sent to the program as they come; signals that its engine cannot send are skipped. */
   readonly signals?: AsyncIterable<SignalToSend> | undefined;
 }
 
 /**
- * A program of the operator's to its end, with all that it started; resolves to its exit code.
+ * Follows an added program until it and everything it started has ended; resolves to its exit code.
  * @throws CANCELLED once it has been ended for the caller, SANDBOX_LOST
  */
 export async function followProgram(
@@ -28,7 +28,7 @@ export async function followProgram(
   if (input === undefined) program.stdin.end();
   const fed = input === undefined ? Promise.resolve() : feedStream(program.stdin, input, program.exit);
   fed.catch(() => {
-    // A source that fails is the end of the input; the program goes on.
+    // A source that fails ends the input; the program continues.
     program.stdin.end();
   });
   void passSignals(program, signals);
@@ -47,7 +47,7 @@ async function passSignals(program: AddedProgram, signals: FollowProgram["signal
   if (signals === undefined) return;
   for await (const signal of signals) {
     const sent = signal === "SIGKILL" ? program.kill(signal) : program.signal?.(signal);
-    // What cannot be sent has ended, or ends with its caller.
+    // If it cannot be sent, the program has ended or will end with its caller.
     await sent?.catch(() => undefined);
   }
 }

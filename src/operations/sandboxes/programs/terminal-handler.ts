@@ -13,7 +13,7 @@ const notices = {
   none: "There is no terminal, because this sandbox has neither python3 nor script: editors and job control do not work.",
 };
 
-/** A program in a terminal of its own inside a live sandbox. */
+/** A program in its own terminal inside a live sandbox. */
 export const openTerminalHandler = handle(openTerminalContract, async (platform, request, call) => {
   const { environment, workingDirectory } = readProgram(request);
   const command = request.command === undefined ? null : readCommand(request.command);
@@ -47,7 +47,7 @@ async function followSizes(terminal: OpenTerminal, sizes: AsyncIterable<Terminal
   const { stdin } = terminal.program;
   for await (const size of sizes) {
     const bytes = terminal.resize(size);
-    // Whole frames, each written at once, so that they stand between those of the input.
+    // Whole frames, each in a single write, so that they do not split those of the input.
     if (bytes !== null && !stdin.writableEnded && !stdin.destroyed) stdin.write(bytes);
   }
 }
