@@ -10,21 +10,23 @@ export interface ContainerStarterOptions {
   readonly leases: Pick<Leases, "hold">;
   /** Identity of this server, for the owner label. */
   readonly owner: string;
-  /** Where sandboxes go that could not be removed, their engines' names by their ids; default: nobody looks for them. */
+  /** Collects sandboxes that could not be removed, their engines' names by their ids; default: they are not tracked. */
   readonly stranded?: Map<string, string> | undefined;
   readonly logger: Logger;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
 }
 
-/** How long an engine may take to say whether it has made a container after all, and to remove it. */
+/** How long an engine may take to report whether it created a container after all, and to remove it. */
 const lookMs = 10_000;
 
-/** Makes the containers of sandboxes; whatever goes wrong, nothing is left behind. */
+/** Creates the containers of sandboxes; whatever goes wrong, nothing is left behind. */
 export class ContainerStarter {
-  /** Ids of sandboxes that their engine was told to make, and that are not known to be gone or live. */
+  /** Ids of sandboxes that the engine was asked to create and that are not known to be live or gone. */
   readonly doubtful: Set<string> = new Set();
-  /** Those that could not be removed, or may not have been, until a sweep has: their engines' names by their ids. */
+  /**
+   * Sandboxes whose removal failed or is uncertain, until a sweep has removed them: their engines' names by their ids.
+   */
   readonly stranded: Map<string, string>;
   readonly #options: ContainerStarterOptions;
 
@@ -33,7 +35,7 @@ export class ContainerStarter {
     this.stranded = options.stranded ?? new Map<string, string>();
   }
 
-  /** Its id stays among the doubtful ones until the caller knows it as live. @throws what the engine throws */
+  /** Its id counts as uncertain until the caller registers it as live. @throws what the engine throws */
   async start(id: string, engine: Engine, plan: SandboxPlan, signal: AbortSignal): Promise<Container> {
     const { logger, owner, now } = this.#options;
     let container: Container | undefined;
@@ -51,7 +53,7 @@ export class ContainerStarter {
     }
   }
 
-  /** Without a writable home folder there is none; the hard end on every object then does the lease's work. */
+  /** Without a writable home folder there is no lease; the expiry time on every object does its work then. */
   async #holdLease(id: string): Promise<void> {
     try {
       await this.#options.leases.hold();
@@ -68,13 +70,13 @@ export class ContainerStarter {
     } catch (error) {
       this.stranded.set(id, engine.name);
       this.doubtful.delete(id);
-      // The caller learns why the start failed; that the rest stayed behind is for the log and the sweep.
+      // The caller gets the reason for the failed start; the leftovers are for the log and the sweep.
       this.#options.logger.error({ sandbox: id, err: error }, "sandbox could not be removed after a failed start");
     }
   }
 }
 
-/** An engine that fails to answer may have made the container all the same, so it is asked what it has. */
+/** An engine that failed to answer may still have created the container, so it is asked what it has. */
 async function removeUnanswered(id: string, engine: Engine): Promise<void> {
   const options = { signal: AbortSignal.timeout(lookMs) };
   const found = (await engine.list({ [labels.sandbox]: id }, options)).filter(isOwnContainer);

@@ -3,12 +3,14 @@ import type { CallOptions } from "../engines/engine.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import { runSandboxCommand, type CommandSandbox } from "./sandbox-command.ts";
 
-/** Prints which interpreter the sandbox has, of those that a forwarder is written for. */
+/** Prints which of the interpreters supported by the forwarder the sandbox has. */
 const script = 'for name in python3 node bun; do command -v "$name" >/dev/null && echo "$name" && exit; done';
 const findMs = 30_000;
 const interpreters: Readonly<Record<string, ForwarderInterpreter>> = { python3: "python", node: "node", bun: "bun" };
 
-/** What can run the forwarder of a sandbox; `image` is for the error. @throws UNSUPPORTED when it has none, CANCELLED */
+/**
+ * The interpreter for a sandbox's forwarder; `image` is for the error. @throws UNSUPPORTED if it has none, CANCELLED
+ */
 export async function findInterpreter(
   sandbox: CommandSandbox,
   image: string,

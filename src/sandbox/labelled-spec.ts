@@ -4,7 +4,7 @@ import { writablePaths, writablePathsLabel } from "./mounts/writable-paths.ts";
 import { containerName } from "./owners/left-over.ts";
 import type { SandboxPlan } from "./sandbox-plan.ts";
 
-/** Whose an object on an engine is, and until when. */
+/** Owner and expiry of an object on an engine. */
 export interface Ownership {
   /** Identity of this server. */
   readonly owner: string;
@@ -13,8 +13,8 @@ export interface Ownership {
 }
 
 /**
- * What an engine is given for a plan. The labels name the server, the sandbox and its kind, never who asked: a container
- * may be started before anybody asks, and whom it serves then is in the server's record.
+ * The container spec for a plan. The labels name the server, the sandbox and its kind, never the principal: a container
+ * may be started before any request, and the principal it then serves is in the server's record.
  */
 export function labelledSpec(id: string, plan: SandboxPlan, ownership: Ownership): ContainerSpec {
   const { kind, lifetimeMs: _, programEnvironment: __, id: ___, labels: ____, ...rest } = plan;

@@ -2,21 +2,21 @@ import type { OutputChunk } from "../engines/engine.ts";
 import type { Redaction } from "../policy/redaction/redaction.ts";
 
 /**
- * Receives a piece of output, without the values of secrets; is not waited for and does not throw. `program` is one object
- * for all the output of one program.
+ * Receives a piece of output, with secrets removed; it is not awaited and must not throw. `program` is one object for
+ * all the output of one program.
  */
 export type OutputListener = (chunk: OutputChunk, program: object) => void;
 
-/** Told that a program writes no more. */
+/** Called when a program's output has ended. */
 export type OutputEndListener = (program: object) => void;
 
-/** The one place at which the output of a sandbox's programs can be listened to, beside their callers. */
+/** Lets others than the callers listen to the output of a sandbox's programs. */
 export class OutputJoint {
   readonly #listeners = new Set<OutputListener>();
   readonly #endListeners = new Set<OutputEndListener>();
   /**
-   * What takes secrets out of the newest program's output; null: none was started yet. It knows all that earlier programs were
-   * given, because a place's secrets only grow.
+   * The redactor of the newest program's output; null: none was started yet. It includes the secrets of all earlier
+   * programs, because a place's secrets only accumulate.
    */
   redaction: Redaction | null = null;
 

@@ -2,43 +2,46 @@ import { throwIfCancelled } from "../../base/abort.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { WaitingRoom, type Waiter } from "./waiting-room.ts";
 
-/** Sizes of the waiting room in front of the sandboxes (SPEC LI4). */
+/** Limits on live sandboxes and on the queue for them (SPEC LI4). */
 export interface AdmissionOptions {
-  /** Sandboxes alive at once. */
+  /** Maximum live sandboxes. */
   readonly maxSandboxes: number;
-  /** Requests that may wait; one more is refused at once. */
+  /** Maximum requests in the queue; further ones are refused immediately. */
   readonly queueLimit: number;
   /** How long a request may wait before it is refused. */
   readonly queueTimeoutMs: number;
-  /** Told that one more request waits, which somebody could make room for. */
+  /** Called when another request starts to wait, so that others can make room for it. */
   readonly onWaiting?: (() => void) | undefined;
 }
 
-/** A place that is given back at some time; giving it back twice does no harm. */
+/** A slot that is released at some point; releasing it twice is harmless. */
 export interface LentPlace {
   release(): void;
 }
 
-/** A place for one sandbox. */
+/** A slot for one sandbox. */
 export interface Place extends LentPlace {
-  /** Tells that it is given back soon, whatever happens: the request that will get it finds room in a full queue. */
+  /**
+   * Announces that it will certainly be released soon: the request that will get it is accepted even if the queue is
+   * full.
+   */
   returning(): void;
 }
 
-/** A sandbox that nobody has asked for yet, in a place that nobody needs. */
+/** A sandbox that has not been requested yet, in a slot that no request needs. */
 interface Spare {
   readonly giveWay: () => void;
 }
 
 /**
- * Hands out the places for sandboxes: at once while there are any, else in turn from a bounded queue.
+ * Hands out the slots for sandboxes: immediately while some are free, else through a bounded queue.
  *
- * Places are shared when several principals wait: the one that holds the fewest goes first, between equals the one that was
- * served longest ago. Alone, a principal may hold every place and fill the whole queue; when the queue is full, a request
- * of a principal with fewer waiting takes the room of the last one of whoever has the most there.
+ * If several principals wait, the one that holds the fewest slots goes first; among equals, the one that was served
+ * longest ago. A principal on its own may hold every slot and fill the whole queue; if the queue is full, a request of
+ * a principal with fewer waiting displaces the last one of the principal with the most.
  *
- * Free places may be lent to sandboxes that wait for a request. They hold nobody up: as soon as a request needs the place,
- * it has it, and what it was lent to, the longest lent first, is told to give way.
+ * Free slots may be lent to sandboxes that are started ahead of requests. They delay no request: as soon as one needs
+ * the slot, it gets it, and the sandbox that has been there longest is told to give way.
  */
 export class Admission {
   readonly #options: AdmissionOptions;
@@ -47,29 +50,31 @@ export class Admission {
   readonly #room = new WaitingRoom<Place>();
   readonly #spares = new Set<Spare>();
   #taken = 0;
-  /** Of those taken: how many are on their way back. */
+  /** How many of the taken ones are being released. */
   #returning = 0;
 
   constructor(options: AdmissionOptions) {
     this.#options = options;
   }
 
-  /** Places that requests hold; lent ones are not among them. */
+  /** Slots held by requests, without lent ones. */
   get taken(): number {
     return this.#taken;
   }
 
-  /** Requests that wait. */
+  /** Waiting requests. */
   get waiting(): number {
     return this.#room.size;
   }
 
-  /** Requests of those that a place would serve which this principal gave back: its own, and of all below their maximum. */
+  /**
+   * Requests that could get a slot released by this principal: its own, and those of principals below their maximum.
+   */
   waitingFor(principal: string): number {
     return this.#room.count((waiter) => waiter === principal || !this.#isAtMaximum(waiter));
   }
 
-  /** Sets how many places a principal may hold at once, for its further requests; null: as many as there are. */
+  /** Sets how many slots a principal may hold at a time, for its further requests; null: no limit of its own. */
   setMaximum(principal: string, maximum: number | null): void {
     if (maximum === null) this.#maxima.delete(principal);
     else this.#maxima.set(principal, maximum);
@@ -84,12 +89,12 @@ export class Admission {
     return this.#wait(principal, signal);
   }
 
-  /** A place for a principal that would not have to wait for one; null when it would. */
+  /** A slot if the principal need not wait for one, else null. */
   acquireNow(principal: string): Place | null {
     return this.#mayTake(principal) ? this.#take(principal) : null;
   }
 
-  /** Lends a place that is free while nobody waits; null when there is none. `giveWay` is called at most once. */
+  /** Lends a free slot if no request is waiting; null if there is none. `giveWay` is called at most once. */
   lend(giveWay: () => void): LentPlace | null {
     if (this.waiting > 0 || this.#taken + this.#spares.size >= this.#options.maxSandboxes) return null;
     const spare: Spare = { giveWay };
@@ -111,7 +116,7 @@ export class Admission {
     );
     signal?.addEventListener("abort", onAbort, { once: true });
     this.#room.enter(waiter);
-    // Nobody need make room for those whose places are on their way.
+    // Requests whose slots are already being released need nobody to make room.
     if (this.#room.size > this.#returning) this.#options.onWaiting?.();
     try {
       return await promise;
@@ -121,7 +126,7 @@ export class Admission {
     }
   }
 
-  /** Makes room in the full queue for a principal that uses less of it than another. @throws CAPACITY */
+  /** Makes room in a full queue for a principal that uses less of it than another. @throws CAPACITY */
   #pushOut(principal: string): void {
     const last = this.#room.lastOfLongest(principal);
     if (last === null) throw this.#capacity(principal, "the queue is full");
@@ -175,7 +180,7 @@ export class Admission {
     this.#admitWaiters();
   }
 
-  /** Taken here and now, so that no newcomer slips in before the waiter runs. */
+  /** Taken synchronously, so that no newcomer slips in before the waiter runs. */
   #admitWaiters(): void {
     for (;;) {
       const next = this.#room.next((principal) => (this.#mayTake(principal) ? this.#heldBy(principal) : null));

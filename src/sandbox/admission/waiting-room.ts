@@ -1,17 +1,17 @@
-/** One request that waits. */
+/** One waiting request. */
 export interface Waiter<Admitted> {
   readonly principal: string;
   admit(admitted: Admitted): void;
   refuse(error: Error): void;
 }
 
-/** Principals of which it is remembered when they were served; the longest ago is forgotten first. */
+/** For how many principals the time of service is remembered; the oldest is forgotten first. */
 const maxRemembered = 1000;
 
-/** Who waits, by principal in the order of arrival, and whose turn it is. */
+/** The waiting requests, by principal in order of arrival, and which one is next. */
 export class WaitingRoom<Admitted> {
   readonly #queues = new Map<string, Waiter<Admitted>[]>();
-  /** The turn in which each principal was served last, those served longest ago first. */
+  /** When each principal was last served, the longest ago first. */
   readonly #served = new Map<string, number>();
   #turns = 0;
   #size = 0;
@@ -20,7 +20,7 @@ export class WaitingRoom<Admitted> {
     return this.#size;
   }
 
-  /** How many wait of the principals that are chosen. */
+  /** How many requests of the selected principals wait. */
   count(isChosen: (principal: string) => boolean): number {
     return [...this.#queues].reduce((sum, [principal, { length }]) => sum + (isChosen(principal) ? length : 0), 0);
   }
@@ -32,7 +32,7 @@ export class WaitingRoom<Admitted> {
     this.#size += 1;
   }
 
-  /** Does nothing for one that has left already. */
+  /** Does nothing if it has already left. */
   leave(waiter: Waiter<Admitted>): void {
     const queue = this.#queues.get(waiter.principal) ?? [];
     const index = queue.indexOf(waiter);
@@ -50,8 +50,8 @@ export class WaitingRoom<Admitted> {
   }
 
   /**
-   * The first of the principal that holds the fewest places, between equals of the one that was served longest ago; null
-   * when nobody may go. `placesOf` is null for a principal that may not go now.
+   * The first request of the principal that holds the fewest slots, among equals of the one served longest ago; null if
+   * none may go. `placesOf` is null for a principal that may not go now.
    */
   next(placesOf: (principal: string) => number | null): Waiter<Admitted> | null {
     let best: { readonly waiter: Waiter<Admitted>; readonly places: number; readonly turn: number } | null = null;
@@ -66,8 +66,8 @@ export class WaitingRoom<Admitted> {
   }
 
   /**
-   * The last to come of the principal with the most waiting, when that is still more than `principal` would have with one
-   * more; null otherwise: equals do not push each other out.
+   * The newest request of the principal with the most waiting, if that is still more than `principal` would have with
+   * one more; else null: equals do not displace each other.
    */
   lastOfLongest(principal: string): Waiter<Admitted> | null {
     let longest: readonly Waiter<Admitted>[] = [];

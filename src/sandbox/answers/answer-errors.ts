@@ -3,7 +3,7 @@ import { GloveboxError } from "../../errors/glovebox-error.ts";
 const suggestion =
   "A program in the sandbox may have stopped or disturbed what answers there: end its background processes, or the sandbox.";
 
-/** A program of ours inside does not answer, and was killed. */
+/** Our program inside did not answer, and was killed. */
 export function noAnswer(subject: string): GloveboxError {
   return new GloveboxError("TIMEOUT", `The sandbox did not answer in time (${subject}).`, {
     suggestion,
@@ -11,7 +11,7 @@ export function noAnswer(subject: string): GloveboxError {
   });
 }
 
-/** What came is not what the program of ours says; it was killed. */
+/** The answer is not one that our program gives; it was killed. */
 export function badAnswer(subject: string, problem: string): GloveboxError {
   return new GloveboxError("POLICY_DENIED", `The sandbox's answer was refused (${subject}): ${problem}.`, {
     suggestion,
@@ -19,7 +19,7 @@ export function badAnswer(subject: string, problem: string): GloveboxError {
   });
 }
 
-/** What does not answer could not be killed either. */
+/** Our program did not answer, and could not be killed either. */
 export function lostAnswer(subject: string, cause: unknown): GloveboxError {
   return new GloveboxError("SANDBOX_LOST", `The sandbox does not answer, and cannot be made to (${subject}).`, {
     suggestion: "End the sandbox, whose files may be lost, and go on in a new one.",

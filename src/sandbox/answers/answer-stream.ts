@@ -5,29 +5,29 @@ import type { CallOptions, OutputChunk, Process } from "../../engines/engine.ts"
 import { badAnswer, lostAnswer, noAnswer } from "./answer-errors.ts";
 import { Patience, PatienceLost } from "./patience.ts";
 
-/** What is kept of standard error. */
+/** How much of standard error is kept. */
 const maxWords = 4_000;
-/** What may come there: a line for each of 100,000 files that tar could not read. */
+/** How much may arrive there: a line for each of 100,000 files that tar could not read. */
 const maxWordsBytes: number = 16 * mebibyte;
-/** How long a program that was given up may take to clean up, and how much of its output is thrown away meanwhile. */
+/** How long an aborted program may take to clean up, and how much of its output is discarded meanwhile. */
 const cleanUpMs = 5_000;
 const cleanUpBytes: number = 64 * mebibyte;
 
-/** What may still come when nothing more is wanted. */
+/** How much may still arrive when no more is expected. */
 const maxRestBytes = 65_536;
 
 export interface AnswerOptions extends CallOptions {
-  /** What it is about, in the words of errors. */
+  /** Its subject, as named in errors. */
   readonly subject: string;
 }
 
 /**
- * What a small program of ours says and takes inside a sandbox, where programs of the same user may stop it, end it,
- * write into its streams or answer in its place. So nothing of it is believed, each wait has an end (see `Patience`) and
- * each stream a bound; what breaks one is answered by SIGKILL. The bytes that are wanted are counted by whoever reads them.
+ * The streams of a small program of ours inside a sandbox, where programs of the same user may stop it, end it, write
+ * to its streams or answer in its place. So its output is untrusted, each wait has a limit (see `Patience`) and so has
+ * each stream; exceeding one leads to SIGKILL. Expected bytes are counted by the reader.
  *
- * All throw TIMEOUT when it does not answer, POLICY_DENIED for an answer that is none of its own, CANCELLED, and
- * SANDBOX_LOST also when it could not be killed: then the sandbox must not be used again.
+ * All throw TIMEOUT if it does not answer, POLICY_DENIED for an answer that cannot be its own, CANCELLED, and
+ * SANDBOX_LOST, also if it could not be killed: then the sandbox must not be used again.
  */
 export class AnswerStream {
   readonly #process: Process;
@@ -60,8 +60,8 @@ export class AnswerStream {
   }
 
   /**
-   * Gives it input, until `chunks` end, or it has ended or says what `isFailure` knows to be the reason that it wants no
-   * more; then ends its input and waits for its end. Resolves to its exit code.
+   * Sends it input, until `chunks` end, or it has ended, or its output is a failure (`isFailure`) that means it takes
+   * no more; then closes its input and waits for its end. Resolves to its exit code.
    */
   async feed(chunks: AsyncIterable<Uint8Array>, isFailure: (words: string) => boolean): Promise<number> {
     const { stdin } = this.#process;
@@ -81,7 +81,7 @@ export class AnswerStream {
     return this.end();
   }
 
-  /** Waits for its end, and throws away the little that may still come; resolves to its exit code. */
+  /** Waits for its end, and discards the little that may still arrive; resolves to its exit code. */
   async end(): Promise<number> {
     this.#process.stdin.end();
     let left = maxRestBytes;
@@ -92,13 +92,13 @@ export class AnswerStream {
     return (await this.#wait(this.#process.exit)).exitCode;
   }
 
-  /** The error for an answer that is not as the program gives it, which is killed. */
+  /** The error for an answer that the program would not give; kills it. */
   async refuse(problem: string): Promise<never> {
     await this.#kill();
     throw badAnswer(this.#options.subject, problem);
   }
 
-  /** Gives it up; resolves when it is gone. @throws SANDBOX_LOST when it does not go */
+  /** Aborts it; resolves when it is gone. @throws SANDBOX_LOST if it cannot be ended */
   giveUp(): Promise<void> {
     this.#given ??= this.#giveUp();
     return this.#given;
@@ -111,7 +111,7 @@ export class AnswerStream {
     if (!(await Promise.race([settlesWithin(gone, cleanUpMs), endless.promise]))) await this.#kill();
   }
 
-  /** Reads to the end; what goes on without one is left unread. */
+  /** Reads to the end, or up to the limit of an endless stream. */
   async #throwAway(onEndless: () => void): Promise<void> {
     for (let left = cleanUpBytes; !this.#hasEnded;) {
       const next = await this.#output.next();
@@ -127,7 +127,7 @@ export class AnswerStream {
     }
   }
 
-  /** Null at the end, and for what came on standard error. */
+  /** Null at the end, and for standard error. */
   async #read({ isPatient = false } = {}): Promise<Buffer | null> {
     const coming = this.#output.next();
     const next = isPatient ? await coming : await this.#wait(coming);
@@ -157,9 +157,9 @@ export class AnswerStream {
     }
   }
 
-  /** Later calls of `giveUp` find it done. */
+  /** Later calls of `giveUp` do nothing. */
   #kill(): Promise<void> {
-    // An engine that cannot get rid of its output does not let it end.
+    // An engine that cannot deliver its output does not let it end.
     void this.#output.return?.();
     const killed = this.#process.kill("SIGKILL").catch((error: unknown) => {
       throw lostAnswer(this.#options.subject, error);

@@ -1,18 +1,22 @@
 import { untilCancelled } from "../../base/abort.ts";
 
-/** How long a program may keep us waiting without moving anything: starting a shell on an overloaded machine takes 3 s. */
+/**
+ * How long a program may keep us waiting without transferring anything: starting a shell on an overloaded machine takes
+ * 3 s.
+ */
 const idleMs = 30_000;
-/** What each kibibyte that it moves gives back of that: the slowest engine moves some 10 MB a second. */
+/** How much of that each transferred kibibyte gives back: the slowest engine transfers some 10 MB a second. */
 const msPerKibibyte = 15;
-/** How often it is looked whether somebody waits. */
+/** How often to check whether someone is waiting. */
 const tickMs = 250;
 
-/** The time was over before anything came. */
+/** The time ran out before anything came. */
 export class PatienceLost extends Error {}
 
 /**
- * How long all waiting for one program inside a sandbox may take together, so that nothing that stops it, or lets it go on
- * by single bytes, keeps a caller waiting for ever. Bytes that it moves earn time back; the caller's own time is not counted.
+ * A limit on all waiting for one program inside a sandbox together, so that stopping it, or letting it continue one
+ * byte at a time, cannot keep a caller waiting for ever. Transferred bytes earn time back; the caller's own time is not
+ * counted.
  */
 export class Patience {
   #leftMs = idleMs;
@@ -28,7 +32,7 @@ export class Patience {
     const { promise: late, reject } = Promise.withResolvers<never>();
     const giveUp = (): void => reject(new PatienceLost());
     this.#waiting.add(giveUp);
-    // One that goes on from wait to wait, however short they are.
+    // The timer runs across waits, however short they are.
     if (this.#timer === undefined) this.#timer = setTimeout(() => this.#tick(), tickMs);
     try {
       return await untilCancelled(Promise.race([promise, late]), signal);

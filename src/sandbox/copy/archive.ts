@@ -38,8 +38,9 @@ export interface ArchiveToPlace extends Pick<NewTop, "name" | "isContentOnly"> {
 }
 
 /**
- * Puts what comes from another machine into a sandbox, as `placeInside` does, within the budget and the bounds of all trees.
- * What is no file, folder or link is left out. @throws INVALID_REQUEST for what is no archive, as `placeInside`
+ * Copies an archive from another machine into a sandbox, as `placeInside` does, within the budget and the bounds of all
+ * trees. Anything but files, folders and links is skipped. @throws INVALID_REQUEST for an invalid archive, and as
+ * `placeInside`
  */
 export async function placeArchive(
   { files, archive, target, name, isContentOnly, budget }: ArchiveToPlace,

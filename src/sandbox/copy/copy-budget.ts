@@ -1,7 +1,7 @@
 import { formatBytes } from "../../base/bytes.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 
-/** The most that one copy may come to. */
+/** The limits of one copy. */
 export interface CopyLimits {
   /** Of all files together; default 1 GiB. */
   readonly maxBytes?: number | undefined;
@@ -11,10 +11,10 @@ export interface CopyLimits {
 
 const defaultBytes = 1024 ** 3;
 const defaultEntries = 100_000;
-/** Names that a warning tells. */
+/** Maximum names in a warning. */
 const maxNames = 10;
 
-/** Counts what a copy comes to, and what it leaves out. */
+/** Counts what a copy transfers and what it skips. */
 export class CopyBudget {
   readonly #maxBytes: number;
   readonly #maxEntries: number;
@@ -35,7 +35,7 @@ export class CopyBudget {
     return this.#entries;
   }
 
-  /** Counts an entry before anything of it is copied; its bytes count as they come. @throws POLICY_DENIED */
+  /** Counts an entry before any of it is copied; its bytes are counted as they come. @throws POLICY_DENIED */
   take(expectedBytes: number): void {
     this.#entries += 1;
     this.#assertRoom(expectedBytes);
@@ -48,7 +48,7 @@ export class CopyBudget {
     this.#bytes += bytes;
   }
 
-  /** Notes an entry that is not copied. It counts too, so that nobody is kept busy without end. @throws POLICY_DENIED */
+  /** Notes an entry that is not copied. It counts too, so that the work has a limit. @throws POLICY_DENIED */
   skip(path: string, why: string): void {
     this.take(0);
     const skipped = this.#skipped.get(why) ?? { names: [], count: 0 };
@@ -57,7 +57,7 @@ export class CopyBudget {
     this.#skipped.set(why, skipped);
   }
 
-  /** What was left out, one sentence for each reason. */
+  /** What was skipped, one sentence for each reason. */
   get warnings(): readonly string[] {
     return [...this.#skipped].map(([why, { names, count }]) => {
       const shown = names.map((name) => JSON.stringify(name.slice(0, 200)));

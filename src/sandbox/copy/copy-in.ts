@@ -26,14 +26,15 @@ export interface CopyIn extends HostSource {
 }
 
 /**
- * Copies a file or a folder into a sandbox, to the place that `docker cp` would choose; missing folders are made. What
- * was written before a failure stays. @throws what `SandboxFiles.write` and `writeTree` throw, and for what cannot be read here
+ * Copies a file or a folder into a sandbox, to the target that `docker cp` would choose; missing folders are created.
+ * What was written before a failure stays. @throws what `SandboxFiles.write` and `writeTree` throw, and for what cannot
+ * be read here
  */
 export async function copyIn({ files, target, ...from }: CopyIn, options: CallOptions): Promise<void> {
   await withHostSource(from, (top) => placeInside(files, target, top, options));
 }
 
-/** Opens a file or a folder of this machine for the time of the work. @throws for what cannot be read here */
+/** Opens a file or a folder of this machine for the duration of the work. @throws for what cannot be read here */
 export async function withHostSource<T>(from: HostSource, work: (top: NewTop) => Promise<T>): Promise<T> {
   const { source, budget, platform, workingDirectory } = from;
   const given = path.resolve(workingDirectory, source);

@@ -28,7 +28,7 @@ interface Goal {
 }
 
 /**
- * Copies a file or a folder out of a sandbox, to the place that `docker cp` would choose. What was written before a
+ * Copies a file or a folder out of a sandbox, to the target that `docker cp` would choose. What was written before a
  * failure stays. @throws what `SandboxFiles.readTree` and `TreeWriter.write` throw
  */
 export async function copyOut(copy: CopyOut, options: CallOptions): Promise<void> {
@@ -49,7 +49,7 @@ export async function copyOut(copy: CopyOut, options: CallOptions): Promise<void
     await writer.write(first, prefix);
     for await (const entry of tree) await writer.write(entry, prefix);
   } catch (error) {
-    // The archive was cut off within a file: why, the tree itself tells.
+    // The archive was cut off within a file; the tree itself reports why.
     if (error instanceof RangeError) await tree.next();
     throw error;
   } finally {
@@ -57,7 +57,7 @@ export async function copyOut(copy: CopyOut, options: CallOptions): Promise<void
   }
 }
 
-/** What a link inside leads to; it is followed there. */
+/** The target of a link inside the sandbox, where it is followed. */
 async function followed(files: InsideFilesToRead, source: string, options: CallOptions): Promise<TreeEntry> {
   const { sizeBytes, chunks } = await files.read(source, options);
   const exact: TreeFile = { kind: "file", path: "", mode: 0o644, modifiedAtMs: 0, sizeBytes, chunks };
@@ -75,7 +75,7 @@ async function findGoal({ source, target, workingDirectory }: CopyOut, isFolder:
   return { folder: path.dirname(place), name: path.basename(place) };
 }
 
-/** @throws INVALID_REQUEST for one that has none of its own */
+/** @throws INVALID_REQUEST for a path without a name of its own */
 function nameOf(source: string): string {
   const name = path.posix.basename(source.replace(/\/+$/, ""));
   if (name !== "" && name !== "." && name !== "..") return name;

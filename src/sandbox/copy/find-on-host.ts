@@ -5,7 +5,7 @@ import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { HostFolder } from "./host-folder.ts";
 import { onHost } from "./on-host.ts";
 
-/** A file or folder of this machine, by its name in the folder that holds it, which is open. */
+/** A file or folder of this machine, by its name in its parent folder, which is held open. */
 export interface FoundOnHost extends AsyncDisposable {
   readonly parent: HostFolder;
   readonly name: string;
@@ -13,9 +13,9 @@ export interface FoundOnHost extends AsyncDisposable {
 }
 
 /**
- * Finds what a path names, without following a link: a sandbox that has, or had, one of the folders on the way as a mount
- * can leave links there that lead to files which are none of its own. Only a name directly below the root may be a link, as
- * `/tmp` and `/var` are on some systems: no sandbox writes there.
+ * Finds what a path names without following links: a sandbox that has or had one of the folders on the way as a mount
+ * can leave links there to files that it has no access to. Only a name directly below the root may be a link, as `/tmp`
+ * and `/var` are on some systems: no sandbox can write there.
  * @throws INVALID_REQUEST naming the link, NOT_FOUND, PERMISSION_DENIED
  */
 export async function findOnHost(place: string, platform: NodeJS.Platform): Promise<FoundOnHost> {
@@ -42,7 +42,7 @@ export async function findOnHost(place: string, platform: NodeJS.Platform): Prom
   }
 }
 
-/** The root of an absolute path and the names that lead down from it. `flavour`: this machine's kind of paths. */
+/** The root of an absolute path and the names that lead down from it. `flavour`: the syntax of this machine's paths. */
 export function partsOf(
   place: string,
   flavour: PlatformPath = path,

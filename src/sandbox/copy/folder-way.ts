@@ -1,11 +1,14 @@
 import type { HostFolder } from "./host-folder.ts";
 
-/** The way down to a folder of this machine, each name looked up in the folder above it; what two ways share stays open. */
+/**
+ * The path down to a folder of this machine, each name looked up in the folder above it; what two paths share stays
+ * open.
+ */
 export class FolderWay implements AsyncDisposable {
   readonly #root: HostFolder;
   readonly #way: { readonly name: string; readonly folder: HostFolder }[] = [];
 
-  /** The root stays its owner's. */
+  /** The caller keeps ownership of the root. */
   constructor(root: HostFolder) {
     this.#root = root;
   }

@@ -7,16 +7,16 @@ import type { OpenPlace } from "../mounts/open-place.ts";
 const onlyPath = 0o10_000_000;
 
 /**
- * A folder of this machine whose names are looked up in it and nowhere else. On Linux it is held open, and each name is
- * resolved from there, so nothing can be swapped in between, not by a sandbox that has the folder as a mount either.
- * Elsewhere each folder on the way is looked at first.
+ * A folder of this machine; names are looked up in it and nowhere else. On Linux it is held open and each name is
+ * resolved from there, so nothing can be swapped in between, not even by a sandbox that has the folder as a mount.
+ * Elsewhere each folder on the path is checked first.
  */
 export class HostFolder implements AsyncDisposable {
   readonly platform: NodeJS.Platform;
   readonly #handle: FileHandle | null;
   readonly #path: string;
 
-  /** Through links: the caller has named it. @throws Node's error */
+  /** Follows links, as the caller named it. @throws Node's error */
   static async open(place: string, platform: NodeJS.Platform): Promise<HostFolder> {
     const real = await realpath(place);
     return platform === "linux" ? HostFolder.#hold(real) : new HostFolder(null, real, platform);
@@ -27,7 +27,9 @@ export class HostFolder implements AsyncDisposable {
     return platform === "linux" ? HostFolder.#hold(`${stablePath}/.`) : new HostFolder(null, stablePath, platform);
   }
 
-  /** One that is only passed through: it needs not be readable. Its path has no links. @throws Node's error */
+  /**
+   * For folders that are only passed through: they need not be readable. Its path has no links. @throws Node's error
+   */
   static async pass(place: string, platform: NodeJS.Platform): Promise<HostFolder> {
     return platform === "linux" ? HostFolder.#hold(place, onlyPath) : new HostFolder(null, place, platform);
   }
@@ -48,7 +50,7 @@ export class HostFolder implements AsyncDisposable {
     return this.#handle === null ? this.#path : `${this.#path}/`;
   }
 
-  /** That of a name in it. The last part is as the call that gets it takes it: a link may be followed there. */
+  /** The path of a name in it. Whether a link in the last part is followed depends on the call that uses it. */
   at(name: string): string {
     return this.#handle === null ? path.join(this.#path, name) : `${this.#path}/${name}`;
   }
@@ -61,7 +63,7 @@ export class HostFolder implements AsyncDisposable {
     return new HostFolder(null, this.at(name), this.platform);
   }
 
-  /** Makes a folder, whose mode the user's umask narrows; false when there is something of that name. */
+  /** Creates a folder, with the user's umask applied; false if the name exists. */
   async make(name: string, mode: number): Promise<boolean> {
     try {
       await mkdir(this.at(name), { mode });
@@ -72,14 +74,17 @@ export class HostFolder implements AsyncDisposable {
     }
   }
 
-  /** Narrows its permissions to those, or sets them, and its time of change, where that needs no look-up of its name. */
+  /**
+   * Narrows or sets its permissions, and sets its modification time, where that is possible without looking up its
+   * name.
+   */
   async describe(mode: number, modifiedAtMs: number, isExact = false): Promise<void> {
     const allowed = isExact ? 0o777 : (await this.#handle?.stat())?.mode;
     if (allowed !== undefined) await this.#handle?.chmod(allowed & mode & 0o777);
     await this.#handle?.utimes(modifiedAtMs / 1000, modifiedAtMs / 1000);
   }
 
-  /** Makes it another user's, where that needs no look-up of its name. */
+  /** Changes its owner, where that is possible without looking up its name. */
   async giveTo({ uid, gid }: { readonly uid: number; readonly gid: number }): Promise<void> {
     if (this.#handle !== null && (await this.#handle.stat()).uid !== uid) await this.#handle.chown(uid, gid);
   }

@@ -17,7 +17,7 @@ const rows: Readonly<Record<string, readonly [type: ErrorType, says: string]>> =
 };
 
 /**
- * The result of work on this machine's files; a failure of theirs comes in the catalogue's terms, with `path` as the
+ * The result of work on this machine's files; failures are translated to the catalogue's errors, with `path` as the
  * caller or the sandbox named it.
  */
 export async function onHost<T>(path: string, work: Promise<T>): Promise<T> {

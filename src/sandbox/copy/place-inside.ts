@@ -3,21 +3,21 @@ import type { CallOptions } from "../../engines/engine.ts";
 import type { NewTreeEntry, TreeFile, TreeFolder } from "../files/file-facts.ts";
 import type { SandboxFiles } from "../files/sandbox-files.ts";
 
-/** What of a sandbox's files a copy into it needs. */
+/** The part of a sandbox's files that a copy into it needs. */
 export type InsideFilesToPlace = Pick<SandboxFiles, "list" | "write" | "writeTree">;
 
 /** A file, or a folder and all below it, on its way into a sandbox. */
 export interface NewTop {
-  /** Its own, where the target is a folder that gets it. */
+  /** Its own name, if the target is the folder to put it in. */
   readonly name: string;
-  /** Whether what is in the folder is meant, without the folder. */
+  /** Whether only the folder's content is meant. */
   readonly isContentOnly: boolean;
   readonly first: TreeFile | TreeFolder;
   /** What is below the folder. */
   readonly rest: AsyncIterable<NewTreeEntry> | Iterable<NewTreeEntry>;
 }
 
-/** Puts it to the place in the sandbox that `docker cp` would choose; missing folders are made. @throws what `SandboxFiles` throws */
+/** Puts it where `docker cp` would; missing folders are created. @throws what `SandboxFiles` throws */
 export async function placeInside(
   files: InsideFilesToPlace,
   target: string,
@@ -36,7 +36,7 @@ export async function placeInside(
   await files.write(place === "folder" ? below(target, name) : target, first, { mode: first.mode, ...options });
 }
 
-/** What stands at a path inside; links there are followed. */
+/** What is at a path inside; links are followed there. */
 async function placeOf(
   files: InsideFilesToPlace,
   target: string,

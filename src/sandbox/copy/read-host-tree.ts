@@ -7,23 +7,23 @@ import { linkTargetOnHost, modeOnHost } from "./host-facts.ts";
 import { onHost } from "./on-host.ts";
 import type { HostFolder } from "./host-folder.ts";
 
-/** Says what of a tree is read. */
+/** Decides what of a tree is read. */
 export interface TreeFilter {
-  /** Asked for each folder, which is open; `prefix` is its path with a slash, empty for the outermost. */
+  /** Called for each folder, while it is open; `prefix` is its path with a slash, empty for the root. */
   enter(
     folder: HostFolder,
     prefix: string,
   ): Promise<{
-    /** Whether an entry of the folder is read, and for a folder all below it; `path` is relative to the outermost. */
+    /** Whether to read an entry of the folder, and for a folder everything below it; `path` is relative to the root. */
     readonly takes: (path: string, name: string, isFolder: boolean) => boolean;
-    /** The filter of the folders in it. */
+    /** The filter for its subfolders. */
     readonly below: TreeFilter;
   }>;
 }
 
 /**
- * All below a folder of this machine, or what the filter takes of it. Links are links, never what they lead to; what is no
- * file is left out.
+ * Everything below a folder of this machine, or what the filter accepts. Links are kept as links; anything but files,
+ * folders and links is skipped.
  */
 export async function* readHostTree(
   folder: HostFolder,
@@ -51,13 +51,13 @@ export async function* readHostTree(
   }
 }
 
-/** A file of this machine, open while it is the consumer's turn; none when it is a file no more. */
+/** A file of this machine, open while the consumer reads it; none if it is no longer a file. */
 export async function* readHostFile(
   { folder, name }: { readonly folder: HostFolder; readonly name: string },
   path: string,
   budget: CopyBudget,
 ): AsyncGenerator<TreeFile, void, undefined> {
-  // A FIFO must not make the opening wait, should it have taken the file's place.
+  // Opening must not block if a FIFO has taken the file's place.
   const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
   await using handle = await onHost(path, open(folder.at(name), flags));
   const stat: Stats = await handle.stat();

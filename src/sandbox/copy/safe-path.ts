@@ -1,17 +1,17 @@
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 
-/** Folders in folders that a copy may have, each of which is held open. */
+/** Maximum depth of a copy's folders, each of which is held open. */
 const maxNames = 255;
 
-/** What Windows takes for something else than a name. */
+/** Characters that Windows does not treat as part of a name. */
 // oxlint-disable-next-line no-control-regex -- finding them is the purpose
 const notOnWindows = /[<>:"|?*\\\u0000-\u001f]|[. ]$/;
-/** Names that Windows takes for devices, whatever stands behind a dot. */
+/** Names that Windows treats as devices, with any extension. */
 const devicesOfWindows = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[\d¹²³]) *(?:\.|$)/i;
 
 /**
  * The names of a path that came out of a sandbox; empty for the tree's own folder.
- * @throws POLICY_DENIED for one that could lead anywhere else than down
+ * @throws POLICY_DENIED for one that could lead anywhere but down
  */
 export function safeNames(path: string, platform: NodeJS.Platform): readonly string[] {
   if (path === "") return [];
@@ -29,8 +29,8 @@ function isName(name: string, platform: NodeJS.Platform): boolean {
 }
 
 /**
- * Whether a link at these names leads to a place within its tree. The folders above it are real ones, so leading `..` go
- * up exactly; behind another name a `..` could start from wherever a link there leads, so there it may not stand.
+ * Whether a link at this path leads to a path within its tree. The folders above it are real, so leading `..` go up
+ * exactly one level each; after another name, which may itself be a link, a `..` could start anywhere and is refused.
  */
 export function staysInside(target: string, names: readonly string[]): boolean {
   if (target === "" || target.startsWith("/") || target.includes("\0") || target.includes("\\")) return false;
@@ -41,7 +41,7 @@ export function staysInside(target: string, names: readonly string[]): boolean {
 }
 
 /**
- * Whether a link leads down from where it is, which it still does when programs move it: for trees whose programs follow
+ * Whether a link leads down from where it is, which stays true if programs move it: for trees whose programs follow
  * links on this machine itself.
  */
 export function goesDown(target: string): boolean {

@@ -4,12 +4,12 @@ import type { NewTreeEntry, TreeFile } from "../files/file-facts.ts";
 import type { SandboxFiles } from "../files/sandbox-files.ts";
 import type { CopyBudget } from "./copy-budget.ts";
 
-/** What of a sandbox's files a copy out of it needs. */
+/** The part of a sandbox's files that a copy out of it needs. */
 export type InsideFilesToRead = Pick<SandboxFiles, "readTree" | "read">;
 
 /**
- * A file, or a folder with all below it, on its way out of a sandbox, within the budget: what is no file, folder or link is
- * left out, and a link that was named itself is followed inside.
+ * A file, or a folder with everything below it, on its way out of a sandbox, within the budget: anything but files,
+ * folders and links is skipped; if the named path itself is a link, it is followed inside.
  * @throws NOT_FOUND, POLICY_DENIED, what `SandboxFiles.readTree` throws
  */
 export async function* treeOut(
@@ -35,7 +35,7 @@ export async function* treeOut(
   if (top === undefined) throw nothingInside(source);
 }
 
-/** The same file, whose bytes count as they come. @throws POLICY_DENIED */
+/** The same file, with its bytes counted as they come. @throws POLICY_DENIED */
 export function counted(file: TreeFile, budget: CopyBudget): TreeFile {
   budget.take(file.sizeBytes);
   const chunks = async function* (): AsyncGenerator<Uint8Array, void, undefined> {

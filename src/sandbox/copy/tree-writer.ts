@@ -8,33 +8,34 @@ import { onHost } from "./on-host.ts";
 import type { HostFolder } from "./host-folder.ts";
 import { safeNames, staysInside } from "./safe-path.ts";
 
-/** A folder on the way to the present entry; `facts` when the copy has made it, to be set when it is left. */
+/** A folder on the path to the current entry; `facts`: the copy created it, so they are set when it is left. */
 interface OpenFolder {
   readonly name: string;
   readonly folder: HostFolder;
   readonly facts: { readonly mode: number; readonly modifiedAtMs: number } | null;
 }
 
-/** What a tree comes to is counted before it is written, and what is left out is noted. `CopyBudget` is one. */
+/** Counts a tree's entries before they are written, and notes what is skipped. `CopyBudget` is one. */
 export type TreeTally = Pick<CopyBudget, "take" | "arrive" | "skip">;
 
 export interface TreeWriterOptions {
   readonly budget: TreeTally;
   readonly platform: NodeJS.Platform;
-  /** Whose all of it becomes, where links are left out; default: this process's user's. */
+  /** Owner of everything written; links are skipped then. Default: this process's user. */
   readonly owner?: { readonly uid: number; readonly gid: number } | undefined;
-  /** Whether permissions are set as they are told; default: the user's umask narrows them. */
+  /** Whether permissions are set exactly; default: the user's umask applies. */
   readonly exactModes?: boolean | undefined;
   /** Default: those that stay inside the tree. */
   readonly allowsLink?: ((target: string, names: readonly string[]) => boolean) | undefined;
-  /** Says in whose terms work on the files fails; default: this machine's. */
+  /** Translates errors of work on the files; default: as for this machine's files. */
   readonly onFailure?: (<T>(path: string, work: Promise<T>) => Promise<T>) | undefined;
 }
 
 /**
- * Writes a tree that comes out of a sandbox below a folder of this machine, and nowhere else: its names go down only, no
- * link is followed, neither one of the tree nor one that is there. Files take their place whole; a link or file there is
- * replaced, a folder is kept and gets what is new. Of the modes only permissions pass that the user's umask allows.
+ * Writes a tree from a sandbox below a folder of this machine and nowhere else: names only lead down, and no link is
+ * followed, neither one of the tree nor an existing one. Files are put in place atomically; an existing link or file is
+ * replaced, an existing folder is kept and merged. Of the mode bits, only permissions that the user's umask allows are
+ * applied.
  */
 export class TreeWriter implements AsyncDisposable {
   readonly #root: HostFolder;
@@ -54,7 +55,7 @@ export class TreeWriter implements AsyncDisposable {
   async write(entry: TreeEntry, prefix: readonly string[]): Promise<void> {
     const names = [...prefix, ...safeNames(entry.path, this.#options.platform)];
     const name = names.at(-1);
-    // The folder that was named itself.
+    // The named folder itself.
     if (name === undefined) return;
     const { onFailure = onHost } = this.#options;
     const parent = await onFailure(names.join("/"), this.#enter(names.slice(0, -1)));
@@ -110,7 +111,7 @@ export class TreeWriter implements AsyncDisposable {
     await handle.utimes(modifiedAtMs / 1000, modifiedAtMs / 1000);
   }
 
-  /** A second name of a file that this copy has written. */
+  /** A hard link to a file that this copy has written. */
   async #link(
     target: string,
     at: {
@@ -129,7 +130,7 @@ export class TreeWriter implements AsyncDisposable {
     this.#files.add(digestOf(path));
   }
 
-  /** The folder of these names; those that the last entry was in stay open. */
+  /** The folder at this path; the last entry's folders stay open. */
   async #enter(names: readonly string[]): Promise<HostFolder> {
     const shared = this.#way.findIndex(({ name }, index) => name !== names[index]);
     await this.#leave(shared < 0 ? Math.min(this.#way.length, names.length) : shared);
@@ -162,14 +163,14 @@ async function descend(root: HostFolder, names: readonly string[]): Promise<Host
   return folder;
 }
 
-/** Makes something under a name of its own, which then takes the place of what is there: a link itself, not its target. */
+/** Creates something under a temporary name, then renames it over what is there: over a link itself, not its target. */
 async function replace(parent: HostFolder, name: string, make: (temporary: string) => Promise<void>): Promise<void> {
   const temporary = parent.at(`.${createId("glovebox")}`);
   try {
     await make(temporary);
     await rename(temporary, parent.at(name));
   } finally {
-    // There still after a failure, and when it was a second name of what had the place.
+    // Still there after a failure, and if it was a hard link to the file it replaces.
     await rm(temporary, { force: true });
   }
 }

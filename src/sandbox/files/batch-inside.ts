@@ -5,7 +5,7 @@ import { runSandboxCommand, type CommandSandbox, type SandboxCommandResult } fro
 import { findScript, parseList, parseRead, readBatchScript } from "./batch-scripts.ts";
 import type { BatchFile, BatchRequest } from "./file-way.ts";
 
-/** Paths are looked through up to this many bytes of them. */
+/** Maximum bytes of paths to look through. */
 const maxListBytes = mebibyte;
 const listTimeMs = 10_000;
 const readTimeMs = 20_000;
@@ -38,7 +38,7 @@ export async function readBatchInside(
   return parseRead(read.stdout.bytes());
 }
 
-/** Other failures (a folder that may not be read, a time limit) leave what was found. */
+/** Other failures (an unreadable folder, a time limit) keep what was found. */
 function assertTools({ exitCode, stderr }: SandboxCommandResult): void {
   const missing = /^sh: (?:line )?(?:\d+: )?(?:exec: )?(?:find|stat|head|base64): (?:command )?not found$/m;
   if (exitCode !== 127 && !missing.test(stderr.text())) return;

@@ -29,7 +29,7 @@ for path do
   echo .
 done`;
 
-/** The paths of `findScript`, without `./`; a last one that was cut off is left out. */
+/** The paths of `findScript`, without `./`; a truncated last one is dropped. */
 export function parseList(output: Uint8Array): readonly Uint8Array[] {
   const paths: Uint8Array[] = [];
   let start = 0;
@@ -40,7 +40,7 @@ export function parseList(output: Uint8Array): readonly Uint8Array[] {
   return paths;
 }
 
-/** The files of `readBatchScript` in order; fewer than were asked for when the output ends early. */
+/** The files of `readBatchScript` in order; fewer than requested if the output ends early. */
 export function parseRead(output: Uint8Array): readonly BatchFile[] {
   const files: BatchFile[] = [];
   const text = Buffer.from(output.buffer, output.byteOffset, output.byteLength).toString("latin1");
@@ -50,7 +50,7 @@ export function parseRead(output: Uint8Array): readonly BatchFile[] {
     const header = block.split("\n", 1)[0] ?? "";
     const sizeBytes = /^\d{1,15}$/.test(header) ? Number(header) : null;
     const content = block.length === header.length ? null : block.slice(header.length + 1);
-    // An empty file has no line of base64.
+    // An empty file produces no line of base64.
     const bytes = content === null ? (sizeBytes === 0 ? new Uint8Array() : null) : Buffer.from(content, "base64");
     files.push({ sizeBytes, unreadable: header === "!", bytes: sizeBytes === null ? null : bytes });
     start = end + 3;

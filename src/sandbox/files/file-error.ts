@@ -11,7 +11,7 @@ interface Row {
 
 const otherPath = "Name another path; list the folder to see what is there.";
 
-/** What the programs inside say, in the catalogue's terms; the first that fits. */
+/** What messages of programs inside mean in the catalogue; the first match counts. */
 const rows: readonly Row[] = [
   {
     words: /No space left on device|Disk quota exceeded/,
@@ -71,17 +71,17 @@ const rows: readonly Row[] = [
   },
 ];
 
-/** Words of tar about what changed under it or cannot be in an archive: its reader has the rest. */
+/** Messages of tar about files that changed meanwhile or cannot be archived: the reader still gets the rest. */
 const harmless =
   /^tar: .*No such file or directory$|changed as we read it|removed before we read it|shrank by|socket ignored|unknown file type|Removing leading|previous errors|time stamp .* in the future|implausibly old/;
 
-/** The words that tell of a failure; null when there are none. */
+/** The message of a failure; null if there is none. */
 export function failureWords(said: string): string | null {
   const lines = said.split("\n").filter((line) => line.trim() !== "" && !harmless.test(line));
   return lines.length === 0 ? null : lines.join("\n");
 }
 
-/** The error of a path that could not be read or written, by what was said inside. */
+/** The error for a path that could not be read or written, by the message from inside. */
 export function fileError(path: string, said: string): GloveboxError {
   const row = rows.find(({ words }) => words.test(said));
   const cause = new Error(said);
@@ -95,7 +95,7 @@ export function fileError(path: string, said: string): GloveboxError {
   return new GloveboxError(type, `${JSON.stringify(path)} ${says}.`, { suggestion, context: { path }, cause });
 }
 
-/** The error of a tree that cannot be told as text. */
+/** The error for a tree that cannot be listed as text. */
 export function namesNotUtf8(path: string): GloveboxError {
   return new GloveboxError("INVALID_REQUEST", `${JSON.stringify(path)} holds a name that is not UTF-8.`, {
     suggestion: "Rename it inside the sandbox, or copy its neighbours one by one.",

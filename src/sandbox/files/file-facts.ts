@@ -1,14 +1,14 @@
-/** What stands at a path; `other`: a FIFO, a socket or a device, which is never opened. */
+/** What is at a path; `other`: a FIFO, a socket or a device, which is never opened. */
 export type FileKind = "file" | "folder" | "link" | "other";
 
 /** One line of a listing. */
 export interface FileFacts {
   /** Relative to the folder that was listed. */
   readonly path: string;
-  /** Whether `path` names it: false when the name is not UTF-8, whose bad bytes `path` shows as U+FFFD. */
+  /** Whether `path` can be used for it: false if the name is not UTF-8; `path` shows its invalid bytes as U+FFFD. */
   readonly isAddressable: boolean;
   readonly kind: FileKind;
-  /** 0 for all but files. */
+  /** 0 for anything but files. */
   readonly sizeBytes: number;
   /** Permissions, such as 0o644. */
   readonly mode: number;
@@ -17,9 +17,9 @@ export interface FileFacts {
 }
 
 export interface FileListing {
-  /** By path, in order of their bytes. */
+  /** Sorted by the bytes of the path. */
   readonly entries: readonly FileFacts[];
-  /** Whether there was more than was asked for. */
+  /** Whether there was more than requested. */
   readonly isTruncated: boolean;
 }
 
@@ -30,13 +30,13 @@ export interface SizedContent {
 }
 
 interface TreePart {
-  /** Relative, with forward slashes; empty for the folder that was asked for itself. */
+  /** Relative, with forward slashes; empty for the requested folder itself. */
   readonly path: string;
   readonly mode: number;
   readonly modifiedAtMs: number;
 }
 
-/** A file of a tree; its content must be read, or given up, before the next entry comes. */
+/** A file of a tree; its content must be read or abandoned before the next entry. */
 export interface TreeFile extends TreePart, SizedContent {
   readonly kind: "file";
 }
@@ -45,7 +45,7 @@ export interface TreeFolder extends TreePart {
   readonly kind: "folder";
 }
 
-/** `hard-link`: a second name of the file at `target`, a path of the same tree that came before. */
+/** `hard-link`: another name of the file at `target`, an earlier path of the same tree. */
 export interface TreeLink extends TreePart {
   readonly kind: "link" | "hard-link";
   readonly target: string;
@@ -55,7 +55,9 @@ export interface TreeOther extends TreePart {
   readonly kind: "other";
 }
 
-/** One entry of a tree that leaves a sandbox. Its names are the program's: whoever saves them elsewhere checks them. */
+/**
+ * One entry of a tree that leaves a sandbox. Its names are untrusted: code that saves them elsewhere must check them.
+ */
 export type TreeEntry = TreeFile | TreeFolder | TreeLink | TreeOther;
 
 /** One entry of a tree that goes into a sandbox. */

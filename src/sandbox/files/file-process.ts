@@ -3,12 +3,12 @@ import { badAnswer } from "../answers/answer-errors.ts";
 import { AnswerStream } from "../answers/answer-stream.ts";
 import { failureWords, fileError } from "./file-error.ts";
 
-/** Names of the kernel's errors in English, whatever the image's language is. */
+/** Makes the kernel's error messages English, whatever the image's locale. */
 const environment = { LC_ALL: "C" };
 /** The first line is a word or a number. */
 const maxLineBytes = 32;
 
-/** A script of `file-scripts.ts` at work on one path. All throw what `AnswerStream` throws. */
+/** A running script of `file-scripts.ts` for one path. All throw what `AnswerStream` throws. */
 export class FileProcess {
   readonly #path: string;
   readonly #answer: AnswerStream;
@@ -34,7 +34,7 @@ export class FileProcess {
     this.#answer = answer;
   }
 
-  /** The first line of its output, in that form. @throws the script's failure when it ends without one */
+  /** The first line of its output, which must match. @throws the script's failure if it ends without one */
   async line(form: RegExp): Promise<string> {
     let text: Buffer = Buffer.alloc(0);
     for (;;) {
@@ -69,7 +69,7 @@ export class FileProcess {
   }
 
   /**
-   * Gives it input, until it does not want any more, and waits for its end. `isWhole`: as for `end`.
+   * Sends it input, until it takes no more, and waits for its end. `isWhole`: as for `end`.
    * @throws the script's failure
    */
   async feed(chunks: AsyncIterable<Uint8Array>, { isWhole = false } = {}): Promise<void> {
@@ -77,7 +77,7 @@ export class FileProcess {
     this.#conclude(exitCode, isWhole);
   }
 
-  /** Waits for its end. `isWhole`: nothing may be missing, whatever the reason. @throws the script's failure */
+  /** Waits for its end. `isWhole`: nothing may be missing, for any reason. @throws the script's failure */
   async end({ isWhole = false } = {}): Promise<void> {
     const exitCode = await this.#answer.end();
     this.#conclude(exitCode, isWhole);

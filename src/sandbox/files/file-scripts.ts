@@ -1,7 +1,7 @@
 /**
- * Scripts that move files from inside a sandbox, so that no link leads out of it. They need what every shell and BusyBox
- * or GNU's small programs have. Each fails with the kernel's words on standard error. Paths are absolute.
- * Facts of a file come from GNU's `find`, else from BusyBox's `stat`: GNU's `stat` fails under older gVisor.
+ * Scripts that move files from inside a sandbox, so that no link leads out of it. They need only what every shell and
+ * BusyBox or GNU's small tools have. Each fails with the kernel's message on standard error. Paths are absolute. Facts
+ * of a file come from GNU's `find`, else from BusyBox's `stat`: GNU's `stat` fails under older gVisor.
  */
 const start = `
 umask 022
@@ -43,9 +43,9 @@ fi
 `;
 
 /**
- * $1 path, $2 size, $3 mode or nothing. Says \`ready\`, then takes the content. The file takes its place when all of it
- * is there, and not before; a link is followed. What nobody may write stays as it is. As with every write, setuid and setgid
- * bits of what was there do not stay.
+ * $1 path, $2 size, $3 mode or nothing. Says \`ready\`, then takes the content. The file is put in place once all of it
+ * is there; a link is followed. A file that may not be written stays as it is. As with every write, setuid and setgid
+ * bits are cleared.
  */
 export const writeScript = `${start}
 path=$1
@@ -97,8 +97,8 @@ cat >/dev/null
 `;
 
 /**
- * $1 folder. Prints an archive of what is in it, or nothing where nothing is. Names of more files at the top of the folder
- * than a command line holds make it fail, which is told.
+ * $1 folder. Prints an archive of what is in it, or nothing if it is empty. Names of more files at the top of the
+ * folder than a command line holds make it fail, which is told.
  */
 export const packScript = `${start}
 command -v tar >/dev/null || fail "No tar"

@@ -33,9 +33,9 @@ import { encodeTar } from "./tar/tar-stream.ts";
 import { updateTree, type TreeChanges } from "./update/tree-changes.ts";
 import { placeScript, removeScript, updateScript } from "./update/update-scripts.ts";
 
-/** Room for an entry of a listing: most names are far shorter than a path may be. */
+/** Bytes reserved per entry of a listing: most names are far shorter than the longest path. */
 const entryBytes = 512;
-/** What a script says when it takes content. */
+/** What a script prints when it is ready for content. */
 const ready = /^ready$/;
 
 /**
@@ -66,7 +66,7 @@ export class InsideFiles implements FileWay {
     }
   }
 
-  /** Through links. */
+  /** Follows links. */
   async read(path: string, { offsetBytes, maxBytes, signal }: ReadRequest): Promise<FileContent> {
     const process = await this.#start(readScript, [path, String(offsetBytes), String(maxBytes)], signal);
     const sizeBytes = Number(await orGiveUp(process, () => process.line(/^\d{1,15}$/)));
@@ -141,7 +141,7 @@ export class InsideFiles implements FileWay {
   }
 }
 
-/** Gives the process up when the work with it fails. */
+/** Aborts the process if the work with it fails. */
 async function orGiveUp<T>(process: FileProcess, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -164,7 +164,7 @@ async function* contentOf(process: FileProcess, maxBytes: number): AsyncGenerato
 
 interface ArchiveReading<T> extends CallOptions {
   readonly limits: MoveLimits;
-  /** Whether nothing may be missing, whatever the reason; default: what has changed or gone meanwhile may be. */
+  /** Whether nothing may be missing, for any reason; default: entries that changed or disappeared meanwhile may be. */
   readonly isWhole?: boolean;
   readonly read: (archive: AsyncGenerator<Uint8Array, void, undefined>) => AsyncGenerator<T, void, undefined>;
 }
@@ -183,7 +183,7 @@ async function* archiveOf<T>(
   } catch (error) {
     if (errorCode(error) === "ERR_ENCODING_INVALID_ENCODED_DATA") throw namesNotUtf8(path);
     if (!(error instanceof RangeError)) throw error;
-    // The archive was cut off, or never begun: what tar said is the reason.
+    // The archive was cut off, or never started: tar's message is the reason.
     await process.end({ isWhole });
     await process.refuse(error.message);
   } finally {

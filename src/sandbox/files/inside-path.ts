@@ -1,11 +1,11 @@
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 
-/** The kernel's limit (PATH_MAX with its end). */
+/** The kernel's limit (PATH_MAX, including the terminating NUL). */
 const maxBytes = 4095;
 
 /**
- * A path inside a sandbox as the scripts take it: absolute, without slashes at its end.
- * It may go up (`..`) and through links, because it is followed inside only.
+ * A path inside a sandbox as the scripts take it: absolute, without trailing slashes. It may contain `..` and links,
+ * because it is resolved only inside.
  * @throws INVALID_REQUEST
  */
 export function insidePath(path: string): string {

@@ -3,25 +3,25 @@ import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { throwIfCancelled } from "../../base/abort.ts";
 
 export interface MoveLimits {
-  /** Entries that one call looks at. */
+  /** Maximum entries that one call looks at. */
   readonly maxEntries: number;
-  /** Bytes that it reads or writes. */
+  /** Maximum bytes that it reads or writes. */
   readonly maxBytes: number;
-  /** How long it may take; a program that adds to what is read does not keep it going. */
+  /** Maximum duration, so that a program that keeps adding data cannot keep it going. */
   readonly maxMs: number;
 }
 
-/** Of single files and listings. */
+/** For single files and listings. */
 export const fileLimits: MoveLimits = { maxEntries: 100_000, maxBytes: gibibyte, maxMs: 60_000 };
-/** Of whole trees, which their readers bound more closely. */
+/** For whole trees, which their readers limit further. */
 export const treeLimits: MoveLimits = { maxEntries: 1_000_000, maxBytes: 64 * gibibyte, maxMs: 600_000 };
 
-/** Folders in folders that one call goes down: as deep as a path can be that has names of one letter. */
+/** Maximum depth for one call: as deep as a path with names of one letter can be. */
 const maxDepth = 2_048;
-/** The same where each folder on the way is held open. */
+/** The same if each folder on the path is held open. */
 export const maxOpenDepth = 255;
 
-/** What one call on a sandbox's files comes to. */
+/** Counts what one call on a sandbox's files does. */
 export class MoveBounds {
   readonly #path: string;
   readonly #limits: MoveLimits;
@@ -44,7 +44,7 @@ export class MoveBounds {
     this.#late = AbortSignal.timeout(limits.maxMs);
   }
 
-  /** Before an entry is looked at, so many folders down. @throws POLICY_DENIED, TIMEOUT, CANCELLED */
+  /** Called before looking at an entry at the given depth. @throws POLICY_DENIED, TIMEOUT, CANCELLED */
   enter(depth: number): void {
     this.check();
     this.#entries += 1;
@@ -53,7 +53,7 @@ export class MoveBounds {
     if (depth > this.#maxDepth) throw this.#tooMuch(`more than ${this.#maxDepth} folders in folders`);
   }
 
-  /** Before bytes are passed on. @throws POLICY_DENIED, TIMEOUT, CANCELLED */
+  /** Called before bytes are passed on. @throws POLICY_DENIED, TIMEOUT, CANCELLED */
   pass(bytes: number): void {
     this.check();
     this.#bytes += bytes;

@@ -22,9 +22,8 @@ const defaultEntries = 10_000;
 /**
  * Files of a sandbox: the one way in and out for reading, writing, listing and copying. Paths are absolute paths inside.
  *
- * All throw NOT_FOUND, PERMISSION_DENIED, INVALID_REQUEST (a folder where a file is meant, a FIFO, a device, a path
- * that is none), UNSUPPORTED where interpreters only run and its folders are not at hand, and what `AnswerStream`
- * throws.
+ * All throw NOT_FOUND, PERMISSION_DENIED, INVALID_REQUEST (a folder instead of a file, a FIFO, a device, an invalid
+ * path), UNSUPPORTED if only interpreters can run and its folders are not accessible, and what `AnswerStream` throws.
  */
 export class SandboxFiles {
   readonly #way: FileWay;
@@ -39,14 +38,14 @@ export class SandboxFiles {
     this.#way = isOnHost ? new HostFiles(places) : new InsideFiles(container, capabilities);
   }
 
-  /** What stands in a folder; links are shown, not followed. */
+  /** Lists a folder; links are shown, not followed. */
   async list(path: string, { depth = 1, maxEntries = defaultEntries, signal }: ListOptions = {}): Promise<FileListing> {
     checkWhole("depth", depth, 1);
     checkWhole("maxEntries", maxEntries, 1);
     return this.#way.list(path, { depth, maxEntries, signal });
   }
 
-  /** Opens a file, through links where they are followed inside the sandbox. */
+  /** Opens a file, following links if they are resolved inside the sandbox. */
   async read(path: string, { offsetBytes = 0, maxBytes = -1, signal }: ReadOptions = {}): Promise<FileContent> {
     checkWhole("offset", offsetBytes, 0);
     checkWhole("maxBytes", maxBytes, -1);
@@ -54,8 +53,8 @@ export class SandboxFiles {
   }
 
   /**
-   * Paths of the regular files below a folder, relative to it, as bytes. What does not fit, or cannot be looked into in
-   * time, is missing. @throws UNSUPPORTED when the sandbox lacks the tools
+   * Paths of the regular files below a folder, relative to it, as bytes. Those that do not fit, or cannot be reached in
+   * time, are missing. @throws UNSUPPORTED when the sandbox lacks the tools
    */
   findFiles(folder: string, options: CallOptions = {}): Promise<readonly Uint8Array[]> {
     return this.#way.findFiles(folder, options);
@@ -67,9 +66,9 @@ export class SandboxFiles {
   }
 
   /**
-   * Makes or replaces a file; missing folders are made. It takes its place when all of it is there: until then, and when
-   * anything fails, what was there stays. @throws POLICY_DENIED when it does not fit, INVALID_REQUEST when the content
-   * is not of the size that was told
+   * Creates or replaces a file; missing folders are created. The change is atomic: until all of it is there, or if
+   * anything fails, the old file stays. @throws POLICY_DENIED if it does not fit, INVALID_REQUEST if the content does
+   * not have the declared size
    */
   async write(path: string, content: Uint8Array | SizedContent, options: WriteOptions = {}): Promise<void> {
     const { sizeBytes, chunks } = ArrayBuffer.isView(content) ? inOnePiece(content) : content;
@@ -77,7 +76,8 @@ export class SandboxFiles {
   }
 
   /**
-   * A file, or a folder with all below it; links as links. How much comes is for the reader to bound, who may give it up.
+   * A file, or a folder with everything below it; links as links. The reader must limit how much it takes, and may stop
+   * early.
    * @throws at its end when a part could not be read
    */
   async *readTree(path: string, options: CallOptions = {}): AsyncGenerator<TreeEntry, void, undefined> {
@@ -85,8 +85,8 @@ export class SandboxFiles {
   }
 
   /**
-   * Puts entries into a folder, which is made when it is missing. Files that are there are replaced; a failure leaves
-   * what was written before it. @throws POLICY_DENIED when it does not fit
+   * Puts entries into a folder, which is created if missing. Existing files are replaced; after a failure, what was
+   * already written stays. @throws POLICY_DENIED when it does not fit
    */
   async writeTree(
     path: string,
@@ -97,9 +97,9 @@ export class SandboxFiles {
   }
 
   /**
-   * Brings a tree up to date, also where programs work on it: each file is renamed into its place, as one change for those
-   * who watch it. A failure leaves what was done before it. @throws POLICY_DENIED when it does not fit, UNSUPPORTED where
-   * no program of ours can run
+   * Updates a tree, even while programs work on it: each file is renamed into place, which watchers see as one change.
+   * After a failure, what was already done stays. @throws POLICY_DENIED when it does not fit, UNSUPPORTED where no
+   * program of ours can run
    */
   async update(folder: string, changes: TreeChanges, options: CallOptions = {}): Promise<void> {
     await this.#way.update(folder, changes, options);
@@ -116,7 +116,7 @@ export class SandboxFiles {
   }
 
   /**
-   * Puts what `pack` has read into a folder that is there, in this sandbox or another one, within the same bounds.
+   * Restores what `pack` has read into an existing folder, in this sandbox or another one, within the same bounds.
    * @throws POLICY_DENIED when it does not fit
    */
   async unpack(folder: string, archive: AsyncIterable<Uint8Array>, options: CallOptions = {}): Promise<void> {
@@ -131,7 +131,7 @@ function inOnePiece(content: Uint8Array): SizedContent {
   return { sizeBytes: content.length, chunks: chunks() };
 }
 
-/** The content, which fails when it is of another size than was told; its last piece is held back until that is known. */
+/** The content; fails if its size differs from the declared one. The last piece is held back until that is known. */
 async function* exactly(
   path: string,
   sizeBytes: number,

@@ -8,8 +8,8 @@ export interface GrowthWatchOptions {
   readonly place: Pick<OpenPlace, "stablePath" | "realPath">;
   readonly limits: GrowthLimits;
   /**
-   * Whether the folder was empty at first and the sandbox alone writes to it. Then all that is in it counts, and it is walked
-   * through every 10 s at least: what others free on the same disk would hide what is taken here. Default: false.
+   * Whether the folder was empty at first and only the sandbox writes to it. Then everything in it counts, and it is
+   * walked at least every 10 s: space that others free on the same disk would hide what is used here. Default: false.
    */
   readonly startsEmpty?: boolean | undefined;
   readonly executable: string;
@@ -18,18 +18,18 @@ export interface GrowthWatchOptions {
   readonly now: () => number;
 }
 
-/** By how much a file's time may lie before the clock: the kernel's tick, 10 ms at most, or whole seconds. */
+/** By how much a file's time may lag behind the clock: the kernel's tick, 10 ms at most, or whole seconds. */
 const fineClockStepMs = 20;
 const coarseClockStepMs = 2_000;
 const nanosecondsPerSecond = 1_000_000_000n;
 
-/** Time without a walk of a folder that started empty. */
+/** Maximum time between walks of a folder that started empty. */
 const walkEveryMs = 10_000;
 
-/** After a walk comes a rest of so many times as long, so that walks take no more than a third of a processor. */
+/** After a walk comes a pause of this many times its duration, so that walks use at most a third of a processor. */
 const restFactor = 2;
 
-/** What a project takes of its sandbox's disk limit. */
+/** How much of its sandbox's disk limit a project uses. */
 export interface Grown {
   readonly bytes: number;
   readonly files: number;
@@ -37,7 +37,7 @@ export interface Grown {
   readonly grows: boolean;
 }
 
-/** Watches by how much a project grows while work runs (SPEC LI1). */
+/** Watches how much a project grows while work runs (SPEC LI1). */
 export class GrowthWatch {
   readonly #options: GrowthWatchOptions;
   readonly #growth: ProjectGrowth;
@@ -55,14 +55,17 @@ export class GrowthWatch {
     return this.#growth.limits;
   }
 
-  /** Notes what is free, at the beginning and the end of work. `worked`: whether some ran since the last time. Never rejects. */
+  /**
+   * Records the free space, at the beginning and the end of work. `worked`: whether work ran since the last time. Never
+   * rejects.
+   */
   async note(worked: boolean): Promise<void> {
-    // A project that is gone has nothing free; the next look tells.
+    // A project that is gone has no free space; the next check reports it.
     await this.#observe({ worked }).catch(() => undefined);
   }
 
   /**
-   * Takes in what work that has ended left behind, before other work begins: what that finds is not its doing.
+   * Measures what earlier work left behind before new work begins, so that it is not attributed to the new work.
    * @throws CANCELLED
    */
   async settle(signal: AbortSignal): Promise<void> {
@@ -71,14 +74,14 @@ export class GrowthWatch {
     try {
       await this.#walk(signal);
     } catch {
-      // The next look tells what is wrong with the project.
+      // The next check reports what is wrong with the project.
       throwIfCancelled(signal);
     } finally {
       this.#walks = false;
     }
   }
 
-  /** Notes what is free, and walks through the project where that has become necessary. @throws CANCELLED */
+  /** Records the free space, and walks the project if that has become necessary. @throws CANCELLED */
   async look(
     worked: boolean,
     { freed, signal }: { readonly freed: number; readonly signal: AbortSignal },

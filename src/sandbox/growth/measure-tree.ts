@@ -18,7 +18,7 @@ const heapMegabytes = 512;
 /** Address space; Node reserves about 1.5 GiB of it at the start. */
 const addressSpaceBytes = 4096 * mebibyte;
 
-/** It reads folders wherever they are, and has nothing to write or start. */
+/** It reads any folder, and needs to write or start nothing. */
 const flags = [`--max-old-space-size=${heapMegabytes}`, "--no-warnings", "--permission", "--allow-fs-read=*"];
 
 const count = z.number().nonnegative();
@@ -33,8 +33,8 @@ const answerSchema = z.strictObject({
 const unknown: TreeSize = { bytes: 0, files: 0, freshBytes: 0, freshFiles: 0, isWhole: false };
 
 /**
- * The size of a folder, walked through in a process of its own, so that nothing in the folder takes this one's time. What
- * cannot be told in that process's time and memory is not whole. @throws CANCELLED
+ * The size of a folder, walked in a separate process, so that nothing in the folder can block this one. The result is
+ * incomplete if that process runs out of time or memory. @throws CANCELLED
  */
 export async function measureTree({ executable, ...walk }: MeasureTree, signal: AbortSignal): Promise<TreeSize> {
   const result = await runLimitedChild(

@@ -1,10 +1,10 @@
 import { closeSync, constants, fstatSync, lstatSync, opendirSync, openSync, type BigIntStats } from "node:fs";
 import type { TreeSize } from "../../policy/project-growth.ts";
 
-/** What a walk is told. */
+/** The input of a walk. */
 export interface TreeWalk {
   readonly root: string;
-  /** What the root must be, as `stat` tells it: whatever its path leads to by now. */
+  /** Identity of the root, from `stat`, in case its path now leads elsewhere. */
   readonly device: string;
   readonly inode: string;
   /** Milliseconds since the epoch: files changed since then are fresh. */
@@ -24,8 +24,8 @@ interface Folder {
 }
 
 /**
- * Measures a folder: no link is followed, nothing is opened but folders, other file systems are left out, and each name is
- * looked up in a folder that is held open, however long its path is. Null when the root is another folder than it was.
+ * Measures a folder: no link is followed, only folders are opened, other file systems are skipped, and each name is
+ * looked up in a folder that is held open, however long its path is. Null if the root is no longer the same folder.
  */
 export function walkTree(walk: TreeWalk): TreeSize | null {
   const root = enter(walk, Buffer.from(walk.root));
@@ -56,7 +56,7 @@ export function walkTree(walk: TreeWalk): TreeSize | null {
         open.push({ folder, names: namesIn(folder) });
       }
     } catch (error) {
-      // Gone meanwhile is what it looks like; all else may hide something.
+      // If it disappeared meanwhile, that is fine; any other error may hide something.
       if ((error as NodeJS.ErrnoException).code !== "ENOENT") counts.isWhole = false;
     }
   }
@@ -110,7 +110,7 @@ function enter({ platform }: TreeWalk, place: Buffer): Folder {
   return { descriptor, path: platform === "linux" ? `/proc/self/fd/${descriptor}` : place.toString("utf8") };
 }
 
-/** One at a time, for there may be millions, and byte for byte: names need not be UTF-8. */
+/** One at a time, as there may be millions, and as bytes, as names need not be UTF-8. */
 function* namesIn({ path: place }: Folder): Generator<string, void, undefined> {
   const folder = opendirSync(`${place}/.`, { encoding: "latin1" });
   try {

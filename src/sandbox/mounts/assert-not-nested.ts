@@ -8,16 +8,16 @@ import { labelledWritablePaths } from "./writable-paths.ts";
 export interface NestingQuestion extends CallOptions {
   readonly engine: Engine;
   readonly sandboxes: Pick<Sandboxes, "live">;
-  /** Id of a sandbox that has this mount and others around it: those are not counted. Default: none has. */
+  /** Id of a sandbox that has this mount and others around it, which are not counted. Default: none. */
   readonly except?: string | undefined;
   /** Real path of a folder that has just been mounted. */
   readonly source: string;
 }
 
 /**
- * Refuses a folder that lies inside one which programs of another sandbox may write to: they could exchange the folders
- * on the way. For mounts that cannot be verified (SPEC MO2), and asked when the mount is made: whoever begins to write
- * later is too late. Knows the sandboxes of this server, and those of all servers on the same engine.
+ * Refuses a folder inside one that programs of another sandbox may write to: they could swap the folders on the path.
+ * For mounts that cannot be verified (SPEC MO2). Called when the mount is made: a writer that starts later is too late.
+ * Knows the sandboxes of this server, and those of all servers on the same engine.
  * @throws POLICY_DENIED; what the engine throws
  */
 export async function assertNotNested({ engine, sandboxes, source, except, signal }: NestingQuestion): Promise<void> {

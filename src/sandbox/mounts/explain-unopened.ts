@@ -5,8 +5,8 @@ import { refusal, type MountRequest, type MountVerdict } from "../../policy/moun
 import { outsideRoots } from "../../policy/mounts/outside-roots.ts";
 
 /**
- * Why a path could not be opened (`error`, null when it changed under the check), told only below the roots: elsewhere the answer is the same for what exists and what
- * does not, also when a link leads there.
+ * Why a path could not be opened (`error`, null if it changed during the check), explained only below the roots:
+ * elsewhere the answer is the same whether or not it exists, even if a link leads there.
  */
 export async function explainUnopened(
   policy: MountPolicy,
@@ -40,7 +40,7 @@ async function isLink(name: string): Promise<boolean> {
   try {
     return (await lstat(name)).isSymbolicLink();
   } catch {
-    // Nothing there, or behind a folder that cannot be entered: the folder above decides.
+    // Missing, or in a folder that cannot be entered: its parent decides.
     return false;
   }
 }

@@ -6,7 +6,7 @@ export interface FixedFolder {
   readonly readOnly: boolean;
 }
 
-/** Its scratch, and what is mounted in it and never changes. */
+/** Its scratch, and mounts that never change. */
 export function fixedFolders({
   scratch,
   mounts = [],

@@ -10,7 +10,7 @@ const unknown: HeldPlace = { heldAt: null, place: null };
 /** Where an open file or folder of ours is, for mounts of it and in mount tables; all null on other systems than Linux. */
 export async function heldPlace(descriptor: number): Promise<HeldPlace> {
   try {
-    // Byte for byte: names need not be UTF-8.
+    // As bytes: names need not be UTF-8.
     const [processId, facts, table, realPath] = await Promise.all([
       readlink("/proc/self"),
       readFile(`/proc/self/fdinfo/${descriptor}`, "latin1"),

@@ -5,14 +5,14 @@ import type { FoundPlace, MountRequest, MountVerdict } from "../../policy/mounts
 import { explainUnopened } from "./explain-unopened.ts";
 import { openPlace, type OpenPlace } from "./open-place.ts";
 
-/** How often a place may change under the check before it is refused: a program that saves a file replaces it once. */
+/** How often a path may change during the check before it is refused: a program that saves a file replaces it once. */
 const maxTries = 3;
 
-/** What the gate needs to know beside the request. */
+/** What the gate needs to know in addition to the request. */
 export interface MountGate {
   readonly policy: MountPolicy;
   readonly platform: NodeJS.Platform;
-  /** Folder that relative paths start at. */
+  /** Base of relative paths. */
   readonly workingDirectory: string;
 }
 
@@ -21,16 +21,16 @@ export interface HostPathRequest extends Omit<MountRequest, "givenPath"> {
   readonly path: string;
 }
 
-/** The verdict on a host path; the place is held open while it is allowed, until this is disposed. */
+/** The verdict on a host path; if allowed, the path is held open until this is disposed. */
 export interface JudgedPath extends AsyncDisposable {
   readonly verdict: MountVerdict;
-  /** What was found, also when it is refused; null when nothing could be opened. For the operator's eyes only. */
+  /** What was found, even if it is refused; null if nothing could be opened. For the operator only. */
   readonly found: FoundPlace | null;
-  /** Null when it is refused. */
+  /** Null if it is refused. */
   readonly place: OpenPlace | null;
 }
 
-/** Opens a host path and decides on what is open, never on a name that may mean something else by then. */
+/** Opens a host path and decides about the open file, never about a name that may mean something else by then. */
 export async function judgeHostPath(gate: MountGate, { path: given, ...rest }: HostPathRequest): Promise<JudgedPath> {
   const request: MountRequest = { ...rest, givenPath: path.resolve(gate.workingDirectory, given) };
   let place: OpenPlace | null = null;

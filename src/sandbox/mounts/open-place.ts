@@ -7,23 +7,26 @@ import { heldPlace } from "./held-place.ts";
 import { readBounded, readExactly } from "./read-bounded.ts";
 
 /**
- * A file or folder of this machine that is held open, so that what was checked is what is used, whoever moves or swaps
- * names meanwhile.
+ * A file or folder of this machine that is held open, so that what was checked is what is used, even if names are moved
+ * or swapped meanwhile.
  */
 export interface OpenPlace extends FoundPlace, AsyncDisposable {
-  /** System that it is on. */
+  /** Platform that it is on. */
   readonly platform: NodeJS.Platform;
-  /** Leads to the very place that is open, as long as it is; on other systems than Linux the real path. */
+  /** A path to exactly what is open, valid while it is; on systems other than Linux the real path. */
   readonly stablePath: string;
-  /** Who owns it, by number; on Windows, which has none, whom programs are by default. */
+  /** Its owner's uid and gid; on Windows, which has none, those that programs run as by default. */
   readonly owner: PlaceOwner;
-  /** Whether the real path still leads to what is open: asked right before an engine is given that path. */
+  /** Whether the real path still leads to what is open; checked right before an engine is given that path. */
   isStillThere(): Promise<boolean>;
   /** What an engine's mount of it must be; see `MountSpec.identity`. */
   identify(): Promise<MountIdentity>;
-  /** The file's bytes, null when they are more than `maxBytes`. */
+  /** The file's bytes, null if there are more than `maxBytes`. */
   readFile(maxBytes: number): Promise<Uint8Array | null>;
-  /** The file's bytes, to be read later; they stay at hand until this is disposed, and on other systems than Linux the place. */
+  /**
+   * The file's bytes, to be read later: until the result is disposed, and on systems other than Linux only while this
+   * file itself is held open.
+   */
   openBytes(): Promise<FileBytes & AsyncDisposable>;
 }
 
@@ -32,22 +35,22 @@ export interface PlaceOwner {
   readonly gid: number;
 }
 
-/** Whatever uid 0 is there, files do not belong to it. */
+/** Whatever uid 0 means there, files do not belong to it. */
 const ownerOnWindows: PlaceOwner = { uid: 1000, gid: 1000 };
 
 const readOnly = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
-/** Linux: opens the place without reading it, so that no right, no device and no pipe gets in the way. */
+/** Linux: opens the path without reading it, so that permissions, devices and pipes do not matter. */
 const openPathOnly = 0o10_000_000;
 /** macOS: refuses links anywhere in a path. */
 const noFollowAny = 0x2000_0000;
 
 /**
- * Opens what a path leads to and finds out where that is.
+ * Opens what a path leads to and determines its real path.
  *
- * Linux opens first and asks the kernel for the path of what is open, so nothing can be swapped in between. Elsewhere
- * the path is resolved first and opened without following links, which macOS heeds in the whole path and others in its
- * last name.
- * @returns null when the place was moved or swapped meanwhile; rejects with Node's error when it cannot be opened
+ * On Linux, opens it first and asks the kernel for its path, so nothing can be swapped in between. Elsewhere, resolves
+ * the path first and opens it without following links, which applies to the whole path on macOS and to the last name on
+ * others.
+ * @returns null if the path was moved or swapped meanwhile; rejects with Node's error if it cannot be opened
  */
 export async function openPlace(path: string, platform: NodeJS.Platform): Promise<OpenPlace | null> {
   const place = platform === "linux" ? await openByHandle(path) : await openByPath(path, platform);
@@ -120,13 +123,13 @@ async function describe(
   }
 }
 
-/** Whether a path is, without any link in it, that of the place with these numbers. */
+/** Whether a path, without any link in it, is that of the file with this device and inode. */
 async function leadsTo(path: string, { dev, ino }: BigIntStats): Promise<boolean> {
   try {
     const there = await lstat(path, { bigint: true });
     return (await realpath(path)) === path && there.dev === dev && there.ino === ino;
   } catch {
-    // Whatever keeps it from being looked at, it is not known to be the same.
+    // If it cannot be checked, it is not known to be the same.
     return false;
   }
 }

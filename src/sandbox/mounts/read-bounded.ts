@@ -1,10 +1,10 @@
 import type { FileHandle } from "node:fs/promises";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 
-/** Bytes asked for at once. */
+/** Bytes per read. */
 const chunkBytes = 256 * 1024;
 
-/** All bytes of an open file, null when there are more than `maxBytes`; counted while they come, for it may grow. */
+/** All bytes of an open file, null if there are more than `maxBytes`; counted while reading, as the file may grow. */
 export async function readBounded(file: FileHandle, maxBytes: number): Promise<Uint8Array | null> {
   const { size } = await file.stat();
   if (size > maxBytes) return null;
@@ -18,7 +18,10 @@ export async function readBounded(file: FileHandle, maxBytes: number): Promise<U
   return Buffer.concat(chunks);
 }
 
-/** The first bytes of an open file, as many as it had when it was looked at. @throws INVALID_REQUEST when it has fewer by now */
+/**
+ * The first bytes of an open file, as many as it had when it was checked. @throws INVALID_REQUEST if it has fewer by
+ * now
+ */
 export async function* readExactly(file: FileHandle, sizeBytes: number): AsyncGenerator<Uint8Array, void, undefined> {
   let left = sizeBytes;
   if (left === 0) return;

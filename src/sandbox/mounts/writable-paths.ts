@@ -6,12 +6,12 @@ export function writablePaths({ mounts = [] }: Pick<ContainerSpec, "mounts">): r
   return mounts.filter(({ readOnly }) => !readOnly).map(({ source }) => source);
 }
 
-/** The label that tells other servers of them. */
+/** The label that announces them to other servers. */
 export function writablePathsLabel(paths: readonly string[]): Readonly<Record<string, string>> {
   return paths.length === 0 ? {} : { [labels.writablePaths]: JSON.stringify(paths) };
 }
 
-/** What that label says; nothing where there is none, or one that nobody of us wrote. */
+/** The paths in that label; none if it is missing or was not written by us. */
 export function labelledWritablePaths(given: Readonly<Record<string, string>>): readonly string[] {
   try {
     const paths: unknown = JSON.parse(given[labels.writablePaths] ?? "[]");

@@ -9,13 +9,13 @@ export interface NetworkedExec extends OpenNetwork {
 
 export interface NetworkedProcess {
   readonly process: Process;
-  /** To be closed when the process has ended. */
+  /** Must be closed when the process has ended. */
   readonly network: EgressConnection;
 }
 
 /**
- * Starts a process whose sandbox has a way to the egress proxy (`openNetwork`), and resolves when that way is open. On
- * failure the process is ended.
+ * Starts a process whose sandbox has a connection to the egress proxy (`openNetwork`), and resolves when that is open.
+ * On failure the process is ended.
  * @throws NETWORK_ERROR, and what `exec` throws
  */
 export async function execWithNetwork(exec: NetworkedExec): Promise<NetworkedProcess> {
@@ -31,7 +31,7 @@ export async function execWithNetwork(exec: NetworkedExec): Promise<NetworkedPro
   }
 }
 
-/** Starts a process while its network opens; it is ended when that fails. */
+/** Starts a process while its network opens; it is ended if that fails. */
 export async function startBeside(
   program: () => Promise<Process>,
   opening: Promise<EgressConnection>,
@@ -43,7 +43,7 @@ export async function startBeside(
   } catch (error) {
     const process = await starting.catch(() => null);
     await process?.kill("SIGKILL").catch(() => {
-      // What is left of it goes with its sandbox, or is the next one's to end.
+      // What is left of it ends with its sandbox, or is ended before the next program.
     });
     throw error;
   }

@@ -11,16 +11,16 @@ export interface OpenNetwork {
   readonly grant: NetworkGrant;
   readonly interpreter: ForwarderInterpreter;
   readonly onDenied: (denial: Denial) => void;
-  /** Takes out of what programs asked for what must not be shown. */
+  /** Removes secrets from the destinations that programs requested. */
   readonly redact: RedactText;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Opens a way from the sandbox to the egress proxy, until the connection is closed; resolves when it is open.
+ * Connects the sandbox to the egress proxy until the connection is closed; resolves when it is open.
  *
- * The sandbox itself has no network. A forwarder inside listens on loopback and passes bytes on over its standard
- * streams: a further process of the sandbox, which serves all programs there.
+ * The sandbox itself has no network. A forwarder inside, an additional process that serves all programs there, listens
+ * on loopback and relays bytes over its standard streams.
  * @throws NETWORK_ERROR, and what starting the forwarder throws
  */
 export async function openNetwork(open: OpenNetwork): Promise<EgressConnection> {

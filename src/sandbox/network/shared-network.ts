@@ -5,7 +5,7 @@ import { namedDomains, type NetworkPolicy } from "../../policy/network/network.t
 import type { Denial } from "../../policy/network/denial.ts";
 import { openNetwork, type OpenNetwork } from "./open-network.ts";
 
-/** A program's part in the network of its sandbox. */
+/** A program's share of its sandbox's network. */
 export interface NetworkUser {
   readonly policy: NetworkPolicy;
   readonly onDenied: (denial: Denial) => void;
@@ -13,21 +13,21 @@ export interface NetworkUser {
 }
 
 export interface NetworkPart {
-  /** The way out, which all that have a part use; opened by the first. @throws what `openNetwork` throws */
+  /** The connection that all shares use; opened by the first. @throws what `openNetwork` throws */
   open(how: Omit<OpenNetwork, "onDenied" | "redact">): Promise<EgressConnection>;
-  /** With the last part the way out is closed. */
+  /** The connection closes with the last share. */
   leave(): void;
 }
 
 /**
- * The network of a sandbox in which several programs run. They share one loopback: what one of them may reach any other can reach as well. So
- * all that run at once must have been given the same network, be it none.
+ * The network of a sandbox in which several programs run. They share one loopback: whatever one may connect to, all
+ * others can too. So all that run at the same time must have the same network, or all none.
  */
 export class SharedNetwork {
   readonly #users = new Set<NetworkUser>();
   #opening: Promise<EgressConnection> | null = null;
 
-  /** To be called before the program starts. @throws POLICY_DENIED when programs with another network run */
+  /** Call this before the program starts. @throws POLICY_DENIED if programs with another network are running */
   join(user: NetworkUser): NetworkPart {
     const [other] = this.#users;
     if (other !== undefined && keyOf(other.policy) !== keyOf(user.policy)) throw otherNetwork(other.policy);

@@ -4,7 +4,7 @@ import type { HostFolder } from "../../copy/host-folder.ts";
 import type { FileFacts, FileKind } from "../file-facts.ts";
 import type { MoveBounds } from "../move-bounds.ts";
 
-/** A folder whose entries are collected, so many levels down. */
+/** A folder whose entries are collected, down to a given depth. */
 export interface Collecting {
   readonly found: FileFacts[];
   readonly maxEntries: number;
@@ -14,10 +14,10 @@ export interface Collecting {
   readonly level: number;
 }
 
-/** Whether there was no more than was asked for. */
+/** Whether there was no more than requested. */
 export async function collect(folder: HostFolder, options: Collecting): Promise<boolean> {
   const { found, maxEntries, bounds, depth, prefix, level } = options;
-  // A name at a time: a folder of millions is not here as a whole.
+  // One name at a time: a folder of millions must not be in memory as a whole.
   for await (const entry of await opendir(folder.self)) {
     const { name } = entry;
     bounds.enter(level);
@@ -37,7 +37,7 @@ export async function collect(folder: HostFolder, options: Collecting): Promise<
 
 async function factsOf(folder: HostFolder, entry: Dirent, path: string): Promise<FileFacts | null> {
   const facts = await lstat(folder.at(entry.name)).catch(() => null);
-  // A name that is not UTF-8 cannot be asked for.
+  // A name that is not UTF-8 cannot be looked up.
   if (facts === null && !entry.name.includes("\ufffd")) return null;
   const kind = kindOf(facts ?? entry);
   return {

@@ -23,14 +23,14 @@ import { onPlace, OpenHostPlace, type HostPlaces } from "./host-place.ts";
 import { packHostPlace, readHostPlace, unpackHostPlace, writeHostPlace } from "./host-trees.ts";
 import { openFile, openingFlags, piecesOf } from "./own-file.ts";
 
-/** Entries among which files are found, and folders in folders. */
+/** Maximum entries to search for files, and maximum depth. */
 const maxFound = 10_000;
 const maxFoundDepth = 64;
 
 /**
- * Files in a sandbox's folders on this machine, for sandboxes in which no program of ours can run. The sandbox's programs
- * may change everything there meanwhile: each folder is held open and looked into, no link is followed, what was opened is
- * a file of the sandbox's own, and each call has its bounds. All throw what `SandboxFiles` throws.
+ * Files in a sandbox's folders on this machine, for sandboxes in which no program of ours can run. The sandbox's
+ * programs may change everything there meanwhile: each folder is held open, no link is followed, opened files are
+ * checked to be the sandbox's own, and each call is bounded. All throw what `SandboxFiles` throws.
  */
 export class HostFiles implements FileWay {
   readonly #places: HostPlaces;
@@ -58,7 +58,7 @@ export class HostFiles implements FileWay {
     return { sizeBytes, chunks: piecesOf(handle, { offsetBytes, length, bounds: bounded(path, signal) }) };
   }
 
-  /** As far as there is time. */
+  /** As many as the time allows. */
   async findFiles(folder: string, { signal }: CallOptions): Promise<readonly Uint8Array[]> {
     await using place = await OpenHostPlace.open(this.#places, folder);
     await using top = await this.#enterListed(place, folder);
@@ -135,7 +135,7 @@ export class HostFiles implements FileWay {
     await writeHostPlace(this.#places, path, entries, { limits: treeLimits, signal });
   }
 
-  /** Taking away what hostile programs may exchange meanwhile would need more than names. */
+  /** Deleting files that hostile programs may swap meanwhile would need more than names. */
   async update(folder: string): Promise<void> {
     throw new GloveboxError("UNSUPPORTED", "At isolation preload no tree is kept up to date.", {
       suggestion: "Choose an engine with a higher isolation (`glovebox doctor` lists them).",
@@ -161,7 +161,7 @@ export class HostFiles implements FileWay {
   }
 }
 
-/** What stands where a file is to be written; null: nothing. */
+/** What is at the path to be written; null: nothing. */
 async function existing(path: string, folder: HostFolder, name: string): Promise<{ readonly mode: number } | null> {
   const facts = await onPlace(path, lstat(folder.at(name)).catch(ifThere));
   if (facts === null) return null;
@@ -177,7 +177,7 @@ function ifThere(error: NodeJS.ErrnoException): null {
   throw error;
 }
 
-/** A name that is not UTF-8 stays one. */
+/** Preserves names that are not UTF-8. */
 function bytesOfPath({ path, isAddressable }: FileFacts): Uint8Array {
   return isAddressable ? Buffer.from(path) : Buffer.from(path.replaceAll("\ufffd", "\u00ff"), "latin1");
 }

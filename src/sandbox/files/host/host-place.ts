@@ -5,11 +5,11 @@ import { HostFolder } from "../../copy/host-folder.ts";
 import { fileError } from "../file-error.ts";
 import { insidePath } from "../inside-path.ts";
 
-/** A folder of a sandbox that stands on this machine: programs write to it while we read, and may be hostile. */
+/** A folder of a sandbox that is on this machine: its programs, which may be hostile, write to it while we read. */
 export interface HostPlace {
   /** Path inside. */
   readonly inside: string;
-  /** Real path here, on which nobody but us can write. */
+  /** Real path here, which only we can change. */
   readonly here: string;
   readonly readOnly: boolean;
 }
@@ -17,11 +17,11 @@ export interface HostPlace {
 export interface HostPlaces {
   readonly places: readonly HostPlace[];
   readonly platform: NodeJS.Platform;
-  /** @throws SANDBOX_LOST when the folders are gone, or about to go */
+  /** @throws SANDBOX_LOST if the folders are gone, or about to be removed */
   readonly assertLiving: () => Promise<void>;
 }
 
-/** What the kernel says, in the words that `fileError` knows. */
+/** The kernel's error, in the form that `fileError` knows. */
 const words: Readonly<Record<string, string>> = {
   ENOENT: "No such file",
   ENOTDIR: "Not a directory",
@@ -37,18 +37,18 @@ const words: Readonly<Record<string, string>> = {
   ENAMETOOLONG: "File name too long",
 };
 
-/** A place that is open, and the names that lead down from it. */
+/** An open folder, and the names that lead down from it. */
 export class OpenHostPlace implements AsyncDisposable {
   readonly names: readonly string[];
   readonly readOnly: boolean;
-  /** Whose everything in it is. */
+  /** Owner of everything in it. */
   readonly owner: Pick<Stats, "uid" | "gid">;
   readonly #root: HostFolder;
   readonly #path: string;
 
-  /** Opens the place that a path inside lies in. @throws NOT_FOUND, INVALID_REQUEST, PERMISSION_DENIED, SANDBOX_LOST */
+  /** Opens the folder that a path inside is in. @throws NOT_FOUND, INVALID_REQUEST, PERMISSION_DENIED, SANDBOX_LOST */
   static async open({ places, platform, assertLiving }: HostPlaces, path: string): Promise<OpenHostPlace> {
-    // Links are not followed here, so that `..` goes up exactly.
+    // Links are not followed here, so `..` goes up exactly one level.
     const normal = posix.normalize(insidePath(path));
     const ways = places.flatMap((place) => [place.inside, place.here].map((top) => ({ place, top })));
     const [found] = ways
@@ -68,7 +68,7 @@ export class OpenHostPlace implements AsyncDisposable {
     await using passed = await HostFolder.pass(here, platform);
     const facts = await (platform === "linux" ? stat(passed.self) : lstat(here));
     if (!facts.isDirectory()) throw fileError(path, "Not a directory");
-    // A program may have closed it to the next one, which ours is.
+    // A program may have removed permissions that we need too.
     if (!readOnly && (facts.mode & 0o700) !== 0o700) await chmod(passed.self, 0o755);
     return new OpenHostPlace(await passed.enter("."), { names, path, readOnly, owner: facts });
   }
@@ -84,7 +84,7 @@ export class OpenHostPlace implements AsyncDisposable {
     this.owner = owner;
   }
 
-  /** The folder of some of the names, each looked up in the one above it; no link is followed. */
+  /** The folder at a path, each name looked up in the one above it; no link is followed. */
   async enter(names: readonly string[], { make = false } = {}): Promise<HostFolder> {
     let folder = await onPlace(this.#path, this.#root.enter("."));
     for (const name of names) {
@@ -102,7 +102,7 @@ export class OpenHostPlace implements AsyncDisposable {
     return folder;
   }
 
-  /** Whether what was opened is the sandbox's own: a second name of another's file is not. */
+  /** Whether the opened file is the sandbox's own: a hard link to someone else's file is not. */
   isOwn({ uid }: Pick<Stats, "uid">): boolean {
     return uid === this.owner.uid;
   }
@@ -112,7 +112,7 @@ export class OpenHostPlace implements AsyncDisposable {
   }
 }
 
-/** The result of work on a sandbox's folders; a failure comes in the terms of `SandboxFiles`, with the path inside. */
+/** The result of work on a sandbox's folders; failures are translated as for `SandboxFiles`, with the path inside. */
 export async function onPlace<T>(path: string, work: Promise<T>): Promise<T> {
   try {
     return await work;

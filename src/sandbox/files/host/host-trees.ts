@@ -66,7 +66,7 @@ export async function writeHostPlace(
   }
 }
 
-/** As `FileWay.pack`; what is neither file nor folder makes it fail: nothing is left out in silence. */
+/** As `FileWay.pack`; fails for anything but files and folders: nothing is skipped silently. */
 export async function* packHostPlace(
   places: HostPlaces,
   folder: string,

@@ -5,7 +5,7 @@ import type { MoveBounds } from "../move-bounds.ts";
 import { onPlace, type OpenHostPlace } from "./host-place.ts";
 import type { HostFolder } from "../../copy/host-folder.ts";
 
-/** Opens the thing itself, and never waits: neither for a FIFO's other end nor for a device. */
+/** Opens the path itself without following links, and never blocks, neither on a FIFO's other end nor on a device. */
 export const openingFlags: number = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 export interface OwnFile {
@@ -13,7 +13,9 @@ export interface OwnFile {
   readonly facts: Stats;
 }
 
-/** Opens the file that a place was opened for: one of the sandbox's own, whatever takes its place meanwhile. */
+/**
+ * Opens the file that a path was opened for; it is one of the sandbox's own, whatever it is replaced with meanwhile.
+ */
 export async function openFile(place: OpenHostPlace, path: string): Promise<OwnFile> {
   const name = place.names.at(-1);
   if (name === undefined) throw fileError(path, "Is a directory");
@@ -25,7 +27,7 @@ export async function openFile(place: OpenHostPlace, path: string): Promise<OwnF
   return await openIn(folder, name, { place, path });
 }
 
-/** Opens a name of a folder, which is looked at once it is open: something else may have stood there a moment ago. */
+/** Opens a name of a folder and checks it once it is open: a moment ago it may have been something else. */
 export async function openIn(
   folder: HostFolder,
   name: string,
@@ -43,7 +45,7 @@ export async function openIn(
   }
 }
 
-/** A part of a file, which is closed at the end. */
+/** A part of a file; closes the file at the end. */
 export async function* piecesOf(
   handle: FileHandle,
   {

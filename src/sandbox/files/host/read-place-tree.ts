@@ -11,20 +11,20 @@ import { openIn, piecesOf } from "./own-file.ts";
 export interface PlaceTree {
   readonly place: OpenHostPlace;
   readonly bounds: MoveBounds;
-  /** The path that was asked for, as its caller named it. */
+  /** The requested path, as the caller named it. */
   readonly path: string;
-  /** What could not be read, told when all else has come. */
+  /** What could not be read, reported after everything else. */
   readonly failures: unknown[];
 }
 
-/** What is below an open folder. What goes away meanwhile is left out; no link is followed. */
+/** What is below an open folder. Entries that disappear meanwhile are skipped; no link is followed. */
 export async function* readPlaceTree(
   folder: HostFolder,
   tree: PlaceTree,
   prefix = "",
   level = 1,
 ): AsyncGenerator<TreeEntry, void, undefined> {
-  // A name at a time: a folder of millions is not here as a whole.
+  // One name at a time: a folder of millions must not be in memory as a whole.
   for await (const { name } of await onPlace(tree.path, opendir(folder.self))) {
     tree.bounds.enter(level);
     const facts = await lstat(folder.at(name)).catch(() => null);
@@ -73,7 +73,9 @@ function partOf(path: string, { mode, mtimeMs }: Stats): Pick<TreeEntry, "path" 
   return { path, mode: mode & 0o777, modifiedAtMs: Math.floor(mtimeMs / 1000) * 1000 };
 }
 
-/** Null for what has gone or become something else, and for what may not be read, which is kept for the end. */
+/**
+ * Null for entries that are gone or have become something else, and for unreadable ones, which are reported at the end.
+ */
 async function unlessUnreadable<T>({ failures, path }: PlaceTree, work: Promise<T>): Promise<T | null> {
   try {
     return await onPlace(path, work);

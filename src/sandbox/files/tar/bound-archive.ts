@@ -6,9 +6,9 @@ import { parseTarHeader } from "./tar-header.ts";
 import { assertFewWords, parseTarWords, wordFlags, type TarWords } from "./tar-words.ts";
 
 /**
- * An archive as it comes, byte by byte the same but for what fills its last record, as far as its bounds allow: its names
- * may be any bytes. Nothing at all is an archive too, which is empty.
- * @throws RangeError for bytes that are no archive, and for one that is cut off; POLICY_DENIED, TIMEOUT, CANCELLED
+ * Passes an archive on unchanged, except for the padding of its last record, and enforces its bounds; names may be any
+ * bytes. No bytes at all are an empty archive.
+ * @throws RangeError for an invalid or truncated archive; POLICY_DENIED, TIMEOUT, CANCELLED
  */
 export async function* boundArchive(
   chunks: AsyncIterable<Uint8Array>,
@@ -54,7 +54,7 @@ function inBlocks(bytes: number): number {
   return Math.ceil(bytes / tarBlockBytes) * tarBlockBytes;
 }
 
-/** Folders above it; no path is longer than the kernel takes, or its unpacker refuses it. */
+/** Depth of its path; a path longer than the kernel allows is refused by the unpacker. */
 function depthOf(name: Buffer): number {
   return name.reduce((depth, byte) => (byte === 0x2f ? depth + 1 : depth), 0);
 }

@@ -1,11 +1,11 @@
 /** A part of a stream that is read at its reader's pace. */
 export interface Part {
   readonly chunks: AsyncIterable<Uint8Array>;
-  /** Reads what is left of it and throws it away. */
+  /** Reads what is left of it and discards it. */
   skip(): Promise<void>;
 }
 
-/** Reads a stream in pieces of a given size. All throw RangeError when the stream ends too early. */
+/** Reads a stream in pieces of a given size. All throw RangeError if the stream ends too early. */
 export class ByteReader {
   readonly #source: AsyncIterator<Uint8Array, unknown>;
   #held: Buffer = Buffer.alloc(0);
@@ -57,7 +57,7 @@ export class ByteReader {
     }
   }
 
-  /** Lets go of the stream, whose rest is not wanted. */
+  /** Closes the stream; the rest is not needed. */
   async close(): Promise<void> {
     await this.#source.return?.();
   }

@@ -10,9 +10,9 @@ const maxPathBytes = 4_096;
 export const maxRestBytes = 1_048_576;
 
 /**
- * The entries of an archive, as it comes; what of a content was not read is skipped. No library: hostile programs write it,
- * so the bytes and number of extended headers, the paths and what follows the end are bounded before they are kept.
- * @throws RangeError for bytes that are no archive, and for one that is cut off
+ * The entries of a streamed archive; unread content is skipped. Uses no library: the archive may be hostile, so the
+ * number and size of extended headers, the paths and the trailing bytes are limited before anything is kept.
+ * @throws RangeError for an invalid or truncated archive
  */
 export async function* decodeTar(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<TreeEntry, void, undefined> {
   const reader = new ByteReader(chunks);
@@ -38,7 +38,7 @@ async function* entries(reader: ByteReader): AsyncGenerator<TreeEntry, void, und
       continue;
     }
     const sizeBytes = words.sizeBytes ?? header.sizeBytes;
-    // Only files have content, whatever a header of another kind claims.
+    // Only files have content, whatever other headers claim.
     const content = reader.take(header.flag === "0" ? sizeBytes : 0);
     yield entryOf(header, words, { sizeBytes, chunks: content.chunks });
     words = {};
@@ -74,7 +74,7 @@ function entryOf(
   }
 }
 
-/** Without `./` before and `/` behind. */
+/** Without a leading `./` and a trailing `/`. */
 function pathOf(bytes: Buffer): string {
   return utf8(bytes)
     .replace(/^(?:\.?\/)+/, "")

@@ -1,6 +1,6 @@
 import type { TarHeader } from "../../../base/tar/tar-encoder.ts";
 
-/** Null for the empty block that ends an archive. @throws RangeError for what is no header */
+/** Null for the empty block that ends an archive. @throws RangeError for an invalid header */
 export function parseTarHeader(block: Buffer): TarHeader | null {
   if (block.every((byte) => byte === 0)) return null;
   const told = number(block.subarray(148, 156));
@@ -27,7 +27,7 @@ export function parsePaxRecords(content: Buffer): ReadonlyMap<string, Buffer> {
   for (let at = 0; at < content.length;) {
     const digits = /^[1-9]\d{0,5} /.exec(content.toString("latin1", at, at + 7))?.[0] ?? "";
     const record = content.subarray(at, at + Number(digits));
-    // Within the record: a search beyond it would cost the square of the content.
+    // Within the record: searching beyond it would take quadratic time.
     const equals = record.indexOf(0x3d);
     const isWhole = record.length === Number(digits) && record.at(-1) === 0x0a;
     if (digits === "" || equals < digits.length || !isWhole) throw new RangeError("not a record");

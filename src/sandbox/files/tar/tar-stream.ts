@@ -2,7 +2,10 @@ import { GloveboxError } from "../../../errors/glovebox-error.ts";
 import type { NewTreeEntry, TreeFile } from "../file-facts.ts";
 import { tarEnd, tarHeader, tarPadding } from "../../../base/tar/tar-encoder.ts";
 
-/** An archive of the entries, as they come. @throws INVALID_REQUEST for an entry whose path or content is not as it says */
+/**
+ * A streamed archive of the entries. @throws INVALID_REQUEST for an entry with an invalid path or content of another
+ * size
+ */
 export async function* encodeTar(
   entries: AsyncIterable<NewTreeEntry> | Iterable<NewTreeEntry>,
 ): AsyncGenerator<Uint8Array, void, undefined> {
@@ -17,7 +20,7 @@ export async function* encodeTar(
   yield tarEnd;
 }
 
-/** Once its header is on its way a file has the size that it told, so one that grows is cut and one that shrinks fails. */
+/** The size in a file's header is final once sent, so a file that grows is truncated and one that shrinks fails. */
 async function* exactContent({ path, sizeBytes, chunks }: TreeFile): AsyncGenerator<Uint8Array, void, undefined> {
   let left = sizeBytes;
   for await (const chunk of chunks) {

@@ -2,12 +2,12 @@ import { parsePaxRecords } from "./tar-header.ts";
 
 /** Flags of the headers that are words about the next one. */
 export const wordFlags = "LKxg";
-/** Longer than what any tar says of one entry: two paths and times. */
+/** Longer than what any tar writes about one entry: two paths and times. */
 const maxWordsBytes = 16_384;
 /** Extended headers before one entry: GNU's tar has two, POSIX's one and one for all. */
 const maxExtended = 4;
 
-/** What stands in extended headers before the one that it is about. */
+/** What extended headers say about the entry that follows them. */
 export interface TarWords {
   name?: Buffer | undefined;
   target?: Buffer | undefined;
@@ -15,7 +15,7 @@ export interface TarWords {
   seconds?: number | undefined;
 }
 
-/** Before the words are read. @throws RangeError for more than any tar says */
+/** Called before they are read. @throws RangeError for more than any tar writes */
 export function assertFewWords(sizeBytes: number, extended: number): void {
   if (sizeBytes > maxWordsBytes || extended > maxExtended) throw new RangeError("words beyond measure");
 }

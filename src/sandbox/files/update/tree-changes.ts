@@ -1,12 +1,12 @@
 import type { NewTreeEntry, TreeFile } from "../file-facts.ts";
 
-/** What has become of a tree. Paths are relative to its folder. */
+/** The changes to a tree. Paths are relative to its folder. */
 export interface TreeChanges {
-  /** Files, links and folders that are new or other than before; folders on the way to them need no entry. */
+  /** Files, links and folders that are new or changed; the folders above them need no entry. */
   readonly entries: AsyncIterable<NewTreeEntry> | Iterable<NewTreeEntry>;
   /** Files and links that are gone. */
   readonly gone: readonly string[];
-  /** Folders that are gone, the inner ones first. What the sandbox's programs have made in them stays. */
+  /** Folders that are gone, innermost first. What the sandbox's programs created in them stays. */
   readonly goneFolders: readonly string[];
 }
 

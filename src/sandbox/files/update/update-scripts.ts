@@ -1,12 +1,12 @@
 /**
- * Scripts that bring a tree inside a sandbox up to date, for the shells and tools of Debian and of BusyBox. A new file is
- * unpacked beside the tree and renamed into it, so that whoever watches sees one change and never half a file; its time is
- * that of the renaming, since watchers compare times and an archive's are whole seconds.
+ * Scripts that bring a tree inside a sandbox up to date, for the shells and tools of Debian and of BusyBox. A new file
+ * is unpacked next to the tree and renamed into it, so that watchers see one change and never half a file; it gets the
+ * time of the renaming, since watchers compare times and an archive's are whole seconds.
  */
 
 /**
- * $1 folder, which is made where it is missing, $2 `placeScript`, $3 `removeScript`. Says `ready`, then takes an archive of
- * `updateTree`. What an earlier one that was killed has left beside the folder is removed.
+ * $1 folder, which is made where it is missing, $2 `placeScript`, $3 `removeScript`. Says `ready`, then takes an
+ * archive of `updateTree`. Removes what an earlier run that was killed left next to the folder.
  */
 export const updateScript = `
 umask 022
@@ -31,8 +31,9 @@ exit 0
 `;
 
 /**
- * $0 the tree, the others folders of what has been unpacked, outer ones first. A folder that the tree has not is moved as a
- * whole; a program's link or file in a folder's place, and its folder in a file's place, give way.
+ * $0 the tree, the others folders of what has been unpacked, outer ones first. A folder that the tree does not have is
+ * moved as a whole; a link or file of a program in a folder's place is replaced, and so is its folder in a file's
+ * place.
  */
 export const placeScript = `
 for folder do
