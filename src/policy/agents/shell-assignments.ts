@@ -1,3 +1,4 @@
+import { shellQuoted } from "../../base/shell-quoted.ts";
 import { environmentName } from "../request/environment.ts";
 
 /**
@@ -9,9 +10,4 @@ export function shellAssignments(variables: Readonly<Record<string, string>>): s
     .filter(([name]) => environmentName.test(name))
     .map(([name, value]) => `export ${name}=${shellQuoted(value)}\n`)
     .join("");
-}
-
-/** Within single quotes nothing has a meaning but their end. */
-function shellQuoted(text: string): string {
-  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -1,3 +1,4 @@
+import { shellQuoted } from "../../base/shell-quoted.ts";
 import type { TerminalSize } from "./terminal-size.ts";
 
 /**
@@ -47,15 +48,10 @@ export function terminalCommand({ tools, command, size, pythonSource }: Terminal
     case "python":
       return ["python3", "-I", "-S", "-c", pythonSource, rows, columns, ...program];
     case "script": {
-      const line = `stty rows ${rows} cols ${columns} 2>/dev/null; exec ${program.map(quoted).join(" ")}`;
+      const line = `stty rows ${rows} cols ${columns} 2>/dev/null; exec ${program.map(shellQuoted).join(" ")}`;
       return ["env", "SHELL=/bin/sh", "script", "-qfec", line, "/dev/null"];
     }
     case "none":
       return program;
   }
-}
-
-/** For a shell. */
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -1,6 +1,4 @@
-import { execFile } from "node:child_process";
 import { closeSync, openSync, readFileSync, readdirSync } from "node:fs";
-import { promisify } from "node:util";
 import { throwIfCancelled } from "../../../base/abort.ts";
 import { GloveboxError } from "../../../errors/glovebox-error.ts";
 import type { Capabilities } from "../../capabilities.ts";
@@ -51,8 +49,7 @@ export interface BubblewrapHost {
 export async function openBubblewrapHost(options: LocalEngineOptions, signal?: AbortSignal): Promise<BubblewrapHost> {
   if (options.platform !== "linux") throw wrongPlatform(options.platform);
   const tools = findHostTools(options.environment["PATH"]);
-  const [version, python, node, bun] = await Promise.all([
-    bwrapVersion(tools),
+  const [python, node, bun] = await Promise.all([
     findPython({ ...options, signal }),
     findOwnNode({ ...options, signal }),
     HostBun.find(options),
@@ -63,6 +60,7 @@ export async function openBubblewrapHost(options: LocalEngineOptions, signal?: A
   const isRoot = options.uid === 0;
   const { seccompFilter } = options;
   const base = await openBase({ tools, isRoot, root, interpreters, seccompFilter, signal });
+  const version = base.bwrapVersion;
   const cgroups = Cgroups.open();
   const pipes = new PipePool(base, tools);
   const networks = new NetworkPool({ tools, base, root });
@@ -118,11 +116,6 @@ async function openBase(options: Parameters<typeof openBaseNamespace>[0]): Promi
     if (error instanceof GloveboxError) throw error;
     throw explainFailure((error as Error).message);
   }
-}
-
-async function bwrapVersion({ bwrap }: HostTools): Promise<string> {
-  const { stdout } = await promisify(execFile)(bwrap, ["--version"]);
-  return stdout.trim();
 }
 
 function isAtLeast(version: string, major: number, minor: number): boolean {

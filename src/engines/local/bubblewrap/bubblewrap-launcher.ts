@@ -9,6 +9,8 @@ import { prepareRun, type ContainerParts } from "./run/prepare-run.ts";
 import { SandboxRun } from "./run/sandbox-run.ts";
 
 export interface BubblewrapLauncherParts extends ContainerParts {
+  /** Whether the network namespace stays open for `onRemoved`. */
+  readonly keepsNetwork: boolean;
   readonly onRemoved: () => void;
 }
 
@@ -75,11 +77,11 @@ export class BubblewrapLauncher implements Launcher {
   }
 
   async remove(): Promise<void> {
-    const { mountDescriptor, networkDescriptor, group, onRemoved } = this.#parts;
+    const { mountDescriptor, networkDescriptor, keepsNetwork, group, onRemoved } = this.#parts;
     this.#isRemoved = true;
     await this.#dialer?.close();
     closeSync(mountDescriptor);
-    closeSync(networkDescriptor);
+    if (!keepsNetwork) closeSync(networkDescriptor);
     await group.remove();
     onRemoved();
   }

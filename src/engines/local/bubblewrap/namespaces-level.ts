@@ -21,24 +21,30 @@ import { runTrial } from "./trial.ts";
  */
 export async function openNamespacesLevel(options: LocalEngineOptions): Promise<Level> {
   const host = await openBubblewrapHost(options);
-  const level = await levelOf(host, options);
+  const hostUids = options.uid === 0 ? new HostUids(options.randomInteger) : null;
   // Nothing short of a run tells whether this host lets us run.
-  const failure = await runTrial(level);
+  const failure = await tryOut(host, hostUids);
   if (failure === null) {
     void host.cgroups.sweep();
-    return level;
+    return levelOf(host, hostUids);
   }
   // Groups may be there and yet not be ours to join.
-  const without = await levelOf(withoutGroups(host), options);
-  const second = await runTrial(without);
-  if (second === null) return without;
+  const without = withoutGroups(host);
+  const second = await tryOut(without, hostUids);
+  if (second === null) return levelOf(without, hostUids);
   host.close();
   throw explainFailure(second);
 }
 
-async function levelOf(host: BubblewrapHost, { uid, randomInteger }: LocalEngineOptions): Promise<Level> {
+/** Its network namespace, in which nothing but the trial has been, is the first container's. */
+function tryOut(host: BubblewrapHost, hostUids: HostUids | null): Promise<string | null> {
+  return runTrial(host.capabilities, (spec) =>
+    makeLauncher({ host, hostUids, spec, isTrial: true, signal: undefined }),
+  );
+}
+
+async function levelOf(host: BubblewrapHost, hostUids: HostUids | null): Promise<Level> {
   const { version, capabilities, interpreterPaths, tools, bun } = host;
-  const hostUids = uid === 0 ? new HostUids(randomInteger) : null;
   return {
     version,
     capabilities,
@@ -48,7 +54,7 @@ async function levelOf(host: BubblewrapHost, { uid, randomInteger }: LocalEngine
     provide: async ([name], signal) => {
       if (name === "bun") await bun.provide(signal);
     },
-    makeLauncher: (spec, signal) => makeLauncher({ host, hostUids, spec, signal }),
+    makeLauncher: (spec, signal) => makeLauncher({ host, hostUids, spec, isTrial: false, signal }),
     close: () => host.close(),
   };
 }
@@ -58,10 +64,11 @@ interface LauncherRequest {
   /** Null: programs are our own user. */
   readonly hostUids: HostUids | null;
   readonly spec: ContainerSpec;
+  readonly isTrial: boolean;
   readonly signal: AbortSignal | undefined;
 }
 
-async function makeLauncher({ host, hostUids, spec, signal }: LauncherRequest): Promise<Launcher> {
+async function makeLauncher({ host, hostUids, spec, isTrial, signal }: LauncherRequest): Promise<Launcher> {
   const hostUid = hostUids?.take() ?? null;
   let group: ContainerGroup | undefined;
   try {
@@ -74,15 +81,18 @@ async function makeLauncher({ host, hostUids, spec, signal }: LauncherRequest): 
         scratch: spec.scratch,
         mounts: spec.mounts ?? [],
         hostUid,
+        announcement: host.cgroups.announcement,
         signal,
       }),
       host.networks.take(signal),
     );
     const onRemoved = (): void => {
       hostUids?.release(hostUid);
-      host.networks.replenish();
+      if (isTrial) host.networks.giveBack(networkDescriptor);
+      else host.networks.replenish();
     };
-    return new BubblewrapLauncher({ spec, host, group, mountDescriptor, networkDescriptor, hostUid, onRemoved });
+    const parts = { spec, host, group, mountDescriptor, networkDescriptor, hostUid };
+    return new BubblewrapLauncher({ ...parts, keepsNetwork: isTrial, onRemoved });
   } catch (error) {
     hostUids?.release(hostUid);
     await group?.remove();

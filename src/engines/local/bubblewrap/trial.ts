@@ -1,5 +1,6 @@
 import type { ContainerSpec } from "../../container-spec.ts";
-import type { Level } from "../launcher.ts";
+import type { Capabilities } from "../../capabilities.ts";
+import type { Launcher } from "../launcher.ts";
 import { LocalContainer } from "../local-container.ts";
 
 const spec: ContainerSpec = {
@@ -10,12 +11,17 @@ const spec: ContainerSpec = {
   scratch: [{ path: "/tmp", sizeBytes: 1024 * 1024 }],
 };
 
-/** Runs a program that does nothing in a container that is made for it; null when all went well, else what was said. */
-export async function runTrial(level: Level): Promise<string | null> {
+/**
+ * Runs a program that does nothing in a container that is made for it; null when all went well, else what was said.
+ * The program is the host's own, so what it ran in is as good as new after it.
+ */
+export async function runTrial(
+  capabilities: Capabilities,
+  makeLauncher: (spec: ContainerSpec) => Promise<Launcher>,
+): Promise<string | null> {
   let container: LocalContainer | undefined;
   try {
-    const launcher = await level.makeLauncher(spec, undefined);
-    container = new LocalContainer({ spec, capabilities: level.capabilities, launcher });
+    container = new LocalContainer({ spec, capabilities, launcher: await makeLauncher(spec) });
     await container.start();
     const { exit, stdin } = await container.exec({ command: ["true"] });
     stdin.end();

@@ -54,6 +54,17 @@ export class Cgroups {
     return this.places.has("cpuacct") || [...this.places.values()].some(({ version }) => version === 2);
   }
 
+  /**
+   * A file that a process of ours writes 0 to some milliseconds before another one joins a group; null where there are no
+   * groups. The first process in a while that moves between groups waits for the whole kernel (7 ms), and those that
+   * follow soon do not. The group is the one above all containers', without limits; whether it takes the process does not
+   * matter.
+   */
+  get announcement(): string | null {
+    const [first] = this.#folders();
+    return first === undefined ? null : `${first}/cgroup.procs`;
+  }
+
   /** @throws Error when the kernel refuses it */
   create(container: string, limits: ContainerLimits): ContainerGroup {
     return new ContainerGroup(this.places, groupName(this.#owner, container), limits);

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { existsSync, realpathSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { chmod, lstat, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
@@ -111,8 +111,23 @@ async function bunOnPath({ environment, platform }: HostBunOptions): Promise<str
   const links = folders.map((folder) => path.join(folder, fileName(platform))).filter((file) => existsSync(file));
   const file = links.map((link) => realpathSync(link)).find((real) => isExecutable(real, known(platform)));
   if (file === undefined) return null;
-  const version = await promisify(execFile)(file, ["--version"], { env: {}, timeout: 10_000 }).catch(() => null);
-  return version?.stdout.trim() === bunVersion ? file : null;
+  return (versionOfPackage(file) ?? (await versionSaid(file))) === bunVersion ? file : null;
+}
+
+/** Bun of npm's `bun` or of a platform's package, whose version is written beside it; null for another. */
+function versionOfPackage(file: string): string | null {
+  try {
+    const manifest = path.join(path.dirname(file), "..", "package.json");
+    const { name, version } = JSON.parse(readFileSync(manifest, "utf8")) as { name?: unknown; version?: unknown };
+    return typeof version === "string" && /^(?:bun|@oven\/bun-.+)$/.test(String(name)) ? version : null;
+  } catch {
+    return null;
+  }
+}
+
+async function versionSaid(file: string): Promise<string | null> {
+  const said = await promisify(execFile)(file, ["--version"], { env: {}, timeout: 10_000 }).catch(() => null);
+  return said?.stdout.trim() ?? null;
 }
 
 /** The npm package `bun`, where a project has it. */

@@ -1,3 +1,4 @@
+import { shellQuoted } from "../../../base/shell-quoted.ts";
 import type { InputFiles, KeptInstallation } from "./installer.ts";
 import { manifestOf } from "./manifest-of.ts";
 
@@ -61,10 +62,6 @@ function scriptLine(scripts: unknown): string | null {
   });
   if (there.length === 0) return null;
   // By themselves, because a runner of scripts would take its own name for the installer's.
-  const runs = there.map(({ name, script }) => `npm_lifecycle_event=${name} sh -c ${quote(script)}`);
+  const runs = there.map(({ name, script }) => `npm_lifecycle_event=${name} sh -c ${shellQuoted(script)}`);
   return `PATH="$PWD/node_modules/.bin:$PATH" && export PATH && ${runs.join(" && ")}`;
-}
-
-function quote(text: string): string {
-  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -1,8 +1,21 @@
-import { chmodSync, closeSync, copyFileSync, existsSync, openSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  copyFileSync,
+  existsSync,
+  openSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname } from "node:path";
+import { shellQuoted } from "../../../../base/shell-quoted.ts";
 import type { HostRoot } from "./host-root.ts";
 import type { HostTools } from "./host-tools.ts";
 import type { Interpreters } from "../../interpreters/interpreters.ts";
 import { firstShell } from "../arguments/sandbox-view.ts";
+import { makePipes, openPathOnly, openPipes, type PipeSet } from "../pipes/pipe-sets.ts";
 import { setupEnd, withSetupProcess } from "./setup-process.ts";
 import { sandboxHostname } from "../arguments/bwrap-arguments.ts";
 
@@ -40,11 +53,15 @@ export interface BaseNamespace {
   readonly userDescriptor: number | null;
   /** Of the seccomp filter's file; opened anew for each reader. */
   readonly filterDescriptor: number;
+  /** A first batch of pipes, which is whoever's takes it. */
+  readonly pipes: readonly PipeSet[];
+  /** What `bwrap --version` says there. */
+  readonly bwrapVersion: string;
   close(): void;
 }
 
 export interface BaseNamespaceOptions {
-  readonly tools: Pick<HostTools, "unshare">;
+  readonly tools: Pick<HostTools, "bwrap" | "unshare">;
   readonly isRoot: boolean;
   readonly root: HostRoot;
   readonly interpreters: Interpreters;
@@ -52,47 +69,56 @@ export interface BaseNamespaceOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Flag of open(2) for a descriptor that only names a file; Node has no name for it. */
-export const openPathOnly = 0o10000000;
-
 /** Folders that nothing is bound from; the first that is there and hides no interpreter is taken. */
 const possibleFolders = ["/dev/shm", "/mnt", "/media", "/srv"];
 
+/** More places than most containers have, so that few have to make one. */
+const scratchPlaces = 6;
+
 /**
- * $1 the folder, then `copy` or `bind` for each thing of the host, its path and where it is to appear.
  * Each mount costs every sandbox time, so what is small is copied. What is bound is bound recursively: in a user
  * namespace a mount may not be taken apart from what is mounted on it.
+ *
+ * It starts few processes, as a first run waits for each; copies, one for each folder, run beside the mounts. What cannot
+ * be copied is left out.
  */
-const script = `
-set -e
-umask 022
-mount -n -t tmpfs -o size=16m,nr_inodes=4096,mode=755 glovebox "$1"
-cd "$1"
-mkdir etc opt opt/bin opt/first empty pipes scratch mounts
-shift
-while [ $# -gt 0 ]; do
-  mkdir -p "\${3%/*}"
-  case $1 in
-  copy) cp -RP "$2" "$3" || : ;;
-  bind)
-    if [ -d "$2" ]; then mkdir -p "$3"; else : >"$3"; fi
-    mount -n --rbind "$2" "$3"
-    ;;
-  esac
-  shift 3
-done
-${setupEnd}`;
+function scriptFor(folder: string, { tools, root, interpreters }: BaseNamespaceOptions): string {
+  const { etcPaths } = root;
+  const { binds } = interpreters;
+  const etcFolders = Map.groupBy(etcPaths, (path) => dirname(path).slice(1));
+  const [boundFolders, boundFiles] = [true, false].map((isFolder) =>
+    binds.filter(({ source }) => isFolder === isDirectory(source)).map(({ target }) => `opt/${target}`),
+  ) as [string[], string[]];
+  const folders = [
+    ...["etc", "opt/bin", "opt/first", "empty", "pipes", "mounts"],
+    ...Array.from({ length: scratchPlaces }, (_, place) => `scratch/${place}`),
+    ...[...etcFolders.keys(), ...boundFolders, ...boundFiles.map(dirname)],
+  ];
+  const words = (paths: Iterable<string>): string => Array.from(paths, shellQuoted).join(" ");
+  return [
+    "set -e\numask 022",
+    `mount -n -t tmpfs -o size=16m,nr_inodes=4096,mode=755 glovebox ${shellQuoted(folder)}`,
+    `cd ${shellQuoted(folder)}`,
+    `mkdir -p ${words(new Set(folders))}`,
+    `${shellQuoted(tools.bwrap)} --version >version &`,
+    ...[...etcFolders].map(([target, sources]) => `cp -RP ${words(sources)} ${shellQuoted(target)} &`),
+    ...boundFiles.map((file) => `: >${shellQuoted(file)}`),
+    ...binds.map(({ source, target }) => `mount -n --rbind ${words([source, `opt/${target}`])}`),
+    makePipes("pipes"),
+    "wait",
+    setupEnd,
+    // The pipes stay, and no name leads to them.
+    "umount -n -l pipes",
+  ].join("\n");
+}
 
 /** @throws Error with the kernel's or the tools' words when this host does not allow it, CANCELLED */
 export async function openBaseNamespace(options: BaseNamespaceOptions): Promise<BaseNamespace> {
-  const { root, interpreters, isRoot } = options;
+  const { interpreters, isRoot } = options;
   const folder = freeFolder(interpreters.binds.map(({ source }) => source));
-  const binds = [
-    ...root.etcPaths.flatMap((path) => ["copy", path, path.slice(1)]),
-    ...interpreters.binds.flatMap(({ source, target }) => ["bind", source, `opt/${target}`]),
-  ];
+  const script = scriptFor(folder, options);
   const namespaces = [...(isRoot ? [] : ["--user", "--map-root-user"]), "--mount", "--propagation", "slave"];
-  const args = [...namespaces, "--", "/bin/sh", "-c", script, "sh", folder, ...binds];
+  const args = [...namespaces, "--", "/bin/sh", "-c", script];
   const { tools, signal } = options;
   return withSetupProcess({ file: tools.unshare, args, signal }, (processId) => {
     const inside = `/proc/${processId}/root${folder}`;
@@ -105,6 +131,9 @@ export async function openBaseNamespace(options: BaseNamespaceOptions): Promise<
     for (const { name, target } of interpreters.links) symlinkSync(target, `${inside}/opt/${name}`);
     placeFirstShell(`${inside}/opt/${firstShell}`);
     writeFileSync(`${inside}/filter`, options.seccompFilter);
+    const bwrapVersion = readFileSync(`${inside}/version`, "utf8").trim();
+    // What it can do goes by its version.
+    if (bwrapVersion === "") throw new Error("bwrap --version said nothing");
     const open: number[] = [];
     const pin = (path: string, flags: number | "r"): number => {
       const descriptor = openSync(path, flags);
@@ -118,6 +147,8 @@ export async function openBaseNamespace(options: BaseNamespaceOptions): Promise<
         mountDescriptor: pin(`/proc/${processId}/ns/mnt`, "r"),
         userDescriptor: isRoot ? null : pin(`/proc/${processId}/ns/user`, "r"),
         filterDescriptor: pin(`${inside}/filter`, openPathOnly),
+        pipes: openPipes(`${inside}/pipes`),
+        bwrapVersion,
         close,
       };
     } catch (error) {
@@ -139,4 +170,8 @@ function placeFirstShell(path: string): void {
 function freeFolder(sources: readonly string[]): string {
   const hidesNone = (folder: string): boolean => !sources.some((source) => source.startsWith(`${folder}/`));
   return possibleFolders.find((folder) => existsSync(folder) && hidesNone(folder)) ?? "/dev/shm";
+}
+
+function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }

@@ -13,18 +13,21 @@ export interface ContainerNamespaceOptions {
   readonly mounts: readonly MountSpec[];
   /** The host's user that owns the scratch; null: our own. */
   readonly hostUid: number | null;
+  /** As `Cgroups.announcement`: the container's first program joins its groups next. */
+  readonly announcement: string | null;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * $1 the base, $2 further mount options, then size and number of inodes of each place in order, \`--\`, and the sources
+ * $1 the base, $2 further mount options, $3 a file to write 0 to or nothing, then size and number of inodes of each place in order, \`--\`, and the sources
  * of what is mounted besides. Those are bound here because the sandbox's own user may not be able to reach them.
  */
 const script = `
 set -e
 cd "$1/scratch"
 owner=$2
-shift 2
+[ -z "$3" ] || (echo 0 >"$3") >/dev/null 2>&1 &
+shift 3
 place=0
 while [ "$1" != -- ]; do
   [ -d "$place" ] || mkdir -p "$place"
@@ -53,7 +56,7 @@ const minInodes = 1024;
  * @throws Error with the tools' words, CANCELLED
  */
 export async function openContainerNamespace(options: ContainerNamespaceOptions): Promise<number> {
-  const { base, tools, hostUid, signal } = options;
+  const { base, tools, hostUid, announcement, signal } = options;
   const sizes = [options.sharedMemoryBytes, ...options.scratch.map(({ sizeBytes }) => sizeBytes)];
   const owner = hostUid === null ? "" : `,uid=${hostUid},gid=${hostUid}`;
   const places = sizes.flatMap((bytes) => [String(bytes), String(inodesFor(bytes))]);
@@ -61,7 +64,7 @@ export async function openContainerNamespace(options: ContainerNamespaceOptions)
   const args = [
     ...enterArguments(inUserNamespace),
     ...[tools.unshare, "--mount", "--propagation", "unchanged", "--"],
-    ...["/bin/sh", "-c", script, "sh", base.folder, owner],
+    ...["/bin/sh", "-c", script, "sh", base.folder, owner, announcement ?? ""],
     ...[...places, "--", ...options.mounts.map(({ source }) => source)],
   ];
   const descriptors = [base.mountDescriptor, base.userDescriptor ?? base.mountDescriptor];

@@ -1,11 +1,15 @@
 import { closeSync } from "node:fs";
 import { openNetworkNamespace, type NetworkNamespaceOptions } from "./network-namespace.ts";
 
+/** So long it takes a caller at most to close the engine after its last container, or to make the next one. */
+const replenishAfterMs = 20;
+
 /** Network namespaces for containers, the next one made ahead. Each serves one container, from its start to its end. */
 export class NetworkPool {
   readonly #options: Omit<NetworkNamespaceOptions, "signal">;
   readonly #closing = new AbortController();
   #next: Promise<number> | null = null;
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(options: Omit<NetworkNamespaceOptions, "signal">) {
     this.#options = options;
@@ -19,8 +23,22 @@ export class NetworkPool {
     return made ?? openNetworkNamespace({ ...this.#options, signal });
   }
 
-  /** Makes the next one in the background; called when a container has gone, and no run waits for it. */
+  /**
+   * Makes the next one in the background, a little later: called when a container has gone, and it may have been the
+   * last one.
+   */
   replenish(): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#makeNext(), replenishAfterMs).unref();
+  }
+
+  /** Has back one that was taken and that nothing but our own has been in; from now on it is the next one. */
+  giveBack(descriptor: number): void {
+    if (this.#closing.signal.aborted || this.#next !== null) closeSync(descriptor);
+    else this.#next = Promise.resolve(descriptor);
+  }
+
+  #makeNext(): void {
     const { signal } = this.#closing;
     if (signal.aborted || this.#next !== null) return;
     this.#next = openNetworkNamespace({ ...this.#options, signal });
@@ -30,6 +48,7 @@ export class NetworkPool {
   }
 
   close(): void {
+    clearTimeout(this.#timer);
     this.#closing.abort();
     void this.#next?.then(closeSync, () => undefined);
     this.#next = null;

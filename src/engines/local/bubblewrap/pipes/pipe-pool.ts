@@ -1,30 +1,19 @@
-import { closeSync, openSync } from "node:fs";
-import { openPathOnly, type BaseNamespace } from "../namespaces/base-namespace.ts";
+import type { BaseNamespace } from "../namespaces/base-namespace.ts";
 import type { HostTools } from "../namespaces/host-tools.ts";
 import { enterArguments } from "../arguments/launch-arguments.ts";
 import { setupEnd, withSetupProcess } from "../namespaces/setup-process.ts";
+import { closePipeSet, makePipes, openPipes, type PipeSet } from "./pipe-sets.ts";
 
-/** Descriptors that name three pipes without opening them: stdin, stdout, stderr. */
-export interface PipeSet {
-  readonly stdin: number;
-  readonly stdout: number;
-  readonly stderr: number;
-}
-
-const setsInABatch = 16;
 /** With fewer than this left, the end of a program is the time to make more. */
 const minReady = 8;
 
 /**
- * $1 the base, then names. Each batch stands in a file system of its own, which goes with the last of its pipes:
+ * $1 the base. Each batch stands in a file system of its own, which goes with the last of its pipes:
  * descriptors that a program keeps take no room from other programs.
  */
 const script = `
 set -e
-mount -n -t tmpfs -o nosuid,nodev,noexec,size=4k,nr_inodes=64,mode=700 glovebox "$1/pipes"
-cd "$1/pipes"
-shift
-mkfifo -m 666 -- "$@"
+${makePipes('"$1/pipes"')}
 ${setupEnd}`;
 
 /**
@@ -37,13 +26,14 @@ ${setupEnd}`;
 export class PipePool {
   readonly #base: BaseNamespace;
   readonly #tools: Pick<HostTools, "nsenter" | "unshare">;
-  readonly #ready: PipeSet[] = [];
+  readonly #ready: PipeSet[];
   #filling: Promise<void> | undefined;
   #closed = false;
 
   constructor(base: BaseNamespace, tools: Pick<HostTools, "nsenter" | "unshare">) {
     this.#base = base;
     this.#tools = tools;
+    this.#ready = [...base.pipes];
   }
 
   /** A set that is now the caller's, to be closed by it. @throws Error with the tools' words when no pipe can be made */
@@ -76,21 +66,15 @@ export class PipePool {
 
   async #makeBatch(): Promise<void> {
     const { folder, mountDescriptor, userDescriptor } = this.#base;
-    const names = Array.from({ length: setsInABatch * 3 }, (_, index) => String(index));
     const args = [
       ...enterArguments(userDescriptor !== null),
       ...[this.#tools.unshare, "--mount", "--propagation", "unchanged", "--"],
-      ...["/bin/sh", "-c", script, "sh", folder, ...names],
+      ...["/bin/sh", "-c", script, "sh", folder],
     ];
     const descriptors = [mountDescriptor, userDescriptor ?? mountDescriptor];
-    const made = await withSetupProcess({ file: this.#tools.nsenter, args, descriptors }, (processId) => {
-      const open = (index: number): number => openSync(`/proc/${processId}/root${folder}/pipes/${index}`, openPathOnly);
-      return Array.from({ length: setsInABatch }, (_, set) => ({
-        stdin: open(set * 3),
-        stdout: open(set * 3 + 1),
-        stderr: open(set * 3 + 2),
-      }));
-    });
+    const made = await withSetupProcess({ file: this.#tools.nsenter, args, descriptors }, (processId) =>
+      openPipes(`/proc/${processId}/root${folder}/pipes`),
+    );
     if (this.#closed) made.forEach(closePipeSet);
     else this.#ready.push(...made);
   }
@@ -99,9 +83,4 @@ export class PipePool {
 /** A path that opens what the descriptor names. */
 export function reopenPath(descriptor: number): string {
   return `/proc/self/fd/${descriptor}`;
-}
-
-/** Lets go of the pipes' names; what is open of them stays open. */
-export function closePipeSet({ stdin, stdout, stderr }: PipeSet): void {
-  for (const descriptor of [stdin, stdout, stderr]) closeSync(descriptor);
 }

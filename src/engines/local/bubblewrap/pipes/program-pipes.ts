@@ -3,7 +3,8 @@ import { Socket } from "node:net";
 import { Writable } from "node:stream";
 import { OutputQueue } from "../../../output-queue.ts";
 import type { OutputStream } from "../../../engine.ts";
-import { closePipeSet, reopenPath, type PipePool, type PipeSet } from "./pipe-pool.ts";
+import { reopenPath, type PipePool } from "./pipe-pool.ts";
+import { closePipeSet, type PipeSet } from "./pipe-sets.ts";
 
 const { O_NONBLOCK, O_RDONLY, O_RDWR, O_WRONLY } = constants;
 
