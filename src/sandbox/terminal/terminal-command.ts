@@ -1,4 +1,4 @@
-import { shellQuoted } from "../../base/shell-quoted.ts";
+import { shellQuoted } from "../../base/processes/shell-quoted.ts";
 import type { TerminalSize } from "./terminal-size.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { shellQuoted } from "../../../base/shell-quoted.ts";
+import { shellQuoted } from "../../../base/processes/shell-quoted.ts";
 import type { InputFiles, KeptInstallation } from "./installer.ts";
 import { manifestOf } from "./manifest-of.ts";
 

@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname } from "node:path";
-import { shellQuoted } from "../../../../base/shell-quoted.ts";
+import { shellQuoted } from "../../../../base/processes/shell-quoted.ts";
 import type { HostRoot } from "./host-root.ts";
 import type { HostTools } from "./host-tools.ts";
 import type { Interpreters } from "../../interpreters/interpreters.ts";
@@ -53,9 +53,9 @@ export interface BaseNamespace {
   readonly userDescriptor: number | null;
   /** Of the seccomp filter's file; opened anew for each reader. */
   readonly filterDescriptor: number;
-  /** A first batch of pipes, which is whoever's takes it. */
+  /** A first batch of pipes; the pool that takes them closes them. */
   readonly pipes: readonly PipeSet[];
-  /** What `bwrap --version` says there. */
+  /** What `bwrap --version` printed, such as `bubblewrap 0.8.0`. */
   readonly bwrapVersion: string;
   close(): void;
 }

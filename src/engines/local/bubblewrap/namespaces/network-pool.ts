@@ -1,7 +1,7 @@
 import { closeSync } from "node:fs";
 import { openNetworkNamespace, type NetworkNamespaceOptions } from "./network-namespace.ts";
 
-/** So long it takes a caller at most to close the engine after its last container, or to make the next one. */
+/** Longer than a caller of a single run takes to close the engine after it, so that none is made for nothing. */
 const replenishAfterMs = 20;
 
 /** Network namespaces for containers, the next one made ahead. Each serves one container, from its start to its end. */

@@ -21,7 +21,8 @@ ${setupEnd}`;
  * /dev/stdout cannot be opened on.
  *
  * Each set serves one program and is dropped: a program can pass its descriptors on, and nothing tells whether one is
- * still held. No name leads to a pipe either, because the namespace in which it had one ends with the batch's making.
+ * still held. No name leads to a pipe either, because the namespace in which it had one ends with the batch's making; the
+ * first batch, which the base brings, has been unmounted there.
  */
 export class PipePool {
   readonly #base: BaseNamespace;
