@@ -83,7 +83,7 @@ export const localSabotages: readonly Sabotage[] = [
   {
     id: "local: a sandbox's network outlives it",
     file: "src/engines/local/bubblewrap/bubblewrap-launcher.ts",
-    find: "    closeSync(networkDescriptor);\n",
+    find: "    if (!keepsNetwork) closeSync(networkDescriptor);\n",
     replace: "",
     test: "test/security/session-network.test.ts",
     name: "not kept by its programs",
