@@ -1,18 +1,18 @@
-/** Where things stand in an agent's container (SPEC MO4). */
+/** Paths in an agent's container (SPEC MO4). */
 export const agentPaths = {
   /** The group's workspace; where the agent starts. */
   group: "/workspace/group",
-  /** The project, for the main group alone. */
+  /** The project, only for the main group. */
   project: "/workspace/project",
-  /** What all groups share, read-only, for groups but the main one. */
+  /** What all groups share, read-only, for every group except the main one. */
   global: "/workspace/global",
   ipc: "/workspace/ipc",
   farmState: "/workspace/farm-state",
   dashboard: "/workspace/dashboard",
   environmentFolder: "/workspace/env-dir",
-  /** Assignments for a shell to source; there in every run. */
+  /** Assignments for a shell to source; exists in every run. */
   environmentFile: "/workspace/env-dir/env",
-  /** The agent's home; an empty folder but for `state`. */
+  /** The agent's home; empty except for `state`. */
   home: "/home/node",
   /** What the agent keeps between runs of its group. */
   state: "/home/node/.pi",

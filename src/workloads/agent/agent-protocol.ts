@@ -1,9 +1,9 @@
 import { z } from "zod";
 
 /*
- * What this machine and the program in an agent's container say to each other. The container's entrypoint is
- * `images/agent`; it sources `agentPaths.environmentFile` and runs `/app/dist/index.js`, which reads one `AgentInput` as
- * JSON from its standard input, to the end, and writes to its standard output, line by line:
+ * The protocol between this machine and the program in an agent's container. The container's entrypoint is
+ * `images/agent`; it sources `agentPaths.environmentFile` and runs `/app/dist/index.js`, which reads one `AgentInput`
+ * as JSON from its standard input, to the end, and writes to its standard output, line by line:
  *
  * 1. while the agent works, the lines of the agent's own JSON mode, unchanged,
  * 2. at the end the start marker, one `AgentOutput` as JSON, and the end marker, each on lines of their own.
@@ -11,11 +11,11 @@ import { z } from "zod";
  * Its standard error is for people. It ends with 0 also when the status is "error".
  */
 
-/** Which agent works, where the group's own settings or the deployment's name one; left out: `pi`. */
+/** Which agent to run, if the group's or the deployment's settings name one; missing: `pi`. */
 export interface AgentCommand {
   /** A row of the table of agents. */
   readonly name: string;
-  /** Program and arguments in place of that row's; left out: the row's. */
+  /** Program and arguments that replace that row's; missing: the row's. */
   readonly command?: readonly string[] | undefined;
 }
 
@@ -24,9 +24,9 @@ export interface AgentInput {
   readonly prompt: string;
   readonly group: string;
   readonly isMain: boolean;
-  /** Of an earlier run's `newSessionId`, to go on with it. */
+  /** `newSessionId` of an earlier run, to continue it. */
   readonly sessionId?: string | undefined;
-  /** Passages of the group's memory that have to do with the prompt. */
+  /** Passages of the group's memory that are relevant to the prompt. */
   readonly memoryContext?: string | undefined;
   readonly agent?: AgentCommand | undefined;
 }
@@ -35,10 +35,10 @@ export function encodeAgentInput(input: AgentInput): string {
   return `${JSON.stringify(input)}\n`;
 }
 
-/** What it answers between the markers; other keys are left alone. */
+/** Its answer between the markers; other keys are ignored. */
 const agentOutputSchema = z.object({
   status: z.enum(["success", "error"]),
-  /** The agent's last word, for people. */
+  /** The agent's final answer, for people. */
   result: z.string().nullable(),
   newSessionId: z.string().max(1_000).optional(),
   error: z.string().optional(),
@@ -46,7 +46,7 @@ const agentOutputSchema = z.object({
 
 export type AgentOutput = z.output<typeof agentOutputSchema>;
 
-/** The answer, or what is wrong with it, in words that follow "The agent's answer". */
+/** The answer, or what is wrong with it, as a phrase that follows "The agent's answer". */
 export function parseAgentOutput(text: string): AgentOutput | { readonly problem: string } {
   let value: unknown;
   try {
@@ -68,5 +68,7 @@ export interface AgentEvent {
   readonly text: string;
 }
 
-/** Reads one parsed line of an agent's JSON mode, which is untrusted; none for what is not worth telling. Does not throw. */
+/**
+ * Reads one parsed line of an agent's JSON mode, which is untrusted; empty if it is not worth showing. Does not throw.
+ */
 export type ReadAgentEvents = (line: Readonly<Record<string, unknown>>) => readonly AgentEvent[];

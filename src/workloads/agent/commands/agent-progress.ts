@@ -1,9 +1,9 @@
 import type { AgentFact } from "./agent-fact.ts";
 
-/** Longest answer and message that are kept, in characters: they are held in memory and end in one line of JSON. */
+/** Maximum length of an answer and a message, in characters: they are held in memory and end up in one line of JSON. */
 const maxTextLength = 4_000_000;
 
-/** What came of a run so far, by what its agent has said. */
+/** The state of a run so far, according to its agent. */
 export class AgentProgress {
   #sessionId: string | null = null;
   #said = "";
@@ -14,18 +14,18 @@ export class AgentProgress {
     for (const fact of facts) this.#addOne(fact);
   }
 
-  /** The agent's own name for the conversation; null while it has not said one. */
+  /** The agent's own name for the conversation; null until it reports one. */
   get sessionId(): string | null {
     return this.#sessionId;
   }
 
-  /** Its last word; null when it said nothing. */
+  /** Its final answer; null if it said nothing. */
   get answer(): string | null {
     const text = this.#answer ?? this.#said;
     return text === "" ? null : text;
   }
 
-  /** Why it failed; null when it did not, or went on afterwards. */
+  /** Why it failed; null if it did not, or continued afterwards. */
   get failure(): string | null {
     return this.#failure;
   }
@@ -39,7 +39,7 @@ export class AgentProgress {
       this.#answer = fact.text.slice(0, maxTextLength);
       this.#failure = null;
     } else if (fact.kind === "fails") this.#failure = fact.message.slice(0, maxTextLength);
-    // What it says next, after a tool, is not the rest of what it said before.
+    // What it says after a tool does not continue what it said before.
     else if (fact.kind === "calls") this.#said = "";
   }
 }

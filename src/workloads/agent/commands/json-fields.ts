@@ -1,7 +1,7 @@
-/** An object of JSON as it came: nothing about it is known. */
+/** An unvalidated JSON object. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** What stands at the end of a path of keys; undefined where the path breaks. */
+/** The value at a path of keys; undefined if the path does not exist. */
 function valueAt(value: unknown, path: readonly string[]): unknown {
   let place = value;
   for (const key of path) {
@@ -11,31 +11,31 @@ function valueAt(value: unknown, path: readonly string[]): unknown {
   return place;
 }
 
-/** The text at a path; null where there is none. */
+/** The text at a path; null if there is none. */
 export function textAt(value: unknown, ...path: readonly string[]): string | null {
   const found = valueAt(value, path);
   return typeof found === "string" ? found : null;
 }
 
-/** The number at a path; 0 where there is none that counts something. */
+/** The number at a path; 0 if there is none that can be a count. */
 export function countAt(value: unknown, ...path: readonly string[]): number {
   const found = valueAt(value, path);
   return typeof found === "number" && Number.isFinite(found) && found >= 0 ? found : 0;
 }
 
-/** The objects of the list at a path; empty where there is none. */
+/** The objects in the list at a path; empty if there is none. */
 export function objectsAt(value: unknown, ...path: readonly string[]): readonly JsonObject[] {
   const found = valueAt(value, path);
   return Array.isArray(found) ? found.filter(isObject) : [];
 }
 
-/** The object at a path; an empty one where there is none. */
+/** The object at a path; an empty one if there is none. */
 export function objectAt(value: unknown, ...path: readonly string[]): JsonObject {
   const found = valueAt(value, path);
   return isObject(found) ? found : {};
 }
 
-/** The object that a line of JSON is; null for anything else. */
+/** The object in a line of JSON; null for anything else. */
 export function parseJsonObject(line: string): JsonObject | null {
   if (!line.trimStart().startsWith("{")) return null;
   try {

@@ -3,7 +3,7 @@ import type { AgentFact } from "./agent-fact.ts";
 import type { AgentName } from "./agent-program.ts";
 import { agentTable } from "./agent-table.ts";
 
-/** What is told to people of the lines of that agent's JSON mode. */
+/** What people are shown of that agent's JSON mode. */
 export function readEventsOf(name: AgentName): ReadAgentEvents {
   const { readFacts } = agentTable[name];
   return (line) => readFacts(line).flatMap(eventsOf);

@@ -9,21 +9,21 @@ import type { DiskScratch } from "../../../sandbox/scratch/disk-scratch.ts";
 import { agentPaths } from "../agent-container.ts";
 
 export interface EnvironmentFolderOptions {
-  /** Makes folders that end with their server, also after it was killed. */
+  /** Creates folders that are removed with their server, even after it was killed. */
   readonly diskScratch: Pick<DiskScratch, "makeFolder">;
   readonly variables: Readonly<Record<string, string>>;
-  /** Whom the agent runs as: the file is that user's, and no other's to read. */
+  /** User that the agent runs as: the file belongs to that user, and only that user can read it. */
   readonly user: PlaceOwner;
-  /** Of this process; null where the system has no user ids. */
+  /** User id of this process; null if the system has none. */
   readonly uid: number | null;
 }
 
-/** The folder with the variables of one run (SPEC EN2); its end removes it. */
+/** The folder with the variables of one run (SPEC EN2), which disposing removes. */
 export interface EnvironmentFolder extends AsyncDisposable {
   readonly mount: MountSpec;
 }
 
-/** Writes the variables of one run for its agent alone. @throws PERMISSION_DENIED */
+/** Writes the variables of one run, readable only by its agent. @throws PERMISSION_DENIED */
 export async function makeEnvironmentFolder(options: EnvironmentFolderOptions): Promise<EnvironmentFolder> {
   const { diskScratch, variables, user, uid } = options;
   const { folder: own, [Symbol.asyncDispose]: dispose } = await diskScratch.makeFolder();

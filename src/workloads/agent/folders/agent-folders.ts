@@ -13,22 +13,22 @@ export interface AgentFolderPaths {
   readonly dashboard: string | null;
 }
 
-/** Whose run it is. */
+/** Principal that the run belongs to. */
 export interface AgentGroup {
   /** Checked by `checkGroupName`. */
   readonly name: string;
   readonly isMain: boolean;
-  /** Whether the configuration knows it: its folder is made then. */
+  /** Whether it is configured: then its folder is created. */
   readonly isConfigured: boolean;
 }
 
-/** The folders of one group's run, all of them open until this is disposed. */
+/** The folders of one group's run, all held open until this is disposed. */
 export interface AgentFolders extends AsyncDisposable {
   /** What the agent has at `/workspace/group`. */
   readonly workspace: OpenPlace;
-  /** Null for groups but the main one. */
+  /** Null for every group except the main one. */
   readonly project: OpenPlace | null;
-  /** What all groups read; null where there is none, and for the main group. */
+  /** What all groups can read; null if there is none, and for the main group. */
   readonly global: OpenPlace | null;
   readonly state: OpenPlace;
   readonly ipc: OpenPlace;
@@ -38,8 +38,8 @@ export interface AgentFolders extends AsyncDisposable {
 }
 
 /**
- * Opens all folders of a group's run, and makes those that are missing (SPEC MO4). Below `directory` no link is followed.
- * @throws NOT_FOUND for a group that nobody knows, POLICY_DENIED for a link in a folder's place, PERMISSION_DENIED
+ * Opens all folders of a group's run, and creates missing ones (SPEC MO4). Below `directory` no link is followed.
+ * @throws NOT_FOUND for an unknown group, POLICY_DENIED for a link in a folder's place, PERMISSION_DENIED
  */
 export async function openAgentFolders(
   paths: AgentFolderPaths,
@@ -131,12 +131,12 @@ async function openWorkspace(given: string, platform: NodeJS.Platform): Promise<
   try {
     await mkdir(given, { recursive: true });
   } catch {
-    // Opening it tells what is wrong.
+    // Opening it reports what is wrong.
   }
   return openConfigured(given, "agents.main_workspace", platform);
 }
 
-/** A folder that the operator names, through links: nobody else can change what it says. */
+/** A folder named by the operator may be a link: nobody else can change the setting. */
 async function openConfigured(given: string, field: string, platform: NodeJS.Platform): Promise<OpenPlace> {
   const place = await openPlace(given, platform).catch((error: unknown) => {
     throw invalidField(field, "a folder that can be opened", errorCode(error));

@@ -6,7 +6,7 @@ import type { HostMount } from "../../run/folders/host-mount.ts";
 import { agentPaths } from "../agent-container.ts";
 import type { AgentFolders } from "./agent-folders.ts";
 
-/** The mounts of a group's own folders, each in its one place (SPEC MO4); what is not there is left out. */
+/** The mounts of a group's own folders, each at its fixed path (SPEC MO4); missing folders are left out. */
 export function agentMounts(folders: AgentFolders, group: string): readonly HostMount[] {
   const rows: readonly [OpenPlace | null, string, boolean, string][] = [
     [folders.project, agentPaths.project, false, "agents.project"],
@@ -28,8 +28,8 @@ export function agentMounts(folders: AgentFolders, group: string): readonly Host
 }
 
 /**
- * Refuses a folder of the operator's that no sandbox may have, whatever lists it (SPEC MO6): keys, engines' sockets,
- * Glovebox's own files. Which folders are used at all is the operator's choice here, and no client's.
+ * Refuses an operator's folder that no sandbox may have, even if it is listed (SPEC MO6): keys, engines' sockets,
+ * Glovebox's own files. Here only the operator chooses the folders, never a client.
  * @throws POLICY_DENIED naming the key or the folder, and the rule
  */
 export function assertMayBeMounted(policy: MountPolicy, { place, readOnly, shownAs }: HostMount): void {

@@ -7,24 +7,24 @@ import { openPlace, type OpenPlace, type PlaceOwner } from "../../../sandbox/mou
 /** How a folder below another is opened. */
 export interface EnterFolder {
   readonly platform: NodeJS.Platform;
-  /** How errors call it, such as `groups/family/logs`: no path of this machine. */
+  /** Its name in errors, such as `groups/family/logs`, which is not a path of this machine. */
   readonly shownAs: string;
-  /** Made when it is missing, and given to this owner where this process may; null: it must be there. */
+  /** Created if missing, and given to this owner if this process may; null: it must exist. */
   readonly make: PlaceOwner | null;
 }
 
 const maxTries = 3;
 
 /**
- * Opens a folder of that very name in another one that is open, and follows no link: agents write to some of these
- * folders, and may have put a link in the place of one (SPEC MO4).
- * @throws NOT_FOUND when it is missing, POLICY_DENIED when it is a link or no folder, PERMISSION_DENIED
+ * Opens a folder by name in another open folder, without following links: agents write to some of these folders, and
+ * may have replaced one with a link (SPEC MO4).
+ * @throws NOT_FOUND if it is missing, POLICY_DENIED if it is a link or not a folder, PERMISSION_DENIED
  */
 export async function enterFolder(parent: OpenPlace, name: string, enter: EnterFolder): Promise<OpenPlace> {
   const isNew = enter.make !== null && (await makeFolder(parent, name, enter));
   const place = await openNamed(path.join(parent.realPath, name), enter);
   try {
-    // The very folder that is open; only one that was made here and now, which nobody else has had.
+    // Changes the open folder itself, and only one that was just created here, which nobody else has accessed.
     if (isNew && enter.make !== null && place.owner.uid === 0 && enter.make.uid !== 0) {
       await chown(place.stablePath, enter.make.uid, enter.make.gid);
       return { ...place, owner: enter.make };
@@ -36,7 +36,7 @@ export async function enterFolder(parent: OpenPlace, name: string, enter: EnterF
   }
 }
 
-/** The same where nothing may be there: null then. */
+/** The same for a folder that may be missing: null then. */
 export async function enterIfThere(
   parent: OpenPlace,
   name: string,
@@ -82,7 +82,7 @@ function cannotUse(shownAs: string, error: unknown): GloveboxError {
       cause: error,
     });
   }
-  // A link that leads to itself, or through what is no folder.
+  // A link that leads to itself, or through something that is not a folder.
   if (code === "ELOOP" || code === "ENOTDIR") return isLink(shownAs);
   return new GloveboxError("PERMISSION_DENIED", `The folder ${shownAs} cannot be opened or made (${code}).`, {
     suggestion: "Give the user that runs Glovebox the rights to it.",

@@ -8,14 +8,14 @@ import { readRunner } from "./bundle-runner.ts";
 /** Labels of an image of agents: which agent is in it, with its version, and the digest of what of Glovebox's own is. */
 export const agentLabelNames = { agent: "glovebox.agent", files: "glovebox.agent-files" } as const;
 
-/** The labels that the image of an agent has when it is built with these files. */
+/** The labels that an agent's image gets if it is built from these files. */
 export function agentLabels(agent: AgentName, files: readonly TarFile[]): Readonly<Record<string, string>> {
-  // No agent has another version on another Linux.
+  // Each agent has the same version on every Linux.
   const { version } = agentTable[agent].install({ cpu: "x64", libc: "glibc" });
   return { [agentLabelNames.agent]: `${agent}@${version}`, [agentLabelNames.files]: digestOf(files) };
 }
 
-/** Files of `images/agent`, by where the image's context has them. */
+/** Files of `images/agent`, by their path in the image's build context. */
 const contextFiles: Readonly<Record<string, string>> = {
   Dockerfile: "Dockerfile",
   "app/entrypoint.sh": "entrypoint.sh",
@@ -24,7 +24,7 @@ const contextFiles: Readonly<Record<string, string>> = {
   "app/ripgrep.conf": "ripgrep.conf",
 };
 
-/** What of Glovebox's own goes into an image of agents: how it is built, and what stands in it beside the agent. */
+/** Glovebox's own part of an agent image: how it is built, and what it contains in addition to the agent. */
 export async function readAgentFiles(): Promise<readonly TarFile[]> {
   const files = Object.entries(contextFiles).map(async ([path, name]) => {
     const text = await readPackagedScript(new URL(`../../../../images/agent/${name}`, import.meta.url));

@@ -9,13 +9,13 @@ import { agentLabels, readAgentFiles } from "./agent-files.ts";
 import { fetchAgent, type FetchAgentOptions } from "./fetch-agent.ts";
 
 export interface AgentImageOptions extends Omit<FetchAgentOptions, "signal"> {
-  /** The image that it is built on: a Linux with Node and with apk or apt-get. */
+  /** The base image: a Linux with Node and with apk or apt-get. */
   readonly base: string;
-  /** For a look into the base; takes no place of a run's. */
+  /** For inspecting the base; takes no run's slot. */
   readonly sandboxes: Sandboxes;
 }
 
-/** The image of agents, with `pi`; those of the others have their names for a tag. */
+/** The image with `pi`; the other agents' images have their names as tags. */
 const defaultAgentImage = "glovebox-agent";
 
 /** The image that holds that agent. */
@@ -23,7 +23,7 @@ export function imageOfAgent(agent: AgentName): string {
   return agent === "pi" ? defaultAgentImage : `${defaultAgentImage}:${agent}`;
 }
 
-/** The image that agents of that name run in where `configured` is the deployment's: Glovebox's own has one agent each. */
+/** The image for an agent if `configured` is the deployment's: Glovebox has one image per agent. */
 export function agentImageFor(agent: string, configured: string): string {
   return configured === defaultAgentImage && isAgentName(agent) ? imageOfAgent(agent) : configured;
 }
@@ -35,7 +35,7 @@ export function agentOfImage(image: string): AgentName | null {
   return isAgentName(tag) ? tag : null;
 }
 
-/** Images of agents: each is built when it is missing, once however many ask for it. */
+/** Agent images: each is built if it is missing, and only once however many callers need it. */
 export class AgentImages {
   readonly #options: AgentImageOptions;
   readonly #builds = new Map<Engine, SharedBuilds<AgentName>>();
@@ -45,7 +45,8 @@ export class AgentImages {
   }
 
   /**
-   * Builds that agent's, or waits for the build under way. A caller that gives up leaves the build to the others.
+   * Builds that agent's image, or waits for the build in progress. If a caller aborts, the build continues for the
+   * others.
    * @throws IMAGE_UNAVAILABLE with the last lines of the step that failed, CANCELLED
    */
   async build(

@@ -1,10 +1,13 @@
 import { fileURLToPath } from "node:url";
 import { readFile } from "node:fs/promises";
 
-/** Oldest Node that runs it. */
+/** Oldest Node version that must run it. */
 const target = "node22";
 
-/** Makes one file of the agent runner from its sources. Only a checkout has those; the published package has the file. */
+/**
+ * Bundles the agent runner from its sources into one file. Only a checkout has the sources; the published package has
+ * the file.
+ */
 export async function bundleRunner(): Promise<string> {
   const { build } = await import("esbuild");
   const { outputFiles } = await build({
@@ -22,7 +25,7 @@ export async function bundleRunner(): Promise<string> {
   return file.text;
 }
 
-/** The agent runner as one file: as it was published; in a checkout it is made from the sources. */
+/** The agent runner as one file: the published one, or in a checkout one bundled from the sources. */
 export function readRunner(): Promise<string> {
   const isCheckout = import.meta.url.endsWith(".ts");
   return isCheckout ? bundleRunner() : readFile(new URL("../../../agent-runner/index.js", import.meta.url), "utf8");

@@ -15,7 +15,7 @@ import type { AgentPackage } from "../commands/agent-program.ts";
 export interface FetchAgentOptions {
   readonly temporaryDirectory: string;
   readonly platform: NodeJS.Platform;
-  /** The host's own environment: it may set npm up. */
+  /** The host's own environment, which may configure npm. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly signal?: AbortSignal | undefined;
 }
@@ -23,8 +23,8 @@ export interface FetchAgentOptions {
 const fetchWithinMs = 600_000;
 
 /**
- * An agent's packages for a Linux as an archive of their `node_modules`, gzipped. The host's npm fetches them, which knows the
- * registry, its password and the way there; none of their scripts runs.
+ * An agent's packages for a Linux as an archive of their `node_modules`, gzipped. The host's npm fetches them, since it
+ * knows the registry, its password and how to reach it; none of their scripts runs.
  * @throws IMAGE_UNAVAILABLE, CANCELLED
  */
 export async function fetchAgent(
@@ -58,7 +58,7 @@ async function install(
   { cpu, libc }: LinuxTarget,
   { folder, platform, environment, signal }: FetchAgentOptions & { readonly folder: string },
 ): Promise<void> {
-  // In a folder of its own, so that no project's settings have a part in it.
+  // In a folder of its own, so that no project's settings apply.
   await writeFile(path.join(folder, "package.json"), JSON.stringify({ dependencies: { [name]: version } }));
   const words = [
     ...["install", "--ignore-scripts", "--no-audit", "--no-fund", "--no-bin-links", "--silent"],
@@ -76,7 +76,7 @@ interface LockFile {
   readonly packages?: Readonly<Record<string, { readonly integrity?: string }>>;
 }
 
-/** npm has compared the bytes with what the registry says; this compares that with what is pinned. */
+/** npm has checked the bytes against the registry's hash; this checks that hash against the pinned one. */
 async function checkHash({ name, integrity }: AgentPackage, folder: string): Promise<void> {
   if (integrity === undefined) return;
   const lock = JSON.parse(await readFile(path.join(folder, "package-lock.json"), "utf8")) as LockFile;
@@ -84,9 +84,9 @@ async function checkHash({ name, integrity }: AgentPackage, folder: string): Pro
   throw new Error(`the registry's ${name} has a different hash than the pinned one`);
 }
 
-/** Packed for speed: it is unpacked again at once. */
+/** Compressed for speed, as it is unpacked right away. */
 async function archiveOf(folder: string): Promise<Uint8Array> {
-  // It names the registry.
+  // It contains the registry's name.
   await rm(path.join(folder, ".package-lock.json"), { force: true });
   const packed = createGzip({ level: constants.Z_BEST_SPEED });
   const [bytes] = await Promise.all([buffer(packed), pipeline(tarOfFolder(folder), packed)]);

@@ -11,33 +11,33 @@ import type { AgentFolders } from "../folders/agent-folders.ts";
 import type { MemorySource } from "./read-memory-files.ts";
 import type { SearchRequest } from "./search-main.ts";
 
-/** What is looked for in the memory of a group. */
+/** What to search for in a group's memory. */
 export interface MemoryQuestion {
   readonly folders: Pick<AgentFolders, "workspace" | "global">;
   readonly prompt: string;
-  /** Least relevance of a passage, from 0 to 1. */
+  /** Minimum relevance of a passage, from 0 to 1. */
   readonly minRelevance: number;
-  /** Of all passages together; 0: nothing is looked for. */
+  /** Of all passages together; 0: no search. */
   readonly maxCharacters: number;
 }
 
-/** What was found; null: nothing that is relevant enough. */
+/** What was found; null: nothing relevant enough. */
 export interface FoundMemory {
   readonly context: string | null;
-  /** What hindered it, one sentence each: the run goes on without. */
+  /** Problems, one sentence each; the run continues without memory. */
   readonly warnings: readonly string[];
 }
 
-/** Finds passages of a group's memory for a prompt. @throws CANCELLED alone */
+/** Finds passages of a group's memory for a prompt. @throws only CANCELLED */
 export type FindMemory = (question: MemoryQuestion, signal: AbortSignal | undefined) => Promise<FoundMemory>;
 
 export interface FindMemoryOptions {
-  /** Folder of the indexes; made when it is missing, for this user only. */
+  /** Folder of the indexes; created if missing, for this user only. */
   readonly folder: string;
-  /** Of this user; null where the system has no user ids. */
+  /** This user's id; null if the system has none. */
   readonly uid: number | null;
   readonly platform: NodeJS.Platform;
-  /** Node's executable, which searches. */
+  /** Node's executable, which runs the search. */
   readonly executable: string;
 }
 
@@ -50,8 +50,8 @@ const maxAnswerBytes = 8 * mebibyte;
 const answerSchema = z.strictObject({ context: z.string(), isRebuilt: z.boolean(), isKept: z.boolean() });
 
 /**
- * Finds what the notes of a group say to a prompt, in a process of its own: agents write the notes, and nothing in them
- * takes this one's time. The index is kept outside of all that agents can write to.
+ * Searches a group's notes for a prompt in a separate process: agents write the notes, and nothing in them can block
+ * this one. The index is kept where agents cannot write.
  */
 export function openMemory(options: FindMemoryOptions): FindMemory {
   return async ({ folders, prompt, minRelevance, maxCharacters }, signal) => {

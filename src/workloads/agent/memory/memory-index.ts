@@ -3,7 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { passagesOf } from "./passages.ts";
 import type { MemoryFile, MemoryFiles } from "./read-memory-files.ts";
 
-/** Words as the index has them: without their endings and accents. */
+/** Words as in the index: stemmed and without accents. */
 const tokenizer = "tokenize='porter unicode61 remove_diacritics 2'";
 const version = 1;
 
@@ -12,7 +12,7 @@ export class MemoryIndex {
   readonly database: DatabaseSync;
 
   /**
-   * Opens an index; one that is broken is made anew, and `onRebuilt` told. Without a file it is in memory.
+   * Opens an index; a broken one is rebuilt, and `onRebuilt` called. Without a file it is in memory.
    * @throws SQLite's error
    */
   static open(file: string | null, onRebuilt: () => void): MemoryIndex {
@@ -40,7 +40,7 @@ export class MemoryIndex {
         CREATE VIRTUAL TABLE temp.asked USING fts5vocab(temp, prompt, row);
         PRAGMA user_version = ${version};
       `);
-      // Whatever is broken in it shows here, and not in the middle of a search.
+      // Damage shows up here, and not in the middle of a search.
       database.exec("INSERT INTO passages(passages) VALUES ('integrity-check')");
       database.prepare("SELECT count(*) FROM files").get();
     } catch (error) {
@@ -50,7 +50,7 @@ export class MemoryIndex {
     this.database = database;
   }
 
-  /** Takes in what has changed since the last time. */
+  /** Indexes what has changed since the last time. */
   update(files: MemoryFiles): void {
     const { database } = this;
     const stamps = new Map(

@@ -1,9 +1,12 @@
-/** Characters of a passage, about. */
+/** Approximate characters of a passage. */
 const maxLength = 1_000;
-/** Passages of one file; what comes after them is not found. */
+/** Maximum passages of one file; the rest is not searched. */
 const maxPassages = 2_000;
 
-/** A text in passages at its headings and empty lines: short ones together, long ones cut, each with its heading. */
+/**
+ * Splits a text into passages at headings and empty lines: short ones are merged, long ones split, each with its
+ * heading.
+ */
 export function passagesOf(text: string): readonly string[] {
   const passages: string[] = [];
   let heading = "";

@@ -1,23 +1,23 @@
 import { closeSync, constants, fstatSync, openSync, opendirSync, readSync, type Dirent } from "node:fs";
 import path from "node:path";
 
-/** A folder with notes, named by what nobody can exchange. */
+/** A folder with notes, by a path that nobody can swap. */
 export interface MemorySource {
-  /** What its files are called after: `group` or `global`. */
+  /** Prefix of its files' names: `group` or `global`. */
   readonly name: string;
   /** Its real path. */
   readonly folder: string;
-  /** As `stat` tells them. */
+  /** From `stat`. */
   readonly device: string;
   readonly inode: string;
 }
 
-/** A file of notes; it is read only where it has changed. */
+/** A file of notes; it is read only if it has changed. */
 export interface MemoryFile {
   readonly path: string;
-  /** Another one whenever the file is another one. */
+  /** Changes whenever the file changes. */
   readonly stamp: string;
-  /** Null where it cannot be read any more. */
+  /** Null if it can no longer be read. */
   readonly read: () => string | null;
 }
 
@@ -35,8 +35,8 @@ interface Left {
 }
 
 /**
- * The notes of a group: `*.md` in its folder, and below `memory`. The group's agent writes there: no link is followed, and
- * files, bytes and depth are bounded.
+ * The notes of a group: `*.md` in its folder, and below `memory`. The group's agent writes there, so links are not
+ * followed, and files, bytes and depth are limited.
  */
 export function* readMemoryFiles(sources: readonly MemorySource[], platform: NodeJS.Platform): Iterable<MemoryFile> {
   for (const { name, folder, device, inode } of sources) {
@@ -60,7 +60,7 @@ interface Place {
   readonly depth: number;
 }
 
-/** Of names in an open folder: on Linux nothing that leads to it is looked up again. */
+/** Paths of names in an open folder: on Linux no part of the path to it is looked up again. */
 function within({ platform, descriptor, folder }: Place, name: string): string {
   return platform === "linux" ? `/proc/self/fd/${descriptor}/${name}` : path.join(folder, name);
 }
@@ -116,7 +116,7 @@ function* fileAt(place: Place, name: string, left: Left): Iterable<MemoryFile> {
   }
 }
 
-/** No more than it had: it may grow meanwhile. */
+/** No more than its size was: it may grow meanwhile. */
 function readAll(descriptor: number, size: number): string {
   const bytes = Buffer.alloc(size);
   let length = 0;
@@ -132,7 +132,7 @@ function tryOpen(file: string, flags: number): number | null {
   try {
     return openSync(file, flags);
   } catch {
-    // Gone meanwhile, a link, or not ours to read.
+    // Gone meanwhile, a link, or unreadable for us.
     return null;
   }
 }

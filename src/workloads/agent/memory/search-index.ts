@@ -7,7 +7,7 @@ export interface MemorySearch {
   readonly maxCharacters: number;
 }
 
-/** Words that say nothing of what is meant. */
+/** Stop words. */
 const emptyWords = new Set(
   (
     "a about all also am an and any are as at be been but by can could did do does for from get had has have he her him his how i if in " +
@@ -18,11 +18,11 @@ const emptyWords = new Set(
   ).split(" "),
 );
 
-/** Characters of a prompt that are looked at, and words of it. */
+/** Maximum characters and words of a prompt that are used. */
 const maxPromptLength = 20_000;
 const maxWords = 100;
 const maxCandidates = 200;
-/** Words that a passage must share with a long prompt to be wholly relevant: as much as the rarest ones are worth. */
+/** Number of words that a passage must share with a long prompt for full relevance: the weight of the rarest ones. */
 const wholeWords = 6;
 
 interface Candidate {
@@ -32,11 +32,11 @@ interface Candidate {
 }
 
 /**
- * The passages that have to do with a prompt, within the budget, the most relevant first; empty when none is relevant
- * enough (SPEC AG1).
+ * The passages relevant to a prompt, within the budget, most relevant first; empty if none is relevant enough (SPEC
+ * AG1).
  *
- * SQLite's own rank (BM25) chooses and orders candidates; it has no scale, so relevance is told by how much of what the
- * prompt asks for a passage has: its words, the rarer ones weighing more, a word that is nowhere most of all.
+ * SQLite's rank (BM25) selects and orders candidates, but has no absolute scale. So relevance is the share of the
+ * prompt's words that a passage contains, weighted by rarity, with words that occur nowhere weighing most.
  */
 export function searchIndex(index: MemoryIndex, { prompt, minRelevance, maxCharacters }: MemorySearch): string {
   const words = wordsOf(prompt);
@@ -66,7 +66,7 @@ function wordsOf(prompt: string): readonly string[] {
 
 type Weights = ReadonlyMap<string, { readonly weight: number; readonly passages: ReadonlySet<number> }>;
 
-/** Each word, as the index has it, with the passages that it is in. */
+/** Each word, as in the index, with the passages that contain it. */
 function weigh({ database }: MemoryIndex, words: readonly string[]): Weights {
   database.exec("DELETE FROM temp.prompt");
   database.prepare("INSERT INTO temp.prompt (text) VALUES (?)").run(words.join(" "));
@@ -82,7 +82,7 @@ function weigh({ database }: MemoryIndex, words: readonly string[]): Weights {
 }
 
 function candidatesFor({ database }: MemoryIndex, words: readonly string[]): readonly Candidate[] {
-  // Each is letters and digits alone; quoted none of them is an operator.
+  // Each consists of letters and digits; quoted, none of them is an operator.
   const match = words.map((word) => `"${word}"`).join(" OR ");
   const ranked = "SELECT rowid AS id, text, path FROM passages WHERE passages MATCH ? ORDER BY rank LIMIT ?";
   return database
@@ -95,7 +95,7 @@ function relevanceOf(id: number, weights: Weights): number {
   return [...weights.values()].reduce((sum, { weight, passages }) => (passages.has(id) ? sum + weight : sum), 0);
 }
 
-/** Passages that do not fit any more are left out, whole. */
+/** Passages that no longer fit are left out entirely. */
 function withinBudget(passages: readonly Candidate[], maxCharacters: number): string {
   let context = "";
   for (const { path, text } of passages) {

@@ -3,20 +3,20 @@ import { MemoryIndex } from "./memory-index.ts";
 import { readMemoryFiles, type MemorySource } from "./read-memory-files.ts";
 import { searchIndex, type MemorySearch } from "./search-index.ts";
 
-/** What is asked of this process. */
+/** The request to this process. */
 export interface SearchRequest extends MemorySearch {
   readonly sources: readonly MemorySource[];
   readonly platform: NodeJS.Platform;
-  /** Path of the index; null: it is made for this search alone. */
+  /** Path of the index; null: it is built just for this search. */
   readonly index: string | null;
 }
 
-/** What it answers. */
+/** Its answer. */
 export interface SearchAnswer {
   readonly context: string;
-  /** Whether the index was broken and is new. */
+  /** Whether the index was broken and has been rebuilt. */
   readonly isRebuilt: boolean;
-  /** Whether no index could be kept. */
+  /** Whether the index could not be stored. */
   readonly isKept: boolean;
 }
 

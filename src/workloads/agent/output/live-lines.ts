@@ -2,12 +2,12 @@ import { StringDecoder } from "node:string_decoder";
 import type { AgentEvent, ReadAgentEvents } from "../agent-protocol.ts";
 import { outputMarkers } from "../agent-container.ts";
 
-/** Longest line that is read as an event; a longer one is told by its length alone. */
+/** Longest line that is read as an event; of a longer one only the length is reported. */
 const maxLineLength = 1_048_576;
 
 /**
- * Makes lines for people of an agent's live output: what it says and does, read from its JSON mode, and what is no JSON as
- * it is. The answer between the markers is left out: it comes with the result.
+ * Turns an agent's live output into lines for people: what it says and does, read from its JSON mode; anything but JSON
+ * is unchanged. The answer between the markers is left out: it comes with the result.
  */
 export class LiveLines {
   readonly #readEvents: ReadAgentEvents;
@@ -21,12 +21,12 @@ export class LiveLines {
     this.#readEvents = readEvents;
   }
 
-  /** Text that is complete with these bytes; empty when nothing is worth telling. */
+  /** Text that these bytes complete; empty if there is nothing worth showing. */
   append(bytes: Uint8Array): string {
     return this.#take(this.#decoder.write(bytes));
   }
 
-  /** What was left of the last line. */
+  /** The rest of the last line. */
   end(): string {
     return this.#take(`${this.#decoder.end()}\n`);
   }

@@ -3,9 +3,9 @@ import { outputMarkers } from "../agent-container.ts";
 /** What was found between the markers: the text of the last complete pair. */
 export type MarkedText =
   | { readonly found: "pair"; readonly text: string }
-  /** No start marker, or one without its end. */
+  /** No start marker, or one without an end marker. */
   | { readonly found: "none" | "start" }
-  /** The last pair had more than may be kept. */
+  /** The last pair had more than the limit. */
   | { readonly found: "tooLong" };
 
 const markerLengths = [outputMarkers.start.length, outputMarkers.end.length];
@@ -16,15 +16,16 @@ const minMarkerLine = Math.min(...markerLengths);
 const newline = 0x0a;
 
 /**
- * Finds the answer in a live stream (SPEC AG1), whatever is kept of the stream elsewhere. A marker is a line of its own:
- * in the middle of a line it is text. A start marker begins anew, an end marker without a start is text.
+ * Finds the answer in a live stream (SPEC AG1), independent of how much of the stream is kept elsewhere. A marker is a
+ * line of its own: in the middle of a line it is text. A start marker starts over; an end marker without a start is
+ * text.
  *
- * It holds one line's beginning and at most `maxBytes` between two markers, for the pair that is complete as for the one
- * that is open.
+ * It keeps the beginning of one line and at most `maxBytes` between two markers, for the complete pair as well as for
+ * the open one.
  */
 export class MarkedOutput {
   readonly #maxBytes: number;
-  /** Beginning of the line that is being read, as far as a marker could need it. */
+  /** Beginning of the current line, as long as it could be a marker. */
   readonly #lineStart = Buffer.alloc(maxMarkerLine);
   #lineLength = 0;
   #open: GrowingBytes | null = null;
@@ -44,7 +45,7 @@ export class MarkedOutput {
     }
   }
 
-  /** What there was when the stream ended; its last line needs no newline. */
+  /** The result at the end of the stream; its last line needs no newline. */
   end(): MarkedText {
     this.#endLine();
     if (this.#open === null || this.#last.found !== "none") return this.#last;
@@ -77,7 +78,7 @@ export class MarkedOutput {
 
 const newlineBytes = Uint8Array.of(newline);
 
-/** The text of a pair without its end marker, which was kept like every line. */
+/** The text of a pair, without the end marker, which was kept like any line. */
 function textOf(pair: GrowingBytes, markerLength: number, maxBytes: number): MarkedText {
   const length = pair.length - markerLength;
   return length > maxBytes ? { found: "tooLong" } : { found: "pair", text: pair.text(length) };
@@ -85,11 +86,11 @@ function textOf(pair: GrowingBytes, markerLength: number, maxBytes: number): Mar
 
 const firstBytes = 4_096;
 
-/** Bytes one after another, in one buffer, so that many small parts take no more than a large one. */
+/** Concatenates bytes in one buffer, so that many small parts take no more memory than a large one. */
 class GrowingBytes {
   readonly #maxBytes: number;
   #bytes = Buffer.alloc(firstBytes);
-  /** Of all that came, also of what was not kept. */
+  /** Of everything received, including what was not kept. */
   length = 0;
 
   constructor(maxBytes: number) {

@@ -8,7 +8,7 @@ import type { SandboxPlan } from "../../../sandbox/sandbox-plan.ts";
 import { agentPaths } from "../agent-container.ts";
 import type { AgentSpec } from "./agent-spec.ts";
 
-/** Time beyond the agent's own before any sweep may take its sandbox: starting and removal. */
+/** Time in addition to the agent's own before a sweep may remove its sandbox: for start and removal. */
 const lifetimeMarginMs = 300_000;
 
 export interface AgentPlanFacts {
@@ -20,7 +20,7 @@ export interface AgentPlanFacts {
   readonly programEnvironment: Readonly<Record<string, string>>;
 }
 
-/** The sandbox of one run: an image that cannot be changed, scratch for the agent's home and `/tmp`, and the mounts. */
+/** The sandbox of one run: a read-only image, scratch for the agent's home and `/tmp`, and the mounts. */
 export function agentPlan(
   spec: AgentSpec,
   facts: AgentPlanFacts,
@@ -58,7 +58,7 @@ function rootWarnings({ uid }: PlaceOwner): readonly string[] {
 }
 
 /**
- * Agents live in containers that have folders of this machine.
+ * Agents need containers with folders of this machine mounted.
  * @throws UNSUPPORTED naming the engine, what is missing and the alternative
  */
 export function assertCanHoldAgents(capabilities: Capabilities, engine: EngineName): void {

@@ -6,15 +6,15 @@ import type { Outcome } from "../../../sandbox/outcome.ts";
 import { parseAgentOutput, type AgentOutput } from "../agent-protocol.ts";
 import type { MarkedText } from "../output/marked-output.ts";
 
-/** What became of a run (SPEC AG1). */
+/** The result of a run (SPEC AG1). */
 export interface AgentResult {
-  /** `success` only for an agent that ended well and said so. */
+  /** `success` only for an agent that exited with 0 and reported success. */
   readonly status: AgentOutput["status"];
-  /** Its last word; null where there is none. */
+  /** Its final answer; null if there is none. */
   readonly result: string | null;
-  /** By which a later run goes on with this one. */
+  /** With which a later run can continue this one. */
   readonly newSessionId: string | null;
-  /** What it says went wrong. */
+  /** What went wrong, according to the agent. */
   readonly agentError: string | null;
   readonly outcome: Outcome;
   readonly exitCode: number | null;
@@ -32,13 +32,13 @@ export interface AgentResult {
   readonly isolation: Isolation;
   readonly ociRuntime: string | null;
   readonly policyDigest: string | null;
-  /** What it changed of the files that tools of the folders' owner run. */
+  /** Which files run by the folder owner's tools it changed. */
   readonly toolingFiles: readonly ChangedToolingFile[];
   readonly warnings: readonly string[];
   readonly error: GloveboxError | null;
 }
 
-/** The agent's answer, as far as there is one, and the error when there is none that can be read. */
+/** The agent's answer, if any, and the error if there is no readable one. */
 export interface AgentAnswer {
   readonly output: AgentOutput | null;
   readonly error: GloveboxError | null;

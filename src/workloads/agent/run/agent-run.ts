@@ -24,25 +24,25 @@ export interface AgentDependencies extends Omit<GuardedFolders, "mounts" | "disk
   readonly findMemory: FindMemory;
   readonly network: GrantNetwork;
   readonly toolingAlerts: ToolingListener;
-  /** Has an image there, pulled or built. */
+  /** Makes sure that an image exists, by pulling or building it. */
   readonly provideImage: (image: string, isDemanded: boolean) => Promise<void>;
   /** Cap of each stream (SPEC OU3). */
   readonly maxOutputBytes: number;
-  /** Of this process; null where the system has no user ids. */
+  /** User id of this process; null if the system has none. */
   readonly uid: number | null;
 }
 
-/** What a run tells while it goes on. */
+/** What a run reports while it is in progress. */
 export interface AgentListener {
   readonly onSandbox: (sandboxId: string) => void;
   /** What the agent says and does, for people, and its standard error. */
   readonly onOutput: (stream: OutputChunk["stream"], bytes: Uint8Array) => void | Promise<void>;
   readonly onDenied: (denial: Denial) => void;
-  /** What goes on before the agent works. */
+  /** Progress before the agent starts. */
   readonly onProgress: (message: string) => void;
 }
 
-/** One run: what is asked for, by whom, and who is told. */
+/** One run: the request, its principal, and who receives events. */
 export interface AgentRun {
   readonly spec: AgentSpec;
   readonly dependencies: AgentDependencies;
@@ -51,7 +51,7 @@ export interface AgentRun {
   readonly ids: RunIds;
 }
 
-/** What a run needs beside its sandbox, all of it there. */
+/** What a run needs in addition to its sandbox, all of it ready. */
 export interface ReadyAgent {
   readonly capabilities: Capabilities;
   readonly folders: AgentFolders;

@@ -10,17 +10,17 @@ import type { HostMount } from "../../run/folders/host-mount.ts";
 
 /** A checked run of an agent (SPEC AG1); every value is within the policy already. */
 export interface AgentSpec {
-  /** Id of its sandbox where the caller knows it already; undefined: a new one. */
+  /** Id for its sandbox if the caller has already chosen one; undefined: a new one. */
   readonly sandboxId?: string | undefined;
-  /** What its caller has marked it with. */
+  /** Labels that its caller gave it. */
   readonly labels: Readonly<Record<string, string>>;
   readonly group: AgentGroup;
   readonly prompt: string;
-  /** Of an earlier run, to go on with it; undefined: a new conversation. */
+  /** Conversation of an earlier run to continue; undefined: a new one. */
   readonly sessionId: string | undefined;
   readonly agent: AgentCommand;
   readonly image: string;
-  /** Whether this request asked for the image, or the group's configuration did. */
+  /** Whether this request or the group's configuration named the image. */
   readonly imageDemanded: boolean;
   readonly ociRuntime: string | undefined;
   readonly limits: Limits;
@@ -28,16 +28,16 @@ export interface AgentSpec {
   readonly minIsolation: Isolation;
   readonly explicitDemands: readonly Demand[];
   readonly paths: AgentFolderPaths;
-  /** Opens what the group's configuration mounts beside its own folders; the run closes it. */
+  /** Opens what the group's configuration mounts in addition to its own folders; the run closes it. */
   readonly openAdditional: () => Promise<readonly HostMount[]>;
   readonly mountPolicy: MountPolicy;
-  /** What happens to files that tools of the folders' owner run: the deployment's choice. */
+  /** What happens to files run by the folder owner's tools: the deployment's choice. */
   readonly toolingFiles: ToolingFilesMode;
-  /** Paths that count as such beside the built-in ones. */
+  /** Paths that count as such in addition to the built-in ones. */
   readonly toolingPaths: readonly string[];
   /** What the agent finds in its environment file; most are secrets. */
   readonly variables: Readonly<Record<string, string>>;
-  /** Newest logs of the group that stay, this run's among them. */
+  /** How many of the group's logs to keep, newest first, including this run's. */
   readonly maxLogs: number;
   readonly memory: { readonly minRelevance: number; readonly maxCharacters: number };
 }

@@ -6,22 +6,22 @@ import { GloveboxError } from "../../../errors/glovebox-error.ts";
 import { makePrivateFolder } from "../../../sandbox/owners/private-folder.ts";
 
 export interface AgentTurnsOptions {
-  /** Folder with the locks of groups; made when it is missing, for this user only. */
+  /** Folder with the locks of groups; created if missing, for this user only. */
   readonly folder: string;
-  /** Of this user; null where the system has no user ids. */
+  /** This user's id; null if the system has none. */
   readonly uid: number | null;
-  /** Most runs of one group that wait in this process. */
+  /** Maximum runs of one group that wait in this process. */
   readonly maxWaiting: number;
 }
 
-/** A group that waits or runs. */
+/** A group with waiting or active runs. */
 interface Queue {
   readonly turns: Turns;
   count: number;
 }
 
 /**
- * Lets the runs of one group come one after another, in this process and in all others of this user: they share a
+ * Runs the work of one group one at a time, across this process and all others of this user: its runs share a
  * workspace, and what the agent keeps of its conversations (SPEC AG1).
  */
 export class AgentTurns {
@@ -33,7 +33,7 @@ export class AgentTurns {
   }
 
   /**
-   * Does work when it is the group's turn. @throws CAPACITY when too many wait, CANCELLED, what the work throws
+   * Does work when it is its turn. @throws CAPACITY if too many wait, CANCELLED, what the work throws
    * @param key names the group's folder on this machine
    */
   async inTurn<T>(

@@ -5,22 +5,22 @@ import type { OpenPlace } from "../../../sandbox/mounts/open-place.ts";
 export interface LogsToPrune {
   readonly folder: Pick<OpenPlace, "stablePath">;
   readonly platform: NodeJS.Platform;
-  /** Newest ones that stay. */
+  /** How many of the newest ones to keep. */
   readonly maxLogs: number;
-  /** Name of the file that is being written, which stays and counts. */
+  /** Name of the file that is being written, which is kept and counts. */
   readonly current: string;
 }
 
-/** Names of logs of runs: when it began, and a number where several began at once. */
+/** Names of run logs: the start time, and a number if several started at the same time. */
 const logName = /^container-(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z)(?:-(\d{1,3}))?\.log$/;
 
-/** Whatever an agent has made of the folder: what lies beyond waits for a later run. */
+/** A limit in case an agent filled the folder; the rest waits for a later run. */
 const maxEntries = 10_000;
 
 /**
- * Removes the oldest logs of a group's runs. To be called while no agent of the group works: the folder is the agent's
- * too. What has another name stays, and a link in a log's place goes without what it leads to. Never rejects: logs that
- * stay do no harm.
+ * Removes the oldest logs of a group's runs. Call this while no agent of the group is running, as agents can write to
+ * the folder. Files with other names are kept; a link in a log's place is removed, but not its target. Never rejects:
+ * leftover logs do no harm.
  */
 export async function pruneLogs({ folder, platform, maxLogs, current }: LogsToPrune): Promise<void> {
   try {
@@ -34,11 +34,11 @@ export async function pruneLogs({ folder, platform, maxLogs, current }: LogsToPr
     const old = others.toSorted(byTime).slice(0, Math.max(0, others.length - (maxLogs - 1)));
     for (const name of old) await unlink(held.at(name)).catch(() => undefined);
   } catch {
-    // Moved away, or not for this user's eyes: the next run looks again.
+    // Moved away, or unreadable for this user: the next run tries again.
   }
 }
 
-/** Of two at the same moment the one without a number, or with the lower one, is the older. */
+/** Of two with the same time, the one without a number or with the lower one is older. */
 function byTime(one: string, other: string): number {
   const [, time = "", count = "0"] = logName.exec(one) ?? [];
   const [, otherTime = "", otherCount = "0"] = logName.exec(other) ?? [];

@@ -12,10 +12,11 @@ import type { AgentSpec } from "./agent-spec.ts";
 import { runInContainer } from "./run-in-container.ts";
 
 /**
- * Runs a coding agent for a group in a container of its own, with the group's folders (SPEC AG1); runs of one group come
- * one after another, and waiting does not count against the time. An agent that fails, or leaves no answer, is a result.
- * @throws NOT_FOUND, POLICY_DENIED, UNSUPPORTED, IMAGE_UNAVAILABLE, ENGINE_UNAVAILABLE, CAPACITY, PERMISSION_DENIED, and
- * CANCELLED when given up before it started
+ * Runs a coding agent for a group in a container of its own, with the group's folders (SPEC AG1); runs of one group
+ * come one after another, and waiting does not count against the time. If an agent fails or gives no answer, that is a
+ * result.
+ * @throws NOT_FOUND, POLICY_DENIED, UNSUPPORTED, IMAGE_UNAVAILABLE, ENGINE_UNAVAILABLE, CAPACITY, PERMISSION_DENIED,
+ * and CANCELLED if aborted before it started
  */
 export function runContainerAgent(
   spec: AgentSpec,
@@ -54,7 +55,7 @@ async function prepareAndRun(run: AgentRun): Promise<AgentResult> {
       memoryContext: memory.context,
       warnings: [...warnings, ...(grant?.warnings ?? []), ...memory.warnings, ...foreignFolders(folders)],
     };
-    // Again, where the engine could be mended after a run that its dead network made fail (SPEC AG4).
+    // Retries if the engine's network was down, which made the run fail, and could be restored (SPEC AG4).
     return await runMended({
       ...{ engine, now: dependencies.now, signal: caller.signal },
       run: () => runInContainer(run, ready),
@@ -67,7 +68,7 @@ async function prepareAndRun(run: AgentRun): Promise<AgentResult> {
   }
 }
 
-/** The agent runs as the owner of its workspace, and could not write to another's. */
+/** The agent runs as the owner of its workspace, and could not write to anyone else's. */
 function foreignFolders({ workspace, state, ipc }: AgentFolders): readonly string[] {
   const { uid } = workspace.owner;
   const foreign = [state, ipc].filter(({ owner }) => owner.uid !== uid && uid !== 0);

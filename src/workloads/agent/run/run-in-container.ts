@@ -31,12 +31,14 @@ const words: RunWords = {
   outOfMemory: (limit) => `The agent ran out of its ${limit} of memory.`,
 };
 
-/** What the agent and its engine keep there is read by the agent alone. */
+/** Only the agent reads what it and its engine keep there. */
 const agentsOwn: ReadonlySet<string> = new Set([agentPaths.state, agentPaths.ipc]);
 
 const folderWords: FolderWords = { subject: "agent", folders: "the group's folders" };
 
-/** Opens a container, runs the agent in it, reads its answer and removes it. @throws as `runContainerAgent` */
+/**
+ * Opens a container, runs the agent in it, reads its answer and removes the container. @throws as `runContainerAgent`
+ */
 export async function runInContainer(run: AgentRun, ready: ReadyAgent): Promise<AgentResult> {
   const { spec, dependencies } = run;
   const { folders } = ready;
@@ -152,7 +154,7 @@ interface EndedWork {
   readonly sandbox: Sandbox;
   readonly record: OpenRun;
   readonly worked: WorkedAgent;
-  /** Why the sandbox was ended while it worked, if it was. */
+  /** Why the sandbox was ended early, if it was. */
   readonly endedFor: () => AgentResult["error"];
 }
 

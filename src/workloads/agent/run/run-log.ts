@@ -9,7 +9,7 @@ import type { OpenPlace } from "../../../sandbox/mounts/open-place.ts";
 
 export interface RunLogOptions {
   readonly folder: Pick<OpenPlace, "stablePath" | "owner">;
-  /** Of this process; null where the system has no user ids. */
+  /** User id of this process; null if the system has none. */
   readonly uid: number | null;
   readonly group: string;
   /** Milliseconds since the epoch. */
@@ -22,9 +22,9 @@ export interface RunLogOptions {
 const maxNames = 100;
 
 /**
- * The log of one run, in the folder of its group, which the agent may write to: it is a new file always, so nothing that
- * lies there is written to or through. It belongs to the folder's owner, who may read it and search through it. What is
- * written has no secret in it any more.
+ * The log of one run, in its group's folder, which the agent may write to: it is always a new file, so nothing that is
+ * already there is written to or followed. It belongs to the folder's owner, who may read and search it. Secrets are
+ * removed before writing.
  */
 export class RunLog implements AsyncDisposable {
   /** From the folder of all groups. */
@@ -35,14 +35,14 @@ export class RunLog implements AsyncDisposable {
   #stream: OutputChunk["stream"] | null = null;
   #isBroken = false;
 
-  /** @throws PERMISSION_DENIED when it cannot be made */
+  /** @throws PERMISSION_DENIED if it cannot be created */
   static async open(options: RunLogOptions): Promise<RunLog> {
     const time = new Date(options.startedAtMs).toISOString().replaceAll(/[:.]/g, "-");
     for (let count = 0; ; count += 1) {
       const file = `container-${time}${count === 0 ? "" : `-${count}`}.log`;
       try {
         const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0);
-        // Appended: an agent that shortens it makes no hole in it.
+        // Opened for appending, so that no hole results if an agent truncates it.
         const handle = await open(path.join(options.folder.stablePath, file), flags | constants.O_APPEND, 0o600);
         const log = new RunLog(handle, `groups/${options.group}/logs/${file}`, options);
         await log.#giveToOwner();
@@ -65,14 +65,14 @@ export class RunLog implements AsyncDisposable {
     this.#left = { stdout: options.maxBytes, stderr: options.maxBytes };
   }
 
-  /** Facts of the run, a line each. */
+  /** Facts about the run, one line each. */
   facts(title: string, lines: Readonly<Record<string, string | number | boolean | null>>): Promise<void> {
     const text = Object.entries(lines).map(([name, value]) => `${name}: ${JSON.stringify(value)}\n`);
     this.#stream = null;
     return this.#write(`\n=== ${title}\n${text.join("")}`);
   }
 
-  /** Output as it came; beyond the bound of its stream it is left out. */
+  /** Output as received; whatever exceeds the stream's limit is left out. */
   async output({ stream, bytes }: OutputChunk): Promise<void> {
     const left = this.#left[stream];
     if (left === 0) return;
@@ -88,14 +88,14 @@ export class RunLog implements AsyncDisposable {
     await this.#handle.close();
   }
 
-  /** By the open file, whatever its name leads to by now. Only root can give a file away. */
+  /** Uses the open file, wherever its name leads by now. Only root can change a file's owner. */
   async #giveToOwner(): Promise<void> {
     const { folder, uid, logger } = this.#options;
     if (uid !== 0 || folder.owner.uid === 0) return;
     try {
       await this.#handle.chown(folder.owner.uid, folder.owner.gid);
     } catch (error) {
-      // Root of a user namespace, or on a disk of another machine, may be no root.
+      // Root in a user namespace, or on a network file system, may lack root's rights.
       logger.warn({ err: error, log: this.name }, "the log of an agent's run is root's alone");
     }
   }

@@ -18,21 +18,21 @@ import type { RunLog } from "./run-log.ts";
 /** Program of every image for agents; it needs no arguments. */
 const entrypoint = ["/app/entrypoint.sh"];
 
-/** Most bytes of the answer between the markers. */
+/** Maximum bytes of the answer between the markers. */
 const maxAnswerBytes = 10 * 1024 * 1024;
 
-/** How long the next output of an ended agent may still take: nothing else holds its streams open for long. */
+/** How long to wait for further output of an agent that has ended: nothing else keeps its streams open for long. */
 const drainMs = 2_000;
 
 export interface AgentPlace {
   readonly sandbox: Sandbox;
-  /** Takes the values of the agent's variables out of all that it prints. */
+  /** Removes the values of the agent's variables from everything it prints. */
   readonly redaction: Redaction;
   readonly log: RunLog;
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** An agent that has ended, by itself or not. */
+/** An agent that has ended, on its own or by force. */
 export interface WorkedAgent {
   readonly end: ProcessEnd<BoundedOutput>;
   /** What it said and did, for people. */
@@ -67,7 +67,7 @@ export async function workInSandbox(run: AgentRun, ready: ReadyAgent, at: AgentP
     process,
     sandbox,
     redaction,
-    // Of the standard output people are told in other words.
+    // Standard output is shown to people in another form.
     keep: () => new BoundedOutput(dependencies.maxOutputBytes),
     input: inputOf(run, ready),
     onOutput: heard.onOutput,
@@ -93,7 +93,7 @@ interface Heard {
   readonly end: () => Promise<Pick<WorkedAgent, "output" | "marked">>;
 }
 
-/** Reads what the agent prints as it comes: its answer, what people are told, and the log. */
+/** Reads what the agent prints as it comes: for its answer, for people, and for the log. */
 function listen({ spec, dependencies, listener }: AgentRun, { log }: AgentPlace): Heard {
   const marked = new MarkedOutput(maxAnswerBytes);
   const lines = new LiveLines(isAgentName(spec.agent.name) ? readEventsOf(spec.agent.name) : () => []);

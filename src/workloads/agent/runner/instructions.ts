@@ -2,7 +2,7 @@ import { agentPaths } from "../agent-container.ts";
 import type { RunnerInput } from "./runner-input.ts";
 import type { WorkspaceFile } from "./workspace-files.ts";
 
-/** Which of the folders that a group can have are there. */
+/** Which of a group's possible folders exist. */
 export interface PresentFolders {
   readonly project: boolean;
   readonly global: boolean;
@@ -10,7 +10,7 @@ export interface PresentFolders {
   readonly dashboard: boolean;
 }
 
-/** What an agent is told beside its prompt: where it is, what it may do, what it knows. */
+/** What an agent is told in addition to its prompt: where it is, what it may do, what it knows. */
 export function instructionsFor(
   { group, isMain, memoryContext }: Pick<RunnerInput, "group" | "isMain" | "memoryContext">,
   folders: PresentFolders,

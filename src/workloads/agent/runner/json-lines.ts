@@ -1,17 +1,17 @@
 import { parseJsonObject, type JsonObject } from "../commands/json-fields.ts";
 
-/** Longest line that is read; of a longer one only its length is told. */
+/** Longest line that is read; of a longer one only the length is reported. */
 const maxLineBytes = 33_554_432;
 const lineFeed = 10;
 
 export interface LineReader {
-  /** A line that is an object of JSON, as it came, without its end. */
+  /** A line that is a JSON object, unchanged, without the line feed. */
   readonly onObject: (object: JsonObject, line: Buffer) => void;
   /** Any other line. */
   readonly onOther: (text: string) => void;
 }
 
-/** Cuts bytes into lines. Lines end at line feeds alone: other characters that end lines may stand inside JSON. */
+/** Splits bytes into lines. Only line feeds end a line: other line separators may occur inside JSON. */
 export class JsonLines {
   readonly #reader: LineReader;
   #pieces: Buffer[] = [];
@@ -31,7 +31,7 @@ export class JsonLines {
     this.#extend(chunk.subarray(start));
   }
 
-  /** Reads what came after the last line feed. */
+  /** Reads the rest after the last line feed. */
   end(): void {
     if (this.#bytes > 0) this.#endLine();
   }

@@ -3,21 +3,21 @@ import { isAgentName, agentTable } from "../commands/agent-table.ts";
 import type { AgentName } from "../commands/agent-program.ts";
 import { parseJsonObject, objectAt, textAt, type JsonObject } from "../commands/json-fields.ts";
 
-/** What the runner was asked for, in one form. */
+/** The runner's request, normalised. */
 export interface RunnerInput extends Omit<AgentInput, "sessionId" | "memoryContext" | "agent"> {
   /** Null begins a new conversation. */
   readonly sessionId: string | null;
   readonly memoryContext: string | null;
   readonly agent: AgentName;
-  /** Program and arguments in place of the agent's own. */
+  /** Program and arguments that replace the agent's own. */
   readonly command: readonly string[] | null;
 }
 
-/** Names of conversations that agents make; none is an option or a path. */
+/** Form of the names that agents give to conversations; none is an option or a path. */
 const sessionForm = /^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$/;
 
 /**
- * Reads what came over standard input. `groupFolder` is read as `group`; keys that are not known are left alone.
+ * Parses standard input. `groupFolder` is accepted for `group`; unknown keys are ignored.
  * @throws Error with a sentence for people
  */
 export function readInput(text: string): RunnerInput {
@@ -41,7 +41,7 @@ export function readInput(text: string): RunnerInput {
   };
 }
 
-/** An empty text says the same as none. */
+/** An empty text means the same as none. */
 function optionalText(value: JsonObject, key: string): string | null {
   return textAt(value, key)?.trim() === "" ? null : textAt(value, key);
 }

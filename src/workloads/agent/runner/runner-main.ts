@@ -1,6 +1,6 @@
 /**
- * The program in an agent's container, `/app/dist/index.js`: reads what to do from standard input, has the agent do it,
- * passes its lines on and prints the answer between the markers (`agent-protocol.ts`). It ends with 0 whatever comes of it.
+ * The program in an agent's container, `/app/dist/index.js`: reads its task from standard input, runs the agent, passes
+ * its lines on and prints the answer between the markers (`agent-protocol.ts`). It always exits with 0.
  */
 import type { ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -49,7 +49,7 @@ async function turnFor(input: RunnerInput): Promise<AgentTurn> {
   };
 }
 
-/** A command of one's own is told by variables what the agent's would be by options. */
+/** A custom command gets in variables what the agent's own gets in options. */
 function startOf(input: RunnerInput, turn: AgentTurn): AgentStart {
   const start = agentTable[input.agent].start(turn);
   if (input.command === null) return start;

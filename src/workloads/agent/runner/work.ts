@@ -19,19 +19,19 @@ export interface Work {
 export interface WorkOutput {
   /** Lines of the agent's JSON mode, as it wrote them. */
   readonly onLine: (line: Buffer) => void;
-  /** What it says to people. */
+  /** Its messages for people. */
   readonly onError: (bytes: Uint8Array) => void;
-  /** Told of the process, which may be ended from outside. */
+  /** Called with the process, which may be ended from outside. */
   readonly onStart: (child: ChildProcess) => void;
 }
 
-/** What it has started may hold its output open after its end; what it has written itself is read by then. */
+/** Processes that it started may keep its output open after its end; its own output has been read by then. */
 const drainMs = 1_000;
 
-/** How much of its last words on standard error explains a failure. */
+/** How much of the end of standard error is used to explain a failure. */
 const toldErrorBytes = 2_048;
 
-/** Runs the agent to its end. Resolves to the answer, however it ended. */
+/** Runs the agent to its end. Resolves to the answer, however the agent ended. */
 export async function work(
   { title, command, variables, folder, input, readFacts }: Work,
   { onLine, onError, onStart }: WorkOutput,
@@ -53,7 +53,7 @@ export async function work(
     lastWords.add(chunk);
     onError(chunk);
   });
-  // One that ends without reading it has its own reason, which its exit tells.
+  // If it ends without reading its input, its exit shows the reason.
   child.stdin.on("error", () => undefined).end(input);
   const ending = await endOf(child);
   lines.end();
@@ -62,7 +62,7 @@ export async function work(
 
 interface Conclusion {
   readonly progress: AgentProgress;
-  /** Null when it ended well. */
+  /** Null if it succeeded. */
   readonly ending: string | null;
   readonly lastWords: string;
 }
@@ -79,7 +79,7 @@ function conclude(title: string, { progress, ending, lastWords }: Conclusion): A
   return { status: "success", result: progress.answer, ...session };
 }
 
-/** How it ended, in words that follow its name; null for a good end. */
+/** How it ended, as a phrase that follows its name; null for success. */
 async function endOf(child: ChildProcess): Promise<string | null> {
   const closed = new Promise<void>((resolve) => void child.once("close", resolve));
   const ending = await new Promise<string | null>((resolve) => {

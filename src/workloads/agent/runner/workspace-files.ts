@@ -2,23 +2,23 @@ import { constants } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
 import path from "node:path";
 
-/** A file that tells an agent of its group. */
+/** A file that tells an agent about its group. */
 export interface WorkspaceFile {
   readonly path: string;
   readonly text: string;
-  /** Whether there is more than the text. */
+  /** Whether the file is longer than the text. */
   readonly isCut: boolean;
 }
 
-/** Files that are read where they are there: who the agent is, whom it works for, what it knows. */
+/** Files that are read if they exist: who the agent is, whom it works for, what it knows. */
 const names = ["SOUL.md", "IDENTITY.md", "USER.md", "TOOLS.md", "MEMORY.md", "TODOS.md"];
-/** Of each file; and of all together. */
+/** Limits for each file, and for all together. */
 const maxFileBytes = 16_384;
 const maxTotalBytes = 49_152;
 
 /**
- * Reads what of those files is in the folders, in their order. Groups write them, so that anything may stand there under
- * such a name: what is no plain file is passed over, and no link is followed.
+ * Reads those of the files that exist in the folders, in order. Groups write them, so anything may have such a name:
+ * only plain files are read, and no link is followed.
  */
 export async function readWorkspaceFiles(folders: readonly string[]): Promise<readonly WorkspaceFile[]> {
   const files: WorkspaceFile[] = [];
@@ -36,7 +36,7 @@ export async function readWorkspaceFiles(folders: readonly string[]): Promise<re
 async function readStart(place: string, bytes: number): Promise<Buffer | null> {
   let file: FileHandle | null = null;
   try {
-    // A FIFO is not waited for.
+    // Does not block on a FIFO.
     file = await open(place, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     if (!(await file.stat()).isFile()) return null;
     const { buffer, bytesRead } = await file.read(Buffer.alloc(bytes), 0, bytes, 0);

@@ -6,7 +6,7 @@ import { countAt, objectAt, objectsAt, textAt, type JsonObject } from "../json-f
 /** https://code.claude.com */
 export const claude: AgentProgram = {
   title: "Claude Code",
-  // The package of the platform alone: the one before it only chooses, by a script at installation.
+  // Only the package for the platform: the main package merely selects it, with an installation script.
   install: ({ cpu, libc }) => {
     const name = `@anthropic-ai/claude-code-linux-${cpu}${libc === "musl" ? "-musl" : ""}`;
     return { name, version: "2.1.330", program: `${name}/claude` };
@@ -28,7 +28,7 @@ function start({ sessionId, instructions, variables, stateFolder }: AgentTurn): 
     folders: [`${stateFolder}/claude`],
     variables: {
       CLAUDE_CONFIG_DIR: `${stateFolder}/claude`,
-      // Else it refuses to work without questions where a project belongs to root.
+      // Without this it refuses to run unattended if a project belongs to root.
       IS_SANDBOX: "1",
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
       DISABLE_AUTOUPDATER: "1",
@@ -37,7 +37,7 @@ function start({ sessionId, instructions, variables, stateFolder }: AgentTurn): 
 }
 
 function readFacts(line: JsonObject): readonly AgentFact[] {
-  // What a helper of the agent's own says is not its answer.
+  // What one of its subagents says is not its answer.
   const isHelper = textAt(line, "parent_tool_use_id") !== null;
   switch (line["type"]) {
     case "system":

@@ -23,7 +23,7 @@ function start({ sessionId, instructions, variables, stateFolder }: AgentTurn): 
       "codex",
       "exec",
       ...(sessionId === null ? [] : ["resume"]),
-      // The container is its sandbox; one of its own would need namespaces, which the container denies.
+      // The container is its sandbox; its own would need namespaces, which the container denies.
       ...["--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"],
       ...setting("developer_instructions", instructions.text),
       ...(model === "" ? [] : ["--model", model]),
@@ -46,7 +46,7 @@ function serverAt(baseUrl: string): readonly string[] {
   ];
 }
 
-/** Values are TOML, whose texts are written as JSON's are. */
+/** Values are TOML, whose strings are written as in JSON. */
 function setting(key: string, value: string): readonly string[] {
   return ["--config", `${key}=${JSON.stringify(value)}`];
 }
@@ -76,7 +76,7 @@ function readFacts(line: JsonObject): readonly AgentFact[] {
   }
 }
 
-/** Items that are the use of a tool. */
+/** Items that represent tool calls. */
 const toolItems = new Set(["command_execution", "mcp_tool_call", "web_search"]);
 
 function readStart(item: JsonObject): readonly AgentFact[] {

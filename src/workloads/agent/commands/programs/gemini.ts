@@ -11,7 +11,7 @@ export const gemini: AgentProgram = {
   readFacts,
 };
 
-/** Says that the key is the way in, which it does not find out by itself when a base URL is set. */
+/** Selects authentication by key, which it does not detect itself if a base URL is set. */
 const keySettings = "/app/gemini-settings.json";
 
 function start({ sessionId, variables, stateFolder }: AgentTurn): AgentStart {

@@ -6,7 +6,7 @@ import { countAt, objectAt, textAt, type JsonObject } from "../json-fields.ts";
 /** https://opencode.ai */
 export const opencode: AgentProgram = {
   title: "opencode",
-  // The package of the platform alone, for processors of any age: the one before it only chooses.
+  // Only the package for the platform, in the variant for older processors too: the main package merely selects it.
   install: ({ cpu, libc }) => {
     const name = `opencode-linux-${cpu}${cpu === "x64" ? "-baseline" : ""}${libc === "musl" ? "-musl" : ""}`;
     return { name, version: "1.18.33", program: `${name}/bin/opencode` };
@@ -45,7 +45,7 @@ function configuration(instructionsFile: string, variables: Variables): JsonObje
   const baseUrl = (variables["PI_BASE_URL"] ?? "") || (variables["OPENAI_BASE_URL"] ?? "");
   const common = { autoupdate: false, share: "disabled", permission: "allow", instructions: [instructionsFile] };
   if (baseUrl === "" || model === "") return { ...common, ...(model === "" ? {} : { model }) };
-  // A reference: the key itself is in no file.
+  // A reference: the key itself is never in a file.
   const key = (variables["PI_API_KEY"] ?? "") === "" ? "OPENAI_API_KEY" : "PI_API_KEY";
   const server = {
     npm: "@ai-sdk/openai-compatible",

@@ -1,14 +1,14 @@
 import type { Variables } from "../agent-program.ts";
 import { keyVariablesOf } from "../../../../policy/agents/agent-variables.ts";
 
-/** A model that pi is told of; `/app/pi-model.mjs` reads it from `GLOVEBOX_PI_MODEL`. */
+/** A model to register with pi; `/app/pi-model.mjs` reads it from `GLOVEBOX_PI_MODEL`. */
 interface CustomModel {
   readonly provider: string;
   readonly baseUrl: string;
   readonly api: string;
-  /** A reference to a variable: the key itself is in no file. */
+  /** A reference to a variable: the key itself is never in a file. */
   readonly apiKey: string;
-  /** Null: the models that pi knows of the provider, at another address. */
+  /** Null: the provider's models known to pi, at another address. */
   readonly model: string | null;
 }
 
@@ -19,9 +19,9 @@ export interface PiModel {
   readonly custom: CustomModel | null;
 }
 
-/** APIs that pi speaks to a server of any name. */
+/** APIs that pi can use with any server. */
 const apis = new Set(["openai-completions", "openai-responses", "anthropic-messages", "google-generative-ai"]);
-/** Those of providers that do not speak the first of them. */
+/** The APIs of providers that do not support the first of them. */
 const apisOfProviders: Readonly<Record<string, string>> = {
   anthropic: "anthropic-messages",
   google: "google-generative-ai",

@@ -19,9 +19,9 @@ export const pi: AgentProgram = {
   readFacts,
 };
 
-/** An extension of the image's, for models that pi does not know by itself. */
+/** An extension in the image, for models that pi does not know. */
 const modelExtension = "/app/pi-model.mjs";
-/** All that pi brings: what its own default leaves out only reads. */
+/** All of pi's tools: those that its default leaves out only read. */
 const tools = "read,bash,edit,write,grep,find,ls";
 
 function start({ sessionId, instructions, variables, stateFolder }: AgentTurn): AgentStart {
@@ -30,7 +30,7 @@ function start({ sessionId, instructions, variables, stateFolder }: AgentTurn): 
     command: [
       "pi",
       ...["--mode", "json", "--tools", tools, "--append-system-prompt", instructions.file],
-      // What the workspace's own `.pi` folder says was perhaps written by an agent.
+      // The workspace's own `.pi` folder may have been written by an agent.
       "--no-approve",
       ...model.flags,
       ...(model.custom === null ? [] : ["--extension", modelExtension]),
