@@ -33,17 +33,17 @@ import { sendError } from "./server/send-answer.ts";
 
 export interface HttpServerOptions extends GuardOptions {
   readonly platform: Platform;
-  /** Those for everyone are offered, each at its routes. */
+  /** Those that are open to every principal are served, each at its routes. */
   readonly operations: readonly OperationContract[];
-  /** Of Glovebox. */
+  /** Version of Glovebox. */
   readonly version: string;
-  /** The user's own token, where it opens the server: shown to be known, never given. */
+  /** The user's own token, if the server accepts it: its knowledge is proven, but it is never sent. */
   readonly token?: string | null | undefined;
   /** MCP at `/mcp`; undefined: none. */
   readonly mcp?: ServeMcp | undefined;
-  /** What must answer, beside the engine, before the server calls itself ready. */
+  /** What must answer, in addition to the engine, before the server reports itself ready. */
   readonly readiness?: readonly ReadinessCheck[] | undefined;
-  /** Routes beside those of the operations. */
+  /** Routes in addition to those of the operations. */
   readonly extraRoutes?: readonly AddRoutes[] | undefined;
   /** What `/openapi.json` says of those. */
   readonly extraPaths?: ApiPaths | undefined;
@@ -52,29 +52,29 @@ export interface HttpServerOptions extends GuardOptions {
 /** A server that listens. */
 export interface HttpServer {
   readonly url: string;
-  /** Begins no new work, and waits at most so long for what is at work. */
+  /** Refuses new work, and waits at most this long for running work. */
   drain(withinMs: number): Promise<void>;
-  /** Ends the runs of a principal, whose clients are told so. */
+  /** Ends the runs of a principal; its clients are notified. */
   cancelRuns(principal: string): void;
-  /** Ends what is still at work, whose clients are told so, within 4 s. */
+  /** Ends running work within 4 s; its clients are notified. */
   endRuns(): Promise<void>;
   /** Ends every connection. */
   close(): Promise<void>;
 }
 
-/** What strangers hold open must leave descriptors for sandboxes, and soon end. */
+/** Connections of unauthenticated clients must leave descriptors for sandboxes, and end soon. */
 const maxConnections = 1024;
-/** Of a WebSocket: above every command with its variables that can be valid. */
+/** For a WebSocket: larger than any valid command with its variables. */
 const maxMessageBytes = 2 * mebibyte;
 const headersWithinMs = 10_000;
 const requestWithinMs = 60_000;
 const checkConnectionsEachMs = 2_000;
-/** How long work that is ended may take to end, before its sandboxes are removed over its head. */
+/** How long cancelled work may take to end before its sandboxes are removed by force. */
 const lastCallsMs = 4_000;
 /** A path of 4096 characters, percent-encoded. */
 const maxParamLength = 3 * 4096;
 
-/** Serves the operations over HTTP. @throws INVALID_REQUEST when the port cannot be used */
+/** Serves the operations over HTTP. @throws INVALID_REQUEST if the port cannot be used */
 export async function openHttpServer(
   options: HttpServerOptions & { readonly host: string; readonly port: number },
 ): Promise<HttpServer> {
@@ -138,7 +138,7 @@ async function createApp(
   guardRequests(app, options, (ticket) => tickets.take(ticket));
   traceRequests(app, platform);
   answerUnknownRoutes(app);
-  // An answer's own stand above these.
+  // A response's own headers override these.
   app.addHook("onSend", async (_, reply) => void reply.headers({ ...ofEveryAnswer, ...reply.getHeaders() }));
   app.setErrorHandler((error, _, reply) => sendError(reply, error, logger));
   addHealthRoutes(app, context, [engineAnswers(platform), ...storeAnswers(platform), ...readiness]);

@@ -3,21 +3,21 @@ import type { GrantOf } from "../operations/contract/grant.ts";
 import { createPlatform, type Platform } from "../platform/platform.ts";
 
 export interface OpenServerPlatformOptions {
-  /** Engine of requests that name none; default: the configuration's. */
+  /** Engine for requests that name none; default: the configuration's. */
   readonly engine?: string | undefined;
   /** Path of the configuration file; default: as everywhere. */
   readonly configFile?: string | undefined;
-  /** Settings above the configuration's, by their keys; undefined ones are left out. */
+  /** Settings that override the configuration, by their keys; undefined ones are ignored. */
   readonly settings: Readonly<Record<string, string | boolean | undefined>>;
   /** What each principal may do. */
   readonly grantOf: GrantOf;
-  /** Gives the start up. */
+  /** Aborts the start. */
   readonly signal: AbortSignal;
 }
 
 /**
- * The platform of a server, once the engine that was named answers (SPEC RT1).
- * @throws INVALID_REQUEST when the configuration is not valid, ENGINE_UNAVAILABLE with the engine's start instructions
+ * The platform of a server, once the named engine answers (SPEC RT1).
+ * @throws INVALID_REQUEST if the configuration is not valid, ENGINE_UNAVAILABLE with the engine's start instructions
  */
 export async function openServerPlatform(options: OpenServerPlatformOptions): Promise<Platform> {
   const { engine, configFile, settings, grantOf, signal } = options;

@@ -1,10 +1,10 @@
 import type { Grant } from "../operations/contract/grant.ts";
 import type { KeyRecord } from "./key-record.ts";
 
-/** What stands for all that the deployment has, where a key gets nothing otherwise. */
+/** The word for everything that the deployment has, where the default is nothing. */
 const all = "*";
 
-/** What a key may do. Secrets and folders of the host are only what is listed. */
+/** What a key may do. Secrets and host folders must be listed explicitly. */
 export function grantOfKey(record: KeyRecord): Grant {
   const { secrets = [], mount_roots: roots = [] } = record;
   return {

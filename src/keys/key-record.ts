@@ -6,7 +6,10 @@ import { keyIdForm } from "./key-text.ts";
 
 const names = z.array(z.string().min(1).max(256)).max(256);
 
-/** One key in the file. Each right that is left out is the deployment's, but secrets and mount roots: none. */
+/**
+ * One key in the file. A missing right defaults to the deployment's, except secrets and mount roots, which default to
+ * none.
+ */
 const keyRecord = z.strictObject({
   id: z.string().regex(keyIdForm, "an id of 12 letters and digits").describe("Public part of the key."),
   name: z.string().min(1).max(64).describe("Whose key it is, or for what; for people."),
@@ -56,7 +59,7 @@ export function parseKeysFile(text: string): readonly KeyRecord[] {
   return keys;
 }
 
-/** One record that was put together from options, which `nameOf` names. @throws INVALID_REQUEST */
+/** One record built from options, whose names come from `nameOf`. @throws INVALID_REQUEST */
 export function checkKeyRecord(record: unknown, nameOf: (field: string) => string): KeyRecord {
   const parsed = keyRecord.safeParse(record);
   if (parsed.success) return parsed.data;

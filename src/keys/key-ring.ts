@@ -17,14 +17,14 @@ export interface KeyRingOptions {
   readonly monotonicMs: () => number;
 }
 
-/** Who hears what becomes of the keys. */
+/** Listeners for changes to the keys. */
 export interface KeyFollower {
   readonly logger: Logger;
-  /** Told of the principal of a key that was revoked or has expired, once; what it has is to end. */
+  /** Called once with the principal of a key that was revoked or has expired; everything it has must end. */
   readonly onRevoked: (principal: string) => void;
 }
 
-/** Whose key a request shows. */
+/** The owner of a request's key. */
 export interface KeyCaller {
   /** `key:ID`, the same for the life of the key. */
   readonly principal: string;
@@ -43,10 +43,10 @@ interface LiveKey {
   readonly revoke: AbortController;
 }
 
-/** How often the file is looked at: a key that is revoked there opens nothing two looks later. */
+/** How often the file is checked: a key that is revoked there is refused after two checks at the latest. */
 const lookEveryMs = 1000;
 const principalPrefix = "key:";
-/** Of a key that does not exist: no text has it, and comparing with it takes as long. */
+/** Hash for a key that does not exist: no text has it, and comparing with it takes just as long. */
 const noDigest = new Uint8Array(32);
 
 /** The keys of a running server, which follow their file. */
@@ -82,8 +82,8 @@ export class KeyRing implements Disposable {
   }
 
   /**
-   * Whose key the text is; null for none. Whether the id exists, the text is well formed or the secret is wrong: each text
-   * is hashed and compared once, in constant time, and the answer is the same.
+   * The owner of the key; null: nobody. Every text is hashed and compared once, in constant time, with the same answer,
+   * whether the id is unknown, the text malformed or the secret wrong.
    */
   authenticate(text: string): KeyCaller | null {
     const key = this.#keys.get(idOf(text) ?? "");
@@ -94,7 +94,7 @@ export class KeyRing implements Disposable {
   }
 
   /**
-   * What a principal may do now; null for one that is no key's, who is the user of the machine.
+   * What a principal may do now; null for one without a key, which is the user of the machine.
    * @throws PERMISSION_DENIED for a key that is not in force
    */
   grantOf(principal: string): Grant | null {
@@ -106,7 +106,7 @@ export class KeyRing implements Disposable {
     });
   }
 
-  /** Stops following the file; no key opens anything from then on. */
+  /** Stops following the file; no key is accepted from then on. */
   [Symbol.dispose](): void {
     this.#isClosed = true;
     clearTimeout(this.#timer);
@@ -117,8 +117,8 @@ export class KeyRing implements Disposable {
   }
 
   /**
-   * A file that has gone bad hides what was revoked, so after two looks at it no key is let in; an editor that is writing
-   * is done by then. What already runs goes on: it is no reason to destroy work.
+   * A file that has become invalid may hide revocations, so after two failed checks no key is accepted; an editor that
+   * is saving is done by then. Running work continues: this is no reason to destroy it.
    */
   async #look(): Promise<void> {
     try {
@@ -147,7 +147,7 @@ export class KeyRing implements Disposable {
     for (const key of this.#keys.values()) {
       const next = byId.get(key.record.id);
       if (next?.hash !== key.record.hash) this.#drop(key, "was revoked");
-      // Calls at work keep what they began with; the next ones have the new rights.
+      // Running calls keep the rights they started with; new ones get the new rights.
       else if (JSON.stringify(next) !== JSON.stringify(key.record)) this.#enter(next, key.revoke);
     }
     for (const record of records) {

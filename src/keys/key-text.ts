@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { createId } from "../base/id.ts";
 
-/** A key as its owner has it, and the two parts of it that are kept. */
+/** A key as its owner has it, and the two parts that are stored. */
 export interface NewKey {
   /** `gbx_ID_SECRET`; shown once. */
   readonly text: string;
@@ -10,7 +10,7 @@ export interface NewKey {
   readonly digest: Uint8Array;
 }
 
-/** A beginning by which people and scanners of leaked secrets know what it is; then the id, then 256 bits. */
+/** A prefix by which people and secret scanners recognise it; then the id, then 256 bits. */
 const form = /^gbx_([0-9a-z]{12})_[\w-]{43}$/;
 
 /** Form of an id. */
@@ -29,8 +29,8 @@ export function idOf(text: string): string | null {
 }
 
 /**
- * What of a key is kept. A fast hash is right here: slow ones buy time where a secret can be guessed, and 256 random bits
- * cannot; with each request they would be a way to tie up the server.
+ * The stored hash of a key. A fast hash is right here: slow ones protect secrets that can be guessed, and 256 random
+ * bits cannot; computed for each request, they would be a way to overload the server.
  */
 export function digestOf(text: string): Uint8Array {
   return createHash("sha256").update(text).digest();

@@ -4,10 +4,10 @@ import { configDirectory } from "../config/host/config-directory.ts";
 import type { Host } from "../config/host/host.ts";
 import { expandHome } from "../config/mounts/expand-home.ts";
 
-/** Where the keys of this server stand. */
+/** Where this server's keys are stored. */
 export interface KeysPlace {
   readonly path: string;
-  /** Whether it is the user's own file, which `glovebox keys` writes; a deployment's is read only. */
+  /** Whether it is the user's own file, which `glovebox keys` writes; a deployment's is never written. */
   readonly isOwn: boolean;
   readonly uid: number | null;
 }

@@ -12,8 +12,9 @@ const { O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants as Partial<typeof constants
 
 /**
  * The text of the keys file; null when the user's own does not exist. A deployment's may be a link, since orchestrators
- * mount their secrets so, and may be read by others: it holds hashes. Who can write it can make keys, so others may not.
- * @throws PERMISSION_DENIED saying what is wrong with the file; for the operator's eyes, since it names the path
+ * mount their secrets so, and may be read by others: it holds hashes. Anyone who can write it can create keys, so
+ * others must not.
+ * @throws PERMISSION_DENIED saying what is wrong with the file; for the operator only, since it names the path
  */
 export async function readKeysFile({ path: file, isOwn, uid }: KeysPlace): Promise<string | null> {
   let handle: FileHandle;

@@ -1,8 +1,8 @@
 import { GloveboxError } from "../errors/glovebox-error.ts";
 
 /**
- * A token bucket: it holds a minute's requests and fills evenly, so that a pause can be made up for at once and the mean
- * stays what it is.
+ * A token bucket: it holds a minute's requests and refills evenly, so that bursts after a pause are possible while the
+ * average rate stays the same.
  */
 export class RequestRate {
   readonly #perMinute: number;

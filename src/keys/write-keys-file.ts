@@ -7,10 +7,10 @@ import { parseKeysFile, type KeyRecord } from "./key-record.ts";
 import type { KeysPlace } from "./keys-place.ts";
 import { readKeysFile } from "./read-keys-file.ts";
 
-/** What is to become of the keys. */
+/** How to change the keys. */
 export type ChangeKeys = (keys: readonly KeyRecord[]) => readonly KeyRecord[];
 
-/** Changes the user's own keys file: one process at a time, and whole or not at all. @throws UNSUPPORTED for a deployment's */
+/** Changes the user's own keys file, one process at a time and atomically. @throws UNSUPPORTED for a deployment's */
 export async function changeKeys(place: KeysPlace, change: ChangeKeys, signal?: AbortSignal): Promise<void> {
   if (!place.isOwn) {
     throw new GloveboxError("UNSUPPORTED", "This deployment's keys are in a file that Glovebox only reads.", {
@@ -25,7 +25,7 @@ export async function changeKeys(place: KeysPlace, change: ChangeKeys, signal?: 
   await replaceFile(file, `${JSON.stringify({ keys }, null, 2)}\n`);
 }
 
-/** The keys in the file, none when it does not exist. @throws what is wrong with the file */
+/** The keys in the file, none if it does not exist. @throws if the file is invalid */
 export async function readKeys(place: KeysPlace): Promise<readonly KeyRecord[]> {
   const text = await readKeysFile(place);
   return text === null ? [] : parseKeysFile(text);
@@ -33,12 +33,12 @@ export async function readKeys(place: KeysPlace): Promise<readonly KeyRecord[]> 
 
 async function replaceFile(file: string, text: string): Promise<void> {
   const fresh = `${file}.new`;
-  // Left by a process that was killed here; the lock says that none is at it now.
+  // Left by a process that was killed at this point; the lock guarantees that no other is writing now.
   await rm(fresh, { force: true });
   const { O_WRONLY, O_CREAT, O_EXCL } = constants;
   {
     await using handle = await open(fresh, O_WRONLY | O_CREAT | O_EXCL, 0o600);
-    // Whatever the umask takes away or leaves.
+    // Regardless of the umask.
     await handle.chmod(0o600);
     await handle.writeFile(text);
     await handle.sync();

@@ -14,15 +14,15 @@ import { LiveInput } from "./live-input.ts";
 import { NewestValues } from "./newest-values.ts";
 import { WireEncoder } from "./wire-encoder.ts";
 
-/** A client must say at once what it wants. */
+/** How soon a client must send its request. */
 const startWithinMs = 10_000;
-/** How often a connection is asked for a sign of life; one that gives none until the next time is gone. */
+/** How often to ping a connection; one that has not answered by the next ping is considered gone. */
 const pingMs = 30_000;
-/** A client that takes nothing for so long is gone, whatever it grants. */
+/** A client that takes nothing for this long is considered gone, whatever it grants. */
 const patienceMs = 60_000;
-/** Events that a client leaves unread. */
+/** Maximum events that a client leaves unread. */
 const maxWaitingBytes = 1_048_576;
-/** How long the last event may take to go out. */
+/** How long sending the last event may take. */
 const lastEventMs = 10_000;
 /** Codes of WebSocket. */
 const closed = { normal: 1000, badMessage: 1008 } as const;
@@ -30,7 +30,10 @@ const closed = { normal: 1000, badMessage: 1008 } as const;
 type StartMessage = Extract<ClientMessage, { readonly type: "start" }>;
 type Size = { readonly columns: number; readonly rows: number };
 
-/** The server's end of one live call: what the client sends, in bounds, and what it is told, at its pace. */
+/**
+ * The server's end of one live call: receives what the client sends, within limits, and sends events at the client's
+ * pace.
+ */
 export class LiveConnection {
   readonly #socket: WebSocket;
   readonly #isLocal: boolean;
@@ -45,8 +48,8 @@ export class LiveConnection {
   #granted: PromiseWithResolvers<void> = Promise.withResolvers();
 
   /**
-   * `isLocal`: both ends are on this machine, where the kernel tells of a client that is gone; one that is silent or takes nothing
-   * has been suspended, and is waited for.
+   * `isLocal`: both ends are on this machine, where the kernel reports a client that is gone; one that is silent or
+   * takes nothing has been suspended, and is waited for.
    */
   constructor(socket: WebSocket, { isLocal = false }: { readonly isLocal?: boolean } = {}) {
     this.#socket = socket;
@@ -59,31 +62,31 @@ export class LiveConnection {
     if (!isLocal) this.#watchLife();
   }
 
-  /** Aborts when the client has gone away, broken the rules, or asks for the end. */
+  /** Aborts when the client has disconnected, violated the protocol, or asks for the end. */
   get gone(): AbortSignal {
     return this.#gone.signal;
   }
 
-  /** What else than the request the call gets. */
+  /** What the call gets in addition to the request. */
   get streams(): Required<Pick<OperationCall, "stdin" | "sizes" | "signals">> {
     return { stdin: this.#input, sizes: this.#sizes, signals: this.#signals };
   }
 
-  /** The client's first message; null when it sends none in time. */
+  /** The client's first message; null if it sends none in time. */
   async started(): Promise<StartMessage | null> {
     await settlesWithin(this.#start.promise, startWithinMs);
     this.#start.resolve(null);
     return this.#start.promise;
   }
 
-  /** Resolves when the client has room for more; at once when it has gone. */
+  /** Resolves when the client can take more, or immediately if it is gone. */
   readonly tell = async (event: OperationEvent): Promise<void> => {
     if (event.type === "output") return this.#output(event);
     if (event.type === "terminal") return this.#send({ event: "terminal", is_held: event.isHeld });
     for (const wire of this.#encoder.encode(event)) this.#send(wire);
   };
 
-  /** The last event, behind which the connection closes; `body`: a JSON text. */
+  /** The last event, after which the connection closes; `body`: a JSON text. */
   end({ body, isError }: { readonly body: string; readonly isError: boolean }): void {
     const name = isError ? "error" : "result";
     if (this.#socket.readyState !== this.#socket.OPEN) return;
@@ -91,7 +94,7 @@ export class LiveConnection {
     this.close(closed.normal, "");
   }
 
-  /** Says why, and closes; `code`: of WebSocket's. */
+  /** Sends a reason and closes; `code`: a WebSocket close code. */
   close(code: number, why: string): void {
     this.#socket.close(code, why.slice(0, 100));
     const stalled = setTimeout(() => this.#socket.terminate(), lastEventMs).unref();
@@ -143,7 +146,7 @@ export class LiveConnection {
       case "signal":
         return this.#signals.push(message.signal);
       case "credit":
-        // Never more than was there at first: what a client grants beyond that it has not taken.
+        // Never more than the initial amount: a client cannot have taken what it grants beyond that.
         this.#credit = Math.min(this.#credit + message.bytes, firstLiveCredit);
         return this.#granted.resolve();
       case "cancel":

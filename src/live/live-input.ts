@@ -1,6 +1,6 @@
 import { firstLiveCredit, liveCreditPortion } from "../operations/contract/live-messages.ts";
 
-/** Input that a client sends, on its way to a program that takes it at its own pace: never more waits than was granted. */
+/** Input from a client to a program that takes it at its own pace: never more is buffered than was granted. */
 export class LiveInput implements AsyncIterable<Uint8Array> {
   readonly #grant: (bytes: number) => void;
   readonly #chunks: Uint8Array[] = [];
@@ -9,7 +9,7 @@ export class LiveInput implements AsyncIterable<Uint8Array> {
   #isOver = false;
   #wake: PromiseWithResolvers<void> = Promise.withResolvers();
 
-  /** `grant` tells the client that it may send so many bytes more. */
+  /** `grant` lets the client send this many more bytes. */
   constructor(grant: (bytes: number) => void) {
     this.#grant = grant;
   }
@@ -23,7 +23,7 @@ export class LiveInput implements AsyncIterable<Uint8Array> {
     this.#wake.resolve();
   }
 
-  /** No more comes. */
+  /** There is no more input. */
   end(): void {
     this.#isOver = true;
     this.#wake.resolve();

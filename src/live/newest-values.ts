@@ -1,4 +1,4 @@
-/** Values on their way to a reader that may be slower: of more than `max` that wait only the newest are kept. */
+/** Buffers values for a reader that may be slower: if more than `max` are waiting, only the newest are kept. */
 export class NewestValues<T> implements AsyncIterable<T> {
   readonly #max: number;
   #waiting: T[] = [];

@@ -3,13 +3,13 @@ import type { OperationEvent } from "../operations/contract/operation-event.ts";
 import type { WireEvent } from "../operations/contract/wire-events.ts";
 
 /**
- * Events as they go over the wire. A character whose bytes come in two pieces waits for its rest; a piece that is not
- * UTF-8 goes as base64, whole.
+ * Encodes events for the wire. A character split between two pieces waits for its rest; a piece that is not UTF-8 is
+ * sent entirely as base64.
  */
 export class WireEncoder {
   readonly #partial: { stdout: Uint8Array; stderr: Uint8Array } = { stdout: none, stderr: none };
 
-  /** Empty for an event that the wire does not have, and for bytes that wait. */
+  /** Empty for an event that the wire does not have, and for bytes that are held back. */
   encode(event: OperationEvent): WireEvent[] {
     switch (event.type) {
       case "output": {
@@ -33,7 +33,7 @@ export class WireEncoder {
     }
   }
 
-  /** Bytes that wait for a rest that does not come any more. */
+  /** Held-back bytes whose rest will never come. */
   flush(): WireEvent[] {
     return (["stdout", "stderr"] as const).flatMap((stream) => {
       const rest = this.#partial[stream];

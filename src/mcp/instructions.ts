@@ -1,4 +1,4 @@
-/** What the server tells every agent that connects to it. */
+/** The instructions for every agent that connects to the server. */
 export const instructions: string = [
   "Glovebox runs untrusted code in sealed sandboxes: computing, parsing, checking, testing and plotting are safe here.",
   "execute_code runs one complete program in a fresh sandbox and removes it: print what you want to know, pass files in with context_files and get files back with artifacts.",

@@ -15,24 +15,24 @@ import { RunningCalls } from "../calls/running-calls.ts";
 
 export interface McpDoorOptions {
   readonly platform: Platform;
-  /** Those that are for everyone and have the form of a tool are offered. */
+  /** Those that are open to every principal and have a tool form are offered. */
   readonly operations: readonly OperationContract[];
   /** Which of them; default: all. */
   readonly profiles?: readonly ToolProfile[] | undefined;
-  /** Of Glovebox. */
+  /** Version of Glovebox. */
   readonly version: string;
-  /** A call that takes longer is answered with its id, and goes on. */
+  /** A call that takes longer is answered with its id, and continues. */
   readonly answerWithinMs: number;
 }
 
-/** Of the answers of one principal that are kept, together. */
+/** Total size of the answers kept for one principal. */
 const maxAnswersCharacters = 64_000_000;
-/** How long calls that are ended may take, before their sandboxes are removed over their heads. */
+/** How long cancelled calls may take to end before their sandboxes are removed by force. */
 export const lastCallsMs = 4_000;
-/** The end of a door, from its first step on; a second of the ten that it may take is left to the process. */
+/** Time for shutting down, from the first step on; a second of the ten that it may take is left to the process. */
 const endWithinMs = 9_000;
 
-/** What all connections of one process share: the platform, the calls at work and what answers left out. */
+/** What all connections of one process share: the platform, the running calls and what answers left out. */
 export class McpDoor {
   readonly platform: Platform;
   readonly #tools: ToolContext;
@@ -57,7 +57,7 @@ export class McpDoor {
     };
   }
 
-  /** A server for one connection, or for one stateless request; everything that it does is the principal's. */
+  /** A server for one connection, or for one stateless request; everything that it creates belongs to the principal. */
   createServer(principal: string, connection?: string): McpServer {
     return createMcpServer({
       tools: this.#tools,
@@ -69,7 +69,7 @@ export class McpDoor {
     });
   }
 
-  /** Ends the session that belongs to a connection which has ended. */
+  /** Ends the session of a closed connection. */
   async endConnection(principal: string, connection: string): Promise<void> {
     try {
       await this.platform.sessions.endConnection({ principal, connection });
@@ -78,25 +78,25 @@ export class McpDoor {
     }
   }
 
-  /** Ends the calls of a principal, whose callers are told so. */
+  /** Ends the calls of a principal; their callers are notified. */
   cancelCalls(principal: string): void {
     this.#tools.calls.cancelAll(principal);
   }
 
-  /** Begins no further call, and waits at most so long until those at work have ended. */
+  /** Refuses new calls, and waits at most this long for the running ones to end. */
   drainCalls(withinMs: number): Promise<void> {
     return this.#tools.calls.drain(withinMs);
   }
 
-  /** Ends the calls at work, whose callers are told so, within 4 s; no other begins. */
+  /** Ends the running calls within 4 s, notifies their callers, and refuses new ones. */
   async endCalls(): Promise<void> {
     this.#ending ??= { sinceMs: this.platform.monotonicMs(), calls: this.#tools.calls.close() };
     await settlesWithin(this.#ending.calls, Math.max(0, lastCallsMs - this.#endingForMs));
   }
 
   /**
-   * Ends the calls at work and removes every sandbox, within 9 s of the first `endCalls` whatever the engines do.
-   * Resolves to the ids of what may be left, which is in the log.
+   * Ends the running calls and removes every sandbox, within 9 s of the first `endCalls` whatever the engines do.
+   * Resolves to the ids of what may be left, which are also logged.
    */
   async close(): Promise<readonly string[]> {
     await this.endCalls();

@@ -13,18 +13,18 @@ export interface McpServerSetup {
   readonly tools: ToolContext;
   readonly timing: RequestTiming;
   readonly deployment: ToolDeployment;
-  /** Whose calls, sandboxes and resources these are. */
+  /** Owner of its calls, sandboxes and resources. */
   readonly principal: string;
   /** Names the connection, whose calls share a session; undefined for single requests. */
   readonly connection: string | undefined;
-  /** Of Glovebox. */
+  /** Version of Glovebox. */
   readonly version: string;
 }
 
 /**
  * The server of one connection, or of one stateless request; it holds no state of its own.
  *
- * The handlers are set by hand: the SDK's registry of tools answers unknown tools and bad arguments in its own form.
+ * The handlers are set directly: the SDK's tool registry answers unknown tools and bad arguments in its own form.
  */
 export function createMcpServer(setup: McpServerSetup): McpServer {
   const { tools, timing, deployment, principal, connection, version } = setup;

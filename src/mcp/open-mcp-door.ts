@@ -9,20 +9,20 @@ import { defaultProfiles, type ToolProfile } from "./tools/tool-profiles.ts";
 export interface OpenMcpDoorOptions {
   /** `stdio` for one client, `server` for a port. */
   readonly door: Door;
-  /** Engine of calls that name none; default: the configuration's. */
+  /** Engine for calls that name none; default: the configuration's. */
   readonly engine?: string | undefined;
   /** Weakest isolation that is accepted; default: the configuration's. */
   readonly minIsolation?: string | undefined;
   /** Which tools it offers; default: those of running programs, sessions and environments. */
   readonly profiles?: readonly ToolProfile[] | undefined;
   readonly answerWithinMs: number;
-  /** Gives the start up. */
+  /** Aborts the start. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * The MCP door of this process, with the whole operations table, once the engine that was named answers (SPEC RT1).
- * @throws INVALID_REQUEST when the configuration is not valid, ENGINE_UNAVAILABLE with the engine's start instructions
+ * The MCP front end of this process, with the whole operations table, once the named engine answers (SPEC RT1).
+ * @throws INVALID_REQUEST if the configuration is not valid, ENGINE_UNAVAILABLE with the engine's start instructions
  */
 export async function openMcpDoor(options: OpenMcpDoorOptions): Promise<McpDoor> {
   const { door, engine, minIsolation, profiles = defaultProfiles, answerWithinMs, signal } = options;

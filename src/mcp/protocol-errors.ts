@@ -4,7 +4,7 @@ import { nearest } from "../base/nearest.ts";
 import { profilesWith } from "./tools/tool-profiles.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 
-/** A method that is not served (SPEC EV4). */
+/** An unknown method (SPEC EV4). */
 export function unknownMethod(method: string): ProtocolError {
   const name = JSON.stringify(method.slice(0, 80));
   const error = new GloveboxError("UNIMPLEMENTED", `Method not found: ${name} is not a method of this server.`, {
@@ -32,8 +32,8 @@ export function unknownTool(name: string, known: readonly string[]): ProtocolErr
 }
 
 /**
- * The message; the SDK's own errors are put in our words: its bare answer to a method that it does not serve gets the
- * data of SPEC EV4, and its list of schema problems becomes a sentence.
+ * The message, with the SDK's own errors rewritten: its bare answer to an unknown method gets the data of SPEC EV4, and
+ * its list of schema problems becomes a sentence.
  */
 export function inOwnWords(message: JSONRPCMessage): JSONRPCMessage {
   if (!("error" in message) || message.error.data !== undefined) return message;
@@ -49,7 +49,7 @@ export function inOwnWords(message: JSONRPCMessage): JSONRPCMessage {
   return { ...message, error: { code: jsonRpcCode, message: error.message, data: error.toWire() } };
 }
 
-/** The problems of a message that is or ends in a schema's list of them. */
+/** The problems in a message that is, or ends with, a schema's list of them. */
 function schemaProblems(text: string): string[] | null {
   const list = /^(?:[^[\n]*: )?(\[[^]*\])$/.exec(text)?.[1];
   try {

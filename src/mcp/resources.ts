@@ -8,7 +8,7 @@ import {
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import type { KeptTexts } from "../calls/kept-texts.ts";
 
-/** Characters of a text that one read returns. */
+/** Maximum characters of a text that one read returns. */
 const maxReadCharacters = 65_536;
 
 /** The long fields of earlier answers, as resources. */
@@ -35,7 +35,7 @@ export function listResourceTemplates(): ListResourceTemplatesResult {
   };
 }
 
-/** @throws ProtocolError where there is no such resource any more */
+/** @throws ProtocolError if there is no such resource (any more) */
 export function readResource(texts: KeptTexts, principal: string, asked: string): ReadResourceResult {
   const [uri = "", query = ""] = asked.split("?", 2);
   const kept = texts.find(uri, principal);

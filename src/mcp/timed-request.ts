@@ -1,21 +1,21 @@
 import { ProtocolError, type ServerContext } from "@modelcontextprotocol/server";
 import type { Platform } from "../platform/platform.ts";
 
-/** What is measured of requests, and by which clock. */
+/** What is measured about requests, and by which clock. */
 export type RequestTiming = Pick<Platform, "serverMetrics" | "tracing" | "monotonicMs">;
 
-/** A request of MCP. */
+/** An MCP request. */
 export interface McpRequest {
   readonly method: string;
-  /** One that is offered; null for other requests. */
+  /** The tool, if it is offered; null for other requests. */
   readonly tool: string | null;
   /** What came beside it. */
   readonly message: ServerContext["mcpReq"];
 }
 
 /**
- * Does the work, counts its time and its end, and traces it by OpenTelemetry's conventions for MCP. The `traceparent` of
- * its `_meta` is honoured; that of an HTTP request that carried it is linked to.
+ * Does the work, measures its duration and outcome, and traces it by OpenTelemetry's conventions for MCP. Uses the
+ * `traceparent` in its `_meta` as the parent, and links to that of the HTTP request.
  */
 export async function timedRequest<Result>(
   { serverMetrics, tracing, monotonicMs }: RequestTiming,

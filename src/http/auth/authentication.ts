@@ -3,20 +3,21 @@ import { isLoopback } from "../../base/http/judge-request.ts";
 import type { Authenticate } from "./caller.ts";
 import { authenticateLocalUser } from "./local-token.ts";
 
-/** How all API keys begin. */
+/** Prefix of all API keys. */
 const keyPrefix = "gbx_";
 
 export interface AuthenticationOptions {
   /** Where the server listens. */
   readonly host: string;
-  /** The user's own token, for loopback; null: none is asked for. */
+  /** The user's own token, for loopback; null: none is required. */
   readonly token: string | null;
   /** API keys; null: there are none. */
   readonly keys: Authenticate | null;
 }
 
 /**
- * Whose requests are taken: on loopback those that show the user's token or an API key, beyond it only those with a key.
+ * Decides whose requests are accepted: on loopback those with the user's token or an API key, beyond it only those with
+ * a key.
  * @throws POLICY_DENIED beyond loopback without keys, where everyone on the network could run code (SPEC API2)
  */
 export function decideAuthentication({ host, token, keys }: AuthenticationOptions): Authenticate {
@@ -31,7 +32,7 @@ export function decideAuthentication({ host, token, keys }: AuthenticationOption
   const local: Authenticate = isOwnMachine ? authenticateLocalUser(token) : () => null;
   return async (bearer) => {
     const caller = (await keys?.(bearer)) ?? null;
-    // A key that opens nothing is nobody, also where no token is asked for.
+    // An invalid key is refused even if no token is required.
     return caller === null && !bearer.startsWith(keyPrefix) ? local(bearer) : caller;
   };
 }

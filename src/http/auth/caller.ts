@@ -1,10 +1,10 @@
 import type { FastifyRequest } from "fastify";
 import type { OperationCall } from "../../operations/contract/operation-call.ts";
 
-/** Who makes a request; everything that it does is the principal's. */
+/** Who makes a request; everything that it creates belongs to the principal. */
 export interface Caller {
   readonly principal: string;
-  /** Aborts when the caller's key is revoked or expires: what is answered to it then ends. */
+  /** Aborts when the caller's key is revoked or expires: responses in progress then end. */
   readonly revoked?: AbortSignal | undefined;
   /** As in `OperationCall`, for this one request. */
   readonly within?: OperationCall["within"];
@@ -12,7 +12,7 @@ export interface Caller {
   readonly countRequest?: (() => void) | undefined;
 }
 
-/** Tells whose token that is; null: no one's. `bearer` is empty when none was shown. */
+/** Identifies the owner of a token; null: nobody. `bearer` is empty if none was sent. */
 export type Authenticate = (bearer: string) => Caller | null | Promise<Caller | null>;
 
 declare module "fastify" {
@@ -21,7 +21,7 @@ declare module "fastify" {
     caller: Caller | null;
   }
   interface FastifyContextConfig {
-    /** Whether no token is asked for. */
+    /** Whether no token is required. */
     readonly isOpen?: boolean;
   }
 }

@@ -1,9 +1,12 @@
 import type { ServerResponse } from "node:http";
 
-/** For a run that was ended to tell so. */
+/** Time for a run that was ended to report it. */
 const lastAnswerMs = 1000;
 
-/** Ends the connection of an answer that is still going on a moment after its caller's key was revoked, streams too. */
+/**
+ * Closes the connection of a response, streams included, that is still in progress a moment after its caller's key was
+ * revoked.
+ */
 export function endWhenRevoked(revoked: AbortSignal, response: ServerResponse): void {
   let timer: NodeJS.Timeout | undefined;
   const end = (): void => {

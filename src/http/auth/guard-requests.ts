@@ -9,7 +9,7 @@ export interface GuardOptions {
   readonly authenticate: Authenticate;
 }
 
-/** Whose ticket that is, which opens one WebSocket; null: no one's. */
+/** The owner of a ticket, which opens one WebSocket; null: nobody. */
 type TakeTicket = (ticket: string) => Caller | null;
 
 /** What a page of an allowed origin may send. */
@@ -19,10 +19,13 @@ const forPages = {
     "authorization, content-type, accept, prefer, idempotency-key, last-event-id, traceparent, tracestate, mcp-session-id, mcp-protocol-version, mcp-method, mcp-name",
   "access-control-max-age": "600",
 } as const;
-/** What it may read beside the usual. */
+/** Response headers that it may read in addition to the default ones. */
 const readableByPages = "location, retry-after, glovebox-run-id, preference-applied, mcp-session-id, www-authenticate";
 
-/** Before anything of a request is read: whose page sent it, whose token it shows, and whether it may be done now. */
+/**
+ * Checks each request before any of its body is read: which page sent it, whose token it has, and whether it is allowed
+ * now.
+ */
 export function guardRequests(app: FastifyInstance, options: GuardOptions, takeTicket: TakeTicket): void {
   app.decorateRequest("caller", null);
   app.addHook("onRequest", async (request, reply) => {
@@ -37,13 +40,13 @@ export function guardRequests(app: FastifyInstance, options: GuardOptions, takeT
   });
 }
 
-/** Pages cannot send a token with a WebSocket; a ticket opens nothing else. */
+/** Pages cannot send a token with a WebSocket; a ticket is good for nothing else. */
 function ticketCaller({ ws, query }: FastifyRequest, takeTicket: TakeTicket): Caller | null {
   const { ticket } = query as { readonly ticket?: unknown };
   return ws && typeof ticket === "string" ? takeTicket(ticket) : null;
 }
 
-/** The part that pages of allowed origins need; their browsers ask first, without the token. */
+/** The CORS part, for pages of allowed origins; their browsers send a preflight request first, without the token. */
 function isAnswered(request: FastifyRequest, reply: FastifyReply): boolean {
   const { origin, "access-control-request-method": asks } = request.headers;
   if (origin === undefined) return false;

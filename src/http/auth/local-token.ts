@@ -1,11 +1,11 @@
 import { secretCheck } from "../../base/http/same-secret.ts";
 import type { Authenticate } from "./caller.ts";
 
-/** The principal of everybody who reaches this process without a key of their own: its user. */
+/** The principal for callers without a key: the user of this process. */
 const principal = "local";
 export const localPrincipal: string = principal;
 
-/** Takes the user's token for the user; null: asks for none, so that everybody is. */
+/** Accepts the user's token as the user; null: requires none, so every caller is the user. */
 export function authenticateLocalUser(token: string | null): Authenticate {
   if (token === null) return () => ({ principal });
   const isToken = secretCheck(token);

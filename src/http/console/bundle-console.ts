@@ -14,8 +14,8 @@ const sources = ["main.tsx", "styles/console.css"].map((name) =>
 );
 
 /**
- * Makes the console's two files from its sources, with the licences of the packages that are in them. Only a checkout has
- * those; the published package has what came of them.
+ * Bundles the console's two files from its sources, with the licences of the packages in them. Only a checkout has the
+ * sources; the published package has the bundles.
  */
 export async function bundleConsole(): Promise<ConsoleFiles> {
   const { build } = await import("esbuild");

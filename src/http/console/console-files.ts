@@ -2,14 +2,14 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { ConsoleFiles } from "./bundle-console.ts";
 
-/** The page and its files, at paths that change with what is in them. */
+/** The page and its files, at paths that change with their content. */
 export interface ConsoleAssets extends ConsoleFiles {
   readonly html: string;
   readonly scriptName: string;
   readonly styleName: string;
 }
 
-/** Reads the console's files as they were published; in a checkout they are made from the sources. */
+/** Reads the published files of the console; in a checkout they are bundled from the sources. */
 export async function openConsoleAssets(): Promise<ConsoleAssets> {
   const isCheckout = import.meta.url.endsWith(".ts");
   const files = isCheckout ? await (await import("./bundle-console.ts")).bundleConsole() : await readPublished();
@@ -31,7 +31,7 @@ export function digest(text: string): string {
 const icon =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'%3E%3Crect width='32' height='32' rx='8' fill='%234f5bd5'/%3E%3Cpath d='M9 9h14v14H9z' fill='none' stroke='white' stroke-width='2.5'/%3E%3Ccircle cx='16' cy='16' r='3' fill='white'/%3E%3C/svg%3E";
 
-/** Says nothing of this deployment: everybody may load it. */
+/** Contains nothing about this deployment, so everyone may load it. */
 function pageOf({ scriptName, styleName }: Pick<ConsoleAssets, "scriptName" | "styleName">): string {
   return `<!doctype html>
 <html lang="en">

@@ -6,8 +6,8 @@ import { digest, openConsoleAssets, type ConsoleAssets } from "./console-files.t
 type FrameSource = () => string;
 
 /**
- * `/`: the console, and the two files that it loads. They are open to everyone and hold nothing of this deployment; what
- * the page shows it asks the API for, with the token of its user.
+ * `/`: the console, and the two files that it loads. They are open to everyone and contain nothing about this
+ * deployment; the page gets what it shows from the API, with its user's token.
  */
 export function addConsoleRoutes(app: FastifyInstance, frameSource: FrameSource): void {
   const open = { config: { isOpen: true } };
@@ -37,7 +37,7 @@ export function addConsoleRoutes(app: FastifyInstance, frameSource: FrameSource)
   });
 }
 
-/** Its name changes with what is in it. */
+/** Its name changes with its content. */
 function sendFile(reply: FastifyReply, type: string, text: string): FastifyReply {
   return reply
     .headers({ ...safeHeaders, "cache-control": "public, max-age=31536000, immutable" })
@@ -51,7 +51,10 @@ const safeHeaders = {
   "cross-origin-resource-policy": "same-origin",
 } as const;
 
-/** Only files of ours run, nothing is written as HTML, nothing else is loaded or asked, and nobody frames the page. */
+/**
+ * Only our own files run, nothing is inserted as HTML, nothing else is loaded or requested, and no page may frame this
+ * one.
+ */
 function contentPolicy(frameSource: string): string {
   return [
     "default-src 'none'",

@@ -4,8 +4,9 @@ import { nonceForm, serverProof } from "../../base/http/server-proof.ts";
 import { invalidField } from "../../errors/glovebox-error.ts";
 
 /**
- * `/console/proof/{nonce}`: that this server knows the user's token, for `glovebox console`, which gives it to no other. The
- * token has 256 random bits: nobody finds it from proofs. Null: the server asks for none.
+ * `/console/proof/{nonce}`: proves that this server knows the user's token, to `glovebox console`, which sends the
+ * token to no other. The token has 256 random bits, so it cannot be derived from proofs. Null: the server requires
+ * none.
  */
 export function addProofRoute(app: FastifyInstance, token: string | null): void {
   app.get<{ Params: { nonce: string } }>("/console/proof/:nonce", { config: { isOpen: true } }, (request, reply) => {

@@ -59,7 +59,7 @@ async function serveLiveCall(
   }
 }
 
-/** What the path says, and what the first message does; beside a ticket the query says nothing. */
+/** Combines the path with the first message; apart from a ticket, the query is empty. */
 function requestOf(body: unknown, { params, query }: FastifyRequest): Record<string, unknown> {
   const { ticket: _, ...stray } = query as Record<string, string>;
   const path = params as Record<string, string>;

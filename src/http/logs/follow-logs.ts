@@ -7,13 +7,13 @@ import type { RequestOf } from "../../operations/contract/operation-contract.ts"
 import type { Caller } from "../auth/caller.ts";
 import type { RouteContext } from "../routes/route-context.ts";
 
-/** Entries and characters that are on their way to a reader at most: more is read when it has taken them. */
+/** Maximum entries and characters in flight to a reader: more is read once it has taken them. */
 const onTheWay = { entries: 500, characters: 262_144 } as const;
-/** Readers have nothing to say. */
+/** Readers send nothing. */
 const maxMessageBytes = 1024;
-/** A reader that takes nothing for so long is gone. */
+/** A reader that takes nothing for this long is considered gone. */
 const patienceMs = 60_000;
-/** How often a connection that says nothing is asked for a sign of life. */
+/** How often to ping a silent connection. */
 const pingMs = 30_000;
 
 /** Codes of WebSocket. */
@@ -22,14 +22,15 @@ const closed = { normal: 1000, refused: 1008, tooBig: 1009, failed: 1011, slow: 
 /** Who follows a log. */
 interface FollowingReader {
   readonly socket: WebSocket;
-  /** Under the WebSocket: what is sent together leaves together. */
+  /** The socket below the WebSocket, so that messages sent together go out together. */
   readonly connection: Pick<Socket, "cork" | "uncork">;
   readonly caller: Caller;
 }
 
 /**
- * Sends the log of a sandbox from an offset on, one entry a message, and goes on as it grows, until it ends or its reader
- * goes. A slow reader slows nothing but itself: what is gone from memory and store by then is counted by an entry.
+ * Sends the log of a sandbox from an offset on, one entry per message, and continues as it grows, until it ends or its
+ * reader leaves. A slow reader slows down nothing else: one entry counts what has been dropped from memory and store by
+ * then.
  */
 export async function followLogs(
   { platform, logger }: Pick<RouteContext, "platform" | "logger">,
@@ -67,7 +68,7 @@ export async function followLogs(
   }
 }
 
-/** False when the reader does not take them. */
+/** False if the reader does not take them. */
 async function send(
   { socket, connection }: Pick<FollowingReader, "socket" | "connection">,
   entries: readonly unknown[],

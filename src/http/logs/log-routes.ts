@@ -5,7 +5,7 @@ import type { ApiPaths } from "../openapi/document.ts";
 import { json } from "../openapi/shared-parts.ts";
 import { ticketSeconds, type Tickets } from "./tickets.ts";
 
-/** `POST /api/tickets`: what a page opens a WebSocket with, as `?ticket=`. */
+/** `POST /api/tickets`: a ticket with which a page opens a WebSocket, as `?ticket=`. */
 export function addTicketRoute(app: FastifyInstance, tickets: Tickets): void {
   app.post("/api/tickets", (request, reply) => {
     const ticket = tickets.make(callerOf(request));
@@ -13,7 +13,7 @@ export function addTicketRoute(app: FastifyInstance, tickets: Tickets): void {
   });
 }
 
-/** The same for the document of the API. */
+/** The same for the API's document. */
 export const ticketPaths: ApiPaths = {
   "/api/tickets": {
     post: {

@@ -7,12 +7,14 @@ interface Ticket {
   readonly madeMs: number;
 }
 
-/** How long a ticket opens anything (SPEC API2). */
+/** How long a ticket is valid (SPEC API2). */
 export const ticketSeconds = 30;
-/** Tickets of one principal that are good at a time. */
+/** Maximum valid tickets of one principal at a time. */
 const maxTickets = 100;
 
-/** Tickets by which a browser, which cannot send a header with it, opens one WebSocket: each good once and for 30 s. */
+/**
+ * Tickets with which a browser, which cannot send a header along, opens a WebSocket: each is valid once, and for 30 s.
+ */
 export class Tickets {
   readonly #tickets = new Map<string, Ticket>();
   readonly #monotonicMs: () => number;
@@ -37,7 +39,7 @@ export class Tickets {
     return text;
   }
 
-  /** Whose it is, the first time it is shown; null: no one's, or too old, or its key was revoked. */
+  /** Its owner, the first time it is used; null: unknown, expired, or its key was revoked. */
   take(text: string): Caller | null {
     this.#forgetOld();
     const ticket = this.#tickets.get(text);

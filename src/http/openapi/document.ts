@@ -13,10 +13,10 @@ import { errorResponses, json, sharedParameters, sharedSchemas } from "./shared-
 export type ApiPaths = Readonly<Record<string, Readonly<Record<string, JsonObject>>>>;
 
 export interface ApiDocumentOptions {
-  /** Of Glovebox. */
+  /** Version of Glovebox. */
   readonly version: string;
   readonly operations: readonly OperationContract[];
-  /** Paths beside those of operations; what they say of errors is added. */
+  /** Paths in addition to those of operations; their errors are added. */
   readonly extraPaths?: ApiPaths | undefined;
 }
 
@@ -27,7 +27,7 @@ const tags: Readonly<Record<string, string>> = {
   server: "The server itself.",
 };
 
-/** The OpenAPI 3.1 document of the server, made of the contracts. */
+/** The server's OpenAPI 3.1 document, generated from the contracts. */
 export function apiDocument({ version, operations, extraPaths = {} }: ApiDocumentOptions): JsonObject {
   const errors = errorResponses();
   const paths: Record<string, Record<string, JsonObject>> = {};

@@ -8,7 +8,7 @@ interface Entry {
   readonly responses: Readonly<Record<string, { readonly description: string }>>;
 }
 
-/** The document as one page to read, without any file beside it. */
+/** The document as a single readable page without other files. */
 export function documentationPage(document: JsonObject): string {
   const { info, paths } = document as {
     readonly info: { readonly title: string; readonly version: string; readonly description: string };

@@ -3,13 +3,13 @@ import { z } from "zod";
 /** A part of the document. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** The schema of what a client sends, or of what it is answered, as OpenAPI 3.1 has it. */
+/** The schema of a request or a response, as in OpenAPI 3.1. */
 export function jsonSchema(schema: z.ZodType, io: "input" | "output"): JsonObject {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: "any" });
   return rest;
 }
 
-/** The fields of a schema that is an object's, and which of them must be there. */
+/** The fields of an object's schema, and which of them are required. */
 export function fieldsOf(schema: z.ZodObject): {
   readonly fields: Readonly<Record<string, JsonObject>>;
   readonly required: ReadonlySet<string>;

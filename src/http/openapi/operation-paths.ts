@@ -7,7 +7,7 @@ export function operationEntry(contract: OperationContract, { method, path }: Ro
   const inPath = namesIn(path);
   const hasBody = takesBody({ method });
   const { fields, required } = fieldsOf(contract.request);
-  // What only another route of the operation has in its path names another kind of place.
+  // Fields that are only in the path of the operation's other routes name another kind of place.
   const elsewhere = new Set(contract.routes.flatMap((route) => namesIn(route.path)));
   const rest = Object.keys(fields).filter((name) => !inPath.includes(name) && !elsewhere.has(name));
   const field = (name: string, place: "path" | "query"): JsonObject => {
@@ -46,7 +46,7 @@ function namesIn(path: string): readonly string[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
 }
 
-/** Where a route is listed: by the first part of its path. */
+/** The section of a route: the first segment of its path. */
 export function tagOf(path: string): string {
   return path.split("/")[2] ?? "server";
 }

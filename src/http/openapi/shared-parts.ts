@@ -7,7 +7,7 @@ import { jsonSchema, type JsonObject } from "./json-schemas.ts";
 export const schemaRef = (name: string): JsonObject => ({ $ref: `#/components/schemas/${name}` });
 export const json = (schema: JsonObject): JsonObject => ({ "application/json": { schema } });
 
-/** What HTTP itself refuses, beside the types of errors. */
+/** Refusals of HTTP itself, in addition to the error types. */
 const httpStatuses: Readonly<Record<number, string>> = {
   401: "No token, or an unknown one.",
   405: "The path has no such method.",
@@ -17,7 +17,7 @@ const httpStatuses: Readonly<Record<number, string>> = {
   431: "The headers are too large.",
 };
 
-/** Every status that is an error, with the types of error that have it. */
+/** Every error status, with the error types that have it. */
 export function errorResponses(): Readonly<Record<string, JsonObject>> {
   const types = new Map<number, ErrorType[]>();
   for (const [type, { httpStatus }] of Object.entries(errorCatalogue)) {
@@ -46,7 +46,7 @@ export const sharedSchemas = (): Readonly<Record<string, JsonObject>> => ({
   Accepted: { ...jsonSchema(acceptedSchema, "output"), description: "Where to ask for a run that goes on." },
 });
 
-/** Headers that requests which do something may have. */
+/** Headers that requests with effects may have. */
 export const sharedParameters: Readonly<Record<string, JsonObject>> = {
   Prefer: {
     name: "Prefer",

@@ -6,16 +6,16 @@ import type { Platform } from "../../platform/platform.ts";
 type Gateway = Platform["previewGateway"];
 
 /**
- * Hands requests for the names of previews to them before anything of the API sees them: its routes, its guard, its headers
- * and its cookies, of which there are none, are another origin's.
+ * Passes requests for previews' host names to them before any part of the API sees them: its routes, guard, headers and
+ * cookies (there are none) belong to another origin.
  */
 export function servePreviews(app: FastifyInstance, gateway: Gateway): void {
   app.addHook("onRequest", async (request, reply) => void handOver(gateway, request, reply));
-  // A page that stays open would keep the server from ending.
+  // A page that stays open would keep the server from exiting.
   app.addHook("preClose", async () => gateway.close());
 }
 
-/** Whether a request was a preview's, which has answered it then. */
+/** Whether a request was for a preview, which has then answered it. */
 export function handOver(gateway: Gateway, { raw }: FastifyRequest, reply: FastifyReply): boolean {
   if (!gateway.takes(raw)) return false;
   reply.hijack();
@@ -23,7 +23,7 @@ export function handOver(gateway: Gateway, { raw }: FastifyRequest, reply: Fasti
   return true;
 }
 
-/** The same for WebSockets; to be called when all that listens to upgrades of the server does so. */
+/** The same for WebSockets; call this after all other listeners for upgrades have been added. */
 export function divertUpgrades({ server }: FastifyInstance, gateway: Gateway): void {
   const others = server.listeners("upgrade");
   server.removeAllListeners("upgrade");

@@ -7,7 +7,7 @@ import type { RouteContext } from "./route-context.ts";
 /** Nothing of the page may load or do anything. */
 const pagePolicy = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'";
 
-/** `/openapi.json`, and `/docs` for people; both are open, and say nothing of this deployment. */
+/** `/openapi.json`, and `/docs` for people; both are open, and contain nothing about this deployment. */
 export function addDocumentRoutes(
   app: FastifyInstance,
   { version, operations }: RouteContext,

@@ -3,18 +3,18 @@ import type { Platform } from "../../platform/platform.ts";
 import { jsonType } from "../server/wire-answer.ts";
 import type { RouteContext } from "./route-context.ts";
 
-/** One thing that the server needs: its name, and a question that fails when it does not answer. */
+/** One dependency of the server: its name, and a check that fails if it does not answer. */
 export interface ReadinessCheck {
   readonly name: string;
-  /** Given up by the signal after some seconds. */
+  /** Aborted by the signal after some seconds. */
   readonly check: (signal: AbortSignal) => Promise<void>;
 }
 
-/** How long an answer stands: everybody may ask. */
+/** How long a result is cached, as everyone may ask. */
 const staleAfterMs = 2_000;
 const checkWithinMs = 5_000;
 
-/** `/healthz`: the process answers; `/readyz`: so does what it needs, and it takes new work. */
+/** `/healthz`: the process answers; `/readyz`: its dependencies answer too, and it accepts new work. */
 export function addHealthRoutes(
   app: FastifyInstance,
   { platform, isDraining }: RouteContext,
@@ -38,12 +38,12 @@ export function addHealthRoutes(
   });
 }
 
-/** The engine of requests that name none. */
+/** The engine for requests that name none. */
 export function engineAnswers({ chooseEngine }: Pick<Platform, "chooseEngine">): ReadinessCheck {
   return { name: "engine", check: async (signal) => void (await chooseEngine(undefined, { signal })) };
 }
 
-/** The store, where there is one. */
+/** The store, if there is one. */
 export function storeAnswers({ store }: Pick<Platform, "store">): readonly ReadinessCheck[] {
   if (store === null) return [];
   const check = async (): Promise<void> => {

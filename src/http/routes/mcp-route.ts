@@ -3,10 +3,10 @@ import type { FastifyInstance } from "fastify";
 import { callerOf } from "../auth/caller.ts";
 import type { RouteContext } from "./route-context.ts";
 
-/** Answers a request that the guard has let pass, for its principal. */
+/** Answers a request that has passed the guard, for its principal. */
 export type ServeMcp = (request: IncomingMessage, response: ServerResponse, principal: string) => Promise<void>;
 
-/** `/mcp`: the request is handed on as it comes, its body unread. */
+/** `/mcp`: the request is passed on unchanged, with its body unread. */
 export function addMcpRoute(app: FastifyInstance, { assertTakesWork, logger }: RouteContext, serve: ServeMcp): void {
   app.route({
     method: ["GET", "POST", "DELETE"],

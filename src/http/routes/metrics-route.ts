@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import type { RouteContext } from "./route-context.ts";
 import { routeOf } from "./route-of.ts";
 
-/** `/metrics`: the server's own, in Prometheus's text, for callers with a token. */
+/** `/metrics`: the server's own metrics, in Prometheus's text format, for callers with a token. */
 export function addMetricsRoute(app: FastifyInstance, { platform }: RouteContext): void {
   app.get("/metrics", async (_, reply) => {
     const { contentType, text } = await platform.serverMetrics.page();
@@ -10,7 +10,7 @@ export function addMetricsRoute(app: FastifyInstance, { platform }: RouteContext
   });
 }
 
-/** Counts the time of every request from now on, those that are refused too. */
+/** Measures every request from now on, including refused ones. */
 export function timeRequests(app: FastifyInstance, { serverMetrics, monotonicMs }: RouteContext["platform"]): void {
   app.addHook("onRequest", async (request, reply) => {
     const startedMs = monotonicMs();

@@ -18,7 +18,7 @@ import type { RouteContext } from "./route-context.ts";
 
 type LogsRequest = RequestOf<typeof readLogsContract>;
 
-/** A route for each one that an operation for everyone has. */
+/** The routes of all operations that are open to every principal. */
 export function addOperationRoutes(app: FastifyInstance, context: RouteContext): void {
   for (const contract of context.operations) {
     if (contract.audience === "everyone") for (const route of contract.routes) addRoute(app, context, contract, route);
@@ -39,7 +39,7 @@ function addRoute(app: FastifyInstance, context: RouteContext, contract: Operati
   });
 }
 
-/** The same route as a WebSocket, which goes on as the log does; what is wrong is answered before it opens. */
+/** The same route as a WebSocket, which stays open as the log grows; errors are answered before it opens. */
 function followed(
   context: RouteContext,
   read: (request: FastifyRequest) => Record<string, unknown>,
@@ -65,7 +65,7 @@ function followed(
   };
 }
 
-/** Does what reads, or may be done again: it ends when its client goes away. */
+/** Runs operations that only read or can be repeated: they end when their client disconnects. */
 async function answerCall(
   { platform, assertTakesWork }: RouteContext,
   { contract, request }: { readonly contract: OperationContract; readonly request: Record<string, unknown> },

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { invalidField } from "../../errors/glovebox-error.ts";
 import type { OperationContract } from "../../operations/contract/operation-contract.ts";
 
-/** Where the parts of a request are in HTTP. */
+/** The parts of an HTTP request. */
 export interface RequestParts {
   /** From the path, decoded. */
   readonly path: Readonly<Record<string, string>>;
@@ -11,18 +11,18 @@ export interface RequestParts {
   readonly body: unknown;
 }
 
-/** Types that a field may have, as its JSON schema names them. */
+/** Types that a field may have, as named in its JSON schema. */
 export type FieldTypes = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** The types of each field, to read those that come as text. */
+/** The types of each field, to convert those that come as text. */
 export function fieldTypes({ request }: Pick<OperationContract, "request">): FieldTypes {
   const { properties = {} } = z.toJSONSchema(request, { io: "input" });
   return new Map(Object.entries(properties).map(([name, schema]) => [name, new Set(typesOf(schema))]));
 }
 
 /**
- * One request of its parts, unchecked but for its own form: where a body is expected it must be an object, and no field
- * comes twice.
+ * Combines the parts into one request, checking only the form: if a body is expected it must be an object, and no field
+ * may come twice.
  * @throws INVALID_REQUEST naming the field
  */
 export function assembleRequest(

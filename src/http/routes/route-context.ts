@@ -4,17 +4,17 @@ import type { OperationContract } from "../../operations/contract/operation-cont
 import type { Platform } from "../../platform/platform.ts";
 import type { HttpRuns } from "../runs/http-runs.ts";
 
-/** What routes are made with. */
+/** What routes are built from. */
 export interface RouteContext {
   readonly platform: Platform;
   readonly logger: Logger;
-  /** Of Glovebox. */
+  /** Version of Glovebox. */
   readonly version: string;
   readonly operations: readonly OperationContract[];
   readonly runs: HttpRuns;
-  /** Whether the server ends. */
+  /** Whether the server is shutting down. */
   readonly isDraining: () => boolean;
-  /** @throws CAPACITY while the server ends */
+  /** @throws CAPACITY while the server is shutting down */
   readonly assertTakesWork: () => void;
 }
 

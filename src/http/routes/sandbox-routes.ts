@@ -22,7 +22,7 @@ type SandboxRow = OwnSandboxes["sandboxes"][number];
 const listForm = { request: listOwnSandboxesRequestSchema };
 const listTypes = fieldTypes(listForm);
 
-/** What the caller runs now, one of it with its result, and its end (SPEC API table). */
+/** The caller's current runs, one run with its result, and ending a run (SPEC API table). */
 export function addSandboxRoutes(app: FastifyInstance, { platform, runs }: RouteContext): void {
   const { sandboxes, store, now } = platform;
   app.get("/api/sandbox", async (request, reply) => {
@@ -71,14 +71,14 @@ export function addSandboxRoutes(app: FastifyInstance, { platform, runs }: Route
     const sandbox = sandboxes.recordsOf(principal).some((each) => each.id === id) ? sandboxes.find(id) : undefined;
     if (run !== null) await runs.remove(run);
     else if (sandbox !== undefined) await sandbox.remove();
-    // One that another server has at work is that server's to end.
+    // A run of another server can only be ended there.
     else if (((await store?.runs.find({ id, principal }))?.ended_ms ?? null) === null) throw unknownSandbox(id);
     store?.runs.forget({ id, principal });
     return reply.send({ id, removed: true });
   });
 }
 
-/** As an answer shows it, without reading the answer that it is given: that may be long. */
+/** A run as shown in a list, without parsing its answer, which may be long. */
 async function stateOfRun({ call, hasEnded }: HttpRun): Promise<string> {
   const { progress, stdout, stderr } = {
     progress: call.message,

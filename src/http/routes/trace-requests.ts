@@ -3,12 +3,12 @@ import { beginRequestSpan, endRequestSpan } from "../../base/http/request-span.t
 import type { RouteContext } from "./route-context.ts";
 import { routeOf } from "./route-of.ts";
 
-/** Asked for every few seconds by machines; nobody looks for these. */
+/** Polled by machines every few seconds; nobody needs traces of these. */
 const untraced: ReadonlySet<string> = new Set(["/metrics"]);
 
 /**
- * Traces requests once the guard has let them pass: strangers can neither fill a collector nor choose what is sampled.
- * What is open to everyone, such as `/healthz`, is not traced either.
+ * Traces requests after they have passed the guard, so that unauthenticated clients can neither flood a collector nor
+ * influence sampling. Open routes, such as `/healthz`, are not traced either.
  */
 export function traceRequests(app: FastifyInstance, { tracing }: RouteContext["platform"]): void {
   app.addHook("onRequest", async (request, reply) => {

@@ -1,13 +1,13 @@
 import type { FastifyInstance } from "fastify";
 import { HttpRefusal } from "../server/http-refusal.ts";
 
-/** Refuses what is asked for where there is nothing, or in a way that is not offered there. Comes after the guard, before all routes. */
+/** Refuses unknown paths and methods. Comes after the guard, before all routes. */
 export function answerUnknownRoutes(app: FastifyInstance): void {
   const known: { readonly methods: readonly string[]; readonly url: string; readonly path: RegExp }[] = [];
   app.addHook("onRoute", ({ method, url }) => {
     known.push({ methods: [method].flat(), url, path: new RegExp(`^${url.replaceAll(/:\w+/g, "[^/]+")}$`) });
   });
-  // Before anything of the request is read, whatever its method.
+  // Before the body is read, whatever the method.
   app.addHook("onRequest", async (request, reply) => {
     if (!request.is404) return;
     const [path = "/"] = request.url.split("?", 1);

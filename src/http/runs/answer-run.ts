@@ -12,10 +12,10 @@ import type { HttpRun } from "./http-run.ts";
 import { isOfOwnSandbox } from "./own-sandbox.ts";
 import type { RunRequest } from "./http-runs.ts";
 
-/** What is wrong with a request is found out within it. */
+/** The request is validated inside. */
 const refusedWithinMs = 25;
 
-/** Does what may take long or change something, and answers in the form that the client asks for. */
+/** Runs operations that may take long or change something, and answers in the form that the client requests. */
 export async function answerRun(
   context: RouteContext,
   asked: { readonly contract: OperationContract; readonly request: Record<string, unknown> },
@@ -32,7 +32,7 @@ export async function answerRun(
   return sendAnswer(reply, await begun.call.ended);
 }
 
-/** Where to ask for it: `/api/sandbox/{id}`. */
+/** Where to query it: `/api/sandbox/{id}`. */
 function answerLater(reply: FastifyReply, run: HttpRun): FastifyReply {
   run.goOn();
   const { id, sandboxId } = run.call;
@@ -42,7 +42,7 @@ function answerLater(reply: FastifyReply, run: HttpRun): FastifyReply {
   return reply.code(202).send({ id, sandbox_id: known, status_url: statusUrl });
 }
 
-/** The head goes out with the first event: what is refused at once has a status of its own. */
+/** The headers are sent with the first event, so that an immediate refusal can have its own status. */
 async function answerEvents(
   { runs }: RouteContext,
   asked: RunRequest,

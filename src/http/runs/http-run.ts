@@ -1,7 +1,7 @@
 import type { RunningCall } from "../../calls/running-call.ts";
 import type { WireAnswer } from "../server/wire-answer.ts";
 
-/** A run and the clients that wait for it: when the last of them goes away it is ended, unless it is to go on by itself. */
+/** A run and the clients that wait for it: when the last one disconnects it is ended, unless it is detached. */
 export class HttpRun {
   readonly call: RunningCall<WireAnswer>;
   #waiting = 0;
@@ -18,17 +18,17 @@ export class HttpRun {
     return this.#hasEnded;
   }
 
-  /** Whether every client went away before the end. */
+  /** Whether every client disconnected before the end. */
   get isAbandoned(): boolean {
     return this.#isAbandoned;
   }
 
-  /** It does not depend on clients any more. */
+  /** It no longer depends on clients. */
   goOn(): void {
     this.#goesOn = true;
   }
 
-  /** One more client waits, until the signal says that it has gone away. */
+  /** Another client waits, until the signal reports that it has disconnected. */
   join(gone: AbortSignal): void {
     this.#waiting += 1;
     const leave = (): void => {

@@ -11,31 +11,31 @@ import { HttpRun } from "./http-run.ts";
 import { createSandboxId } from "./own-sandbox.ts";
 import { IdempotencyKeys } from "./idempotency-keys.ts";
 
-/** Characters of the answers that are kept for one principal, for those who ask by id. */
+/** Maximum characters of the answers kept for one principal, for queries by id. */
 const maxAnswerCharacters = 64 * mebibyte;
 
-/** What is asked for, by whom. */
+/** A request and its principal. */
 export interface RunRequest {
   readonly contract: OperationContract;
   /** Checked. */
   readonly request: Readonly<Record<string, unknown>>;
   readonly caller: Caller;
-  /** What the client calls this request; undefined: nothing. */
+  /** The client's idempotency key for this request; undefined: none. */
   readonly key: string | undefined;
   /** What the client sends while it works. */
   readonly streams?: Pick<OperationCall, "stdin" | "sizes" | "signals"> | undefined;
-  /** Receives what is told while it works. */
+  /** Receives the events while it is running. */
   readonly onEvent?: OperationCall["onEvent"];
 }
 
-/** The runs of all clients of this server: at work, and for a while after their end. */
+/** The runs of all clients of this server: running ones, and for a while those that have ended. */
 export class HttpRuns {
   readonly calls: RunningCalls<WireAnswer>;
   readonly #platform: Platform;
   readonly #keys: IdempotencyKeys;
   readonly #runs = new WeakMap<RunningCall<WireAnswer>, HttpRun>();
 
-  /** Those that can be asked for by their id. */
+  /** Those that can be queried by their id. */
   readonly #listed = new WeakSet<RunningCall<WireAnswer>>();
 
   constructor(platform: Platform) {
@@ -46,7 +46,7 @@ export class HttpRuns {
   }
 
   /**
-   * Begins a run, or joins the one that an earlier request with the same key began.
+   * Starts a run, or joins the one that an earlier request with the same key started.
    * @throws CAPACITY, INVALID_REQUEST, ALREADY_EXISTS
    */
   begin(asked: RunRequest): HttpRun {
@@ -66,7 +66,7 @@ export class HttpRuns {
     }
   }
 
-  /** The principal's at work that may take long, in the order of their begin. */
+  /** The principal's running ones that may take long, in the order in which they began. */
   working(principal: string): readonly RunningCall<WireAnswer>[] {
     return this.calls.working(principal).filter((call) => this.#listed.has(call));
   }
@@ -88,7 +88,7 @@ export class HttpRuns {
       labels: request["labels"] as Readonly<Record<string, string>> | undefined,
       monotonicMs,
       work: async (own) => {
-        // Nothing is told before the caller has what `begin` gives.
+        // No event is sent before the caller has the result of `begin`.
         await Promise.resolve();
         const tell: OperationCall["onEvent"] = async (event) => {
           await own.onEvent(event);

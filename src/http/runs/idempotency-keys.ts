@@ -3,12 +3,12 @@ import { mebibyte } from "../../base/bytes.ts";
 import { GloveboxError, invalidField } from "../../errors/glovebox-error.ts";
 import type { HttpRun } from "./http-run.ts";
 
-/** How long a key stands for its request: a client that tries again after that means another one. */
+/** How long a key identifies its request: after that, the same key means a new one. */
 const keptForMs = 24 * 3_600_000;
-/** Keys of one principal, and of all; the oldest goes first. */
+/** Maximum keys of one principal, and in total; the oldest is dropped first. */
 const maxOfOne = 10_000;
 const maxOfAll = 100_000;
-/** Characters of the answers that one principal's keys keep together; of older ones only the id is left. */
+/** Maximum characters of answers kept for one principal's keys; of older ones only the id is kept. */
 const maxAnswerCharacters = 16 * mebibyte;
 
 interface KeyEntry {
@@ -16,16 +16,16 @@ interface KeyEntry {
   readonly fingerprint: string;
   readonly id: string;
   readonly atMs: number;
-  /** Null: its answer was too much to keep. */
+  /** Null: its answer was too large to keep. */
   run: HttpRun | null;
-  /** Null while it works. */
+  /** Null while it is running. */
   size: number | null;
 }
 
-/** Requests by the `Idempotency-Key` that their clients gave them: each is done once, however often it comes. */
+/** Requests by their clients' `Idempotency-Key`: each is done once, however often it is sent. */
 export class IdempotencyKeys {
   readonly #monotonicMs: () => number;
-  /** By principal and key, the oldest first. */
+  /** By principal and key, oldest first. */
   readonly #entries = new Map<string, KeyEntry>();
 
   constructor(monotonicMs: () => number) {
@@ -33,8 +33,8 @@ export class IdempotencyKeys {
   }
 
   /**
-   * The run of an earlier request with that key, or the one that `begin` starts.
-   * @throws INVALID_REQUEST when the key was another request's, ALREADY_EXISTS when the answer is not kept any more
+   * The run of an earlier request with that key, or the new one that `begin` starts.
+   * @throws INVALID_REQUEST if the key was used for a different request, ALREADY_EXISTS if the answer is no longer kept
    */
   once(key: string, request: { readonly principal: string; readonly content: unknown }, begin: () => HttpRun): HttpRun {
     const { principal } = request;
@@ -45,7 +45,7 @@ export class IdempotencyKeys {
     const fingerprint = createHash("sha256").update(JSON.stringify(request.content)).digest("base64");
     this.#forgetOld();
     const known = this.#entries.get(at);
-    // A run that ended because its client went away is begun anew when that comes back.
+    // A run that ended because its client disconnected is started again when the client returns.
     if (known !== undefined && known.run?.isAbandoned !== true) return runOf(known, fingerprint);
     const run = begin();
     const entry: KeyEntry = { principal, fingerprint, id: run.call.id, atMs: this.#monotonicMs(), run, size: null };

@@ -9,7 +9,7 @@ import type { RouteContext } from "../routes/route-context.ts";
 type StoredRuns = NonNullable<RouteContext["platform"]["store"]>["runs"];
 type StoredRun = Awaited<ReturnType<StoredRuns["listEnded"]>>[number];
 
-/** The caller's ended runs as the store has them. @throws INTERNAL when it does not answer */
+/** The caller's ended runs in the store. @throws INTERNAL if it does not answer */
 export async function storedRows(
   runs: StoredRuns,
   query: { readonly principal: string; readonly label: readonly string[] | undefined; readonly limit: number },
@@ -22,7 +22,9 @@ export async function storedRows(
   });
 }
 
-/** A run whose answer is not in memory, with its output's end. @throws INTERNAL when the store does not answer */
+/**
+ * A run whose answer is no longer in memory, with the end of its output. @throws INTERNAL if the store does not answer
+ */
 export async function storedState(runs: StoredRuns, run: StoredRun, nowMs: number): Promise<SandboxStateAnswer> {
   const { stdout, stderr } = await runs.tails(run);
   return {

@@ -1,2 +1,2 @@
-/** Headers of every answer. */
+/** Headers of every response. */
 export const ofEveryAnswer = { "cache-control": "no-store", "x-content-type-options": "nosniff" } as const;

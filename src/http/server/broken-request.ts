@@ -4,7 +4,7 @@ import { errorCode } from "../../errors/error-code.ts";
 import { HttpRefusal } from "./http-refusal.ts";
 import { answerOfError, jsonType } from "./wire-answer.ts";
 
-/** Answers what is not HTTP, or comes too slowly, in the shape of every error, and ends the connection. */
+/** Answers invalid HTTP, or a request that comes too slowly, with a regular error, and closes the connection. */
 export function answerBrokenRequest(error: Error, socket: Socket): void {
   const code = errorCode(error);
   if (code === "ECONNRESET" || !socket.writable) {

@@ -1,7 +1,7 @@
 import type { ErrorType } from "../../errors/catalogue.ts";
 import { GloveboxError, type GloveboxErrorOptions } from "../../errors/glovebox-error.ts";
 
-/** A refusal of HTTP's own (no token, no such method, too large), with the status that HTTP has for it. */
+/** A refusal at the HTTP level (no token, unknown method, too large), with its HTTP status. */
 export class HttpRefusal extends GloveboxError {
   readonly httpStatus: number;
 

@@ -2,10 +2,10 @@ import type { FastifyInstance } from "fastify";
 import { mebibyte } from "../../base/bytes.ts";
 import { translateError } from "./translate-error.ts";
 
-/** Above every request that can be valid, so that those are refused by the name of their field. */
+/** Larger than any valid request, so that errors can name the field that is too large. */
 export const maxBodyBytes: number = 64 * mebibyte;
 
-/** Takes JSON in UTF-8 and nothing else; a body of no bytes is none. */
+/** Accepts JSON in UTF-8 and nothing else; an empty body counts as none. */
 export function readJsonBodies(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser("error", "error");
   app.removeAllContentTypeParsers();
@@ -17,7 +17,7 @@ export function readJsonBodies(app: FastifyInstance): void {
     } catch {
       return done(translateError({ code: "FST_ERR_CTP_INVALID_JSON_BODY" }));
     }
-    // Its own message quotes the parser.
+    // The original message quotes the parser.
     return parse(request, text, (error, parsed) => done(error === null ? null : translateError(error), parsed));
   });
 }

@@ -8,7 +8,7 @@ export function sendAnswer(reply: FastifyReply, { status, body, retryAfterSecond
   return reply.code(status).type(jsonType).send(body);
 }
 
-/** What went wrong, in the one shape of errors; what was not foreseen is in the log only. */
+/** Sends an error in the standard form; details of unexpected ones are only in the log. */
 export function sendError(reply: FastifyReply, error: unknown, logger: Logger): FastifyReply {
   const known = translateError(error);
   if (known.errorType === "INTERNAL") logger.error({ err: known.cause ?? known }, "an HTTP request failed");

@@ -8,7 +8,7 @@ const badJson = (message: string): HttpRefusal =>
     context: { field: "body" },
   });
 
-/** What the framework refuses by itself, by its code. */
+/** The framework's own refusals, by its error codes. */
 const refusals: Readonly<Record<string, () => HttpRefusal>> = {
   FST_ERR_CTP_INVALID_JSON_BODY: () => badJson("body: expected JSON, got something else."),
   FST_ERR_CTP_EMPTY_JSON_BODY: () => badJson("body: expected JSON, got nothing."),
@@ -27,12 +27,12 @@ const refusals: Readonly<Record<string, () => HttpRefusal>> = {
   FST_ERR_MAX_PARAM_LENGTH: () => badUrl(),
 };
 
-/** The error that a client is told; of one that is not foreseen it shows nothing. */
+/** The error as sent to a client; it reveals nothing about an unexpected one. */
 export function translateError(error: unknown): GloveboxError {
   return refusals[errorCode(error)]?.() ?? refusedByFramework(error) ?? toGloveboxError(error);
 }
 
-/** What else the framework finds wrong with a request. */
+/** Other errors that the framework finds in a request. */
 function refusedByFramework(error: unknown): HttpRefusal | null {
   if (!errorCode(error).startsWith("FST_ERR_")) return null;
   const { statusCode: status } = error as { readonly statusCode?: unknown };

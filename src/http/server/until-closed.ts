@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 
-/** Aborts when the client goes away before it has its answer. */
+/** Aborts when the client disconnects before it has its answer. */
 export function untilClosed(response: ServerResponse): AbortSignal {
   const gone = new AbortController();
   response.once("close", () => {

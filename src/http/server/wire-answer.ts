@@ -7,13 +7,13 @@ export interface WireAnswer {
   readonly status: number;
   readonly body: string;
   readonly isError: boolean;
-  /** When the same request may be sent again; null: not said. */
+  /** When the same request may be retried; null: unspecified. */
   readonly retryAfterSeconds: number | null;
 }
 
 export const jsonType = "application/json; charset=utf-8";
 
-/** For who is told to come again and not when. */
+/** For errors that are retryable without a given delay. */
 const defaultRetrySeconds = 5;
 
 export function answerOf(response: unknown): WireAnswer {

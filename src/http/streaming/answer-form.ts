@@ -1,8 +1,8 @@
-/** How the answer of a run is wanted: whole at its end, a place to ask for it at once, or its events as they happen. */
+/** How a client wants a run's answer: complete at the end, immediately as a URL to query, or as a stream of events. */
 export type AnswerForm = "whole" | "async" | StreamFormat;
 export type StreamFormat = "event-stream" | "ndjson";
 
-/** The headers in which a client says what it wants. */
+/** The headers with which a client chooses. */
 export interface PreferenceHeaders {
   readonly accept?: string | undefined;
   readonly prefer?: string | readonly string[] | undefined;
@@ -16,7 +16,7 @@ const formOf: Readonly<Record<string, "whole" | StreamFormat>> = {
   "application/x-ndjson": "ndjson",
 };
 
-/** Of the forms that are accepted, the one with the highest weight, the first of equals; default: whole. */
+/** Of the accepted forms, the one with the highest weight, the first among equals; default: complete. */
 export function answerForm({ accept = "", prefer }: PreferenceHeaders): AnswerForm {
   const preferences = (typeof prefer === "string" ? [prefer] : (prefer ?? [])).join(",").split(/[,;]/);
   if (preferences.some((each) => each.trim().toLowerCase() === "respond-async")) return "async";

@@ -8,11 +8,11 @@ import type { WireEvent } from "../../operations/contract/wire-events.ts";
 import type { WireAnswer } from "../server/wire-answer.ts";
 import type { StreamFormat } from "./answer-form.ts";
 
-/** A reader that takes nothing for so long has gone away, whatever its connection says. */
+/** A reader that takes nothing for this long is considered gone, even if its connection is open. */
 const stalledAfterMs = 60_000;
-/** Bytes that wait for a slow reader before events that nobody can hold back are left out. */
+/** Maximum bytes buffered for a slow reader; beyond it, events that cannot be delayed are dropped. */
 const maxWaitingBytes = mebibyte;
-/** How often a quiet stream shows that it lives, where its format has a way. */
+/** How often a quiet stream sends a keep-alive, if its format has one. */
 const aliveEachMs = 15_000;
 
 const contentTypes: Readonly<Record<StreamFormat, string>> = {
@@ -20,7 +20,7 @@ const contentTypes: Readonly<Record<StreamFormat, string>> = {
   ndjson: "application/x-ndjson; charset=utf-8",
 };
 
-/** The events of one run on their way to one reader, who slows the program down by reading slowly. */
+/** Streams the events of one run to one reader; a slow reader slows the program down. */
 export class EventStream {
   readonly #response: ServerResponse;
   readonly #format: StreamFormat;
@@ -29,11 +29,11 @@ export class EventStream {
   #sandboxId: string | null = null;
   #leftOut = 0;
 
-  /** Sends the head, with the headers that the response has already, and the sandbox if it is known. */
+  /** Sends the headers, including those already set, and the sandbox if it is known. */
   constructor(response: ServerResponse, format: StreamFormat, sandboxId: string | null) {
     this.#response = response;
     this.#format = format;
-    // For proxies that would collect the events.
+    // For proxies that would buffer the events.
     response.writeHead(200, { "content-type": contentTypes[format], "x-accel-buffering": "no" });
     response.flushHeaders();
     this.#alive = setInterval(() => this.#showLife(), aliveEachMs).unref();
@@ -41,10 +41,10 @@ export class EventStream {
     if (sandboxId !== null) void this.send({ type: "sandbox", sandboxId });
   }
 
-  /** Resolves when the reader wants more; output is never left out. */
+  /** Resolves when the reader can take more; output is never dropped. */
   async send(event: OperationEvent): Promise<void> {
     if (event.type === "sandbox") {
-      // It may have been told before the sandbox was there.
+      // It may have been sent before the sandbox existed.
       if (this.#sandboxId === event.sandboxId) return;
       this.#sandboxId = event.sandboxId;
     } else if (event.type !== "output" && this.#response.writableLength > maxWaitingBytes) {

@@ -3,7 +3,7 @@ import { bearerOf, judgeRequest, type GuardRefusal } from "../../base/http/judge
 import { secretCheck } from "../../base/http/same-secret.ts";
 
 export interface HttpGuardOptions {
-  /** What a request must show; null: nothing. */
+  /** The token that a request must have; null: none. */
   readonly token: string | null;
   /** Origins of web pages that may call, such as `https://app.example`. */
   readonly allowedOrigins: readonly string[];
@@ -12,7 +12,7 @@ export interface HttpGuardOptions {
 /** Lets a request pass, or answers it. */
 export type HttpGuard = (request: IncomingMessage, response: ServerResponse) => boolean;
 
-/** What a page of an allowed origin may send and read. */
+/** Headers that a page of an allowed origin may send and read. */
 const forPages = {
   "access-control-allow-methods": "GET, POST, DELETE, OPTIONS",
   "access-control-allow-headers":
@@ -21,8 +21,8 @@ const forPages = {
 };
 
 /**
- * Guards a server on loopback, which the other users of the machine and every web page in its browsers reach too (SPEC
- * API2): a `Host` of this machine's own, no `Origin` but those that are allowed, and the token, compared in constant time.
+ * Guards a server on loopback, which the machine's other users and every web page in its browsers can reach too (SPEC
+ * API2): requires a `Host` of this machine, no `Origin` except allowed ones, and the token, compared in constant time.
  */
 export function createHttpGuard({ token, allowedOrigins }: HttpGuardOptions): HttpGuard {
   const rules = { loopbackOnly: true, allowedHosts: [], allowedOrigins };
@@ -35,7 +35,7 @@ export function createHttpGuard({ token, allowedOrigins }: HttpGuardOptions): Ht
       response.setHeader("access-control-allow-origin", origin);
       response.setHeader("access-control-expose-headers", "mcp-session-id, www-authenticate");
       response.setHeader("vary", "origin");
-      // Browsers ask first, without the token.
+      // Browsers send a preflight request first, without the token.
       if (request.method === "OPTIONS" && request.headers["access-control-request-method"] !== undefined) {
         response.writeHead(204, forPages).end();
         return false;

@@ -8,15 +8,18 @@ import { maxMessageBytes } from "../stdio/stdio-transport.ts";
 /** The adapter's view of Node's request: a server's always has a method and a URL. */
 type NodeRequest = IncomingMessage & { readonly method: string; readonly url: string };
 
-/** Streamable HTTP for one path of a server that has let the request pass. */
+/** Streamable HTTP for one path of a server, after its guard. */
 export interface McpHttpHandler {
-  /** Everything that the request does is the principal's. */
+  /** Everything that the request creates belongs to the principal. */
   handle(request: IncomingMessage, response: ServerResponse, principal: string): Promise<void>;
   /** Ends the protocol sessions and the streams. */
   close(): Promise<void>;
 }
 
-/** Serves both revisions: 2026-07-28 without state, 2025-11-25 in sessions, or without one for single requests. */
+/**
+ * Serves both revisions: 2026-07-28 without state, and 2025-11-25 in sessions, or without a session for single
+ * requests.
+ */
 export function createHttpHandler(door: McpDoor): McpHttpHandler {
   const { logger, monotonicMs } = door.platform;
   const onerror = (error: Error): void => logger.debug({ err: error }, "mcp");
@@ -52,7 +55,7 @@ export function createHttpHandler(door: McpDoor): McpHttpHandler {
   };
 }
 
-/** Each request is handed on with it. */
+/** Each request is passed on with it. */
 function principalOf(authInfo: { readonly clientId: string } | undefined): string {
   if (authInfo === undefined) throw new TypeError("The request has no principal.");
   return authInfo.clientId;
@@ -62,7 +65,7 @@ async function jsonOf(request: Request): Promise<unknown> {
   try {
     return await request.json();
   } catch {
-    // Whoever answers it says what is wrong.
+    // The handler that answers it reports what is wrong.
     return undefined;
   }
 }

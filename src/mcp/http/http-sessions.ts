@@ -1,9 +1,9 @@
 import { WebStandardStreamableHTTPServerTransport, type McpServer } from "@modelcontextprotocol/server";
 import { createId } from "../../base/id.ts";
 
-/** Sessions at once; beyond it the one that was idle longest ends. */
+/** Maximum sessions; beyond that, the one that was idle longest ends. */
 const maxSessions = 256;
-/** A session that was not used for so long ends. */
+/** A session ends after this long without use. */
 const maxIdleMs = 30 * 60_000;
 
 interface Session {
@@ -46,7 +46,7 @@ export class HttpSessions {
     return transport.handleRequest(request, { parsedBody });
   }
 
-  /** Answers a request that names its session; another principal's is not known. */
+  /** Answers a request that names its session; other principals' sessions are treated as unknown. */
   handle(id: string, principal: string, request: Request): Promise<Response> | Response {
     const session = this.#sessions.get(id);
     if (session === undefined || session.principal !== principal) {

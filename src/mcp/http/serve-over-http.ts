@@ -9,9 +9,9 @@ import { createHttpGuard, type HttpGuardOptions } from "./http-guard.ts";
 import { createHttpHandler } from "./http-handler.ts";
 import type { McpDoor } from "../mcp-door.ts";
 
-/** How long answers are waited for at the end. */
+/** How long to wait for answers at the end. */
 const lastAnswersMs = 1000;
-/** Every user of the machine can connect: what they hold open must leave descriptors for sandboxes, and soon end. */
+/** Every user of the machine can connect: their connections must leave descriptors for sandboxes, and end soon. */
 const maxConnections = 512;
 const headersWithinMs = 10_000;
 /** The one path that is served. */
@@ -22,16 +22,16 @@ export interface HttpOptions extends HttpGuardOptions {
   readonly host: string;
   /** 0: any free one. */
   readonly port: number;
-  /** Whose calls all of them are. */
+  /** The principal of all calls. */
   readonly principal: string;
   /** Ends the service. */
   readonly signal: AbortSignal;
-  /** Called when it listens. */
+  /** Called once it is listening. */
   readonly onListening: (url: string) => void;
 }
 
 /**
- * Serves Streamable HTTP on loopback until the signal comes; then the work is ended and its callers are told so.
+ * Serves Streamable HTTP on loopback until the signal aborts; then the work is ended and its callers are notified.
  * @throws POLICY_DENIED beyond loopback, where everyone on the network could run code
  */
 export async function serveOverHttp(door: McpDoor, options: HttpOptions): Promise<void> {
@@ -65,7 +65,7 @@ export async function serveOverHttp(door: McpDoor, options: HttpOptions): Promis
   if (!signal.aborted) await once(signal, "abort");
   server.close();
   await door.endCalls();
-  // Streams that only listen go on until they are closed.
+  // Streams that only listen stay open until they are closed.
   await settlesWithin(Promise.all(answering), lastAnswersMs);
   await mcp.close();
   server.closeAllConnections();

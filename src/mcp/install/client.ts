@@ -16,19 +16,19 @@ export interface ClientPlace {
   readonly projectDirectory: string;
 }
 
-/** A program that is a client of MCP servers, and how it is told of one. */
+/** A program that is an MCP client, and how a server is registered with it. */
 export interface McpClient {
-  /** As the command line names it. */
+  /** Its name on the command line. */
   readonly name: string;
   readonly title: string;
   readonly format: "json" | "toml";
-  /** Keys that lead to the server's entry, the last one being the server's own name. */
+  /** Path of keys to the server's entry; the last one is the server's name. */
   readonly keys: readonly string[];
   readonly entry: (command: ServerCommand) => Readonly<Record<string, unknown>>;
   /** The user's own configuration. */
   readonly userFile: (place: ClientPlace) => string;
-  /** That of one project; null where the client has none. */
+  /** The configuration of one project; null if the client has none. */
   readonly projectFile: ((place: ClientPlace) => string) | null;
-  /** What the user does next. */
+  /** What the user has to do next. */
   readonly next: string;
 }

@@ -18,7 +18,7 @@ const inProject =
   ({ platform, projectDirectory }: ClientPlace): string =>
     pathOf(platform).join(projectDirectory, ...parts);
 
-/** Where applications keep what they are told: `folder` below the system's own place for it. */
+/** Where applications keep their configuration: `folder` below the system's standard directory. */
 const inApplicationData =
   (...parts: readonly string[]) =>
   (place: ClientPlace): string => {
@@ -35,7 +35,7 @@ const configHome = ({ environment, homeDirectory }: ClientPlace): string => {
   return posix.isAbsolute(base) ? base : posix.join(homeDirectory, ".config");
 };
 
-/** The clients that are known; their files are those of the clients' own documentation. */
+/** The known clients; their files are from the clients' documentation. */
 export const mcpClients: readonly McpClient[] = [
   {
     name: "claude-code",

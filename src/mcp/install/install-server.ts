@@ -7,11 +7,11 @@ import { mcpClients } from "./clients.ts";
 import { mergeJson, readJson } from "./merge-json.ts";
 import { mergeToml, readToml } from "./merge-toml.ts";
 
-/** What an installation is, before anything is written. */
+/** A planned installation; nothing is written yet. */
 export interface InstallPlan {
   readonly client: McpClient;
   readonly file: string;
-  /** The whole new text of the file; null when it says so already. */
+  /** The complete new text of the file; null if nothing has to change. */
   readonly text: string | null;
 }
 
@@ -19,7 +19,7 @@ export interface InstallRequest extends ConfigurationRequest {
   readonly command: ServerCommand;
 }
 
-/** Which configuration is changed. */
+/** Which configuration to change. */
 export interface ConfigurationRequest {
   /** Name of a client. */
   readonly name: string;
@@ -28,7 +28,7 @@ export interface ConfigurationRequest {
   readonly place: ClientPlace;
 }
 
-/** What becomes of one server's entry there. */
+/** How to change one server's entry there. */
 export interface EntryChange extends ConfigurationRequest {
   readonly server: string;
   /** @throws GloveboxError for an entry that cannot be changed */
@@ -36,7 +36,7 @@ export interface EntryChange extends ConfigurationRequest {
 }
 
 /**
- * What would be written for a client, with all that its configuration holds kept.
+ * What would be written for a client; keeps everything else in its configuration.
  * @throws INVALID_REQUEST for an unknown client, one without projects, and a file that cannot be changed safely
  */
 export function planInstall({ command, ...where }: InstallRequest): Promise<InstallPlan> {
@@ -44,8 +44,8 @@ export function planInstall({ command, ...where }: InstallRequest): Promise<Inst
 }
 
 /**
- * What would be written where the entry of another server is changed.
- * @throws as `planInstall`, and INVALID_REQUEST for a server that is not there, with those that are
+ * What would be written to change another server's entry.
+ * @throws as `planInstall`, and INVALID_REQUEST for an unknown server, listing the known ones
  */
 export function planChange({ server, change, ...where }: EntryChange): Promise<InstallPlan> {
   return planWriting(where, (client, before) => {
@@ -95,9 +95,9 @@ async function planWriting(
   }
 }
 
-/** Writes it, all at once; resolves to the path of the copy of what was there, null when there was nothing. */
+/** Writes it atomically; resolves to the path of the backup, null if there was no file. */
 export async function writeInstall({ file, text }: InstallPlan & { readonly text: string }): Promise<string | null> {
-  // A link, as people have who keep their configuration elsewhere, stays one.
+  // A link is kept: some people keep their configuration elsewhere.
   const target = await realpath(file).catch(() => file);
   const mode = await stat(target).then(
     (found) => found.mode & 0o777,
@@ -113,7 +113,7 @@ export async function writeInstall({ file, text }: InstallPlan & { readonly text
   return backup;
 }
 
-/** A file with the entry alone, for whoever adds it by hand. */
+/** A file with just the entry, for adding it by hand. */
 export function entryText(client: McpClient, command: ServerCommand): string {
   const merge = client.format === "json" ? mergeJson : mergeToml;
   return merge("", client.keys, client.entry(command)) ?? "";

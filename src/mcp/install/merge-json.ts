@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from "node:util";
 import { applyEdits, modify, parse, type ParseError } from "jsonc-parser";
 
 /**
- * The text of a JSON file, comments allowed, with the value at the keys; all other values and comments stay.
- * Null when it holds that value already. @throws SyntaxError for a text that cannot be changed safely
+ * The text of a JSON file, comments allowed, with the value set at the keys; all other values and comments are kept.
+ * Null if it already has that value. @throws SyntaxError for a text that cannot be changed safely
  */
 export function mergeJson(text: string, keys: readonly string[], value: unknown): string | null {
   const source = text.trim() === "" ? "{}\n" : text;
@@ -27,7 +27,7 @@ export function mergeJson(text: string, keys: readonly string[], value: unknown)
   return applyEdits(source, modify(source, [...keys], value, { formattingOptions }));
 }
 
-/** What a text holds; nothing for an empty one. @throws SyntaxError for what is no JSON with comments */
+/** Parses a text; an empty one has no value. @throws SyntaxError if it is not JSON with comments */
 export function readJson(text: string): Readonly<Record<string, unknown>> {
   const errors: ParseError[] = [];
   const value: unknown = text.trim() === "" ? {} : parse(text, errors, { allowTrailingComma: true });

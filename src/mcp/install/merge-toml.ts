@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from "node:util";
 import { parse, stringify, type TomlTable } from "smol-toml";
 
 /**
- * The text of a TOML file with the table at the keys; everything else stays as it was written.
- * Null when it holds that table already. @throws SyntaxError for a text that cannot be changed safely
+ * The text of a TOML file with the table set at the keys; everything else is kept as written. Null if it already has
+ * that table. @throws SyntaxError for a text that cannot be changed safely
  */
 export function mergeToml(
   text: string,
@@ -16,13 +16,13 @@ export function mergeToml(
   const meant = plain(withTable(before, keys, table));
   for (const block of blocksOf(table)) {
     const merged = replaceTable(text, header, `${header}\n${block}`.trimEnd());
-    // Text was cut by its lines: the result must be what was meant, whatever the file holds.
+    // The text was edited line by line, so check that the result is what was meant, whatever the file contained.
     if (isDeepStrictEqual(parsed(merged), meant)) return merged;
   }
   throw new SyntaxError(`it holds ${header} in a form that cannot be replaced`);
 }
 
-/** Its lines: the tables in it stand in lines of their own already, or are written inline. */
+/** Its lines: nested tables already have their own lines, or are written inline. */
 function blocksOf(table: Readonly<Record<string, unknown>>): readonly string[] {
   const isTable = (value: unknown): value is object =>
     typeof value === "object" && value !== null && !Array.isArray(value);
@@ -44,7 +44,7 @@ function keyText(key: string): string {
   return /^[\w-]+$/.test(key) ? key : JSON.stringify(key);
 }
 
-/** What a text holds; null for what is no TOML. */
+/** Parses a text; null if it is not TOML. */
 function parsed(text: string): unknown {
   try {
     return plain(read(text));
@@ -53,7 +53,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The tables of a text, by their names. @throws SyntaxError for what is no TOML */
+/** The tables of a text, by their names. @throws SyntaxError if it is not TOML */
 export function readToml(text: string): Readonly<Record<string, unknown>> {
   return plain(read(text)) as Readonly<Record<string, unknown>>;
 }

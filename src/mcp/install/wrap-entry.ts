@@ -3,12 +3,12 @@ import type { ServerCommand } from "./client.ts";
 
 type Entry = Readonly<Record<string, unknown>>;
 
-/** What stands before a wrapped server's own command, behind Glovebox's. */
+/** The arguments between Glovebox's command and a wrapped server's own. */
 const marker = ["mcp", "wrap"] as const;
 
 /**
- * A client's entry of a server with the server's command sealed; its variables are passed on by their names. One that is
- * wrapped already is wrapped anew.
+ * A client's entry with the server's command wrapped to run in a sandbox; its variables are passed on by name. One that
+ * is already wrapped is wrapped again from its original command.
  * @param options of `glovebox mcp wrap`
  * @throws INVALID_REQUEST for an entry without a command
  */
@@ -20,7 +20,7 @@ export function wrapEntry(entry: Entry, own: ServerCommand, options: readonly st
   return withWords(bare, [own.command, ...words]);
 }
 
-/** The entry as it was before it was wrapped. @throws INVALID_REQUEST for one that is not */
+/** The entry as it was before it was wrapped. @throws INVALID_REQUEST if it is not wrapped */
 export function unwrapEntry(entry: Entry): Entry {
   if (!isWrapped(entry)) throw unusable("it is not wrapped");
   const words = wordsOf(entry);

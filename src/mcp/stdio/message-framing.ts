@@ -1,12 +1,12 @@
-/** What comes out of a stream of lines. */
+/** The items of a stream of lines. */
 export type Frame =
   | { readonly type: "line"; readonly bytes: Uint8Array }
-  /** A line that was longer than allowed and was thrown away; comes when its end is seen. */
+  /** A line that was longer than allowed and was discarded; reported at its end. */
   | { readonly type: "too_long"; readonly length: number };
 
 const newline = 0x0a;
 
-/** Cuts a byte stream into lines, holding at most `maxBytes` of an unfinished one; empty lines are left out. */
+/** Splits a byte stream into lines, buffering at most `maxBytes` of an unfinished one; empty lines are skipped. */
 export class MessageFraming {
   readonly #maxBytes: number;
   #parts: Uint8Array[] = [];
@@ -28,7 +28,7 @@ export class MessageFraming {
     return frames;
   }
 
-  /** What the stream held after its last line end. */
+  /** What remained after the last line feed. */
   end(): Frame[] {
     const frame: Frame =
       this.#length > this.#maxBytes

@@ -9,12 +9,12 @@ import {
   type RequestId,
 } from "@modelcontextprotocol/server";
 
-/** A message, or the answer to what is none. */
+/** A message, or the error to answer an invalid one with. */
 export type ParsedMessage =
   | { readonly message: JSONRPCMessage }
   | { readonly failure: JSONRPCErrorResponse & { readonly id: RequestId } };
 
-/** Reads one JSON-RPC message; what is wrong with it is told in words that help whoever wrote the client. */
+/** Parses one JSON-RPC message; errors are worded to help the client's developer. */
 export function parseMessage(bytes: Uint8Array): ParsedMessage {
   let value: unknown;
   try {
@@ -33,9 +33,9 @@ export function parseMessage(bytes: Uint8Array): ParsedMessage {
   return refusal(value);
 }
 
-/** A JSON-RPC error response; `id` null where the request's could not be read. */
+/** A JSON-RPC error response; `id` is null if the request's could not be read. */
 export function failure(id: RequestId | null, code: number, message: string): ParsedMessage & { failure: unknown } {
-  // The protocol's type leaves out null, which JSON-RPC demands where the id is not known.
+  // The protocol's type omits null, which JSON-RPC requires if the id is unknown.
   return { failure: { jsonrpc: "2.0", id: id as RequestId, error: { code, message } } };
 }
 

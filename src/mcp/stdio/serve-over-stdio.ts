@@ -6,15 +6,17 @@ import { StdioTransport } from "./stdio-transport.ts";
 
 export interface StdioOptions {
   readonly input: Readable;
-  /** Carries nothing but the protocol. */
+  /** Carries only the protocol. */
   readonly output: Writable;
   /** Whose machine it is. */
   readonly principal: string;
-  /** Ends the service, as the end of the input does. */
+  /** Ends the service, like the end of the input. */
   readonly signal: AbortSignal;
 }
 
-/** Serves one client until it hangs up or the signal comes; then the work is ended and owed answers are written. */
+/**
+ * Serves one client until it hangs up or the signal aborts; then the work is ended and outstanding answers are written.
+ */
 export async function serveOverStdio(door: McpDoor, { input, output, principal, signal }: StdioOptions): Promise<void> {
   const { logger } = door.platform;
   const transport = new StdioTransport({

@@ -7,22 +7,22 @@ import { untilWritable } from "../../base/streams/until-writable.ts";
 import { MessageFraming, type Frame } from "./message-framing.ts";
 import { failure, parseMessage } from "./parse-message.ts";
 
-/** Longest message that is read: above every request that can be valid, so that those are refused by name and id. */
+/** Longest message that is read: longer than any valid request, so that refusals can name the method and id. */
 export const maxMessageBytes: number = 64 * mebibyte;
 
 export interface StdioTransportOptions {
   readonly input: Readable;
   readonly output: Writable;
-  /** Called when no more input is taken, before the connection closes: ends the work whose answers are still owed. */
+  /** Called when no more input is read, before the connection closes: ends the work whose answers are outstanding. */
   readonly onInputEnd: () => void;
-  /** How long answers that are owed when the input ends are waited for. */
+  /** How long to wait for outstanding answers after the end of the input. */
   readonly lastAnswersMs: number;
 }
 
 /**
- * One JSON-RPC message a line over two streams.
+ * One JSON-RPC message per line over two streams.
  *
- * The SDK's own transport ends the connection at a long message and says nothing to one that does not parse.
+ * The SDK's own transport closes the connection on a long message and does not answer one that cannot be parsed.
  */
 export class StdioTransport implements Transport {
   onclose?: () => void;
@@ -65,7 +65,7 @@ export class StdioTransport implements Transport {
     if (!("method" in message)) this.#settle(message.id);
   }
 
-  /** Takes no more input, ends the work, lets the answers that are owed be written, and closes. */
+  /** Stops reading, ends the work, waits for outstanding answers to be written, and closes. */
   async finish(): Promise<void> {
     if (this.#ended) return;
     this.#take(this.#framing.end());

@@ -23,7 +23,7 @@ export interface TaskMethods {
   readonly tasks: Tasks;
   readonly calls: RunningCalls<CallToolResult>;
   readonly timing: RequestTiming;
-  /** Whose tasks are answered about: nobody else's exist for it. */
+  /** Owner of the tasks; others' tasks are treated as unknown. */
   readonly principal: string;
 }
 
@@ -43,14 +43,14 @@ export function setTaskMethods({ server }: McpServer, { tasks, calls, timing, pr
   const serve = (method: string, answer: (call: RunningCall<CallToolResult>) => object): void =>
     server.setRequestHandler(method, { params: byTaskId }, ({ taskId }, context) =>
       timedRequest(timing, { method, tool: null, message: context.mcpReq }, () => {
-        // A revision without the extension has no such method, or another one of that name.
+        // A revision without the extension has no such method, or a different one of that name.
         if (context.mcpReq.envelope === undefined) throw unknownMethod(method);
         if (!declaresTasks(context)) throw notDeclared();
         return { ...answer(find(taskId)) };
       }),
     );
   serve("tasks/get", (call) => tasks.describe(call));
-  // No task of ours asks for anything: there is nothing that such answers could be for.
+  // Our tasks never ask for input, so there is nothing to answer.
   serve("tasks/update", () => ({}));
   serve("tasks/cancel", (call) => {
     call.cancel();
@@ -71,7 +71,7 @@ function findCall(
   }
 }
 
-/** The same for one that never was, that is kept no more, and another principal's. */
+/** The same error for one that never existed, that is no longer kept, or that is another principal's. */
 function unknownTask(taskId: string): ProtocolError {
   const error = new GloveboxError("NOT_FOUND", `There is no task ${JSON.stringify(taskId.slice(0, 80))}.`, {
     suggestion: "A task is kept for 15 minutes after its end, and ends with the server. Call the tool again.",

@@ -6,7 +6,7 @@ import { describeProgress } from "../tools/progress-notices.ts";
 /** Name of the extension, in the capabilities of both sides. */
 export const tasksExtension = "io.modelcontextprotocol/tasks";
 
-/** How often a client should ask; it is told of nothing in between. */
+/** How often a client should poll; it is not notified in between. */
 const pollIntervalMs = 2_000;
 
 /** The fields of a task that both its creation and its state have, as the extension names them. */
@@ -16,19 +16,19 @@ export interface Task {
   readonly statusMessage?: string;
   readonly createdAt: string;
   readonly lastUpdatedAt: string;
-  /** From its creation; null while it works, which it may as long as its own limits allow. */
+  /** Counted from its creation; null while it is running, which only its own limits bound. */
   readonly ttlMs: number | null;
   readonly pollIntervalMs?: number;
 }
 
-/** What `tools/call` answers in place of the tool's result. */
+/** What `tools/call` answers instead of the tool's result. */
 export type CreateTaskResult = Task & {
   readonly resultType: "task";
-  /** For the SDK, to which it is a result of `tools/call`; `withoutContent` takes it out. */
+  /** Needed by the SDK, which treats it as a result of `tools/call`; `withoutContent` removes it. */
   readonly content: [];
   readonly [field: string]: unknown;
 };
-/** What `tasks/get` answers: with the tool's own result once there is one, also where that is an error. */
+/** What `tasks/get` answers: includes the tool's result once there is one, even if it is an error. */
 export type DetailedTask = Task & { readonly result?: CallToolResult };
 
 type ToolCall = RunningCall<CallToolResult>;
@@ -36,11 +36,11 @@ type ToolCall = RunningCall<CallToolResult>;
 interface TaskFacts {
   readonly createdMs: number;
   lastUpdatedMs: number;
-  /** Null while it works. */
+  /** Null while it is running. */
   result: CallToolResult | null;
 }
 
-/** Calls of tools as tasks; the calls themselves are kept, and forgotten, by `RunningCalls`. */
+/** Tool calls as tasks; the calls themselves are kept, and dropped, by `RunningCalls`. */
 export class Tasks {
   readonly #now: () => number;
   readonly #facts = new WeakMap<ToolCall, TaskFacts>();
@@ -50,7 +50,7 @@ export class Tasks {
     this.#now = now;
   }
 
-  /** The call as a task, from now on; the same once more is the same task. */
+  /** Makes the call a task; repeating this returns the same task. */
   create(call: ToolCall): CreateTaskResult {
     if (!this.#facts.has(call)) {
       const facts: TaskFacts = {
@@ -87,7 +87,7 @@ export class Tasks {
   }
 }
 
-/** The message; a task, which the SDK takes for any result of `tools/call`, has no `content`. */
+/** The message; a task, which the SDK treats like any result of `tools/call`, has no `content`. */
 export function withoutContent(message: JSONRPCMessage): JSONRPCMessage {
   if (!("result" in message) || message.result["resultType"] !== "task") return message;
   const { content: _, ...result } = message.result;
@@ -98,7 +98,7 @@ function iso(milliseconds: number): string {
   return new Date(milliseconds).toISOString();
 }
 
-/** Whether the work was really ended: it may have come to its end first. */
+/** Whether the work was really cancelled: it may have finished first. */
 function wasCancelled({ structuredContent }: CallToolResult): boolean {
   const { outcome, error } = (structuredContent ?? {}) as {
     readonly outcome?: string;

@@ -1,10 +1,10 @@
 import type { ServerContext } from "@modelcontextprotocol/server";
 import type { Platform } from "../../platform/platform.ts";
 
-/** Notices in one call: programs bring alerts about. */
+/** Maximum notices per call, as programs can cause alerts. */
 const maxNotices = 50;
 
-/** Tells the client of alerts of its principal's sandboxes while a call is at work; the function that it returns ends that. */
+/** Notifies the client of alerts for its principal's sandboxes during a call; the returned function stops that. */
 export function tellAlerts(
   alertBook: Pick<Platform["alertBook"], "listen">,
   principal: string,
@@ -13,10 +13,10 @@ export function tellAlerts(
   let told = 0;
   return alertBook.listen((alert, owner) => {
     if (owner !== principal || ++told > maxNotices) return;
-    // The newest revision keeps it for a year and has nothing in its place.
+    // The newest revision keeps it for a year and has no replacement.
     // oxlint-disable-next-line typescript/no-deprecated
     mcpReq.log(alert.state === "start" ? "warning" : "info", alert, "glovebox.alerts").catch(() => {
-      // The client is gone; what serves it learns of that by itself.
+      // The client is gone; the code that serves it notices that itself.
     });
   });
 }

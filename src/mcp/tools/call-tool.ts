@@ -17,27 +17,27 @@ import { parseToolArguments } from "./arguments/tool-arguments.ts";
 import { viewArtifact, viewArtifactTool } from "./view-artifact.ts";
 import { errorResult, runningResult, toolResult } from "./tool-result.ts";
 
-/** A call that takes longer becomes a task where its client takes tasks. */
+/** A call that takes longer becomes a task if its client supports tasks. */
 const taskAfterMs = 5_000;
 
-/** What tool calls work with. */
+/** What tool calls need. */
 export interface ToolContext {
   readonly offered: readonly OfferedTool[];
   /** Whether `view_artifact` is among the tools. */
   readonly viewsArtifacts: boolean;
   readonly callOperation: CallOperation;
-  /** Tells of what happens to the caller's sandboxes meanwhile. */
+  /** Reports what happens to the caller's sandboxes meanwhile. */
   readonly alertBook: Pick<Platform["alertBook"], "listen">;
   readonly calls: RunningCalls<CallToolResult>;
   readonly tasks: Tasks;
   readonly texts: KeptTexts;
   readonly logger: Logger;
   readonly monotonicMs: () => number;
-  /** A call that takes longer is answered with its id, and goes on. */
+  /** A call that takes longer is answered with its id, and continues. */
   readonly answerWithinMs: number;
 }
 
-/** Who calls, and over which connection. */
+/** The caller and its connection. */
 export interface CallOrigin {
   readonly principal: string;
   /** Undefined for single requests. */
@@ -45,8 +45,9 @@ export interface CallOrigin {
 }
 
 /**
- * Does what a tool call asks for, or answers in time that it goes on. Giving the request up ends the work, also where it
- * only asked again. Arguments that do not fit are an answer too: of what is no answer a model sees nothing (SPEC MC2).
+ * Does what a tool call requests, or answers in time that it continues. Aborting the request ends the work, even if the
+ * request only queried it. Invalid arguments are reported in a regular answer too: a model sees nothing else (SPEC
+ * MC2).
  * @throws ProtocolError for an unknown tool
  */
 export async function callTool(
@@ -105,7 +106,7 @@ function findOrBegin(
   });
 }
 
-/** A run is asked for by the tool that gave its id: another's answer has another form. */
+/** A run is queried with the tool that returned its id: another tool's answer has another form. */
 function ofAnotherTool({ id, operation }: RunningCall<CallToolResult>, name: string): GloveboxError {
   return new GloveboxError("INVALID_REQUEST", `run_id: ${id} is a run of ${operation}, not of ${name}.`, {
     suggestion: `Call ${operation} with {"run_id": "${id}"}.`,

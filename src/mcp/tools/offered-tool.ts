@@ -1,10 +1,10 @@
 import type { OperationContract, ToolForm } from "../../operations/contract/operation-contract.ts";
 import { defaultProfiles, isInProfile, type ToolProfile } from "./tool-profiles.ts";
 
-/** An operation that agents are offered. */
+/** An operation that is offered to agents. */
 export type OfferedTool = OperationContract & { readonly tool: ToolForm };
 
-/** Those of the operations that are for everyone, have the form of a tool, and stand in one of the profiles. */
+/** The operations that are open to every principal, have a tool form, and are in one of the profiles. */
 export function offeredTools(
   contracts: readonly OperationContract[],
   profiles: readonly ToolProfile[] = defaultProfiles,
@@ -15,7 +15,7 @@ export function offeredTools(
     .map((contract) => ({ ...contract, request: withoutLabels(contract.request) }));
 }
 
-/** Labels are for programs that look for their own: an agent has the ids. */
+/** Labels are for programs that look for their own things: an agent has the ids. */
 function withoutLabels(request: OfferedTool["request"]): OfferedTool["request"] {
   const names = ["labels", "label"].filter((name) => Object.hasOwn(request.shape, name));
   return names.length === 0

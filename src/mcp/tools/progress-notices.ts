@@ -2,12 +2,12 @@ import type { ProgressToken, ServerContext } from "@modelcontextprotocol/server"
 import type { RunningCall } from "../../calls/running-call.ts";
 import { plainText } from "./answers/plain-text.ts";
 
-/** How often a client receives word of work that has nothing new to report. */
+/** How often a client is notified about work that has nothing new to report. */
 const quietMs = 3000;
-/** News within this time of the last notice waits for the next; new output is told within a second (SPEC EX3). */
+/** News within this time of the last notice waits for the next; new output is reported within a second (SPEC EX3). */
 const busyMs = 250;
 
-/** Tells the client, if it asked for it, how a call gets on; the function that it returns ends that. */
+/** Reports a call's progress to the client, if requested; the returned function stops that. */
 export function tellProgress(call: RunningCall, { mcpReq }: ServerContext): () => void {
   const { _meta: meta } = mcpReq;
   const token = meta?.progressToken;
@@ -32,7 +32,7 @@ class ProgressNotices {
     this.#call = call;
     this.#token = token;
     this.#notify = notify;
-    // At once: it tells the id.
+    // Sent immediately, as it contains the id.
     this.#send();
   }
 
@@ -60,7 +60,7 @@ class ProgressNotices {
       message: describeProgress(this.#call),
     };
     this.#notify({ method: "notifications/progress", params }).catch(() => {
-      // The client is gone; what serves it learns of that by itself.
+      // The client is gone; the code that serves it notices that itself.
     });
     if (!this.#ended) this.#sendAfter(quietMs);
   }

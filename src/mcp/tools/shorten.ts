@@ -21,7 +21,7 @@ const streams: ReadonlySet<string> = new Set(["stdout", "stderr", "stdout_tail",
 
 /** Share of a text's room that goes to its beginning; the rest goes to its end. */
 const headShare = 0.6;
-/** Under it nothing is cut any more. */
+/** Below it nothing is shortened further. */
 const minText = 100;
 
 /** A response whose long texts keep their head and tail, and whose long lists keep their first items. */
@@ -62,7 +62,7 @@ function shortenPart(value: unknown, field: string, rooms: Rooms, cuts: Cut[]): 
 
 function shortenText(text: string, field: string, room: number, cuts: Cut[]): string {
   if (text.length <= room) return text;
-  // Of a tail the end counts.
+  // For a tail, the end matters.
   const share = field.endsWith("_tail") ? 0 : headShare;
   const headEnd = wholeCharacters(text, Math.floor(room * share));
   const tailStart = wholeCharacters(text, text.length - Math.floor(room * (1 - share)));
@@ -72,7 +72,7 @@ function shortenText(text: string, field: string, room: number, cuts: Cut[]): st
   return `${text.slice(0, headEnd)}\n[... ${left} characters left out ...]\n${text.slice(tailStart)}`;
 }
 
-/** The index, or the one before it where it would part a surrogate pair. */
+/** The index, or the one before it if it would split a surrogate pair. */
 function wholeCharacters(text: string, index: number): number {
   const before = text.charCodeAt(index - 1);
   return before >= 0xd800 && before <= 0xdbff ? index - 1 : index;

@@ -6,8 +6,8 @@ import { viewArtifactTool } from "./view-artifact.ts";
 import type { ToolDeployment } from "./schemas/tool-deployment.ts";
 
 /**
- * The tools as `tools/list` shows them, for the deployment where one is given. Hints that say what holds without them are
- * left out: only whether a tool that changes something destroys is always said.
+ * The tools for `tools/list`, for the deployment if one is given. Hints that equal their defaults are left out; only
+ * whether a tool that changes something is destructive is always stated.
  */
 export function toolList(offered: readonly OfferedTool[], deployment?: ToolDeployment, viewsArtifacts = false): Tool[] {
   const fromTable = offered.map((row): Tool => {

@@ -2,7 +2,7 @@ import { invalidField } from "../../errors/glovebox-error.ts";
 
 const files = ["list_files", "read_file", "write_file", "edit_file"] as const;
 
-/** Tools by what an agent is to do with them; one that stands in none is in `all` only. */
+/** Tools by what an agent uses them for; a tool in none of them is only in `all`. */
 const toolsOf = {
   run: ["execute_code", "view_artifact", "read_logs"],
   session: ["run_code", "end_session", ...files, "view_artifact", "read_logs"],
@@ -17,7 +17,7 @@ export type ToolProfile = keyof typeof toolsOf | "all";
 
 const profileNames: readonly ToolProfile[] = [...(Object.keys(toolsOf) as (keyof typeof toolsOf)[]), "all"];
 
-/** Offered unless the person who starts the server says otherwise: each tool costs every conversation its description. */
+/** The default profiles, kept few because each tool's description costs tokens in every conversation. */
 export const defaultProfiles: readonly ToolProfile[] = ["run", "session", "project"];
 
 /** Whether a tool is in one of the profiles. */
@@ -30,7 +30,7 @@ export function profilesWith(tool: string): readonly ToolProfile[] {
   return profileNames.filter((profile) => isInProfile(tool, [profile]));
 }
 
-/** `run,test` as profiles. @throws INVALID_REQUEST with the words there are */
+/** Parses profiles such as `run,test`. @throws INVALID_REQUEST listing the valid names */
 export function parseProfiles(text: string): readonly ToolProfile[] {
   const words = text
     .split(",")

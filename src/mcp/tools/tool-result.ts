@@ -11,16 +11,19 @@ import { withoutPadding } from "./answers/without-padding.ts";
 import { viewCall } from "./view-artifact.ts";
 
 /**
- * Characters of an answer that agents get at once, and of one text in it: clients warn of answers above 10,000 tokens,
- * and the text form repeats what the structured form holds.
+ * Maximum characters of an answer to an agent, and of one text in it: clients warn about answers above 10,000 tokens,
+ * and the text form repeats the structured form.
  */
 const answerLimits = { total: 24_000, text: 8000, stream: 4000 };
-/** The same for errors, which may quote what was sent. */
+/** The same for errors, which may quote the request. */
 const errorLimits = { total: 8000, text: 2000 };
-/** Characters of base64 that one answer's pictures may have together: what clients pass on to models. */
+/** Maximum base64 characters of all pictures in one answer: what clients pass on to models. */
 const maxImageCharacters = 700_000;
 
-/** The answer of a call that has ended: both halves say all that a model needs, since clients hand on one or the other. */
+/**
+ * The answer of a call that has ended: both halves contain all that a model needs, since clients pass on one or the
+ * other.
+ */
 export function toolResult(
   end: CallEnd,
   { tool, call, texts }: { readonly tool: OfferedTool["tool"]; readonly call: RunningCall; readonly texts: KeptTexts },
@@ -51,7 +54,7 @@ export function toolResult(
   };
 }
 
-/** What is really a picture, as long as there is room: one that a model's API cannot read ends the conversation. */
+/** Real pictures only, as many as fit: one that a model's API cannot read ends the conversation. */
 function fitting(pictures: readonly ToolImage[]): readonly ToolImage[] {
   let room = maxImageCharacters;
   return pictures.filter(
@@ -77,7 +80,7 @@ export function sizeOfAnswer({ content }: CallToolResult): number {
   );
 }
 
-/** The answer of a call that goes on. */
+/** The answer of a call that continues. */
 export function runningResult(call: RunningCall): CallToolResult {
   const seconds = Math.round(call.elapsedMs / 1000);
   const [stdout, stderr] = [plainText(call.stdout.text()), plainText(call.stderr.text())];
@@ -107,7 +110,7 @@ function describeCut({ field, unit, kept, total }: Cut, uri: string | null): str
   return `${field}: ${total} ${unit}, ${shown}; ${rest}.`;
 }
 
-/** How a model reads on: clients that hand on text alone rarely let it read resources. */
+/** How a model continues reading: clients that pass on only text rarely let it read resources. */
 function logsOf({ field }: Cut, answer: unknown): string {
   const stream = /^(stdout|stderr)(_tail)?$/.exec(field)?.[1];
   const { sandbox_id: id } = answer as { readonly sandbox_id?: unknown };

@@ -8,12 +8,12 @@ import { jsonSchema } from "./schemas/json-schema.ts";
 
 const request = z.strictObject({ uri: z.string() });
 
-/** Characters of a text that one answer shows. */
+/** Maximum characters of a text in one answer. */
 const maxCharacters = 8000;
 
 /**
- * Shows what an answer left out. Its own answer is content only, with no structured half: clients that hand on nothing but
- * structured content hand this on, pictures included.
+ * Shows what an answer left out. Its own answer is content only, without a structured half, so that clients that prefer
+ * structured content pass this on, pictures included.
  */
 export const viewArtifactTool: Tool = {
   name: "view_artifact",
@@ -23,12 +23,12 @@ export const viewArtifactTool: Tool = {
   annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
 };
 
-/** How a model asks for something that an answer left out. */
+/** How a model requests something that an answer left out. */
 export function viewCall(uri: string): string {
   return `${viewArtifactTool.name} ${JSON.stringify({ uri })}`;
 }
 
-/** @throws INVALID_REQUEST, NOT_FOUND where there is none any more, UNSUPPORTED for what is neither picture nor text */
+/** @throws INVALID_REQUEST, NOT_FOUND if it is no longer kept, UNSUPPORTED if it is neither picture nor text */
 export function viewArtifact(texts: KeptTexts, principal: string, given: unknown): CallToolResult {
   const { uri } = parseRequest({ request }, given);
   const kept = texts.find(uri, principal);
@@ -42,7 +42,7 @@ export function viewArtifact(texts: KeptTexts, principal: string, given: unknown
   if (mediaType === null) return { content: [{ type: "text", text: text.slice(0, maxCharacters) }] };
   const picture = pictureType(text);
   if (picture !== null) {
-    // The words are for clients that hand on text alone: without them their model would see an empty answer.
+    // The text is for clients that pass on only text: without it their model would see an empty answer.
     const words = `${kept.field}: ${picture}, ${Buffer.byteLength(text, "base64")} bytes, shown as a picture.`;
     return {
       content: [

@@ -1,4 +1,4 @@
-/** Bytes that an answer does not hold, since base64 in JSON is of no use to a model. */
+/** Bytes that an answer leaves out, since base64 in JSON is useless to a model. */
 export interface LeftOutBytes {
   /** Path of the field that held them, such as `artifacts[0].content`. */
   readonly field: string;
@@ -6,7 +6,7 @@ export interface LeftOutBytes {
   readonly mediaType: string;
 }
 
-/** First characters of the base64 of pictures that models take, by their media type. */
+/** How the base64 of pictures that models accept begins, by media type. */
 const pictureBeginnings: Readonly<Record<string, string>> = {
   "image/png": "iVBORw0KGgo",
   "image/jpeg": "/9j/",
@@ -14,13 +14,13 @@ const pictureBeginnings: Readonly<Record<string, string>> = {
   "image/webp": "UklGR",
 };
 
-/** What kind of picture it is by its own first bytes; null where it is none that models take. */
+/** The kind of picture, from its first bytes; null if models do not accept it. */
 export function pictureType(base64: string): string | null {
   const found = Object.entries(pictureBeginnings).find(([, beginning]) => base64.startsWith(beginning));
   return found?.[0] ?? null;
 }
 
-/** The value with `words` in the place of each content in base64. */
+/** The value with each base64 content replaced by `words`. */
 export function leaveOutBytes(value: unknown, words: (bytes: LeftOutBytes) => string, field = ""): unknown {
   if (Array.isArray(value)) {
     return value.map((item: unknown, index) => leaveOutBytes(item, words, `${field}[${index}]`));

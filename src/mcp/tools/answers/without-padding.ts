@@ -1,8 +1,8 @@
 import { isForAgents } from "../schemas/agent-fields.ts";
 
-/** Said only where they hold. */
+/** Included only if true. */
 const whereTrue: ReadonlySet<string> = new Set(["truncated", "read_only", "variables_lost"]);
-/** Said only where there is something. */
+/** Included only if not empty. */
 const whereFilled: ReadonlySet<string> = new Set([
   "stdout",
   "stderr",
@@ -16,10 +16,10 @@ const whereFilled: ReadonlySet<string> = new Set([
   "displays",
 ]);
 
-/** Of scratch in memory a program needs to know only when it goes wrong. */
+/** A program needs to know about scratch in memory only if something goes wrong. */
 const scratchNote = /^scratch: (memory-backed|on disk, )/;
 
-/** An answer without what is false, empty or said elsewhere; the only field of an answer always stays. */
+/** An answer without fields that are false, empty or redundant; an answer's only field is always kept. */
 export function withoutPadding(answer: object): object {
   const isWell = (answer as { readonly outcome?: unknown }).outcome === "completed";
   const { container_id: id } = answer as { readonly container_id?: unknown };
@@ -32,7 +32,7 @@ export function withoutPadding(answer: object): object {
   return Object.fromEntries(entries.filter(([field, value]) => isForAgents(field, answer) && !isPadding(field, value)));
 }
 
-/** A row of an answer that says whose sandbox it is of, for them all. */
+/** A row of an answer that names the sandbox once for all rows. */
 function withoutId(row: unknown, id: unknown): unknown {
   if (typeof row !== "object" || row === null || (row as { readonly container_id?: unknown }).container_id !== id) {
     return row;

@@ -1,7 +1,7 @@
 import type { OfferedTool } from "../offered-tool.ts";
 import { jsonSchema } from "../schemas/json-schema.ts";
 
-/** A call of each tool that fits its schema, with the fields that most calls have. */
+/** A valid call of each tool, with the fields that most calls have. */
 const examples: Readonly<Record<string, object>> = {
   execute_code: { language: "python", code: "print(6 * 7)" },
   run_code: { code: "console.log(6 * 7)", language: "typescript" },
@@ -28,7 +28,7 @@ const examples: Readonly<Record<string, object>> = {
   list_alerts: {},
 };
 
-/** A right call of a tool, for those who wrote a wrong one. */
+/** A correct call of a tool, to show after a wrong one. */
 export function exampleOf({ name, request }: Pick<OfferedTool, "name" | "request">): object {
   const { required = [] } = jsonSchema(request, "input");
   return examples[name] ?? Object.fromEntries(required.map((field) => [field, "..."] as const));

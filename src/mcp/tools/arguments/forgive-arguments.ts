@@ -1,21 +1,21 @@
 import { jsonSchema, type JsonSchema } from "../schemas/json-schema.ts";
 import type { OfferedTool } from "../offered-tool.ts";
 
-/** What models write for languages. */
+/** Names that models use for languages. */
 const shortLanguages: Readonly<Record<string, string>> = { py: "python", js: "javascript", ts: "typescript" };
 
-/** Fields that hold a name or a place, for which an empty string says nothing; content may well be empty. */
+/** Fields with a name or a path, for which an empty string means nothing; content may well be empty. */
 const namesSomething = /(^|_)(id|path|root|cwd|engine|image|runtime)$/;
 
-/** Lists of words that a shell line stands for as well. */
+/** Argument lists that may also be given as a shell line. */
 const commandFields: ReadonlySet<string> = new Set(["command", "setup_commands", "install_commands"]);
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * The arguments as the contract wants them, where what a model wrote can mean one thing only: null and an empty id, enum,
+ * The arguments in the contract's form, if what a model wrote can only mean one thing: null and an empty id, enum,
  * number or path for absent, "10" for a number, `py`, `js` and `ts`, one string for a list, a string for a command as a
- * shell line. Whatever else is wrong stays, to be refused by its field.
+ * shell line. Anything else that is wrong is left, to be rejected with its field's name.
  */
 export function forgiveArguments({ request }: Pick<OfferedTool, "request">, given: unknown): unknown {
   return isFields(given) ? forgiveFields(jsonSchema(request, "input").properties ?? {}, given) : given;
@@ -64,7 +64,7 @@ function forgiveItem(field: string, items: JsonSchema, item: string): unknown {
   return isNumber(items) ? forgiveValue(field, items, item) : item;
 }
 
-/** Whether a string is what this alternative stands for. */
+/** Whether a string matches this alternative. */
 function isWord({ const: word }: JsonSchema, value: unknown): boolean {
   return word === undefined || word === value;
 }
@@ -74,7 +74,7 @@ const shellLine = (line: string): readonly string[] => ["sh", "-c", line];
 const isNumber = ({ type }: JsonSchema): boolean => type === "number" || type === "integer";
 const isText = ({ type }: JsonSchema): boolean => type === "string";
 
-/** What the items of a list are, where it is one or may be one. */
+/** The schema of a list's items, if it is or may be a list. */
 function listOf({ type, items, anyOf }: JsonSchema): JsonSchema | undefined {
   if (type === "array") return items ?? {};
   return anyOf?.map(listOf).find((each) => each !== undefined);

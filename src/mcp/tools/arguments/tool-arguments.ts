@@ -6,12 +6,12 @@ import { forgiveArguments } from "./forgive-arguments.ts";
 import { followUpSchema } from "../schemas/input-schema.ts";
 import type { OfferedTool } from "../offered-tool.ts";
 
-/** What a tool call asks for: work to begin, or word of work that goes on. */
+/** What a tool call requests: new work, or the state of running work. */
 export type ToolArguments =
   | { readonly type: "begin"; readonly request: Record<string, unknown> }
   | { readonly type: "follow"; readonly runId: string; readonly cancel: boolean };
 
-/** @throws INVALID_REQUEST with every problem named by field, and the right form */
+/** @throws INVALID_REQUEST naming every problem by field, and the correct form */
 export function parseToolArguments(offered: OfferedTool, given: unknown): ToolArguments {
   const { cancel: asked, ...others } = withoutAbsent(offered, given);
   const isFollowUp = offered.tool.mayTakeLong && Object.hasOwn(others, "run_id");
@@ -36,7 +36,7 @@ function withoutAbsent(offered: OfferedTool, given: unknown): Readonly<Record<st
   return forgiveArguments(offered, given) as Readonly<Record<string, unknown>>;
 }
 
-/** The error with what would be right: a model that sees it can write the next call without asking for the list. */
+/** The error with a correct example, so that a model can fix its call without requesting the tool list. */
 function withForm(offered: OfferedTool, error: GloveboxError, isFollowUp: boolean): GloveboxError {
   if (error.errorType !== "INVALID_REQUEST") return error;
   const form = isFollowUp ? { run_id: "run-..." } : exampleOf(offered);

@@ -1,6 +1,6 @@
 import type { LimitKind, ToolDeployment, WireLimits } from "./tool-deployment.ts";
 
-/** The kind of work whose limits a tool's programs have. */
+/** The kind of work whose limits apply to a tool's programs. */
 const kindOf: Readonly<Record<string, LimitKind>> = {
   execute_code: "execute",
   run_code: "session",
@@ -11,7 +11,7 @@ const kindOf: Readonly<Record<string, LimitKind>> = {
   run_agent: "agent",
 };
 
-/** Understood where they are given, and not listed: other names of listed fields, and what operators decide. */
+/** Accepted but not listed: aliases of listed fields, and what operators decide. */
 const unlisted: ReadonlySet<string> = new Set([
   "env",
   "oci_runtime",
@@ -25,10 +25,13 @@ const unlisted: ReadonlySet<string> = new Set([
   "run_agent.engine",
 ]);
 
-/** Of the names of secrets that a schema tells. */
+/** Maximum length of the secrets' names in a schema. */
 const maxSecretCharacters = 40;
 
-/** Words for agents, by field or `tool.field`, where the contract's are longer than one who reads many needs. */
+/**
+ * Descriptions for agents, by field or `tool.field`, where the contract's are longer than an agent with many tools
+ * needs.
+ */
 const words: Readonly<Record<string, string>> = {
   network: '"none" (default), "registries", "open", or domains: ["example.com"].',
   engine: "",
@@ -94,7 +97,7 @@ const words: Readonly<Record<string, string>> = {
   "read_logs.wait_seconds": "For a first entry; default 0.",
 };
 
-/** Whether a field is listed; secrets, isolation and Dockerfiles only where the deployment has a say about them. */
+/** Whether a field is listed; secrets, isolation and Dockerfiles only if the deployment has configured them. */
 export function isListed(tool: string, field: string, deployment: ToolDeployment | undefined): boolean {
   if (field === "secrets") return deployment === undefined || deployment.secrets.length > 0;
   if (field === "min_isolation") return deployment?.choosesIsolation ?? true;
@@ -102,7 +105,7 @@ export function isListed(tool: string, field: string, deployment: ToolDeployment
   return !unlisted.has(field) && !unlisted.has(`${tool}.${field}`);
 }
 
-/** What agents are told of a field; undefined: what the contract says. */
+/** A field's description for agents; undefined: the contract's. */
 export function wordsOf(tool: string, field: string, deployment: ToolDeployment | undefined): string | undefined {
   const own = words[`${tool}.${field}`] ?? words[field];
   if (field === "secrets" && deployment !== undefined) return `${own} ${secretNames(deployment)}`;
@@ -112,7 +115,7 @@ export function wordsOf(tool: string, field: string, deployment: ToolDeployment 
     : `Default ${limits.default.timeout_seconds}, at most ${limits.most.timeout_seconds}.`;
 }
 
-/** `Default (at most): cpus 1 (4), memory_mb 512 (8192).`, where the deployment is known. */
+/** `Default (at most): cpus 1 (4), memory_mb 512 (8192).`, if the deployment is known. */
 export function limitsWords(
   tool: string,
   fields: readonly string[],
@@ -135,7 +138,7 @@ function limitsOf(
   return { default: deployment.limits[kind], most: deployment.ceilings };
 }
 
-/** Those that fit into a line. */
+/** As many as fit in a line. */
 function secretNames({ secrets }: ToolDeployment): string {
   const fitting = secrets.filter((_, index) => secrets.slice(0, index + 1).join(", ").length <= maxSecretCharacters);
   const others = secrets.length - fitting.length;

@@ -4,7 +4,7 @@ import type { OfferedTool } from "../offered-tool.ts";
 import { jsonSchema, type JsonSchema, type ObjectSchema } from "./json-schema.ts";
 import type { ToolDeployment } from "./tool-deployment.ts";
 
-/** Arguments of a call that asks again for one that goes on. */
+/** Arguments of a call that queries a running one. */
 export const followUpSchema: z.ZodObject<{ run_id: z.ZodString; cancel: z.ZodOptional<z.ZodBoolean> }> = z.strictObject(
   {
     run_id: z.string().describe("Alone: waits for the rest of a running call."),
@@ -13,8 +13,9 @@ export const followUpSchema: z.ZodObject<{ run_id: z.ZodString; cancel: z.ZodOpt
 );
 
 /**
- * The arguments of a tool, short: every conversation pays for them. A tool that may take long also takes `run_id`, alone,
- * so none of its arguments is marked as required: schemas with alternatives at their root are refused by models' APIs.
+ * The arguments of a tool, kept short as they cost tokens in every conversation. A tool that may take long also takes
+ * `run_id`, alone, so none of its arguments is marked as required: schemas with alternatives at their root are refused
+ * by models' APIs.
  */
 export function inputSchemaOf({ name, request, tool }: OfferedTool, deployment?: ToolDeployment): ObjectSchema {
   const { required = [], properties = {}, ...rest } = jsonSchema(request, "input");
@@ -50,7 +51,10 @@ function describe(schema: JsonSchema, { name, field, deployment, isRequired, pro
   return told === "" ? rest : { ...rest, description: told };
 }
 
-/** The fields of limits, their defaults and ceilings in one sentence; the time stands beside them where the tool has it. */
+/**
+ * The fields of limits, with their defaults and ceilings in one sentence; the time limit is a separate field if the
+ * tool has it.
+ */
 function limitsSchema(
   { type, properties: fields = {} }: JsonSchema,
   tool: string,
@@ -69,7 +73,7 @@ function limitsSchema(
 
 const checkedOnly = ["minLength", "maxLength", "minItems", "maxItems", "pattern", "format"] as const;
 
-/** Without what only a checker needs: the door checks every argument by the whole schema. */
+/** Without what only validation needs: the front end checks every argument against the full schema. */
 function shorter(schema: JsonSchema): JsonSchema {
   const { description, anyOf, items, properties, additionalProperties, propertyNames: _, ...rest } = schema;
   for (const bound of checkedOnly) delete (rest as Record<string, unknown>)[bound];

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** The parts of JSON Schema that contracts come to. */
+/** The parts of JSON Schema that contracts use. */
 export interface JsonSchema {
   readonly type?: unknown;
   readonly description?: string;
@@ -16,20 +16,20 @@ export interface JsonSchema {
   minimum?: number;
 }
 
-/** A JSON schema whose value is an object, as the protocol demands of tools. */
+/** A JSON schema of an object, as the protocol requires for tools. */
 export type ObjectSchema = JsonSchema & { readonly type: "object" } & Readonly<Record<string, unknown>>;
 
-/** The dialect that zod writes, which is also what the protocol takes a schema for that names none. */
+/** The dialect that zod writes, which the protocol also assumes for schemas that name none. */
 const dialect = "https://json-schema.org/draft/2020-12/schema";
 
-/** A schema in JSON; its dialect is named only where it has parts that are not the same in all of them. */
+/** A schema in JSON; its dialect is named only if it uses parts that differ between dialects. */
 export function jsonSchema(schema: z.ZodType, io: "input" | "output"): ObjectSchema {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io });
   const plain = portable(rest) as ObjectSchema;
   return Object.hasOwn(plain, "$defs") ? { $schema: dialect, ...plain } : plain;
 }
 
-/** Several types in one list are more than some clients' dialects know; alternatives are understood by all. */
+/** Some clients do not support lists of types; all support alternatives. */
 function portable(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(portable);
   if (typeof schema !== "object" || schema === null) return schema;

@@ -2,15 +2,15 @@ import { isForAgents } from "./agent-fields.ts";
 import type { OfferedTool } from "../offered-tool.ts";
 import { jsonSchema, type JsonSchema, type ObjectSchema } from "./json-schema.ts";
 
-/** What an answer has instead of the response where the platform refused or failed. */
+/** What an answer has instead of the response if the platform refused or failed. */
 const always: Readonly<Record<string, JsonSchema>> = { error: { type: "object" } };
 
-/** What names a call that goes on. */
+/** What identifies a call that continues. */
 const whileRunning: Readonly<Record<string, JsonSchema>> = {
   run_id: { type: "string" },
 };
 
-/** Fields that few answers have or few readers need, and that say themselves what they are. */
+/** Self-explanatory fields that few answers have or few readers need. */
 const seldom: ReadonlySet<string> = new Set([
   "oci_runtime",
   "alerts",
@@ -37,7 +37,7 @@ const seldom: ReadonlySet<string> = new Set([
  */
 export function outputSchemaOf({ request, response, tool }: OfferedTool): ObjectSchema {
   const { properties = {} } = jsonSchema(response, "output");
-  // What names the same place or file as in the call.
+  // Fields that repeat the place or file of the call.
   const isOfCaller = (name: string): boolean => name !== "session_id" && Object.hasOwn(request.shape, name);
   const isShort = Object.keys(properties).length < 5;
   const fields = Object.entries(properties)
@@ -49,7 +49,7 @@ export function outputSchemaOf({ request, response, tool }: OfferedTool): Object
   };
 }
 
-/** The type alone; that of what may be null besides is the other one, and the field is left out where it is null. */
+/** Just the type; of a nullable field it is the other type, as null fields are left out. */
 function typeOf({ type, anyOf }: JsonSchema): JsonSchema {
   if (type !== undefined) return { type };
   const others = anyOf?.filter((each) => each.type !== "null") ?? [];

@@ -8,20 +8,20 @@ export type WireLimits = Readonly<Record<"cpus" | "memory_mb" | "timeout_seconds
 type Settings = Platform["config"];
 export type LimitKind = keyof Settings["limits"];
 
-/** What tools tell of the deployment that offers them. */
+/** What tool descriptions say about the deployment. */
 export interface ToolDeployment extends Deployment {
   /** Defaults by kind of work. */
   readonly limits: Readonly<Record<LimitKind, WireLimits>>;
   readonly ceilings: WireLimits;
-  /** Names of the secrets that programs may ask for. */
+  /** Names of the secrets that programs may request. */
   readonly secrets: readonly string[];
-  /** Whether its operator has said how strongly programs are sealed. */
+  /** Whether its operator has configured how strongly programs are isolated. */
   readonly choosesIsolation: boolean;
   /** Whether it builds projects' own Dockerfiles. */
   readonly buildsDockerfiles: boolean;
 }
 
-/** What the tools of a platform tell of it. */
+/** What the tools of a platform say about it. */
 export function toolDeployment(platform: Pick<Platform, "config" | "minIsolation">): ToolDeployment {
   const { limits, ceilings, secrets, explicitSettings, buildDockerfiles, prebuiltOnly } = platform.config;
   const kinds = Object.entries(limits).map(([kind, given]) => [kind, wireLimits(given)] as const);
