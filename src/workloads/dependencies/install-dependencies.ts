@@ -11,10 +11,10 @@ import { provideKept, putKept, type Keeping, type KeptRequest } from "./keep/put
 import { readInputs } from "./read-inputs.ts";
 import { runLine, type EndedLine, type RunLine } from "./run-line.ts";
 
-/** Characters of a failed installer's output that its error shows. */
+/** How many characters of a failed installer's output its error shows. */
 const shownCharacters = 1_200;
 
-/** What a project's copy gets, and how. */
+/** What to install in a project's copy, and how. */
 export interface DependenciesRequest extends Omit<RunLine, "line" | "grant" | "signal" | "onOutput"> {
   readonly installation: Installation;
   /** Null: nothing is kept for later runs. */
@@ -25,17 +25,19 @@ export interface DependenciesRequest extends Omit<RunLine, "line" | "grant" | "s
 
 /** How an installation went. */
 export interface InstalledDependencies {
-  /** The shell line that was run, now or for an earlier run that kept what came of it; null: there was nothing to install. */
+  /**
+   * The shell line that was run, now or in an earlier run whose result was kept; null: there was nothing to install.
+   */
   readonly line: string | null;
-  /** How the line ended where it failed, for `explainInstallation`. */
+  /** How the line failed, for `explainInstallation`. */
   readonly failed: EndedLine | null;
-  /** That an installation failed which may be missing: why, in one sentence. */
+  /** Why an optional installation failed, in one sentence. */
   readonly warnings: readonly string[];
 }
 
 /**
- * Installs what a project needs in its copy, with the registries until that is done; what its lockfile decides alone is
- * kept for later runs. @throws what starting a command throws
+ * Installs what a project needs in its copy, with access to the registries until that is done; what only its lockfile
+ * determines is kept for later runs. @throws what starting a command throws
  */
 export async function installDependencies(
   sandbox: Sandbox,
@@ -65,7 +67,7 @@ export async function installDependencies(
   return kept.after === null ? { line, failed: null, warnings: [] } : await run(kept.after);
 }
 
-/** What an installation that may be missing comes to; one that was interrupted took the sandbox with it. */
+/** The result of an optional installation; an interrupted one ended the sandbox. */
 function forgiving({ line, failed, warnings }: InstalledDependencies): InstalledDependencies {
   if (line === null || failed === null || failed.end.interruption !== null || !failed.isGone)
     return { line, failed, warnings };
@@ -75,7 +77,7 @@ function forgiving({ line, failed, warnings }: InstalledDependencies): Installed
   return { line, failed: null, warnings: [`${reason} The project has no lockfile, so it goes on without. ${last}`] };
 }
 
-/** Null where the installation apart from the project failed: with all of the project it may go well, or says why not. */
+/** Null if the separate installation failed: with the whole project it may succeed, or say why not. */
 async function tryKept(
   request: Omit<KeptRequest, "install"> & DependenciesRequest,
   caller: Caller,
@@ -94,7 +96,7 @@ async function tryKept(
   }
 }
 
-/** Resolves to null when it has gone well. */
+/** Resolves to null if it succeeded. */
 async function runInstallation(
   sandbox: Sandbox,
   request: DependenciesRequest & { readonly line: string },
@@ -110,7 +112,7 @@ async function runInstallation(
   return ended.end.exitCode === 0 && ended.isGone && ended.end.interruption === null ? null : ended;
 }
 
-/** Why an installation did not go well: CANCELLED or PACKAGE_INSTALL_FAILED. */
+/** Why an installation failed: CANCELLED or PACKAGE_INSTALL_FAILED. */
 export function explainInstallation(line: string, { end, isGone, output }: EndedLine): GloveboxError {
   if (end.interruption === "cancel") return new GloveboxError("CANCELLED", "The run was cancelled.");
   const words = shortened(output.text().trim());
@@ -124,7 +126,7 @@ export function explainInstallation(line: string, { end, isGone, output }: Ended
   );
 }
 
-/** Some installers say first what is wrong, others last. */
+/** Some installers print the error first, others last. */
 function shortened(text: string): string {
   const half = shownCharacters / 2;
   return text.length <= shownCharacters ? text : `${text.slice(0, half)}\n...\n${text.slice(-half)}`;

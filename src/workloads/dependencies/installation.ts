@@ -1,15 +1,15 @@
 import type { InstallerName } from "./installers/installer.ts";
 import type { ProjectTools } from "./project-tools.ts";
 
-/** What is installed: a shell line of the request's, what the project's own files say, or nothing. */
+/** What to install: a shell line of the request, what the project's own files say, or nothing. */
 export type Installation = { readonly line: string } | { readonly installer: InstallerName } | null;
 
 export interface InstallationQuestion {
-  /** Of the request; undefined: by the project; empty: nothing. */
+  /** From the request; undefined: depends on the project; empty: nothing. */
   readonly setupCommand: string | undefined;
-  /** Whether the copy has what git ignores, dependencies among it. */
+  /** Whether the copy includes files that git ignores, such as dependencies. */
   readonly includeIgnored: boolean;
-  /** Of what stands in the project's folder. */
+  /** Names in the project's folder. */
   readonly names: readonly string[];
   readonly tools: ProjectTools;
 }

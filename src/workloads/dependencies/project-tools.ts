@@ -1,6 +1,6 @@
 import type { InstallerName } from "./installers/installer.ts";
 
-/** A default image by what it is for. */
+/** The purpose of a default image. */
 export type ImageName = "python" | "javascript" | "bun";
 
 /** How a project's tests and previews get what they need. */
@@ -10,7 +10,7 @@ export interface ProjectTools {
   readonly installer: InstallerName | null;
 }
 
-/** One row a file that tells how a project's dependencies are installed; the first that is there decides. */
+/** One row per file that determines how a project's dependencies are installed; the first that exists counts. */
 const lockfiles: readonly { readonly name: RegExp; readonly image: ImageName; readonly installer: InstallerName }[] = [
   { name: /^bun\.lockb?$/, image: "bun", installer: "bun" },
   { name: /^pnpm-lock\.yaml$/, image: "javascript", installer: "pnpm" },
@@ -27,7 +27,7 @@ const languages: readonly { readonly name: RegExp; readonly image: ImageName }[]
   { name: /\.[cm]?[jt]sx?$/, image: "javascript" },
 ];
 
-/** Programs that only one of the images has. */
+/** Programs that exist in only one of the images. */
 const programs: readonly { readonly words: RegExp; readonly image: ImageName }[] = [
   { words: /\b(?:python3?|pytest|py\.test|uv|poetry|tox)\b/, image: "python" },
   { words: /\bbunx?\b/, image: "bun" },
@@ -36,7 +36,7 @@ const programs: readonly { readonly words: RegExp; readonly image: ImageName }[]
 
 /**
  * The image and the installation for a project, by its command, its lockfile and its language (SPEC TE4).
- * @param names of what stands in the project's folder
+ * @param names of entries in the project's folder
  */
 export function projectTools(command: string, names: readonly string[]): ProjectTools {
   const byCommand = programs.find(({ words }) => words.test(command))?.image;
@@ -48,7 +48,7 @@ export function projectTools(command: string, names: readonly string[]): Project
   return { image, installer: lock?.installer ?? unlocked };
 }
 
-/** Whether `bun test` may run: its reports are not signed, so that they are taken only where they are expected. */
+/** Whether `bun test` may run: its reports are not signed, so they are accepted only where expected. */
 export function expectsBun(command: string, names: readonly string[]): boolean {
   return /\bbun\b/.test(command) || names.some((name) => /^bun\.lockb?$|^bunfig\.toml$/.test(name));
 }

@@ -10,14 +10,14 @@ import type { InputFiles } from "./installers/installer.ts";
 const maxFileBytes = 16 * mebibyte;
 const maxBytes = 32 * mebibyte;
 
-/** What an installer reads of a project's copy. */
+/** The files that an installer reads from a project's copy. */
 export interface ReadInputs {
   readonly files: InputFiles;
-  /** Whether that is all of what was asked for: nothing was too large, unreadable or no text. */
+  /** Whether that is everything requested: nothing was too large, unreadable or not text. */
   readonly isWhole: boolean;
 }
 
-/** None where the image lacks the tools that read many files at once. */
+/** Empty if the image lacks the tools to read many files at once. */
 async function readBatch({ files }: Pick<Sandbox, "files">, request: BatchRequest): Promise<readonly BatchFile[]> {
   try {
     return await files.readBatch(copyFolder, request);
@@ -27,7 +27,10 @@ async function readBatch({ files }: Pick<Sandbox, "files">, request: BatchReques
   }
 }
 
-/** Reads files of the copy: what was left out of it is not read either. @throws what `SandboxFiles.readBatch` throws */
+/**
+ * Reads files of the copy, so files that were left out of it are not read either. @throws what `SandboxFiles.readBatch`
+ * throws
+ */
 export async function readInputs(
   sandbox: Pick<Sandbox, "files">,
   paths: readonly string[],

@@ -23,13 +23,13 @@ export interface RunLine {
   readonly timeoutMs: number;
   /** Null: no network. */
   readonly grant: NetworkGrant | null;
-  /** Of what is kept of both streams together. */
+  /** Maximum bytes kept of both streams together. */
   readonly maxOutputBytes: number;
-  /** Of what is kept of each stream; default 0. */
+  /** Maximum bytes kept of each stream; default 0. */
   readonly maxStreamBytes?: number | undefined;
-  /** What it reads from its standard input; default: nothing. */
+  /** Its standard input; default: empty. */
   readonly stdin?: AsyncIterable<Uint8Array> | undefined;
-  /** Variables that no engine is told; default: none. */
+  /** Variables that are hidden from the engine; default: none. */
   readonly secrets?: readonly ProgramSecret[] | undefined;
   readonly onOutput: (chunk: OutputChunk) => void | Promise<void>;
   readonly onDenied: (denial: Denial) => void;
@@ -37,22 +37,24 @@ export interface RunLine {
   readonly monotonicMs: () => number;
 }
 
-/** A line that has ended. */
+/** The result of a line. */
 export interface EndedLine {
   readonly end: ProcessEnd<BoundedOutput>;
-  /** What took the secrets out of its output. */
+  /** The redactor of its output. */
   readonly redaction: Redaction;
-  /** Both streams as they came. */
+  /** Both streams in order of arrival. */
   readonly output: BoundedOutput;
   readonly networkReport: NetworkReport;
-  /** Whether nothing that it started is alive. */
+  /** Whether everything it started has ended. */
   readonly isGone: boolean;
 }
 
-/** How long the next output of an ended command may still take: what it left behind may hold its streams open. */
+/**
+ * How long to wait for further output of a command that has ended: processes it left behind may keep its streams open.
+ */
 const drainMs = 1_000;
 
-/** Runs a line to its end, and ends all that it left. @throws what starting it throws */
+/** Runs a line to its end, and ends everything it left running. @throws what starting it throws */
 export async function runLine(sandbox: Sandbox, command: RunLine): Promise<EndedLine> {
   const { grant, signal, stdin, secrets = [] } = command;
   const redaction = new Redaction(secrets);
@@ -96,7 +98,7 @@ export async function runLine(sandbox: Sandbox, command: RunLine): Promise<Ended
     },
   });
   const end = await watched.untilEnd({ ...command, drainMs, end: () => sandbox.endProcess(process) });
-  // After a forced end the sandbox has gone with everything in it.
+  // After a forced end the sandbox is gone, with everything in it.
   const isGone = end.interruption !== null || (await sandbox.endLeftBehind(process)) === "clean";
   return { end, redaction, output, isGone, networkReport: await program.networkReport() };
 }

@@ -1,12 +1,12 @@
 import { workFolder } from "../../policy/scratch.ts";
 import { copyFolder } from "../project/copy-project.ts";
 
-/** What Python packages are installed into, and programs that npm installs. */
+/** Where Python packages, and programs installed by npm, are put. */
 const pythonFolder = `${workFolder}/python`;
 const toolsFolder = `${workFolder}/tools`;
 /** Downloads. */
 const cacheFolder = `${workFolder}/cache`;
-/** The virtual environment that uv and Poetry make. */
+/** The virtual environment that uv and Poetry create. */
 const environmentFolder = `${copyFolder}/.venv`;
 
 /** Variables by which what is installed in the sandbox is found. */
@@ -16,14 +16,14 @@ export const toolVariables: Readonly<Record<string, string>> = {
   PIP_DISABLE_PIP_VERSION_CHECK: "1",
   npm_config_prefix: toolsFolder,
   npm_config_update_notifier: "false",
-  // In the copy, where the tests find them and they can be kept.
+  // Inside the copy, where tests find them and they can be kept.
   POETRY_VIRTUALENVS_IN_PROJECT: "true",
   YARN_ENABLE_GLOBAL_CACHE: "false",
-  // The one that was installed, not one of the project's own files.
+  // The installed one, not one of the project's own files.
   YARN_IGNORE_PATH: "1",
-  // From places that no registry is.
+  // From URLs that are not registries.
   UV_PYTHON_DOWNLOADS: "never",
-  // Beside the copy: files of packages can be links to those, and /tmp has little room.
+  // Next to the copy: packages' files can be links to those, and /tmp is small.
   BUN_INSTALL_CACHE_DIR: `${cacheFolder}/bun`,
   POETRY_CACHE_DIR: `${cacheFolder}/poetry`,
   UV_CACHE_DIR: `${cacheFolder}/uv`,
@@ -35,8 +35,8 @@ export const toolVariables: Readonly<Record<string, string>> = {
 };
 
 /**
- * A shell line as a command that finds what was installed. It begins when a line comes on its standard input, of which it
- * reads the rest, or nothing.
+ * A shell line as a command that finds what was installed. It starts when it reads a line from its standard input; the
+ * rest of that, or nothing, is its input.
  */
 export function shellLine(line: string, { readsInput }: { readonly readsInput: boolean }): readonly string[] {
   const begin = "read -r _ || exit 125";

@@ -11,21 +11,22 @@ import { relate, type PathPattern } from "./path-pattern.ts";
 /** The part of a project that its Dockerfile copies. */
 export interface ContextSource extends ProjectSource {
   readonly ignore: ContextIgnore;
-  /** What COPY names; none: nothing is read. */
+  /** Patterns of COPY; empty: nothing is read. */
   readonly patterns: readonly PathPattern[];
   readonly platform: NodeJS.Platform;
 }
 
-/** Its files once, and what they were. */
+/** Its files, to be read once, and their digest. */
 export interface ReadContext {
   readonly entries: AsyncIterable<NewTreeEntry>;
-  /** Of names, modes and bytes; whole when all entries have been read. */
+  /** Digest of names, modes and bytes; complete once all entries have been read. */
   readonly digest: () => string;
 }
 
 /**
- * Files of the project for one build: those that its copy would have, but for what `.dockerignore` names. Links are links.
- * @throws POLICY_DENIED for more than fits, as they are read
+ * Files of the project for one build: those that its copy would have, except what `.dockerignore` excludes. Links are
+ * links.
+ * @throws POLICY_DENIED while reading, for more than fits
  */
 export function readContext(source: ContextSource): ReadContext {
   const hash = createHash("sha256");

@@ -1,10 +1,10 @@
 import { GloveboxError } from "../../../errors/glovebox-error.ts";
 import type { Instruction } from "./split-dockerfile.ts";
 
-/** Characters of a failed instruction's output that its error shows: the last ones. */
+/** How many of the last characters of a failed instruction's output its error shows. */
 const shownCharacters = 2_000;
 
-/** An instruction that did not go well, with its last words. */
+/** A failed instruction, with the end of its output. */
 export function buildFailed({ keyword, text, line }: Instruction, why: string, words: string): GloveboxError {
   const last = words.trim().slice(-shownCharacters);
   const what = `${keyword} ${text}`.slice(0, 120);
@@ -19,7 +19,7 @@ export function buildFailed({ keyword, text, line }: Instruction, why: string, w
   );
 }
 
-/** The whole of it did not go well. */
+/** The build as a whole failed. */
 export function buildEnded(why: string, suggestion: string): GloveboxError {
   return new GloveboxError("IMAGE_UNAVAILABLE", `The project's Dockerfile could not be built: ${why}.`, {
     suggestion,

@@ -15,12 +15,12 @@ export interface ImageBuildRequest extends Omit<ProjectSource, "maxBytes"> {
   /** Undefined: the engine's own. */
   readonly ociRuntime: string | undefined;
   readonly sandboxes: Pick<Sandboxes, "open">;
-  /** Has the base there. */
+  /** Makes sure that the base image exists. */
   readonly provideImage: (image: string, isDemanded: boolean) => Promise<void>;
   readonly network: GrantNetwork;
-  /** What RUN reaches. */
+  /** The network for RUN. */
   readonly networkPolicy: NetworkPolicy;
-  /** Of the build's sandbox; `diskBytes`: of all that is written upon the base. */
+  /** Limits of the build's sandbox; `diskBytes`: everything written on top of the base. */
   readonly limits: Limits;
   /** Of the whole build. */
   readonly timeoutMs: number;
@@ -37,7 +37,7 @@ export interface ImageBuildRequest extends Omit<ProjectSource, "maxBytes"> {
   readonly monotonicMs: () => number;
 }
 
-/** An image, and variables that programs in it get beside the image's own. */
+/** An image, and variables for its programs in addition to the image's own. */
 export interface BuiltImage {
   readonly image: string;
   readonly environment: Readonly<Record<string, string>>;

@@ -13,15 +13,15 @@ import { watchDisk, type DiskExcess } from "../../run/disk/watch-disk.ts";
 import { watchProcess } from "../../run/watch-process.ts";
 import type { ImageBuildRequest } from "./build-request.ts";
 
-/** Files and folders that a build may make. */
+/** Maximum files and folders that a build may create. */
 const maxFiles = 1_000_000;
 const keptBytes = 64 * 1024;
 const drainMs = 1_000;
 
-/** What a program of the build came to. */
+/** The result of a program of the build. */
 export interface BuildStepEnd {
   readonly exitCode: number | null;
-  /** Both streams, the newest part. */
+  /** The newest part of both streams. */
   readonly words: string;
 }
 
@@ -33,7 +33,7 @@ export interface BuildProgram {
   readonly user: string;
 }
 
-/** The sandbox in which an image is built: what its programs write counts, and ends it beyond the limit. */
+/** The sandbox in which an image is built: what its programs write is counted, and exceeding the limit ends it. */
 export class BuildSandbox implements AsyncDisposable {
   readonly sandbox: Sandbox;
   readonly #request: ImageBuildRequest;
@@ -65,18 +65,18 @@ export class BuildSandbox implements AsyncDisposable {
         this.#excess = excess;
         logger.warn({ sandbox: sandbox.id, ...excess }, "build ended: its files passed their limit");
         sandbox.remove().catch(() => {
-          // In the log already; the sandbox counts as removed, and a sweep tries again.
+          // Already logged; the sandbox counts as removed, and a sweep tries again.
         });
       },
     });
   }
 
-  /** What it had written when it was ended for that; null while it was not. */
+  /** What it had written when it was ended for exceeding the limit; null if it was not. */
   get excess(): DiskExcess | null {
     return this.#excess;
   }
 
-  /** Opens the way out for all programs from now on. @throws UNSUPPORTED where the image has no interpreter for it */
+  /** Opens the network for all programs from now on. @throws UNSUPPORTED if the image has no interpreter for it */
   async openNetwork(grant: NetworkGrant, signal: AbortSignal): Promise<void> {
     const { sandbox } = this;
     const interpreter = await findInterpreter(sandbox, "of the Dockerfile", { signal });
@@ -84,7 +84,7 @@ export class BuildSandbox implements AsyncDisposable {
     this.#network = await openNetwork({ sandbox, grant, interpreter, onDenied, redact: (text) => text, signal });
   }
 
-  /** Runs a program to its end, and ends all that it left. @throws CANCELLED, SANDBOX_LOST */
+  /** Runs a program to its end, and ends everything it left running. @throws CANCELLED, SANDBOX_LOST */
   async run(program: BuildProgram, signal: AbortSignal): Promise<BuildStepEnd> {
     const process = await this.sandbox.exec({ ...program, concurrent: true }, { signal });
     process.stdin.end();
@@ -93,7 +93,7 @@ export class BuildSandbox implements AsyncDisposable {
       process,
       sandbox: this.sandbox,
       redaction: new Redaction([]),
-      // Only the two together are kept.
+      // Only both together are kept.
       keep: () => new RingOutput(1),
       onOutput: ({ bytes }) => output.append(bytes),
     });
@@ -111,7 +111,7 @@ export class BuildSandbox implements AsyncDisposable {
   }
 }
 
-/** Root with what installers need, as the setup of an environment has it, and nothing else. */
+/** Root with the capabilities that installers need, as for an environment's setup, and nothing else. */
 function planOf({ limits, ociRuntime, timeoutMs }: ImageBuildRequest, image: string): SandboxPlan {
   return {
     kind: "build",

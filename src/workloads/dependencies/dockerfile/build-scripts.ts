@@ -1,4 +1,4 @@
-/** Where the project's files lie while an image is built; they are no part of it. */
+/** Where the project's files are during the build; they are not part of the image. */
 export const contextFolder = "/.glovebox-context";
 
 /**

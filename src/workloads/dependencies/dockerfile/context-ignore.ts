@@ -1,16 +1,18 @@
 import { parsePattern, relate, type PathPattern } from "./path-pattern.ts";
 
-/** Rules of one file: each is tried on each path. */
+/** Maximum rules of one file: each is tried on each path. */
 const maxRules = 500;
 
-/** What a `.dockerignore` leaves out. */
+/** What a `.dockerignore` excludes. */
 export interface ContextIgnore {
-  /** Whether something in an ignored folder may be taken all the same. */
+  /** Whether something in an ignored folder may still be included. */
   readonly hasExceptions: boolean;
   ignores(path: string): boolean;
 }
 
-/** Reads a `.dockerignore`: the last rule that fits counts, `!` takes back. @throws RangeError for more than 500 rules */
+/**
+ * Parses a `.dockerignore`: the last matching rule counts, `!` re-includes. @throws RangeError for more than 500 rules
+ */
 export function contextIgnore(text: string): ContextIgnore {
   const rules = text
     .replace(/^\ufeff/, "")
@@ -37,6 +39,6 @@ interface Rule {
 function ruleOf(line: string): readonly Rule[] {
   const isException = line.startsWith("!");
   const pattern = parsePattern(isException ? line.slice(1).trim() : line);
-  // One that leads out of the project, or names all of it, says nothing.
+  // A rule that leads out of the project, or matches all of it, is ignored.
   return pattern === null || pattern.length === 0 ? [] : [{ pattern, isException }];
 }

@@ -1,7 +1,7 @@
 /** Values of variables; undefined: not set. */
 export type LookUp = (name: string) => string | undefined;
 
-/** Words with their quotes taken off and their variables replaced. @throws Error saying what is not understood */
+/** Words with quotes removed and variables replaced. @throws Error saying what is not understood */
 export function expandWords(text: string, lookUp: LookUp): readonly string[] {
   const words: string[] = [];
   let word: string | null = null;
@@ -29,7 +29,7 @@ export function expandWords(text: string, lookUp: LookUp): readonly string[] {
 
 const form = /\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)(?::([-+])([^${}]*))?\})/y;
 
-/** The variable that begins there, and where it ends. */
+/** The variable that begins at a position, and where it ends. */
 function variableAt(text: string, start: number, lookUp: LookUp): { readonly value: string; readonly end: number } {
   form.lastIndex = start;
   const match = form.exec(text);

@@ -5,21 +5,21 @@ import { atLine } from "./parse-dockerfile.ts";
 import { parsePattern } from "./path-pattern.ts";
 import type { Instruction } from "./split-dockerfile.ts";
 
-/** What holds between two instructions. */
+/** The state between two instructions. */
 export interface BuildState {
-  /** What the Dockerfile's ENV has set, which the image keeps. */
+  /** Variables set by ENV, which the image keeps. */
   readonly environment: Readonly<Record<string, string>>;
-  /** What its ARG has set, for the instructions after it alone. */
+  /** Variables set by ARG, only for the instructions after it. */
   readonly arguments: Readonly<Record<string, string>>;
   /** Absolute. */
   readonly workingDirectory: string;
-  /** A name or number, with a group after a colon or none; `0`: root. */
+  /** A name or number, optionally with a group after a colon; `0`: root. */
   readonly user: string;
   /** What a line is given to. */
   readonly shell: readonly string[];
 }
 
-/** What an instruction does in the sandbox; null: it changes the state alone. */
+/** What an instruction does in the sandbox; null: it only changes the state. */
 export type BuildAction =
   | { readonly kind: "run"; readonly command: readonly string[] }
   | {
@@ -28,7 +28,7 @@ export type BuildAction =
       readonly target: string;
       /** `user` or `user:group`; empty: root. */
       readonly owner: string;
-      /** For `chmod`; empty: as they are. */
+      /** For `chmod`; empty: unchanged. */
       readonly mode: string;
     }
   | { readonly kind: "folder"; readonly path: string }
@@ -53,7 +53,7 @@ export const firstState: BuildState = {
   shell: ["/bin/sh", "-c"],
 };
 
-/** What an instruction comes to after those before it. Pure. @throws INVALID_REQUEST with its line */
+/** The effect of an instruction after those before it. Pure. @throws INVALID_REQUEST with its line */
 export function nextStep(instruction: Instruction, state: BuildState, context: StepContext): NextStep {
   const { keyword, text, line } = instruction;
   const lookUp: LookUp = (name) => state.environment[name] ?? state.arguments[name] ?? context.lookUpBase(name);
@@ -84,7 +84,7 @@ export function nextStep(instruction: Instruction, state: BuildState, context: S
   }
 }
 
-/** Sources of COPY or ADD as they are written. @throws INVALID_REQUEST for one that is none of the project's files */
+/** Sources of COPY or ADD as written. @throws INVALID_REQUEST for one that is not a file of the project */
 export function copyOf({ keyword, text, line }: Instruction, state: BuildState, lookUp: LookUp): BuildAction & object {
   const options = new Map<string, string>();
   let rest = text;
@@ -109,7 +109,7 @@ export function copyOf({ keyword, text, line }: Instruction, state: BuildState, 
 
 const optionForm = /^--([a-z]+)(?:=(\S*))?\s*/;
 
-/** What ADD alone would fetch or unpack, and what leads out of the project. */
+/** What only ADD would fetch or unpack, and paths that lead out of the project. */
 function assertOfProject(keyword: string, source: string, line: number): void {
   const shown = JSON.stringify(source.slice(0, 100));
   if (/^[a-z][a-z+.-]*:\/\/|^git@/i.test(source)) {
@@ -121,7 +121,7 @@ function assertOfProject(keyword: string, source: string, line: number): void {
   if (parsePattern(source) === null) throw badDockerfile(line, `${shown} leads out of the project`);
 }
 
-/** `["a", "b"]`; null where it is none. */
+/** Parses `["a", "b"]`; null if it has another form. */
 function jsonWords(text: string): readonly string[] | null {
   if (!text.startsWith("[")) return null;
   try {
@@ -129,14 +129,14 @@ function jsonWords(text: string): readonly string[] | null {
     if (!Array.isArray(value) || value.length === 0) return null;
     return value.every((each) => typeof each === "string") ? value : null;
   } catch {
-    // A shell line, as Docker has it.
+    // A shell line, as in Docker.
     return null;
   }
 }
 
 function pairs({ text, line }: Instruction, words: () => readonly string[]): Record<string, string> {
   const [first = "", ...more] = words();
-  // The old form: ENV NAME all the rest.
+  // The old form: ENV NAME the rest of the line.
   if (!/^[A-Za-z_][\w.-]*=/.test(text)) return { [checkName(first, line)]: more.join(" ") };
   return Object.fromEntries(
     [first, ...more].map((word) => {

@@ -3,25 +3,25 @@ import { badDockerfile } from "./dockerfile-error.ts";
 import { expandWords, type LookUp } from "./expand-words.ts";
 import { splitDockerfile, type Instruction } from "./split-dockerfile.ts";
 
-/** A Dockerfile that can be built: its base, and what is done upon it, in order. */
+/** A Dockerfile that can be built: its base, and the instructions on top of it, in order. */
 export interface Dockerfile {
   readonly base: string;
-  /** Values of the arguments that stand before FROM; an ARG after it may take them up. */
+  /** Values of the arguments before FROM, which an ARG after it may use. */
   readonly globals: Readonly<Record<string, string>>;
   readonly steps: readonly Instruction[];
 }
 
 const maxSteps = 200;
 
-/** They say how an image is started or described; a test run starts it in its own way. */
+/** They define how an image is started or described; a test run starts it in its own way. */
 const withoutEffect = new Set([
   ...["CMD", "ENTRYPOINT", "EXPOSE", "LABEL", "MAINTAINER", "STOPSIGNAL", "HEALTHCHECK", "VOLUME"],
 ]);
 const withEffect = new Set(["RUN", "COPY", "ADD", "ENV", "ARG", "WORKDIR", "USER", "SHELL"]);
 
 /**
- * Reads a Dockerfile of one stage. What is not supported is refused rather than left out: an image that lacks something
- * would tell less about the project than none. Pure.
+ * Parses a single-stage Dockerfile. Unsupported instructions are refused rather than skipped: results from an
+ * incomplete image would be worse than none. Pure.
  * @throws INVALID_REQUEST with the line
  */
 export function parseDockerfile(text: string): Dockerfile {
@@ -45,7 +45,7 @@ function assertSupported({ keyword, text, line }: Instruction): void {
   if (keyword === "ONBUILD") throw badDockerfile(line, "ONBUILD is not supported");
   if (!withEffect.has(keyword)) throw badDockerfile(line, `${shown(keyword)} is no instruction that is known`);
   if (text === "") throw badDockerfile(line, `${keyword} has nothing after it`);
-  // Mounts of secrets, of the host's agent, of caches that others share; another network; more rights.
+  // Mounts of secrets, of the host's SSH agent or of shared caches; another network; more privileges.
   if (keyword === "RUN" && text.startsWith("--")) {
     throw badDockerfile(line, `RUN takes no options here, and it has ${shown(text.split(/\s/, 1)[0] ?? "")}`);
   }
@@ -71,7 +71,7 @@ function baseOf({ text, line }: Instruction, lookUp: LookUp): string {
   return checkImageReference(image, `the FROM of the project's Dockerfile`);
 }
 
-/** What `read` gives; what it does not understand is said with the line. @throws INVALID_REQUEST */
+/** The result of `read`; its errors are reported with the line. @throws INVALID_REQUEST */
 export function atLine<T>(line: number, read: () => T): T {
   try {
     return read();

@@ -1,7 +1,7 @@
-/** A pattern of paths, one part for each folder on the way; the part `**` stands for any number of them. */
+/** A pattern for paths, one part per segment; the part `**` matches any number of segments. */
 export type PathPattern = readonly string[];
 
-/** A pattern of a Dockerfile or a `.dockerignore`, relative to the project; null where it leads out of it. */
+/** Parses a pattern of a Dockerfile or a `.dockerignore`, relative to the project; null if it leads out of it. */
 export function parsePattern(text: string): PathPattern | null {
   const parts: string[] = [];
   for (const part of text.split("/")) {
@@ -13,8 +13,8 @@ export function parsePattern(text: string): PathPattern | null {
 }
 
 /**
- * Whether a path is what the pattern names (`is`), lies in it (`below`), or is a folder that may hold it (`above`); null:
- * none of these. The work grows with the lengths of the two, not with the number of ways to match them.
+ * Whether a path matches the pattern (`is`), is inside a match (`below`), or is a folder that may contain one
+ * (`above`); null: none of these. The cost grows with the lengths of both, not with the number of ways to match.
  */
 export function relate(pattern: PathPattern, path: readonly string[]): "is" | "below" | "above" | null {
   let states = closed(pattern, new Set([0]));
@@ -32,13 +32,13 @@ export function relate(pattern: PathPattern, path: readonly string[]): "is" | "b
   return states.has(pattern.length) ? "is" : "above";
 }
 
-/** A `**` may stand for nothing. */
+/** A `**` may match nothing. */
 function closed(pattern: PathPattern, states: Set<number>): ReadonlySet<number> {
   for (const state of states) if (pattern[state] === "**") states.add(state + 1);
   return states;
 }
 
-/** Whether a name is what `*`, `?`, `[a-z]` and backslashes describe. */
+/** Whether a name matches a pattern with `*`, `?`, `[a-z]` and backslashes. */
 export function matchesName(pattern: string, name: string): boolean {
   let [p, n, star, mark] = [0, 0, -1, 0];
   while (n < name.length) {
@@ -46,14 +46,14 @@ export function matchesName(pattern: string, name: string): boolean {
     if (one !== null) [p, n] = [one, n + 1];
     else if (pattern[p] === "*") [star, mark, p] = [p, n, p + 1];
     else if (star === -1) return false;
-    // What the last star stands for becomes one character longer.
+    // Lets the last star match one more character.
     else [p, mark, n] = [star + 1, mark + 1, mark + 1];
   }
   while (pattern[p] === "*") p += 1;
   return p === pattern.length;
 }
 
-/** Where the pattern goes on when its part at `at` takes the character; null when it does not. */
+/** Where the pattern continues if its part at `at` matches the character; null if it does not. */
 function matchOne(pattern: string, at: number, character: string): number | null {
   const part = pattern[at];
   if (part === undefined) return null;

@@ -22,11 +22,11 @@ import { openBuildNetwork, runSteps, withinTime } from "./run-steps.ts";
 const maxFileBytes = 64 * kibibyte;
 
 /**
- * The image of a project's own Dockerfile (SPEC TE4): one that was built of the very same before, else a new one. It is built
- * in a sandbox with the limits of the one that it is for, so that no instruction can do more than what runs there, but for
- * being root with what installers need.
- * @throws INVALID_REQUEST for what is not supported, IMAGE_UNAVAILABLE with the last words of what failed, UNSUPPORTED,
- * POLICY_DENIED for more files than fit
+ * The image of a project's own Dockerfile (SPEC TE4): one built from exactly the same input before, else a new one. It
+ * is built in a sandbox with the limits of the one that it is for, so that instructions can do no more than programs
+ * there, except that they are root with the capabilities that installers need.
+ * @throws INVALID_REQUEST for unsupported instructions, IMAGE_UNAVAILABLE with the end of the output of what failed,
+ * UNSUPPORTED, POLICY_DENIED for more files than fit
  */
 export async function provideProjectImage(request: ImageBuildRequest, caller: Caller): Promise<BuiltImage> {
   const { engine } = request;
@@ -58,7 +58,7 @@ async function build(
   signal: AbortSignal,
 ): Promise<BuiltImage> {
   await using place = await BuildSandbox.open(request, base, { ...caller, signal });
-  // What is read now is what the image is kept by: the project may have changed since the last look.
+  // The image is stored under the digest of what is read now: the project may have changed since the lookup.
   const context = readContext(source);
   await place.sandbox.files.writeTree(contextFolder, context.entries, { signal });
   const key = keyOf(context.digest());
@@ -73,7 +73,7 @@ async function build(
   return { image, environment };
 }
 
-/** @throws UNSUPPORTED where a build could not be held in bounds */
+/** @throws UNSUPPORTED if a build's resources cannot be limited */
 function assertBuilds({ engine, capabilities }: ImageBuildRequest): void {
   const { images, execUser, diskLimit } = capabilities;
   if (!images || !execUser || diskLimit === "no") {
@@ -123,7 +123,7 @@ async function readText(folder: HostFolder, name: string): Promise<string | null
   throw invalidField("dockerfile", `a ${name} that is a plain file of at most ${maxFileBytes / kibibyte} KiB`, came);
 }
 
-/** What its COPY names; with variables that only the base knows it may be anything. */
+/** The patterns of COPY; with variables that are only known in the base they may match anything. */
 function patternsOf({ steps }: Dockerfile): readonly PathPattern[] {
   return steps.flatMap((step) => {
     if (step.keyword !== "COPY" && step.keyword !== "ADD") return [];

@@ -22,7 +22,7 @@ export interface Build {
   readonly signal: AbortSignal;
 }
 
-/** Does what the Dockerfile says; resolves to the variables that it has set. @throws IMAGE_UNAVAILABLE, INVALID_REQUEST */
+/** Executes the Dockerfile; resolves to the variables that it has set. @throws IMAGE_UNAVAILABLE, INVALID_REQUEST */
 export async function runSteps(build: Build): Promise<Variables> {
   const { dockerfile, request, place, signal } = build;
   const { words } = await place.run({ ...root, command: ["env"] }, signal);
@@ -88,7 +88,7 @@ async function numbersOf({ place, signal }: Build, instruction: Instruction, use
   return numbers;
 }
 
-/** Opens the sandbox's network; an image without an interpreter for it goes without. @throws NETWORK_ERROR */
+/** Opens the sandbox's network; an image without an interpreter for it gets none. @throws NETWORK_ERROR */
 export async function openBuildNetwork(
   place: BuildSandbox,
   { network, networkPolicy, onProgress }: ImageBuildRequest,
@@ -106,7 +106,7 @@ export async function openBuildNetwork(
   }
 }
 
-/** The whole build within its time. @throws IMAGE_UNAVAILABLE when that is over first, what `work` throws */
+/** Limits the duration of the whole build. @throws IMAGE_UNAVAILABLE if it is exceeded, what `work` throws */
 export async function withinTime<T>(
   timeoutMs: number,
   caller: Caller,

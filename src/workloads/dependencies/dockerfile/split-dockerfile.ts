@@ -1,17 +1,18 @@
 import { badDockerfile } from "./dockerfile-error.ts";
 
-/** One instruction as it is written, on one line. */
+/** One instruction as written, joined into one line. */
 export interface Instruction {
-  /** In capitals. */
+  /** In upper case. */
   readonly keyword: string;
   readonly text: string;
-  /** Where it begins, from 1. */
+  /** Line where it begins, from 1. */
   readonly line: number;
 }
 
 /**
- * Takes a Dockerfile apart, in one pass over its lines: comments go, lines that end in a backslash go on. Linear in its
- * length, since the text is hostile. @throws INVALID_REQUEST for another escape character and for here-documents
+ * Splits a Dockerfile in one pass over its lines: comments are removed, lines that end in a backslash are joined.
+ * Linear in its length, since the text is untrusted. @throws INVALID_REQUEST for another escape character and for
+ * here-documents
  */
 export function splitDockerfile(text: string): readonly Instruction[] {
   const lines = text.replace(/^\ufeff/, "").split(/\r?\n/);
@@ -25,7 +26,7 @@ export function splitDockerfile(text: string): readonly Instruction[] {
     if (line === "" || line.startsWith("#")) continue;
     if (parts.length === 0) start = index + 1;
     const goesOn = line.endsWith("\\");
-    // What stands before the rest of an instruction is all that parts it from the word before.
+    // All white space before the rest of an instruction separates it from the keyword.
     const part = parts.length === 0 ? line : whole.trimEnd();
     parts.push(goesOn ? part.slice(0, -1) : part);
     if (goesOn) continue;
@@ -36,7 +37,7 @@ export function splitDockerfile(text: string): readonly Instruction[] {
   return found;
 }
 
-/** The directives that stand before everything else; that of a frontend says nothing here, since none is ever fetched. */
+/** The directives at the top of the file; one that names a frontend is ignored, since none is ever fetched. */
 function assertBackslash(lines: readonly string[]): void {
   for (const [index, line] of lines.entries()) {
     const directive = /^#\s*([A-Za-z]+)\s*=\s*(\S*)/.exec(line.trim().slice(0, 200));

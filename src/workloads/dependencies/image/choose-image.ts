@@ -2,12 +2,12 @@ import type { OpenPlace } from "../../../sandbox/mounts/open-place.ts";
 import { devcontainerImage } from "./devcontainer-image.ts";
 
 export interface ImageQuestion {
-  /** That of the request; undefined: by the project. */
+  /** The request's image; undefined: depends on the project. */
   readonly image: string | undefined;
   readonly project: Pick<OpenPlace, "stablePath">;
-  /** By the project's command, lockfile and language. */
+  /** The default image for the project's command, lockfile and language. */
   readonly defaultImage: string;
-  /** Whether the engine has images; else the project is not asked for one. */
+  /** Whether the engine uses images; if not, the project's own is ignored. */
   readonly hasImages: boolean;
   /** As in `process.platform`. */
   readonly platform: NodeJS.Platform;

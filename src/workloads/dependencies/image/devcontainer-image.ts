@@ -8,14 +8,15 @@ import { onHost } from "../../../sandbox/copy/on-host.ts";
 import type { OpenPlace } from "../../../sandbox/mounts/open-place.ts";
 import { readPlainFile } from "./read-plain-file.ts";
 
-/** Where a project has its description; the first that is there counts. */
+/** Where a project may have its description; the first that exists counts. */
 const places = [".devcontainer/devcontainer.json", ".devcontainer.json"] as const;
 const maxBytes = 64 * kibibyte;
 
 /**
- * The `image` of a project's devcontainer, of which nothing else is read (SPEC TE4); null where there is none, as in one
+ * The `image` of a project's devcontainer, of which nothing else is read (SPEC TE4); null if there is none, as in one
  * that names a Dockerfile. No link is followed.
- * @throws INVALID_REQUEST for a file that is no such description, whose image is no reference, or that has more than 64 KiB
+ * @throws INVALID_REQUEST for a file that is not such a description, whose image is not a reference, or that exceeds 64
+ * KiB
  */
 export async function devcontainerImage(
   project: Pick<OpenPlace, "stablePath">,
@@ -61,11 +62,11 @@ export function imageOf(text: string, place: string): string | null {
 function parseDescription(text: string, place: string): unknown {
   const errors: ParseError[] = [];
   try {
-    // Byte order marks are not its business.
+    // The parser does not accept byte order marks.
     const value: unknown = parse(text.replace(/^\ufeff/, ""), errors, { allowTrailingComma: true });
     if (errors.length === 0) return value;
   } catch {
-    // Brackets in brackets, deeper than its parser goes.
+    // Brackets nested deeper than the parser supports.
   }
   const line = text.slice(0, errors[0]?.offset ?? 0).split("\n").length;
   throw invalid(place, `is no JSON with comments (line ${line})`);

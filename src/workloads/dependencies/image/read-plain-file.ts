@@ -3,13 +3,16 @@ import { open } from "node:fs/promises";
 import type { HostFolder } from "../../../sandbox/copy/host-folder.ts";
 import { readBounded } from "../../../sandbox/mounts/read-bounded.ts";
 
-/** Text of a file in a folder; `other`: a FIFO or what else is no file; `large`: it has more bytes. No link is followed. @throws Node's error */
+/**
+ * Text of a file in a folder; `other`: a FIFO or anything else that is not a file; `large`: it exceeds the limit. No
+ * link is followed. @throws Node's error
+ */
 export async function readPlainFile(
   folder: HostFolder,
   name: string,
   maxBytes: number,
 ): Promise<{ readonly text: string } | "other" | "large"> {
-  // A FIFO must not make the opening wait.
+  // Opening must not block on a FIFO.
   const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
   await using file = await open(folder.at(name), flags);
   if (!(await file.stat()).isFile()) return "other";

@@ -1,13 +1,13 @@
 type Variables = Readonly<Record<string, string>>;
 
-/** What installers are told beside what the network's own variables tell all programs. */
+/** Variables for installers, in addition to the network's variables for all programs. */
 export function installerVariables(network: Variables): Variables {
   const registry = network["npm_config_registry"];
   const proxy = network["http_proxy"];
   return {
-    // The project's history, of which versions are made, is not in its copy.
+    // The project's history, from which versions are derived, is not in its copy.
     SETUPTOOLS_SCM_PRETEND_VERSION: "0.0.0",
-    // Both generations of Yarn read no variable of npm's for it: the first is of Yarn 1, the second of later ones.
+    // Yarn does not read npm's variable for it: the first one is for Yarn 1, the second for later versions.
     ...(registry === undefined
       ? {}
       : { yarn_registry: registry, YARN_NPM_REGISTRY_SERVER: registry.replace(/\/$/, "") }),

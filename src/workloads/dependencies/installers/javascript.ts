@@ -6,7 +6,7 @@ import { manifestOf } from "./manifest-of.ts";
 const yarnCache = "cache/yarn";
 const versionForm = /^\d+(?:\.\d+){0,2}(?:-[\w.]+)?$/;
 
-/** Bun, which is in the image already. */
+/** Bun, which is already in the image. */
 export const bun: Installer = {
   inputs: ["package.json", "bun.lock", "bun.lockb", "bunfig.toml", ".npmrc"],
   line: () => "bun install --frozen-lockfile",
@@ -19,14 +19,14 @@ export const npm: Installer = {
   keep: (files) => keepNodeModules(files, npm.line(files)),
 };
 
-/** pnpm, of the version that the project names, else one that reads its lockfile. Node brings none along any more. */
+/** pnpm, in the version that the project names, else one that reads its lockfile. Node no longer includes it. */
 export const pnpm: Installer = {
   inputs: ["package.json", "pnpm-lock.yaml", "pnpm-workspace.yaml", ".npmrc", ".pnpmfile.cjs"],
   line: (files) => `${installTool(`pnpm@${pnpmVersion(files)}`)} && pnpm install --frozen-lockfile`,
   keep: (files) => keepNodeModules(files, pnpm.line(files)),
 };
 
-/** Yarn: the lockfiles of its two generations are not each other's. */
+/** Yarn: its two generations cannot read each other's lockfiles. */
 export const yarn: Installer = {
   inputs: ["package.json", "yarn.lock", ".yarnrc", ".yarnrc.yml", ".npmrc"],
   line: (files) =>
@@ -35,13 +35,13 @@ export const yarn: Installer = {
       : `${installTool(`yarn@${namedVersion(files, "yarn") ?? "1"}`)} && ${ownRegistry}yarn install --frozen-lockfile --non-interactive --network-concurrency 4`,
   keep: (files) => {
     const set = keepNodeModules(files, yarn.line(files));
-    // Its programs read packages out of there, unless they stand in `node_modules`.
+    // Its programs read packages from there, unless they are in `node_modules`.
     const isCacheRead = isBerry(files) && !/^nodeLinker:\s*["']?node-modules/m.test(files[".yarnrc.yml"] ?? "");
     return set !== null && isCacheRead ? { ...set, kept: [...set.kept, yarnCache] } : set;
   },
 };
 
-/** Yarn's lockfiles name a registry of its own, which is a second name of npm's. */
+/** Yarn's lockfiles name its own registry, which is an alias of npm's. */
 const ownRegistry =
   '{ [ -z "$npm_config_registry" ] || sed -i "s#https://[a-z.]*yarnpkg[a-z.]*/#$npm_config_registry#" yarn.lock; } && ';
 
@@ -64,7 +64,7 @@ function berryVersion(files: InputFiles): string {
   return namedVersion(files, "yarn") ?? (byPath !== undefined && versionForm.test(byPath) ? byPath : "4");
 }
 
-/** Of `packageManager` in `package.json`, without its hash; null where it names another tool, or none. */
+/** From `packageManager` in `package.json`, without its hash; null if it names another tool, or none. */
 function namedVersion(files: InputFiles, tool: string): string | null {
   const named = manifestOf(files)["packageManager"];
   const [name, version = ""] = typeof named === "string" ? named.split("+", 1).join("").split("@") : [];

@@ -2,16 +2,16 @@ import { shellQuoted } from "../../../base/processes/shell-quoted.ts";
 import type { InputFiles, KeptInstallation } from "./installer.ts";
 import { manifestOf } from "./manifest-of.ts";
 
-/** What an installer leaves of `node_modules`' kind, and the tools that it was itself. */
+/** Folders like `node_modules` that an installer leaves, and its own tools. */
 const kept = [
   ...["project/node_modules", "project/.pnp.cjs", "project/.pnp.loader.mjs", "project/.yarn", "tools"],
 ] as const;
-/** Scripts of the project itself that run at its installation, in their order; `preinstall` comes too late by then. */
+/** Scripts of the project itself that run at installation, in order; it is too late for `preinstall` by then. */
 const scriptNames = ["install", "postinstall", "prepublish", "preprepare", "prepare", "postprepare"];
 const dependencyFields = ["dependencies", "devDependencies", "optionalDependencies", "peerDependencies", "resolutions"];
-/** A version that stands for other files of the project. */
+/** A version that refers to other files of the project. */
 const localVersion = /^(?:file|link|portal|workspace|patch|exec):|^[./~]/;
-/** What stands for them in lockfiles and settings. */
+/** How lockfiles and settings refer to them. */
 const localMarks: Readonly<Record<string, RegExp>> = {
   "package-lock.json": /"link": true|"resolved": "(?:file:|\.)/,
   "npm-shrinkwrap.json": /"link": true|"resolved": "(?:file:|\.)/,
@@ -20,7 +20,10 @@ const localMarks: Readonly<Record<string, RegExp>> = {
   ".yarnrc.yml": /^plugins:/m,
 };
 
-/** Keeps what only the manifest, the lockfile and the installer's settings decide; scripts of the project run afterwards. */
+/**
+ * Keeps what is determined only by the manifest, the lockfile and the installer's settings; the project's scripts run
+ * afterwards.
+ */
 export function keepNodeModules(
   files: InputFiles,
   line: string | null,
@@ -40,7 +43,7 @@ export function keepNodeModules(
   };
 }
 
-/** Whether a manifest is one, and names no other files of its project. */
+/** Whether a manifest is valid, and refers to no other files of its project. */
 function isAlone(manifest: Readonly<Record<string, unknown>>): boolean {
   if (Object.keys(manifest).length === 0) return false;
   if ("workspaces" in manifest || "patchedDependencies" in manifest) return false;
@@ -61,7 +64,7 @@ function scriptLine(scripts: unknown): string | null {
     return typeof script === "string" && script.trim() !== "" && !script.includes("\0") ? [{ name, script }] : [];
   });
   if (there.length === 0) return null;
-  // By themselves, because a runner of scripts would take its own name for the installer's.
+  // Run directly, because a script runner would set its own name as the installer's.
   const runs = there.map(({ name, script }) => `npm_lifecycle_event=${name} sh -c ${shellQuoted(script)}`);
   return `PATH="$PWD/node_modules/.bin:$PATH" && export PATH && ${runs.join(" && ")}`;
 }

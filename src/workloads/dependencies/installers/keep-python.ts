@@ -1,11 +1,11 @@
 import type { InputFiles, KeptInstallation } from "./installer.ts";
 
 const common = { ecosystem: "python", interpreter: "python" } as const;
-/** Folders of what pip installs, and of the environment that uv and Poetry make. */
+/** Folders of what pip installs, and of the environment that uv and Poetry create. */
 const ofPip = ["python"];
 const ofEnvironment = ["python", "project/.venv"];
 
-/** A requirement by name, with what narrows it; no option, path or address. */
+/** A requirement by name, with version and markers; not an option, path or URL. */
 const requirement =
   /^[A-Za-z0-9][\w.-]*\s*(?:\[[\w\s,.-]*\])?\s*(?:\(?[=<>!~][\w\s.,*+!=<>~-]*\)?)?\s*(?:;[^#@]*?)?(?:\s--hash=\w+:\w+)*\s*(?:#.*)?$/;
 
@@ -19,10 +19,10 @@ export function keepRequirements(files: InputFiles): KeptInstallation | null {
   return { ...common, files, line, kept: ofPip, after: null };
 }
 
-/** Keeps all but the project itself, which is installed afterwards where it can be built. */
+/** Keeps everything except the project itself, which is installed afterwards if it can be built. */
 export function keepUv(files: InputFiles): KeptInstallation | null {
   const text = files["pyproject.toml"] ?? "";
-  // Parts of the project that it lists by their paths.
+  // Parts of the project that are listed by path.
   if (/\b(?:workspace|path)\b\s*[=.\]]/.test(text)) return null;
   const isBuilt = /^\s*\[build-system\]/m.test(text) || /^\s*package\s*=\s*true/m.test(text);
   const line = "python3 -m pip install uv && uv sync --locked --no-install-project";

@@ -1,6 +1,6 @@
 import type { InputFiles } from "./installer.ts";
 
-/** `package.json`; empty where it is none, of which the installer tells. */
+/** `package.json`; empty if it is invalid, which the installer reports. */
 export function manifestOf(files: InputFiles): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(files["package.json"] ?? "");

@@ -1,20 +1,21 @@
 import { parse } from "smol-toml";
 
-/** Extras and groups that tests are wont to need. */
+/** Extras and groups that tests usually need. */
 const names = ["dev", "test", "tests", "testing"];
 
 type Table = Readonly<Record<string, unknown>>;
 
 /**
- * What pip is to install for a `pyproject.toml`: the project itself, in place, where it names what builds it; else the
- * packages that it needs. With extras and groups for tests. Empty: nothing, as where the file only holds settings of tools.
+ * What pip has to install for a `pyproject.toml`: the project itself, in place, if it names a build system; else the
+ * packages that it needs. Includes extras and groups for tests. Empty: nothing, for example if the file only contains
+ * tool settings.
  */
 export function pyprojectPackages(text: string): readonly string[] {
   let file: Table;
   try {
     file = parse(text);
   } catch {
-    // pip says what is wrong with it.
+    // pip reports what is wrong with it.
     return ["--editable", "."];
   }
   const project = table(file["project"]);
@@ -35,7 +36,7 @@ function table(value: unknown): Table {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Table) : {};
 }
 
-/** Texts of a list; a leading dash would be an option. */
+/** The strings of a list; one with a leading dash would be an option. */
 function requirements(value: unknown): readonly string[] {
   return Array.isArray(value)
     ? value.filter((each): each is string => typeof each === "string" && /^[^-\s\0][^\0\n]*$/.test(each))

@@ -22,7 +22,7 @@ export const requirements: Installer = {
   keep: keepRequirements,
 };
 
-/** A project without a lockfile: what it says that it needs, and itself where it can be built. */
+/** A project without a lockfile: its declared dependencies, and the project itself if it can be built. */
 export const pyproject: Installer = {
   inputs: ["pyproject.toml"],
   line: (files) => {
@@ -30,7 +30,7 @@ export const pyproject: Installer = {
     return packages.length === 0 ? null : `${pip} ${packages.map(quote).join(" ")}`;
   },
   isOptional: true,
-  // Without a lockfile nothing says what was installed.
+  // Without a lockfile it is unknown what was installed.
   keep: () => null,
 };
 

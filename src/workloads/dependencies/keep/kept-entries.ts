@@ -7,13 +7,13 @@ import { counted } from "../../../sandbox/copy/tree-out.ts";
 import type { NewTreeEntry, TreeEntry } from "../../../sandbox/files/file-facts.ts";
 import type { SandboxFiles } from "../../../sandbox/files/sandbox-files.ts";
 
-/** Names of a path. */
+/** Segments of a path. */
 const maxDepth = 64;
 
 /**
- * What is kept of an installer's work folder: files, folders and links at and below `kept`, within the budget, without bits
- * that lend a user's rights. Each is read by itself, so that no file is a second name of a download beside them.
- * Strangers' code made the tree.
+ * What is kept of an installer's working folder: files, folders and links at and below `kept`, within the budget,
+ * without setuid and setgid bits. Each is read separately, so that no file is a hard link to a download next to them.
+ * The tree was created by untrusted code.
  * @throws POLICY_DENIED for more than the budget or for deeper folders, what `SandboxFiles.readTree` throws
  */
 export async function* keptEntries(
@@ -25,7 +25,7 @@ export async function* keptEntries(
     try {
       let base: string | undefined;
       for await (const entry of files.readTree(`${workFolder}/${place}`, { signal })) {
-        // What is no folder comes alone, under its own name.
+        // Anything but a folder comes as a single entry, under its own name.
         base ??= entry.path === "" ? place : dirname(place);
         yield* placed(entry, base, budget);
       }
@@ -35,7 +35,7 @@ export async function* keptEntries(
   }
 }
 
-/** The entry below the work folder; none for what is left out. */
+/** The entry below the working folder; none if it is left out. */
 function* placed(entry: TreeEntry, base: string, budget: CopyBudget): Generator<NewTreeEntry, void, undefined> {
   const path = join(base, entry.path);
   if (path.split("/").length > maxDepth) throw tooDeep(path);

@@ -13,10 +13,10 @@ import { copyFolder } from "../../project/copy-project.ts";
 import type { InputFiles, InstallerName, KeptInstallation } from "../installers/installer.ts";
 import { keptEntries } from "./kept-entries.ts";
 
-/** The sandbox of an installer, to be opened. */
+/** The sandbox of an installer, not yet opened. */
 export interface InstallerPlan extends AsyncDisposable {
   readonly plan: SandboxPlan;
-  /** Watches what it writes to this machine's disk; null: it writes there nowhere. */
+  /** Watches what it writes to this machine's disk; null: it cannot write there. */
   readonly scratch: { watch(sandbox: Sandbox): void } | null;
 }
 
@@ -25,30 +25,33 @@ export interface Keeping {
   readonly packages: Pick<Packages, "projects">;
   readonly engine: Engine;
   readonly ociRuntime: string | undefined;
-  /** Of all files of one set. */
+  /** Maximum bytes of all files of one set. */
   readonly diskBytes: number;
-  /** Plans a sandbox like the one that gets them, with scratch of its own, which goes when that is disposed of. */
+  /**
+   * Plans a sandbox like the one that gets them, with its own scratch, which is removed when the plan is disposed of.
+   */
   readonly planLike: () => Promise<InstallerPlan>;
 }
 
-/** One installation to be kept. */
+/** One installation to keep. */
 export interface KeptRequest extends Keeping, KeptInstallation {
   readonly image: string;
   readonly installer: InstallerName;
-  /** All that the installer reads, as the project has it. */
+  /** All the files that the installer reads, as in the project. */
   readonly inputs: InputFiles;
   readonly environment: Readonly<Record<string, string>>;
-  /** Runs a line in the installer's sandbox, with the registries. @throws when it fails */
+  /** Runs a line in the installer's sandbox, with access to the registries. @throws if it fails */
   readonly install: (sandbox: Sandbox, line: string) => Promise<void>;
   readonly onProgress: (message: string) => void;
 }
 
-/** Files, folders and links of one set. */
+/** Maximum files, folders and links of one set. */
 const maxEntries = 200_000;
 
 /**
- * Dependencies of a project that are kept, as an archive for `putKept`. What is not kept yet is installed first, in a sandbox
- * that has the installer's files and nothing else of the project. @throws what installing, packing and opening a sandbox throw
+ * The kept dependencies of a project, as an archive for `putKept`. If they are not kept yet, they are installed first,
+ * in a sandbox that has only the installer's files of the project. @throws what installing, packing and opening a
+ * sandbox throw
  */
 export async function provideKept(request: KeptRequest, caller: Caller): Promise<ProjectSet> {
   const { packages, engine, image, ociRuntime, ecosystem, interpreter, installer, onProgress } = request;
@@ -61,12 +64,12 @@ export async function provideKept(request: KeptRequest, caller: Caller): Promise
   });
 }
 
-/** Puts them into a project's copy, whose own they are. @throws POLICY_DENIED when they do not fit */
+/** Unpacks them into a project's copy, which then owns them. @throws POLICY_DENIED if they do not fit */
 export async function putKept(sandbox: Pick<Sandbox, "files">, kept: ProjectSet, { signal }: Caller): Promise<void> {
   await sandbox.files.unpack(workFolder, kept.archive(), { signal });
 }
 
-/** Names nothing that is read, so that no list of sets shows what projects have in their files. */
+/** Contains none of the files' content, so that a list of sets does not reveal it. */
 function digestOf({ installer, line, kept, inputs, environment }: KeptRequest): string {
   const sorted = (table: InputFiles): readonly (readonly string[])[] =>
     Object.entries(table).toSorted(([one], [other]) => (one < other ? -1 : 1));
