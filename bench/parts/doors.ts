@@ -14,13 +14,16 @@ export type RunProgram = (language: BenchLanguage, code: string, engine: string)
 export const doors = ["library", "http", "mcp"] as const;
 export type Door = (typeof doors)[number];
 
-/** Settings as a file that `GLOVEBOX_CONFIG` names, in a folder that goes with the stack. */
+/**
+ * Variables that choose settings, by a file in a folder that goes with the stack. Warm sandboxes have a variable too: where
+ * tests start a server, it switches them off.
+ */
 function configurationOf(settings: Settings, stack: AsyncDisposableStack): Record<string, string> {
   const folder = mkdtempSync(join(tmpdir(), "glovebox-bench-"));
   stack.defer(() => rmSync(folder, { recursive: true, force: true }));
   const file = join(folder, "config.json");
   writeFileSync(file, JSON.stringify(settings));
-  return { GLOVEBOX_CONFIG: file };
+  return { GLOVEBOX_CONFIG: file, GLOVEBOX_WARM_POOL: settings.warm_pool?.mode ?? "auto" };
 }
 
 /** Variables by which the processes that tests start get these images. */
