@@ -1,5 +1,5 @@
 import { execFile, execFileSync } from "node:child_process";
-import { globSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { globSync, mkdirSync, mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -66,6 +66,10 @@ export async function openScene(plan: BenchPlan): Promise<Scene> {
       ...imageVariables(plan),
       ...clock,
       GLOVEBOX_PROJECT_ROOTS: project,
+      // Where tests start a server, it is off. Idle, there are as many of them before as after: none.
+      GLOVEBOX_WARM_POOL: "auto",
+      GLOVEBOX_WARM_POOL_MIN: "0",
+      GLOVEBOX_WARM_POOL_IDLE_TIMEOUT: "3s",
     };
     const databases = {
       ...(redis === null ? {} : { GLOVEBOX_REDIS_URL: redis.url }),
@@ -103,7 +107,21 @@ export function hasEnded({ served: { child } }: SoakServer): boolean {
 export function resourcesOf(server: SoakServer): Resources {
   if (hasEnded(server)) return { residentMb: 0, descriptors: 0 };
   const { pid } = server.served.child;
-  return { residentMb: Math.round(memoryMb(pid)), descriptors: readdirSync(`/proc/${pid}/fd`).length };
+  const open = `/proc/${pid}/fd`;
+  const descriptors = readdirSync(open).filter((name) => !readyPipe.test(targetOf(join(open, name)))).length;
+  return { residentMb: Math.round(memoryMb(pid)), descriptors };
+}
+
+/** A pipe that the embedded engine has ready for a later program, of a file system without a name: between none and a batch. */
+const readyPipe = /^\/\d+$/;
+
+/** Where a descriptor leads; empty once it is closed. */
+function targetOf(descriptor: string): string {
+  try {
+    return readlinkSync(descriptor);
+  } catch {
+    return "";
+  }
 }
 
 async function startEngines(
