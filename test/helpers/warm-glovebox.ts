@@ -72,7 +72,8 @@ export function useWarmGlovebox(
     keys.set(JSON.stringify(kind), log.kinds.find(isNew) ?? "");
   };
   beforeAll(async () => {
-    const settings = { images: testImages, warm_pool: { mode: "on", max: 8 }, ...more };
+    // Room for each kind of a scene: where there is none, one waits until another has not been asked for for long.
+    const settings = { images: testImages, warm_pool: { mode: "on", max: 16 }, ...more };
     const { write } = log;
     glovebox = await createGlovebox({
       engine,
