@@ -5,7 +5,7 @@ import { topics } from "./engine-contract/topics.ts";
 import { findAbsentLanes } from "./lanes/absent-engines.ts";
 import { absentLaneFile, absentLanesVariable, readAbsentLanes } from "./lanes/absent-lanes.ts";
 import { aloneFiles, longFiles, rareFiles } from "./lanes/files.ts";
-import { engineProjects, projectOf, projectsOf, type EngineProject } from "./lanes/lanes.ts";
+import { engineProjects, projectOf, projectsOf, rareTag, rareTagOnPodman, type EngineProject } from "./lanes/lanes.ts";
 
 const files = globSync("test/{apple-cli,engine-contract,e2e,security}/**/*.test.ts");
 
@@ -22,6 +22,13 @@ describe("lanes of tests", () => {
 
   it("files that are named for where or when they run exist", () => {
     expect([...aloneFiles, ...rareFiles, ...longFiles].filter((file) => !files.includes(file))).toEqual([]);
+  });
+
+  it("what is rare on Podman adds no project on other engines", () => {
+    expect(projectsOf("test/e2e/network-refusals.test.ts")).toEqual(["docker", "podman", "podman-rare", "local"]);
+    expect(projectsOf("test/e2e/agent-doors.test.ts")).toEqual(["local", "local-rare"]);
+    expect(rareTagOnPodman("podman")).toEqual({ tags: [rareTag] });
+    expect(rareTagOnPodman("docker")).toEqual({ tags: [] });
   });
 
   it("topics that a runtime has no part in exist", () => {

@@ -11,6 +11,9 @@ import { connectMcp, revisions } from "../helpers/mcp-client.ts";
 import { runCommand } from "../helpers/run-command.ts";
 import { serveGlovebox, type ServedGlovebox } from "../helpers/served-glovebox.ts";
 import type { SandboxRow } from "../helpers/wire-glovebox.ts";
+import { rareTag } from "../lanes/lanes.ts";
+
+const rare = { tags: [rareTag] };
 
 describe("agents at the doors, on docker", { timeout: 120_000 }, () => {
   const { folder, image, run } = useAgents({ engine: "docker" });
@@ -59,7 +62,7 @@ describe("agents at the doors, on docker", { timeout: 120_000 }, () => {
     expect(wrong).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("group") });
   });
 
-  it("are listed, measured, logged, removed and swept like every sandbox, with nothing left", async () => {
+  it("are listed, measured, logged, removed and swept like every sandbox, with nothing left", rare, async () => {
     const stateHome = mkdtempSync(path.join(os.tmpdir(), "glovebox-test-state-"));
     const variables = { ...environment, XDG_STATE_HOME: stateHome, PI_MODEL: "m" };
     const start = async (): Promise<{

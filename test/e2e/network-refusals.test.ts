@@ -2,12 +2,14 @@ import { afterAll, afterEach, describe, expect, it } from "vitest";
 import type { ExecuteRequest, ExecuteResponse } from "../helpers/wire-glovebox.ts";
 import { getProgram, openNetworkScene, rawProgram } from "../helpers/network-scene.ts";
 import { engines, useGlovebox } from "../helpers/open-glovebox.ts";
+import { rareTagOnPodman } from "../lanes/lanes.ts";
 
 const scene = await openNetworkScene();
 const { web, webAt, settings } = scene;
 afterAll(() => scene[Symbol.dispose]());
 
 describe.each(engines)("what the network of a sandbox refuses on %s", (engine) => {
+  const lane = rareTagOnPodman(engine);
   const glovebox = useGlovebox(engine, { settings });
   afterEach(() => web.forget());
   const run = (request: Partial<ExecuteRequest> & { readonly code: string }): Promise<ExecuteResponse> =>
@@ -47,7 +49,7 @@ describe.each(engines)("what the network of a sandbox refuses on %s", (engine) =
       "protocol",
     ],
     ["no HTTP at all", "SSH-2.0-x\r\n\r\n", 400, "protocol"],
-  ])("refuses %s", async (_, bytes, status, rule) => {
+  ])("refuses %s", lane, async (_, bytes, status, rule) => {
     const names = ["hidden.test", "hidden6.test", "mapped.test", "alias.test", "metadata.test", "web.test"];
     const response = await run({
       code: `${rawProgram}\nsys.exit(1)`,
@@ -59,7 +61,7 @@ describe.each(engines)("what the network of a sandbox refuses on %s", (engine) =
     expect(web.connections).toBe(0);
   });
 
-  it("refuses what would be asked for within an open connection, and in a tunnel of plain HTTP", async () => {
+  it("refuses what would be asked for within an open connection, and in a tunnel of plain HTTP", lane, async () => {
     const within = request(`http://${webAt}/`).replace("close", "keep-alive") + request("http://hidden.test/");
     const first = await run({ code: rawProgram, args: [Buffer.from(within).toString("hex")], network: [webAt] });
     expect(first.stdout).toMatch(/hello from web\.test.*403 Forbidden.*hidden\.test/s);
@@ -71,13 +73,13 @@ describe.each(engines)("what the network of a sandbox refuses on %s", (engine) =
     expect(third.stdout).toMatch(/403 Forbidden/);
   });
 
-  it("sends a request on under the target's own name", async () => {
+  it("sends a request on under the target's own name", lane, async () => {
     const bytes = `GET http://${webAt}/ HTTP/1.1\r\nHost: evil.test\r\nProxy-Authorization: x\r\nConnection: close\r\n\r\n`;
     await run({ code: rawProgram, args: [Buffer.from(bytes).toString("hex")], network: [webAt] });
     expect(web.requests).toEqual([`GET ${webAt}/`]);
   });
 
-  it("takes a redirect for a request of its own", async () => {
+  it("takes a redirect for a request of its own", lane, async () => {
     const response = await run({
       code: getProgram,
       args: [`http://${webAt}/redirect`],
@@ -89,7 +91,7 @@ describe.each(engines)("what the network of a sandbox refuses on %s", (engine) =
     });
   });
 
-  it("dials the address that was checked, whatever the name resolves to next", async () => {
+  it("dials the address that was checked, whatever the name resolves to next", lane, async () => {
     const name = `rebind-${engine}.test:${web.port}`;
     const ask = (): Promise<ExecuteResponse> => run({ code: getProgram, args: [`http://${name}/`], network: [name] });
     expect(await ask()).toMatchObject({ outcome: "failed" });

@@ -3,6 +3,7 @@ import { engines, useGlovebox } from "../helpers/open-glovebox.ts";
 import { sleepersFor, uniqueSeconds } from "../helpers/processes.ts";
 import { sessionImages, testImages } from "../helpers/test-images.ts";
 import type { RunCodeRequest, RunCodeResponse } from "../helpers/wire-glovebox.ts";
+import { rareTagOnPodman } from "../lanes/lanes.ts";
 
 /** One red pixel. */
 const picture = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
@@ -170,6 +171,7 @@ const runtimes = engines.flatMap((engine) =>
 );
 
 describe.each(runtimes)("a session that keeps variables of $name", ({ engine, asked }) => {
+  const lane = rareTagOnPodman(engine);
   const images = {
     ...sessionImages,
     session: asked.runtime === "node" ? testImages.javascript : sessionImages.session,
@@ -184,7 +186,7 @@ describe.each(runtimes)("a session that keeps variables of $name", ({ engine, as
     return (code, more = {}) => glovebox().runCode({ ...usual, code, session_id: id, ...more });
   }
 
-  it("has what earlier calls declared and imported, may declare it again, and shows the last value", async () => {
+  it("has what earlier calls declared and imported, may declare it again, and shows the last value", lane, async () => {
     const run = await open("typescript");
     const first = await run(
       "import { sep } from 'node:path';\nimport type { Stats } from 'node:fs';\nconst x: number = await Promise.resolve(6);\nlet { a, b: [c] } = { a: 1, b: [2] };\nclass Point { constructor(readonly y = 3) {} }\nenum Kind { One = 1 }\nfunction helper(): number { return 1 }\nconst outer = () => helper() + x;\nfor (var i = 0; i < 3; i++);\nconsole.log('made')",
@@ -213,7 +215,7 @@ describe.each(runtimes)("a session that keeps variables of $name", ({ engine, as
     ).toBe("'functionfunction'");
   });
 
-  it("tells the errors of each call in its own words, and goes on", async () => {
+  it("tells the errors of each call in its own words, and goes on", lane, async () => {
     const run = await open("javascript");
     await run("const kept = 1;\nfunction fails() {\n  throw new RangeError('no')\n}");
     const failed = await run("\nfails()");
@@ -238,7 +240,7 @@ describe.each(runtimes)("a session that keeps variables of $name", ({ engine, as
     });
   });
 
-  it("shows tables, pictures and what a value says of itself", async () => {
+  it("shows tables, pictures and what a value says of itself", lane, async () => {
     const run = await open("javascript");
     expect((await run("[{ a: 1, b: '<i>' }]")).displays).toMatchObject([
       { media_type: "text/plain" },
@@ -260,7 +262,7 @@ describe.each(runtimes)("a session that keeps variables of $name", ({ engine, as
     expect((await run(long)).displays?.[1]?.content).toMatch(/left out: too long/);
   });
 
-  it("loses them with its interpreter alone, and says so", async () => {
+  it("loses them with its interpreter alone, and says so", lane, async () => {
     const run = await open("javascript");
     const first = await run("var y = 1");
     const late = await run("for (;;);", { timeout_seconds: 1 });
@@ -273,7 +275,7 @@ describe.each(runtimes)("a session that keeps variables of $name", ({ engine, as
     expect(after).toMatchObject({ stdout: "undefined\n", variables_lost: false, sandbox_id: first.sandbox_id });
   });
 
-  it("is not harmed by a program that falsifies its own end", async () => {
+  it("is not harmed by a program that falsifies its own end", lane, async () => {
     const run = await open("javascript");
     const forging = `const fs = require("node:fs");
 const real = fs.writeSync;

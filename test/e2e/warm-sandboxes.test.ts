@@ -1,25 +1,21 @@
 import { once } from "node:events";
 import { describe, expect, it } from "vitest";
-import { engines, places, useGlovebox, type TestedPlace } from "../helpers/open-glovebox.ts";
+import { engines, places, useGlovebox } from "../helpers/open-glovebox.ts";
 import { useOwnSandboxes } from "../helpers/own-sandboxes.ts";
 import { runCommand } from "../helpers/run-command.ts";
 import { serveGlovebox } from "../helpers/served-glovebox.ts";
 import { until } from "../helpers/until.ts";
 import { useWarmGlovebox } from "../helpers/warm-glovebox.ts";
 import type { ExecuteRequest, ExecuteResponse } from "../helpers/wire-glovebox.ts";
-import { rareTag } from "../lanes/lanes.ts";
+import { rareTagOnPodman } from "../lanes/lanes.ts";
 import { executeCases } from "./execute/execute-cases.ts";
 import { worldPrograms } from "./execute/world-programs.ts";
-
-const options = ({ engine }: Pick<TestedPlace, "engine">): { readonly tags: string[] } => ({
-  tags: engine === "podman" ? [rareTag] : [],
-});
 
 describe.each(places.filter(({ runtime }) => runtime.oci_runtime === undefined))(
   "a run in a sandbox that waited, on $name",
   (place) => {
     const warm = useWarmGlovebox(place);
-    describe("is what it is in one of its own:", options(place), () => {
+    describe("is what it is in one of its own:", rareTagOnPodman(place.engine), () => {
       executeCases(place.engine, (request, call) => warm().run(request, call));
     });
 

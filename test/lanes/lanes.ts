@@ -11,6 +11,11 @@ export type Lane = (typeof lanes)[number];
 /** A test with this tag is run by `npm run test:full`, not by `npm test`. */
 export const rareTag = "rare";
 
+/** For what has next to nothing to do with the engine: `npm test` tries it on Docker and on the embedded engine. */
+export const rareTagOnPodman = (engine: string): { readonly tags: string[] } => ({
+  tags: engine === "podman" ? [rareTag] : [],
+});
+
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
 /** A table of engines that a file loops over. */
@@ -60,8 +65,9 @@ export function projectsOf(path: string): readonly EngineProject[] {
     return [...own, ...(isOfContract ? (["alone"] as const) : [])].map((lane) => `${lane}-rare` as const);
   }
   // Behaviours that are rare on gVisor are marked where they stand.
-  const mixed = text.includes("rareTag") || own[0] === "runsc";
-  const projects = mixed ? own.flatMap((lane) => [lane, `${lane}-rare` as const]) : own;
+  const mixed = /\brareTag\b/.test(text) || own[0] === "runsc";
+  const isMixed = (lane: Lane | "alone"): boolean => mixed || (lane === "podman" && text.includes("rareTagOnPodman("));
+  const projects = own.flatMap((lane) => (isMixed(lane) ? [lane, `${lane}-rare` as const] : [lane]));
   return isOfContract ? [...projects, "alone"] : projects;
 }
 
