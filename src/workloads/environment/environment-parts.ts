@@ -10,9 +10,9 @@ import type { ToolingListener } from "./project/tooling-traces.ts";
 export interface EnvironmentParts extends Omit<EnvironmentContainerParts, "isBusy" | "onDenied" | "redact"> {
   readonly spec: EnvironmentSpec;
   readonly principal: string;
-  /** Images that were made for it, each from the one before, and go with it. */
+  /** Images that were created for it, each from the one before, and are removed with it. */
   readonly ownImages: readonly string[];
-  /** For every process: the deployment's, the network's and the environment's own. */
+  /** Variables of every process: the deployment's, the network's and the environment's own. */
   readonly variables: Readonly<Record<string, string>>;
   readonly warnings: readonly string[];
   readonly logger: Logger;
@@ -22,12 +22,12 @@ export interface EnvironmentParts extends Omit<EnvironmentContainerParts, "isBus
   /** Milliseconds of a clock that never goes back, and since the epoch. */
   readonly monotonicMs: () => number;
   readonly now: () => number;
-  /** Called whenever its first activity begins and its last one ends. */
+  /** Called whenever it becomes active or idle. */
   readonly onActivity: (isBusy: boolean) => void;
 }
 
 export interface RunOptions {
-  /** Its id where the caller knows it already; default: a new one. */
+  /** Its id if the caller has already chosen one; default: a new one. */
   readonly runId?: string | undefined;
   readonly timeoutMs: number;
   readonly onOutput: (chunk: OutputChunk) => void | Promise<void>;
@@ -38,9 +38,9 @@ export interface RunOptions {
 /** A process that was started, and where. */
 export interface Started {
   readonly process: Process;
-  /** What takes secrets out of its output. */
+  /** The redactor of its output. */
   readonly redaction: Redaction;
   readonly container: EnvironmentContainer;
-  /** Processes of the container that had been killed for want of memory before; null: unknown. */
+  /** Processes of the container that had been killed for lack of memory before; null: unknown. */
   readonly oomKillsBefore: number | null;
 }

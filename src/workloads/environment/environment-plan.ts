@@ -12,15 +12,15 @@ import type { SandboxPlan } from "../../sandbox/sandbox-plan.ts";
 import { canClearSetuidBits } from "../../sandbox/setuid/clear-setuid-bits.ts";
 import { projectFolder, type EnvironmentSpec, type Project } from "./environment-spec.ts";
 
-/** Hard end of an environment, used or not: after it any sweep may take what is left of it. */
+/** Hard limit of an environment's life, used or not: after it any sweep may remove what is left. */
 const lifetimeMs = 24 * 3_600_000;
 
-/** Who programs run as that have no project. */
+/** The user that programs run as without a project. */
 const defaultUser = "1000:1000";
 
 export interface EnvironmentPlan {
   readonly sandbox: SandboxPlan;
-  /** What stands in for what was asked, and what the caller should know; one sentence each. */
+  /** Substitutes for what was requested, and what the caller should know; one sentence each. */
   readonly warnings: readonly string[];
 }
 
@@ -60,8 +60,8 @@ export function environmentPlan(
 }
 
 /**
- * The sandbox that prepares an image with `setup_commands`: root with what installers need, and nobody else. The project
- * is there to be read only, whoever it belongs to.
+ * The sandbox that prepares an image with `setup_commands`: only root, with the capabilities that installers need. The
+ * project is read-only, whoever owns it.
  */
 export function setupPlan(sandbox: SandboxPlan): SandboxPlan {
   const { mounts, scratch: _, sharedMemoryBytes: __, ...rest } = sandbox;
@@ -108,8 +108,8 @@ function writableRoot(
 }
 
 /**
- * Commands run as the owner of the project, so that what they write belongs to the owner; in a project owned by root
- * they run as root without capabilities.
+ * Commands run as the project's owner, so that the owner owns what they write; in a project owned by root they run as
+ * root without capabilities.
  */
 function userOf({ project }: EnvironmentSpec): string {
   if (project === null) return defaultUser;
@@ -117,7 +117,7 @@ function userOf({ project }: EnvironmentSpec): string {
   return `${uid}:${gid}`;
 }
 
-/** @throws UNSUPPORTED where neither a filter nor a watch keeps setuid bits off a writable project */
+/** @throws UNSUPPORTED if neither a filter nor a watch prevents setuid bits in a writable project */
 function setuidWarnings(
   project: Project | null,
   { engine, capabilities: { setuidRefusal } }: { readonly engine: EngineName; readonly capabilities: Capabilities },

@@ -7,11 +7,11 @@ import type { EnvironmentSpec } from "./environment-spec.ts";
 import type { Environments } from "./environments.ts";
 import type { ToolingListener } from "./project/tooling-traces.ts";
 
-/** What an environment is made of and with. */
+/** What an environment is created from. */
 export interface OpenEnvironment {
   readonly id: string;
   readonly engine: Engine;
-  /** Opens the project, and checks everything that could be refused. */
+  /** Opens the project, and checks everything that might be refused. */
   readonly readSpec: () => Promise<EnvironmentSpec>;
   readonly environments: Environments;
   readonly sandboxes: Sandboxes;

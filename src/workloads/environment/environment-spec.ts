@@ -13,37 +13,37 @@ export const projectFolder = "/workdir";
 /** A checked environment (SPEC EV1); every value is within the policy already. */
 export interface EnvironmentSpec {
   readonly id: string;
-  /** What its caller has marked it with. */
+  /** Labels that its caller gave it. */
   readonly labels: Readonly<Record<string, string>>;
   readonly image: string;
-  /** OCI runtime that was asked for; undefined: the engine's own. */
+  /** Requested OCI runtime; undefined: the engine's default. */
   readonly ociRuntime: string | undefined;
   /** Commands that prepare the image, each a program and its arguments; empty for none. */
   readonly setupCommands: readonly (readonly string[])[];
   /** Run once after those, as the user of all commands, with the project writable. */
   readonly installCommands: readonly (readonly string[])[];
-  /** Null: `/workdir` is an empty folder of the environment's own. */
+  /** Null: `/workdir` is an empty folder that belongs to the environment. */
   readonly project: Project | null;
-  /** How the files are treated through which the project runs code on its owner's machine (SPEC MO2). */
+  /** How to treat the files through which the project runs code on its owner's machine (SPEC MO2). */
   readonly toolingFiles: ToolingFilesMode;
-  /** Paths of the project that count as such beside the built-in ones. */
+  /** Paths of the project that count as such in addition to the built-in ones. */
   readonly toolingPaths: readonly string[];
-  /** Whether the image's files stay as they are, and there is scratch instead. */
+  /** Whether the image's files are read-only, with scratch to write to. */
   readonly readOnlyRoot: boolean;
-  /** `timeoutMs` is that of commands that name none. */
+  /** `timeoutMs` is the default for commands. */
   readonly limits: Limits;
   readonly network: NetworkPolicy;
-  /** Variables of the request, and those of the host that the deployment lets through (SPEC EN1). */
+  /** Variables of the request, and those of the host that the deployment passes on (SPEC EN1). */
   readonly environment: Readonly<Record<string, string>>;
   readonly hostEnvironment: Readonly<Record<string, string>>;
-  /** Reads the secrets of every command and background process, as their sources have them now. */
+  /** Reads the current values of the secrets for every command and background process. */
   readonly readSecrets: () => Promise<readonly ProgramSecret[]>;
   readonly minIsolation: Isolation;
-  /** What was asked for by name, so that an engine which cannot enforce it is refused. */
+  /** What was requested explicitly, so that an engine that cannot enforce it is refused. */
   readonly explicitDemands: readonly Demand[];
 }
 
-/** A folder of this machine, held open for as long as the environment lives. */
+/** A folder of this machine, held open while the environment exists. */
 export interface Project {
   readonly place: OpenPlace;
   /** Of the place that was checked. */

@@ -27,10 +27,10 @@ import { startInContainer } from "./start-in-container.ts";
 import { isToldInside, useEnvironmentFiles, type FileUseParts } from "./use-environment-files.ts";
 import { watchCommand } from "./command/watch-command.ts";
 
-/** How long the end of processes that were ended may take to arrive. */
+/** How long to wait for the end of processes that were killed. */
 const endedMs = 2_000;
 
-/** A container that runs commands, several at once, until it is destroyed; it is replaced when it goes away before. */
+/** A container that runs commands, several at a time, until it is destroyed; it is replaced if it disappears before. */
 export class Environment {
   readonly spec: EnvironmentSpec;
   readonly createdAtMs: number;
@@ -43,7 +43,7 @@ export class Environment {
   readonly #denialLogs = new Set<DenialLog>();
   readonly #secrets: EnvironmentSecrets;
   readonly #container = new CurrentContainer<EnvironmentContainer>();
-  /** The container that the caller knows of. */
+  /** The container that the caller knows. */
   #known: EnvironmentContainer | null = null;
 
   /** @throws what `EnvironmentContainer.open` throws */
@@ -73,24 +73,24 @@ export class Environment {
     return this.#parts.engine.name;
   }
 
-  /** Commands that run now. */
+  /** Running commands. */
   get commandCount(): number {
     return this.#commands.size;
   }
 
-  /** The sandbox it lives in now; null: none. */
+  /** Its current sandbox; null: none. */
   get sandboxId(): string | null {
     return this.#container.live?.sandbox.id ?? null;
   }
 
-  /** Ids of its present container and sandbox. @throws when that could not be replaced, or has ended */
+  /** Ids of its current container and sandbox. @throws if that could not be replaced, or has ended */
   async currentIds(): Promise<{ readonly containerId: string; readonly sandboxId: string }> {
     const container = await this.#container.current;
     if (container === null) throw new GloveboxError("SANDBOX_LOST", "The environment has ended.");
     return { containerId: container.sandbox.containerId, sandboxId: container.sandbox.id };
   }
 
-  /** Runs a command to its end, which is a result also when it fails. @throws CANCELLED, CAPACITY, what the engine throws */
+  /** Runs a command to its end; a failure is a result too. @throws CANCELLED, CAPACITY, what the engine throws */
   run(spec: CommandSpec, options: RunOptions): Promise<CommandResult> {
     const ids: RunIds = { id: options.runId, principal: this.#parts.principal, environment: this.spec.id };
     const running = loggingFailure(this.#parts.logger, ids, () =>
@@ -102,7 +102,7 @@ export class Environment {
     return running;
   }
 
-  /** Starts a process that goes on by itself. @throws as `run`, CAPACITY when too many run */
+  /** Starts a background process. @throws as `run`, CAPACITY if too many are running */
   async startProcess(spec: ProcessSpec, signal: AbortSignal | undefined): Promise<BackgroundProcess> {
     let follow: ((started: BackgroundProcess) => void) | undefined;
     const started = await this.#place.startProcess(spec, async () => {
@@ -115,7 +115,10 @@ export class Environment {
     return started;
   }
 
-  /** Ends a background process; where that cannot be done exactly the container is replaced, and the warning says so. */
+  /**
+   * Ends a background process; if just that process cannot be ended, the container is replaced, and the warning says
+   * so.
+   */
   async stopProcess(process: BackgroundProcess, how: StopOptions): Promise<readonly string[]> {
     const container = await this.#container.current;
     try {
@@ -127,13 +130,13 @@ export class Environment {
     }
   }
 
-  /** Takes the secrets that its programs have been given out of files and names that they may have written. */
+  /** Removes the secrets that its programs have been given from files and names that they may have written. */
   redaction(): Redaction {
     return this.#place.secrets.redaction();
   }
 
   /**
-   * Works with the files inside, beside whatever runs there and with no more rights.
+   * Works with the files inside, alongside whatever runs there and with no more rights.
    * @throws CANCELLED, what opening a container and `SandboxFiles` throw
    */
   useFiles<T>(work: FileWork<T>, { writes, signal }: FileOptions): Promise<FileUse<T>> {
@@ -143,7 +146,7 @@ export class Environment {
       isWorking: () => this.#worked(1),
       inContainer: (begun) => this.#inContainer(signal, begun),
       tellOf: (container) => this.#tellOf(container),
-      // The next call tells what hinders a new one.
+      // The next call reports why there is no new one.
       giveUp: async (gone, reason) =>
         void (this.#place.isEnding || (await this.#replace(gone, reason).catch(() => null))),
     };
@@ -173,7 +176,7 @@ export class Environment {
         sandbox,
         record,
         end,
-        // Ended by force meanwhile.
+        // Killed meanwhile.
         isLost: () => sandbox.state !== "running",
         oomKillsBefore: started.oomKillsBefore,
         networkReport: async () => {
@@ -207,7 +210,7 @@ export class Environment {
     }
   }
 
-  /** Watches a command to its end; where it cannot be ended exactly its container is replaced. */
+  /** Watches a command to its end; if just the command cannot be ended, its container is replaced. */
   async #watch(
     { process, redaction, container }: Started,
     { timeoutMs, onOutput, signal }: RunOptions,
@@ -236,7 +239,7 @@ export class Environment {
     );
   }
 
-  /** Does work that begins in its container, in a new one when the present one turns out to be gone. */
+  /** Does work in its container, or in a new one if the current one turns out to be gone. */
   async #inContainer<T>(
     caller: AbortSignal | undefined,
     work: (container: EnvironmentContainer, signal: AbortSignal) => Promise<T>,
@@ -251,7 +254,7 @@ export class Environment {
     }
   }
 
-  /** The container in which something is told to the caller now, and whether that is another one than it knew. */
+  /** The container to report to the caller now, and whether it differs from the one the caller knows. */
   #tellOf(container: EnvironmentContainer): boolean {
     const restarted = this.#known !== container;
     this.#known = container;
@@ -293,7 +296,7 @@ export class Environment {
     }
   }
 
-  /** Whether anything runs beside `own` activities, what ended commands left included. */
+  /** Whether anything runs besides `own` activities, including what ended commands left running. */
   #worked(own: number): boolean {
     return this.#place.activeCount > own || this.tooling.hasLeft;
   }

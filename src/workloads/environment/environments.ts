@@ -6,22 +6,22 @@ import { Environment } from "./environment.ts";
 import type { EnvironmentParts } from "./environment-parts.ts";
 
 export interface EnvironmentsOptions {
-  /** How long an environment may do nothing before it is ended. */
+  /** How long an environment may be idle before it is ended. */
   readonly idleMs: number;
   readonly logger: Logger;
 }
 
-/** An environment that may not have come up yet. */
+/** An environment that may still be starting. */
 interface ComingUp {
   readonly giveUp: AbortController;
   readonly environment: Promise<Environment>;
   /** The same once it is up. */
   up: Environment | null;
-  /** Whether images were made for it. */
+  /** Whether images were created for it. */
   hasImages: boolean;
 }
 
-/** Makes what an environment is made of. */
+/** Prepares what an environment is created from. */
 type PrepareParts = (signal: AbortSignal) => Promise<Omit<EnvironmentParts, "onActivity" | "principal">>;
 
 /** The environments of this server, each known to its own principal only. */
@@ -41,7 +41,7 @@ export class Environments implements AsyncDisposable {
   }
 
   /**
-   * Makes an environment under an id that is taken from the first moment on; a failure gives the id back.
+   * Creates an environment with an id that is reserved immediately; a failure releases the id.
    * @throws ALREADY_EXISTS, CANCELLED, and what `prepare` and `Environment.create` throw
    */
   async create(id: string, caller: Caller, prepare: PrepareParts): Promise<Environment> {
@@ -50,7 +50,7 @@ export class Environments implements AsyncDisposable {
     const giveUp = new AbortController();
     const { promise: environment, resolve, reject } = Promise.withResolvers<Environment>();
     environment.catch(() => {
-      // Told to the caller, and to those that wait for it.
+      // Reported to the caller, and to those that wait for it.
     });
     const entry = this.#places.enter(id, principal, { giveUp, environment, up: null, hasImages: false });
     const signal = AbortSignal.any([giveUp.signal, ...(caller.signal ? [caller.signal] : [])]);
@@ -80,18 +80,18 @@ export class Environments implements AsyncDisposable {
     });
   }
 
-  /** The principal's environments that are up at this moment. */
+  /** The principal's environments that are currently up. */
   up(principal: string): readonly Environment[] {
     return this.#places.of(principal).flatMap(({ content }) => content.up ?? []);
   }
 
-  /** The same with those that are coming up, which it waits for, in the order of their creation. */
+  /** The same, including those that are starting, which it waits for, in order of creation. */
   async list(principal: string): Promise<readonly Environment[]> {
     const settled = await Promise.allSettled(this.#places.of(principal).map(({ content }) => content.environment));
     return settled.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
   }
 
-  /** Ends what runs in it and removes it; the id is free when it is gone. @throws NOT_FOUND */
+  /** Ends what runs in it and removes it; the id can be reused once it is gone. @throws NOT_FOUND */
   async destroy(id: string, principal: string): Promise<void> {
     await this.#places.end(this.#entry(id, principal));
   }
@@ -101,12 +101,12 @@ export class Environments implements AsyncDisposable {
     return this.#places.endAll(principal);
   }
 
-  /** Ids of live ones, and of those whose images may be left. */
+  /** Ids of live ones, and of those whose images may be left behind. */
   get left(): readonly string[] {
     return this.#places.left;
   }
 
-  /** Ends every command and every environment, and lets no new one in; what remains is `left`. */
+  /** Ends every command and every environment, and accepts no new ones; what remains is in `left`. */
   close(): Promise<void> {
     return this.#places.close();
   }

@@ -8,7 +8,7 @@ import { prepareEnvironment } from "./prepare/prepare-environment.ts";
 import { projectParts, rootWatch } from "./project/project-parts.ts";
 
 /**
- * Makes an environment; whatever goes wrong, nothing is left behind and its id is free (SPEC EV1).
+ * Creates an environment; whatever goes wrong, nothing is left behind and its id can be reused (SPEC EV1).
  * @throws ALREADY_EXISTS, UNSUPPORTED, IMAGE_UNAVAILABLE, ENGINE_UNAVAILABLE, CAPACITY, CANCELLED, what `readSpec` throws
  */
 export function openEnvironment(open: OpenEnvironment, caller: Caller): Promise<Environment> {

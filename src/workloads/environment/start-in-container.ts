@@ -8,12 +8,12 @@ import { withSecrets } from "../program/secret-shell.ts";
 
 export interface StartOptions {
   readonly secrets: EnvironmentSecrets;
-  /** For every process of the environment; its own win. */
+  /** Variables for every process of the environment; its own take precedence. */
   readonly variables: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
 }
 
-/** Starts a process with its secrets when the way to the network is open. @throws NETWORK_ERROR, what `exec` throws */
+/** Starts a process with its secrets once the network is open. @throws NETWORK_ERROR, what `exec` throws */
 export async function startInContainer(
   container: EnvironmentContainer,
   spec: CommandSpec | ProcessSpec,

@@ -9,31 +9,31 @@ import { lockedPaths } from "./project/explain-locks.ts";
 import type { ToolingTraces } from "./project/tooling-traces.ts";
 import { toolingWarnings, type ToolingReport } from "../run/explain-tooling.ts";
 
-/** What of an environment the use of its files needs. */
+/** The part of an environment that working with its files needs. */
 export interface FileUseParts {
   readonly spec: Pick<EnvironmentSpec, "project" | "readOnlyRoot">;
   readonly tooling: ToolingTraces;
-  /** Whether anything else runs there. */
+  /** Whether anything else is running there. */
   readonly isWorking: () => boolean;
-  /** Begins the work again in a new container when the present one turns out to be gone. */
+  /** Restarts the work in a new container if the current one turns out to be gone. */
   inContainer<T>(work: (container: EnvironmentContainer, signal: AbortSignal) => Promise<T>): Promise<T>;
-  /** Whether the container, of which the caller is told now, is another one than it knew. */
+  /** Whether the container, which is now reported to the caller, differs from the one it knows. */
   tellOf(container: EnvironmentContainer): boolean;
   /** Replaces a container that must not be used again. */
   giveUp(container: EnvironmentContainer, reason: unknown): Promise<void>;
 }
 
-/** What programs of ours have told from inside, so that the container lives. */
+/** Errors that our programs reported from inside, which shows that the container is alive. */
 const toldInside: ReadonlySet<ErrorType> = new Set(["NOT_FOUND", "PERMISSION_DENIED", "INVALID_REQUEST"]);
 
-/** Whether an error of work with files is the answer of a container that lives. */
+/** Whether an error of file work came from a live container. */
 export function isToldInside(error: unknown): boolean {
   return error instanceof GloveboxError && toldInside.has(error.errorType);
 }
 
 /**
- * Works with the files of an environment. Where it `writes`, what it changes of the files that tools of the project's owner
- * run is told as a command's changes are, by an alert when the work fails. @throws what the work throws
+ * Works with the files of an environment. If it `writes`, changes to files run by the project owner's tools are
+ * reported like a command's changes, by an alert if the work fails. @throws what the work throws
  */
 export async function useEnvironmentFiles<T>(
   parts: FileUseParts,

@@ -1,7 +1,7 @@
-/** What an artifact is good for. */
+/** The kind of an artifact. */
 export type ArtifactType = "image" | "table" | "text" | "binary";
 
-/** What an artifact holds, ready for JSON. */
+/** The content of an artifact, ready for JSON. */
 export interface ArtifactContent {
   readonly mediaType: string;
   readonly type: ArtifactType;
@@ -40,11 +40,11 @@ const binaryEndings: Readonly<Record<string, string>> = {
   zip: "application/zip",
 };
 
-/** An SVG image, after what XML lets stand before its first element. */
+/** An SVG image, after what XML allows before its first element. */
 const svg =
   /^\ufeff?\s*(?:<\?xml[^>]{0,200}\?>\s*)?(?:<!--[^>]{0,1000}-->\s*)?(?:<!DOCTYPE svg[^>]{0,500}>\s*)?<svg[\s>]/i;
 
-/** Tells by the bytes what a file is; its name decides only between kinds of text. */
+/** Detects what a file is from its bytes; its name decides only between kinds of text. */
 export function describeContent(path: string, bytes: Uint8Array): ArtifactContent {
   const binary = { encoding: "base64", content: Buffer.from(bytes).toString("base64") } as const;
   const start = Buffer.from(bytes.subarray(0, 16)).toString("latin1");
@@ -56,7 +56,7 @@ export function describeContent(path: string, bytes: Uint8Array): ArtifactConten
   return { mediaType, type: typeOf(mediaType, "text"), encoding: "utf8", content: text };
 }
 
-/** The same for a file that was not read: by its name alone. */
+/** The same for a file that was not read: only by its name. */
 export function describeUnread(path: string): ArtifactContent {
   const ending = endingOf(path);
   const mediaType = binaryEndings[ending] ?? textEndings[ending] ?? "application/octet-stream";

@@ -11,17 +11,17 @@ import { workFolder } from "../program/runner-job.ts";
 export interface Artifact extends ArtifactContent {
   /** Relative to the working folder. */
   readonly path: string;
-  /** Bytes of the file; 0 where they could not be learned. */
+  /** Bytes of the file; 0 if unknown. */
   readonly sizeBytes: number;
   /** Why the content is missing, in one sentence; absent when it is complete. */
   readonly omitted?: string;
 }
 
-/** What is asked of a sandbox whose program has ended. */
+/** Which files to collect from a sandbox whose program has ended. */
 export interface ArtifactRequest extends CallOptions {
   readonly files: Pick<SandboxFiles, "findFiles" | "readBatch">;
   readonly globs: readonly Glob[];
-  /** The job's own files, which are no results; by path, relative to the working folder. */
+  /** The job's own files, which are not results; by path, relative to the working folder. */
   readonly ownPaths: readonly string[];
   /** Default `/work`. */
   readonly folder?: string | undefined;
@@ -31,18 +31,18 @@ export interface ArtifactRequest extends CallOptions {
 const maxArtifactBytes: number = 10 * mebibyte;
 /** Bytes of all contents together: 20 MiB. */
 const maxArtifactsBytes: number = 20 * mebibyte;
-/** Most files whose content is returned. */
+/** Maximum files whose content is returned. */
 export const maxArtifacts = 100;
-/** Most files that are listed, with or without their content. */
+/** Maximum files that are listed, with or without content. */
 export const maxListedArtifacts = 200;
 
-/** Paths that one command can be given as arguments: a quarter of what Linux takes. */
+/** Maximum size of paths in one command's arguments: a quarter of Linux's limit. */
 const maxArgumentBytes = 512 * kibibyte;
 
 /**
  * Result files of a program, by path. Whatever it left behind (links, pipes, devices, odd names, files that change
- * meanwhile), nothing outside its sandbox is read, and time and memory stay within limits.
- * @throws UNSUPPORTED when the sandbox lacks the tools, CANCELLED, SANDBOX_LOST
+ * meanwhile), nothing outside its sandbox is read, and time and memory are limited.
+ * @throws UNSUPPORTED if the sandbox lacks the tools, CANCELLED, SANDBOX_LOST
  */
 export async function collectArtifacts(request: ArtifactRequest): Promise<readonly Artifact[]> {
   const { files, signal, folder = workFolder } = request;
@@ -60,9 +60,9 @@ export async function collectArtifacts(request: ArtifactRequest): Promise<readon
 
 interface ChosenPaths {
   readonly paths: readonly string[];
-  /** Files that match but have names which no message can carry. */
+  /** Matching files with names that cannot be encoded in a message. */
   readonly unnamed: readonly Artifact[];
-  /** How many more match. */
+  /** How many further files match. */
   readonly more: number;
 }
 

@@ -10,26 +10,30 @@ import { mountRefused } from "../../policy/mounts/mount-refused.ts";
 import { judgeHostPath, type JudgedPath, type MountGate } from "../../sandbox/mounts/mount-gate.ts";
 import type { OpenPlace } from "../../sandbox/mounts/open-place.ts";
 
-/** A context file, named by where it stands beside the code. */
+/** A context file, named by its path relative to the code. */
 export interface OpenContextFile extends AsyncDisposable {
   readonly path: string;
-  /** Code is in memory, because it is searched and compiled before it runs; what else there is can be read until this is disposed. */
+  /**
+   * Code is in memory, because it is searched and compiled before it runs; other files can be read until this is
+   * disposed.
+   */
   readonly content: Uint8Array | FileBytes;
 }
 
 export interface ContextFileOptions {
   /** Name of the entry in errors. */
   readonly field: string;
-  /** Whether also what is no code is read into memory; default false. */
+  /** Whether files other than code are read into memory too; default false. */
   readonly inMemory?: boolean | undefined;
 }
 
 /**
- * Opens a file that the caller named by its path on this machine, if the mount gate lets it through.
+ * Opens a file that the caller named by its path on this machine, if the mount gate allows it.
  *
- * The bytes are those of the very file that was judged, whatever its name leads to by then. It keeps its path relative
- * to the working directory, or to the root that allows it when it lies elsewhere.
- * @throws INVALID_REQUEST naming the field: missing, unreadable, no regular file, code of more than 16 MiB, or outside the roots
+ * The bytes are those of exactly the file that was checked, wherever its name leads by then. It keeps its path relative
+ * to the working directory, or if it is elsewhere, to the root that allows it.
+ * @throws INVALID_REQUEST naming the field: missing, unreadable, not a regular file, code of more than 16 MiB, or
+ * outside the roots
  * @throws POLICY_DENIED naming the field and the rule: a blocked pattern or a protected place
  */
 export async function openContextFile(
@@ -62,7 +66,7 @@ export async function openContextFile(
   }
 }
 
-/** Null: too large to be held in memory. */
+/** Null: too large to hold in memory. */
 function open(place: OpenPlace, inMemory: boolean): Promise<Uint8Array | (FileBytes & AsyncDisposable) | null> {
   return inMemory ? place.readFile(maxContextBytes) : place.openBytes();
 }

@@ -4,11 +4,11 @@ import type { Capabilities } from "../../engines/capabilities.ts";
 import { workFolder, type ScratchDivision } from "../../policy/scratch.ts";
 import type { ExecuteSpec } from "./execute-spec.ts";
 
-/** A file system gives out whole pages. */
+/** A file system allocates whole pages. */
 const pageBytes = 4096;
 
 /**
- * Refuses files that the working folder has no room for, before a sandbox is made for them.
+ * Refuses files that do not fit in the working folder, before a sandbox is started for them.
  * @throws INVALID_REQUEST
  */
 export function assertFilesFit(
@@ -17,7 +17,7 @@ export function assertFilesFit(
   capabilities: Pick<Capabilities, "scratch">,
 ): void {
   const room = places.find(({ path }) => path === workFolder)?.sizeBytes;
-  // Without a size of its own it is held to the disk limit, or to none at all.
+  // Without a size of its own, it is subject to the disk limit, or to none at all.
   if (room === undefined || capabilities.scratch === "none") return;
   const sizes = [...contextFiles.map(({ content }) => content.length), ...dataFiles.map(({ sizeBytes }) => sizeBytes)];
   if (sizes.length === 0) return;

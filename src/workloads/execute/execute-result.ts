@@ -1,9 +1,9 @@
 import type { ProgramResult } from "../run/program-result.ts";
 import type { Artifact } from "./artifacts.ts";
 
-/** What became of a one-shot execution. */
+/** The result of a one-shot execution. */
 export interface ExecuteResult extends ProgramResult {
-  /** The packages asked for in the versions that the program had. */
+  /** The requested packages, in the versions that the program had. */
   readonly packages: readonly string[];
   readonly artifacts: readonly Artifact[];
 }

@@ -8,13 +8,13 @@ import { setuidWarnings } from "./explain-command.ts";
 import { lockedPaths, lockWarnings } from "../project/explain-locks.ts";
 import { toolingWarnings, type ToolingReport } from "../../run/explain-tooling.ts";
 
-/** What a caller is told that knows of another container. */
+/** The warning for a caller that knows another container. */
 export const replacedWarning =
   "The environment has a new container: files outside /workdir are as they were at the start, and its background processes have ended.";
 
 export interface EndedCommand {
   readonly judged: JudgedRun<KeptOutput>;
-  /** Whether its container is another one than the caller knew, or is by now. */
+  /** Whether its container differs from the one the caller knows, or has been replaced since. */
   readonly isElsewhere: boolean;
   readonly tooling: ToolingReport;
   readonly locks: EnvironmentContainer["locks"];
@@ -22,7 +22,7 @@ export interface EndedCommand {
   readonly redaction: Started["redaction"];
 }
 
-/** What the caller of a command should know beside its result, one sentence each. */
+/** What the caller of a command should know in addition to its result, one sentence each. */
 export function commandWarnings(command: EndedCommand): readonly string[] {
   const { judged, isElsewhere, tooling, locks, setuidCount, redaction } = command;
   const { end } = judged;

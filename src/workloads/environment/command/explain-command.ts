@@ -5,11 +5,11 @@ import { explainEnding, type RunWords } from "../../run/explain-ending.ts";
 import type { KeptOutput } from "../../run/watch-process.ts";
 import type { DiskExcess } from "../../run/disk/watch-disk.ts";
 
-/** The limits of a command, and what its container was ended for. */
+/** The limits of a command, and why its container was ended. */
 export interface ExplainedCommand {
   readonly timeoutMs: number;
   readonly memoryBytes: number;
-  /** The files for which the container was ended; null when it was not. */
+  /** The files for which the container was ended; null if it was not. */
   readonly overDisk: DiskExcess | null;
 }
 
@@ -22,7 +22,7 @@ const words: RunWords = {
   outOfMemory: (limit) => `A process ran out of the ${limit} of memory that all commands of the environment share.`,
 };
 
-/** The error of a command, or null when there is nothing to explain. */
+/** The error of a command, or null if there is nothing to explain. */
 export function explainCommand(run: JudgedRun<KeptOutput>, command: ExplainedCommand): GloveboxError | null {
   const { overDisk } = command;
   if (run.outcome === "sandbox_lost" && overDisk !== null) return diskFull(overDisk);
@@ -58,7 +58,7 @@ function diskFull({ what, value, limit, inProject }: DiskExcess): GloveboxError 
   );
 }
 
-/** What a caller should know of setuid bits that were taken of the project's files. */
+/** What a caller should know about setuid bits that were removed from the project's files. */
 export function setuidWarnings(count: number): readonly string[] {
   if (count === 0) return [];
   return [`The setuid bit was taken of ${count} ${count === 1 ? "file" : "files"} of the project.`];

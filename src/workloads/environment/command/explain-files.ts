@@ -2,17 +2,17 @@ import { posix } from "node:path";
 import { GloveboxError } from "../../../errors/glovebox-error.ts";
 import { projectFolder } from "../environment-spec.ts";
 
-/** What of an environment cannot be written to. */
+/** What cannot be written to in an environment. */
 export interface WriteRules {
   /** Whether the project is mounted read-only. */
   readonly isProjectReadOnly: boolean;
   /** Whether the image's folders are. */
   readonly isRootReadOnly: boolean;
-  /** Paths from the project's root that mounts keep from being changed. */
+  /** Paths, from the project's root, that mounts protect from changes. */
   readonly locked: readonly string[];
 }
 
-/** The refusal of a write with the reason that this environment has for it; any other error as it is. */
+/** The error of a refused write with this environment's reason for it; any other error unchanged. */
 export function explainRefusedWrite(error: unknown, rules: WriteRules): unknown {
   if (!(error instanceof GloveboxError) || error.errorType !== "PERMISSION_DENIED") return error;
   const { context, message, cause } = error;

@@ -10,14 +10,16 @@ import {
 
 export type CommandWatch = Omit<ProcessToWatch<RingOutput>, "keep" | "input"> &
   Omit<RunLimits, "drainMs" | "end"> & {
-    /** Ends the command and all that it started. */
+    /** Ends the command and everything it started. */
     readonly end: (process: Process) => Promise<void>;
   };
 
-/** How long the next output of an ended command may still take: what it left behind may hold its streams open. */
+/**
+ * How long to wait for further output of a command that has ended: processes it left behind may keep its streams open.
+ */
 const drainMs = 1_000;
 
-/** Watches a command to its end, with no more input than it was given already. @throws what broke its streams off */
+/** Watches a command to its end, without further input. @throws what broke its streams */
 export async function watchCommand(watch: CommandWatch): Promise<ProcessEnd<RingOutput>> {
   const { process } = watch;
   process.stdin.end();

@@ -25,11 +25,11 @@ export interface EnvironmentContainerParts {
   readonly plan: SandboxPlan;
   readonly project: Project | null;
   readonly diskBytes: number;
-  /** Mounts that keep files of the project from being changed; left out: none. */
+  /** Mounts that protect files of the project from changes; missing: none. */
   readonly lockTooling?: (() => Promise<readonly MountSpec[]>) | undefined;
-  /** Of the project; null where nothing can be written to it. */
+  /** Watches the project's growth; null if nothing can be written to it. */
   readonly growth: GrowthWatch | null;
-  /** Watches the folder of this machine that holds what is written to the container's root. */
+  /** Watches the folder of this machine that contains what is written to the container's root. */
   readonly watchRoot: (folder: string) => GrowthWatch;
   /** Null: no network. */
   readonly grant: NetworkGrant | null;
@@ -38,20 +38,20 @@ export interface EnvironmentContainerParts {
   readonly monotonicMs: () => number;
   readonly isBusy: () => boolean;
   readonly onDenied: (denial: Denial) => void;
-  /** Takes out of what programs asked for what must not be shown. */
+  /** Removes secrets from the destinations that programs requested. */
   readonly redact: (text: string) => string;
 }
 
-/** Receives news of setuid bits that were taken of the project's files. */
+/** Called when setuid bits were removed from the project's files. */
 export interface SetuidListener {
   cleared(sandbox: string, files: ClearedFiles): void;
   ended(sandbox: string): void;
 }
 
-/** The container that an environment lives in at present, with its network and its disk limit. */
+/** The current container of an environment, with its network and its disk limit. */
 export class EnvironmentContainer {
   readonly sandbox: Sandbox;
-  /** What of the project cannot be changed. */
+  /** What cannot be changed in the project. */
   readonly locks: readonly MountSpec[];
   readonly commands: WaitingCommand;
   readonly #parts: EnvironmentContainerParts;
@@ -60,7 +60,7 @@ export class EnvironmentContainer {
   #network: Promise<EgressConnection> | null = null;
   #overDisk: DiskExcess | null = null;
 
-  /** @throws what `Sandboxes.open` throws, POLICY_DENIED when the project was or may have been exchanged, NETWORK_ERROR */
+  /** @throws what `Sandboxes.open` throws, POLICY_DENIED if the project was or may have been swapped, NETWORK_ERROR */
   static async open(parts: EnvironmentContainerParts, caller: Caller): Promise<EnvironmentContainer> {
     await assertInPlace(parts.project);
     await parts.growth?.settle(caller.signal ?? new AbortController().signal);
@@ -106,23 +106,25 @@ export class EnvironmentContainer {
     });
   }
 
-  /** What it had written when it was ended for that; null while it was not. */
+  /** What it had written when it was ended for exceeding the limit; null if it was not. */
   get overDisk(): DiskExcess | null {
     return this.#overDisk;
   }
 
-  /** Files of the project whose setuid bit was taken until now: where no filter refuses it, else none. */
+  /** Files of the project whose setuid bit was removed so far; none if a filter prevents such bits. */
   get setuidCount(): number {
     return this.#setuidWatch?.count ?? 0;
   }
 
-  /** The same after a look at all of the project. */
+  /** The same, after checking the whole project. */
   async clearSetuidBits(): Promise<number> {
     await this.#setuidWatch?.look();
     return this.setuidCount;
   }
 
-  /** The way out, opened again when the proxy went away; null without a network. @throws NETWORK_ERROR, UNSUPPORTED */
+  /**
+   * The network connection, reopened if the proxy has ended; null without a network. @throws NETWORK_ERROR, UNSUPPORTED
+   */
   async ensureNetwork(signal: AbortSignal | undefined): Promise<EgressConnection | null> {
     const { grant } = this.#parts;
     if (grant === null) return null;
@@ -170,7 +172,7 @@ export class EnvironmentContainer {
   }
 }
 
-/** A program of another environment could have put a link in a file's place, to any file of the host. */
+/** A program of another environment could have replaced a file with a link to any file of the host. */
 function locksUnverified(engine: EngineName): GloveboxError {
   return new GloveboxError(
     "UNSUPPORTED",
@@ -182,7 +184,7 @@ function locksUnverified(engine: EngineName): GloveboxError {
   );
 }
 
-/** What was mounted is what was checked: the engine has compared them, or nobody can have exchanged the folder. */
+/** What was mounted is what was checked: the engine has compared them, or nobody can have swapped the folder. */
 async function assertMounted(
   { project, engine, sandboxes }: EnvironmentContainerParts,
   { mountsVerified }: Sandbox,

@@ -11,19 +11,21 @@ import { prepareImage, type ImagePreparation, type PreparedImage } from "./prepa
 import { projectParts, rootWatch } from "../project/project-parts.ts";
 import { ToolingTraces } from "../project/tooling-traces.ts";
 
-/** Names of changed files that a warning shows. */
+/** Maximum names of changed files in a warning. */
 const maxNames = 20;
 
 export interface PreparedEnvironment {
-  /** Made one from the other; the last one is what the environment starts from. None: the image that was asked for. */
+  /**
+   * Each created from the one before; the environment starts from the last. None: it starts from the requested image.
+   */
   readonly images: readonly string[];
   readonly warnings: readonly string[];
 }
 
 /**
- * Runs what an environment is prepared with (SPEC MO2): `setup_commands` as root, who sees the project read-only, then
- * `install_commands` as the user of all its commands; both with the package registries as their only network.
- * @throws what `prepareImage` throws; then no image is left
+ * Runs the commands that prepare an environment (SPEC MO2): `setup_commands` as root, with the project read-only, then
+ * `install_commands` as the user of all its commands; both with only the package registries as their network.
+ * @throws what `prepareImage` throws; no image is left then
  */
 export async function prepareEnvironment(
   open: OpenEnvironment,
@@ -67,7 +69,7 @@ function preparationOf(
   const isSetup = phase.field === "setup_commands";
   // The project is read-only for setup.
   const watched = isSetup ? { lookAtTooling: undefined, growth: null } : projectParts(open, spec);
-  // They are given no secret.
+  // They get no secrets.
   const redact = (text: string): string => text;
   return {
     ...open,

@@ -19,17 +19,17 @@ export interface ImagePreparation extends Omit<EnvironmentContainerParts, "isBus
   /** The network that installing needs. */
   readonly grant: NetworkGrant | null;
   readonly environment: Readonly<Record<string, string>>;
-  /** Of each command. */
+  /** Time limit of each command. */
   readonly timeoutMs: number;
-  /** Tells what the commands change of the files that tools of the project's owner run. */
+  /** Reports which files run by the project owner's tools the commands change. */
   readonly traces: ToolingTraces;
   readonly onProgress: (message: string) => void;
   readonly monotonicMs: () => number;
 }
 
-/** What commands have left behind. */
+/** The result of the commands. */
 export interface PreparedImage {
-  /** Of the container's files; null where they could write to none. */
+  /** Image of the container's files; null if they could not write to any. */
   readonly image: string | null;
   readonly toolingFiles: readonly ChangedToolingFile[];
 }
@@ -37,12 +37,13 @@ export interface PreparedImage {
 /** Label of the image, with the environment's id. */
 const imageLabel = "glovebox.environment";
 
-/** Characters of a failed command's output that its error shows. */
+/** How many characters of a failed command's output its error shows. */
 const shownCharacters = 2_000;
 
 /**
- * Runs the commands in a container of their own, and makes an image of what they leave.
- * @throws PACKAGE_INSTALL_FAILED with the command and its last words, CANCELLED, what `EnvironmentContainer.open` throws
+ * Runs the commands in a separate container, and creates an image from the result.
+ * @throws PACKAGE_INSTALL_FAILED with the command and the end of its output, CANCELLED, what
+ * `EnvironmentContainer.open` throws
  */
 export async function prepareImage(preparation: ImagePreparation, caller: Caller): Promise<PreparedImage> {
   const { plan, traces } = preparation;
@@ -95,11 +96,11 @@ async function runOne(
   const end = await watchCommand({
     process,
     sandbox: container.sandbox,
-    // They are given no secret.
+    // They get no secrets.
     redaction: new Redaction([]),
     timeoutMs,
     signal: caller.signal,
-    // The whole container is for this alone.
+    // The whole container exists only for this.
     end: () => container.remove(),
     monotonicMs,
   });

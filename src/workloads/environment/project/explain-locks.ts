@@ -1,10 +1,10 @@
 import type { MountSpec } from "../../../engines/container-spec.ts";
 import { projectFolder } from "../environment-spec.ts";
 
-/** What the system says of a file that a mount holds, in the words of C libraries, of Node and of Python. */
+/** The system's errors for a file that is a mount point, as worded by C libraries, Node and Python. */
 const refusals = /device or resource busy|resource busy or locked|read-only file system|\bEBUSY\b|\bEROFS\b/i;
 
-/** Paths from the project's root of what mounts lock. */
+/** Paths, from the project's root, that mounts lock. */
 export function lockedPaths(locks: readonly MountSpec[]): readonly string[] {
   return locks.map(({ target }) => target.slice(projectFolder.length + 1));
 }
@@ -13,7 +13,7 @@ export function lockedPaths(locks: readonly MountSpec[]): readonly string[] {
 const maxNames = 5;
 
 /**
- * Tells that a command met a lock: git, and what installs hooks, say only that a file is busy, and some say it with exit
+ * Detects that a command ran into a lock: git and hook installers only say that a file is busy, some of them with exit
  * code 0. `locked` are paths from the project's root.
  */
 export function lockWarnings(locked: readonly string[], output: string): readonly string[] {

@@ -4,7 +4,7 @@ import { lookAtTooling } from "../../../sandbox/tooling/look-at-tooling.ts";
 import type { EnvironmentParts } from "../environment-parts.ts";
 import { projectFolder, type EnvironmentSpec } from "../environment-spec.ts";
 
-/** Files and folders that a project may grow by, and a container's own root (SPEC LI1). */
+/** How many files and folders a project, or a container's own root, may grow by (SPEC LI1). */
 const maxFiles = 1_000_000;
 
 type ProjectParts = Pick<EnvironmentParts, "lookAtTooling" | "lockTooling" | "growth">;
@@ -14,7 +14,7 @@ export interface ProjectHost {
   readonly now: () => number;
 }
 
-/** Watches a folder of a container's own files, of which only the number is not known otherwise. */
+/** Watches a folder of a container's own files, whose number is not known otherwise. */
 export function rootWatch({ host, now }: ProjectHost): (folder: string) => GrowthWatch {
   return (folder) => {
     const place = { stablePath: folder, realPath: folder };
@@ -22,7 +22,7 @@ export function rootWatch({ host, now }: ProjectHost): (folder: string) => Growt
   };
 }
 
-/** What watches and keeps a project that commands may write to; nothing can change in one that is read-only. */
+/** The watchers and guards of a project that commands may write to; a read-only one needs none. */
 export function projectParts({ host, now }: ProjectHost, spec: EnvironmentSpec): ProjectParts {
   const { project, toolingFiles, toolingPaths, limits } = spec;
   if (project === null || project.readOnly) return { lookAtTooling: undefined, lockTooling: undefined, growth: null };

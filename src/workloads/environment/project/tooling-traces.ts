@@ -3,23 +3,23 @@ import { compareTooling, type ChangedToolingFile } from "../../../policy/tooling
 import type { ToolingLook } from "../../../sandbox/tooling/look-at-tooling.ts";
 import type { ToolingReport } from "../../run/explain-tooling.ts";
 
-/** Is told of changes in a sandbox, and once of the end of a sandbox that had any. */
+/** Receives changes in a sandbox, and once the end of a sandbox that had any. */
 export interface ToolingListener {
   changed(sandbox: string, files: readonly ChangedToolingFile[]): void;
   ended(sandbox: string): void;
 }
 
 export interface ToolingTracesOptions {
-  /** Null where it cannot be told; undefined: commands cannot change the project. */
+  /** Null if unknown; undefined: commands cannot change the project. */
   readonly look: (() => Promise<ToolingLook | null>) | undefined;
-  /** Takes secrets out of names that programs chose. */
+  /** Removes secrets from names that programs chose. */
   readonly redact: (text: string) => string;
   readonly alerts: ToolingListener;
-  /** Called when a program begins and ends; `worked`: whether one ran until now. Never rejects. */
+  /** Called when a program begins and ends; `worked`: whether one was running. Never rejects. */
   readonly onEdge: (worked: boolean) => Promise<void>;
 }
 
-/** How things were before a program, and what has been told of them since. */
+/** The state before a program, and the changes reported since. */
 export interface ToolingTrace {
   readonly before: ToolingLook | null;
   readonly told: Set<string>;
@@ -31,21 +31,21 @@ export interface FollowedProgram {
   readonly process: Pick<Process, "isGone" | "exit">;
 }
 
-/** The same when its end is near, or has come. */
+/** The same, when it is about to end or has ended. */
 type EndedProgram = Pick<FollowedProgram, "sandbox"> & { readonly process: Pick<Process, "isGone"> };
 
 const nothing: ToolingReport = { changed: [], isWhole: true };
 
 /**
- * Tells what programs of an environment change of the files that tools of the project's owner run. What a program leaves
- * running counts with the next program: the time between the two is not the owner's alone.
+ * Reports which files run by the project owner's tools an environment's programs change. What a program leaves running
+ * is attributed to the next program, as changes between the two may not be the owner's.
  */
 export class ToolingTraces {
   readonly #options: ToolingTracesOptions;
   readonly #ending = new Set<Promise<unknown>>();
   readonly #changedIn = new Set<string>();
   readonly #reports = new WeakMap<object, () => Promise<ToolingReport>>();
-  /** How things were when a program ended and left something running; the next one begins with it. */
+  /** The state when a program ended and left something running; the next one starts from it. */
   #carried: ToolingLook | null = null;
   #hasLeft = false;
 
@@ -53,18 +53,18 @@ export class ToolingTraces {
     this.#options = options;
   }
 
-  /** Whether a program that has ended left something running, as far as is known. */
+  /** Whether an ended program left something running, as far as known. */
   get hasLeft(): boolean {
     return this.#hasLeft;
   }
 
-  /** Looks before a program starts; `worked`: whether another runs. */
+  /** Checks before a program starts; `worked`: whether another is running. */
   async begin(worked: boolean): Promise<ToolingTrace> {
     await this.#options.onEdge(worked);
     return { before: this.#carried ?? (await this.#options.look?.()) ?? null, told: new Set() };
   }
 
-  /** Looks when a program has ended. */
+  /** Checks when a program has ended. */
   async end(trace: ToolingTrace, { sandbox, process }: EndedProgram): Promise<ToolingReport> {
     const ending = this.#end(trace, { sandbox, process });
     this.#ending.add(ending);
@@ -75,7 +75,7 @@ export class ToolingTraces {
     }
   }
 
-  /** The same for a change that none of its programs has made: what they left running goes on. */
+  /** The same for a change that none of its programs made: what they left running continues. */
   endChange(trace: ToolingTrace, sandbox: string): Promise<ToolingReport> {
     return this.end(trace, { sandbox, process: { isGone: () => Promise.resolve(!this.#hasLeft) } });
   }
@@ -83,7 +83,7 @@ export class ToolingTraces {
   async #end(trace: ToolingTrace, { sandbox, process }: EndedProgram): Promise<ToolingReport> {
     const { look, onEdge } = this.#options;
     if (look === undefined) return nothing;
-    // Asked before the look: what is gone by then changes nothing after it.
+    // Checked first: what has already ended changes nothing afterwards.
     this.#hasLeft = await mayRun(process);
     await onEdge(true);
     const after = await look();
@@ -91,7 +91,7 @@ export class ToolingTraces {
     return this.#compare(trace, after, sandbox);
   }
 
-  /** Lets `reportOf` tell of a process that goes on by itself, until its end and from then on. */
+  /** Makes `reportOf` cover a background process, during its life and afterwards. */
   follow(key: object, trace: ToolingTrace, followed: FollowedProgram): void {
     this.#reports.set(key, async () => {
       const { look } = this.#options;
@@ -104,12 +104,12 @@ export class ToolingTraces {
     followed.process.exit.then(end, end);
   }
 
-  /** What has changed since a process was started, until now or its end; null for one that is not followed. */
+  /** What has changed since a process was started, until now or its end; null if it is not tracked. */
   async reportOf(key: object): Promise<ToolingReport | null> {
     return (await this.#reports.get(key)?.()) ?? null;
   }
 
-  /** Waits for the looks that are under way; to be called when no program runs any more. */
+  /** Waits for checks in progress; call this when no program is running any more. */
   async close(): Promise<void> {
     await Promise.all(this.#ending);
     for (const sandbox of this.#changedIn) this.#options.alerts.ended(sandbox);
@@ -132,7 +132,7 @@ export class ToolingTraces {
   }
 }
 
-/** Whether something of an ended program may still run. */
+/** Whether something left by an ended program may still be running. */
 async function mayRun(process: EndedProgram["process"]): Promise<boolean> {
   return (await process.isGone?.().catch(() => true)) !== true;
 }
