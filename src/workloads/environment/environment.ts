@@ -115,10 +115,7 @@ export class Environment {
     return started;
   }
 
-  /**
-   * Ends a background process; if just that process cannot be ended, the container is replaced, and the warning says
-   * so.
-   */
+  /** Ends a background process; if that cannot be done exactly, the container is replaced, and a warning says so. */
   async stopProcess(process: BackgroundProcess, how: StopOptions): Promise<readonly string[]> {
     const container = await this.#container.current;
     try {

@@ -24,11 +24,11 @@ import { checkImports } from "../program/check-imports.ts";
 import type { ImportedPackages } from "../../packages/imports/scan-request.ts";
 
 /**
- * Runs a program in a fresh sandbox that no other run ever sees and removes it (SPEC EX2).
+ * Runs a program in a fresh sandbox that is used for nothing else, and removes the sandbox (SPEC EX2).
  *
  * A program that fails, runs out of time or memory, or does not compile is a result.
- * @throws UNSUPPORTED, IMAGE_UNAVAILABLE, PACKAGE_INSTALL_FAILED, ENGINE_UNAVAILABLE, CAPACITY, and CANCELLED when given
- * up before it started
+ * @throws UNSUPPORTED, IMAGE_UNAVAILABLE, PACKAGE_INSTALL_FAILED, ENGINE_UNAVAILABLE, CAPACITY, and CANCELLED if
+ * aborted before it started
  */
 export function execute(
   spec: ExecuteSpec,
@@ -71,7 +71,7 @@ async function executeAs(ids: RunIds, { spec, dependencies, caller, listener }: 
   };
 }
 
-/** The packages that a program is to have: those that it names, or with `auto` those that it imports. */
+/** The packages that a program gets: those that the request names, or with `auto` those that it imports. */
 async function programPackages(
   spec: ExecuteSpec,
   place: ProgramPlace,
@@ -90,7 +90,7 @@ async function programPackages(
     found = await findImports({ language, files }, follow);
   } catch (error) {
     if (follow.signal?.aborted === true || !(error instanceof GloveboxError)) throw error;
-    // Code that no parser gets through may run all the same.
+    // Code that no parser accepts may still run.
     return { provided: null, notes: [`No package was looked for. ${error.message}`] };
   }
   return provideImports(checkImports(found, ecosystemOf(language)), spec, place, packages, follow);

@@ -10,12 +10,12 @@ import type { GuardedFolders } from "../run/folders/guard-folders.ts";
 import type { GrantNetwork } from "../run/start-program.ts";
 import type { ExecuteSpec } from "./execute-spec.ts";
 
-/** Where runs find sandboxes that were made before anybody asked. */
+/** The sandboxes that were started ahead of requests. */
 export interface WarmSandboxes {
   readonly pool: Pick<WarmPool, "take">;
   /** As `WarmPoolBounds.maxAgeMs`. */
   readonly maxAgeMs: number;
-  /** Longest time that any run may ask for. */
+  /** Longest time limit that any run may request. */
   readonly maxTimeoutMs: number;
 }
 
@@ -23,10 +23,10 @@ export interface ExecuteDependencies extends Omit<GuardedFolders, "mounts" | "di
   readonly packages: Pick<Packages, "provide" | "installsFor" | "notOfImage">;
   readonly findImports: FindImports;
   readonly engine: Engine;
-  /** Has the engine's image pulled or built where it is missing. */
+  /** Pulls or builds the engine's image if it is missing. */
   readonly provideImage: (image: string, imageDemanded: boolean) => Promise<void>;
   readonly sandboxes: Sandboxes;
-  /** Sandboxes that wait for such runs; null: none do. */
+  /** Sandboxes started ahead of such runs; null: there are none. */
   readonly warm: WarmSandboxes | null;
   /** Cap of each output stream in bytes (SPEC OU3). */
   readonly maxOutputBytes: number;
@@ -35,17 +35,17 @@ export interface ExecuteDependencies extends Omit<GuardedFolders, "mounts" | "di
   readonly openLargeScratch: OpenLargeScratch;
 }
 
-/** What an execution tells while it goes on. */
+/** What an execution reports while it is in progress. */
 export interface ExecuteListener {
   readonly onSandbox: (sandboxId: string) => void;
   readonly onOutput: (stream: "stdout" | "stderr", bytes: Uint8Array) => void | Promise<void>;
   readonly onDenied: (denial: Denial) => void;
-  /** What goes on with packages, in words for people. */
+  /** Progress with packages, for people. */
   readonly onProgress: (message: string) => void;
   readonly onPull: (image: string, progress: PullProgress) => void;
 }
 
-/** One execution: what is asked for, by whom, and who is told. */
+/** One execution: the request, its principal, and who receives events. */
 export interface Execution {
   readonly spec: ExecuteSpec;
   readonly dependencies: ExecuteDependencies;

@@ -4,18 +4,21 @@ import { FolderGuard } from "../run/folders/guard-folders.ts";
 import { mountSpecs, setuidWarnings, type FolderWords } from "../run/folders/host-mount.ts";
 import type { Execution } from "./execution.ts";
 
-/** Folders of this machine for one program, and the watch over them, which ends when it is disposed of. */
+/** Folders of this machine for one program, watched until this is disposed. */
 export interface MountedFolders extends AsyncDisposable {
   readonly mounts: readonly MountSpec[];
   readonly guard: FolderGuard;
-  /** Whom the first of them belongs to, `uid:gid`: what programs write there is their owner's. */
+  /** Owner of the first of them, `uid:gid`, who then owns what programs write there. */
   readonly processUser: string;
   readonly warnings: readonly string[];
 }
 
 const words: FolderWords = { subject: "program", folders: "the mounted folders" };
 
-/** What a program is given of this machine, null for none. @throws UNSUPPORTED where setuid bits cannot be kept out */
+/**
+ * The folders of this machine that a program gets, null for none. @throws UNSUPPORTED if setuid bits cannot be
+ * prevented
+ */
 export async function openFolders(
   { spec, dependencies }: Execution,
   capabilities: Capabilities,

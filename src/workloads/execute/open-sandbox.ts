@@ -6,24 +6,24 @@ import type { Execution } from "./execution.ts";
 import type { RunnerNeeds } from "./runner-exec.ts";
 import { warmKindOf } from "./warm-kind.ts";
 
-/** A sandbox, and the runner in it where one waits there already. */
+/** A sandbox, and the runner in it if one is already waiting there. */
 export interface OpenedSandbox {
   readonly sandbox: Sandbox;
   readonly process: Process | null;
 }
 
-/** What it is to be made from. */
+/** What to create it from. */
 export interface SandboxToOpen {
   readonly plan: SandboxPlan;
   readonly needs: RunnerNeeds;
-  /** Whether something of it is opened for this one run. */
+  /** Whether parts of it are opened just for this run. */
   readonly hasOwnPlaces: boolean;
   /** Mounted in it; null: none. */
   readonly packages: Pick<ProvidedPackages, "hold"> | null;
 }
 
 /**
- * A sandbox for one run: one that waits, where there is one for such runs and they may have it, else a new one.
+ * A sandbox for one run: a warm one if there is a suitable one that the run may use, else a new one.
  * @throws CAPACITY, CANCELLED, and what the engine throws
  */
 export async function openSandbox(

@@ -26,7 +26,7 @@ import { redactArtifact } from "./redact-artifact.ts";
 import { openSandbox } from "./open-sandbox.ts";
 import { runnerExec } from "./runner-exec.ts";
 
-/** What a program needs beside its sandbox, all of it there. */
+/** What a program needs in addition to its sandbox, all of it ready. */
 export interface ReadyProgram {
   readonly toolchain: Toolchain;
   readonly capabilities: Capabilities;
@@ -36,19 +36,22 @@ export interface ReadyProgram {
   readonly grant: NetworkGrant | null;
 }
 
-/** What came of a program, and the files that it left. */
+/** The result of a program, and the files that it left. */
 type FreshRunResult = RunResult & { readonly artifacts: readonly Artifact[] };
 
-/** What of this machine's disk it has. */
+/** The folders on this machine's disk that it has. */
 interface Places {
   readonly scratch: WatchedScratch | null;
   readonly folders: MountedFolders | null;
 }
 
-/** Time beyond the program's own that a sandbox may need before any sweep may take it: starting, artifacts, removal. */
+/** Time in addition to the program's own before a sweep may remove its sandbox: for start, artifacts and removal. */
 const lifetimeMarginMs = 300_000;
 
-/** Opens a sandbox, runs the program in it, takes the artifacts out and removes it. @throws CAPACITY, what the engine throws */
+/**
+ * Opens a sandbox, runs the program in it, collects the artifacts and removes it. @throws CAPACITY, what the engine
+ * throws
+ */
 export async function runInFreshSandbox(
   ids: RunIds,
   execution: Execution,
@@ -115,7 +118,7 @@ async function runWithScratch(
   });
   const written = await artifactsOf(spec, sandbox, run.end.interruption, caller);
   const artifacts = written.map((artifact) => redactArtifact(artifact, redaction));
-  // Whoever ended it by force needs to know that nothing of it runs any more, and so do what is mounted in it and its network.
+  // The code that killed it must know that nothing of it is running any more, and so must its mounts and its network.
   if (mounts.length > 0 || grant !== null || run.end.interruption !== null) await sandbox.remove();
   else sandbox.leave();
   const concluded = concludeRun(run, {
@@ -164,7 +167,7 @@ function jobOf(spec: ExecuteSpec, files: readonly RunnerFile[], folder: string):
   return { main: spec.mainFile, arguments: spec.arguments, environment, files, data: spec.dataFiles, folder };
 }
 
-/** Artifacts of a program that ended by itself; a sandbox that was ended by force has none to give. */
+/** Artifacts of a program that ended by itself; a killed sandbox has none to collect. */
 async function artifactsOf(
   spec: ExecuteSpec,
   sandbox: Sandbox,

@@ -7,14 +7,14 @@ import { runnerCommand, type Toolchain } from "../program/languages.ts";
 import { readRunner } from "../program/read-runner.ts";
 import { withRealFolders } from "../program/real-folders.ts";
 
-/** What decides how the runner of a program is started. */
+/** What determines how the runner of a program is started. */
 export interface RunnerNeeds {
   readonly toolchain: Toolchain;
   readonly mainFile: string;
   readonly profile: Pick<Profile, "workingDirectory" | "environment">;
 }
 
-/** The start of a runner in that sandbox, which then waits for its job. */
+/** The command that starts a runner in that sandbox, which then waits for its job. */
 export async function runnerExec(
   { toolchain, mainFile, profile }: RunnerNeeds,
   sandbox: Pick<Sandbox, "capabilities" | "folderOf">,

@@ -7,20 +7,20 @@ import type { SandboxPlan } from "../../sandbox/sandbox-plan.ts";
 import type { ExecuteSpec } from "./execute-spec.ts";
 import { runnerExec, type RunnerNeeds } from "./runner-exec.ts";
 
-/** What a run needs, as a cold start would be given it. */
+/** What a run needs, as for a cold start. */
 export interface WarmNeeds extends RunnerNeeds {
   readonly engine: Engine;
   readonly plan: SandboxPlan;
   /** Mounted in it; null: none. */
   readonly packages: Pick<ProvidedPackages, "hold"> | null;
-  /** Longest time that any run may ask for. */
+  /** Longest time limit that any run may request. */
   readonly maxTimeoutMs: number;
   readonly maxAgeMs: number;
 }
 
 /**
- * The kind of warm sandbox that can serve such a run. All that a cold start would be given is in its key, the program's
- * variables included; only what comes with the job may differ: code, files, arguments, secrets, input.
+ * The kind of warm sandbox that can serve such a run. Its key contains everything that a cold start would get,
+ * including the program's variables; only what comes with the job may differ: code, files, arguments, secrets, input.
  */
 export function warmKindOf(spec: ExecuteSpec, needs: WarmNeeds): WarmKind {
   const { engine, plan: asked, profile, toolchain, mainFile, packages } = needs;
@@ -34,7 +34,7 @@ export function warmKindOf(spec: ExecuteSpec, needs: WarmNeeds): WarmKind {
     engine,
     plan: { ...plan, lifetimeMs: lifetimeMs - spec.limits.timeoutMs + needs.maxTimeoutMs + needs.maxAgeMs },
     ...(packages === null ? {} : { hold: () => packages.hold() }),
-    // Variables may be another's with each request.
+    // Variables may differ with each request.
     worthFrom: Object.keys(spec.environment).length === 0 ? 1 : 2,
     prepare: async (sandbox, options) =>
       sandbox.exec(await runnerExec({ toolchain, mainFile, profile }, sandbox), options),

@@ -1,27 +1,27 @@
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 
-/** What a place has at one time: a sandbox with all that goes with it. */
+/** The current sandbox of a place, with everything that belongs to it. */
 export interface PlaceContainer {
   readonly sandbox: Pick<Sandbox, "id" | "state">;
   remove(): Promise<void>;
 }
 
-/** Where a place is at present: in one container after another, never in two at once. */
+/** The current container of a place: one after another, never two at a time. */
 export class CurrentContainer<Container extends PlaceContainer> {
   #opening: Promise<Container> | null = null;
   #live: Container | null = null;
 
-  /** The one of this moment, in whatever state it is; null: there is none, or it has not come up. */
+  /** The current one, in whatever state; null: there is none, or it is still starting. */
   get live(): Container | null {
     return this.#live;
   }
 
-  /** The same, waiting for one that comes up. @throws what hindered its start */
+  /** The same, waiting for one that is starting. @throws why its start failed */
   get current(): Promise<Container | null> {
     return this.#opening ?? Promise.resolve(null);
   }
 
-  /** Takes one that is being opened. @throws what hinders that */
+  /** Takes one that is being opened. @throws why that failed */
   open(opening: Promise<Container>): Promise<Container> {
     this.#opening = opening;
     this.#live = null;
@@ -30,13 +30,13 @@ export class CurrentContainer<Container extends PlaceContainer> {
         if (this.#opening === opening) this.#live = live;
       },
       () => {
-        // The caller that needs it next is told.
+        // The next caller that needs it gets the error.
       },
     );
     return opening;
   }
 
-  /** One that runs: opened anew when there is none, or it could not be opened, or was removed. */
+  /** A running one: a new one is opened if there is none, or if it could not be opened or was removed. */
   async present(open: () => Promise<Container>): Promise<Container> {
     const asked = this.#opening;
     const live = await asked?.catch(() => null);
@@ -45,7 +45,7 @@ export class CurrentContainer<Container extends PlaceContainer> {
     return this.#opening;
   }
 
-  /** Removes one and opens another in its stead, once however many callers ask for it; the reason is for `onReplaced`. */
+  /** Replaces one by a new one, only once however many callers request it; the reason is for `onReplaced`. */
   async replace(gone: Container, open: () => Promise<Container>): Promise<Container> {
     const asked = this.#opening;
     const isPresent = (await asked?.catch(() => null)) === gone;
@@ -55,7 +55,7 @@ export class CurrentContainer<Container extends PlaceContainer> {
     return this.#opening;
   }
 
-  /** Removes it, and has none then. */
+  /** Removes it; then there is none. */
   async discard(): Promise<void> {
     const opening = this.#opening;
     this.#opening = null;

@@ -1,21 +1,22 @@
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 
 export interface TextEdit {
-  /** As it stands in the text, white space included. */
+  /** Exactly as in the text, including white space. */
   readonly oldText: string;
   readonly newText: string;
   /** Whether every match is replaced; otherwise there must be exactly one. */
   readonly all: boolean;
 }
 
-/** Matches whose lines an error names. */
+/** Maximum matches whose lines an error names. */
 const maxNamed = 10;
-/** Of the text that is shown as the nearest one. */
+/** Maximum length of the nearest text as shown. */
 const maxShownCharacters = 2_000;
 
 /**
- * The text with the replacement, and how often it was made.
- * @throws INVALID_REQUEST without a match, with the text that is nearest to it and its line; for several with their lines
+ * The text after replacement, and the number of replacements.
+ * @throws INVALID_REQUEST without a match, with the most similar text and its line; for several matches with their
+ * lines
  */
 export function editText(text: string, { oldText, newText, all }: TextEdit): { text: string; replacements: number } {
   const pieces = text.split(oldText);
@@ -73,7 +74,7 @@ function breaksIn(text: string): number {
   return text.split("\n").length - 1;
 }
 
-/** As many lines as the wanted text has, at the place where most of them stand. */
+/** As many lines as the wanted text has, at the position with the most matches. */
 function nearestText(text: string, wanted: string): { readonly line: number; readonly text: string } | null {
   const lines = text.split("\n");
   const wantedLines = wanted.replace(/\n$/, "").split("\n");
@@ -83,12 +84,12 @@ function nearestText(text: string, wanted: string): { readonly line: number; rea
   return { line: start + 1, text: found.map((line) => line.replace(/\r$/, "")).join("\n") };
 }
 
-/** Where most lines are the wanted ones but for the space around them; null: none is. */
+/** The position where most lines match except for surrounding space; null: none does. */
 function startOfEqual(lines: readonly string[], wanted: readonly string[]): number | null {
   const places = new Map<string, number[]>();
   for (const [index, line] of wanted.entries()) {
     const words = line.trim();
-    // A bracket alone says nothing of the place.
+    // A line with just a bracket does not identify a position.
     if (words.length > 2) places.set(words, [...(places.get(words) ?? []), index]);
   }
   const votes = new Map<number, number>();
@@ -105,11 +106,14 @@ function startOfEqual(lines: readonly string[], wanted: readonly string[]): numb
   return best;
 }
 
-/** Lines that are compared, and what is looked at of each: a file may be 10 MiB. */
+/** Maximum lines to compare, and characters of each: a file may have 10 MiB. */
 const maxCompared = 50_000;
 const maxComparedCharacters = 200;
 
-/** Where the line is that has most letter pairs of the longest wanted one, and at least half of them; null: nowhere. */
+/**
+ * The position of the line that shares the most letter pairs with the longest wanted line, at least half of them; null:
+ * none.
+ */
 function startOfLike(lines: readonly string[], wanted: readonly string[]): number | null {
   const longest = wanted.reduce((best, line) => (line.trim().length > best.trim().length ? line : best), "");
   const anchor = Math.max(0, wanted.indexOf(longest));

@@ -7,7 +7,7 @@ import type { FileKind } from "../../sandbox/files/file-facts.ts";
 import type { SandboxFiles } from "../../sandbox/files/sandbox-files.ts";
 import { editText, type TextEdit } from "./edit-text.ts";
 
-/** What is done with the files of a place, by absolute paths inside. */
+/** Work on the files of a place, by absolute paths inside. */
 export type FileWork<T> = (files: SandboxFiles, call: CallOptions) => Promise<T>;
 
 export interface FileOptions extends CallOptions {
@@ -15,14 +15,14 @@ export interface FileOptions extends CallOptions {
   readonly writes: boolean;
 }
 
-/** How the files of a place were used. */
+/** The result of work on the files of a place. */
 export interface FileUse<T> {
   readonly result: T;
-  /** Whether its sandbox is another one than the call before had. */
+  /** Whether its sandbox differs from that of the previous call. */
   readonly restarted: boolean;
-  /** What the caller should know of that, one sentence each. */
+  /** What the caller should know about that, one sentence each. */
   readonly warnings: readonly string[];
-  /** Null where there is no project that could have any. */
+  /** Null if there is no project that could have any. */
   readonly toolingFiles: readonly ChangedToolingFile[] | null;
 }
 
@@ -34,9 +34,9 @@ export interface PlaceFile {
   readonly sizeBytes: number;
 }
 
-/** Largest piece of a file that one call reads or writes. */
+/** Largest part of a file that one call reads or writes. */
 export const maxFileBytes: number = 10 * mebibyte;
-/** Entries that one call lists. */
+/** Maximum entries that one call lists. */
 const maxListed = 1000;
 
 /** What is in a folder, by name. @throws what `SandboxFiles` throws */
@@ -91,7 +91,9 @@ export async function editFile(
   return { replacements, sizeBytes: edited.length };
 }
 
-/** Writes a file whole; folders on the way are made. @throws what `SandboxFiles` throws, INVALID_REQUEST for too much */
+/**
+ * Writes a whole file; missing folders are created. @throws what `SandboxFiles` throws, INVALID_REQUEST for too much
+ */
 export async function writeFile(
   files: SandboxFiles,
   { path, content }: { readonly path: string; readonly content: Uint8Array },

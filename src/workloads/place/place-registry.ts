@@ -4,14 +4,14 @@ import type { PlaceNoun } from "./place.ts";
 
 export interface PlaceRegistryOptions<Content> {
   readonly noun: PlaceNoun;
-  /** How long a place may do nothing before it is ended. */
+  /** How long a place may be idle before it is ended. */
   readonly idleMs: number;
   readonly logger: Logger;
   /** Ends what is in a place; calling it again waits for the same end. */
   readonly end: (content: Content) => Promise<void>;
   /**
-   * Whether a place whose end failed may have left something besides sandboxes, which are known and swept by themselves.
-   * Default: no.
+   * Whether a place whose end failed may have left something behind besides sandboxes, which are tracked and swept
+   * separately. Default: no.
    */
   readonly mayLeave?: ((content: Content) => boolean) | undefined;
 }
@@ -31,7 +31,7 @@ export class PlaceRegistry<Content> {
   /** In the order in which they became idle. */
   readonly #idle = new Map<PlaceEntry<Content>, NodeJS.Timeout>();
   readonly #ending = new Set<PlaceEntry<Content>>();
-  /** Ids of those that did not end as they should and may have left more than sandboxes. */
+  /** Ids of those that did not end properly and may have left more than sandboxes. */
   readonly #failed = new Set<string>();
   #isClosed = false;
 
@@ -39,7 +39,7 @@ export class PlaceRegistry<Content> {
     this.#options = options;
   }
 
-  /** Enters a place under an id that its principal uses for no other. @throws CANCELLED after `close` */
+  /** Registers a place under an id that is unique for its principal. @throws CANCELLED after `close` */
   enter(id: string, principal: string, content: Content): PlaceEntry<Content> {
     if (this.#isClosed) throw new GloveboxError("CANCELLED", "Glovebox is shutting down.");
     const entry = { id, principal, content };
@@ -52,22 +52,22 @@ export class PlaceRegistry<Content> {
     return this.#entries.get(principal)?.get(id);
   }
 
-  /** The principal's own, in the order of their entry. */
+  /** The principal's own, in order of registration. */
   of(principal: string): readonly PlaceEntry<Content>[] {
     return [...(this.#entries.get(principal)?.values() ?? [])];
   }
 
-  /** What does nothing at present, that for longest first. */
+  /** Idle places, the one idle longest first. */
   get idle(): readonly Content[] {
     return [...this.#idle.keys()].map(({ content }) => content);
   }
 
-  /** Ids of those of which something may be left besides sandboxes, and of live ones. */
+  /** Ids of live ones, and of those that may have left something besides sandboxes. */
   get left(): readonly string[] {
     return [...new Set([...this.#all.map(({ id }) => id), ...this.#failed])];
   }
 
-  /** Ends the idle time of a place, or begins it. */
+  /** Starts or ends the idle time of a place. */
   setBusy(entry: PlaceEntry<Content>, isBusy: boolean): void {
     clearTimeout(this.#idle.get(entry));
     this.#idle.delete(entry);
@@ -76,7 +76,7 @@ export class PlaceRegistry<Content> {
     this.#idle.set(entry, setTimeout(() => this.#endIdle(entry), idleMs).unref());
   }
 
-  /** Ends a place; its id is free when it is gone. */
+  /** Ends a place; its id can be reused once it is gone. */
   async end(entry: PlaceEntry<Content>): Promise<void> {
     this.#ending.add(entry);
     this.setBusy(entry, true);
@@ -97,7 +97,7 @@ export class PlaceRegistry<Content> {
     await Promise.allSettled(this.of(principal).map((entry) => this.end(entry)));
   }
 
-  /** Frees the id of a place that is no more, or never came up. */
+  /** Releases the id of a place that is gone, or never started. */
   leave(entry: PlaceEntry<Content>): void {
     const own = this.#entries.get(entry.principal);
     if (own?.get(entry.id) !== entry) return;
@@ -105,7 +105,7 @@ export class PlaceRegistry<Content> {
     if (own.size === 0) this.#entries.delete(entry.principal);
   }
 
-  /** Ends every place, and lets no new one in; what remains is `left`. */
+  /** Ends every place, and accepts no new ones; what remains is in `left`. */
   async close(): Promise<void> {
     this.#isClosed = true;
     // A removal that fails is in the log already.

@@ -4,7 +4,7 @@ import type { ProcessSpec } from "../program/command-spec.ts";
 import type { BackgroundProcess } from "./background/background-process.ts";
 import { BackgroundProcesses, type LaunchedProcess } from "./background/background-processes.ts";
 
-/** What a place is, in the words of errors and of the log. */
+/** The kind of place, as named in errors and in the log. */
 export type PlaceNoun = "environment" | "session" | "preview";
 
 export interface PlaceParts {
@@ -18,14 +18,14 @@ export interface PlaceParts {
 }
 
 /**
- * What lasts between calls: one principal's place under an id, with background processes, the secrets that it was given,
- * and an end. Calls and background processes are its activities; without any it is idle.
+ * What persists between calls: one principal's place under an id, with its background processes and the secrets it was
+ * given, until its end. Calls and background processes are its activities; without any it is idle.
  */
 export class Place {
   readonly id: string;
   readonly principal: string;
   readonly processes: BackgroundProcesses;
-  /** All that its programs were given until now. */
+  /** All secrets that its programs have been given so far. */
   readonly secrets: GivenSecrets = new GivenSecrets();
   readonly #parts: PlaceParts;
   readonly #ending = new AbortController();
@@ -44,18 +44,18 @@ export class Place {
     return this.#ending.signal.aborted;
   }
 
-  /** Activities at present. */
+  /** Current activities. */
   get activeCount(): number {
     return this.#active;
   }
 
-  /** Aborts when the caller gives up, and when the place ends. */
+  /** Aborts when the caller aborts, and when the place ends. */
   signalOf(caller: AbortSignal | undefined): AbortSignal {
     const { signal } = this.#ending;
     return caller === undefined ? signal : AbortSignal.any([caller, signal]);
   }
 
-  /** Does a piece of work that counts as activity. @throws CANCELLED when the place ends, what the work throws */
+  /** Does work that counts as an activity. @throws CANCELLED if the place ends, what the work throws */
   async whileActive<T>(work: () => Promise<T>): Promise<T> {
     this.#begin();
     try {
@@ -84,8 +84,8 @@ export class Place {
   }
 
   /**
-   * Cancels its activities, ends its background processes and does the last work, once; calling it again waits for the
-   * same end. `stopped` settles when the processes have been ended, as far as that was possible.
+   * Cancels its activities, ends its background processes and does the final work, once; calling it again waits for the
+   * same end. `stopped` settles when the processes have been ended, as far as possible.
    */
   end(last: (stopped: Promise<unknown>) => Promise<void>): Promise<void> {
     this.#end ??= this.#endAll(last);

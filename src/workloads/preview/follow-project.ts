@@ -9,7 +9,7 @@ export interface FollowProject {
   readonly onWarning: (message: string) => void;
   /** Ends the copy. */
   readonly over: AbortController;
-  /** Gives up only what opens it. */
+  /** Aborts only the opening. */
   readonly signal: AbortSignal;
 }
 

@@ -1,12 +1,12 @@
 import type { PreviewError } from "./errors/error-scanner.ts";
 import type { PreviewAlertListener } from "./preview-parts.ts";
 
-/** A stack without another for so long is over: what threw goes on, or has ended. */
+/** A stack trace without another for this long counts as over: the program continues, or has ended. */
 const stackOverMs = 10_000;
-/** Errors of one preview that are told within a minute: a program can print what it likes. */
+/** Maximum errors reported per preview and minute: a program can print what it likes. */
 const maxPerMinute = 20;
 
-/** What is wrong with a preview at present, told once when it begins and once when it is over. */
+/** The current problem of a preview, reported once when it starts and once when it is over. */
 export class OngoingErrors {
   readonly #sandbox: string;
   readonly #listener: PreviewAlertListener;
@@ -37,7 +37,7 @@ export class OngoingErrors {
     this.#listener.failed(this.#sandbox, error);
   }
 
-  /** Nothing is wrong any more, as far as can be told. */
+  /** Nothing is wrong any more, as far as known. */
   recovered(): void {
     clearTimeout(this.#over);
     this.#current = null;

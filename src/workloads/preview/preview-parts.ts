@@ -8,10 +8,10 @@ import type { Sandboxes } from "../../sandbox/sandboxes.ts";
 import type { GrantNetwork } from "../run/start-program.ts";
 import type { PreviewError } from "./errors/error-scanner.ts";
 
-/** Is told what goes wrong in previews while they live; is not waited for and does not throw. */
+/** Receives problems of live previews; it is not awaited and must not throw. */
 export interface PreviewAlertListener {
   failed(sandbox: string, error: PreviewError): void;
-  /** What was wrong is so no more. */
+  /** The problem is over. */
   recovered(sandbox: string): void;
 }
 
@@ -33,17 +33,17 @@ export interface PreviewParts {
   readonly now: () => number;
 }
 
-/** What one preview needs beside those, and who is told while it starts. */
+/** What one preview needs in addition, and who receives events while it starts. */
 export interface PreviewStart {
   readonly engine: Engine;
   /** As the caller may use it. */
   readonly network: GrantNetwork;
   /** Where installed dependencies are kept. */
   readonly packages: Pick<Packages, "projects">;
-  /** Has an image there, pulled or built. */
+  /** Makes sure that an image exists, by pulling or building it. */
   readonly provideImage: (image: string, isDemanded: boolean) => Promise<void>;
   readonly onSandbox: (sandboxId: string) => void;
   readonly onDenied: (denial: Denial) => void;
-  /** What goes on before the command, in words for people. */
+  /** Progress before the command, for people. */
   readonly onProgress: (message: string) => void;
 }

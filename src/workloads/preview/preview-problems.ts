@@ -6,7 +6,10 @@ import { placeOfError } from "./errors/error-place.ts";
 import type { PreviewError } from "./errors/error-scanner.ts";
 import { startWithinMs } from "./watch-port.ts";
 
-/** What a preview's caller should know of its output, one sentence each; `redaction`: of its secrets, null before its start. */
+/**
+ * What a preview's caller should know about its output, one sentence each; `redaction`: of its secrets, null before its
+ * start.
+ */
 export function hintsOf(command: string, logs: string, redaction: Redaction | null): readonly string[] {
   const isOfWebpack = logs.includes("[webpack-dev-server]") && !/web-?socket-?url/i.test(command);
   return [...(redaction === null ? [] : secretWarnings(redaction)), ...(isOfWebpack ? [webpackHint] : [])];
@@ -21,7 +24,7 @@ export interface PreviewEnd {
   readonly error: PreviewError;
 }
 
-/** Newest lines that an alert shows of a program that has ended. */
+/** How many of the newest lines of an ended program an alert shows. */
 const maxLines = 20;
 
 /** The command has ended, though it should serve until it is stopped. */

@@ -8,20 +8,20 @@ import type { ImageName } from "../dependencies/project-tools.ts";
 
 /** A checked preview (SPEC PV1); every value is within the policy already. */
 export interface PreviewSpec {
-  /** The project's folder on this machine, open; it is read and never written. The preview closes it. */
+  /** The project's folder on this machine, held open; it is only read, never written. The preview closes it. */
   readonly project: OpenPlace;
-  /** A shell line that serves. */
+  /** The shell line that starts the server. */
   readonly command: string;
   /** TCP port that it listens on. */
   readonly port: number;
-  /** A shell line that installs what it needs; undefined: by the project's lockfile; empty: nothing. */
+  /** A shell line that installs what it needs; undefined: depends on the project's lockfile; empty: nothing. */
   readonly setupCommand: string | undefined;
   /** Whether ignored files are copied too. */
   readonly includeIgnored: boolean;
   /** Variables of the request, and those of the host that the deployment lets through (SPEC EN1). */
   readonly environment: Readonly<Record<string, string>>;
   readonly hostEnvironment: Readonly<Record<string, string>>;
-  /** Of the command: no installation has them. */
+  /** For the command: installations do not get them. */
   readonly secrets: readonly ProgramSecret[];
   /** Its time limit begins with the command. */
   readonly limits: Limits;
@@ -34,10 +34,10 @@ export interface PreviewSpec {
   /** Whether it is the image of the project's own Dockerfile, which is built where it is missing. */
   readonly dockerfile: boolean;
   readonly defaultImages: Readonly<Record<ImageName, string>>;
-  /** OCI runtime that was asked for; undefined: the engine's own. */
+  /** Requested OCI runtime; undefined: the engine's default. */
   readonly ociRuntime: string | undefined;
   readonly minIsolation: Isolation;
-  /** What was asked for by name, so that an engine which cannot enforce it is refused and no substitute is silent. */
+  /** What was requested explicitly, so that an engine that cannot enforce it is refused and no substitute is silent. */
   readonly explicitDemands: readonly Demand[];
   readonly labels: Readonly<Record<string, string>>;
 }

@@ -29,20 +29,20 @@ import { watchPort } from "./watch-port.ts";
 /** SPEC PV1; `running` only while the port answers. */
 export type PreviewStatus = "starting" | "running" | "error";
 
-/** Whose preview, and what is told of it. */
+/** The preview's principal, and who receives its events. */
 export interface PreviewOwner {
   readonly id: string;
   readonly principal: string;
   readonly onActivity: (isBusy: boolean) => void;
-  /** Its time is over: whoever keeps it ends it. */
+  /** Its time is up: its owner ends it. */
   readonly onTimeOver: () => void;
 }
 
-/** Newest output that its status shows. */
+/** How much of the newest output its status shows. */
 const keptBytes = 64 * kibibyte;
 const maxWarnings = 20;
 
-/** A project's page, served from a copy in a sandbox of its own, until it is ended. */
+/** A project's page, served from a copy in its own sandbox, until it is ended. */
 export class Preview {
   readonly id: string;
   readonly principal: string;
@@ -90,12 +90,12 @@ export class Preview {
     return this.#problem;
   }
 
-  /** Where it is reached; null before it is open and after its end. */
+  /** Where it is reachable; null before it is open and after its end. */
   get way(): Pick<OpenedPreview, "url" | "directUrl"> | null {
     return this.#way;
   }
 
-  /** Its newest output, of the installation too, without control sequences. */
+  /** Its newest output, including the installation's, without control sequences. */
   get logs(): string {
     return stripVTControlCharacters(this.#output.text());
   }
@@ -104,7 +104,7 @@ export class Preview {
     return [...this.#warnings, ...hintsOf(this.spec.command, this.logs, this.#redaction)];
   }
 
-  /** What was run to install; null: nothing. */
+  /** The installation command; null: none. */
   get setupCommand(): string | null {
     return this.#setupCommand;
   }
@@ -122,14 +122,17 @@ export class Preview {
     return this.#place.isEnding;
   }
 
-  /** Copies, installs and starts the command; what the project itself does wrong is its status. @throws as `openPreviewSandbox` */
+  /**
+   * Copies, installs and starts the command; the project's own errors become its status. @throws as
+   * `openPreviewSandbox`
+   */
   open(start: PreviewStart, caller: Caller): Promise<void> {
     const mine = { ...caller, signal: this.#place.signalOf(caller.signal) };
     this.#opening = this.#place.whileActive(() => this.#open(start, mine));
     return this.#opening;
   }
 
-  /** Resolves when it has answered or failed, at the latest after the time. */
+  /** Resolves when it has answered or failed, or after the given time. */
   async untilSettled(withinMs: number, signal: AbortSignal | undefined): Promise<void> {
     if (this.#status !== "starting" || signal?.aborted === true) return;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -263,7 +266,7 @@ export class Preview {
     );
   }
 
-  /** It is over by itself: told, and removed with its output kept. */
+  /** It ended by itself: this is reported, and it is removed, but its output is kept. */
   async #failed(
     { problem, error }: ReturnType<typeof exitOf>,
     outcome: Outcome,
@@ -285,7 +288,7 @@ export class Preview {
     const durationMs = this.#startedAtMs === null ? null : this.#parts.now() - this.#startedAtMs;
     const errorType = this.#problem?.errorType ?? null;
     this.#record?.end({ outcome, exitCode, durationMs, errorType });
-    // One that fails is in the log, and the next sweep's.
+    // A failed removal is logged, and left to the next sweep.
     try {
       await this.#opened?.sandbox.remove();
     } finally {

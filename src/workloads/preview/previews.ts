@@ -7,9 +7,9 @@ import type { PreviewParts, PreviewStart } from "./preview-parts.ts";
 import type { PreviewSpec } from "./preview-spec.ts";
 import { Preview } from "./preview.ts";
 
-/** How long one that has failed can still be asked for its output. */
+/** How long the output of a failed one can still be read. */
 const idleMs = 15 * 60_000;
-/** Previews of one principal that are known, failed ones included. */
+/** Maximum known previews of one principal, including failed ones. */
 const maxKnown = 50;
 
 /** The previews of this server, each known to its own principal only. */
@@ -28,7 +28,7 @@ export class Previews {
   }
 
   /**
-   * Starts one and waits until it answers or has failed, at most so long; it takes over the spec's project.
+   * Starts one and waits until it answers or has failed, at most this long; takes ownership of the spec's project.
    * @throws CAPACITY, and what `Preview.open` throws
    */
   async start(spec: PreviewSpec, start: PreviewStart, caller: Caller, waitMs: number): Promise<Preview> {
@@ -88,7 +88,7 @@ export class Previews {
     return this.#places.endAll(principal);
   }
 
-  /** Ends every preview, and lets no new one in. */
+  /** Ends every preview, and accepts no new ones. */
   close(): Promise<void> {
     return this.#places.close();
   }

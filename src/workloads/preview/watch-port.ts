@@ -7,20 +7,20 @@ export interface PortWatch {
   readonly connect: (signal: AbortSignal) => Promise<Duplex>;
   /** Ends the watch. */
   readonly signal: AbortSignal;
-  /** The port answers, for the first time or again. */
+  /** The port answers, for the first time or after an interruption. */
   readonly onAnswer: () => void;
-  /** It does not answer, although there was time, or does so no more. */
+  /** It does not answer in time, or has stopped answering. */
   readonly onSilence: (state: Exclude<PortState, "answers">, hasAnswered: boolean) => void;
   readonly monotonicMs: () => number;
 }
 
-/** How long a program may take to answer at its port before that is an error; it may still come up after it. */
+/** How long a program may take to answer at its port before that is an error; it may still start answering later. */
 export const startWithinMs = 120_000;
 const lookEachMs = { starting: 250, running: 5_000 } as const;
-/** Looks at a closed port, one after another, before a server counts as gone: it may restart itself. */
+/** How many consecutive checks of a closed port it takes before a server counts as gone: it may restart itself. */
 const maxClosed = 3;
 
-/** Asks at a port until it answers, and then looks from time to time whether it still takes connections. */
+/** Polls a port until it answers, and then checks from time to time whether it still accepts connections. */
 export async function watchPort(watch: PortWatch): Promise<void> {
   const { signal } = watch;
   try {

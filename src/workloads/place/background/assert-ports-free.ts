@@ -4,9 +4,9 @@ import type { Sandbox } from "../../../sandbox/sandbox.ts";
 import { isRefused } from "./port-relays.ts";
 
 /**
- * Checks, before a program is started, that its ports can be reached, and that nobody else answers on them: all programs
- * of the sandbox share one loopback.
- * @throws UNSUPPORTED where ports cannot be reached, ALREADY_EXISTS when another program listens on one, CANCELLED
+ * Checks, before a program is started, that its ports can be reached and that no other program listens on them: all
+ * programs of the sandbox share one loopback.
+ * @throws UNSUPPORTED if ports cannot be reached, ALREADY_EXISTS if another program listens on one, CANCELLED
  */
 export async function assertPortsFree(
   sandbox: Pick<Sandbox, "engineName" | "capabilities" | "connect">,

@@ -8,7 +8,7 @@ import type { Sandbox } from "../../../sandbox/sandbox.ts";
 import { keptBytes, watchProcess } from "../../run/watch-process.ts";
 import type { OpenPort, PortRelays } from "./port-relays.ts";
 
-/** `lost`: its container went away under it. */
+/** `lost`: its container disappeared. */
 export type BackgroundState = "running" | "exited" | "lost";
 
 export interface BackgroundProcessParts {
@@ -17,7 +17,7 @@ export interface BackgroundProcessParts {
   /** Milliseconds since the epoch. */
   readonly startedAtMs: number;
   readonly process: Process;
-  /** Takes secrets out of its output. */
+  /** Removes secrets from its output. */
   readonly redaction: Redaction;
   readonly sandbox: Pick<Sandbox, "state" | "output" | "endProcessAlone" | "endLeftBehind">;
   /** Closed when it has ended. */
@@ -25,15 +25,15 @@ export interface BackgroundProcessParts {
   readonly onEnded?: (() => void) | undefined;
 }
 
-/** How a process is ended; by default gently, which leaves it time to go. */
+/** How to end a process; default: gracefully, which gives it time. */
 export interface StopOptions {
-  /** SIGKILL at once. */
+  /** SIGKILL immediately. */
   readonly atOnce?: boolean | undefined;
   /** Its sandbox goes too: it counts as lost. */
   readonly isLost?: boolean | undefined;
 }
 
-/** How long a process may take to read what was written to it. */
+/** How long a process may take to read its input. */
 const writeMs = 10_000;
 
 /** A process that outlives the call that started it, with its newest output. */
@@ -84,24 +84,24 @@ export class BackgroundProcess {
     return this.#state;
   }
 
-  /** Null while it runs, and when it was lost. */
+  /** Null while it is running, and if it was lost. */
   get exitCode(): number | null {
     return this.#exitCode;
   }
 
-  /** Those of its ports that are open: none when it has ended. */
+  /** Its open ports: none once it has ended. */
   get ports(): readonly OpenPort[] {
     return this.#state === "running" ? this.#relays.ports : [];
   }
 
-  /** Whether no more output comes. */
+  /** Whether there will be no more output. */
   get isOutputOver(): boolean {
     return this.#isOutputOver;
   }
 
   /**
-   * Writes to its standard input, and ends that when asked. As long as it has not read what was written before, no more is
-   * taken. @throws INVALID_REQUEST when it has ended, TIMEOUT when it does not read
+   * Writes to its standard input, and closes that if asked. Accepts no more until earlier input has been read. @throws
+   * INVALID_REQUEST if it has ended, TIMEOUT if it does not read
    */
   async write(text: string, end: boolean): Promise<void> {
     const { stdin } = this.#process;
@@ -109,21 +109,21 @@ export class BackgroundProcess {
     if (stdin.writableEnded || stdin.destroyed)
       throw this.#refused("takes no more input", "its standard input was closed");
     const late = AbortSignal.timeout(writeMs);
-    // Calls at once: each looks again, because another may have been first.
+    // With concurrent calls each checks again, because another may have been first.
     while (stdin.writableNeedDrain) if (!(await this.#reads(late))) throw this.#notReading("nothing of this was taken");
     if (text !== "" && !stdin.write(text) && !(await this.#reads(late)))
       throw this.#notReading("it reaches the process when that reads again");
     if (end) stdin.end();
   }
 
-  /** Sends it a signal, after which it may go on. @throws INVALID_REQUEST when it has ended, UNSUPPORTED, SANDBOX_LOST */
+  /** Sends it a signal, which it may survive. @throws INVALID_REQUEST if it has ended, UNSUPPORTED, SANDBOX_LOST */
   async signal(signal: ProcessSignal): Promise<void> {
     if (this.#state !== "running") throw this.#refused("takes no signal", "it has ended");
     if (this.#process.signal === undefined) throw noSignals();
     await this.#process.signal(signal);
   }
 
-  /** Ends it with all that it started. @throws SANDBOX_LOST when something may be left */
+  /** Ends it and everything it started. @throws SANDBOX_LOST if something may be left */
   async stop({ atOnce = false, isLost = false }: StopOptions = {}): Promise<void> {
     if (this.#state !== "running") return;
     this.#isLost ||= isLost;
@@ -148,10 +148,10 @@ export class BackgroundProcess {
     });
   }
 
-  /** Whether what was written has been taken in time, or will be taken no more. */
+  /** Whether the input was read in time, or will never be read. */
   async #reads(late: AbortSignal): Promise<boolean> {
     const { stdin } = this.#process;
-    // One for all calls that wait: each would leave its listeners behind.
+    // Shared by all waiting calls, as each would leave its own listeners behind.
     this.#drained ??= untilWritable(stdin).finally(() => (this.#drained = undefined));
     await untilCancelled(Promise.race([this.#drained, this.ended]), late).catch(() => undefined);
     return this.#state !== "running" || !stdin.writableNeedDrain;

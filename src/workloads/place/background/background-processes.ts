@@ -7,11 +7,11 @@ import { connectToProgram } from "./connect-to-program.ts";
 import { BackgroundProcess, type BackgroundProcessParts } from "./background-process.ts";
 import { PortRelays } from "./port-relays.ts";
 
-/** Most processes of one place that run at once, and most that are known, ended ones included. */
+/** Maximum running processes of one place, and maximum known ones, including those that have ended. */
 const most = { running: 32, known: 64 } as const;
 
 export interface BackgroundProcessesOptions {
-  /** Where they run, in the words of errors. */
+  /** Where they run, as named in errors. */
   readonly place: string;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -25,7 +25,7 @@ export interface LaunchedProcess {
   readonly onEnded?: (() => void) | undefined;
 }
 
-/** The background processes of one place; of those that have ended the oldest are forgotten. */
+/** The background processes of one place; the oldest ended ones are dropped. */
 export class BackgroundProcesses {
   readonly #options: BackgroundProcessesOptions;
   readonly #known = new Map<string, BackgroundProcess>();
@@ -44,7 +44,7 @@ export class BackgroundProcesses {
     return this.all.filter(({ state }) => state === "running");
   }
 
-  /** Starts a process that goes on by itself, with its ports open. @throws CAPACITY, ALREADY_EXISTS, what `launch` throws */
+  /** Starts a background process, with its ports open. @throws CAPACITY, ALREADY_EXISTS, what `launch` throws */
   async start(spec: ProcessSpec, launch: () => Promise<LaunchedProcess>): Promise<BackgroundProcess> {
     this.#assertPlace();
     this.#assertOwnPorts(spec);
@@ -72,7 +72,7 @@ export class BackgroundProcesses {
     }
   }
 
-  /** @throws NOT_FOUND listing those there are */
+  /** @throws NOT_FOUND listing the existing ones */
   find(id: string): BackgroundProcess {
     const found = this.#known.get(id);
     if (found !== undefined) return found;
@@ -101,7 +101,7 @@ export class BackgroundProcesses {
     });
   }
 
-  /** Otherwise it would be unclear which server answers. */
+  /** Otherwise it would be unclear which server is answering. */
   #assertOwnPorts({ ports }: ProcessSpec): void {
     const taken = new Set([
       ...this.running.flatMap((process) => process.ports.map(({ port }) => port)),

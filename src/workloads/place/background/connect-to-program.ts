@@ -2,12 +2,12 @@ import type { Duplex } from "node:stream";
 import { nothingListens } from "../../../engines/port-errors.ts";
 import type { Sandbox } from "../../../sandbox/sandbox.ts";
 
-/** A program that has begun, and where. */
+/** A started program, and where it runs. */
 export interface ConnectableProgram {
   readonly sandbox: Pick<Sandbox, "connect">;
 }
 
-/** A connection to a port of a program, once it has begun. @throws NETWORK_ERROR when nothing listens */
+/** Connects to a port of a program, once it has started. @throws NETWORK_ERROR if nothing listens */
 export function connectToProgram(
   program: ConnectableProgram | null,
   port: number,

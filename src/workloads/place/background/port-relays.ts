@@ -4,26 +4,26 @@ import type { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { GloveboxError } from "../../../errors/glovebox-error.ts";
 
-/** A port of a program, and where it is reached on this machine. */
+/** A port of a program, and where it is reachable on this machine. */
 export interface OpenPort {
   readonly port: number;
-  /** Of a listener for this port of this program alone, on loopback. */
+  /** Of a listener on loopback, only for this port of this program. */
   readonly url: string;
 }
 
-/** Makes a connection to a port of the program. @throws NETWORK_ERROR when nothing listens there */
+/** Connects to a port of the program. @throws NETWORK_ERROR if nothing listens there */
 export type ConnectPort = (port: number, signal: AbortSignal) => Promise<Duplex>;
 
-/** Connections to all ports of one program at once; more are closed as they come. */
+/** Maximum concurrent connections to all ports of one program; further ones are closed immediately. */
 const maxConnections = 100;
-/** How long a connection waits for the program to listen: a browser that is opened at once finds it. */
+/** How long a connection waits for the program to listen, so that a browser can be opened right away. */
 const waitMs = 5_000;
 const retryMs = 100;
 const address = "127.0.0.1";
 
 /**
- * Listeners of ours on loopback, one for each port of a program, each under a number of its own. Bytes are carried both
- * ways as they come, as fast as the slower end takes them, so that any protocol over TCP works.
+ * Our listeners on loopback, one for each port of a program, each with its own port number. Bytes are relayed unchanged
+ * in both directions, as fast as the slower end takes them, so any protocol over TCP works.
  */
 export class PortRelays {
   readonly ports: readonly OpenPort[];
@@ -82,7 +82,7 @@ export class PortRelays {
     else join(socket, inside);
   }
 
-  /** Null when nobody listens in time, or it is too late for another reason. */
+  /** Null if nothing listens in time, or it is too late for another reason. */
   async #dial(port: number, signal: AbortSignal): Promise<Duplex | null> {
     const late = AbortSignal.timeout(waitMs);
     for (;;) {
@@ -117,7 +117,7 @@ function join(socket: Socket, inside: Duplex): void {
   }
 }
 
-/** Ends a stream whose other end takes and gives nothing any more, once what it was given is written. */
+/** Ends a stream whose other end is gone, once everything has been written. */
 function endSoon(stream: Duplex): void {
   const destroy = (): void => void stream.destroy();
   if (stream.writableFinished) destroy();
