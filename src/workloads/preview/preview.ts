@@ -122,10 +122,7 @@ export class Preview {
     return this.#place.isEnding;
   }
 
-  /**
-   * Copies, installs and starts the command; the project's own errors become its status. @throws as
-   * `openPreviewSandbox`
-   */
+  /** Copies, installs and starts the command; the project's errors become its status. @throws as `openPreviewSandbox` */
   open(start: PreviewStart, caller: Caller): Promise<void> {
     const mine = { ...caller, signal: this.#place.signalOf(caller.signal) };
     this.#opening = this.#place.whileActive(() => this.#open(start, mine));
