@@ -10,20 +10,20 @@ import { proxyError, type ProxyProcess } from "./proxy-process.ts";
 import type { RedactText, RefusalListener } from "./refusal-listener.ts";
 import type { TrafficCount } from "./traffic.ts";
 
-/** The bytes from and to a forwarder, however they get there. */
+/** The bytes from and to a forwarder, over whatever transport. */
 export interface ForwarderChannel {
   readonly input: Writable;
   readonly output: AsyncIterable<Uint8Array> | Readable;
 }
 
-/** How long a forwarder may take to listen: as long as an interpreter's start on a busy machine. */
+/** How long a forwarder may take to listen: as long as starting an interpreter on a busy machine. */
 const readyMs = 30_000;
 const maxDenialsKept = 20;
 
-/** A connection of a sandbox to the proxy: passes bytes on without looking at them, and keeps what was refused. */
+/** A sandbox's connection to the proxy: relays bytes without looking at them, and records refusals. */
 export class EgressConnection {
   readonly #process: ProxyProcess;
-  /** A sandbox may have several at once. */
+  /** A sandbox may have several at a time. */
   readonly #channel: string;
   readonly #socket: Socket;
   readonly #ready: PromiseWithResolvers<void>;
@@ -34,7 +34,7 @@ export class EgressConnection {
   #denialCount = 0;
   #isClosing = false;
   #isLost = false;
-  /** Told of each refusal. */
+  /** Called for each refusal. */
   onDenied: ((denial: Denial) => void) | undefined;
 
   static async open(options: {
@@ -44,9 +44,9 @@ export class EgressConnection {
     readonly logger: Logger;
     readonly refusalLevel: "info" | "warn";
     readonly refusals: RefusalListener;
-    /** Of the sandbox, all its connections together. */
+    /** Traffic of the sandbox, all its connections together. */
     readonly traffic: TrafficCount;
-    /** For what the program chose the words of: names may hold what nobody else should see. */
+    /** For text that the program chose: names may contain secrets. */
     readonly redact: RedactText;
   }): Promise<EgressConnection> {
     const { process, sandbox, policy, logger, refusalLevel, refusals, traffic, redact } = options;
@@ -90,7 +90,7 @@ export class EgressConnection {
     this.#onEnded = parts.onEnded;
     this.#traffic = parts.traffic;
     this.#ready.promise.catch(() => {
-      // Only who waits for it is concerned.
+      // Only matters to code that awaits it.
     });
   }
 
@@ -99,7 +99,7 @@ export class EgressConnection {
     return this.#denials;
   }
 
-  /** All refusals that were told. */
+  /** All refusals so far. */
   get denialCount(): number {
     return this.#denialCount;
   }
@@ -114,10 +114,10 @@ export class EgressConnection {
     return this.#lost.promise;
   }
 
-  /** Joins the forwarder to the proxy; `preamble` goes to the forwarder first. */
+  /** Connects the forwarder to the proxy; `preamble` is sent to the forwarder first. */
   attach({ input, output }: ForwarderChannel, preamble: Uint8Array): void {
     input.on("error", () => {
-      // A forwarder that has ended harms its own sandbox only.
+      // A forwarder that has ended affects only its own sandbox.
     });
     input.write(preamble);
     void this.#upload(output);
@@ -127,7 +127,7 @@ export class EgressConnection {
       this.#socket.pause();
       void untilWritable(input).then(() => this.#socket.resume());
     });
-    // The forwarder then ends its connections, and itself.
+    // The forwarder then closes its connections and exits.
     this.#socket.once("close", () => input.end());
   }
 
@@ -139,8 +139,8 @@ export class EgressConnection {
   }
 
   /**
-   * Gives the sandbox another policy and resolves when it is in force: connections that it does not allow have been cut
-   * and no new one is made. When that is not certain, the sandbox has no network any more.
+   * Changes the sandbox's policy and resolves when it is in force: connections that it does not allow have been cut,
+   * and no new ones are made. If that is not certain, the sandbox loses its network.
    * @throws NETWORK_ERROR
    */
   async change(policy: EgressPolicy): Promise<void> {
@@ -149,7 +149,7 @@ export class EgressConnection {
     throw proxyError("The egress proxy did not accept the sandbox's new network policy.");
   }
 
-  /** Resolves when all that was refused so far is known here. */
+  /** Resolves when all refusals so far are known here. */
   async settle(): Promise<void> {
     await this.#process.flush();
   }
@@ -169,7 +169,7 @@ export class EgressConnection {
         if (!this.#socket.write(bytes)) await untilWritable(this.#socket);
       }
     } catch {
-      // The channel broke with its sandbox, whose own end tells.
+      // The channel broke because its sandbox ended, which is reported separately.
     }
     this.#ready.reject(proxyError("The sandbox's end of the network could not be started."));
     this.#socket.destroy();

@@ -5,7 +5,10 @@ export interface EgressProxiesOptions extends EgressProxyOptions {
   readonly idleMs: number;
 }
 
-/** The egress proxies of a server, one for each principal: what a sandbox does to its own is no other principal's matter. */
+/**
+ * The egress proxies of a server, one for each principal: whatever a sandbox does to its own affects no other
+ * principal.
+ */
 export class EgressProxies implements AsyncDisposable {
   readonly #options: EgressProxiesOptions;
   readonly #proxies = new Map<string, EgressProxy>();
@@ -34,7 +37,7 @@ export class EgressProxies implements AsyncDisposable {
     await this.close();
   }
 
-  /** Of two looks, both have to find it idle: one that has just been asked for is on its way to a sandbox. */
+  /** It must be idle in two consecutive checks: one that has just been requested is about to be used. */
   #endIdle(): void {
     for (const proxy of this.#proxies.values()) proxy.endIfIdle();
   }

@@ -7,13 +7,13 @@ import type { RedactText, RefusalListener } from "./refusal-listener.ts";
 import type { Traffic } from "./traffic.ts";
 
 export interface EgressProxyOptions extends ProxyProcessOptions {
-  /** How severe an entry of the log each refused connection is. */
+  /** Log level of refused connections. */
   readonly refusalLevel: "info" | "warn";
   readonly refusals: RefusalListener;
   readonly traffic: Pick<Traffic, "of">;
 }
 
-/** The egress proxy of a principal: one process, started when it is first needed, and anew after it has ended. */
+/** The egress proxy of a principal: one process, started when first needed, and restarted after it has ended. */
 export class EgressProxy implements AsyncDisposable {
   readonly #options: EgressProxyOptions;
   #process: Promise<ProxyProcess> | undefined;
@@ -27,7 +27,7 @@ export class EgressProxy implements AsyncDisposable {
   /** Starts the process ahead of its first use; a failure shows at that use. */
   warmUp(): void {
     this.#running().catch(() => {
-      // The first use tells.
+      // The first use reports it.
     });
   }
 
@@ -49,7 +49,7 @@ export class EgressProxy implements AsyncDisposable {
     return EgressConnection.open({ process, sandbox, policy, logger, refusalLevel, refusals, traffic, redact });
   }
 
-  /** Ends the process when no sandbox uses it, nor has asked for it since the last call. */
+  /** Ends the process if no sandbox uses it or has requested it since the last call. */
   endIfIdle(): void {
     const running = this.#process;
     const uses = this.#usesSinceLook;
@@ -68,7 +68,7 @@ export class EgressProxy implements AsyncDisposable {
     await running?.then(
       (process) => process.close(),
       () => {
-        // It never came up.
+        // It never started.
       },
     );
   }

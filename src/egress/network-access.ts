@@ -14,13 +14,13 @@ import { sandboxVariables } from "./sandbox-variables.ts";
 
 export interface NetworkAccessOptions {
   readonly proxies: Pick<EgressProxies, "of">;
-  /** Asked at most once in the life of a server. */
+  /** Called at most once in the life of a server. */
   readonly readRegistries: () => Promise<RegistrySettings>;
   /** Hosts that the operator trusts with private addresses. */
   readonly privateHosts: readonly HostAndPort[];
   /** Bytes that one sandbox may send and receive. */
   readonly maxBytes: number;
-  /** Why the operator's upstream proxy cannot be used: then there is no network rather than one beside it. */
+  /** Why the operator's upstream proxy cannot be used: then there is no network, rather than one that bypasses it. */
   readonly upstreamFault: UpstreamFault | null;
 }
 
@@ -30,9 +30,9 @@ export interface NetworkGrant {
   readonly environment: Readonly<Record<string, string>>;
   /** What the caller should know, one sentence each. */
   readonly warnings: readonly string[];
-  /** For `EgressConnection.change`: takes a sandbox that has another policy to this one. */
+  /** For `EgressConnection.change`: switches a sandbox to this policy. */
   readonly policy: EgressPolicy;
-  /** What the sandbox's forwarder reads first. */
+  /** The first thing that the sandbox's forwarder reads. */
   readonly preamble: Uint8Array;
   /** @throws NETWORK_ERROR */
   connect(sandboxId: string, redact: RedactText): Promise<EgressConnection>;
@@ -52,7 +52,7 @@ export class NetworkAccess {
     this.#options = options;
   }
 
-  /** What the principal's run may have; null for `none`. @throws NETWORK_ERROR */
+  /** The network for a principal's run; null for `none`. @throws NETWORK_ERROR */
   async grant(policy: NetworkPolicy, principal: string): Promise<NetworkGrant | null> {
     if (policy.kind === "none") return null;
     const { upstreamFault } = this.#options;
@@ -82,7 +82,7 @@ export class NetworkAccess {
     return {
       name: named.length === 0 ? "registries" : "registries and domains",
       allowed: [...registries, ...named],
-      // The operator chose its own registry, wherever it is; where that one points to, it chose itself.
+      // The operator chose the registry, wherever it is; but the registry itself chose the hosts it points to.
       trusted: [...own, ...privateHosts],
       maxBytes,
     };
@@ -96,7 +96,7 @@ export class NetworkAccess {
 
   async #askRegistries(): Promise<Known> {
     const settings = await this.#options.readRegistries();
-    // Everybody gets this answer, so no sandbox's proxy gives it.
+    // All principals share this answer, so it must not come from a sandbox's proxy.
     const proxy = this.#options.proxies.of(ownPrincipal);
     const asked = await Promise.all(settings.registries.map((registry: Registry) => proxy.fileHosts(registry)));
     return { ...settings, own: settings.registries.flatMap(({ url }) => hostOf(url) ?? []), files: asked.flat() };
@@ -110,7 +110,7 @@ function unusableProxy({ variable, fault }: UpstreamFault): GloveboxError {
   });
 }
 
-/** Who asks for what Glovebox itself needs to know. */
+/** The principal of Glovebox's own requests. */
 const ownPrincipal = "glovebox";
 
 const everyName: DomainPattern = { name: "", subdomains: true, ports: defaultPorts };

@@ -9,11 +9,11 @@ export interface Registry {
   readonly url: string;
 }
 
-/** What the server tells the proxy's process. */
+/** Messages from the server to the proxy's process. */
 export type ToProxy =
   /**
-   * First of all: where to listen for channels, the DNS servers, if not the host's own, addresses of this machine
-   * besides those of its interfaces, and the proxy through which connections go out, with its password.
+   * The first message: where to listen for channels, the DNS servers, if not the host's own, addresses of this machine
+   * in addition to those of its interfaces, and the upstream proxy, with its password.
    */
   | {
       readonly type: "start";
@@ -22,30 +22,30 @@ export type ToProxy =
       readonly hostAddresses: readonly string[];
       readonly upstream: UpstreamProxy | null;
     }
-  /** A sandbox may connect this channel, once, with this token; a sandbox may have several. */
+  /** A sandbox may connect this channel once, with this token; it may have several channels. */
   | { readonly type: "open"; readonly channel: string; readonly token: string; readonly policy: EgressPolicy }
   /**
    * From now on the channel has this policy: connections that it does not allow are cut. Answered when that is done.
-   * The bytes that it may carry stay those of its first policy.
+   * Its byte limit remains that of its first policy.
    */
   | { readonly type: "change"; readonly number: number; readonly channel: string; readonly policy: EgressPolicy }
   | { readonly type: "close"; readonly channel: string }
   /** Which other hosts does a registry serve its files from? */
   | { readonly type: "ask"; readonly number: number; readonly registry: Registry }
-  /** Answered in turn, so that what was told before has been heard. */
+  /** Answered in order, so that all earlier messages have been received. */
   | { readonly type: "flush"; readonly number: number };
 
-/** What the proxy's process tells the server. */
+/** Messages from the proxy's process to the server. */
 export type FromProxy =
-  /** It listens; `certificates` are those that the host trusts, in PEM. */
+  /** It is listening; `certificates` are those that the host trusts, in PEM. */
   | { readonly type: "started"; readonly certificates: string }
-  /** The channel's forwarder listens. */
+  /** The channel's forwarder is listening. */
   | { readonly type: "ready"; readonly channel: string }
   | { readonly type: "denied"; readonly channel: string; readonly denial: Denial }
-  /** The upstream proxy failed; words to follow "the upstream proxy". */
+  /** The upstream proxy failed; a phrase that follows "the upstream proxy". */
   | { readonly type: "trouble"; readonly reason: string }
-  /** To `ask`: hosts that the registry serves its files from; to other questions none. */
+  /** For `ask`: hosts that the registry serves its files from; empty for other requests. */
   | { readonly type: "answer"; readonly number: number; readonly hosts: readonly HostAndPort[] };
 
-/** Denials of one sandbox that are told; the rest is only answered. */
+/** Maximum denials per sandbox that are reported to the server; the sandbox is still answered after that. */
 export const maxDenialsTold = 100;

@@ -12,18 +12,18 @@ import { proxyAddress } from "./proxy-address.ts";
 import type { FromProxy, Registry, ToProxy } from "./proxy-messages.ts";
 
 export interface ProxyProcessOptions extends ProxyChildOptions {
-  /** Where files of our own that must not stay may be made. */
+  /** Where we may create temporary files. */
   readonly temporaryDirectory: string;
-  /** DNS servers; none: the host's own means. */
+  /** DNS servers; empty: the host's own. */
   readonly dnsServers: readonly string[];
-  /** Addresses and ranges of this machine besides those of its interfaces. */
+  /** Addresses and ranges of this machine in addition to those of its interfaces. */
   readonly hostAddresses: readonly string[];
-  /** The proxy through which connections go out; null: directly. */
+  /** The upstream proxy for outgoing connections; null: direct. */
   readonly upstream: UpstreamProxy | null;
   readonly logger: Logger;
 }
 
-/** What is heard of one channel's part of the proxy. */
+/** Events of one channel's part of the proxy. */
 export interface ChannelListener {
   readonly onReady: () => void;
   readonly onDenied: (denial: Extract<FromProxy, { type: "denied" }>["denial"]) => void;
@@ -33,11 +33,11 @@ const startMs = 20_000;
 const askMs = 20_000;
 const flushMs = 2_000;
 const changeMs = 5_000;
-/** How often a process that sandboxes use is asked for a sign of life, and how long that may take. */
+/** How often a process in use is pinged, and how long its answer may take. */
 const watchEveryMs = 5_000;
 const aliveMs = 20_000;
 const maxLogged = 2_000;
-/** Of a reason why the upstream proxy failed. */
+/** Maximum length of the reason why the upstream proxy failed. */
 const maxReason = 400;
 const tokenCharacters = 64;
 
@@ -52,7 +52,7 @@ export class ProxyProcess {
   readonly #answers = new Map<number, (hosts: Answer) => void>();
   #asked = 0;
   #isAsked = false;
-  /** Whether there was trouble with the upstream proxy since the last look after the process. */
+  /** Whether the upstream proxy has failed since the last health check. */
   #isTroubled = false;
   readonly #logger: Logger;
   /** PEM of the certificates that the host trusts. */
@@ -60,7 +60,7 @@ export class ProxyProcess {
   /** Resolves when the process has ended, for whatever reason. */
   readonly ended: Promise<void>;
 
-  /** @throws NETWORK_ERROR when it does not come up */
+  /** @throws NETWORK_ERROR if it does not start */
   static async start(options: ProxyProcessOptions): Promise<ProxyProcess> {
     const path = proxyAddress(createId("glovebox-egress"), options);
     const child = startProxyChild(options);
@@ -129,17 +129,17 @@ export class ProxyProcess {
     return socket;
   }
 
-  /** Hosts that a registry serves its files from, beside itself; none when it does not answer. */
+  /** Hosts that a registry serves its files from, in addition to itself; none if it does not answer. */
   async fileHosts(registry: Registry): Promise<readonly HostAndPort[]> {
     return (await this.#ask((number) => ({ type: "ask", number, registry }), askMs)) ?? [];
   }
 
-  /** Resolves to true when the channel has the policy, to false when the process does not say so. */
+  /** Resolves to true once the channel has the policy, to false if the process does not confirm it. */
   async changePolicy(channel: string, policy: EgressPolicy): Promise<boolean> {
     return (await this.#ask((number) => ({ type: "change", number, channel, policy }), changeMs)) !== null;
   }
 
-  /** Resolves when everything that the process had told by now has been heard, or it has ended. */
+  /** Resolves when everything that the process has sent so far has been received, or it has ended. */
   async flush(): Promise<void> {
     await this.#ask((number) => ({ type: "flush", number }), flushMs);
   }
@@ -150,7 +150,7 @@ export class ProxyProcess {
     await this.ended;
   }
 
-  /** One that hangs is one that has ended: its runs fail now, and the next ones get another. */
+  /** A process that hangs is treated as ended: its runs fail now, and the next ones get a new process. */
   async #endWhenStuck(): Promise<void> {
     if (this.#listeners.size === 0 || this.#isAsked) return;
     this.#isAsked = true;
@@ -161,7 +161,7 @@ export class ProxyProcess {
     this.#child.kill("SIGKILL");
   }
 
-  /** Null when it does not answer in time, or has ended. */
+  /** Null if it does not answer in time, or has ended. */
   async #ask(question: (number: number) => ToProxy, withinMs: number): Promise<Answer | null> {
     const number = ++this.#asked;
     const { promise: late, resolve } = Promise.withResolvers<null>();
@@ -187,7 +187,7 @@ export class ProxyProcess {
   }
 }
 
-/** Logs the end of the process, and lets ours end before it. */
+/** Logs the end of the process, and lets ours exit before it. */
 function watchChild(child: ChildProcess, logger: Logger): void {
   let said = "";
   child.stderr?.setEncoding("utf8").on("data", (text: string) => {
@@ -198,9 +198,9 @@ function watchChild(child: ChildProcess, logger: Logger): void {
     logger[isWanted ? "debug" : "error"]({ code, signal, said }, "egress proxy ended");
   });
   child.on("error", () => {
-    // Whoever waits for it sees its end.
+    // Code that waits for it sees its end.
   });
-  // It lives for us, not the other way round.
+  // It must not keep our process alive.
   child.unref();
   child.channel?.unref();
   (child.stderr as Socket | null)?.unref();
@@ -209,11 +209,11 @@ function watchChild(child: ChildProcess, logger: Logger): void {
 function tell(child: ChildProcess, message: ToProxy): void {
   if (!child.connected) return;
   child.send(message, () => {
-    // One that has ended is noticed by its end.
+    // If it has ended, that is noticed by its exit.
   });
 }
 
-/** The error of a run whose proxy failed it. */
+/** The error of a run whose proxy failed. */
 export function proxyError(message: string, cause?: unknown): GloveboxError {
   return new GloveboxError("NETWORK_ERROR", message, {
     suggestion: "Retry: the next run starts a fresh proxy.",

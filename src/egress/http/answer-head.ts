@@ -1,7 +1,7 @@
 import { STATUS_CODES, type IncomingMessage } from "node:http";
 import { lineText, readHead, type MessageHead } from "./message-head.ts";
 
-/** What is passed on of an answer's head. */
+/** The parts of a response's head that are passed on. */
 export interface AnswerHead extends MessageHead {
   readonly status: number;
   readonly reason: string;
@@ -10,8 +10,8 @@ export interface AnswerHead extends MessageHead {
 const printable = /^[\t\x20-\x7e]*$/;
 
 /**
- * The head of a far side's answer to a request of the method, or what is wrong with it, in words to follow "it". Nothing
- * of it has been checked but that a parser took it.
+ * The head of a server's response to a request with this method, or what is wrong with it, as a phrase that follows
+ * "it". So far only a parser has accepted it.
  */
 export function readAnswer(answer: IncomingMessage, method: string): AnswerHead | string {
   const { statusCode: status = 0, statusMessage: reason = "", rawHeaders, httpVersion } = answer;
@@ -21,14 +21,14 @@ export function readAnswer(answer: IncomingMessage, method: string): AnswerHead 
   if (typeof head === "string") return head;
   return {
     status,
-    // Words beyond ASCII have no agreed reading.
+    // Reason phrases beyond ASCII have no defined encoding.
     reason: printable.test(reason) ? reason : (STATUS_CODES[status] ?? ""),
     fields: head.fields,
     framing: hasNoBody(status, method, head) ? { kind: "none" } : head.framing,
   };
 }
 
-/** An answer to HEAD, and one that nothing has changed, name the length of what they leave out. */
+/** Responses to HEAD, and 304 responses, state the length of a body that they leave out. */
 function hasNoBody(status: number, method: string, { framing }: MessageHead): boolean {
   return status === 204 || ((method === "HEAD" || status === 304) && framing.kind === "chunked");
 }

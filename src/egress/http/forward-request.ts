@@ -16,16 +16,16 @@ export interface ForwardedRequest {
   readonly path: string;
 }
 
-/** Fields that are the proxy's to write, or that it has answered itself. */
+/** Fields that the proxy writes, or has answered itself. */
 const own = new Set(["host", "expect"]);
-/** How long a far side may take to send the whole head of its answer, once it has the request. */
+/** How long a server may take to send the complete head of its response, once it has the request. */
 const answerMs = 300_000;
-/** Answers that say that an answer follows. */
+/** Maximum interim responses before the final one. */
 const maxInterim = 8;
 
 /**
- * Sends a request on to its target, under the target's own name and framed anew, and the answer back. A far side that
- * does not keep to HTTP gets its client a 502, or a connection that breaks off.
+ * Forwards a request to its target, with the target's own name and new framing, and returns the response. If a server
+ * violates HTTP, its client gets a 502 or a broken connection.
  */
 export function forwardRequest({ request, response, head, socket, target, path }: ForwardedRequest): void {
   if (response.destroyed || request.destroyed) return void socket.destroy();
@@ -69,7 +69,7 @@ export function forwardRequest({ request, response, head, socket, target, path }
   });
   refuseInterim(upstream, fail);
   upstream.on("error", () => {
-    // An answer's own stream tells of what comes after its head.
+    // Errors after the head are reported by the response's own stream.
     if (!isAnswered) fail("broke the connection off, or gave an answer that is not HTTP");
   });
   response.once("close", () => {
@@ -79,19 +79,22 @@ export function forwardRequest({ request, response, head, socket, target, path }
     socket.destroy();
   });
   if (head.framing.kind === "none") return void upstream.end();
-  // A body that breaks off here is not ended there.
+  // A truncated body must not end normally at the other end.
   request.once("close", () => {
     if (!request.complete) upstream.destroy();
   });
   request.pipe(upstream);
 }
 
-/** Node frames by chunks what has no length, save for clients that know none. */
+/** Node uses chunked encoding if there is no length, except for clients that do not support it. */
 function framingOf({ framing }: MessageHead, request: IncomingMessage): ReturnType<typeof framingFields> {
   return framing.kind === "chunked" && request.httpVersion === "1.0" ? [] : framingFields(framing);
 }
 
-/** Drops the few answers that others may precede; a far side that sends many, or speaks another protocol, is cut off. */
+/**
+ * Drops the few interim responses that may precede the final one; a server that sends many, or switches protocols, is
+ * cut off.
+ */
 function refuseInterim(upstream: ClientRequest, fail: (what: string) => void): void {
   let interim = 0;
   const count = (): void => {

@@ -15,14 +15,14 @@ export interface GatewayOptions {
 }
 
 /**
- * The HTTP side of the proxy for one sandbox, to be fed connections: absolute requests for http, CONNECT for TLS.
- * With `fixed` every request is one for that target, as within a tunnel that carries plain HTTP.
+ * The HTTP side of the proxy for one sandbox, which gets its connections: absolute requests for http, CONNECT for TLS.
+ * With `fixed`, every request goes to that target, as in a tunnel that carries plain HTTP.
  *
- * What goes wrong with a connection ends that connection.
+ * An error of a connection ends that connection.
  */
 export function createGateway(options: GatewayOptions, fixed?: HostAndPort): Server {
   const server = createServer({ maxHeaderSize: maxHeadBytes, insecureHTTPParser: false });
-  // All of them, so that none is left out of what is checked.
+  // All of them, so that none escapes the check.
   server.maxHeadersCount = 0;
   const turns = new Turns();
   server.on("request", (request, response) => {
@@ -93,7 +93,7 @@ async function handleConnect(request: IncomingMessage, stream: Duplex, options: 
   }
 }
 
-/** The head of a request, or what is wrong with it. */
+/** The head of a request, or an error. */
 function headOf({ rawHeaders, httpVersion, url = "" }: IncomingMessage): MessageHead | string {
   const head = readHead(rawHeaders, httpVersion);
   if (typeof head === "string") return head;
@@ -156,7 +156,7 @@ function ownTarget(target: HostAndPort, url: string): Target | Denial {
   );
 }
 
-/** What a refused program reads in the answer's body. */
+/** The response body for a refused program. */
 function refusalText({ target, rule, reason, remedy }: Denial): string {
   return `Glovebox refused the connection to ${target}.\nRule: ${rule}. ${reason}\n${remedy}\n`;
 }

@@ -7,37 +7,37 @@ export type Framing =
   | { readonly kind: "length"; readonly bytes: number }
   | { readonly kind: "chunked" };
 
-/** What is to be passed on of a message's head. */
+/** The parts of a message's head to pass on. */
 export interface MessageHead {
-  /** Those that concern the two ends, none that says where the message goes or how its body is framed. */
+  /** End-to-end fields, without those that define routing or the body's framing. */
   readonly fields: Fields;
   readonly framing: Framing;
 }
 
-/** Bytes of a head, both ways: most take 2 KiB; with cookies some more. */
+/** Maximum bytes of a head in either direction: most take 2 KiB; with cookies some more. */
 export const maxHeadBytes = 32_768;
 const maxFields = 256;
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-/** Text as a field's value or an answer's reason may be: nothing that ends a line or controls a terminal. */
+/** Text allowed in a field's value or a reason phrase: nothing that ends a line or controls a terminal. */
 export const lineText: RegExp = /^[\t\x20-\x7e\x80-\xff]*$/;
-/** Far below where numbers lose their last digits. */
+/** Far below the limit of exact integers. */
 const length = /^\d{1,15}$/;
 
-/** Of one connection only (RFC 9110, 7.6.1), or for the proxy itself; set anew by us where it is needed. */
+/** Hop-by-hop fields (RFC 9110, 7.6.1), or fields for the proxy itself; we set them again where needed. */
 const hopByHop = new Set([
   ...["connection", "keep-alive", "te", "upgrade", "http2-settings", "trailer", "transfer-encoding", "content-length"],
   ...["proxy-connection", "proxy-authenticate", "proxy-authentication-info", "proxy-authorization"],
 ]);
 /** Of these what the connection's field may name: they go no further in any case. Clients must name the first three. */
 const nominable = new Set(["te", "upgrade", "http2-settings", "keep-alive", "proxy-connection", "close"]);
-/** What else says where a message goes or how it is framed. */
+/** Other fields that define routing or framing. */
 const routing = new Set(["host", "expect", "via", "forwarded", "max-forwards"]);
 
 /**
- * Reads the names and values that a parser found in a message's head.
+ * Checks the names and values that a parser found in a message's head.
  *
- * The framing is decided here once and written anew by whoever passes the message on, so that no two readers of it can
- * come to two ends of its body. A string is a fault, in words to follow "The head".
+ * The framing is decided here once and rewritten when the message is passed on, so that no two readers can disagree
+ * about the end of its body. A string is an error, as a phrase that follows "The head".
  */
 export function readHead(rawHeaders: readonly string[], version: string): MessageHead | string {
   if (version !== "1.1" && version !== "1.0") return "is of another version than HTTP/1.1 or 1.0";
@@ -57,18 +57,18 @@ export function readHead(rawHeaders: readonly string[], version: string): Messag
   return { fields: all.filter(([name]) => !dropped.has(canonical(name))), framing };
 }
 
-/** The fields that frame a body, to be written by whoever sends it. */
+/** The fields that frame a body, for the sender to write. */
 export function framingFields(framing: Framing): Fields {
   if (framing.kind === "none") return [];
   return framing.kind === "chunked" ? [["Transfer-Encoding", "chunked"]] : [["Content-Length", String(framing.bytes)]];
 }
 
-/** Names and values in turn, as Node takes them. */
+/** Alternating names and values, as Node takes them. */
 export function flatten(...parts: readonly Fields[]): string[] {
   return parts.flatMap((fields) => fields.flat());
 }
 
-/** Values of all fields of the name. */
+/** Values of all fields with that name. */
 export function valuesOf(fields: Fields, name: string): readonly string[] {
   return fields.flatMap(([each, value]) => (canonical(each) === name ? [value] : []));
 }

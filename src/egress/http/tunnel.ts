@@ -11,18 +11,18 @@ export interface TunnelOptions {
   readonly socket: Socket;
   readonly target: HostAndPort;
   readonly onDenied: (denial: Denial) => void;
-  /** Takes the stream over when the tunnel carries plain HTTP, which some clients do with CONNECT too. */
+  /** Takes over the stream if the tunnel carries plain HTTP, as some clients send that through CONNECT too. */
   readonly onPlain: () => void;
 }
 
 const helloMs = 20_000;
-/** Pieces that a hello may come in: each is a reason to read it again from its start. */
+/** Maximum pieces of a hello: each makes us parse it again from the start. */
 const maxPieces = 256;
 /** A fatal alert of TLS: unrecognized_name. */
 const unrecognizedName = Buffer.from([21, 3, 3, 0, 2, 2, 112]);
 const tlsHandshake = 22;
 
-/** Says that the tunnel is open, and opens it once the client's TLS hello names the target. */
+/** Confirms the tunnel, and opens it once the client's TLS hello names the target. */
 export function openTunnel({ stream, socket, target, onDenied, onPlain }: TunnelOptions): void {
   if (stream.destroyed) return void socket.destroy();
   let hello: Buffer = Buffer.alloc(0);
@@ -73,11 +73,11 @@ export function openTunnel({ stream, socket, target, onDenied, onPlain }: Tunnel
   socket.once("close", giveUp);
 }
 
-/** A hello may hold any bytes as a name. */
+/** A hello may contain any bytes as a name. */
 function shown(serverName: string | null): string {
   return serverName === null ? "no server" : (canonicalName(serverName) ?? "something that is no name");
 }
 
 function stop(): void {
-  // Each end has closed the other; how a connection ends is the two ends' affair.
+  // Closing one end closes the other; any error is up to the two ends.
 }

@@ -1,25 +1,25 @@
 import type { ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 
-/** Requests that a client may send before the first of them is answered; hardly any client sends a second one. */
+/** Maximum pipelined requests; hardly any client sends a second one. */
 const maxWaiting = 8;
-/** What a client that went wrong is given to take what it was told. */
+/** How long a client gets to read an error before its connection is closed. */
 const lastWordsMs = 1_000;
 
 /**
- * Lets the requests of one connection be handled one after another, however many were sent at once: each may take a
- * connection to a far side. One that sends too many, or whose handling throws, loses its connection.
+ * Handles the requests of one connection one after another, even if they were pipelined: each may take a connection to
+ * a server. A client that sends too many, or whose request fails, loses its connection.
  */
 export class Turns {
   readonly #last = new WeakMap<Duplex, { readonly done: Promise<void>; waiting: number }>();
   readonly #ending = new WeakSet<Duplex>();
 
-  /** Whether a request of the connection is being handled. */
+  /** Whether a request is being handled. */
   isTaken(stream: Duplex): boolean {
     return (this.#last.get(stream)?.waiting ?? 0) > 0;
   }
 
-  /** Ends the connection when the answer under way had its time; what follows on it is nobody's request. */
+  /** Ends the connection once the current response has had its time; whatever follows on it is ignored. */
   endSoon(stream: Duplex): void {
     if (this.#ending.has(stream)) return;
     this.#ending.add(stream);
@@ -44,7 +44,7 @@ export class Turns {
     { response, handle }: { readonly response: ServerResponse; readonly handle: () => Promise<void> },
   ): Promise<void> {
     await before;
-    // The answer before may have been the last.
+    // The previous response may have been the last.
     if (stream.destroyed || stream.writableEnded) return;
     const over = Promise.withResolvers<void>();
     response.once("close", over.resolve);

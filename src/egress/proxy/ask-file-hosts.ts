@@ -12,7 +12,7 @@ const answerMs = 3_000;
 const maxBytes = 4 * 1024 * 1024;
 const maxRedirects = 3;
 
-/** A page of each kind of registry that names files: of a package that nearly every one has. */
+/** For each kind of registry a page that names files, of a package that nearly every registry has. */
 const pages = {
   npm: { path: "npm/latest", accept: "application/json" },
   python: { path: "pip/", accept: "application/vnd.pypi.simple.v1+json, text/html;q=0.5" },
@@ -21,13 +21,13 @@ const pages = {
 /** Addresses of files on such a page: an npm tarball, or a link of a Python index in JSON or HTML. */
 const fileUrls = /(?:"tarball"\s*:\s*|"url"\s*:\s*|href\s*=\s*)"(https?:\/\/[^"\s]+)"/g;
 
-/** How a registry is reached: it is the operator's, wherever it is, so that its addresses are not checked. */
+/** How a registry is reached: the operator chose it, so its addresses are not checked. */
 export interface AskOptions {
   readonly resolve: Resolve;
   readonly wayOut: WayOut;
 }
 
-/** Hosts other than its own that a registry sends its clients to; none when it does not answer or does not tell. */
+/** Hosts other than its own that a registry sends its clients to; none if it does not answer or name any. */
 export async function askFileHosts({ kind, url }: Registry, options: AskOptions): Promise<readonly HostAndPort[]> {
   const found: string[] = [];
   try {
@@ -35,7 +35,7 @@ export async function askFileHosts({ kind, url }: Registry, options: AskOptions)
     const { text, urls } = await read(new URL(pages[kind].path, base), pages[kind].accept, options);
     found.push(...urls, ...[...text.matchAll(fileUrls)].map(([, file = ""]) => file));
   } catch {
-    // A registry that does not answer now is still allowed itself.
+    // A registry that does not answer now is itself still allowed.
   }
   const hosts = found.flatMap((file) => hostOf(file) ?? []);
   return hosts.filter((host, index) => hosts.findIndex((other) => isSame(host, other)) === index);
@@ -45,7 +45,7 @@ function isSame(one: HostAndPort, other: HostAndPort): boolean {
   return one.name === other.name && one.port === other.port;
 }
 
-/** The page and where redirects led to. */
+/** The page, and where redirects led. */
 async function read(
   url: URL,
   accept: string,

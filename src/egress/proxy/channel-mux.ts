@@ -6,7 +6,7 @@ export interface ChannelMuxOptions {
   /** The byte channel to the sandbox's forwarder. */
   readonly socket: Duplex;
   readonly idleMs: number;
-  /** Most connections at once; a forwarder that opens more is none of ours, and the channel is closed. */
+  /** Maximum concurrent connections; a forwarder that opens more is not ours, and the channel is closed. */
   readonly maxConnections: number;
   readonly onReady: () => void;
   readonly onConnection: (stream: MuxStream) => void;
@@ -15,12 +15,12 @@ export interface ChannelMuxOptions {
 }
 
 /**
- * Far more than honest connections leave unread at once: each has at most one frame under way. What the sandbox sends ahead
- * is bounded by its connections' credits.
+ * Far more than honest connections leave unread: each has at most one frame in flight. What the sandbox sends ahead is
+ * limited by its connections' credits.
  */
 const maxUnreadBytes = 16 * 1024 * 1024;
 
-/** The connections of one sandbox over its channel. Bytes that break the protocol close the channel and nothing else. */
+/** The connections of one sandbox over its channel. Protocol violations close the channel and nothing else. */
 export class ChannelMux {
   readonly #options: ChannelMuxOptions;
   readonly #streams = new Map<number, MuxStream>();
@@ -45,16 +45,16 @@ export class ChannelMux {
     socket.once("close", () => this.resetAll());
   }
 
-  /** Ends every connection at once. */
+  /** Ends all connections immediately. */
   resetAll(): void {
     for (const stream of this.#streams.values()) stream.destroy();
   }
 
-  /** @throws RangeError for what no forwarder of ours sends */
+  /** @throws RangeError for what our forwarder never sends */
   #receive({ type, connection, payload }: Frame): void {
     if (type === frameTypes.hello) return this.#options.onReady();
     if (type === frameTypes.open) return this.#open(connection);
-    // Unknown connections are over at our end, and the far side does not know yet.
+    // Unknown connections have been closed at our end, which the other end does not know yet.
     const stream = this.#streams.get(connection);
     if (stream === undefined) return;
     if (type === frameTypes.data) {

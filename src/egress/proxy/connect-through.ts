@@ -5,27 +5,27 @@ import type { UpstreamProxy } from "../../policy/network/upstream-proxy.ts";
 
 /** Why there is no tunnel. */
 export interface TunnelFault {
-  /** Words to follow "the upstream proxy"; nothing of what the proxy sent but its status. */
+  /** A phrase that follows "the upstream proxy"; contains nothing that the proxy sent except its status. */
   readonly reason: string;
-  /** Whether the proxy works and only the far side was out of its reach. */
+  /** Whether the proxy works and only the target was out of its reach. */
   readonly isOfFarSide: boolean;
 }
 
 export interface TunnelOptions {
-  /** Of the proxy, looked up by whoever calls. */
+  /** The proxy's address, resolved by the caller. */
   readonly addresses: readonly string[];
-  /** What it is asked for: an address or a name in canonical form, with a port. */
+  /** The target: an address or a name in canonical form, with a port. */
   readonly authority: string;
-  /** For everything until the tunnel stands. */
+  /** Time limit until the tunnel is established. */
   readonly withinMs: number;
 }
 
-/** Bytes of the head of its answer. */
+/** Maximum bytes of its response's head. */
 const maxAnswerBytes = 16_384;
 
 /**
- * A tunnel through an upstream proxy: a connection whose next byte is the far side's. What a hostile or broken proxy sends
- * is bounded in bytes by the parser and in time by `withinMs`, and none of it is shown to anyone.
+ * Opens a tunnel through an upstream proxy: a connection whose next byte is the target's. What a hostile or broken
+ * proxy sends is limited in bytes by the parser and in time by `withinMs`, and is never shown to anyone.
  */
 export function connectThrough(
   proxy: UpstreamProxy,
@@ -52,11 +52,11 @@ export function connectThrough(
   request.removeHeader("connection");
   socket.once(proxy.isSecure ? "secureConnect" : "connect", () => (isSent = true));
   socket.on("error", () => {
-    // The request, or the tunnel's user, sees its end.
+    // The request, or the tunnel's user, sees the error.
   });
   request.on("connect", ({ statusCode = 0 }, _, first) => {
     if (statusCode < 200 || statusCode > 299) return fail(...refusal(statusCode, proxy));
-    // A far side waits for the client's first byte, in TLS and in HTTP.
+    // A server waits for the client's first byte, in TLS and in HTTP.
     if (first.length > 0) return fail("sent more than the head of an answer to CONNECT: it is no HTTP proxy");
     clearTimeout(timer);
     socket.setNoDelay(true);
@@ -87,7 +87,7 @@ function headersOf({ authorization }: UpstreamProxy, authority: string): Outgoin
 }
 
 function refusal(status: number, { variable, authorization, resolvesNames }: UpstreamProxy): [string, boolean] {
-  // tinyproxy says 401 of a wrong password.
+  // tinyproxy answers 401 for a wrong password.
   if (status === 407 || status === 401) {
     const other = authorization === null ? "a user and a password" : "another user or password";
     return [`demands ${other} (${status}): set them in ${variable}, as http://USER:PASSWORD@HOST:PORT`, false];
