@@ -6,16 +6,19 @@ import {
   type ReadLogsResponse,
 } from "../operations/logs/read-logs-contract.ts";
 
-/** A reader that follows a log asks for what follows at once; one that does not in this time is gone. */
+/**
+ * A reader that follows a log requests the next part immediately; one that does not within this time is considered
+ * gone.
+ */
 const returnWithinMs = 1_000;
 const lookEachMs = 10;
 
-/** Those who follow logs of this process, one question after another, so that its end does not come between two of them. */
+/** The readers that follow logs of this process by polling, so that the process does not end between two requests. */
 export class LogReaders {
   #asking = 0;
   readonly #returning = new Set<NodeJS.Timeout>();
 
-  /** The same call, which knows of readers. */
+  /** The same call, with readers tracked. */
   watch(call: CallOperation): CallOperation {
     return async (contract, request, how) => {
       if (contract.name !== readLogsContract.name) return call(contract, request, how);
@@ -31,7 +34,7 @@ export class LogReaders {
     };
   }
 
-  /** Resolves when all have what there is, or the time is over. */
+  /** Resolves when all have read everything, or the time is up. */
   async served(withinMs: number): Promise<void> {
     for (let waited = 0; waited < withinMs && this.#asking + this.#returning.size > 0; waited += lookEachMs) {
       await sleep(lookEachMs);

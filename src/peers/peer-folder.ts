@@ -5,11 +5,11 @@ import { GloveboxError } from "../errors/glovebox-error.ts";
 import type { Leases } from "../sandbox/owners/leases.ts";
 
 export interface PeerFolderOptions {
-  /** Folder of the sockets of all of this user's processes; made when it is missing, for this user only. */
+  /** Folder of the sockets of all of this user's processes; created if missing, for this user only. */
   readonly folder: string;
   /** Owner id of this process. */
   readonly owner: string;
-  /** Null where the system has no user ids. */
+  /** Null if the system has no user ids. */
   readonly uid: number | null;
   readonly platform: NodeJS.Platform;
   readonly leases: Pick<Leases, "stateOf">;
@@ -18,7 +18,7 @@ export interface PeerFolderOptions {
 const what = "the folder in which its processes reach each other";
 const remedy = "set XDG_STATE_HOME to a folder of this user's with a short name";
 
-/** Where the processes of this user reach each other: a folder with a unix socket of each; on Windows named pipes. */
+/** How the processes of this user reach each other: a folder with a unix socket of each; on Windows named pipes. */
 export class PeerFolder {
   readonly #options: PeerFolderOptions;
 
@@ -31,14 +31,15 @@ export class PeerFolder {
     return this.#addressOf(this.#options.owner);
   }
 
-  /** Makes the folder. @throws PERMISSION_DENIED when somebody else could put a socket of their own there */
+  /** Creates the folder. @throws PERMISSION_DENIED if someone else could put their own socket there */
   async open(): Promise<void> {
     const { folder, uid, platform } = this.#options;
     if (platform !== "win32") await openOwnFolder(folder, { what, remedy, uid, mode: 0o700 });
   }
 
   /**
-   * That only this user can have put a socket there; nothing when it is gone. Who made the socket reads what is sent.
+   * Checks that only this user can have put a socket there; does nothing if it is gone. The socket's creator reads what
+   * is sent.
    * @throws PERMISSION_DENIED
    */
   async assertOwn(address: string): Promise<void> {
@@ -54,7 +55,7 @@ export class PeerFolder {
     }
   }
 
-  /** Addresses of the other processes that live. */
+  /** Addresses of the other live processes. */
   async others(): Promise<readonly string[]> {
     const living = await this.#owners("living");
     return living.filter((owner) => owner !== this.#options.owner).map((owner) => this.#addressOf(owner));
@@ -70,7 +71,7 @@ export class PeerFolder {
     if (platform === "win32") return [];
     const isOurs = await assertOwnFolder(folder, { what, remedy, uid, mode: 0o700 }).then(
       () => true,
-      // Not there, or of somebody else, who is not to say what is asked or removed.
+      // Missing, or someone else's, who must not decide what is connected to or removed.
       () => false,
     );
     const owners = isOurs ? await readdir(folder) : [];

@@ -5,7 +5,7 @@ import { packFilesContract, unpackFilesContract } from "../operations/sandboxes/
 import { execInSandboxContract, openTerminalContract } from "../operations/sandboxes/programs/exec-contract.ts";
 import { removeSandboxesContract } from "../operations/sandboxes/sandboxes-contract.ts";
 
-/** What a process of this user does for its other processes, with the sandboxes that it has itself. */
+/** What a process of this user does for the user's other processes, with its own sandboxes. */
 const peerOperations: readonly OperationContract[] = [
   execInSandboxContract,
   openTerminalContract,
@@ -16,15 +16,15 @@ const peerOperations: readonly OperationContract[] = [
   readLogsContract,
 ];
 
-/** Both ends name it, because they may be of different versions of Glovebox. */
+/** Both ends send it, because their versions of Glovebox may differ. */
 const version = 2;
 
-/** Path of an operation's WebSocket, whose first message has the whole request. */
+/** Path of an operation's WebSocket, whose first message is the whole request. */
 export function peerPath({ name }: OperationContract): string {
   return `/${version}/${name}`;
 }
 
-/** The operation of that path; undefined: there is none. */
+/** The operation at a path; undefined: there is none. */
 export function peerOperationAt(path: string | undefined): OperationContract | undefined {
   return peerOperations.find((contract) => peerPath(contract) === path);
 }

@@ -18,24 +18,24 @@ export interface PeerServerOptions extends ServeCall {
   readonly platform: NodeJS.Platform;
 }
 
-/** What is held open must leave descriptors for sandboxes, and soon end. */
+/** Open connections must leave descriptors for sandboxes, and end soon. */
 const maxConnections = 1024;
-/** Above every command with its variables that can be valid. */
+/** Larger than any valid command with its variables. */
 const maxMessageBytes = 2 * mebibyte;
 const headersWithinMs = 10_000;
 const checkConnectionsEachMs = 2_000;
-/** How long readers of logs may take to get the last entries, and connections to end by themselves. */
+/** How long readers of logs may take to get the last entries, and connections to close by themselves. */
 const lastEntriesMs = 400;
 const lastWordsMs = 50;
-/** Code of WebSocket: the server goes away. */
+/** WebSocket close code: the server is going away. */
 const goingAway = 1001;
 /** For an operation that this version does not have. */
 const notFound = "HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\n";
 
 /**
- * The way into the live sandboxes of this process for other processes of the same user: HTTP over a unix socket in a folder
- * that only this user may enter, on Windows over a named pipe; each operation is a WebSocket (`live-messages.ts`). No mount
- * reaches that folder (`protectedPlaces`).
+ * Gives other processes of the same user access to this process's live sandboxes: HTTP over a unix socket in a folder
+ * that only this user can enter, on Windows over a named pipe; each operation is a WebSocket (`live-messages.ts`). No
+ * mount reaches that folder (`protectedPlaces`).
  */
 export class PeerServer {
   readonly #options: PeerServerOptions;
@@ -57,7 +57,7 @@ export class PeerServer {
     return this.#options.folder.ownAddress;
   }
 
-  /** Ends all calls but those that read logs, with the programs that they run, and takes no more of them. */
+  /** Ends all calls except those that read logs, with the programs that they run, and accepts no new ones. */
   async endCalls(): Promise<void> {
     this.#isEnding = true;
     const ended = [...this.#calls].filter(([, { contract }]) => contract !== readLogsContract);
@@ -100,7 +100,7 @@ export class PeerServer {
     server.once("error", reject);
     server.listen(folder.ownAddress, resolve);
     await promise;
-    // A process ends when its own work is done, whoever might still come.
+    // A process exits when its own work is done, even if others might still connect.
     server.unref();
     if (platform !== "win32") await chmod(folder.ownAddress, 0o600);
     return server;
@@ -129,7 +129,7 @@ export class PeerServer {
   }
 }
 
-/** Loaded on use: most processes are never asked. */
+/** Loaded on use: most processes are never contacted. */
 async function openSockets(): Promise<WebSocketServer> {
   const { WebSocketServer: Sockets } = await import("ws");
   return new Sockets({ noServer: true, maxPayload: maxMessageBytes, perMessageDeflate: false });

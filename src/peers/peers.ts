@@ -8,12 +8,12 @@ import { brokenPeer } from "./peer-errors.ts";
 import type { PeerFolder } from "./peer-folder.ts";
 import { peerPath } from "./peer-operations.ts";
 
-/** How long another process may take to accept a call, unless it is said. */
+/** How long another process may take to accept a call, by default. */
 const defaultAcceptMs = 10_000;
-/** Of an answer: above both streams of a program at the largest `max_output_bytes`, as JSON. */
+/** Maximum size of an answer: above both streams of a program at the largest `max_output_bytes`, as JSON. */
 const maxAnswerBytes = 512 * mebibyte;
 
-/** The other processes of this user on this machine, which have sandboxes of their own. */
+/** The other processes of this user on this machine, which have their own sandboxes. */
 export class Peers {
   readonly #folder: Pick<PeerFolder, "assertOwn" | "others">;
   readonly #acceptMs: number;
@@ -23,24 +23,24 @@ export class Peers {
     this.#acceptMs = acceptMs;
   }
 
-  /** Addresses of those that can be asked. */
+  /** Addresses of those that can be contacted. */
   addresses(): Promise<readonly string[]> {
     return this.#folder.others();
   }
 
   /**
-   * What the process at an address does for others (`peer-operations.ts`), in the name of the operator.
-   * Its calls throw what the operation throws; SANDBOX_LOST when the process has ended, ends or does not answer, UNSUPPORTED when
-   * it is of another version, PERMISSION_DENIED when the address is not this user's alone, CANCELLED.
+   * The operations of the process at an address (`peer-operations.ts`), called as the operator. Its calls throw what
+   * the operation throws; SANDBOX_LOST if the process has ended, is ending or does not answer, UNSUPPORTED if its
+   * version differs, PERMISSION_DENIED if the address is not only this user's, CANCELLED.
    */
   at(address: string): CallOperation {
     return async (contract, request, call) => {
       throwIfCancelled(call.signal);
       await this.#folder.assertOwn(address);
-      // Loaded on use: most processes never ask another one.
+      // Loaded on use: most processes never contact another one.
       const { WebSocket } = await import("ws");
       const socket = new WebSocket(`ws://localhost${peerPath(contract)}`, {
-        // The time for the handshake is one of the connection.
+        // The time limit for the handshake is set on the connection.
         createConnection: () => connect({ path: address, timeout: this.#acceptMs }),
         handshakeTimeout: this.#acceptMs,
         maxPayload: maxAnswerBytes,

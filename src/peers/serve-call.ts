@@ -6,7 +6,7 @@ import type { OperationContract } from "../operations/contract/operation-contrac
 import { parseRequest } from "../operations/contract/parse-request.ts";
 
 export interface ServeCall {
-  /** Does what an operation asks for, with the sandboxes of this process. */
+  /** Runs operations on the sandboxes of this process. */
   readonly call: CallOperation;
   readonly logger: Logger;
 }
@@ -16,7 +16,10 @@ const refused = 1008;
 /** This machine's user, as everywhere. */
 const principal = "local";
 
-/** One call of another process, until nothing of it is left; whatever ends the connection ends what it started. Never rejects. */
+/**
+ * Serves one call of another process, until nothing of it is left; if the connection ends, so does what it started.
+ * Never rejects.
+ */
 export async function serveCall(
   connection: LiveConnection,
   contract: OperationContract,
@@ -26,7 +29,7 @@ export async function serveCall(
     const start = await connection.started();
     if (start === null) return connection.close(refused, "expected start as the first message");
     const request = parseRequest(contract, start.request);
-    // What only reads is asked for each second.
+    // Operations that only read are requested each second.
     const level = contract.channel === undefined ? "debug" : "info";
     logger[level]({ operation: contract.name }, "another process of this user asks");
     const { streams, gone: signal, tell: onEvent } = connection;

@@ -19,12 +19,12 @@ import type { OpenedLogs } from "./open-logs.ts";
 import type { HostInstaller } from "./host-installer.ts";
 
 export interface ClosingParts {
-  /** Lets other commands of this user in. */
+  /** Accepts connections of this user's other commands. */
   readonly peerServer: Pick<PeerServer, "endCalls" | "close">;
   readonly environments: Pick<Environments, "close" | "left">;
   readonly sessions: Pick<Sessions, "close">;
   readonly previews: Pick<Previews, "close">;
-  /** Null where no sandbox is made before anybody asks. */
+  /** Null if no sandboxes are started ahead of requests. */
   readonly pool: Pick<WarmPool, "close"> | null;
   readonly sandboxes: Pick<Sandboxes, "close" | "left">;
   readonly installers: Pick<Sandboxes, "close" | "left">;
@@ -34,7 +34,7 @@ export interface ClosingParts {
   readonly sampler: Pick<Sampler, "close">;
   readonly serverMetrics: Pick<ServerMetrics, "close">;
   readonly reaper: Pick<Reaper, "close">;
-  /** Null where nothing is installed on this machine itself. */
+  /** Null if nothing is installed on this machine itself. */
   readonly hostInstaller: Pick<HostInstaller, "close"> | null;
   readonly engines: Pick<Engines, "close">;
   /** Logs and the store. */
@@ -46,17 +46,17 @@ export interface ClosingParts {
   readonly monotonicMs: () => number;
 }
 
-/** How long running work may take to end, before everything is removed over its head. */
+/** How long running work may take to end before everything is removed by force. */
 const workMs = 4_000;
-/** How long what is not on an engine may take, and then the engines' own ends. */
+/** How long closing what is not on an engine may take, and after that closing the engines. */
 const restMs = 500;
-/** How long the store, Redis and the collector of traces may take to get what waits for them. */
+/** How long flushing to the store, Redis and the trace collector may take. */
 const logsMs = 1_500;
 
 /**
- * Ends the work, removes every sandbox and lets go of everything else, within the time: an engine that does not answer
- * holds nothing up. Resolves to the ids of sandboxes and environments that may be left; the lease then stays, so that the
- * next sweep knows that their owner is gone.
+ * Ends the work, removes every sandbox and closes everything else, within the time: an engine that does not answer
+ * delays nothing else. Resolves to the ids of sandboxes and environments that may be left; the lease is then kept, so
+ * that the next sweep knows that their owner is gone.
  */
 export async function closeParts(parts: ClosingParts, withinMs: number): Promise<readonly string[]> {
   const { environments, sessions, previews, sandboxes, installers, monotonicMs } = parts;

@@ -12,9 +12,9 @@ import { openOwnState } from "./own-state.ts";
 import type { EngineChooser, EngineNeeds, IsolationKind } from "../operations/handling/engine-chooser.ts";
 
 /**
- * Through which kind of door requests come in: a person's own (command line, library), where they may accept level
+ * The kind of front end that requests come from: a person's own (command line, library), where they may accept level
  * `preload` by name; `stdio`, an agent on that person's machine; or a `server`, for which the embedded engine never
- * stands in for containers (SPEC RT2, RT5).
+ * substitutes for containers (SPEC RT2, RT5).
  */
 export type Door = "person" | "stdio" | "server";
 
@@ -22,14 +22,14 @@ export interface EngineChooserParts {
   readonly config: Config;
   readonly host: Host;
   readonly door: Door;
-  /** Engine of requests that name none; default: the configuration's. */
+  /** Engine for requests that name none; default: the configuration's. */
   readonly defaultEngine: string | undefined;
   readonly engines: Engines;
   readonly reaper: Reaper;
   readonly logger: Logger;
 }
 
-/** Nothing is asked yet. @throws INVALID_REQUEST when there is no engine of that name */
+/** Contacts no engine yet. @throws INVALID_REQUEST if there is no engine of that name */
 export function createEngineChooser(parts: EngineChooserParts): EngineChooser {
   const { config, host, door, defaultEngine, engines, reaper, logger } = parts;
   const valid: readonly EngineChoice[] = ["auto", ...engines.names];
@@ -54,7 +54,7 @@ export function createEngineChooser(parts: EngineChooserParts): EngineChooser {
       reaper.watch(chosen.engine);
       return chosen;
     } catch (error) {
-      // Who sits before the command line reads it there.
+      // Users of the command line see it there.
       if (door !== "person") logUnavailable(logger, error);
       throw error;
     }
@@ -76,7 +76,9 @@ export function createEngineChooser(parts: EngineChooserParts): EngineChooser {
   };
 }
 
-/** Keeps an engine that does not answer in the log, with how to start it (SPEC RT3); other errors are their callers'. */
+/**
+ * Logs an engine that does not answer, with instructions to start it (SPEC RT3); other errors are left to the caller.
+ */
 function logUnavailable(logger: Logger, error: unknown): void {
   if (!(error instanceof GloveboxError) || error.errorType !== "ENGINE_UNAVAILABLE") return;
   logger.error({ context: error.context, howToStart: error.suggestion }, error.message);

@@ -8,7 +8,7 @@ import { bunArchives } from "../config/host/bun-archives.ts";
 import { passableStateFolder, type Host } from "../config/host/host.ts";
 import type { EngineSurroundings } from "../engines/engine-surroundings.ts";
 
-/** What engines are told of this machine. */
+/** What engines need to know about this machine. */
 export function engineSurroundings(
   config: Config,
   host: Host,

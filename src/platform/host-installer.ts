@@ -8,7 +8,7 @@ import { openInstaller } from "../engines/engine-table.ts";
 import { guardEngine } from "../engines/guarded-engine.ts";
 import { engineSurroundings } from "./engine-surroundings.ts";
 
-/** By which the tools find the way out of this machine, and the certificates that it trusts. */
+/** Variables with which the tools find the network's proxy and the trusted certificates. */
 const networkVariables = [
   ...["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "no_proxy", "NO_PROXY"],
   "NODE_EXTRA_CA_CERTS",
@@ -19,7 +19,7 @@ const networkVariables = [
   "CURL_CA_BUNDLE",
 ];
 
-/** Installing on this machine itself, where the operator allows it; the engine is made when it is first wanted. */
+/** Installs on this machine itself, if the operator allows it; the engine is created when first needed. */
 export class HostInstaller implements HostInstalling {
   readonly #config: Config;
   readonly #host: Host;

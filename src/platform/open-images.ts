@@ -11,7 +11,7 @@ import type { ProvideImage } from "../workloads/session/open-session-sandbox.ts"
 export interface OpenedImages {
   readonly baseImage: BaseImage;
   readonly agentImages: AgentImages;
-  /** Pulls an image, or builds it where it is one of our own, when the engine does not have it. */
+  /** Pulls an image, or builds it if it is one of our own, if the engine does not have it. */
   readonly provideImage: ProvideImage;
 }
 

@@ -20,17 +20,17 @@ import { openOwnState } from "./own-state.ts";
 export interface OpenLogsOptions {
   readonly config: Config;
   readonly host: Host;
-  /** Of this server and its process. */
+  /** Identity of this server and its process. */
   readonly owner: string;
   readonly identity: ProcessIdentity;
-  /** Whether there is a store where the configuration leaves it open. */
+  /** Whether there is a store, if the configuration leaves it open. */
   readonly storeByDefault: boolean;
   readonly logger: Logger;
   readonly now: () => number;
   readonly monotonicMs: () => number;
 }
 
-/** What listens to sandboxes, and where that goes. */
+/** What observes sandboxes, and where its records go. */
 export interface OpenedLogs {
   readonly logs: SandboxLogs;
   /** Null: nothing is stored. */
@@ -40,9 +40,9 @@ export interface OpenedLogs {
   readonly usage: UsageRecorder | null;
   /** Log entries that were dropped, by where. */
   readonly droppedEntries: () => Readonly<Record<string, number>>;
-  /** How the queues to the store and to Redis fare. */
+  /** State of the queues to the store and to Redis. */
   sinkStates(): Readonly<Record<string, PumpState>>;
-  /** Writes what waits, within the time. */
+  /** Flushes, within the time. */
   close(withinMs: number): Promise<void>;
 }
 
@@ -112,7 +112,7 @@ function openStore({
   return store;
 }
 
-/** What another server has written of its process is not believed to have any form. */
+/** What another server has written about its process is not assumed to have any particular form. */
 function livesHere(other: unknown, own: ProcessIdentity): boolean | null {
   if (typeof other !== "object" || other === null || !("machine" in other) || !("pid" in other)) return null;
   return typeof other.pid === "number" && Number.isSafeInteger(other.pid) && other.pid > 0
@@ -120,7 +120,7 @@ function livesHere(other: unknown, own: ProcessIdentity): boolean | null {
     : null;
 }
 
-/** Null: no store. @throws INVALID_REQUEST when PostgreSQL is chosen without its URL */
+/** Null: no store. @throws INVALID_REQUEST if PostgreSQL is chosen without a URL */
 function storePlace({ kind, file, url }: Config["store"], host: Host, byDefault: boolean): StorePlace | null {
   if (kind === "off" || (kind === "auto" && !byDefault)) return null;
   if (kind !== "postgres") {

@@ -22,7 +22,7 @@ export interface NetworkOptions {
   readonly logger: Logger;
 }
 
-/** How long a principal's egress proxy is kept that no sandbox uses. */
+/** How long a principal's egress proxy is kept while no sandbox uses it. */
 const proxyIdleMs = 300_000;
 
 /** No proxy runs before a sandbox needs one. */
@@ -39,7 +39,7 @@ export function openNetwork({ config, host, door, networkAlerts, traffic, logger
     hostAddresses: config.network.hostAddresses,
     upstream: isFaulty ? null : upstreamProxy,
     logger,
-    // Who sits before the command line is told by it.
+    // Users of the command line are told by the command itself.
     refusalLevel: door === "server" ? "warn" : "info",
     refusals: networkAlerts,
     traffic,

@@ -14,7 +14,7 @@ import { SandboxRecords } from "../sandbox/owners/sandbox-records.ts";
 import { DiskScratch } from "../sandbox/scratch/disk-scratch.ts";
 import { WorkArchives } from "../sandbox/work-archives.ts";
 
-/** Whose sandboxes they are, and what other processes of this user can see of it. */
+/** Who owns the sandboxes, and what other processes of this user can see of that. */
 export interface Owners {
   /** Id of this process as an owner of sandboxes. */
   readonly owner: string;
@@ -26,7 +26,7 @@ export interface Owners {
   readonly peerServer: PeerServer;
   readonly peers: Peers;
   readonly reaper: Reaper;
-  /** Engines' names by ids of sandboxes that ended while they could not be removed; the reaper does it later. */
+  /** Engines' names, by ids of sandboxes that ended but could not be removed; the reaper removes them later. */
   readonly stranded: Map<string, string>;
 }
 
@@ -34,7 +34,7 @@ export interface OwnersOptions {
   readonly host: Host;
   readonly logger: Logger;
   readonly now: () => number;
-  /** What the user's other processes ask of this one. */
+  /** Requests of the user's other processes to this one. */
   readonly callHere: CallOperation;
 }
 

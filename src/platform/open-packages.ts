@@ -11,7 +11,7 @@ import { HostInstaller } from "./host-installer.ts";
 
 export interface OpenedPackages {
   readonly packages: Packages;
-  /** Null where nothing is installed on this machine itself. */
+  /** Null if nothing is installed on this machine itself. */
   readonly hostInstaller: HostInstaller | null;
 }
 

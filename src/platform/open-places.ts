@@ -11,7 +11,7 @@ import type { Owners } from "./open-owners.ts";
 import type { OpenedSandboxes } from "./open-sandboxes.ts";
 import type { TelemetryParts } from "./open-telemetry-parts.ts";
 
-/** What lasts between calls. */
+/** What persists between calls. */
 export interface OpenedPlaces {
   readonly sessions: Sessions;
   readonly environments: Environments;

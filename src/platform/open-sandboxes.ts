@@ -12,7 +12,7 @@ import type { Owners } from "./open-owners.ts";
 export interface OpenedSandboxes {
   readonly admission: Admission;
   readonly sandboxes: Sandboxes;
-  /** Where packages are installed and images built; they take no place of a run's. */
+  /** Where packages are installed and images built; they take no run's slot. */
   readonly installers: Sandboxes;
   /** Null: none is made before anybody asks. */
   readonly pool: WarmPool | null;
@@ -24,7 +24,7 @@ export interface SandboxesOptions {
   readonly config: Config;
   readonly host: Host;
   readonly owners: Owners;
-  /** Told of sandboxes of runs, and of those of installers. */
+  /** Observes the sandboxes of runs, and those of installers. */
   readonly observers: readonly SandboxObserver[];
   readonly installerObservers: readonly SandboxObserver[];
   readonly tracer: Tracer;
@@ -34,11 +34,11 @@ export interface SandboxesOptions {
   readonly monotonicMs: () => number;
   /** Null: none is made before anybody asks. */
   readonly warmPool: WarmPoolBounds | null;
-  /** Called when a run begins to wait for its place. */
+  /** Called when a run starts to wait for a slot. */
   readonly onWaiting: () => void;
 }
 
-/** Installations at once; further ones wait. */
+/** Maximum concurrent installations; further ones wait. */
 const maxInstallers = 4;
 
 export function openSandboxes(options: SandboxesOptions): OpenedSandboxes {

@@ -16,7 +16,7 @@ import { RunSpans } from "../telemetry/traces/run-spans.ts";
 import type { Tracing } from "../telemetry/traces/tracing.ts";
 import { UsageAlerts } from "../telemetry/usage-alerts.ts";
 
-/** What is told of sandboxes while they live. */
+/** What is reported about live sandboxes. */
 export interface TelemetryParts {
   readonly networkAlerts: NetworkAlerts;
   readonly setuidAlerts: SetuidAlerts;
@@ -27,7 +27,7 @@ export interface TelemetryParts {
   readonly serverMetrics: ServerMetrics;
   readonly tracing: Tracing;
   readonly traffic: Traffic;
-  /** To be told of every sandbox, and of those of installers. */
+  /** Must observe every sandbox, including those of installers. */
   readonly observers: readonly SandboxObserver[];
   readonly installerObservers: readonly SandboxObserver[];
 }
@@ -35,12 +35,12 @@ export interface TelemetryParts {
 export interface TelemetryOptions {
   readonly logger: Logger;
   readonly tracing: Tracing;
-  /** What no sandbox gets more of. */
+  /** Upper limits for every sandbox. */
   readonly ceilings: Pick<Limits, "cpus" | "memoryBytes">;
   readonly now: () => number;
   /** Milliseconds of a clock that never goes back. */
   readonly monotonicMs: () => number;
-  /** Requests that wait for a place. */
+  /** Requests that wait for a slot. */
   readonly waiting: () => number;
   /** How warm sandboxes are used. */
   readonly warmUse: MetricSources["warmUse"];
@@ -48,13 +48,13 @@ export interface TelemetryOptions {
   readonly droppedEntries: () => Readonly<Record<string, number>>;
   /** The queues to the store and to Redis, by their names. */
   readonly sinks: MetricSources["sinks"];
-  /** Receives every alert of every sandbox; one that throws is logged, and holds nothing up. */
+  /** Receives every alert of every sandbox; if it throws, that is logged and has no other effect. */
   readonly onAlert: AlertListener | undefined;
   /** Receives the samples of each principal's sandboxes; does not throw. */
   readonly onSample: (sandbox: string, principal: string, sample: MetricsSample) => void;
 }
 
-/** Samples, metrics and alerts: every alert is logged, kept for its sandbox's principal and handed to the listener. */
+/** Samples, metrics and alerts: every alert is logged, kept for its sandbox's principal and passed to the listener. */
 export function openTelemetryParts({
   logger,
   now,

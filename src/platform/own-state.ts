@@ -5,10 +5,10 @@ import { GloveboxError } from "../errors/glovebox-error.ts";
 import type { Host } from "../config/host/host.ts";
 
 /**
- * Makes the state folder, or looks whether the one there is this user's alone to write to: what stands in it decides what
- * is removed, and whom other processes of this user talk to. No other folder stands in for it: what a process leaves when
- * it is killed is found by the next one only through the same records.
- * @throws PERMISSION_DENIED, also when it cannot be made, as where HOME is missing or not this user's
+ * Creates the state folder, or checks that only this user can write to the existing one: its content decides what is
+ * removed, and which processes this user's others talk to. There is no substitute for it: what a killed process leaves
+ * behind is found by the next one only through the same records.
+ * @throws PERMISSION_DENIED, also if it cannot be created, for example because HOME is missing or not this user's
  */
 export async function openOwnState(host: Pick<Host, "stateDirectory" | "uid" | "environment">): Promise<void> {
   const { stateDirectory, uid } = host;
@@ -31,7 +31,7 @@ function notMade({ environment }: Pick<Host, "environment">, cause: unknown): Gl
   });
 }
 
-/** In words, for the codes that folders of other users and broken disks bring about. */
+/** Messages for the error codes that other users' folders and broken disks cause. */
 const reasons: Readonly<Record<string, string>> = {
   EACCES: "this user may not write there",
   EPERM: "this user may not write there",

@@ -38,17 +38,17 @@ import { stderrLogger } from "./stderr-logger.ts";
 
 export interface PlatformOptions {
   readonly config: Config;
-  /** Where its values come from, for `doctor`. */
+  /** Where the configuration's values come from, for `doctor`. */
   readonly loaded?: LoadedConfig | undefined;
   readonly host: Host;
   readonly door: Door;
-  /** Engine of requests that name none; default: the configuration's `container_runtime`. */
+  /** Engine for requests that name none; default: the configuration's `container_runtime`. */
   readonly defaultEngine?: string | undefined;
-  /** Whether sandboxes may be made before anybody asks, where the configuration lets them; default true. */
+  /** Whether sandboxes may be started ahead of requests, if the configuration allows it; default true. */
   readonly keepsWarm?: boolean | undefined;
   /** What each principal may do; default: everything, as the user of this machine. */
   readonly grantOf?: GrantOf | undefined;
-  /** Whether runs, logs, metrics and alerts are stored where the configuration leaves it open; default false. */
+  /** Whether runs, logs, metrics and alerts are stored, if the configuration leaves it open; default false. */
   readonly storeByDefault?: boolean | undefined;
   /** Receives every alert of every sandbox. */
   readonly onAlert?: AlertListener | undefined;
@@ -58,15 +58,15 @@ export interface PlatformOptions {
 
 export type { Alert } from "../telemetry/alert.ts";
 
-/** Everything that lives as long as the process does, made once and closed once. */
+/** Everything that lives as long as the process, created once and closed once. */
 export interface Platform extends PlatformParts, AsyncDisposable {
-  /** Does what an operation asks for. */
+  /** Runs operations. */
   readonly call: CallOperation;
-  /** Ends the sessions and environments of a principal that is no more; its calls end by their own signals. */
+  /** Ends the sessions and environments of a principal that no longer exists; its calls end by their own signals. */
   endPrincipal(principal: string): Promise<void>;
   /**
-   * Ends the work, removes every sandbox and lets go of the engines, within the time (default: 9 s) whatever they do.
-   * Resolves to the ids of what may be left, which is in the log; calling it again waits for the same end.
+   * Ends the work, removes every sandbox and disconnects from the engines, within the time (default: 9 s) whatever they
+   * do. Resolves to the ids of what may be left, which are also logged; calling it again waits for the same end.
    */
   close(withinMs?: number): Promise<readonly string[]>;
 }
@@ -74,7 +74,9 @@ export interface Platform extends PlatformParts, AsyncDisposable {
 /** Leaves a second of the ten that a shutdown may take to the process itself. */
 const closeWithinMs = 9_000;
 
-/** Puts the parts together; nothing is started or asked yet. @throws INVALID_REQUEST when there is no engine of that name */
+/**
+ * Assembles the parts; nothing is started or contacted yet. @throws INVALID_REQUEST if there is no engine of that name
+ */
 export function createPlatform(options: PlatformOptions): Platform {
   const { parts, closing } = openParts(options);
   let closed: Promise<readonly string[]> | undefined;
@@ -95,7 +97,7 @@ export function createPlatform(options: PlatformOptions): Platform {
 const now = (): number => Date.now();
 const monotonicMs = (): number => performance.now();
 
-/** The parts for handlers, and those that have an end. */
+/** The parts for handlers, and those that must be closed. */
 interface OpenedParts {
   readonly parts: PlatformParts;
   readonly closing: ClosingParts;
@@ -107,7 +109,7 @@ function openParts(options: PlatformOptions): OpenedParts {
   const logger = options.logger ?? stderrLogger(config.logLevel, () => tracing.logFields());
   const engines = new Engines(engineTable, engineSurroundings(config, host, tracing, logger));
   const findLive = (id: string): Sandbox | undefined => opened.findLive(id);
-  // The user is the operator here, whatever keys there are; and what is asked of this process is not asked of another.
+  // The user is the operator here, whatever keys exist; and requests to this process are not forwarded to others.
   const callHere: CallOperation = (...call) =>
     operationCaller(handlers, { ...parts, peers: null }, () => null)(...call);
   const owners = openOwners({ host, logger, now, callHere });
@@ -172,7 +174,7 @@ function openParts(options: PlatformOptions): OpenedParts {
   };
 }
 
-/** Alerts stand in the log of their sandbox and in the store. */
+/** Alerts go to the log of their sandbox and to the store. */
 function recordAlerts({ alertBook }: TelemetryParts, { logs, usage }: OpenedLogs): void {
   alertBook.listen((alert, principal) => {
     logs.alertTold(alert);

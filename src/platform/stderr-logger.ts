@@ -4,7 +4,7 @@ import type { Logger } from "../base/logger.ts";
 import { logLevels, type LogLevel } from "../config/config.ts";
 
 /**
- * The log on stderr: stdout belongs to programs and protocols. Its library is loaded with the first line that is severe
+ * The log on stderr: stdout belongs to programs and protocols. Its library is loaded for the first line that is severe
  * enough, which most commands never write.
  */
 export function stderrLogger(least: LogLevel, fieldsOfCall: () => Readonly<Record<string, unknown>>): Logger {

@@ -2,7 +2,7 @@ import type { Config } from "../config/config.ts";
 import type { WarmPoolBounds } from "../sandbox/pool/warm-pool.ts";
 import type { Door } from "./engine-chooser.ts";
 
-/** Whose sandboxes may wait. */
+/** Front end whose sandboxes may be started ahead. */
 export interface WarmDoor {
   readonly config: Pick<Config, "warmPool">;
   readonly door: Door;
@@ -10,7 +10,7 @@ export interface WarmDoor {
   readonly keepsWarm?: boolean | undefined;
 }
 
-/** What a door's warm sandboxes are bounded by; null: it has none. */
+/** The limits of a front end's warm sandboxes; null: it has none. */
 export function warmPoolBounds({ config, door, keepsWarm = true }: WarmDoor): WarmPoolBounds | null {
   const { mode, min, max, ...rest } = config.warmPool;
   const isOn = mode === "on" || (mode === "auto" && door !== "person");

@@ -11,9 +11,9 @@ import type { InsideFilesToRead } from "../sandbox/copy/tree-out.ts";
 type Packed = ResponseOf<typeof packFilesContract>;
 type Pack = (call: Pick<OperationCall, "signal" | "onEvent">) => Promise<Packed>;
 
-/** The files of a sandbox that a server sends as one archive, read once and at this reader's pace. */
+/** The files of a sandbox that a server sends as one archive, read once and at the reader's pace. */
 export class ArchiveInside implements InsideFilesToRead, AsyncDisposable {
-  /** The server's answer, behind its archive. */
+  /** The server's answer, after its archive. */
   readonly answer: Promise<Packed>;
   readonly #giveUp = new AbortController();
   readonly #signal: AbortSignal;
@@ -23,14 +23,14 @@ export class ArchiveInside implements InsideFilesToRead, AsyncDisposable {
   #came: PromiseWithResolvers<void> = Promise.withResolvers();
   #taken: PromiseWithResolvers<void> = Promise.withResolvers();
 
-  /** Nothing is written before the first piece is read; `signal` gives all of it up. */
+  /** Nothing is written before the first piece is read; `signal` aborts everything. */
   constructor(pack: Pack, signal: AbortSignal | undefined) {
     this.#signal = AbortSignal.any([this.#giveUp.signal, ...(signal === undefined ? [] : [signal])]);
     this.answer = pack({ signal: this.#signal, onEvent: (event) => this.#take(event) }).finally(() => {
       this.#isOver = true;
       this.#came.resolve();
     });
-    // Also told to whoever reads.
+    // The reader gets the error too.
     this.answer.catch(() => undefined);
   }
 
@@ -38,14 +38,14 @@ export class ArchiveInside implements InsideFilesToRead, AsyncDisposable {
     try {
       yield* decodeTar(boundArchive(this.#pieces(), new MoveBounds(path, treeLimits, { signal: this.#signal })));
     } catch (error) {
-      // It was cut off: why, the server tells.
+      // It was cut off; the server reports why.
       if (error instanceof RangeError) await this.answer;
       throw error instanceof RangeError ? badArchive(error) : error;
     }
     await this.answer;
   }
 
-  /** The server has followed the link that was named. */
+  /** The server has followed the named link. */
   read(): never {
     throw badArchive(new RangeError("a link that was to be followed"));
   }
@@ -79,7 +79,7 @@ export class ArchiveInside implements InsideFilesToRead, AsyncDisposable {
         }
       }
     } finally {
-      // What fills the rest of the archive is nobody's.
+      // The archive's padding is ignored.
       this.#isRead = true;
       this.#taken.resolve();
     }

@@ -12,7 +12,7 @@ import { ArchiveInside } from "./archive-inside.ts";
 /** This machine, as copies need it. */
 export interface OwnMachine {
   readonly platform: NodeJS.Platform;
-  /** Where relative paths start. */
+  /** Base of relative paths. */
   readonly workingDirectory: string;
 }
 
@@ -21,8 +21,8 @@ type CopyOut = RequestOf<typeof copyOutOfSandboxContract>;
 type Copied = ResponseOf<typeof copyIntoSandboxContract>;
 
 /**
- * The calls of a server, with the copies between its sandboxes and this machine, which the server itself does not have: the
- * half on this machine is done here, and believes nothing that the other half says.
+ * The calls of a server, plus copies between its sandboxes and this machine, which the server itself cannot do: this
+ * machine's half is done here, and does not trust the other half.
  */
 export function withCopies(caller: Caller, machine: OwnMachine): Caller {
   const call = async (contract: OperationContract, request: object, how: OperationCall): Promise<unknown> => {
@@ -33,7 +33,10 @@ export function withCopies(caller: Caller, machine: OwnMachine): Caller {
   return { ...caller, call: call as Caller["call"] };
 }
 
-/** Copies a file or folder of this machine into a sandbox by the calls of what has it. @throws as `copyIn`, and what the calls throw */
+/**
+ * Copies a file or folder of this machine into a sandbox, through its owner's calls. @throws as `copyIn`, and what the
+ * calls throw
+ */
 export async function copyIntoServer(
   ask: CallOperation,
   machine: OwnMachine,
@@ -49,13 +52,13 @@ export async function copyIntoServer(
     const stdin = failing(archiveOfTop(top), failed.reject);
     const wanted = { sandbox_id, target, name, content_only, ...limits };
     const placed = ask(unpackFilesContract, wanted, { ...how, stdin });
-    // What cannot be read here is the reason, whatever the server makes of an archive that was cut off.
+    // If reading fails here, that is the reason, whatever the server reports about the truncated archive.
     const { warnings } = await Promise.race([failed.promise, placed]);
     return { sandbox_id, entries: budget.entries, bytes: budget.bytes, warnings: [...budget.warnings, ...warnings] };
   });
 }
 
-/** Copies a file or folder of such a sandbox onto this machine. @throws as `copyOut`, and what the calls throw */
+/** Copies a file or folder of such a sandbox to this machine. @throws as `copyOut`, and what the calls throw */
 export async function copyOutOfServer(
   ask: CallOperation,
   machine: OwnMachine,
@@ -71,7 +74,7 @@ export async function copyOutOfServer(
   return { sandbox_id, entries: budget.entries, bytes: budget.bytes, warnings: [...warnings, ...budget.warnings] };
 }
 
-/** The same pieces; why they end too early is told beside. */
+/** The same pieces; the reason for a premature end is reported separately. */
 async function* failing(
   pieces: AsyncIterable<Uint8Array>,
   onFailed: (error: unknown) => void,

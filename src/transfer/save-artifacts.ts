@@ -5,17 +5,17 @@ import { TreeWriter } from "../sandbox/copy/tree-writer.ts";
 
 type Artifact = NonNullable<ExecuteResponse["artifacts"]>[number];
 
-/** A program's files on this machine, and what of them is not there. */
+/** A program's files that were saved on this machine, and what was left out. */
 export interface SavedArtifacts {
   /** Relative to the folder. */
   readonly saved: readonly string[];
-  /** Sentences, one for each kind of thing that was left out. */
+  /** One sentence for each kind of thing that was left out. */
   readonly warnings: readonly string[];
 }
 
 /**
- * Writes the result files of a program below a folder of this machine, and nowhere else: their names are the program's. A file
- * that is there already is replaced.
+ * Writes the result files of a program below a folder of this machine, and nowhere else, as their names are untrusted.
+ * An existing file is replaced.
  * @throws POLICY_DENIED for a name that leads out, INVALID_REQUEST, PERMISSION_DENIED
  */
 export async function saveArtifacts(
