@@ -25,7 +25,7 @@ export async function untilCancelled<T>(promise: Promise<T>, signal: AbortSignal
   } finally {
     signal.removeEventListener("abort", onAbort);
     promise.catch(() => {
-      // Whoever was waiting has been told of the cancellation.
+      // The waiting code has already received the cancellation.
     });
   }
 }
@@ -47,7 +47,10 @@ export async function settlesWithin(promise: Promise<unknown>, milliseconds: num
   }
 }
 
-/** The work's result, or that error when it does not come in time; the work's signal then aborts, and nobody waits for it. */
+/**
+ * The work's result, or that error if it does not come in time; the work's signal then aborts, and the work is not
+ * awaited.
+ */
 export async function withinMs<T>(
   milliseconds: number,
   lateError: () => Error,

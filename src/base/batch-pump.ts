@@ -4,11 +4,11 @@ import type { Logger } from "./logger.ts";
 export interface BatchPumpOptions<Item> {
   /** For the log and for messages, such as `the store's log entries`. */
   readonly name: string;
-  /** Most bytes that wait, by what `push` is told of each. */
+  /** Maximum bytes that wait, by the sizes given to `push`. */
   readonly maxBytes: number;
   /** Most items that one call of `write` is given. */
   readonly batchItems: number;
-  /** Most bytes of them, by what `push` was told, unless one alone has more. Default: any number. */
+  /** Maximum bytes of them, by the sizes given to `push`, unless a single one has more. Default: any number. */
   readonly batchBytes?: number | undefined;
   /** Writes them in order, all or none; tried again with the same ones when it rejects. */
   readonly write: (items: readonly Item[]) => Promise<void>;

@@ -2,7 +2,7 @@ import { invalidField } from "../errors/glovebox-error.ts";
 
 const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 
-/** Longest duration that a timer can wait; a longer one would fire at once. */
+/** Longest duration that a timer can wait; a longer one would fire immediately. */
 export const maxDurationMs: number = 2 ** 31 - 1;
 
 const expected = 'a duration such as "500ms", "30s", "2m", "1h", or a number of seconds such as "90" (at most 24 days)';

@@ -46,7 +46,7 @@ export function takeFreeFileLock(file: string): Disposable | null {
     database.close();
     const { errcode } = error as { readonly errcode?: number };
     if (errcode === notADatabase) {
-      // Somebody wrote into it; then nobody holds it, and emptied it stays the same file.
+      // Something was written into it; nobody holds it then, and emptying it keeps the same file.
       truncateSync(file);
       return takeFreeFileLock(file);
     }

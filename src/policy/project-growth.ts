@@ -84,7 +84,7 @@ export class ProjectGrowth {
     this.#rested = false;
   }
 
-  /** Takes in a walk; tells whether the project has grown since the last one. */
+  /** Records a walk; returns whether the project has grown since the last one. */
   settle(tree: TreeSize): boolean {
     const bytes = this.#grow("bytes", tree, tree.freshBytes);
     const files = this.#grow("files", tree, tree.freshFiles);

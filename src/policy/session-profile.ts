@@ -18,7 +18,7 @@ export const codeFolder = "/code";
 /** The session's own writable folder for packages (SPEC PK4). */
 export const packagesFolder = "/packages";
 
-/** Room for the longest code, and for what an interpreter puts beside it. */
+/** Room for the longest code, and for what an interpreter writes next to it. */
 const codeFolderBytes = 4 * mebibyte;
 
 export interface SessionProfileOptions {

@@ -8,7 +8,7 @@ export class RunRecorder implements SandboxObserver {
   readonly #server: string;
   readonly #positionIn: (sandbox: string) => number | null;
 
-  /** `server`: the id of this one; `positionIn`: where a sandbox's log goes on, null for one without. */
+  /** `server`: the id of this one; `positionIn`: where a sandbox's log continues, null if it has none. */
   constructor(store: Pick<Store, "add">, server: string, positionIn: (sandbox: string) => number | null) {
     this.#store = store;
     this.#server = server;

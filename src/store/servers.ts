@@ -6,7 +6,7 @@ export interface ServersOptions {
   readonly id: string;
   /** This process, in a form that `isAlive` of another server reads. */
   readonly identity: unknown;
-  /** Whether the process of another server runs; null where that cannot be told from here. */
+  /** Whether the process of another server is running; null if that is unknown here. */
   readonly isAlive: (identity: unknown) => boolean | null;
   /** Milliseconds since the epoch, for the ends of runs. */
   readonly now: () => number;

@@ -39,7 +39,7 @@ export interface RunRow {
   readonly environment: string | null;
   readonly policy_digest: string;
   readonly started_ms: number;
-  /** Null while it goes on. */
+  /** Null while it is running. */
   readonly ended_ms: number | null;
   readonly outcome: string | null;
   readonly exit_code: number | null;
@@ -68,7 +68,7 @@ export interface LogEntryRow {
   readonly stamp_ms: number;
   readonly stream: string;
   readonly message: string;
-  /** 1: the line goes on in the stream's next entry. */
+  /** 1: the line continues in the stream's next entry. */
   readonly partial: number;
   /** Entries that are missing from this position on. */
   readonly dropped: number;

@@ -5,7 +5,7 @@ import type { Store } from "./store.ts";
 /** Bytes of all reports that are kept in memory; the oldest goes first. */
 const maxMemoryBytes = 16 * mebibyte;
 
-/** Whole reports of tests, compressed: in the store, or where there is none in memory. */
+/** Full test reports, compressed: in the store, or in memory if there is none. */
 export class TestReports {
   readonly #store: Pick<Store, "add" | "runs"> | null;
   readonly #now: () => number;

@@ -1,4 +1,7 @@
-/** Something about a sandbox that its owner should know while it goes on, as it is delivered everywhere (SPEC ME2). */
+/**
+ * Something about a live sandbox that its owner should know, in the form in which it is delivered everywhere (SPEC
+ * ME2).
+ */
 export interface Alert {
   /** Id of the sandbox. */
   readonly container_id: string;

@@ -1,7 +1,7 @@
 import type { Denial } from "../policy/network/denial.ts";
 import type { Alert, AlertListener } from "./alert.ts";
 
-/** The part of a refusal that an alert tells of. */
+/** The part of a refusal that an alert reports. */
 type Refusal = Pick<Denial, "reason" | "remedy">;
 
 interface Running {

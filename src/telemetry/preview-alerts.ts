@@ -1,6 +1,6 @@
 import type { Alert, AlertListener } from "./alert.ts";
 
-/** What a preview's program told, or did not do. */
+/** What a preview's program reported, or failed to do. */
 export interface PreviewTrouble {
   readonly summary: string;
   /** Null: no file of the project is named. */

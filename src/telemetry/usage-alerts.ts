@@ -96,7 +96,7 @@ export class UsageAlerts implements SandboxObserver {
     watched.lastUptimeMs = uptimeMs;
   }
 
-  /** Whoever read them: kills for want of memory are told once. */
+  /** Whoever reads them, out-of-memory kills are reported once. */
   statsRead(id: string, { oomKills }: Pick<ContainerStats, "oomKills">): void {
     const watched = this.#watched.get(id);
     if (watched === undefined || oomKills === null || oomKills <= watched.oomKills) return;

@@ -1,7 +1,7 @@
 /** The Bun that Glovebox fetches, and builds images with. */
 export const bunVersion = "1.4.5";
 
-/** The label that tells which Bun is in an image. */
+/** The label that says which Bun is in an image. */
 export const bunLabel = "glovebox.bun";
 
 /** System, processor and C library, as far as Bun has a package of its own for them: `@oven/bun-TARGET`. */

@@ -10,7 +10,7 @@ export interface HttpRequestStart {
   readonly headers: Readonly<Record<string, unknown>>;
 }
 
-/** Methods that are named; others are one, as OpenTelemetry has it: whoever asks can make them up. */
+/** Methods that are named; all others count as one, as in OpenTelemetry, because clients can make them up. */
 export const knownMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
 /** Begins the span of a request, by OpenTelemetry's conventions for HTTP servers; `traceparent` is honoured. */

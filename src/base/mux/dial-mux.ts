@@ -5,7 +5,7 @@ import { MuxStream } from "./mux-stream.ts";
 /** A frame on its way; `sent` is called when the channel wants more. */
 export type SendFrame = (frame: Buffer, sent: () => void) => void;
 
-/** How a connection to a port ended before it began: nobody listens there, or the channel is over. */
+/** Why a connection to a port could not be made: nothing listens there, or the channel is closed. */
 export type DialFailure = "refused" | "closed";
 
 interface Dialling {

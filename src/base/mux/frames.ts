@@ -14,7 +14,7 @@ export const frameTypes = {
   data: 2,
   /** Nothing more follows in this direction. */
   end: 3,
-  /** The connection is over at once, in both directions. */
+  /** The connection ends immediately, in both directions. */
   reset: 4,
   /** That many bytes more may be sent: a number of 4 bytes. */
   credit: 5,

@@ -55,7 +55,7 @@ function longName(flag: "K" | "L", name: Buffer): readonly Buffer[] {
   return [block({ ...header, sizeBytes: content.length }), content, tarPadding(content.length)];
 }
 
-/** A header as it stands in an archive; names are bytes. */
+/** A header as in an archive; names are bytes. */
 export interface TarHeader {
   readonly name: Buffer;
   readonly target: Buffer;
@@ -70,7 +70,7 @@ function block({ name, target, flag, mode, sizeBytes, seconds }: TarHeader): Buf
   const header = Buffer.alloc(tarBlockBytes);
   name.copy(header, 0, 0, nameBytes);
   header.write(octal(mode & 0o7777, 7), 100, "latin1");
-  // Owner and group: whoever unpacks it.
+  // Owner and group are those of whoever unpacks it.
   header.write(octal(0, 7), 108, "latin1");
   header.write(octal(0, 7), 116, "latin1");
   writeSize(header, sizeBytes);

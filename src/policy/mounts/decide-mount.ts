@@ -114,7 +114,7 @@ function blockedBy({ pattern, component }: BlockedComponent, root: MountRoot): M
 /** Folder of a sandbox below which additional mounts stand. */
 const additionalMountsFolder = "/workspace/extra";
 
-/** Where an additional mount stands in its sandbox, or why it cannot. */
+/** The path of an additional mount in its sandbox, or why there is none. */
 type MountTarget = { readonly target: string } | { readonly problem: string };
 
 /** The place below `/workspace/extra`: the relative path that is asked for, else the name of what is mounted. */

@@ -1,7 +1,7 @@
 import path, { type PlatformPath } from "node:path";
 import type { BlockedPattern } from "./blocked-pattern.ts";
 
-/** What a host path is asked for: as a project or a file of one, or to be mounted beside it. */
+/** What a host path is requested for: as a project or a file of one, or as an additional mount. */
 export const mountUses = ["project", "additional"] as const;
 export type MountUse = (typeof mountUses)[number];
 
@@ -34,7 +34,7 @@ export interface MountPolicy {
   readonly within?: readonly string[] | undefined;
   readonly blockedPatterns: readonly BlockedPattern[];
   readonly protectedPlaces: readonly ProtectedPlace[];
-  /** Whether only the main group gets anything read-write beside its project. */
+  /** Whether only the main group gets additional mounts that are writable. */
   readonly nonMainReadOnly: boolean;
   /** Whether there is a mount allowlist; without one there are no additional mounts. */
   readonly hasAllowlist: boolean;

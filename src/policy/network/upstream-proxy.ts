@@ -28,8 +28,8 @@ const variables = ["https_proxy", "HTTPS_PROXY", "http_proxy", "HTTP_PROXY"] as 
 const usualPorts: Readonly<Record<string, number>> = { "http:": 80, "https:": 443 };
 
 /**
- * The upstream proxy that the environment names: the first of its variables that is not empty, for all connections, so that
- * it is not for a program to choose between two. Null when there is none.
+ * The upstream proxy that the environment names: the first of its variables that is not empty, for all connections, so
+ * that it is not for a program to choose between two. Null if there is none.
  */
 export function readUpstreamProxy(
   environment: Readonly<Record<string, string | undefined>>,

@@ -4,8 +4,8 @@ import { matchesWildcard } from "./wildcard.ts";
 /**
  * Whether a relative path with forward slashes fits one of the patterns.
  *
- * Takes time in proportion to path times pattern, whatever they are: both may come from people and programs that nobody
- * trusts, and patterns turned into regular expressions can be made to run for minutes.
+ * Takes time proportional to path times pattern: both may be untrusted, and patterns turned into regular expressions
+ * can be made to run for minutes.
  */
 export function matchesGlob(path: string, globs: readonly Glob[]): boolean {
   const names = path.split("/");

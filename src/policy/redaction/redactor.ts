@@ -18,7 +18,7 @@ const nothing: Uint8Array = new Uint8Array();
 export class Redactor {
   readonly #automaton: PatternAutomaton;
   readonly #onFound: (name: string) => void;
-  /** Found, and not told yet; in order, apart from each other. */
+  /** Found and not reported yet; in order, without overlaps. */
   readonly #matches: Match[] = [];
   #state = 0;
   /** Bytes that came in. */
@@ -63,7 +63,7 @@ export class Redactor {
       if (last.from > from) continue;
       ({ from, name } = last);
     }
-    // It goes on from one that was told already.
+    // It continues one that was already reported.
     if (from < this.#settledTo) this.#settledTo = match.to;
     else this.#matches.push({ from, to: match.to, name });
   }

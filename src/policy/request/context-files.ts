@@ -14,7 +14,7 @@ export interface FileBytes {
   read(): AsyncIterable<Uint8Array>;
 }
 
-/** A file to be placed beside the code. */
+/** A file to be placed next to the code. */
 export interface ContextFile {
   /** Relative to the code's folder, forward slashes. */
   readonly path: string;
@@ -39,7 +39,7 @@ export interface CheckedContextFiles {
 }
 
 export interface ContextFilesOptions {
-  /** Names beside the code that are taken, such as the code's own file (`main.py`). */
+  /** Names next to the code that are taken, such as the code's own file (`main.py`). */
   readonly reservedPaths: readonly string[];
   /** Most bytes of all files together, those that are not held in memory included. */
   readonly diskBytes: number;

@@ -1,4 +1,4 @@
-/** Variables by which programs are told of colours: Node warns of NO_COLOR beside FORCE_COLOR. */
+/** Variables that control colours: Node warns if NO_COLOR and FORCE_COLOR are both set. */
 const colourChoices = ["NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE"];
 
 /**

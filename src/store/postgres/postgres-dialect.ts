@@ -2,7 +2,7 @@ import { PostgresDialect, type Dialect } from "kysely";
 import type Pg from "pg";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 
-/** Connections of one server at once: one writes, the others read. */
+/** Maximum connections of one server: one writes, the others read. */
 const maxConnections = 4;
 /** How long connecting, and then a statement, may take. */
 const connectMs = 5_000;
@@ -11,7 +11,7 @@ const statementMs = 60_000;
 const bigintType = "20";
 
 /**
- * Kysely over PostgreSQL; nothing is connected yet. What happens to an idle connection is told to `onProblem`.
+ * Kysely over PostgreSQL; nothing is connected yet. Errors of idle connections are reported to `onProblem`.
  * @throws UNSUPPORTED when the package `pg` is not installed
  */
 export function postgresDialect(url: string, onProblem: (error: Error) => void): Dialect {

@@ -6,7 +6,8 @@ import { errorCode } from "../../errors/error-code.ts";
 const { O_RDWR, O_CREAT, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants as Partial<typeof constants> & typeof constants;
 
 /**
- * Makes the file for this user only, or closes the one there to others; SQLite gives the files beside it the same mode.
+ * Creates the file for this user only, or removes others' access to an existing one; SQLite gives the files next to it
+ * the same mode.
  * @throws an `Error` when it is a link or no file, and Node's own
  */
 export async function makeOwnFile(file: string): Promise<void> {

@@ -23,8 +23,8 @@ export function sqliteDialect(file: string): Dialect {
 }
 
 /**
- * SQLite can change tables in a transaction: a server that dies in the middle of that leaves them as they were, and of two
- * that begin at once one waits for the other.
+ * SQLite can change tables in a transaction: if a server dies in the middle, they stay as they were, and of two that
+ * start at the same time one waits for the other.
  */
 class TransactionalAdapter extends SqliteAdapter {
   override get supportsTransactionalDdl(): boolean {

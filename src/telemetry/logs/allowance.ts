@@ -1,4 +1,4 @@
-/** What may be used: so much at once, and what comes back with time. */
+/** A rate limit: a burst, and what is regained over time. */
 export class Allowance {
   readonly #burst: number;
   readonly #perMs: number;

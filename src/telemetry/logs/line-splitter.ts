@@ -6,7 +6,7 @@ export interface SplitLines {
   /** With a line feed between two. */
   readonly text: string;
   readonly count: number;
-  /** It is a part of one line, which goes on in the next call. */
+  /** It is part of a line that continues in the next call. */
   readonly partial: boolean;
 }
 

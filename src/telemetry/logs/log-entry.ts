@@ -21,7 +21,7 @@ export interface LogEntry {
   readonly stream: LogStream;
   /** Without its line end; bytes that are not UTF-8 are U+FFFD, NUL is U+2400. */
   readonly message: string;
-  /** The line was longer than an entry may be and goes on in the stream's next entry. */
+  /** The line was longer than an entry may be and continues in the stream's next entry. */
   readonly partial: boolean;
   /** For an entry that stands for missing ones: how many, from `offset` on; else 0. */
   readonly dropped: number;
@@ -71,11 +71,11 @@ export function offsetsOf({ dropped }: Pick<LogEntry, "dropped">): number {
   return Math.max(1, dropped);
 }
 
-/** What an entry is counted for wherever memory is bounded: its text, and what an object takes beside it. */
+/** An entry's size wherever memory is limited: its text, plus the object's overhead. */
 export function entryBytes({ message, alert }: Pick<LogEntry, "message" | "alert">): number {
   const ofAlert = alert === undefined ? 0 : entryOverhead + (alert.message.length + alert.suggestion.length) * 2;
   return entryOverhead + message.length * 2 + ofAlert;
 }
 
-/** What an entry counts for beside its text. */
+/** An entry's size in addition to its text. */
 export const entryOverhead = 160;

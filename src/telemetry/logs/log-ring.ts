@@ -12,7 +12,7 @@ export class LogRing {
   readonly source: LogSource;
   readonly #maxBytes: number;
   readonly #now: () => number;
-  /** In their order; what is forgotten leaves at once. */
+  /** In order; forgotten entries are removed immediately. */
   readonly #blocks: LogBlock[] = [];
   #bytes = 0;
   #nextOffset = 0;

@@ -18,8 +18,8 @@ interface Share {
 }
 
 /**
- * One place that log entries go to, at its own pace: the queue to it is bounded and shared fairly by the sandboxes, and
- * what found no room is counted there by an entry of its own (SPEC LG2).
+ * One destination of log entries, at its own pace: its queue is bounded and shared fairly between sandboxes, and a
+ * separate entry counts what did not fit (SPEC LG2).
  */
 export class LogSink {
   readonly #options: LogSinkOptions;

@@ -1,6 +1,6 @@
 import type { PumpState } from "../../base/batch-pump.ts";
 
-/** What is told of each queue to the store and to Redis. */
+/** What is reported about each queue to the store and to Redis. */
 export interface SinkMetric {
   readonly name: string;
   readonly help: string;

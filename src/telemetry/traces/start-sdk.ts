@@ -52,7 +52,7 @@ export async function startSdk(options: SdkOptions): Promise<StartedSdk> {
       try {
         await sdk.shutdown();
       } finally {
-        // Whoever opens next in this process starts anew.
+        // The next one to open in this process starts over.
         for (const part of [api.trace, api.metrics, api.propagation, api.context, diag]) part.disable();
       }
     },

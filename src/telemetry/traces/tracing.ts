@@ -76,7 +76,7 @@ export class Tracing implements Tracer, SpanMaker {
     return this.#spans?.begin(start) ?? noSpan;
   }
 
-  /** Does the work as a span of its own. */
+  /** Does the work in its own span. */
   inSpan<Result>(start: SpanStart, work: () => Promise<Result>): Promise<Result> {
     const span = this.#spans?.begin(start);
     return span === undefined ? work() : during(span, work);
@@ -87,7 +87,7 @@ export class Tracing implements Tracer, SpanMaker {
     return span === null ? work() : during(span, work);
   }
 
-  /** A step whose end is told later; null where nothing is traced. */
+  /** A step whose end is reported later; null if nothing is traced. */
   beginStep(name: string, attributes: SpanAttributes): OpenSpan | null {
     return this.#spans?.beginStep(name, attributes) ?? null;
   }

@@ -9,7 +9,7 @@ import { entryToWire, type LogEntry } from "../log-entry.ts";
 /** How long connecting, and an answer to what was published, may take. */
 const connectMs = 5_000;
 const answerMs = 10_000;
-/** Entries that are published at once. */
+/** Entries that are published together. */
 const onTheWay = 200;
 
 /** The little of a client that is used. */
