@@ -32,7 +32,7 @@ import { runSealedTool } from "./install/run-sealed-tool.ts";
 export interface PackagesOptions {
   /** The cache's folder. */
   readonly folder: string;
-  /** Beyond it the sets not used for longest are removed. */
+  /** Above it, the least recently used sets are removed. */
   readonly maxBytes: number;
   /** Of installers, which take no place of a run's (SPEC LI4). */
   readonly sandboxes: Sandboxes;
@@ -82,7 +82,7 @@ interface Workshop {
   readonly runTool: RunTool;
 }
 
-/** Told what goes on, in words for people, before it begins. */
+/** Receives each step, for people, before it begins. */
 export type OnPackageProgress = (message: string) => void;
 
 /** Gives sandboxes the packages that they ask for, out of the cache or freshly installed. */
@@ -166,7 +166,7 @@ export class Packages {
     return hasPlace && (this.#isConfigured(request) || includesRegistries(request.runNetwork));
   }
 
-  /** An empty folder of packages for a sandbox that is to get more of them while it lives. */
+  /** An empty folder of packages for a sandbox that will get more of them during its life. */
   async openView(): Promise<PackageView> {
     return PackageView.open(path.join(await this.#cache.open(), viewsName));
   }
@@ -175,7 +175,7 @@ export class Packages {
     return this.#cache.list();
   }
 
-  /** Removes the sets not used for longest, save those in use, until the rest has the size; default: the limit. */
+  /** Removes the least recently used sets, except those in use, until the rest fits the size; default: the limit. */
   async prune(maxBytes: number = this.#options.maxBytes): Promise<readonly CachedSet[]> {
     await PackageView.sweep(path.join(await this.#cache.open(), viewsName));
     return this.#cache.prune(maxBytes);

@@ -22,7 +22,7 @@ import { packageSetId, type PackageSetKey, type PackageSetRecord } from "./packa
 import { removeSealed, seal } from "./sealed-folder.ts";
 
 export interface PackageCacheOptions {
-  /** Where it is; made when it is missing, for this user only. */
+  /** Its folder; created if missing, for this user only. */
   readonly folder: string;
   /** This user; null where the system has no user ids. */
   readonly uid: number | null;
@@ -35,7 +35,7 @@ export interface PackageCacheOptions {
 /** Longer than the writing of a mark takes. */
 const writingMs = 60_000;
 
-/** A set that somebody uses, and that stays as long. */
+/** A set in use, which is kept that long. */
 export interface PackageSetLease extends AsyncDisposable {
   readonly record: PackageSetRecord;
   /** Real path of the folder with the packages. */
@@ -56,15 +56,15 @@ export interface InstallOptions {
   readonly onWait?: (() => void) | undefined;
 }
 
-/** Fills an empty folder and tells what is in it. */
+/** Fills an empty folder and reports its content. */
 export type FillFolder = (
   folder: string,
 ) => Promise<Omit<PackageSetRecord, keyof PackageSetKey | "version" | "createdAtMs">>;
 
-/** Lock files stay for ever, so ids share this many. */
+/** Lock files are never removed, so ids share this many. */
 const locks = 4096;
 
-/** Marks of processes of other machines, whose life cannot be seen, count for this long: a day. */
+/** Marks of processes on other machines, which cannot be checked, count for this long: a day. */
 const foreignMarkMs = 24 * 3_600_000;
 
 /**
@@ -83,13 +83,13 @@ export class PackageCache {
     this.#options = options;
   }
 
-  /** The set, if it is there; no network, no lock. */
+  /** The set, if it exists; uses no network and no lock. */
   async find(key: PackageSetKey): Promise<PackageSetLease | null> {
     return this.#use(packageSetId(key));
   }
 
   /**
-   * The set, which `fill` installs when it is not there. Only one such installation goes on at a time, across all
+   * The set, which `fill` installs if it does not exist. Only one such installation runs at a time, across all
    * processes of the machine; the others wait for it. What a failed one leaves is removed.
    * @throws CANCELLED, and what `fill` throws
    */
@@ -106,7 +106,7 @@ export class PackageCache {
     return made;
   }
 
-  /** Every set, the one used last first. */
+  /** Every set, most recently used first. */
   async list(): Promise<readonly CachedSet[]> {
     const root = await this.open();
     const ids = await readdir(path.join(root, "sets"));
@@ -144,7 +144,7 @@ export class PackageCache {
       };
       await seal(files);
       await writeFile(path.join(staging, "set.json"), JSON.stringify(record, null, 2));
-      // What is no set of ours is in the way.
+      // Anything that is not one of our sets is in the way.
       await removeSealed(set);
       await rename(staging, set);
     } finally {
@@ -173,7 +173,7 @@ export class PackageCache {
     return { record: set.record, folder: path.join(folder, "files"), [Symbol.asyncDispose]: release };
   }
 
-  /** False when it is in use, or somebody is installing or removing it. */
+  /** False if it is in use, or being installed or removed. */
   async #remove(root: string, id: string): Promise<boolean> {
     using lock = takeFreeFileLock(lockFile(root, id));
     if (lock === null) return false;
@@ -185,7 +185,7 @@ export class PackageCache {
       return false;
     }
     const set = path.join(root, "sets", id);
-    // Not there: somebody else has removed it.
+    // Missing: another process has removed it.
     if (await exists(set)) await rename(set, path.join(old, "set"));
     await removeSealed(old);
     return true;
@@ -199,7 +199,7 @@ export class PackageCache {
       if (record.version !== 2) return null;
       return { id, record, lastUsedAtMs: mtimeMs, inUse: await this.#isUsed(root, id) };
     } catch {
-      // Not there, or no set of ours.
+      // Missing, or not one of our sets.
       return null;
     }
   }

@@ -32,7 +32,7 @@ export class PackageView implements AsyncDisposable {
     this.#lock = lock;
   }
 
-  /** An empty one below the folder, which must be on the cache's own file system and be nobody else's. */
+  /** An empty one below the folder, which must be on the cache's own file system and used by nothing else. */
   static async open(folder: string): Promise<PackageView> {
     const root = path.join(folder, createId("view"));
     const lock = await takeFileLock({ file: `${root}${lockEnding}` });
@@ -48,7 +48,7 @@ export class PackageView implements AsyncDisposable {
     }
   }
 
-  /** Removes those whose process has ended without removing them. */
+  /** Removes those left behind by processes that have ended. */
   static async sweep(folder: string): Promise<void> {
     const names = await readdir(folder).catch(() => []);
     for (const name of names.filter((each) => each.endsWith(lockEnding))) {
@@ -66,7 +66,7 @@ export class PackageView implements AsyncDisposable {
     return path.join(this.#root, "new");
   }
 
-  /** Whether the set brings no other version of a package that is here: programs may be using it. */
+  /** Whether the set has no other version of a package that is already here, as programs may be using it. */
   accepts({ ecosystem, packages }: ViewedSet): boolean {
     const here = this.#versions[ecosystem];
     return packages.every(({ name, version }) => (here.get(name) ?? version) === version);
@@ -124,7 +124,7 @@ async function removeView(root: string, lock: Disposable): Promise<void> {
   }
 }
 
-/** Whatever our own umask is: sandboxes read it as another user. */
+/** Regardless of our umask: sandboxes read it as another user. */
 async function makeReadable(folder: string): Promise<void> {
   await mkdir(folder);
   await chmod(folder, 0o755);
@@ -148,7 +148,7 @@ async function linkFolder(source: string, target: string): Promise<void> {
   );
 }
 
-/** False when a file of that name is there. */
+/** False if a file of that name exists. */
 async function linkFile(source: string, target: string): Promise<boolean> {
   try {
     await link(source, target);

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { ImportedPackages } from "./scan-request.ts";
 
-/** Answers that are kept; beyond it the one not asked for for longest goes. Each is at most 64 KiB, mostly some names. */
+/** Maximum answers kept; beyond that, the least recently used is dropped. Each is at most 64 KiB, mostly some names. */
 const maxKept = 64;
 
 /**

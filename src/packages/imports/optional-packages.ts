@@ -2,7 +2,7 @@ import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { packageName, type Ecosystem } from "../../policy/package-specs.ts";
 import type { ImportedPackages } from "./scan-request.ts";
 
-/** After so many installations that failed none of the optional packages is tried again. */
+/** After this many failed installations, no optional package is tried again. */
 const maxTries = 3;
 
 /** Which imported packages are left out, because they cannot be installed and the program may do without. */
@@ -16,12 +16,12 @@ export class OptionalPackages {
     this.#ecosystem = ecosystem;
   }
 
-  /** What the result must tell, one sentence for each failure. */
+  /** What the result must report, one sentence for each failure. */
   get notes(): readonly string[] {
     return this.#notes;
   }
 
-  /** Those that are still to be installed. */
+  /** Those that remain to be installed. */
   specsOf({ needed, optional }: ImportedPackages): readonly string[] {
     return [...needed, ...optional.filter((spec) => !this.#without.has(spec))].toSorted();
   }
@@ -62,7 +62,7 @@ function atFault(
   { needed, optional }: ImportedPackages,
   ecosystem: Ecosystem,
 ): readonly string[] {
-  // A registry that does not answer has nothing for the others, either.
+  // If a registry does not answer, the others cannot be installed either.
   if (context["retryable"] === true) return needed.length === 0 ? optional : [];
   const { packages, package: single } = context;
   const said: readonly unknown[] = Array.isArray(packages) ? packages : [single];

@@ -28,7 +28,7 @@ const errorLines: Readonly<Record<PackageManager, RegExp>> = {
 const maxLines = 3;
 const maxCharacters = 500;
 
-/** Why an installation failed, out of what its tool wrote. */
+/** Why an installation failed, from its tool's output. */
 export function explainInstallFailure(facts: InstallFailureFacts): InstallFailure {
   const { manager, ecosystem, specs, output, exitCode } = facts;
   const lines = output.split(/\r?\n/).flatMap((line) => errorLines[manager].exec(plain(line))?.[1]?.trim() ?? []);

@@ -64,7 +64,7 @@ print(json.dumps({"own": own[:3000], "manager": manager, "platform": " ".join(fi
 
 function questionFor({ interpreter, onHost }: InstallerQuestion): readonly string[] {
   if (interpreter !== "python") return [interpreter, "-e", javascript];
-  // A guard takes the place of isolation.
+  // A guard replaces isolation.
   return ["python3", ...(onHost ? [] : ["-I"]), "-c", python];
 }
 
@@ -97,7 +97,7 @@ export class FindInstaller {
     let known = this.#known.get(id);
     if (known === undefined) {
       const file = images ? path.join(this.#folder, `${id}.json`) : null;
-      // Shared by all who ask, so one caller's cancellation must not end it; a failure is asked again.
+      // Shared by all callers, so one caller's cancellation must not end it; a failure is retried.
       known = this.#findNew(question, file, { principal: caller.principal });
       this.#known.set(id, known);
       known.catch(() => this.#known.delete(id));
@@ -138,7 +138,7 @@ export class FindInstaller {
   }
 }
 
-/** What an image answers; null for anything else than an answer of ours. Pure. */
+/** Parses an image's answer; null if it is not one of our form. Pure. */
 export function parseInstaller(text: string): Installer | null {
   try {
     const { manager, platform, own } = JSON.parse(text) as Readonly<Record<string, unknown>>;

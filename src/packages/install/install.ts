@@ -23,7 +23,7 @@ export interface Installation {
   readonly specs: readonly string[];
   /** Null: versions of any age. */
   readonly minAge: MinAge | null;
-  /** Told what the caller should know of the installation, in words for people. */
+  /** Receives what the caller should know about the installation, for people. */
   readonly onNote: (message: string) => void;
   /** Empty; gets what was installed, as `packageFolders` has it. */
   readonly folder: string;
@@ -33,7 +33,7 @@ export interface Installation {
 export type RunTool = (installation: Installation, sandbox: Sandbox, signal: AbortSignal) => Promise<void>;
 
 export interface InstallDependencies {
-  /** Those of installers, which take no place of a run's. */
+  /** The installers' sandboxes, which take no run's slot. */
   readonly sandboxes: Sandboxes;
   readonly limits: Limits;
   readonly runTool: RunTool;
@@ -61,7 +61,7 @@ export async function install(
   try {
     const plan = installerPlan(installation, limits);
     await using sandbox = await sandboxes.open(installation.engine, plan, { ...caller, signal });
-    // Whatever goes on in it ends with it, and so do we.
+    // Everything in it ends with it, and so do we.
     const onAbort = (): void => void sandbox.remove().catch(() => undefined);
     signal.addEventListener("abort", onAbort, { once: true });
     try {

@@ -1,10 +1,10 @@
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 
-/** How long a list is not tried again: 10 minutes. */
+/** How long a failed list is not retried: 10 minutes. */
 const keptMs = 600_000;
 const maxKept = 500;
 
-/** Installations that have just failed, so that a program which may do without is not held up by them again and again. */
+/** Recently failed installations, so that they do not repeatedly delay programs that can do without them. */
 export class RecentFailures {
   readonly #now: () => number;
   readonly #errors = new Map<string, { readonly error: GloveboxError; readonly untilMs: number }>();
