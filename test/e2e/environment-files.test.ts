@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { chownSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
+import { removeContainer } from "../helpers/remove-container.ts";
 import { until } from "../helpers/until.ts";
 import { owner, useEnvironments, type OpenedEnvironment } from "../helpers/environment-scene.ts";
 
@@ -144,7 +145,7 @@ describe.each(["docker", "podman"] as const)("files of environments on %s", (eng
     await using env = await open({ project_root: "project" });
     await write(env, "stays", "x");
     await write(env, "/tmp/goes", "x");
-    execFileSync(engine, ["rm", "-f", env.container_id], { stdio: "ignore" });
+    removeContainer(engine, env.container_id);
     await expect(read(env, "stays")).resolves.toMatchObject({
       ...{ content: "x", restarted: true, warnings: [expect.stringContaining("new container")] },
     });

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { chownSync, mkdirSync, statSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { owner, useEnvironments } from "../helpers/environment-scene.ts";
+import { removeContainer } from "../helpers/remove-container.ts";
 
 describe.each(["docker", "podman"] as const)("the preparation of environments on %s", (engine) => {
   const { at, open } = useEnvironments(engine);
@@ -50,7 +51,7 @@ describe.each(["docker", "podman"] as const)("the preparation of environments on
     const expected = `${owner.uid}\nrefused\nCapBnd:\t0000000000000000\nas-root\n`;
     expect(await shown()).toBe(expected);
     // Its files are an image's: they are there in each container.
-    execFileSync(engine, ["rm", "-f", env.container_id]);
+    removeContainer(engine, env.container_id);
     expect(await shown()).toBe(expected);
     const images = (): string =>
       execFileSync(engine, ["images", "-aq", "--filter", `label=glovebox.environment=${env.id}`]).toString();

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { image, owner, useEnvironments } from "../helpers/environment-scene.ts";
+import { removeContainer } from "../helpers/remove-container.ts";
 
 describe.each(["docker", "podman"] as const)("environments on %s", (engine) => {
   const { glovebox, at, open } = useEnvironments(engine);
@@ -151,7 +152,7 @@ ${program}`;
       { onEvent: () => up.resolve() },
     );
     await up.promise;
-    execFileSync(engine, ["rm", "-f", env.container_id], { stdio: "ignore" });
+    removeContainer(engine, env.container_id);
     expect(await lost).toMatchObject({ outcome: "sandbox_lost", exit_code: null });
     const next = await env.sh("echo again");
     expect(next).toMatchObject({ outcome: "completed", stdout_tail: "again\n", restarted: true });

@@ -6,6 +6,7 @@ import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { connectMcp, revisions, type McpConnection } from "../helpers/mcp-client.ts";
 import { sleepersFor, uniqueSeconds } from "../helpers/processes.ts";
+import { removeContainer } from "../helpers/remove-container.ts";
 import { isRequired } from "../helpers/require.ts";
 import { sessionImages } from "../helpers/test-images.ts";
 import { rareTagOnPodman } from "../lanes/lanes.ts";
@@ -110,8 +111,7 @@ describe.each(cases)(
       const list = execFileSync(name, ["ps", "-q", "--filter", `label=glovebox.sandbox=${String(id)}`], {
         encoding: "utf8",
       });
-      // Podman's lets it end by itself for ten seconds.
-      execFileSync(name, ["rm", "-f", ...(name === "podman" ? ["--time", "0"] : []), list.trim()], { stdio: "ignore" });
+      removeContainer(name, list.trim());
       expect(await run({ language: "python", code: "print(2)" })).toMatchObject({
         outcome: "completed",
         stdout: "2\n",

@@ -1,5 +1,5 @@
-import { execFileSync } from "node:child_process";
 import { afterAll, describe, expect, it } from "vitest";
+import { removeContainer } from "../helpers/remove-container.ts";
 import type { Glovebox, RunCodeRequest, RunCodeResponse } from "../helpers/wire-glovebox.ts";
 import { failureOf } from "../helpers/failure-of.ts";
 import { connectMcp, revisions } from "../helpers/mcp-client.ts";
@@ -193,7 +193,7 @@ describe.each(["docker", "podman"] as const)("background processes of a replaced
     const { processes } = glovebox();
     const started = await processes.start({ command: ["sleep", "1000"] });
     const call = await glovebox().runCode({ language: "python", code: "print(1)", packages: [] });
-    execFileSync(engine, ["rm", "-f", `glovebox-${call.container_id}`], { stdio: "ignore" });
+    removeContainer(engine, `glovebox-${call.container_id}`);
     await expect
       .poll(async () => (await processes.list()).processes)
       .toMatchObject([{ process_id: started.process_id, state: "lost", exit_code: null }]);

@@ -1,5 +1,5 @@
-import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
+import { removeContainer } from "../helpers/remove-container.ts";
 import type { RunCodeRequest, RunCodeResponse } from "../helpers/wire-glovebox.ts";
 import { failureOf } from "../helpers/failure-of.ts";
 import { engines, places, useGlovebox } from "../helpers/open-glovebox.ts";
@@ -199,7 +199,7 @@ describe.each(["docker", "podman"] as const)("a session's container on %s", (eng
   it("is replaced when it was removed from outside", async () => {
     const first = await python(kept);
     const name = `glovebox-${first.container_id}`;
-    execFileSync(engine, ["rm", "-f", name], { stdio: "ignore" });
+    removeContainer(engine, name);
     const second = await python("print('again')");
     expect(second).toMatchObject({ outcome: "completed", stdout: "again\n", restarted: true });
     expect(second.session_id).toBe(first.session_id);
