@@ -14,14 +14,11 @@ const tags = [{ name: rareTag, description: "Run by `npm run test:full` only." }
 /** Groups run one after another, the files of all projects of one at as many a time. */
 const groups = { unit: 0, lanes: 1, alone: 2 };
 
-/**
- * Files that share a process read the sources once: a seventh of the CPU time of the embedded engine's, which wait for nothing.
- * Unit tests do not: some look at what their process has loaded.
- */
-const sharesProcess = (project: string): boolean => project === "local";
+/** Files that share a process read the sources once: half of the CPU time of unit tests, a seventh of the embedded engine's. */
+const sharesProcess = (project: string): boolean => project === "local" || project === "unit";
 
-/** Engines let their tests wait most of the time: two cores have enough to do with four files. */
-const workers = { unit: 2, lanes: 4, alone: 1 };
+/** Most tests wait most of the time, for engines, timers and files: two cores have enough to do with four files. */
+const workers = { unit: 4, lanes: 4, alone: 1 };
 
 const engineFiles = globSync("test/{apple-cli,engine-contract,e2e,security}/**/*.test.ts")
   .map((path) => path.replaceAll("\\", "/"))
@@ -84,6 +81,7 @@ const config: ViteUserConfig = defineConfig({
           name: "unit",
           include: ["src/**/*.test.ts"],
           testTimeout: 30_000,
+          isolate: !sharesProcess("unit"),
           sequence: { groupOrder: groups.unit },
           maxWorkers: workers.unit,
         },

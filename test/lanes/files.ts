@@ -13,7 +13,7 @@ export const aloneFiles: readonly string[] = [
 /**
  * What takes long and seldom breaks alone: `npm run test:full` runs it. Other versions and frameworks, whole corpora, crashes,
  * each command and door beside the main ones, the stand-in for Apple's command, hostile neighbours, exchanges that are tried until they would have succeeded, packages from elsewhere or at places that an
- * operator must open, machines where neither namespaces nor root are to be had, and other people's programs.
+ * operator must open, machines where neither namespaces nor root are to be had, what differs between systems, and other people's programs.
  */
 export const rareFiles: readonly string[] = [
   "test/e2e/apple-faults.test.ts",
@@ -96,6 +96,8 @@ export const rareFiles: readonly string[] = [
   "test/e2e/session-room.test.ts",
   "test/e2e/sessions-preload.test.ts",
   "test/e2e/shares.test.ts",
+  "test/e2e/shell-command.test.ts",
+  "test/e2e/smoke.test.ts",
   "test/e2e/store-disk.test.ts",
   "test/e2e/stored-runs.test.ts",
   "test/e2e/sweep.test.ts",
@@ -116,6 +118,7 @@ export const rareFiles: readonly string[] = [
   "test/security/mount-exchange-rootless.test.ts",
   "test/security/mount-exchange.test.ts",
   "test/security/ordinary-programs.test.ts",
+  "test/security/preload.test.ts",
   "test/security/prove.test.ts",
   "test/security/warm-attacks.test.ts",
 ];
