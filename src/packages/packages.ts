@@ -1,6 +1,5 @@
 import { isWall } from "../policy/isolation.ts";
 import path from "node:path";
-import { formatBytes } from "../base/bytes.ts";
 import type { Logger } from "../base/logger.ts";
 import type { ForwarderInterpreter } from "../egress/forwarder.ts";
 import type { NetworkAccess } from "../egress/network-access.ts";
@@ -13,14 +12,13 @@ import { packageName, type Ecosystem } from "../policy/package-specs.ts";
 import type { ProcessIdentity } from "../sandbox/owners/process-identity.ts";
 import type { Caller, Sandboxes } from "../sandbox/sandboxes.ts";
 import { FindInstaller } from "./install/find-installer.ts";
-import { install, type RunTool } from "./install/install.ts";
+import type { RunTool } from "./install/install.ts";
 import { installFailed, refusedOnHost } from "./install/install-failed.ts";
 import { assertNoneDenied, assertPackagesAllowed, type InstallPolicy } from "../policy/install-policy.ts";
 import { PackageCache, type CachedSet, type PackageSetLease } from "./cache/package-cache.ts";
-import type { MinAge } from "./install/min-age.ts";
-import type { PackageManager } from "./install/package-manager.ts";
 import { packageSetId, type PackageSetKey } from "./cache/package-set.ts";
-import { describeInstalled, usualName } from "./installed-specs.ts";
+import { includesRegistries, InstallSet } from "./install-set.ts";
+import { usualName } from "./installed-specs.ts";
 import type { ImportedPackages } from "./imports/scan-request.ts";
 import { RecentFailures } from "./install/recent-failures.ts";
 import { PackageView } from "./cache/package-view.ts";
@@ -90,6 +88,7 @@ export class Packages {
   readonly #options: PackagesOptions;
   readonly #cache: PackageCache;
   readonly #installers: FindInstaller;
+  readonly #installSet: InstallSet;
   readonly #failures: RecentFailures;
   /** Dependencies of projects. */
   readonly projects: ProjectSets;
@@ -100,11 +99,14 @@ export class Packages {
     this.#failures = new RecentFailures(options.now);
     this.#installers = new FindInstaller({ ...options, folder: path.join(options.folder, "platforms") });
     const [cache, installers] = [this.#cache, this.#installers];
-    this.projects = new ProjectSets({ ...options, cache, installers, prune: () => this.prune() });
+    const prune = (): Promise<unknown> => this.prune();
+    this.#installSet = new InstallSet({ ...options, cache, prune });
+    this.projects = new ProjectSets({ ...options, cache, installers, prune });
   }
 
   /**
-   * Installs what the cache does not have, all in one go; what it has costs no network (SPEC PK2).
+   * Installs what the cache does not have, all in one go; what it has costs no network, also as part of another list
+   * (SPEC PK2).
    * @throws PACKAGE_INSTALL_FAILED, POLICY_DENIED for what the operator does not let be fetched, and when the caller's own
    * image would reach the registries for a run that may not, CANCELLED, and what opening a sandbox throws
    */
@@ -122,7 +124,7 @@ export class Packages {
       origin: { engine: engine.name, image, onHost, principal },
     } satisfies PackageSetKey;
     const install = (): Promise<PackageSetLease> =>
-      this.#install(key, { ...request, ...workshop }, { caller, onProgress });
+      this.#installSet.install(key, { ...request, ...workshop }, { caller, onProgress });
     const lease =
       (await this.#cache.find(key)) ??
       (request.isGuess === true ? await this.#failures.unlessRecent(packageSetId(key), install) : await install());
@@ -181,44 +183,6 @@ export class Packages {
     return this.#cache.prune(maxBytes);
   }
 
-  async #install(
-    key: PackageSetKey & { readonly manager: PackageManager },
-    request: PackagesRequest & Workshop,
-    { caller, onProgress }: { readonly caller: Caller; readonly onProgress: OnPackageProgress },
-  ): Promise<PackageSetLease> {
-    const { logger } = this.#options;
-    if (key.origin.principal !== null) assertRegistriesAllowed(request);
-    const names = request.specs.join(", ");
-    const lease = await this.#cache.install(
-      key,
-      async (folder) => {
-        onProgress(`Installing ${names}`);
-        const filled = await install(
-          // The image by its digest: what its name stands for may change at any moment.
-          { ...request, ...key, image: key.origin.image, folder, minAge: this.#minAge(), onNote: onProgress },
-          { ...this.#options, runTool: request.runTool },
-          caller,
-        );
-        const installed = describeInstalled({ ...key, packages: filled.packages });
-        onProgress(`Installed ${installed}: ${filled.files} files, ${formatBytes(filled.bytes)}`);
-        return filled;
-      },
-      { signal: caller.signal, onWait: () => onProgress(`Waiting for another installation of ${names}`) },
-    );
-    try {
-      await this.prune();
-    } catch (error) {
-      logger.warn({ err: error }, "the package cache could not be pruned");
-    }
-    return lease;
-  }
-
-  #minAge(): MinAge | null {
-    const { policy, now } = this.#options;
-    if (policy.minAgeMs === 0) return null;
-    return { ms: policy.minAgeMs, beforeMs: now() - policy.minAgeMs, isDemanded: policy.isMinAgeDemanded };
-  }
-
   /** Whether it is the operator who chose what installs. */
   #isConfigured({ capabilities, image }: Pick<PackagesRequest, "capabilities" | "image">): boolean {
     return !capabilities.images || this.#options.configuredImages.includes(image);
@@ -238,24 +202,6 @@ const viewsName = "views";
 
 const outsideWarning =
   "isolation preload: the packages were installed outside a sandbox, by a tool that had this machine's network and files, and without their install scripts.";
-
-function includesRegistries({ kind }: NetworkPolicy): boolean {
-  return kind === "registries" || kind === "open";
-}
-
-/** An installer has the registries, and an image is code. @throws POLICY_DENIED */
-function assertRegistriesAllowed({ image, runNetwork, specs }: PackagesRequest): void {
-  if (includesRegistries(runNetwork)) return;
-  throw new GloveboxError(
-    "POLICY_DENIED",
-    `Installing ${specs.join(", ")} with the tools of ${image} would let that image reach the package registries, which the run's network policy excludes.`,
-    {
-      suggestion:
-        'Ask for network: "registries", leave the image out, or have the operator make it one of the images of the settings (`images`).',
-      context: { field: "packages", image, network: runNetwork.kind, setting: "images" },
-    },
-  );
-}
 
 function noManager({ ecosystem, specs, image, capabilities }: PackagesRequest): GloveboxError {
   const tool = ecosystem === "python" ? "pip" : "bun or npm";

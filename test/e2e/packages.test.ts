@@ -23,6 +23,15 @@ registry.addNpm({
   version: "3.0.0",
   files: { "index.js": code, "deep/data.txt": "x".repeat(100_000) },
 });
+for (const name of ["gb-part", "gb-rest", "gb-other"]) {
+  registry.addNpm({ name, version: "1.0.0", files: { "index.js": code } });
+}
+registry.addWheel({ name: "gb_base", version: "1.0", files: { "gb_base/__init__.py": "word = 'true'\n" } });
+registry.addWheel({
+  name: "gb_poison",
+  version: "1.0",
+  files: { "gb_poison.py": "", "gb_base/__init__.py": "word = 'poison'\n" },
+});
 registry.addNpm({ name: "gb-slow", version: "1.0.0", files: { "index.js": code } });
 registry.addNpm({
   name: "gb-script",
@@ -89,6 +98,39 @@ describe.each(engines)("packages on %s", (engine) => {
     });
     expect(messages(second)).toEqual([]);
     expect(registry.downloads("")).toBe(0);
+  });
+
+  it("that other lists have are not installed again, and a list of nothing else costs no network", async () => {
+    const use = (...names: readonly string[]) => `console.log(${names.map((name) => `require('${name}')`).join(", ")})`;
+    await run({ packages: ["gb-part"], code: use("gb-part") });
+    registry.forget();
+    const both = await run({ packages: ["gb-part", "gb-rest"], code: use("gb-part", "gb-rest") });
+    expect(both.response, both.response.stderr).toMatchObject({
+      stdout: "1.0.0 1.0.0\n",
+      packages_installed: ["gb-part@1.0.0", "gb-rest@1.0.0"],
+    });
+    expect([registry.downloads("gb-part"), registry.downloads("gb-rest")]).toEqual([0, 1]);
+    expect(messages(both)[0]).toBe("Installing gb-rest");
+    await run({ packages: ["gb-other"], code: use("gb-other") });
+    registry.forget();
+    const all = await run({
+      packages: ["gb-other", "gb-part", "gb-rest"],
+      code: use("gb-other", "gb-part", "gb-rest"),
+    });
+    expect(all.response.stdout, all.response.stderr).toBe("1.0.0 1.0.0 1.0.0\n");
+    expect(messages(all)).toEqual([]);
+    expect(registry.downloads("")).toBe(0);
+  });
+
+  it("that bring different files of one name are installed together, as if none had been there", async () => {
+    const python = (packages: string[], code: string) => run({ language: "python", packages, code });
+    await python(["gb-base"], "import gb_base");
+    await python(["gb-poison"], "import gb_poison");
+    registry.forget();
+    const both = await python(["gb-base", "gb-poison"], "import gb_base, gb_poison; print('both')");
+    expect(both.response.stdout, both.response.stderr).toBe("both\n");
+    expect(messages(both)[0]).toBe("Installing gb-base, gb-poison");
+    expect(registry.downloads("gb_base")).toBe(1);
   });
 
   it("of one run are not those of another: two versions side by side, in each language", async () => {

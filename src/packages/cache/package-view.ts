@@ -1,11 +1,11 @@
-import { constants } from "node:fs";
-import { access, chmod, copyFile, link, mkdir, readdir, rename, rm } from "node:fs/promises";
+import { access, mkdir, readdir, rename, rm } from "node:fs/promises";
 import path from "node:path";
 import { createId } from "../../base/id.ts";
 import { takeFileLock, takeFreeFileLock } from "../../base/file-lock.ts";
 import type { Ecosystem } from "../../policy/package-specs.ts";
 import { layOutPythonSet } from "../python/set-layout.ts";
 import type { ResolvedPackage } from "../resolved-package.ts";
+import { linkFile, makeReadable } from "./link-file.ts";
 
 /** What an installed set has for a view. */
 export interface ViewedSet {
@@ -124,12 +124,6 @@ async function removeView(root: string, lock: Disposable): Promise<void> {
   }
 }
 
-/** Regardless of our umask: sandboxes read it as another user. */
-async function makeReadable(folder: string): Promise<void> {
-  await mkdir(folder);
-  await chmod(folder, 0o755);
-}
-
 async function isThere(folder: string): Promise<boolean> {
   return access(folder).then(
     () => true,
@@ -146,19 +140,4 @@ async function linkFolder(source: string, target: string): Promise<void> {
       await (entry.isDirectory() ? linkFolder(from, to) : linkFile(from, to));
     }),
   );
-}
-
-/** False if a file of that name exists. */
-async function linkFile(source: string, target: string): Promise<boolean> {
-  try {
-    await link(source, target);
-    return true;
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === "EEXIST") return false;
-    // The file system has no hard links, or no more of this file.
-    if (code !== "EPERM" && code !== "EMLINK" && code !== "ENOTSUP" && code !== "ENOSYS") throw error;
-    await copyFile(source, target, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
-    return true;
-  }
 }

@@ -39,12 +39,12 @@ export interface InstallDependencies {
   readonly runTool: RunTool;
 }
 
-/** Files and folders of one installation. */
-const maxEntries = 200_000;
+/** What a set may have at most: files and folders, and names of a path (those of real packages have 20). */
+export const setBounds = { maxEntries: 200_000, maxDepth: 64 };
 /** What a set has of its own: its folders, its record, and what leads Python to it. */
 const ownEntries = 6;
-/** Names of a path: those of real packages have 20 at most. */
-const maxDepth = 64;
+/** Room on the disk that those take, in bytes. */
+export const ownBytes = ownEntries * diskBytesOf(0);
 
 /**
  * Installs packages in a place of their own, a sandbox wherever there is one (SPEC PK6). What was installed comes out as
@@ -87,9 +87,9 @@ async function unpackFrom(
   process.stdin.end();
   try {
     const library = ecosystem === "python" ? await layOutPythonSet(folder) : folder;
-    const limits = { ecosystem, maxEntries, maxDepth, maxBytes: diskBytes };
+    const limits = { ecosystem, ...setBounds, maxBytes: diskBytes };
     const unpacked = await unpack(stdoutOf(process), library, limits);
-    return { ...unpacked, bytes: unpacked.bytes + ownEntries * diskBytesOf(0) };
+    return { ...unpacked, bytes: unpacked.bytes + ownBytes };
   } catch (cause) {
     const why = cause instanceof RangeError ? `: ${cause.message}` : "";
     throw installFailed(specs, `what was installed cannot be kept${why}`, { cause });

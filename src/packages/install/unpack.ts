@@ -82,8 +82,8 @@ async function makeFolder(folder: string, room: Room): Promise<void> {
   room.takeFolder();
 }
 
-/** Counts what is written, before it is. */
-class Room {
+/** Counts what a set gets, and throws RangeError where that is more than it may have. */
+export class Room {
   readonly #limits: UnpackLimits;
   readonly used = { files: 0, folders: 0, bytes: 0 };
 
