@@ -3,7 +3,7 @@ import { engines, useGlovebox } from "../helpers/open-glovebox.ts";
 import { sleepersFor, uniqueSeconds } from "../helpers/processes.ts";
 import { sessionImages, testImages } from "../helpers/test-images.ts";
 import type { RunCodeRequest, RunCodeResponse } from "../helpers/wire-glovebox.ts";
-import { rareTagOnPodman } from "../lanes/lanes.ts";
+import { rareTag, rareTagOnPodman } from "../lanes/lanes.ts";
 
 /** One red pixel. */
 const picture = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
@@ -171,7 +171,7 @@ const runtimes = engines.flatMap((engine) =>
 );
 
 describe.each(runtimes)("a session that keeps variables of $name", ({ engine, asked }) => {
-  const lane = rareTagOnPodman(engine);
+  const lane = engine === "local" && asked.runtime === "node" ? { tags: [rareTag] } : rareTagOnPodman(engine);
   const images = {
     ...sessionImages,
     session: asked.runtime === "node" ? testImages.javascript : sessionImages.session,

@@ -60,6 +60,7 @@ export const rareFiles: readonly string[] = [
   "test/e2e/mcp-wrap.test.ts",
   "test/e2e/metrics-doors.test.ts",
   "test/e2e/metrics.test.ts",
+  "test/e2e/mounts.test.ts",
   "test/e2e/network-command.test.ts",
   "test/e2e/node-versions.test.ts",
   "test/e2e/oci-runtime.test.ts",
