@@ -148,6 +148,11 @@ describe("a client of the Tasks extension over HTTP", () => {
         code: -32_021,
         data: { requiredCapabilities: { extensions: { [extension]: {} } } },
       });
+      const wanted = { notifications: { taskIds: [runId] }, _meta: meta(false) };
+      expect((await post(server, { method: "subscriptions/listen", params: wanted })).error).toMatchObject({
+        code: -32_021,
+        data: { requiredCapabilities: { extensions: { [extension]: {} } } },
+      });
       for (const bad of [runId, "run-none", "", 7, null, "x".repeat(300)]) {
         for (const name of ["tasks/get", "tasks/cancel", "tasks/update"]) {
           expect((await post(server, about(name, bad))).error, `${name} ${String(bad).slice(0, 20)}`).toMatchObject({
@@ -174,6 +179,8 @@ describe("a client of the Tasks extension over stdio", () => {
   it("gets tasks, and they end with its connection", { timeout: 60_000 }, async () => {
     const discovered = await ask({ method: "server/discover", params: {} });
     expect(discovered.result).toMatchObject({ capabilities: { extensions: { [extension]: {} } } });
+    const wanted = { notifications: { taskIds: ["run-none"] }, _meta: meta(false) };
+    expect((await ask({ method: "subscriptions/listen", params: wanted })).error).toMatchObject({ code: -32_021 });
     const seconds = uniqueSeconds();
     const created = await ask(execute(sleeping(seconds)));
     expect(created.result).toMatchObject({ resultType: "task" });

@@ -4,6 +4,7 @@ import { createMcpHandler, isInitializeRequest, isLegacyRequest } from "@modelco
 import { HttpSessions } from "./http-sessions.ts";
 import type { McpDoor } from "../mcp-door.ts";
 import { maxMessageBytes } from "../stdio/stdio-transport.ts";
+import { refuseTaskSubscription } from "../tasks/task-subscription.ts";
 
 /** The adapter's view of Node's request: a server's always has a method and a URL. */
 type NodeRequest = IncomingMessage & { readonly method: string; readonly url: string };
@@ -37,6 +38,8 @@ export function createHttpHandler(door: McpDoor): McpHttpHandler {
     const sessionId = request.headers.get("mcp-session-id");
     if (sessionId !== null) return sessions.handle(sessionId, principal, request);
     const body = request.method === "POST" ? await jsonOf(request.clone()) : undefined;
+    const refused = refuseTaskSubscription(body);
+    if (refused !== null) return Response.json(refused, { status: 400 });
     const beginsSession = isInitializeRequest(body) && (await isLegacyRequest(request, body));
     return beginsSession
       ? sessions.open(principal, request, body)

@@ -5,6 +5,7 @@ import { settlesWithin } from "../../base/abort.ts";
 import { formatBytes, mebibyte } from "../../base/bytes.ts";
 import { untilWritable } from "../../base/streams/until-writable.ts";
 import { MessageFraming, type Frame } from "./message-framing.ts";
+import { refuseTaskSubscription } from "../tasks/task-subscription.ts";
 import { failure, parseMessage } from "./parse-message.ts";
 
 /** Longest message that is read: longer than any valid request, so that refusals can name the method and id. */
@@ -100,6 +101,8 @@ export class StdioTransport implements Transport {
     const parsed = parseMessage(bytes);
     if ("failure" in parsed) return this.#refuse(parsed);
     const { message } = parsed;
+    const refused = refuseTaskSubscription(message);
+    if (refused !== null) return this.#refuse({ failure: refused });
     if (isJSONRPCRequest(message)) {
       if (this.#owed.has(message.id)) {
         const text = `Invalid request: the id ${JSON.stringify(message.id)} belongs to a request that is still being answered.`;
@@ -113,7 +116,7 @@ export class StdioTransport implements Transport {
     this.onmessage?.(message);
   }
 
-  #refuse({ failure: response }: ReturnType<typeof failure>): void {
+  #refuse({ failure: response }: { readonly failure: unknown }): void {
     const line = `${JSON.stringify(response)}\n`;
     if (!this.#isClosed && !this.#options.output.destroyed) this.#options.output.write(line);
   }

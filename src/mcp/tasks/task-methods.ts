@@ -80,6 +80,7 @@ function unknownTask(taskId: string): ProtocolError {
   return new ProtocolError(ProtocolErrorCode.InvalidParams, error.message, error.toWire());
 }
 
-function notDeclared(): ProtocolError {
+/** A request about tasks of a client that does not declare the extension. */
+export function notDeclared(): ProtocolError {
   return new MissingRequiredClientCapabilityError({ requiredCapabilities: { extensions: { [tasksExtension]: {} } } });
 }
