@@ -24,7 +24,7 @@ export async function inlineFiles(option: string, paths: readonly string[]): Pro
   const files: InlineFile[] = [];
   for (const given of paths) {
     const relative = pathBelow(given);
-    if (relative === null) throw invalidField(option, "a path below the current folder, for a server", given);
+    if (relative === null) throw notBelow(option, given);
     bytes += await sizeOf(option, given);
     if (bytes > maxFilesBytes) throw tooMuch(option, bytes);
     const content = await readFile(given);
@@ -42,6 +42,15 @@ async function sizeOf(option: string, file: string): Promise<number> {
     throw invalidField(option, "a file that can be read", `${file} (${errorCode(error)})`, error);
   }
   throw invalidField(option, "a file", file);
+}
+
+/** A program finds a file at its path from the current folder, and there is none for one that lies elsewhere. */
+function notBelow(option: string, given: string): GloveboxError {
+  const message = `${option}: a server gets only files below the current folder, under their paths from it; found ${given}.`;
+  return new GloveboxError("INVALID_REQUEST", message, {
+    suggestion: "Copy the file into the current folder, or unset GLOVEBOX_URL to run on this machine.",
+    context: { field: option },
+  });
 }
 
 function tooMuch(option: string, bytes: number): GloveboxError {
