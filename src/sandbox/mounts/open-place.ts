@@ -54,9 +54,13 @@ const noFollowAny = 0x2000_0000;
  */
 export async function openPlace(path: string, platform: NodeJS.Platform): Promise<OpenPlace | null> {
   const place = platform === "linux" ? await openByHandle(path) : await openByPath(path, platform);
-  if (await place.isStillThere()) return place;
-  await place[Symbol.asyncDispose]();
-  return null;
+  let isThere = false;
+  try {
+    isThere = await place.isStillThere();
+  } finally {
+    if (!isThere) await place[Symbol.asyncDispose]();
+  }
+  return isThere ? place : null;
 }
 
 async function openByHandle(path: string): Promise<OpenPlace> {
@@ -74,8 +78,13 @@ async function openByHandle(path: string): Promise<OpenPlace> {
       },
       openBytes: async () => {
         const readable = await open(stablePath, readOnly);
-        const { size } = await readable.stat();
-        return bytesOf(readable, size, () => readable.close());
+        try {
+          const { size } = await readable.stat();
+          return bytesOf(readable, size, () => readable.close());
+        } catch (error) {
+          await readable.close();
+          throw error;
+        }
       },
     };
   });

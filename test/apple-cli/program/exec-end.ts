@@ -7,13 +7,22 @@ const askEveryMs = 100;
  * The end of a program that writes. The guest closes its streams then, whoever else has them open; Docker would pass on
  * for two more seconds what others write.
  */
-export class ExecEnd {
-  readonly #isRunning: () => Promise<boolean>;
+export class ExecEnd<State extends { readonly Running: boolean }> {
+  readonly #ask: () => Promise<State>;
+  #state: State | undefined;
   #left = Number.POSITIVE_INFINITY;
   #nextLook = Date.now() + askEveryMs;
 
-  constructor(isRunning: () => Promise<boolean>) {
-    this.#isRunning = isRunning;
+  constructor(ask: () => Promise<State>) {
+    this.#ask = ask;
+  }
+
+  /**
+   * How it ended, once that was seen. It counts over any later answer: before version 28 Docker puts 126 in the place of
+   * the exit code when it cannot pass on to a connection that was broken off.
+   */
+  get state(): State | undefined {
+    return this.#state;
   }
 
   /** Whether that many more bytes can be the program's own. */
@@ -27,8 +36,11 @@ export class ExecEnd {
   }
 
   async #look(): Promise<void> {
-    const isRunning = await this.#isRunning().catch(() => true);
-    if (isRunning) this.#nextLook = Date.now() + askEveryMs;
-    else this.#left = maxLateBytes;
+    const state = await this.#ask().catch(() => undefined);
+    if (state === undefined || state.Running) this.#nextLook = Date.now() + askEveryMs;
+    else {
+      this.#state = state;
+      this.#left = maxLateBytes;
+    }
   }
 }

@@ -71,7 +71,7 @@ export const exec: Work = async (context) => {
       say.out(id);
       return;
     }
-    const end = new ExecEnd(async () => (await askState(context, made.Id)).Running);
+    const end = new ExecEnd(() => askState(context, made.Id));
     const streams = await api.hijack(`/exec/${made.Id}/start`, { Detach: false, Tty: terminal });
     signals.programStarted(() => undefined);
     if (fault === "interrupted") throw new ConnectionError("interrupted");
@@ -88,7 +88,7 @@ export const exec: Work = async (context) => {
         return (await stateOf(context, made.Id)).Pid !== 0;
       },
     });
-    const { ExitCode, Pid } = await stateOf(context, made.Id);
+    const { ExitCode, Pid } = end.state ?? (await stateOf(context, made.Id));
     // Killed from inside before it was the program: a guest has no runtime whose death is another failure.
     if (Pid === 0 && killedEarly.test(words)) throw new ProgramEnd(137);
     if (Pid === 0 && (ExitCode === null || notStarted.has(ExitCode))) throw failed(words);
