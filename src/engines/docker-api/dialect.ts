@@ -9,43 +9,43 @@ import type { ImageFacts } from "./images/images.ts";
 import type { RuntimeKind } from "./oci-runtime.ts";
 import type { Unavailability } from "./http/unavailability.ts";
 
-/** What differs between the engines that speak Docker's API; everything else is shared. */
+/** What differs between engines with Docker's API; everything else is shared. */
 export interface Dialect {
   readonly name: EngineName;
   /** The product's name in messages. */
   readonly title: string;
   /** The call that makes a container; its answer has the container's `Id`. @throws UNSUPPORTED */
   createCall(spec: ContainerSpec, circumstances: CreateCircumstances): Promise<CreateCall>;
-  /** The engine's account of itself and of its machine, corrected where it claims more than it does. */
+  /** How the engine describes itself and its machine, corrected where it claims more than it does. */
   examine(describe: Describe, connection: EngineConnection): Promise<EngineAccount>;
-  /** Names of the OCI runtimes that `createCall` can be asked for. */
+  /** Names of the OCI runtimes that `createCall` can ask for. */
   runtimes(answer: MachineAnswer): readonly string[];
-  /** One sentence: how people let the engine have another runtime. */
+  /** One sentence: how people can add another runtime to the engine. */
   readonly howToAddRuntime: string;
-  /** Whether a mount can be made of a descriptor of ours, at least where the engine shares our mounts and processes. */
+  /** Whether a descriptor of ours can be mounted, at least where the engine shares our mounts and processes. */
   readonly mountsByHandle: boolean;
-  /** Whether an inspection that tells of no out-of-memory kill can be believed. */
+  /** Whether an inspection that reports no out-of-memory kill can be trusted. */
   readonly deniesOom: boolean;
-  /** How an exec that could not start its program tells so; null when it is told in no stream. */
+  /** How an exec reports that it could not start its program; null when no stream says so. */
   readonly runtimeFailure: RuntimeFailureMarker | null;
-  /** What the engine itself may say at the end of a program's standard error; ends with `$`. */
+  /** What the engine itself may write at the end of a program's standard error; ends with `$`. */
   readonly lastWords: RegExp;
-  /** Whether a refusal says that the container does not run (any more). */
+  /** Whether a refusal means that the container is not running (any more). */
   isNotRunning(status: number, reason: string): boolean;
   /** Version for people. */
   version(answer: VersionAnswer): string;
-  /** Why an engine that answers is none that we can use, such as another product behind the same API; null when it is. */
+  /** Why an engine that answers cannot be used, such as another product behind the same API; null when it can. */
   foreignness(answer: VersionAnswer): Unavailability | null;
 }
 
-/** What is known when a container is made. */
+/** What is known when a container is created. */
 export interface CreateCircumstances {
   readonly seccompProfile: object;
   /** Of the runtime that the container will have. */
   readonly runtimeKind: RuntimeKind;
   readonly image: ImageFacts;
   readonly setup: EngineSetup;
-  /** Whether mounts with an identity are to be made of what we hold open; only where `Dialect.mountsByHandle`. */
+  /** Whether mounts with an identity are made of what we hold open; only where `Dialect.mountsByHandle`. */
   readonly mountsByHandle: boolean;
   /** Id of a container whose volumes, read-only, stand in for the mounts; left out: nothing does. */
   readonly volumesFrom?: string | undefined;
@@ -58,7 +58,7 @@ export type Describe = <T extends object>(path: string) => Promise<T>;
 
 export type MachineAnswer = InfoAnswer & SetupAnswer;
 
-/** What an engine says when it is asked what it is. */
+/** What an engine answers when asked what it is. */
 export interface EngineAccount {
   readonly version: VersionAnswer & ComponentsAnswer;
   readonly machine: MachineAnswer;

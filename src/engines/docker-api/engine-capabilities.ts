@@ -10,11 +10,11 @@ export interface InfoAnswer {
   readonly PidsLimit?: boolean;
   /** `1` or `2`. */
   readonly CgroupVersion?: string;
-  /** Name of the registry that images without a registry in their name come from. */
+  /** Name of the registry for images without a registry in their name. */
   readonly IndexServerAddress?: string;
   readonly Runtimes?: Readonly<Record<string, RuntimeAnswer>> | null;
   readonly DefaultRuntime?: string;
-  /** Where the engine keeps images and containers, on its own machine. */
+  /** Where the engine keeps images and containers on its own machine. */
   readonly DockerRootDir?: string;
   /** Not the engine's own: what people can do about limits that it cannot set, where that is known better. */
   readonly limitsAdvice?: string;
@@ -26,7 +26,7 @@ const limitsAdvice =
 export interface EngineCircumstances {
   /** Default: the engine's own. */
   readonly ociRuntime?: string | undefined;
-  /** Whether paths of this machine are the engine's, too. */
+  /** Whether paths of this machine are also the engine's. */
   readonly sharesFiles: boolean;
 }
 
@@ -40,21 +40,21 @@ export function runtimeKindOf({ DefaultRuntime, Runtimes }: InfoAnswer, name = D
   return runtimeKind(name, Runtimes?.[name]);
 }
 
-/** Our filter does not apply to another kernel's calls, and the host's files get what they set. */
+/** Our filter does not apply to another kernel's calls, and files of the host get what it sets. */
 const setuidWatch: Enforcement = { substitute: "a watch over the project that clears the bits and alerts" };
 
-/** What a runtime of its own kernel does in another way than one that shares the host's. */
+/** What a runtime with its own kernel does differently from one that shares the host's. */
 const differences: Readonly<Record<RuntimeKind, Partial<Capabilities>>> = {
   namespaces: {},
   gvisor: {
     seccomp: { substitute: "gVisor's own kernel" },
     noNewPrivileges: { substitute: "gVisor's own kernel" },
     setuidRefusal: setuidWatch,
-    // Its kernel takes several threads of the host's for each thread inside, and falls when it gets none.
+    // Its kernel needs several host threads for each thread inside, and crashes when it gets none.
     pidsLimit: { substitute: "`--ulimit nproc` inside gVisor" },
     // The host's kernel ends the whole sandbox, and inside there are no control groups to read.
     oomReporting: false,
-    // What its kernel keeps of the root, the engine does not see.
+    // The engine does not see what its kernel stores of the root.
     diskLimit: "no",
   },
   vm: {

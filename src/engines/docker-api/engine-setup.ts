@@ -23,7 +23,7 @@ export interface SetupAnswer {
   readonly lingeringHelpers?: LingeringHelpers;
 }
 
-/** The engine's parts with their versions; a part whose version cannot be made out is left out. */
+/** The engine's parts with their versions; a part with an unknown version is left out. */
 export function engineComponents({ Components, Platform }: ComponentsAnswer): readonly EngineComponent[] {
   const parts = (Components ?? []).flatMap(({ Name = "", Version = "", Details }): EngineComponent[] => {
     const version = versionIn(Version);
@@ -35,7 +35,7 @@ export function engineComponents({ Components, Platform }: ComponentsAnswer): re
   return desktop === undefined ? parts : [{ name: "Docker Desktop", version: desktop }, ...parts];
 }
 
-/** How the engine is set up, by its own account. */
+/** How the engine says that it is set up. */
 export function engineSetup(info: SetupAnswer, endpoint: Endpoint): EngineSetup {
   const options = new Set(
     (info.SecurityOptions ?? []).map((option) => /(?:^|,)name=([^,]+)/.exec(option)?.[1] ?? option),

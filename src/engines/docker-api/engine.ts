@@ -30,7 +30,7 @@ import { unavailableError, unavailabilityOf, type ConnectFailure, type Unavailab
 
 export interface DockerApiEngineOptions {
   readonly dialect: Dialect;
-  /** @throws ENGINE_UNAVAILABLE when the settings that name it make no sense */
+  /** @throws ENGINE_UNAVAILABLE when the settings that name it are invalid */
   readonly findEndpoint: () => Promise<Endpoint>;
   /** Reason and start instructions for a connection that failed. */
   readonly explain: (failure: ConnectFailure) => Unavailability;
@@ -40,12 +40,12 @@ export interface DockerApiEngineOptions {
 
 /** Seccomp profiles as an OCI runtime takes them. */
 export interface SeccompProfiles {
-  /** Of every container but those in which root has capabilities. */
+  /** For every container except those in which root has capabilities. */
   readonly programs: object;
   readonly installers: object;
 }
 
-/** How often a list that was disturbed is asked for again. */
+/** How often a list is requested again when something disturbed it. */
 const listRetries = 10;
 
 /** An engine that speaks Docker's API. */
@@ -55,7 +55,7 @@ export class DockerApiEngine implements Engine {
   readonly #options: DockerApiEngineOptions;
   readonly #api: Api;
   readonly #handles: MountHandles;
-  /** As the last probe or the first other call found it. */
+  /** As the last probe, or the first other call, found it. */
   #machine: Machine | undefined;
 
   constructor(options: DockerApiEngineOptions) {
@@ -91,7 +91,7 @@ export class DockerApiEngine implements Engine {
     try {
       if (fresh !== undefined) return await this.#create(spec, fresh, options);
     } catch (error) {
-      // What was found has been removed since; there may be another of that name.
+      // The one found has been removed since; another may have its name.
       if (!(error instanceof GloveboxError) || error.errorType !== "SANDBOX_LOST") throw error;
     }
     const image = await this.images.facts(spec.image, options);
@@ -144,7 +144,7 @@ export class DockerApiEngine implements Engine {
     const query = { all: "1", filters: JSON.stringify({ label }) };
     const request = { method: "GET", path: "/containers/json", query, signal } as const;
     let answer = await this.#api.call("list containers", request, [404]);
-    // Podman fails when a container goes away while it makes the list.
+    // Podman fails when a container disappears while it makes the list.
     for (let again = 0; answer.status === 404; again += 1) {
       answer = await this.#api.call("list containers", request, again < listRetries ? [404] : []);
     }
@@ -167,7 +167,7 @@ export class DockerApiEngine implements Engine {
     return (this.#machine ??= await this.#examine({ signal }));
   }
 
-  /** An engine would run another runtime in silence, or fail when it is too late. */
+  /** An engine would silently run another runtime, or fail when it is too late. */
   #assertRuntime(name: string | undefined, answer: MachineAnswer): void {
     const { dialect } = this.#options;
     const available = dialect.runtimes(answer);

@@ -30,7 +30,7 @@ async function versionOf(program: string, signal: AbortSignal | undefined): Prom
     const limits = { env: {}, timeout: answerMs, maxBuffer: answerBytes, ...(signal === undefined ? {} : { signal }) };
     return parseGvisorVersion((await promisify(execFile)(program, ["--version"], limits)).stdout);
   } catch {
-    // Not here, or no answer: then there is no version to tell.
+    // Not on this machine, or no answer: then there is no version to show.
     return null;
   }
 }

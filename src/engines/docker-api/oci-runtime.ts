@@ -1,7 +1,7 @@
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { EngineName } from "../engine.ts";
 
-/** What stands between a program and the host's kernel: nothing but its namespaces, a kernel in user space, or a VM. */
+/** What separates a program from the host's kernel: only namespaces, a kernel in user space, or a VM. */
 export type RuntimeKind = "namespaces" | "gvisor" | "vm";
 
 /** An engine's description of one of its OCI runtimes, as far as it is read. */
@@ -27,7 +27,7 @@ export interface RuntimeOwner {
   readonly howToAddRuntime: string;
 }
 
-/** The refusal of a runtime that the engine has not, or would silently replace by another. */
+/** The refusal of a runtime that the engine does not have, or would silently replace with another. */
 export function noSuchRuntimeError(
   { name: engine, title, howToAddRuntime }: RuntimeOwner,
   name: string,

@@ -1,6 +1,6 @@
 import type { RuntimeKind } from "./oci-runtime.ts";
 
-/** Folders that a runtime would make writable by itself, without a size, where nothing is mounted. */
+/** Folders that a runtime would make writable by itself, without a size limit, where nothing is mounted. */
 export const ownFolders: Readonly<Record<RuntimeKind, readonly string[]>> = {
   namespaces: [],
   gvisor: ["/tmp"],

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/** Users of the host that no account has: far above those of accounts and of their subordinate ranges. */
+/** Users of the host that belong to no account: far above those of accounts and of their subordinate ranges. */
 const range = { minimum: 1_900_000_000, maximum: 2_000_000_000 } as const;
 
 /** Hands out users of the host, each to one container at a time. */
@@ -26,7 +26,7 @@ export class HostUids {
   }
 }
 
-/** Whether root can give them files here: not inside a user namespace that knows a few users only. */
+/** Whether root can give them files here: not inside a user namespace that maps only a few users. */
 export function hasHostUids(readFile: (path: string) => string = (path) => readFileSync(path, "utf8")): boolean {
   return ["/proc/self/uid_map", "/proc/self/gid_map"].every((path) => {
     try {

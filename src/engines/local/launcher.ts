@@ -6,21 +6,24 @@ import type { EngineComponent, EngineSetup } from "../engine-setup.ts";
 import type { ContainerStats } from "../container-stats.ts";
 import type { ExecSpec, OutputChunk, ProcessExit, ProcessSignal } from "../engine.ts";
 
-/** Exit code of what dies by SIGKILL, as all do that die with their container. */
+/** Exit code of a process that SIGKILL ended, which is how every process ends that dies with its container. */
 export const killedExitCode = 137;
 
-/** A level of isolation (SPEC RT5) that this host reaches, ready to take containers. */
+/** A level of isolation (SPEC RT5) that this host supports, ready for containers. */
 export interface Level {
-  /** Of what it rests on, such as `bubblewrap 0.8.0`. */
+  /** What it is based on, such as `bubblewrap 0.8.0`. */
   readonly version: string;
   readonly capabilities: Capabilities;
   readonly components: readonly EngineComponent[];
   readonly setup: EngineSetup;
   /** Paths of the interpreters on the host; null for what it has not. */
   readonly interpreterPaths: readonly (string | null)[];
-  /** Has there what a command needs and the host may lack as yet. Left out: nothing is. @throws ENGINE_UNAVAILABLE, CANCELLED */
+  /**
+   * Provides what a command needs and the host may not have yet. Left out: nothing is needed. @throws
+   * ENGINE_UNAVAILABLE, CANCELLED
+   */
   provide?(command: readonly string[], signal: AbortSignal | undefined): Promise<void>;
-  /** Makes what lasts of one container; whatever goes wrong, nothing is left of it. */
+  /** Makes the lasting parts of one container; if anything goes wrong, nothing is left of it. */
   makeLauncher(spec: ContainerSpec, signal: AbortSignal | undefined): Promise<Launcher>;
   /** Gives back what it holds; its containers have been removed. Left out: nothing. */
   close?(): void;
@@ -28,9 +31,12 @@ export interface Level {
 
 /** Starts the programs of one container, and holds what lasts between them: folders, mounts, limits. */
 export interface Launcher {
-  /** How often the memory of its programs has to be looked at; null where the kernel limits it, or nothing can be learned. */
+  /**
+   * How often the memory of its programs must be looked at; null where the kernel limits it, or where it cannot be
+   * measured.
+   */
   readonly memoryIntervalMs: number | null;
-  /** Real paths of folders without a limit of their own, which have to be measured. */
+  /** Real paths of folders without a limit of their own, which must be measured. */
   readonly unlimitedFolders: readonly string[];
   /** Opens streams for a program that is to be launched. */
   prepare(): Promise<PreparedProgram>;
@@ -40,9 +46,9 @@ export interface Launcher {
   folderOf(path: string): string;
   /** Connects to a port of the loopback that all programs of the container share; left out where they have no network. */
   connect?(port: number, signal: AbortSignal | undefined): Promise<Duplex | "refused" | "lost">;
-  /** What the kernel counts of the programs together; what it does not count is null. */
+  /** What the kernel counts for all programs together; null for what it does not count. */
   stats(): ContainerStats;
-  /** Ends what got away from programs that were killed; resolves when nothing is left. */
+  /** Ends processes that escaped when their programs were killed; resolves when nothing is left. */
   endStrays(): Promise<void>;
   /** To be called when no program runs. */
   remove(): Promise<void>;
@@ -54,7 +60,7 @@ export interface PreparedProgram {
   readonly output: AsyncIterable<OutputChunk>;
   launch(spec: ExecSpec): ProgramRun;
   /**
-   * To be called after the program's end, or when it will never be launched: what its streams still hold stays readable.
+   * Called after the program's end, or when it will never be launched: what its streams still hold stays readable.
    * Resolves when nothing is open that the container's removal has to wait for.
    */
   finish(): Promise<void>;
@@ -72,7 +78,7 @@ export interface ProgramRun {
   kill(): Promise<void>;
   /** SIGTERM to the same. */
   terminate(): Promise<void>;
-  /** Kills it for a reason that its standard error tells where that can be written. */
+  /** Kills it for a reason that is written to its standard error where that is possible. */
   endFor(reason: string): Promise<void>;
   /** A signal to the program's own process. */
   signal(signal: ProcessSignal): Promise<SignalOutcome>;

@@ -5,7 +5,7 @@ import type { PreloadFolders } from "./preload/folders/base-folder.ts";
 /** How strongly the embedded engine is to seal programs. */
 export type LocalLevel = "auto" | "namespaces" | "preload";
 
-/** What level `preload` runs besides guarded programs. */
+/** What level `preload` runs in addition to guarded programs. */
 export interface PreloadOptions {
   /** Whether the tools that install packages run too, with no guard: for installers and nothing else. Default false. */
   readonly installs?: boolean | undefined;
@@ -13,7 +13,7 @@ export interface PreloadOptions {
   readonly arrange?: ArrangeProgram | undefined;
 }
 
-/** What the embedded engine has to be told of its surroundings, which only `config` reads. */
+/** What the embedded engine needs to know about its surroundings, which only `config` reads. */
 export interface LocalEngineOptions {
   readonly platform: NodeJS.Platform;
   /** As Node names it: `x64` or `arm64`. */
@@ -22,7 +22,7 @@ export interface LocalEngineOptions {
   readonly uid: number | null;
   /** Handed to the host's own tools only, to find them and Python (PATH, HOME); nothing of it reaches a sandbox. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Where a Bun that is fetched is kept. */
+  /** Where a Bun that is downloaded is kept. */
   readonly bunFolder: string;
   /** The archive of Bun's package, its hash checked. @throws Error whose message is the reason */
   readonly fetchBun: (target: BunTarget) => Promise<Uint8Array>;

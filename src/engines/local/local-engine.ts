@@ -31,7 +31,7 @@ class LocalEngine implements Engine {
   readonly #options: LocalEngineOptions;
   readonly #openLevel: OpenLevel;
   readonly #entries = new Map<string, Entry>();
-  /** Names of containers that are being made. */
+  /** Names of containers that are being created. */
   readonly #reserved = new Set<string>();
   #level: Promise<Level> | undefined;
 

@@ -1,11 +1,11 @@
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 
-/** The error of work whose sandbox went away without our doing. */
+/** The error of work whose sandbox disappeared without our doing. */
 export function lostError(cause?: unknown): GloveboxError {
   return new GloveboxError("SANDBOX_LOST", "The sandbox on engine local is gone, or could not be set up.", { cause });
 }
 
-/** The error of a second container of one name. */
+/** The error for a second container of the same name. */
 export function nameTaken(name: string): GloveboxError {
   return new GloveboxError("ALREADY_EXISTS", `A container named ${name} exists on engine local.`, {
     context: { name },

@@ -36,7 +36,7 @@ export class LocalProcess implements Process {
     await finished;
   }
 
-  /** The program was never launched and will not be. */
+  /** The program was never launched and never will be. */
   async abandon(): Promise<void> {
     this.#exit.reject(lostError());
     await this.#program.finish();

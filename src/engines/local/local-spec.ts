@@ -13,7 +13,7 @@ const defaultUser = "1000:1000";
 const mebibyte = 1024 * 1024;
 const defaultSharedMemoryBytes = 64 * mebibyte;
 
-/** Where scratch or a mount would hide or change what every sandbox has. */
+/** Paths where scratch or a mount would hide or change what every sandbox has. */
 const reserved = [
   "/bin",
   "/dev",

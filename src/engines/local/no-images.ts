@@ -7,7 +7,7 @@ import type { CallOptions, ImageStore } from "../engine.ts";
 /** The host's interpreters, by their paths; null for what the host has not. */
 export type FindInterpreters = (options: CallOptions) => Promise<readonly (string | null | undefined)[]>;
 
-/** Images of an engine that has none: whatever the name, the one there is, is the host's own system. */
+/** Images of an engine that has none: whatever the name, the only one is the host's own system. */
 export function noImages(findInterpreters: FindInterpreters): ImageStore {
   return {
     has: async (_reference, { signal } = {}) => {
@@ -42,7 +42,7 @@ async function factsOf(path: string): Promise<readonly (string | number)[]> {
     const { size, mtimeMs, uid } = await stat(real);
     return [real, size, mtimeMs, uid];
   } catch {
-    // It went meanwhile, and programs will be told so.
+    // It disappeared meanwhile, and programs will be told.
     return [path];
   }
 }

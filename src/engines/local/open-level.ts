@@ -8,7 +8,7 @@ import { openPreloadLevel } from "./preload/preload-level.ts";
 /** @throws ENGINE_UNAVAILABLE with what is missing */
 export type OpenLevel = (options: LocalEngineOptions) => Promise<Level>;
 
-/** How each level is opened; `preload` is told why it is no better one. */
+/** How each level is opened; `preload` is told why no better level is available. */
 export interface LevelOpeners {
   readonly namespaces: (options: LocalEngineOptions) => Promise<Level>;
   readonly preload: (options: LocalEngineOptions, why: WhyPreload) => Promise<Level>;
@@ -17,8 +17,8 @@ export interface LevelOpeners {
 const openers: LevelOpeners = { namespaces: openNamespacesLevel, preload: openPreloadLevel };
 
 /**
- * Opens the level that is asked for, or the best that this host lets us reach. When none is available, the error
- * is that of the better one.
+ * Opens the level that is asked for, or the best that this host supports. When none is available, the error is that of
+ * the better one.
  */
 export async function openLevel(
   options: LocalEngineOptions,

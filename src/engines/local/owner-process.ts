@@ -13,7 +13,9 @@ export function readOwner(processId: number): GroupOwner {
   }
 }
 
-/** Whether the owner is no more; false for one of another process-id namespace than `own`, which cannot be told. */
+/**
+ * Whether the owner has gone; false for one of another process-id namespace than `own`, for which this cannot be told.
+ */
 export function hasEnded(owner: GroupOwner, own: GroupOwner): boolean {
   if (owner.namespace !== own.namespace) return false;
   try {
@@ -21,7 +23,7 @@ export function hasEnded(owner: GroupOwner, own: GroupOwner): boolean {
     const stat = parseProcessStat(readFileSync(`/proc/${owner.processId}/stat`, "utf8"));
     return stat.hasEnded || stat.startTicks !== owner.startTicks;
   } catch (error) {
-    // Without the right to signal it, it exists all the same.
+    // If we have no right to signal it, it exists.
     return (error as NodeJS.ErrnoException).code !== "EPERM";
   }
 }

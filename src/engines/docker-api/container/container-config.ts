@@ -11,8 +11,8 @@ export interface ContainerConfigOptions {
   readonly wording: ConfigWording;
   readonly seccompProfile: object;
   /**
-   * Its id, for a name could lead to another image than the one that was found; and the paths that it declares as volumes:
-   * each would be a writable folder without a limit on the host's disk.
+   * Its id, because a name could lead to another image than the one found; and the paths it declares as volumes: each
+   * would be a writable folder without a limit on the host's disk.
    */
   readonly image: Pick<ImageFacts, "id" | "volumes">;
   readonly runtimeKind: RuntimeKind;
@@ -28,7 +28,7 @@ export interface ConfigWording {
   seccompOption(profile: object): string;
   /** Options of one scratch mount, for an owner `uid:gid` or root. */
   tmpfsOptions(scratch: ScratchSpec, owner: string | null): string;
-  /** Options of a mount that hides a volume of the image: empty and read-only. */
+  /** Options of a mount that hides one of the image's volumes: empty and read-only. */
   readonly hiddenVolumeOptions: string;
 }
 
@@ -42,12 +42,12 @@ export function containerConfig(spec: ContainerSpec, options: ContainerConfigOpt
   const idle = spec.command === undefined;
   return {
     Image: options.image.id,
-    // As the entry point, so that neither the image's entry point nor its command has a part in it.
+    // As the entry point, so that the image's entry point and command have no part in it.
     Entrypoint: spec.command ?? keeperCommand(openFoldersOf(spec)),
     Cmd: [],
-    // The keeper needs none of it; each exec is given it.
+    // The keeper needs none of it; each exec gets it.
     Env: idle ? [] : environmentList(spec.environment),
-    // Engines make this folder in the image; under a mount its mode would become the mount's.
+    // Engines create this folder in the image; with a mount on it, its mode would become that of the mount.
     WorkingDir: idle ? "/" : (spec.workingDirectory ?? "/"),
     User: idle ? keeperUserOf(spec) : processUserOf(spec),
     Labels: spec.labels,
@@ -59,7 +59,7 @@ export function containerConfig(spec: ContainerSpec, options: ContainerConfigOpt
     OpenStdin: true,
     StdinOnce: true,
     StopSignal: "SIGTERM",
-    // A check of the image's would run a program of its own, as the container's user.
+    // A health check of the image would run a program of its own, as the container's user.
     Healthcheck: { Test: ["NONE"] },
     HostConfig: hostConfig(spec, options),
   };
@@ -70,7 +70,7 @@ function hostConfig(
   { wording, seccompProfile, image, runtimeKind, mountsByHandle, volumesFrom }: ContainerConfigOptions,
 ): object {
   const { limits, mounts = [] } = spec;
-  // The keeper opens its own folders to all; without one the folders must be the program's.
+  // The keeper opens its own folders to everyone; without a keeper the folders must belong to the program.
   const owner = spec.command === undefined ? null : processUserOf(spec);
   const openFiles = openFilesOf(spec);
   return {
@@ -81,10 +81,10 @@ function hostConfig(
     CapDrop: ["ALL"],
     SecurityOpt: ["no-new-privileges", wording.seccompOption(seccompProfile)],
     ReadonlyRootfs: spec.writableRoot === undefined,
-    // Instead of the engine's own list, which is shorter where it is older.
+    // Replaces the engine's own list, which is shorter in older engines.
     MaskedPaths: [...coveredProcPaths, ...coveredSysPaths],
     NetworkMode: "none",
-    // There is nothing to look up at; without these the file names the host's servers and its domain.
+    // There is nothing to resolve; without these the file names the host's servers and its domain.
     Dns: ["127.0.0.1"],
     DnsSearch: ["."],
     IpcMode: "private",
@@ -132,7 +132,7 @@ function volumeOf({ target, readOnly }: MountSpec, heldAt: string): object {
   return {
     Type: "volume",
     Target: target,
-    // Nameless ones take no ReadOnly of their own.
+    // Anonymous volumes have no ReadOnly of their own.
     VolumeOptions: { NoCopy: true, DriverConfig: { Name: "local", Options: options } },
   };
 }
@@ -147,7 +147,7 @@ function bindMount({ source, target, readOnly }: MountSpec): object {
     Source: source,
     Target: target,
     ReadOnly: readOnly,
-    // Only the newest engines make what is mounted below read-only too: here it is left out.
+    // Only the newest engines also make what is mounted below read-only: here it is left out.
     BindOptions: { Propagation: "rprivate", NonRecursive: readOnly },
   };
 }

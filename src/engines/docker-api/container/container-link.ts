@@ -8,7 +8,7 @@ export interface ContainerLink {
   readonly spec: ContainerSpec;
   readonly api: Api;
   readonly dialect: Dialect;
-  /** Whether we have asked for the container's end ourselves; what still runs in it then ends as killed. */
+  /** Whether we have asked for the container's end ourselves; everything still running in it then counts as killed. */
   readonly isEndedByUs: () => boolean;
   /** Whether the container still runs. Sure also while the engine has not noticed a death yet, where a keeper answers. */
   readonly isAlive: () => Promise<boolean>;

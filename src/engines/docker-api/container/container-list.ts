@@ -3,7 +3,7 @@ import type { ContainerSummary } from "../../engine.ts";
 /** The part of a listed container that is read. */
 interface ListedContainer {
   readonly Id: string;
-  /** Each with a slash before it; one that was linked to has further ones with more slashes. */
+  /** Each with a slash before it; a container that another one links to has further names with more slashes. */
   readonly Names?: readonly string[] | null;
   readonly Labels?: Readonly<Record<string, string>> | null;
   readonly State?: string;

@@ -28,9 +28,9 @@ import { uninterrupted } from "./uninterrupted.ts";
 import { mountExchanged, verifyMounts, type MountFinding } from "../mounts/verify-mounts.ts";
 import { writtenFolder } from "../mounts/written-folder.ts";
 
-/** How long an engine usually takes at most to remove a container. */
+/** How long an engine usually needs at most to remove a container. */
 const patientMs = 5_000;
-/** How long a container takes at most to end without its keeper. */
+/** How long a container needs at most to end without its keeper. */
 const endMs = 2_000;
 
 export interface CreatedContainer {
@@ -98,12 +98,12 @@ export class DockerApiContainer implements Container {
     return this.#main.process;
   }
 
-  /** A start that is given up after the engine has begun removes the container. */
+  /** If a start is given up after the engine has begun, the container is removed. */
   async start({ signal }: CallOptions = {}): Promise<void> {
     if (this.#isIdle && !this.#inside.isKept) this.#inside.keep(keeperStream(await this.#openKeeper(signal)));
     const request = { method: "POST", path: containerPath(this.#link, "start") } as const;
     try {
-      // Podman has mounted everything when it is attached to, and nothing of the image's runs yet.
+      // When it is attached to, Podman has mounted everything, and nothing from the image is running yet.
       let found = await this.#verifyMounts(signal);
       const answer = await uninterrupted(
         () => this.#api.call("start the container", request, [400, 500]),
@@ -149,7 +149,7 @@ export class DockerApiContainer implements Container {
     return isKnown ? answer.stats : engineStats(this.#link, signal);
   }
 
-  /** The engine walks through the files: 60 ms for few, 0.3 s for some thousands. */
+  /** The engine walks through all files: 60 ms for few, 0.3 s for some thousands. */
   async writtenBytes({ signal }: CallOptions = {}): Promise<number | null> {
     if (this.#link.spec.writableRoot === undefined) return null;
     const request = { method: "GET", path: containerPath(this.#link, "json"), query: { size: "1" }, signal } as const;
@@ -201,7 +201,7 @@ export class DockerApiContainer implements Container {
   async remove(options: CallOptions = {}): Promise<void> {
     this.#endedByUs = true;
     this.#main?.letGo();
-    // An engine that waits for a program which another one holds up lets go when the container ends by itself.
+    // An engine that waits for a program which another one delays lets go when the container ends by itself.
     const slow = setTimeout(() => this.#inside.letKeeperGo(), patientMs);
     try {
       await removeContainer(this.#api, this.id, options);
@@ -242,7 +242,7 @@ export class DockerApiContainer implements Container {
     throw this.#api.refusal("attach to the container", opened);
   }
 
-  /** Signals the main process; false when the container does not run (any more). */
+  /** Signals the main process; false when the container is not running (any more). */
   async #signal(name: "SIGTERM" | "SIGKILL", { signal }: CallOptions = {}): Promise<boolean> {
     this.#endedByUs = true;
     const request = {
@@ -261,12 +261,12 @@ export class DockerApiContainer implements Container {
     try {
       return (await inspectContainer(this.#link))?.running === true;
     } catch {
-      // An engine that does not answer any more has lost its containers to us.
+      // If an engine does not answer any more, its containers are lost to us.
       return false;
     }
   }
 
-  /** A program that cannot be started is a result when it is the caller's, and a refusal when it is the keeper. */
+  /** A program that cannot be started is a result if it is the caller's, and a refusal if it is the keeper. */
   #failStart(answer: ApiAnswer): void {
     const { spec, dialect } = this.#link;
     const failure = parseRuntimeFailure(refusalReason(answer), spec.command ?? ["sh"]);

@@ -38,7 +38,7 @@ export async function engineStats(
   };
 }
 
-/** Null where the engine lists no device: whether nothing was moved or nothing is counted, it does not say. */
+/** Null where the engine lists no device: it does not say whether nothing was transferred or nothing is counted. */
 function sumOf(transfers: readonly TransferAnswer[] | null, direction: "read" | "write"): number | null {
   const counted = transfers?.filter(({ op }) => op?.toLowerCase() === direction) ?? [];
   return counted.length === 0 ? null : counted.reduce((sum, { value = 0 }) => sum + value, 0);

@@ -2,11 +2,14 @@ import { containerPath, type ContainerLink } from "./container-link.ts";
 
 /** A container's end, still to come. */
 export interface ExitListener {
-  /** Resolves at the end, or when the connection breaks: ask for the state afterwards. */
+  /** Resolves at the end, or when the connection breaks: look at the state afterwards. */
   readonly heard: Promise<void>;
 }
 
-/** Begins to listen for the container's next end; resolves when the engine listens, with null when the container is gone. */
+/**
+ * Starts to listen for the container's next end; resolves when the engine is listening, with null when the container is
+ * gone.
+ */
 export async function listenForExit(
   link: Pick<ContainerLink, "id" | "api">,
   signal: AbortSignal,
@@ -27,6 +30,6 @@ async function untilEnd(chunks: AsyncIterable<Uint8Array>): Promise<void> {
       // Only the end counts.
     }
   } catch {
-    // A broken connection tells nothing of the container; whoever waits asks for its state.
+    // A broken connection says nothing about the container; whoever waits looks at its state.
   }
 }

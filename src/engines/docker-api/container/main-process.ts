@@ -15,13 +15,13 @@ import { parseRuntimeFailure, type RuntimeFailure } from "../exec/runtime-failur
 
 export interface MainProcess {
   readonly process: Process;
-  /** Tells that the engine could not start the program. */
+  /** Reports that the engine could not start the program. */
   fail(failure: RuntimeFailure): void;
-  /** Tells that the program is being killed. */
+  /** Reports that the program is being killed. */
   letGo(): void;
 }
 
-/** Connects to the main process of a container that has not been started. */
+/** Connects to the main process of a container that has not been started yet. */
 export async function attachMainProcess(
   link: ContainerLink,
   kill: Process["kill"],
@@ -63,7 +63,7 @@ export async function attachMainProcess(
   }
 }
 
-/** The process of a program that the engine found wanting before its start, when a start would find the same. */
+/** The process of a program that the engine rejected before its start, when a start would give the same result. */
 function neverStarted({ api, spec }: ContainerLink, refusal: ApiAnswer): MainProcess {
   const failure = parseRuntimeFailure(refusalReason(refusal), spec.command ?? []);
   if (failure === null) throw api.refusal("attach to the container", refusal);

@@ -16,7 +16,7 @@ export async function openAttached(
     query: { stream: "1", stdin: "1", stdout: "1", stderr: "1" },
     signal,
   } as const;
-  // Podman prepares the container now, and so may find here that its program does not exist.
+  // Podman prepares the container now, so it may find here that its program does not exist.
   const opened = await link.api.open("attach to the container", request, [400, 404, 409, 500]);
   return "socket" in opened ? opened.socket : opened;
 }

@@ -8,12 +8,12 @@ interface EventAnswer {
 }
 
 /**
- * The state of a container that is gone, from the engine's short memory of events.
- * Null for what it has forgotten: Docker remembers the last 256 events of all containers.
+ * The state of a container that is gone, from the engine's short history of events. Null for what it no longer has:
+ * Docker keeps the last 256 events of all containers.
  */
 export async function readLastState(api: Api, id: string, { signal }: CallOptions = {}): Promise<ContainerState> {
   const { body: info } = await api.call("ask for the time", { method: "GET", path: "/info", signal });
-  // The engine's clock: with a time of its past the answer ends by itself.
+  // The engine's clock: with a time in the past the answer ends by itself.
   const now = Date.parse((info as { readonly SystemTime?: string }).SystemTime ?? "") / 1000;
   const filters = JSON.stringify({ container: [id], event: ["die", "died", "oom"] });
   const query = { since: "1", until: now.toFixed(3), filters };
@@ -21,7 +21,7 @@ export async function readLastState(api: Api, id: string, { signal }: CallOption
   return stateFromEvents(parseEvents(body));
 }
 
-/** The last state that the events tell of; null for what they do not. */
+/** The last state that the events report; null for what they do not contain. */
 export function stateFromEvents(events: readonly EventAnswer[]): ContainerState {
   const exitCode = events.findLast((event) => event.Action === "die")?.Actor?.Attributes?.["exitCode"];
   const oomKilled = events.some((event) => event.Action === "oom") || (exitCode === undefined ? null : false);

@@ -9,14 +9,14 @@ import { inspectContainer } from "./inspect-container.ts";
 
 const firstLookMs = 5;
 const maxMs = 200;
-/** How long a removal that someone else has begun may take. */
+/** How long a removal that someone else has started may take. */
 const maxLooks = 100;
-/** How often a removal that the engine has failed is asked for, and how long it is left alone before. */
+/** How often a removal that failed in the engine is requested, and how long we wait in between. */
 const maxTries = 5;
 const againMs = 200;
 
 export interface RemoveOptions extends CallOptions {
-  /** Whether its nameless volumes stay, for another container that has them. Default false. */
+  /** Whether its anonymous volumes stay because another container has them. Default false. */
   readonly keepVolumes?: boolean | undefined;
 }
 
@@ -33,12 +33,12 @@ export async function removeContainer(
     if (answer.status !== 409 && answer.status !== 500) return;
     if (isBeingRemoved(answer)) return untilGone(api, idOrName, signal);
     if (tries === maxTries) throw api.refusal("remove the container", answer);
-    // Podman gives up on programs that were killed and have not died at once, as on a busy machine; later they have.
+    // Podman gives up on killed programs that have not died at once, as on a busy machine; later they have.
     await rest(againMs, signal);
   }
 }
 
-/** By itself after its end, or by another call. */
+/** By itself after its end, or through another call. */
 function isBeingRemoved(answer: ApiAnswer): boolean {
   return answer.status === 409 || /container state improper|being removed|stopping/.test(refusalReason(answer));
 }

@@ -5,7 +5,7 @@ import type { ContainerLink } from "./container-link.ts";
 import { readLastState } from "./read-last-state.ts";
 import { lostError } from "../../inside/lost-error.ts";
 
-/** Waits before each look for the reason of a container's end: the engine learns of it a little after the end itself. */
+/** Waits before each look for the reason of a container's end: the engine learns it a little after the end itself. */
 const looksMs = [0, 100, 300, 600];
 
 /**

@@ -7,21 +7,23 @@ import { withoutLastWords } from "../../inside/last-words.ts";
 import type { StartedProgram } from "../../inside/running-container.ts";
 import type { RuntimeFailureFilter } from "./runtime-failure.ts";
 
-/** How a program ended, as far as the engine tells. */
+/** How a program ended, as far as the engine says. */
 export interface ProgramEnd extends ProcessExit {
-  /** Said on stderr in the program's place when it was never started. */
+  /** Written to stderr in the program's place when it was never started. */
   readonly failure?: string | undefined;
 }
 
 export interface AttachedProcessOptions {
   readonly socket: Duplex;
-  /** Resolves when the program has ended; `streamEnd` settles when the stream has. Rejects when nobody can tell. */
+  /**
+   * Resolves when the program has ended; `streamEnd` settles when the stream has. Rejects when this cannot be known.
+   */
   readonly awaitEnd: (streamEnd: Promise<void>) => Promise<ProgramEnd>;
   /** Resolves when the program is being killed: from then on its stream is emptied, because an engine may wait for that. */
   readonly killed?: Promise<void> | undefined;
-  /** What the engine may say on standard error in the program's place; it is left out. */
+  /** What the engine may write to standard error in the program's place; it is left out. */
   readonly lastWords: RegExp;
-  /** Holds back what may be the runtime's words; null when the engine has none. */
+  /** Holds back what may be the runtime's own output; null when the engine writes none. */
   readonly filter: RuntimeFailureFilter | null;
 }
 
@@ -76,7 +78,7 @@ export function attachProcess(options: AttachedProcessOptions): StartedProgram {
     },
   );
   exit.catch(() => {
-    // Whoever awaits `exit` is told; nobody may, and that must not end the server.
+    // Whoever awaits `exit` is told; if nobody does, that must not end the server.
   });
   return { stdin: stdinOf(socket), output: queue, exit };
 }
@@ -109,7 +111,7 @@ function followSocket(socket: Duplex, onBytes: (bytes: Buffer) => void, onEnd: (
   return { ended: ended.promise, broken: broken.promise };
 }
 
-/** The writing half: errors are swallowed, because a program may end without reading all its input. */
+/** The writing half: errors are swallowed, because a program may end without reading all of its input. */
 function stdinOf(socket: Duplex): Writable {
   return new Writable({
     write: (chunk: Buffer, _encoding, done) => {

@@ -2,8 +2,8 @@
 const answerMs = 10_000;
 
 /**
- * Runs work that goes on when its caller gives it up, so that its result is not lost.
- * Only when the engine does not answer within 10 s of that does `work`'s own signal abort.
+ * Runs work that continues when its caller gives it up, so that its result is not lost. `work`'s own signal aborts only
+ * when the engine does not answer within 10 s after that.
  */
 export async function despiteAbort<T>(
   work: (signal: AbortSignal) => Promise<T>,

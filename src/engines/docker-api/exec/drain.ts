@@ -1,10 +1,13 @@
 import type { Duplex } from "node:stream";
 
-/** A stream this silent after its program's end has nothing of the program's left. Twice what a loaded engine needed. */
+/**
+ * A stream that is silent for this long after its program's end holds nothing more of the program. Twice what a loaded
+ * engine needed.
+ */
 const silenceMs = 500;
 /** Docker closes the streams of an ended program itself after 2 s. */
 const maxMs = 2_500;
-/** More than all buffers between a program and us hold: whatever comes after is a child's. */
+/** More than all buffers between a program and us hold: anything that comes after it is a child's. */
 const maxBytes = 4_194_304;
 
 export interface Drain {
@@ -30,7 +33,7 @@ export function startDrain(socket: Duplex, onDone: () => void): Drain {
   };
   const silence = setTimeout(() => {
     const before = left;
-    // After a pause of the whole server the timer comes before what had arrived meanwhile.
+    // After a pause of the whole server the timer fires before data that arrived meanwhile.
     setImmediate(() => {
       if (left === before) finish();
     });

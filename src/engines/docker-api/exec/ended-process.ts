@@ -6,7 +6,7 @@ import type { RuntimeFailure } from "./runtime-failure.ts";
 /** The process of a program that was never started. */
 export function endedProcess(failure: RuntimeFailure): StartedProgram {
   const output = new OutputQueue(() => {
-    // There is no source to let go on.
+    // There is no source that could continue.
   });
   output.push({ stream: "stderr", bytes: Buffer.from(`${failure.message}\n`) });
   output.end();

@@ -16,14 +16,14 @@ import { parseExecFailure, parseRuntimeFailure, RuntimeFailureFilter } from "./r
 
 /** The part of an exec's inspection that is read. */
 interface ExecAnswer {
-  /** Decides alone whether it has ended: some engines show an exit code all the time. */
+  /** Only this says whether it has ended: some engines always show an exit code. */
   readonly Running?: boolean;
   readonly ExitCode?: number | null;
-  /** 0 when the program was never started, and on some engines also after its end. */
+  /** 0 when the program was never started, and on some engines also after it has ended. */
   readonly Pid?: number;
 }
 
-/** How long the reason why a program was never started may take after the fact. */
+/** How long after the fact the reason may take why a program was never started. */
 const reasonMs = 2_000;
 
 /**
@@ -77,7 +77,7 @@ export async function startExec(
     killed: ending?.killed,
     awaitEnd: async (streamEnd) => {
       const answer = await execAnswer(link, id, streamEnd);
-      // Perhaps never started: the reason is in the stream, which then ends by itself.
+      // Perhaps it was never started: then the reason is in the stream, which ends by itself.
       const suspect = answer !== null && mayNotHaveStarted(answer, marker);
       if (suspect && ending?.isKilled()) return { exitCode: killedExitCode };
       if (suspect) await settlesWithin(streamEnd, reasonMs);
@@ -88,7 +88,7 @@ export async function startExec(
   return process;
 }
 
-/** The state of the exec at its end; null when it went away with its container. */
+/** The state of the exec at its end; null when it disappeared with its container. */
 async function execAnswer(link: ContainerLink, id: string, streamEnd: Promise<void>): Promise<ExecAnswer | null> {
   try {
     return await pollUntilEnded(async () => {

@@ -1,7 +1,7 @@
 import type { OutputChunk } from "../../engine.ts";
 import type { RuntimeFailureMarker } from "../dialect.ts";
 
-/** A program that was never started: what a shell would say and answer. */
+/** A program that was never started: what a shell would write, and its exit code. */
 export interface RuntimeFailure {
   /** 127: there is no such program; 126: it cannot be run. */
   readonly exitCode: 126 | 127;
@@ -9,8 +9,8 @@ export interface RuntimeFailure {
 }
 
 /**
- * The words of a container runtime that could not start the program of `command`, as a shell would put them.
- * Null for words that speak of anything else.
+ * The message of a container runtime that could not start the program of `command`, worded as a shell would. Null for
+ * messages about anything else.
  */
 export function parseRuntimeFailure(text: string, command: readonly string[]): RuntimeFailure | null {
   const program = command[0] ?? "";
@@ -85,7 +85,7 @@ export class RuntimeFailureFilter {
     return Buffer.concat(this.#held.map((chunk) => chunk.bytes)).toString("utf8");
   }
 
-  /** The chunks that are certain to be the program's; `late` gets those that turn out to be while nothing more comes. */
+  /** The chunks that are certain to be the program's; `late` gets those that prove to be while nothing more arrives. */
   pass(chunks: readonly OutputChunk[], late: (chunks: readonly OutputChunk[]) => void): readonly OutputChunk[] {
     if (this.#decided || chunks.length === 0) return chunks;
     this.#held.push(...chunks);
@@ -94,7 +94,7 @@ export class RuntimeFailureFilter {
     return [];
   }
 
-  /** Ends the holding back; the held chunks, or none when they were the runtime's. */
+  /** Ends the holding back; gives the held chunks, or none when they were the runtime's. */
   settle(wasRuntime: boolean): readonly OutputChunk[] {
     clearTimeout(this.#timer);
     this.#decided = true;

@@ -7,7 +7,7 @@ interface Product {
   readonly title: string;
 }
 
-/** The engine's own words in an answer that refuses. */
+/** The engine's own message in an answer that refuses. */
 export function refusalReason(answer: ApiAnswer): string {
   const { body } = answer;
   if (typeof body === "string") return body.trim();

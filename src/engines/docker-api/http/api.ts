@@ -20,17 +20,17 @@ export interface ApiOptions {
   readonly explain: (failure: ConnectFailure) => Unavailability;
 }
 
-/** Statuses that the caller handles itself, beside 2xx and 304. */
+/** Statuses that the caller handles itself, in addition to 2xx and 304. */
 export type Accepted = readonly number[] | "any";
 
 /** How long a whole answer may take: a question's, and that of a call that moves files or ends programs. */
 const answerMs = { question: 120_000, work: 600_000 };
 /** How long an engine may take to agree to a raw stream. */
 const openMs = 120_000;
-/** Far above what engines answer; what lasts or is larger is read as a stream. */
+/** Far more than engines answer; what lasts longer or is larger is read as a stream. */
 const maxAnswerBytes = 64 * mebibyte;
 
-/** A request with its deadline, the signal of its caller alone, and the way that it goes. */
+/** A request with its deadline, the signal of its caller alone, and its connection. */
 interface Attempt {
   readonly connection: ApiConnection;
   readonly request: ApiRequest;
@@ -62,7 +62,7 @@ export class Api {
     return this.#checked(action, await this.#read(response, attempt), accepted);
   }
 
-  /** The engine's answer about itself. @throws ENGINE_UNAVAILABLE also when what answers is no engine */
+  /** The engine's answer about itself. @throws ENGINE_UNAVAILABLE also when what answers is not an engine */
   async describe<T extends object>(path: string, signal: AbortSignal | undefined): Promise<T> {
     const { status, body } = await this.call("tell about itself", { method: "GET", path, signal }, "any");
     if (status === 200 && typeof body === "object" && body !== null) return body as T;
@@ -91,7 +91,7 @@ export class Api {
     return this.#checked(action, await this.#read(opened, attempt), accepted);
   }
 
-  /** The error of an answer that its caller accepted and could not make sense of. */
+  /** The error for an answer that its caller accepted but could not interpret. */
   refusal(action: string, answer: ApiAnswer): GloveboxError {
     return statusError(this.#options, action, answer);
   }
@@ -100,7 +100,7 @@ export class Api {
     this.#connection?.then(
       (connection) => connection.close(),
       () => {
-        // Never found, so there is nothing to close.
+        // It was never found, so there is nothing to close.
       },
     );
   }
@@ -125,7 +125,7 @@ export class Api {
     }
   }
 
-  /** The next call looks for the engine anew: what was not there may be elsewhere now. */
+  /** The next call looks for the engine again: it may be somewhere else now. */
   #notReached(error: unknown, attempt: Attempt): GloveboxError {
     if (attempt.request.signal?.aborted !== true) this.#connection = undefined;
     return this.#translate(error, attempt);
@@ -158,7 +158,7 @@ export class Api {
     });
   }
 
-  /** `withinMs` null: the answer lasts as long as it lasts. */
+  /** `withinMs` null: the answer may take as long as it takes. */
   async #attempt(request: ApiRequest, withinMs: number | null): Promise<Attempt> {
     const { signal: caller } = request;
     const connection = await this.#connect(caller);
@@ -188,7 +188,7 @@ export class Api {
   }
 }
 
-/** JSON where it is any: proxies and old engines answer errors as plain text. */
+/** JSON if it is valid JSON: proxies and old engines send errors as plain text. */
 function decoded(text: string): unknown {
   if (text.trim() === "") return null;
   try {

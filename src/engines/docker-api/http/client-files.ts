@@ -13,7 +13,7 @@ export const clientFiles: FileReader = {
     try {
       return await readFile(path, "utf8");
     } catch {
-      // Missing and unreadable files of another program's are the same to us: no setting.
+      // Whether a file of another program is missing or unreadable makes no difference: there is no setting.
       return null;
     }
   },

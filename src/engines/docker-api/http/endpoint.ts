@@ -18,13 +18,13 @@ export interface TcpEndpoint {
   readonly origin: string;
 }
 
-/** A machine that the user's own `ssh` leads to, and the engine that its command finds there. */
+/** A machine that the user's own `ssh` connects to, and the engine that its command finds there. */
 export interface SshEndpoint extends SshTarget {
   readonly kind: "ssh";
   readonly origin: string;
 }
 
-/** What is left out is as the user's configuration of `ssh` says. */
+/** Left out: as the user's configuration of `ssh` says. */
 export interface SshTarget {
   /** A host name, an address or an alias of that configuration. */
   readonly host: string;

@@ -1,7 +1,7 @@
-/** Longest line that is kept: far above what engines send. */
+/** Longest line that is kept: far more than engines send. */
 const maxLineChars = 1_048_576;
 
-/** The JSON values of a stream that holds one a line. Lines that are no JSON are passed over. */
+/** The JSON values of a stream with one on each line. Lines that are not JSON are skipped. */
 export async function* jsonLines(stream: AsyncIterable<Uint8Array>): AsyncGenerator<unknown, void, undefined> {
   const decoder = new TextDecoder();
   let text = "";

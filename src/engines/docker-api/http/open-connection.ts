@@ -8,14 +8,14 @@ import type { Endpoint, SshEndpoint } from "./endpoint.ts";
 import { sshCommand } from "./ssh-command.ts";
 import { SshStream } from "./ssh-stream.ts";
 
-/** The way to an engine's API. It knows HTTP, not what the calls mean. */
+/** The connection to an engine's API. It knows HTTP, not what the calls mean. */
 export interface ApiConnection {
   readonly endpoint: Endpoint;
-  /** Sends the request; resolves with any status as soon as the headers are there. Rejects with Node's own error. */
+  /** Sends the request; resolves with any status as soon as the headers have arrived. Rejects with Node's own error. */
   send(request: ApiRequest): Promise<IncomingMessage>;
   /** A request to be upgraded to a raw stream; the caller sends it. */
   upgrade(request: ApiRequest): http.ClientRequest;
-  /** Breaks what is still under way. */
+  /** Aborts what is still in progress. */
   close(): void;
 }
 
@@ -80,7 +80,7 @@ function requesterOf(endpoint: Endpoint, agent: http.Agent): Requester {
   return (options) => request({ ...target, agent, ...options });
 }
 
-/** Loaded on use: with all of TLS it takes longer than what an engine behind a socket is asked first. */
+/** Loaded when used: with all of TLS, loading takes longer than the first question to an engine behind a socket. */
 function tlsModule(): typeof https {
   return createRequire(import.meta.url)("node:https") as typeof https;
 }
@@ -99,7 +99,7 @@ class SshAgent extends http.Agent {
   }
 }
 
-/** A question is asked again when the engine closed a kept connection in the moment of its use. */
+/** A question is repeated when the engine closed a kept connection just as it was used. */
 async function sendPatiently(begin: Requester, request: ApiRequest): Promise<IncomingMessage> {
   const isQuestion = request.method === "GET" || request.method === "HEAD";
   for (let kept = maxFreeSockets; ; kept -= 1) {

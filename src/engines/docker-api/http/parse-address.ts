@@ -47,7 +47,7 @@ function tcpEndpoint(rest: string, tls: TlsMaterial | null, options: AddressOpti
   const { hostname, port } = url;
   return {
     kind: "tcp",
-    // Without the brackets that an address of IPv6 wears in a URL.
+    // Without the brackets that an IPv6 address has in a URL.
     host: hostname.replace(/^\[(.*)\]$/, "$1"),
     port: port === "" ? options.ports[tls === null ? "plain" : "tls"] : Number(port),
     tls,

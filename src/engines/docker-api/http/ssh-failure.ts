@@ -36,7 +36,7 @@ export function sshFailure({ exitCode, said }: SshEnd): SshError {
   return new SshError(code, lastLine(said) || `ssh exited with ${exitCode ?? "a signal"}`);
 }
 
-/** The last line that says something, without what a terminal would act on. */
+/** The last line with any text, without terminal control sequences. */
 function lastLine(text: string): string {
   const lines = text.split(/[\r\n]+/).map((line) => line.replace(/[^\x20-\x7e]/g, "").trim());
   return lines.findLast((line) => line !== "")?.slice(0, maxDetailChars) ?? "";

@@ -5,7 +5,7 @@ import { SshError, sshFailure } from "./ssh-failure.ts";
 
 /** What is kept of the standard error. */
 const maxSaidChars = 4_096;
-/** How long `ssh` may take to end when it is told to. */
+/** How long `ssh` may take to end when told to. */
 const endMs = 2_000;
 
 /**
@@ -77,7 +77,7 @@ export class SshStream extends Duplex {
   }
 
   setKeepAlive(): this {
-    // `ssh` looks for itself whether the other machine is there.
+    // `ssh` itself checks whether the other machine is there.
     return this;
   }
 
@@ -110,7 +110,7 @@ export class SshStream extends Duplex {
       return;
     }
     this.push(null);
-    // Tells of the end also while nothing is read, as of a connection that waits to be used again.
+    // Reports the end even while nothing is read, as on a connection that waits to be used again.
     this.read(0);
   }
 

@@ -4,7 +4,7 @@ import type { Endpoint } from "./endpoint.ts";
 
 /** Why an engine cannot be used, for people. */
 export interface Unavailability {
-  /** One sentence: what was tried and what came. */
+  /** One sentence: what was tried and what happened. */
   readonly reason: string;
   /** Commands or steps that start or install it on this platform. */
   readonly howToStart: string;
@@ -13,14 +13,14 @@ export interface Unavailability {
 /** A connection that failed. */
 export interface ConnectFailure {
   /**
-   * Node's error code, such as `ECONNREFUSED`, empty when it has none; `HTTP_` and a status for an answer of no engine;
-   * what begins with `SSH_` is of the way over SSH (`sshFailure`).
+   * Node's error code, such as `ECONNREFUSED`, empty when it has none; `HTTP_` and a status for an answer that is not
+   * an engine's; codes that begin with `SSH_` are about the connection over SSH (`sshFailure`).
    */
   readonly code: string;
   /** Who named the endpoint (`Endpoint.origin`). */
   readonly origin: string;
   readonly kind: Endpoint["kind"];
-  /** The words of `ssh`, or of the command that it ran. */
+  /** The message of `ssh`, or of the command that it ran. */
   readonly detail?: string;
 }
 

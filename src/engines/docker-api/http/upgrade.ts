@@ -22,7 +22,7 @@ export function upgradeToStream(
   signal?.addEventListener("abort", onAbort, { once: true });
   request.on("upgrade", (_response, socket: Duplex, head: Buffer) => {
     settle();
-    // The time that an idle connection is kept is not this one's any more.
+    // The time limit of an idle connection does not apply to this one any more.
     (socket as Partial<Pick<Socket, "setTimeout">>).setTimeout?.(0);
     // The end of a broken connection is told by `close`.
     socket.on("error", () => {

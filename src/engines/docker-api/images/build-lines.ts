@@ -3,7 +3,7 @@ import type { PullLine } from "./pull-progress.ts";
 /** One line of a build's answer. */
 export type BuildLine = PullLine & { readonly stream?: string };
 
-/** Lines of a failed step that are told. */
+/** Lines of a failed step that are shown. */
 const toldLines = 12;
 
 /** The words of a build, line by line, and its failure with the last of them. */
@@ -24,7 +24,7 @@ export class BuildLines {
     return told;
   }
 
-  /** Why the build failed, led by the last lines before; null when it did not. */
+  /** Why the build failed, after its last lines; null when it did not. */
   get failure(): string | null {
     if (this.#failure === null) return null;
     return [...this.#last, this.#failure.trim()].join("\n");

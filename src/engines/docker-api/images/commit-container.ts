@@ -17,9 +17,9 @@ export async function commitContainer(
   const { body } = await api.call("make an image of the container", {
     method: "POST",
     path: "/commit",
-    // Stopped meanwhile, so that no file is caught half written.
+    // Paused meanwhile, so that no file is captured half written.
     query: { container, pause: "1", changes, repo: madeImages, tag },
-    // Podman reads nothing of it, and fails without it.
+    // Podman reads nothing of it, but fails without it.
     body: { Labels: marked },
     signal,
   });

@@ -15,7 +15,7 @@ export type ReadClientConfig = () => Promise<string | null>;
 
 /** What is read of a present image. */
 export interface ImageFacts {
-  /** Names it, and it alone, whatever becomes of its tags. */
+  /** Identifies it alone, whatever happens to its tags. */
   readonly id: string;
   /** Paths that it declares as volumes. */
   readonly volumes: readonly string[];
@@ -30,7 +30,7 @@ interface ImageAnswer {
   } | null;
 }
 
-/** How long a container may be made of an image as it was found. */
+/** How long a container may be made from an image as it was found. */
 const freshMs = 1_000;
 
 /** The images of an engine behind Docker's API. */
@@ -57,8 +57,9 @@ export class DockerApiImages implements ImageStore {
   }
 
   /**
-   * What `has`, `identity` or `labels` found less than a second ago; undefined: ask anew. Given once, so that each container
-   * is made of what was looked at for it, and to be used by its id: the reference may have moved on since.
+   * What `has`, `identity` or `labels` found less than a second ago; undefined: ask again. Given only once, so that
+   * each container is made from what was looked up for it, and to be used by its id: the reference may have moved
+   * since.
    */
   takeFresh(reference: string): ImageFacts | undefined {
     const found = this.#fresh.get(reference);
@@ -198,7 +199,7 @@ export class DockerApiImages implements ImageStore {
 
   async #removeUnused(id: string, { signal }: CallOptions = {}): Promise<boolean> {
     this.#fresh.clear();
-    // Forced, Podman would remove the containers with it.
+    // With force, Podman would remove the containers with it.
     const request = { method: "DELETE", path: imagePath(id), signal } as const;
     const { status } = await this.#api.call("remove the image", request, [404, 409]);
     return status !== 409;

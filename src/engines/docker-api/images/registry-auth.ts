@@ -14,7 +14,7 @@ export function registryAuthHeader(configText: string, registry: string): string
   try {
     config = JSON.parse(configText) as ClientConfig;
   } catch {
-    // A broken file of another program's is no reason to refuse a public image.
+    // Another program's broken file is no reason to refuse a public image.
     return null;
   }
   const entries = Object.entries(config.auths ?? {});
@@ -25,7 +25,7 @@ export function registryAuthHeader(configText: string, registry: string): string
   const password = rest.join(":");
   if (identitytoken === "" && username === "") return null;
   const credentials = identitytoken === "" ? { username, password, serveraddress } : { identitytoken, serveraddress };
-  // URL-safe, yet with padding, without which Docker ignores it.
+  // URL-safe but padded: Docker ignores it without padding.
   return Buffer.from(JSON.stringify(credentials)).toString("base64").replaceAll("+", "-").replaceAll("/", "_");
 }
 

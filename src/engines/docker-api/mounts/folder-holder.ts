@@ -57,7 +57,7 @@ export class FolderHolder implements AsyncDisposable {
     return holder;
   }
 
-  /** Another container has the volumes now: they end with it. */
+  /** The volumes now belong to another container and end with it. */
   handOver(): void {
     this.#isTakenOver = true;
   }
@@ -82,7 +82,7 @@ function holderConfig({ spec, folders, image }: FolderHolderOptions): object {
         Target: target,
         VolumeOptions: { NoCopy: true, Labels: spec.labels },
       })),
-      // Else they would be taken over, too.
+      // Otherwise they would be taken over too.
       Tmpfs: Object.fromEntries(
         image.volumes.filter((path) => !targets.has(path)).map((path) => [path, "ro,size=4096"]),
       ),

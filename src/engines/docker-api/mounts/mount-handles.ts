@@ -3,7 +3,7 @@ import type { Api } from "../http/api.ts";
 import { containerPath } from "../container/container-link.ts";
 import { removeContainer } from "../container/remove-container.ts";
 
-/** Makes a container whose mounts are of what we hold open, or of names; resolves to its id. */
+/** Creates a container whose mounts are made of what we hold open, or of names; resolves to its id. */
 type MakeContainer = (mountsByHandle: boolean) => Promise<string>;
 
 interface MadeContainer {
@@ -33,7 +33,7 @@ export class MountHandles {
     if (target === undefined || this.#work === false) return { id: await make(false), byHandle: false };
     if (this.#work === true) return { id: await make(true), byHandle: true };
     const id = await make(true).catch(() => null);
-    // Whatever it was, the other way tells if it matters.
+    // Whatever the reason was, the other way shows whether it matters.
     if (id === null) return { id: await make(false), byHandle: false };
     try {
       this.#work = await this.#mounts(id, target, signal);

@@ -5,7 +5,9 @@ import type { MountEntry } from "../../../base/mount-table.ts";
 const filesOfEngine = new Set(["/etc/hostname", "/etc/hosts", "/etc/resolv.conf"]);
 const folderOfContainer = /\/(?:overlay-)?containers\/([0-9a-f]{64})\//;
 
-/** Id of the container that a process runs in, by its mount table; null when it runs in none that can be told. */
+/**
+ * Id of the container that a process runs in, from its mount table; null when it runs in none that can be identified.
+ */
 export function ownContainerId(table: readonly MountEntry[]): string | null {
   for (const { mountPoint, root } of table) {
     const id = filesOfEngine.has(mountPoint) ? folderOfContainer.exec(root)?.[1] : undefined;
@@ -25,7 +27,7 @@ export interface InspectedMount {
 /** What a container shares with its engine's machine. */
 export interface OwnContainer {
   readonly mounts: readonly InspectedMount[];
-  /** Where anything at all is mounted in it, a tmpfs too, which an inspection leaves out. */
+  /** Everywhere something is mounted in it, including tmpfs, which an inspection leaves out. */
   readonly mountPoints: readonly string[];
 }
 

@@ -10,7 +10,7 @@ import { ownContainerId, pathOutside, type InspectedMount, type SharedFiles } fr
 export interface SharedFilesOptions {
   readonly api: Api;
   readonly connection: EngineConnection | undefined;
-  /** The engine's own folder, by its own account. */
+  /** The engine's own folder, as it reports it. */
   readonly engineFolder: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -45,7 +45,7 @@ export interface ReachableMounts {
   readonly copied: readonly MountSpec[];
 }
 
-/** @throws POLICY_DENIED for what lies in this container alone and may not be copied, or is read-only to it */
+/** @throws POLICY_DENIED for what exists only in this container and may not be copied, or is read-only to it */
 export function reachableMounts(mounts: readonly MountSpec[], shared: SharedFiles): ReachableMounts {
   if (shared.kind === "same") return { mounts, copied: [] };
   // They are folders that never change, or the spec would have been refused.
@@ -63,7 +63,7 @@ export function reachableMounts(mounts: readonly MountSpec[], shared: SharedFile
   return { mounts: reachable, copied: [] };
 }
 
-/** A sandbox gets no more of the machine than whoever started this container gave to it. */
+/** A sandbox gets no more of the machine than whoever started this container gave it. */
 function readOnlyHere({ target }: MountSpec): GloveboxError {
   return new GloveboxError(
     "POLICY_DENIED",

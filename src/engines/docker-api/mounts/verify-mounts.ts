@@ -4,7 +4,10 @@ import { parseMountTable, type MountEntry } from "../../../base/mount-table.ts";
 import { GloveboxError } from "../../../errors/glovebox-error.ts";
 import type { MountIdentity, MountSpec } from "../../container-spec.ts";
 
-/** `unseen`: the mounts cannot be looked at from here, as those of another kernel or of a container without processes. */
+/**
+ * `unseen`: the mounts cannot be inspected from here, as with those of another kernel or of a container without
+ * processes.
+ */
 export type MountFinding = "same" | "other" | "unseen";
 
 export interface MountedContainer {
@@ -25,7 +28,7 @@ export async function verifyMounts({ id, processId, mounts }: MountedContainer):
   const expected = mounts.flatMap(({ target, identity }) => (identity === undefined ? [] : [{ target, identity }]));
   if (expected.length === 0) return "same";
   if (processId <= 0) return "unseen";
-  // Held, so that the number cannot come to mean another process.
+  // Held open, so that the number cannot come to mean another process.
   await using process = await open(`/proc/${processId}`, openPathOnly | constants.O_DIRECTORY).catch(() => null);
   if (process === null) return "unseen";
   const folder = `/proc/self/fd/${process.fd}`;
@@ -40,7 +43,7 @@ export async function verifyMounts({ id, processId, mounts }: MountedContainer):
   return "same";
 }
 
-/** The container's end: it may have been started with a folder that nobody allowed. */
+/** Ends the container: it may have been started with a folder that nobody allowed. */
 export function mountExchanged({ mounts = [] }: { readonly mounts?: readonly MountSpec[] | undefined }): GloveboxError {
   const targets = mounts.filter(({ identity }) => identity !== undefined).map(({ target }) => target);
   return new GloveboxError(
@@ -54,7 +57,7 @@ export function mountExchanged({ mounts = [] }: { readonly mounts?: readonly Mou
   );
 }
 
-/** By the mount table, which everybody may read. */
+/** From the mount table, which everybody may read. */
 function isMounted(table: readonly MountEntry[], target: string, { place }: MountIdentity): boolean {
   const mounted = table.findLast(({ mountPoint }) => mountPoint === target);
   return mounted !== undefined && mounted.device === place?.device && mounted.root === place.root;

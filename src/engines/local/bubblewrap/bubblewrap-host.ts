@@ -17,14 +17,14 @@ import { NetworkPool } from "./namespaces/network-pool.ts";
 import { PipePool } from "./pipes/pipe-pool.ts";
 import { findPython } from "../interpreters/python-installation.ts";
 
-/** All that the engine knows of its host and holds open on it. */
+/** Everything that the engine knows about its host and keeps open on it. */
 export interface BubblewrapHost {
   readonly tools: HostTools;
   /** `bubblewrap 0.8.0`. */
   readonly version: string;
   readonly root: HostRoot;
   readonly interpreters: Interpreters;
-  /** Paths of the executables on the host; null for what it has not. */
+  /** Paths of the executables on the host; null for those it does not have. */
   readonly interpreterPaths: readonly (string | null)[];
   readonly bun: HostBun;
   readonly nodePath: string;
@@ -45,7 +45,7 @@ export interface BubblewrapHost {
   close(): void;
 }
 
-/** @throws ENGINE_UNAVAILABLE with the reason and what would help, CANCELLED */
+/** @throws ENGINE_UNAVAILABLE with the reason and what helps, CANCELLED */
 export async function openBubblewrapHost(options: LocalEngineOptions, signal?: AbortSignal): Promise<BubblewrapHost> {
   if (options.platform !== "linux") throw wrongPlatform(options.platform);
   const tools = findHostTools(options.environment["PATH"]);
@@ -100,7 +100,7 @@ export async function openBubblewrapHost(options: LocalEngineOptions, signal?: A
   };
 }
 
-/** Why a trial or a set-up failed, as an error that tells what would help. */
+/** Why a trial or a set-up failed, as an error that says what helps. */
 export function explainFailure(said: string): GloveboxError {
   return namespacesUnavailable(said, {
     unprivilegedClone: readText("/proc/sys/kernel/unprivileged_userns_clone"),
@@ -123,7 +123,7 @@ function isAtLeast(version: string, major: number, minor: number): boolean {
   return had > major || (had === major && and >= minor);
 }
 
-/** Node opens everything close-on-exec, but what it inherited it passes on. */
+/** Node opens everything close-on-exec, but passes on what it inherited itself. */
 function inheritedDescriptors(): readonly number[] {
   const closesOnExec = 0o2000000;
   return readdirSync("/proc/self/fd")

@@ -14,16 +14,16 @@ export interface BubblewrapLauncherParts extends ContainerParts {
   readonly onRemoved: () => void;
 }
 
-/** More often does not find more: what is used in between takes as long to be given. */
+/** Doing it more often finds no more: pipes used in between take just as long to be handed out. */
 const memoryIntervalMs = 50;
 
 /**
- * Gives each program of a container a sandbox of its own over the container's mounts. What a program leaves running ends
- * with it.
+ * Gives each program of a container its own sandbox over the container's mounts. Whatever a program leaves running ends
+ * with that sandbox.
  */
 export class BubblewrapLauncher implements Launcher {
   readonly memoryIntervalMs: number | null;
-  /** Scratch is mounts with sizes of their own. */
+  /** Scratch places are mounts with their own sizes. */
   readonly unlimitedFolders: readonly string[] = [];
   readonly #parts: BubblewrapLauncherParts;
   #dialer: NamespaceDialer | null = null;
@@ -71,7 +71,7 @@ export class BubblewrapLauncher implements Launcher {
     return { memoryBytes, memoryPeakBytes, oomKills, ...usage };
   }
 
-  /** Nothing gets away: with its first process all of a sandbox ends. */
+  /** Nothing escapes: when its first process ends, the whole sandbox ends. */
   endStrays(): Promise<void> {
     return Promise.resolve();
   }

@@ -3,7 +3,7 @@ import type { EngineComponent, EngineSetup } from "../../engine-setup.ts";
 
 const setuidBit = 0o4000;
 
-/** How the embedded engine is set up: it has no API, and its sandboxes are this process's own work. */
+/** How the embedded engine is set up: it has no API, and this process runs its sandboxes itself. */
 export async function bubblewrapSetup(bwrap: string): Promise<EngineSetup> {
   const [{ mode, uid }, kernel] = await Promise.all([stat(bwrap), readFile("/proc/sys/kernel/osrelease", "utf8")]);
   return { kernel: kernel.trim(), inProcess: true, setuid: (mode & setuidBit) !== 0 && uid === 0 };

@@ -22,13 +22,13 @@ import { runTrial } from "./trial.ts";
 export async function openNamespacesLevel(options: LocalEngineOptions): Promise<Level> {
   const host = await openBubblewrapHost(options);
   const hostUids = options.uid === 0 ? new HostUids(options.randomInteger) : null;
-  // Nothing short of a run tells whether this host lets us run.
+  // Only a run shows whether this host lets us run.
   const failure = await tryOut(host, hostUids);
   if (failure === null) {
     void host.cgroups.sweep();
     return levelOf(host, hostUids);
   }
-  // Groups may be there and yet not be ours to join.
+  // There may be groups that we cannot join.
   const without = withoutGroups(host);
   const second = await tryOut(without, hostUids);
   if (second === null) return levelOf(without, hostUids);
@@ -36,7 +36,7 @@ export async function openNamespacesLevel(options: LocalEngineOptions): Promise<
   throw explainFailure(second);
 }
 
-/** Its network namespace, in which nothing but the trial has been, is the first container's. */
+/** Its network namespace, which only the trial has used, is given to the first container. */
 function tryOut(host: BubblewrapHost, hostUids: HostUids | null): Promise<string | null> {
   return runTrial(host.capabilities, (spec) =>
     makeLauncher({ host, hostUids, spec, isTrial: true, signal: undefined }),
@@ -100,7 +100,7 @@ async function makeLauncher({ host, hostUids, spec, isTrial, signal }: LauncherR
   }
 }
 
-/** Two descriptors that are opened at once; when one cannot be, the other is closed again. */
+/** Opens two descriptors at once; if one cannot be opened, the other is closed again. */
 async function bothOrNone(first: Promise<number>, second: Promise<number>): Promise<readonly [number, number]> {
   try {
     return await Promise.all([first, second]);

@@ -12,8 +12,8 @@ const spec: ContainerSpec = {
 };
 
 /**
- * Runs a program that does nothing in a container that is made for it; null when all went well, else what was said.
- * The program is the host's own, so what it ran in is as good as new after it.
+ * Runs a program that does nothing in a container made for it; null when everything went well, otherwise what was said.
+ * The program is the host's own, so the container's parts are as good as new afterwards.
  */
 export async function runTrial(
   capabilities: Capabilities,

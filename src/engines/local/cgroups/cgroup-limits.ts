@@ -7,7 +7,7 @@ export type CgroupVersion = 1 | 2;
 export interface LimitWrite {
   readonly file: string;
   readonly value: string;
-  /** Whether a kernel without it (swap is not accounted for) still keeps the limit. */
+  /** Whether a kernel without it (no swap accounting) still enforces the limit. */
   readonly optional?: true;
 }
 
@@ -15,7 +15,7 @@ const periodMicroseconds = 100_000;
 /** The kernel takes no less. */
 const minQuotaMicroseconds = 1_000;
 
-/** What sets one controller's limit, in order. */
+/** What sets one controller's limit, in this order. */
 export function limitWrites(
   controller: Controller,
   version: CgroupVersion,
@@ -50,7 +50,7 @@ export function limitWrites(
   }
 }
 
-/** Files that tell a group's memory; a peak is unknown to version 2 before Linux 5.19. */
+/** Files with a group's memory use; version 2 reports no peak before Linux 5.19. */
 export const memoryFiles: Readonly<
   Record<CgroupVersion, { readonly usage: string; readonly peak: string; readonly events: string }>
 > = {

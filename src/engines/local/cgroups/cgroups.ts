@@ -6,7 +6,7 @@ import { controllers, meters, parseCgroupPlaces, type Controller } from "./cgrou
 import { hasEnded, readOwner } from "../owner-process.ts";
 import { ContainerGroup, removeGroup, writeLimit, type GroupPlaces } from "./container-group.ts";
 
-/** Control groups that this process may make, and what it finds there of dead ones. */
+/** Control groups that this process can make, and what dead processes left there. */
 export class Cgroups {
   /** Folder that our groups of each controller stand in; a controller that we may not use is missing. */
   readonly places: GroupPlaces;
@@ -17,7 +17,7 @@ export class Cgroups {
     this.#owner = owner;
   }
 
-  /** Finds by trying what may be used; never fails. */
+  /** Tries what can be used; never fails. */
   static open(): Cgroups {
     const { version1, version2 } = parseCgroupPlaces(
       readFileSync("/proc/self/mountinfo", "utf8"),
@@ -44,7 +44,7 @@ export class Cgroups {
     return cgroups;
   }
 
-  /** None at all: for a host where they turn out to be of no use. */
+  /** None at all: for a host where they turn out to be unusable. */
   static none(): Cgroups {
     return new Cgroups(new Map(), readOwner(0));
   }
@@ -70,7 +70,7 @@ export class Cgroups {
     return new ContainerGroup(this.places, groupName(this.#owner, container), limits);
   }
 
-  /** Ends and removes what processes that are no more have left; never fails. */
+  /** Ends and removes what processes that no longer exist have left; never fails. */
   async sweep(): Promise<void> {
     for (const folder of this.#folders()) {
       const dead = foldersIn(folder).filter((name) => this.#isLeftOver(name));
@@ -131,13 +131,13 @@ function enableControllers(folder: string, wanted: readonly Controller[]): reado
       try {
         writeFileSync(`${parent}/cgroup.subtree_control`, `+${controller}`);
       } catch {
-        // Enabled already by its owner, or not available: what follows tells.
+        // Already enabled by its owner, or not available: the next step shows which.
       }
     }
     try {
       writeFileSync(`${parent}/cgroup.subtree_control`, "+io");
     } catch {
-      // Then nobody counts the bytes of disks.
+      // Then the bytes of disks are not counted.
     }
   }
   const enabled = readFileSync(`${ours}/cgroup.subtree_control`, "utf8").split(/\s+/);

@@ -40,7 +40,9 @@ export class ContainerGroup {
     return this.#folders().map((folder) => `${folder}/cgroup.procs`);
   }
 
-  /** Makes room for a sandbox's own processes, so that the limit is the programs' alone; false: one has ended. */
+  /**
+   * Makes room for a sandbox's own processes, so that the limit applies to the program's alone; false: one has ended.
+   */
   countSandbox(begins: boolean): void {
     this.#sandboxes += begins ? 1 : -1;
     const place = this.#places.get("pids");
@@ -71,7 +73,7 @@ export class ContainerGroup {
     return { cpuTimeMs: cpu === null ? null : parseCpuTimeMs(cpu), diskReadBytes: read, diskWriteBytes: written };
   }
 
-  /** Kills whatever may still be in the group. @throws Error when the kernel keeps it for seconds */
+  /** Kills whatever may still be in the group. @throws Error when the kernel still keeps it after seconds */
   async remove(): Promise<void> {
     await Promise.all(this.#folders().map(removeGroup));
   }
@@ -141,7 +143,7 @@ function killMembers(folder: string): void {
     // 0 stands for a process that our namespace cannot name.
     for (const processId of members) if (processId > 0) process.kill(processId, "SIGKILL");
   } catch {
-    // One ended meanwhile, or the group did: the next try tells.
+    // A process ended meanwhile, or the group did: the next try shows.
   }
 }
 

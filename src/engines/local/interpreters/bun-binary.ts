@@ -3,7 +3,7 @@ import { closeSync, existsSync, openSync, readSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 
-/** Systems that Bun is had for here. */
+/** Systems for which Bun is available. */
 export type BunPlatform = "linux" | "darwin" | "win32";
 
 /**

@@ -8,7 +8,7 @@ export interface NodeInstallation {
   readonly executable: string;
   /** `24.21.0`. */
   readonly version: string;
-  /** Further options of this version that close something. */
+  /** Further options of this version that close a gap. */
   readonly options: readonly string[];
 }
 
@@ -31,8 +31,9 @@ console.log(JSON.stringify(isNode ? { executable: process.execPath, version: pro
 const answerWithinMs = 10_000;
 
 /**
- * Executable of the Node that runs Glovebox, by its real path; where something else runs that, the one of the PATH. Null
- * when there is none. Only one whose name says nothing is asked, which takes longer than many a program.
+ * Executable of the Node that runs Glovebox, by its real path; where something else runs Glovebox, the one on the PATH.
+ * Null when there is none. Asked only if its name does not already tell, because asking takes longer than many a
+ * program.
  */
 export async function findOwnNode(options: FindNodeOptions): Promise<string | null> {
   const { nodePath } = options;
@@ -40,7 +41,7 @@ export async function findOwnNode(options: FindNodeOptions): Promise<string | nu
     try {
       return realpathSync(nodePath);
     } catch {
-      // It went away since it was started: another one may be there.
+      // It disappeared after it was started: another one may have taken its place.
     }
   }
   const found = await findNode(options);
@@ -70,7 +71,7 @@ async function ask(program: string, { environment, signal }: FindNodeOptions): P
     });
     return JSON.parse(stdout) as NodeInstallation | null;
   } catch {
-    // Missing, broken or something else: then this is none for us.
+    // Missing, broken or something else: then there is none for us.
     return null;
   }
 }

@@ -63,7 +63,10 @@ export class HostBun {
     return "file" in this.source ? this.source.file : path.join(this.source.folder, fileName(this.#options.platform));
   }
 
-  /** Has it there: fetched if it must be, once for all who ask. @throws ENGINE_UNAVAILABLE with the reason, CANCELLED */
+  /**
+   * Makes sure it is there: fetched if necessary, once for all who ask. @throws ENGINE_UNAVAILABLE with the reason,
+   * CANCELLED
+   */
   async provide(signal?: AbortSignal): Promise<void> {
     if (this.source === null) throw notFetched(this.#problem ?? "", undefined);
     if ("file" in this.source || existsSync(this.path ?? "")) return;
@@ -79,7 +82,8 @@ export class HostBun {
       if (target === null) throw new Error(`there is no Bun for ${platform} on ${architecture}`);
       const name = fileName(platform);
       const program = fileOf(gunzipSync(await fetchBun(target)), `package/bin/${name}`);
-      // Beside its place, so that it appears there as a whole, also to another process that fetches it.
+      // Written beside its place and then moved, so that it appears as a whole, also for another process that fetches
+      // it.
       const beside = await mkdtemp(path.join(folder, ".fetched-"));
       try {
         await writeFile(path.join(beside, name), program);
@@ -139,9 +143,9 @@ function known(platform: NodeJS.Platform): BunPlatform {
   return platform === "win32" || platform === "darwin" ? platform : "linux";
 }
 
-/** Ours alone to write to, and so is the program in it. */
+/** Only we can write to the folder, and so to the program in it. */
 async function openBunFolder({ bunFolder, uid, platform }: HostBunOptions): Promise<string> {
-  // Root's sandboxes have users of their own, who must get through.
+  // Root's sandboxes run as users of their own, who must be able to pass through.
   const rules = { what: "its folder for Bun", remedy: "set GLOVEBOX_BUN", uid, mode: uid === 0 ? 0o755 : 0o700 };
   await openOwnFolder(path.dirname(bunFolder), { ...rules, maxMode: 0o755 });
   const folder = await openOwnFolder(path.join(bunFolder, bunVersion), rules);

@@ -18,7 +18,7 @@ const nothing: Interpreters = { binds: [], links: [], environment: {} };
 /** Where a Bun that may not be there yet appears under /opt/glovebox: its folder. */
 const bunFolder = "bun";
 
-/** What of the host's interpreters sandboxes see; null for what it has not. */
+/** The host's interpreters that sandboxes see; null for those it does not have. */
 export interface FoundInterpreters {
   readonly bun: BunSource | null;
   /** Real path of Node's executable. */
@@ -56,7 +56,7 @@ function arrangePython(python: PythonInstallation | null): Interpreters {
   };
 }
 
-/** The executable alone: nothing that stands beside it, npm included. */
+/** Only the executable: nothing beside it, npm included. */
 function arrangeNode(executable: string | null): Interpreters {
   if (executable === null) return nothing;
   if (isSystemPath(executable)) return { ...nothing, links: [{ name: "bin/node", target: executable }] };

@@ -62,7 +62,7 @@ async function ask(program: string, { environment, signal }: FindPythonOptions):
     });
     return JSON.parse(stdout) as PythonInstallation;
   } catch {
-    // Missing, broken or older than Python 3: then this is none for us.
+    // Missing, broken or older than Python 3: then there is none for us.
     return null;
   }
 }

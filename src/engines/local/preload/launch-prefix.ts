@@ -1,4 +1,4 @@
-/** Programs of Linux that bound another one before they become it; null for one that the host has not. */
+/** Programs of Linux that set limits and then become another program; null for those the host does not have. */
 export interface BoundingTools {
   readonly prlimit: string | null;
   /** Only one that knows `--pdeathsig`, which BusyBox's does not. */
@@ -9,7 +9,7 @@ export interface ProgramBounds {
   readonly openFiles: number;
   /** Largest file. */
   readonly fileBytes: number | null;
-  /** Private memory; null where the program cannot bear a bound. */
+  /** Private memory; null where the program cannot run under a limit. */
   readonly dataBytes: number | null;
   /** User to become; null: stay who we are. */
   readonly hostUid: number | null;

@@ -1,7 +1,7 @@
 import type { Capabilities } from "../../capabilities.ts";
 import { nodeFaultNote } from "../../node-faults.ts";
 
-/** Why it is this level and none better. */
+/** Why it is this level and no better one. */
 export interface WhyPreload {
   /** One sentence. */
   readonly reason: string;
@@ -23,7 +23,7 @@ const interception = {
   substitute: "interception inside the program's own interpreter (preload), which hostile code may get round",
 };
 
-/** What level `preload` can do: hardly anything by the kernel, and it says so. */
+/** What level `preload` can do: the kernel enforces hardly anything, and it says so. */
 export function preloadCapabilities(abilities: PreloadAbilities): Capabilities {
   const { platform, setpriv, reason, fix, asRoot, nodeVersion } = abilities;
   const nodeNote = nodeVersion === null ? null : nodeFaultNote(nodeVersion);

@@ -18,7 +18,7 @@ import { preloadCapabilities, type WhyPreload } from "./preload-capabilities.ts"
 import { defaultEnvironment } from "./guards/program-environment.ts";
 import type { InstallTools } from "./guards/tool-command.ts";
 
-/** All that level `preload` knows of its host. */
+/** Everything that level `preload` knows about its host. */
 export interface PreloadHost {
   readonly platform: NodeJS.Platform;
   /** In which the folders of containers stand. */
@@ -29,7 +29,7 @@ export interface PreloadHost {
   readonly installers: InstallTools;
   readonly tools: BoundingTools;
   readonly openFilesCeiling: number;
-  /** Whether programs can be another user than we, who are root. */
+  /** Whether programs can run as another user than we, who are root. */
   readonly changesUser: boolean;
   readonly capabilities: Capabilities;
   /** `preload, Python 3, Node 24.21.0`. */

@@ -86,7 +86,7 @@ export class PreloadLauncher implements Launcher {
     const prefix = launchPrefix(host.tools, {
       openFiles: Math.min(limits.openFiles ?? defaultOpenFiles, host.openFilesCeiling),
       fileBytes: Math.max(0, ...spec.scratch.map(({ sizeBytes }) => sizeBytes)),
-      // The watch ends what grows slowly; this stops what outruns it.
+      // The watch ends what grows slowly; this stops what is faster than the watch.
       dataBytes: program.boundsData ? 2 * limits.memoryBytes : null,
       hostUid,
     });

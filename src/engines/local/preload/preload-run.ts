@@ -18,7 +18,7 @@ export interface PreloadRunOptions {
 }
 
 /**
- * How a program is started apart from us: with a process group and session of its own, by which its family is known; on
+ * How a program is started apart from us: with its own process group and session, by which its family is recognised; on
  * Windows, which knows families by itself, without a window.
  */
 export function apartOn(platform: NodeJS.Platform): { readonly detached: boolean; readonly windowsHide: boolean } {

@@ -3,7 +3,7 @@ import { Writable } from "node:stream";
 import type { OutputStream } from "../../engine.ts";
 import { OutputQueue } from "../../output-queue.ts";
 
-/** How long the streams of an ended program may stay silent before they are taken for somebody else's. */
+/** How long the streams of an ended program may be silent before we assume that another process holds them. */
 const silenceMs = 500;
 
 /** A program's three streams, which are there before it is launched. */
@@ -29,7 +29,7 @@ export class PreloadStreams {
     this.#launched.resolve(child);
   }
 
-  /** As `PreparedProgram.finish`: what is read of them afterwards holds up nothing. */
+  /** As `PreparedProgram.finish`: what is read from them afterwards delays nothing. */
   async finish(): Promise<void> {
     this.#launched.resolve(null);
     if (this.#child === undefined) this.#destroy();
@@ -55,7 +55,9 @@ export class PreloadStreams {
     for (const stream of [this.#child?.stdout, this.#child?.stderr]) if (stream && !stream.destroyed) stream.resume();
   }
 
-  /** A process that got away may hold them open: silence is their end, as soon as all that came has been read. */
+  /**
+   * A process that escaped may hold them open: silence counts as their end, once everything that arrived has been read.
+   */
   async #endStreams(child: ChildProcessWithoutNullStreams): Promise<void> {
     let lastBytes = -1;
     for (;;) {
@@ -70,7 +72,7 @@ export class PreloadStreams {
           resolve();
         });
       });
-      // After a pause of ours the timer comes before what had arrived meanwhile.
+      // After a pause of our process the timer fires before data that arrived meanwhile.
       await new Promise<void>((resolve) => void setImmediate(resolve));
     }
     this.#destroy();

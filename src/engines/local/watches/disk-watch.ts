@@ -14,7 +14,7 @@ export interface DiskWatchOptions {
 /** How often the folders are measured (SPEC RT6). */
 const intervalMs = 1_000;
 
-/** Stands in for a limit of folders that the kernel does not limit: ends all programs when their files take more. */
+/** Replaces a limit for folders that the kernel does not limit: ends all programs when their files use more. */
 export class DiskWatch {
   readonly #options: DiskWatchOptions;
   #timer: NodeJS.Timeout | undefined;

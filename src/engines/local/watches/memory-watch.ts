@@ -11,13 +11,13 @@ export interface MemoryWatchOptions {
 }
 
 /**
- * Stands in for a memory limit of the kernel's: looks at the memory of a container's programs, and ends the largest, with
- * all that it started, when together they use more. What is used within one interval is not seen.
+ * Replaces a memory limit of the kernel: looks at the memory of a container's programs and, when together they use
+ * more, ends the largest one with everything it started. What is used only between two looks is not seen.
  */
 export class MemoryWatch {
   readonly #options: MemoryWatchOptions;
   readonly #ended = new WeakSet<ProgramRun>();
-  /** Highest use seen of all together; null when none was seen. */
+  /** Highest use seen of all together; null when nothing was seen. */
   #peakBytes: number | null = null;
   #kills = 0;
   #timer: NodeJS.Timeout | undefined;

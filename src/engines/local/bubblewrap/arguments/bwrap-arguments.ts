@@ -6,12 +6,11 @@ import { baseFolders, mountPlace, scratchFolder, type SandboxView } from "./sand
 export const sandboxHostname = "glovebox";
 
 /**
- * Bubblewrap's options for one program: fresh namespaces of every kind but the network's, which its container has for all
- * its programs and which was entered before; the host's system read-only, nothing writable but the sized scratch, and one
- * retained capability for the first process alone.
- *
- * CAP_SETPCAP allows next to nothing, yet a process that lacks it may not open the memory of one that has it: it is
- * what closes the first process to the program (SPEC SC2), which runs without it.
+ * Bubblewrap's options for one program: new namespaces of every kind except the network's, which all programs of the
+ * container share and which has been entered before; the host's system read-only; nothing writable except the sized
+ * scratch; and one capability kept by the first process alone.
+ * CAP_SETPCAP allows next to nothing, but a process without it may not open the memory of one that has it. This closes
+ * the first process to the program (SPEC SC2), which runs without the capability.
  */
 export function bwrapArguments(view: SandboxView): readonly string[] {
   const { base, root } = view;
@@ -63,7 +62,7 @@ interface Place {
   readonly target: string;
 }
 
-/** Bubblewrap binds with all that is mounted below, read-only where it is asked, and never with setuid or devices. */
+/** Bubblewrap binds everything that is mounted below too, read-only where asked, and never with setuid or devices. */
 function writableAndMounted({ base, scratchPaths, mounts }: SandboxView): readonly Place[] {
   return [
     ...scratchPaths.map((target, index) => ({ option: "--bind", source: scratchFolder(base, index), target }) as const),
@@ -74,7 +73,7 @@ function writableAndMounted({ base, scratchPaths, mounts }: SandboxView): readon
   ];
 }
 
-/** A place inside another one must be mounted after it, or it would be hidden. */
+/** A place inside another one must be mounted after it, or the other would hide it. */
 function outermostFirst(places: readonly Place[]): readonly Place[] {
   const depth = ({ target }: Place): number => target.split("/").length;
   return places.toSorted((a, b) => depth(a) - depth(b));

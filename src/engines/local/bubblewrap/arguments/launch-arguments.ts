@@ -9,7 +9,10 @@ export interface Launch {
   /** Files that a process writes 0 to in order to join the container's groups. */
   readonly groupFiles: readonly string[];
   readonly openFiles: number;
-  /** Folder of the container's scratch places, which a program has used and may have closed to the next one; null: none has. */
+  /**
+   * Folder of the container's scratch places, which an earlier program may have closed to the next one; null: there are
+   * none.
+   */
   readonly usedScratch: string | null;
   /** The host's user that the sandbox runs as; null: our own. */
   readonly hostUid: number | null;
@@ -43,10 +46,9 @@ export function enterArguments(inUserNamespace: boolean, withNetwork = false): r
 }
 
 /**
- * Arguments of `nsenter` that run `program` as the first process of a new sandbox.
- *
- * Bubblewrap closes a descriptor that it has read options from, so the inherited ones, which shells cannot all name,
- * are given to it as further, empty lists of options.
+ * Arguments of `nsenter` that run `program` as the first process of a new sandbox. Bubblewrap closes each descriptor
+ * that it has read options from. Shells cannot name all inherited descriptors, so these are passed to it as additional,
+ * empty lists of options.
  */
 export function launchArguments(launch: Launch, program: readonly string[]): readonly string[] {
   const { tools, hostUid } = launch;

@@ -2,7 +2,7 @@ import type { HostTools } from "../namespaces/host-tools.ts";
 import { programShell } from "./program-shell.ts";
 import { baseFolders, firstShell } from "./sandbox-view.ts";
 
-/** Limits that the kernel keeps for each process by itself, where there are no cgroups. */
+/** Limits that the kernel enforces for each process, for hosts without cgroups. */
 export interface ProcessLimits {
   /** Private writable memory of one process. */
   readonly dataBytes: number | null;
@@ -12,22 +12,22 @@ export interface ProcessLimits {
 
 export interface ProgramToStart {
   readonly command: readonly string[];
-  /** How many variables are carried to it (`carriedVariables`). */
+  /** How many variables are passed to it (`carriedVariables`). */
   readonly variables: number;
   /** Absolute path inside. */
   readonly workingDirectory: string;
   readonly limits: ProcessLimits;
 }
 
-/** The server's answer to the word of the first process: it lives, and from now on its end is the sandbox's. */
+/**
+ * The server's answer to the first process's message: the server is alive, and from now on its end ends the sandbox.
+ */
 export const goLine = "\n";
 
 /**
- * What the sandbox's first process does: $1 the folder, then what to run.
- *
- * Bubblewrap binds this process to its parent's end, but only if the parent still lives by then; so it first asks the
- * server, and starts nothing for one that has gone.
- * It waits in a shell of its own, whose stderr goes nowhere, because shells announce children that a signal ended.
+ * What the sandbox's first process does: $1 the folder, then what to run. Bubblewrap ties this process to its parent's
+ * end, but only if the parent is still alive by then. So it asks the server first, and starts nothing if the server has
+ * gone. It waits in a shell of its own whose stderr goes nowhere, because shells report children that a signal ended.
  */
 const firstProcess = `
 { echo ready >&6 && read -r _ <&6; } || exit 125
@@ -38,7 +38,9 @@ shift
 exit $?
 `;
 
-/** The program's process number in its namespace: the first process starts nothing before it, and what it becomes keeps it. */
+/**
+ * The program's process number in its namespace: the first process starts nothing before it, and exec keeps the number.
+ */
 export const programNumber = 2;
 
 /** Takes from the program the one capability that its parent keeps. */

@@ -3,23 +3,23 @@ import { baseFolders, firstShell } from "./sandbox-view.ts";
 const prefix = "GLOVEBOX_VARIABLE_";
 
 /**
- * A program's variables under names that mean nothing to anybody. All that is ours and runs before the program carries
- * them so: an `LD_PRELOAD` of a caller's would put its code into our processes.
+ * A program's variables under neutral names. Everything of ours that runs before the program carries them this way: a
+ * caller's `LD_PRELOAD` would otherwise load its code into our processes.
  */
 export function carriedVariables(environment: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const entries = Object.entries(environment);
   return Object.fromEntries(entries.map(([name, value], index) => [`${prefix}${index + 1}`, `${name}=${value}`]));
 }
 
-/** A name that shells do not know as one, or that is theirs alone, is left out. */
+/** Names that are invalid in shells, or reserved by them, are left out. */
 function restore(number: number): string {
   const name = `${prefix}${number}`;
   return `command export -- "$${name}" 2>/dev/null; unset ${name}`;
 }
 
 /**
- * What becomes the program: without capabilities by now, in the program's folder and with its streams, it gives the
- * variables their names back. What would keep the program from being started is told as shells do.
+ * What becomes the program: already without capabilities, in the program's folder and with its streams, it restores the
+ * names of the variables. Reasons for which the program cannot be started are reported as shells report them.
  */
 function scriptFor(variables: number): string {
   return `

@@ -11,9 +11,9 @@ export interface SandboxView {
   readonly gid: number;
   /** Absolute paths of the writable places; the place at index n is mounted at `scratchFolder(base, n)`. */
   readonly scratchPaths: readonly string[];
-  /** What of the host it gets besides; the one at index n is mounted at `mountPlace(base, n)`. */
+  /** What else it gets of the host; the one at index n is mounted at `mountPlace(base, n)`. */
   readonly mounts: readonly Pick<MountSpec, "target" | "readOnly">[];
-  /** Of the first process: nothing of a caller's under its own name. */
+  /** Of the first process: none of a caller's variables keeps its name here. */
   readonly environment: Readonly<Record<string, string>>;
   /** Whether bubblewrap is new enough to forbid further user namespaces by itself (0.8). */
   readonly canDisableUserNamespaces: boolean;
@@ -25,10 +25,10 @@ export const baseFolders = {
   opt: "/opt/glovebox",
 } as const;
 
-/** Where the host's interpreters appear that are not part of its system. */
+/** Where those of the host's interpreters appear that are not part of its system. */
 export const interpreterFolder = "/opt/glovebox/bin";
 
-/** Shell of a sandbox's first process, under the base's `opt`: a copy that may be run and not be read. */
+/** Shell of a sandbox's first process, under the base's `opt`: a copy that can be run but not read. */
 export const firstShell = "first/sh";
 
 /** Where the writable place at an index is mounted in a container's namespace; index -1 is /dev/shm. */

@@ -19,7 +19,7 @@ import { makePipes, openPathOnly, openPipes, type PipeSet } from "../pipes/pipe-
 import { setupEnd, withSetupProcess } from "./setup-process.ts";
 import { sandboxHostname } from "../arguments/bwrap-arguments.ts";
 
-/** Files of a sandbox's /etc that tell nothing of the host, by name. */
+/** Files of a sandbox's /etc, by name; they reveal nothing about the host. */
 const etcFiles: Readonly<Record<string, string>> = {
   passwd: [
     "root:x:0:0:root:/tmp:/bin/sh",
@@ -46,7 +46,7 @@ const etcLinks: Readonly<Record<string, string>> = {
  * No process keeps it: the open descriptors do, so it is gone with this process, without anything left on the host.
  */
 export interface BaseNamespace {
-  /** Where the small file system is mounted; on the host nothing is there. */
+  /** Where the small file system is mounted; on the host this path stays empty. */
   readonly folder: string;
   readonly mountDescriptor: number;
   /** Of the user namespace that gives us the right to mount; null when we are root and need none. */
@@ -69,10 +69,10 @@ export interface BaseNamespaceOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Folders that nothing is bound from; the first that is there and hides no interpreter is taken. */
+/** Folders from which nothing is bound; the first that exists and hides no interpreter is used. */
 const possibleFolders = ["/dev/shm", "/mnt", "/media", "/srv"];
 
-/** More places than most containers have, so that few have to make one. */
+/** More places than most containers have, so that few containers need to make one. */
 const scratchPlaces = 6;
 
 /**
@@ -107,7 +107,7 @@ function scriptFor(folder: string, { tools, root, interpreters }: BaseNamespaceO
     makePipes("pipes"),
     "wait",
     setupEnd,
-    // The pipes stay, and no name leads to them.
+    // The pipes stay, but no name leads to them any more.
     "umount -n -l pipes",
   ].join("\n");
 }
@@ -159,8 +159,8 @@ export async function openBaseNamespace(options: BaseNamespaceOptions): Promise<
 }
 
 /**
- * The kernel treats a process whose program it may not read as one with secrets: all that /proc shows of it belongs to
- * root. So the first process is closed to programs also where they only look at modes.
+ * The kernel treats a process whose program file it may not read as one with secrets: everything that /proc shows about
+ * it belongs to root. So the first process is closed to programs even where only file modes are checked.
  */
 function placeFirstShell(path: string): void {
   copyFileSync("/bin/sh", path);

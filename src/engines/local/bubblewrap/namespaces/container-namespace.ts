@@ -11,7 +11,7 @@ export interface ContainerNamespaceOptions {
   readonly sharedMemoryBytes: number;
   readonly scratch: readonly ScratchSpec[];
   readonly mounts: readonly MountSpec[];
-  /** The host's user that owns the scratch; null: our own. */
+  /** The host's user that owns the scratch; null: our own user. */
   readonly hostUid: number | null;
   /** As `Cgroups.announcement`: the container's first program joins its groups next. */
   readonly announcement: string | null;
@@ -73,7 +73,7 @@ export async function openContainerNamespace(options: ContainerNamespaceOptions)
   );
 }
 
-/** One for each page, so that empty files cannot take more kernel memory than the scratch itself may. */
+/** One for each page, so that empty files cannot use more kernel memory than the scratch itself may. */
 function inodesFor(bytes: number): number {
   return Math.max(minInodes, Math.floor(bytes / pageBytes));
 }

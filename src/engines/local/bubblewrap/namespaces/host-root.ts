@@ -1,7 +1,7 @@
 import { lstatSync, readFileSync, readlinkSync, statSync } from "node:fs";
 import { coveredProcPaths } from "../../../covered-paths.ts";
 
-/** One entry of the host's `/` that belongs to its system: a link into /usr, or a folder of its own. */
+/** One entry of the host's `/` that belongs to its system: a link into /usr, or a folder. */
 export interface RootEntry {
   /** Absolute path, the same inside and outside. */
   readonly path: string;
@@ -9,16 +9,16 @@ export interface RootEntry {
   readonly linkTarget: string | null;
 }
 
-/** What of the host a sandbox's view is made from. */
+/** The parts of the host that a sandbox's view is made of. */
 export interface HostRoot {
   readonly entries: readonly RootEntry[];
-  /** Whether /usr/local exists and has to be hidden: it holds the operator's own things. */
+  /** Whether /usr/local exists and must be hidden: it holds the operator's own files. */
   readonly hasUsrLocal: boolean;
   /** Paths under /etc that programs need and that hold no secret; copied once. */
   readonly etcPaths: readonly string[];
-  /** Files of /proc that are covered with /dev/null. */
+  /** Files of /proc that /dev/null covers. */
   readonly coveredFiles: readonly string[];
-  /** Folders of /proc that are covered with an empty one. */
+  /** Folders of /proc that an empty folder covers. */
   readonly coveredFolders: readonly string[];
   /** Folders of /proc that are made read-only, whatever their modes say. */
   readonly readOnlyFolders: readonly string[];
@@ -46,7 +46,7 @@ const etcPaths = [
 
 const readOnlyPaths = ["/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys"];
 
-/** Looks at the host's system; cheap, but what it finds does not change while a server runs. */
+/** Looks at the host's system. Cheap, but the result does not change while a server runs. */
 export function readHostRoot(): HostRoot {
   const covered = coveredProcPaths.filter(exists);
   return {

@@ -15,11 +15,9 @@ export interface NetworkNamespaceOptions {
 }
 
 /**
- * A network namespace for one container, with nothing in it but loopback, which is up. It belongs to a user
- * namespace that no program is in, so none of them has a right in it. The descriptor returned and the programs in it are
- * all that keep it.
- *
- * Bubblewrap makes it, for it brings loopback up by itself: no other tool that does is on every host.
+ * A network namespace for one container, with only loopback in it, which is up. It belongs to a user namespace that no
+ * program is in, so no program has rights in it. Only the returned descriptor and the programs in it keep it alive.
+ * Bubblewrap makes it because it also brings loopback up: no other tool that does is present on every host.
  * @throws Error with the tools' words, CANCELLED
  */
 export async function openNetworkNamespace({ tools, base, root, signal }: NetworkNamespaceOptions): Promise<number> {

@@ -1,10 +1,13 @@
 import { closeSync } from "node:fs";
 import { openNetworkNamespace, type NetworkNamespaceOptions } from "./network-namespace.ts";
 
-/** Longer than a caller of a single run takes to close the engine after it, so that none is made for nothing. */
+/** Longer than a caller of a single run needs to close the engine afterwards, so that none is made for nothing. */
 const replenishAfterMs = 20;
 
-/** Network namespaces for containers, the next one made ahead. Each serves one container, from its start to its end. */
+/**
+ * Network namespaces for containers; the next one is made in advance. Each serves one container, from its start to its
+ * end.
+ */
 export class NetworkPool {
   readonly #options: Omit<NetworkNamespaceOptions, "signal">;
   readonly #closing = new AbortController();
@@ -15,7 +18,7 @@ export class NetworkPool {
     this.#options = options;
   }
 
-  /** One that is now the caller's, who closes its descriptor. @throws what `openNetworkNamespace` throws */
+  /** One that now belongs to the caller, who closes its descriptor. @throws what `openNetworkNamespace` throws */
   async take(signal: AbortSignal | undefined): Promise<number> {
     const ready = this.#next;
     this.#next = null;
@@ -24,15 +27,15 @@ export class NetworkPool {
   }
 
   /**
-   * Makes the next one in the background, a little later: called when a container has gone, and it may have been the
-   * last one.
+   * Makes the next one in the background after a short delay: called when a container has gone, which may have been the
+   * last.
    */
   replenish(): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#makeNext(), replenishAfterMs).unref();
   }
 
-  /** Has back one that was taken and that nothing but our own has been in; from now on it is the next one. */
+  /** Takes one back that only our own processes have used; it is the next one to be given. */
   giveBack(descriptor: number): void {
     if (this.#closing.signal.aborted || this.#next !== null) closeSync(descriptor);
     else this.#next = Promise.resolve(descriptor);
@@ -43,7 +46,7 @@ export class NetworkPool {
     if (signal.aborted || this.#next !== null) return;
     this.#next = openNetworkNamespace({ ...this.#options, signal });
     this.#next.catch(() => {
-      // Who takes it makes another, and is told why not.
+      // The next caller makes another, and is told if that fails.
     });
   }
 

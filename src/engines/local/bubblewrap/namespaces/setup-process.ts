@@ -13,7 +13,10 @@ export interface SetupProcess {
 /** Set-up takes milliseconds. */
 const setupWithinMs = 30_000;
 
-/** End of every set-up script: says that all is done and stays until the waiting side has taken what it needs. */
+/**
+ * End of every set-up script: reports that everything is done, and stays until the waiting side has taken what it
+ * needs.
+ */
 export const setupEnd = "\necho ready\nread -r _ || :\n";
 
 /**
@@ -35,7 +38,7 @@ export async function withSetupProcess<T>(setup: SetupProcess, take: (processId:
   const { stdin, stdout, stderr } = child;
   const errors: Buffer[] = [];
   stdin.on("error", () => {
-    // It ended before its input did; its exit tells why.
+    // It ended before its input did; its exit code says why.
   });
   stderr.on("data", (chunk: Buffer) => errors.push(chunk));
   const onAbort = (): void => killGroup(child.pid);

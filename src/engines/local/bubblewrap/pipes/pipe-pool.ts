@@ -4,7 +4,7 @@ import { enterArguments } from "../arguments/launch-arguments.ts";
 import { setupEnd, withSetupProcess } from "../namespaces/setup-process.ts";
 import { closePipeSet, makePipes, openPipes, type PipeSet } from "./pipe-sets.ts";
 
-/** With fewer than this left, the end of a program is the time to make more. */
+/** When fewer than this are left, more are made at the end of a program. */
 const minReady = 8;
 
 /**
@@ -37,7 +37,9 @@ export class PipePool {
     this.#ready = [...base.pipes];
   }
 
-  /** A set that is now the caller's, to be closed by it. @throws Error with the tools' words when no pipe can be made */
+  /**
+   * A set that now belongs to the caller, who closes it. @throws Error with the tools' words when no pipe can be made
+   */
   async take(): Promise<PipeSet> {
     for (;;) {
       const set = this.#ready.pop();
@@ -46,11 +48,11 @@ export class PipePool {
     }
   }
 
-  /** Makes more in the background when few are left; called when a program has ended, and no run waits for it. */
+  /** Makes more in the background when few are left; called when a program has ended and no run is waiting. */
   replenish(): void {
     if (this.#closed || this.#ready.length >= minReady) return;
     this.#fill().catch(() => {
-      // The next one that finds none makes them, and is told why not.
+      // The next caller that finds none makes them, and is told if that fails.
     });
   }
 

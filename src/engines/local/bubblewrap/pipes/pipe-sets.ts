@@ -36,7 +36,7 @@ export function openPipes(folder: string): readonly PipeSet[] {
   }));
 }
 
-/** Lets go of the pipes' names; what is open of them stays open. */
+/** Releases the names of the pipes; open ends stay open. */
 export function closePipeSet({ stdin, stdout, stderr }: PipeSet): void {
   for (const descriptor of [stdin, stdout, stderr]) closeSync(descriptor);
 }

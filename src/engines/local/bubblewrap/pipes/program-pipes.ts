@@ -8,7 +8,9 @@ import { closePipeSet, type PipeSet } from "./pipe-sets.ts";
 
 const { O_NONBLOCK, O_RDONLY, O_RDWR, O_WRONLY } = constants;
 
-/** More than a pipe can hold (/proc/sys/fs/pipe-max-size is 1 MiB): another program may hold its end and go on writing. */
+/**
+ * More than a pipe can hold (/proc/sys/fs/pipe-max-size is 1 MiB): another program may hold an end and keep writing.
+ */
 const maxLeftBytes = 2 * 1024 * 1024;
 
 /** The program's ends of its three pipes. */
@@ -29,7 +31,7 @@ export class ProgramPipes {
   readonly #onFinished: () => void;
   #programEndsAreOpen = true;
 
-  /** Takes pipes from the pool that no other program has had or will have. */
+  /** Takes pipes from the pool that no other program has used or will use. */
   static async open(pool: PipePool): Promise<ProgramPipes> {
     const set = await pool.take();
     try {
@@ -41,7 +43,7 @@ export class ProgramPipes {
 
   private constructor(set: PipeSet, onFinished: () => void) {
     this.#onFinished = onFinished;
-    // Opening for both never waits; with it open, neither end has to wait for the other.
+    // Opening for both directions never blocks; while it is open, neither end has to wait for the other.
     const both = openSync(reopenPath(set.stdin), O_RDWR);
     const stdin = openSync(reopenPath(set.stdin), O_RDONLY);
     const input = openSync(reopenPath(set.stdin), O_WRONLY | O_NONBLOCK);
@@ -58,7 +60,7 @@ export class ProgramPipes {
     this.#readers = (["stdout", "stderr"] as const).map((stream) => this.#read(stream, outputs[stream]));
   }
 
-  /** Once the program has its ends, or never will, so that its end is the end of its streams. */
+  /** Called once the program has its ends, or will never get them, so that its end closes its streams. */
   closeProgramEnds(): void {
     if (!this.#programEndsAreOpen) return;
     this.#programEndsAreOpen = false;
@@ -74,7 +76,7 @@ export class ProgramPipes {
     this.closeProgramEnds();
     const closed = [this.#input, ...this.#readers.map(({ socket }) => socket)].map(untilClosed);
     for (const { stream, socket, descriptor } of this.#readers) {
-      // What the socket has read ahead reaches its listener by being asked for.
+      // What the socket has read ahead reaches its listener only when asked for.
       while (!socket.destroyed && socket.read() !== null);
       for (const bytes of takeRest(socket, descriptor)) this.output.push({ stream, bytes });
       socket.destroy();

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { kibibyte } from "../../../../base/bytes.ts";
 import { familyOf } from "./process-family.ts";
 
-/** Memory of a process and all that it has started, as far as the kernel tells it of each by itself. */
+/** Memory of a process and everything it has started, as far as the kernel reports it for each process. */
 export function familyMemoryBytes(processId: number): number {
   return [processId, ...familyOf(processId)].reduce((sum, id) => sum + ownMemoryBytes(readStatus(id)), 0);
 }

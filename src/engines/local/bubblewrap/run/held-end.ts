@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { familyOf, innerNumberOf } from "./process-family.ts";
 
-/** What a program started has as long to end in order as the program itself (SPEC LI3). */
+/** What a program has started gets as long to end in order as the program itself (SPEC LI3). */
 const holdMs = 750;
 const lookMs = 10;
 
@@ -24,20 +24,20 @@ export class HeldEnd {
     this.#options = options;
   }
 
-  /** Before it has started anything there is nothing to wait for. */
+  /** Before it has started anything, there is nothing to wait for. */
   hold(): void {
     if (this.#isHeld || this.#family().length === 0) return;
     this.#isHeld = this.#signalFirst("SIGSTOP");
   }
 
-  /** Lets go once nothing is left, at the latest when the time is over. */
+  /** Lets go once nothing is left, or at the latest when the time is over. */
   async release(): Promise<void> {
     const over = AbortSignal.timeout(holdMs);
     while (this.#isHeld && !over.aborted && this.#family().length > 0) await sleep(lookMs);
     this.letGo();
   }
 
-  /** True when the first process, held until now, ends by itself: then it tells how the program ended. */
+  /** True when the first process, held until now, ends by itself: its exit code is then the program's. */
   endsByItself(): boolean {
     if (!this.#isHeld || this.#family().some((id) => innerNumberOf(id) === this.#options.programNumber)) return false;
     return this.letGo();

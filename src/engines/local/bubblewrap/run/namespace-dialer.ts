@@ -43,7 +43,10 @@ const dial = (id, port, [host, ...others]) => {
 process.on("message", ({ id, port }) => dial(id, port, ["127.0.0.1", "::1"]));
 `;
 
-/** Makes connections inside the network namespace of one container that are then ours: real sockets, nothing in between. */
+/**
+ * Makes connections inside the network namespace of one container and hands them to this process as real sockets, with
+ * nothing in between.
+ */
 export class NamespaceDialer {
   readonly #child: ChildProcess;
   readonly #waiting = new Map<number, (answer: Duplex | "refused" | "lost") => void>();
@@ -60,7 +63,7 @@ export class NamespaceDialer {
     });
     this.#child.on("message", (message, socket) => this.#hear(message as Answer, socket as Socket | undefined));
     for (const event of ["error", "exit"]) this.#child.on(event, () => this.#lose());
-    // It serves as long as a caller waits for it, and does not keep the event loop alive.
+    // It runs as long as a caller waits for it, and does not keep the event loop alive.
     this.#child.unref();
     this.#child.channel?.unref();
   }
@@ -69,7 +72,7 @@ export class NamespaceDialer {
     return this.#isOver;
   }
 
-  /** A connection to a port of the container's loopback; an abort lets go of it. */
+  /** A connection to a port of the container's loopback; an abort gives it up. */
   async dial(port: number, signal: AbortSignal | undefined): Promise<Duplex | "refused" | "lost"> {
     if (this.#isOver || signal?.aborted) return "lost";
     const id = ++this.#newest;
@@ -86,7 +89,7 @@ export class NamespaceDialer {
     return answer;
   }
 
-  /** Resolves when its process has ended, which would keep the namespace. */
+  /** Resolves when its process, which would keep the namespace alive, has ended. */
   async close(): Promise<void> {
     const { exitCode, signalCode, pid } = this.#child;
     const hasEnded = pid === undefined || exitCode !== null || signalCode !== null;

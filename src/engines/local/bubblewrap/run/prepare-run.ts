@@ -22,8 +22,8 @@ const defaultEnvironment = {
 const defaultOpenFiles = 16_384;
 
 /**
- * What one process may have beyond the container's memory where that is watched: more than can be used between two looks,
- * so that the watch decides, and an end of it when the watch does not look.
+ * What one process may use beyond the container's memory where a watch limits that: more than can be used between two
+ * looks, so that the watch decides; and a bound if the watch does not look.
  */
 const unwatchedBytes = 512 * mebibyte;
 
@@ -43,7 +43,7 @@ export interface ContainerParts {
 /** What a program finds when it starts in a container. */
 export interface ProgramPlace {
   readonly ends: ProgramEnds | null;
-  /** Whether no other program has run in the container. */
+  /** Whether no other program has run in the container yet. */
   readonly isFirst: boolean;
 }
 

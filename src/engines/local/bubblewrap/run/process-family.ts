@@ -6,12 +6,15 @@ export function parentOf(processId: number): number | null {
   return stat === null ? null : Number(fieldsAfterName(stat)[1]);
 }
 
-/** The one child of a process that has one at most, or null. */
+/** The only child of a process that has at most one, or null. */
 export function childOf(processId: number): number | null {
   return childrenOf(processId, processId)[0] ?? null;
 }
 
-/** Everything that a process has started and that still runs, as far as one look tells; what has ended is left out. */
+/**
+ * Everything that a process has started and that still runs, as far as one look shows; processes that have ended are
+ * left out.
+ */
 export function familyOf(processId: number): readonly number[] {
   const family: number[] = [];
   const parents = [processId];

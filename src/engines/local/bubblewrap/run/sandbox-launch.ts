@@ -31,7 +31,9 @@ export interface LaunchedSandbox {
   readonly handshake: Duplex;
 }
 
-/** Starts a sandbox. To be called on the main thread: bubblewrap's sandboxes end with the thread that started them. */
+/**
+ * Starts a sandbox. Must be called on the main thread: sandboxes of bubblewrap end with the thread that started them.
+ */
 export function launchSandbox(options: SandboxLaunchOptions): LaunchedSandbox {
   const { base, mountDescriptor, nullDescriptor, ends } = options;
   const filter = openSync(reopenPath(base.filterDescriptor), constants.O_RDONLY);

@@ -11,13 +11,13 @@ import { goLine, programNumber } from "../arguments/program-arguments.ts";
 import { launchSandbox, type LaunchedSandbox, type SandboxLaunchOptions } from "./sandbox-launch.ts";
 import { signalNamespace } from "./signal-namespace.ts";
 
-/** Set-up takes milliseconds; after this long without a sign it is ended from its outside. */
+/** Set-up takes milliseconds; after this long without a sign it is ended from outside. */
 const setupWithinMs = 5_000;
-/** Sending a signal takes milliseconds; a program may hold the sender up. */
+/** Sending a signal takes milliseconds; a program may delay the sender. */
 const sendWithinMs = 1_000;
 /** How long a first process without a program may take to end. */
 const endWithinMs = 500;
-/** What was killed ends in milliseconds; after this long it is killed once more. */
+/** Killed processes end within milliseconds; after this long they are killed once more. */
 const killAgainMs = 2_000;
 const maxDiagnosticsCharacters = 4_096;
 
@@ -51,13 +51,13 @@ export class SandboxRun implements ProgramRun {
     return { bytes, peakBytes: bytes };
   }
 
-  /** Ends the program and everything that it started, whatever they do: with its first process a sandbox ends. */
+  /** Ends the program and everything it started, whatever they do: a sandbox ends with its first process. */
   async kill(): Promise<void> {
     if (this.#over) return;
     this.#killed = true;
     this.#senders.abort();
     if (!this.#isReady) {
-      // Without its answer the first process gives up by itself.
+      // Without an answer the first process gives up by itself.
       this.#sandbox.handshake.destroy();
       if (!(await settlesWithin(this.ended, setupWithinMs))) this.#sandbox.child.kill("SIGKILL");
       return;
@@ -111,7 +111,7 @@ export class SandboxRun implements ProgramRun {
     await this.#untilReady();
     const { tools, base } = this.#options;
     const giveUp = AbortSignal.any([this.#senders.signal, AbortSignal.timeout(sendWithinMs)]);
-    // Between the word and the program there is a moment without a process to be signalled.
+    // Between the message and the program's start there is a moment without a process that could be signalled.
     while (!giveUp.aborted) {
       const first = this.#firstProcess();
       if (first === null || !this.#isReady) return "none";
@@ -128,7 +128,7 @@ export class SandboxRun implements ProgramRun {
     await settlesWithin(Promise.race([this.#ready.promise, this.ended]), setupWithinMs);
   }
 
-  /** Its process id seen from here, asked each time: a number alone could have passed on to another process. */
+  /** Its process id as seen from here, looked up each time: the number may meanwhile belong to another process. */
   #firstProcess(): number | null {
     const { pid } = this.#sandbox.child;
     if (this.#over || pid === undefined) return null;
@@ -148,7 +148,7 @@ export class SandboxRun implements ProgramRun {
       this.#ready.resolve();
       handshake.end(goLine);
     });
-    // Its end is the end of it, even if another process holds its other end.
+    // Its end counts as the end, even if another process holds its other end.
     child.once("exit", () => handshake.destroy());
     const { code, error } = await new Promise<{ code: number | null; error?: Error }>((resolve) => {
       child.once("error", (failure) => resolve({ code: null, error: failure }));

@@ -57,7 +57,7 @@ export async function signalNamespace(
     });
     const end = (): void => endSender(child);
     giveUp.addEventListener("abort", end, { once: true });
-    // One that could not be made at all has reached no process.
+    // A sender that could not be started has reached no process.
     const [code] = (await once(child, "close").catch(() => [null])) as [number | null];
     giveUp.removeEventListener("abort", end);
     if (giveUp.aborted) return "hindered";
@@ -67,7 +67,7 @@ export async function signalNamespace(
   }
 }
 
-/** First the one inside: without its parent it could not be found any more. */
+/** First the one inside: once its parent is gone it cannot be found. */
 function endSender(child: ChildProcess): void {
   const { pid } = child;
   const inside = pid === undefined ? null : childOf(pid);

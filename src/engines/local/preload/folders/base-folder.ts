@@ -4,7 +4,7 @@ import { openOwnFolder } from "../../../../base/own-folder/own-folder.ts";
 
 /** Folders in which those of containers stand; made when they are missing; no other user can write to them. */
 export interface PreloadFolders {
-  /** For programs that are the same user as we. */
+  /** For programs that run as the same user as we do. */
   readonly own: string;
   /** For programs that root gives a user of their own: every folder above it lets other users through. */
   readonly passable: string;
@@ -29,7 +29,7 @@ export async function openPassableBase(folder: string): Promise<string | null> {
   }
 }
 
-/** Whether any user can get there. */
+/** Whether any user can get there through its parents. */
 export function isOpenToOthers(path: string): boolean {
   for (let place = path; ; place = dirname(place)) {
     if ((statSync(place).mode & 0o001) === 0) return false;

@@ -5,7 +5,10 @@ import { removeOwnTree, type TreeOwner } from "../../../../base/own-folder/remov
 import type { GuardText } from "../guards/guard-files.ts";
 import { scratchPaths, type ScratchPaths } from "./scratch-paths.ts";
 
-/** A container's folder on the host: the guards, a folder for each scratch place, and a copy of each folder it may read. */
+/**
+ * A container's folder on the host: the guards, a folder for each scratch place, and a copy of each folder that it may
+ * read.
+ */
 export interface ContainerFolder extends ScratchPaths {
   /** Real path. */
   readonly path: string;

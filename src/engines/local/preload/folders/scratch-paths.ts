@@ -6,7 +6,7 @@ export interface ScratchPaths {
   readonly places: ReadonlyMap<string, string>;
   /** The same of the folders that can be read only. */
   readonly readOnly: ReadonlyMap<string, string>;
-  /** The real path of a path inside; what lies in no folder of the container's is as it is. */
+  /** The real path of a path inside; a path in no folder of the container stays as it is. */
   readonly folderOf: (path: string) => string;
 }
 

@@ -12,7 +12,7 @@ export interface GuardedInterpreters {
   readonly node: NodeInstallation | null;
 }
 
-/** Only what starts with a guard runs at all: every other program would have the whole host. */
+/** Only programs that start with a guard run at all: every other program would have the whole host. */
 export function guardCommand({ python, node }: GuardedInterpreters): ArrangeProgram {
   return (request) => {
     const [name = ""] = request.command;

@@ -1,8 +1,8 @@
 import { GloveboxError } from "../../../../errors/glovebox-error.ts";
 
 /**
- * Variables that do no more than change how an interpreter behaves. All others of its own would load code before the
- * guard, or write files behind its back.
+ * Variables that only change how an interpreter behaves. All its other variables would load code before the guard, or
+ * write files behind its back.
  */
 const harmless: ReadonlySet<string> = new Set([
   "PYTHONASYNCIODEBUG",
@@ -16,7 +16,7 @@ const harmless: ReadonlySet<string> = new Set([
   "PYTHONNODEBUGRANGES",
   "PYTHONNOUSERSITE",
   "PYTHONOPTIMIZE",
-  // Handed over by the guard, once it is in place.
+  // Passed on by the guard once it is in place.
   "PYTHONPATH",
   "PYTHONSAFEPATH",
   "PYTHONTRACEMALLOC",
@@ -34,7 +34,7 @@ const harmless: ReadonlySet<string> = new Set([
 const governing =
   /^(PYTHON|NODE_|LD_|DYLD_|GLIBC_TUNABLES$|GCONV_PATH$|OPENSSL_|SSLKEYLOGFILE$|__PYVENV_LAUNCHER__$|GLOVEBOX_PRELOAD$)/;
 
-/** @throws UNSUPPORTED naming a variable by which the program could get round its guard */
+/** @throws UNSUPPORTED naming a variable by which the program could bypass its guard */
 export function checkGuardEnvironment(environment: Readonly<Record<string, string>>): void {
   for (const name of Object.keys(environment)) {
     const upper = name.toUpperCase();

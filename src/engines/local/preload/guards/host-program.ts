@@ -1,10 +1,10 @@
-/** A program of the host as it is to be started: guarded, or for a test bare. */
+/** A program of the host as it is to be started: guarded, or unguarded for a test. */
 export interface HostProgram {
   readonly file: string;
   readonly arguments: readonly string[];
   /** All of its environment. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Whether the kernel may bound its private memory: Node reserves far more than it uses. */
+  /** Whether the kernel may limit its private memory: Node reserves far more than it uses. */
   readonly boundsData: boolean;
 }
 
@@ -28,8 +28,5 @@ export interface ProgramRequest {
   readonly memoryBytes: number;
 }
 
-/**
- * Makes of what was asked for what runs on the host.
- * @throws UNSUPPORTED for what cannot be guarded
- */
+/** Turns what was asked for into what runs on the host. @throws UNSUPPORTED for what cannot be guarded */
 export type ArrangeProgram = (request: ProgramRequest) => HostProgram;

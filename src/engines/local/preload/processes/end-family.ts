@@ -3,7 +3,7 @@ import { setTimeout } from "node:timers/promises";
 import { familyOf } from "./process-family.ts";
 import { readProcessTable } from "./process-table.ts";
 
-/** Rounds in which a family may still bear children while it is being killed. */
+/** Rounds in which a family may still start children while it is being killed. */
 const maxRounds = 50;
 const roundMs = 2;
 
@@ -22,7 +22,7 @@ export async function signalFamily(
   }
 }
 
-/** Windows ends trees by itself; without /F it asks programs with windows only. */
+/** Windows ends whole trees by itself; without /F it only asks programs with windows. */
 export function taskkillArguments(leader: number, signal: "SIGTERM" | "SIGKILL"): readonly string[] {
   return ["/PID", String(leader), "/T", ...(signal === "SIGKILL" ? ["/F"] : [])];
 }
@@ -31,7 +31,7 @@ function send(id: number, signal: NodeJS.Signals): boolean {
   try {
     return process.kill(id, signal);
   } catch {
-    // It has ended, or become another user's, which programs cannot.
+    // It has ended, or belongs to another user, which programs cannot achieve.
     return false;
   }
 }

@@ -1,7 +1,7 @@
 import { readdirSync, readlinkSync, statSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
 
-/** By what a process is known to be a container's, however it got away from the program that started it. */
+/** How a process is recognised as a container's, however it got away from the program that started it. */
 export interface StrayMarks {
   /** The container's folder: where its programs start. */
   readonly folder: string;

@@ -18,7 +18,7 @@ export async function readProcessTable(platform: NodeJS.Platform): Promise<reado
   return parsePs(stdout);
 }
 
-/** Reads the lines of `ps -o pid=,ppid=,pgid=,stat=`; those that have ended and are only counted still are left out. */
+/** Reads the lines of `ps -o pid=,ppid=,pgid=,stat=`; zombies are left out. */
 export function parsePs(output: string): readonly ProcessRow[] {
   return [...output.matchAll(/^\s*(\d+)\s+(\d+)\s+(\d+)\s+([^Z\s]\S*)\s*$/gm)].map(([, id, parent, group]) => ({
     id: Number(id),
