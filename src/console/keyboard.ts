@@ -1,7 +1,7 @@
 import { addressOf, goTo, route, sections, type Tab } from "./route.ts";
 import { nextTheme } from "./theme.ts";
 
-/** What keys do, for the page that says so. */
+/** What the keys do, for the page that explains them. */
 export const shortcuts: readonly (readonly [keys: string, effect: string])[] = [
   ["j  ↓", "next row"],
   ["k  ↑", "row before"],

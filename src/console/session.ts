@@ -2,11 +2,11 @@ import { signal, type Signal } from "@preact/signals";
 
 /** Who this page is to the server. */
 export interface Session {
-  /** `unknown`: nothing was asked yet; `open`: the server takes what we ask. */
+  /** `unknown`: nothing was asked yet; `open`: the server accepts our requests. */
   readonly state: "unknown" | "open" | "signed-out";
   /** Sent with each request in a header; empty: none. */
   readonly token: string;
-  /** Why it is signed out, when somebody should know. */
+  /** Why it is signed out, if somebody should know. */
   readonly problem?: string;
 }
 
@@ -40,7 +40,7 @@ export function signOut(problem?: string): void {
   session.value = { state: "signed-out", token: "", ...(problem === undefined ? {} : { problem }) };
 }
 
-/** The server has answered: we may ask for more. */
+/** The server has answered: we may send more requests. */
 export function sessionIsOpen(): void {
   if (session.value.state !== "open") session.value = { ...session.value, state: "open" };
 }

@@ -6,7 +6,7 @@ import type { Upstream } from "./upstream.ts";
 
 const connectWithinMs = 10_000;
 
-/** On use, by few: it takes longer than the rest of what a preview loads. */
+/** Loaded when used, which is rare: it takes longer than everything else that a preview loads. */
 const loadTls = (): typeof tls => createRequire(import.meta.url)("node:tls") as typeof tls;
 
 /** What the operator has named for requests under `/api`; it gets them with the page's own `Origin`. */

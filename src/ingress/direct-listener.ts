@@ -19,7 +19,7 @@ export interface DirectListener {
   close(): void;
 }
 
-/** Opens it; it answers to addresses of loopback, and to the preview's own name below `localhost`. */
+/** Opens it; it answers to loopback addresses, and to the preview's own name below `localhost`. */
 export async function openDirectListener(gate: PreviewGate, token: string): Promise<DirectListener> {
   const server: Server = createServer({ noDelay: true, headersTimeout: headersWithinMs });
   server.maxConnections = maxConnections;
@@ -55,7 +55,7 @@ function portOf(server: Server): number {
   return (server.address() as AddressInfo).port;
 }
 
-/** Ends a connection on which no HTTP came, or too slowly. */
+/** Ends a connection on which no HTTP arrived, or too slowly. */
 function answerBroken(error: Error, socket: Duplex): void {
   if (errorCode(error) === "ECONNRESET" || !socket.writable) socket.destroy();
   else refuseUpgrade(socket, unclearRequest);

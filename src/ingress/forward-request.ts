@@ -19,7 +19,7 @@ export interface Forwarding {
 /** How long a program may take until its answer begins: development servers compile on the first request. */
 const answerWithinMs = 120_000;
 
-/** Sends a request on and its answer back, as they come; whatever either end does ends this one exchange only. */
+/** Sends a request on and its answer back, piece by piece; whatever either end does ends only this one exchange. */
 export async function forwardRequest(
   request: IncomingMessage,
   response: ServerResponse,
@@ -54,7 +54,7 @@ export async function forwardRequest(
     clearTimeout(late);
     if (!gone.signal.aborted) sendOwnAnswer(request, response, error instanceof LateError ? lateAnswer : badAnswer);
   });
-  // It was not asked to become another protocol.
+  // It was not asked to switch protocols.
   sent.on("upgrade", (_, inner) => {
     clearTimeout(late);
     inner.destroy();
@@ -88,6 +88,6 @@ function answerWith(
   // What streams begins before its first byte.
   response.flushHeaders();
   pipeline(answer, response, () => {
-    // A broken answer has broken off the browser's too.
+    // A broken answer has also broken off the browser's.
   });
 }

@@ -12,7 +12,7 @@ import { sendInside } from "./send-inside.ts";
 const answerWithinMs = 30_000;
 const keepAliveMs = 30_000;
 
-/** Sends a WebSocket's handshake on and then carries its bytes both ways as they come. */
+/** Sends a WebSocket's handshake on and then carries its bytes both ways as they arrive. */
 export async function forwardUpgrade(
   request: IncomingMessage,
   { socket, head }: { readonly socket: Duplex; readonly head: Buffer },

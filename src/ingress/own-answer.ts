@@ -8,7 +8,7 @@ export interface OwnAnswer {
   readonly errorType: ErrorType;
   readonly message: string;
   readonly suggestion: string;
-  /** Whether a page should ask again by itself, in a second. */
+  /** Whether a page should reload by itself, in a second. */
   readonly isSoonOver?: boolean;
 }
 

@@ -16,10 +16,10 @@ export interface PreviewTarget {
   isStarting(): boolean;
 }
 
-/** Requests and WebSockets of one preview on their way at once. */
+/** Requests and WebSockets of one preview in progress at once. */
 const maxExchanges = 256;
 
-/** The way into one preview, by whichever host it is reached. */
+/** The entrance to one preview, by whichever host it is reached. */
 export class PreviewGate {
   readonly #target: PreviewTarget;
   readonly #program: Upstream;

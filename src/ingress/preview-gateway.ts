@@ -16,7 +16,7 @@ export interface PreviewDomain {
   readonly scheme: "http" | "https";
   /** In lower case. */
   readonly name: string;
-  /** Null: the scheme's own with `https`, else the server's. */
+  /** Null: the scheme's default port with `https`, else the server's. */
   readonly port: number | null;
 }
 
@@ -47,7 +47,7 @@ interface Entry {
   readonly gate: PreviewGate;
 }
 
-/** The ways into previews: each has an origin of its own, whose name nobody can guess. */
+/** The entrances to previews: each has an origin of its own, whose name nobody can guess. */
 export class PreviewGateway {
   readonly #domain: PreviewDomain | null;
   readonly #backend: Upstream | null;
@@ -85,7 +85,7 @@ export class PreviewGateway {
     };
   }
 
-  /** Cuts what is on its way to previews, WebSockets too, and lets nothing further in. */
+  /** Cuts what is in progress with previews, WebSockets too, and lets nothing more in. */
   close(): void {
     for (const { gate } of this.#entries) gate.close();
     this.#entries.clear();
@@ -96,7 +96,7 @@ export class PreviewGateway {
     return this.#urlOf("*", this.#serving?.port ?? 0).replace(/\/$/, "");
   }
 
-  /** Whether a request is for a preview, of whichever token; every other host is not for here. */
+  /** Whether a request is for a preview, whatever its token; requests for every other host do not belong here. */
   takes({ headers }: IncomingMessage): boolean {
     return readPreviewHost(headers.host, this.#domains) !== null;
   }
@@ -120,7 +120,7 @@ export class PreviewGateway {
     if (host === null) return null;
     const shown = digestOf(host.token);
     let gate: PreviewGate | null = null;
-    // All of them, so that the time tells nothing.
+    // All of them, so that the time reveals nothing.
     for (const entry of this.#entries) if (timingSafeEqual(entry.digest, shown)) gate = entry.gate;
     return gate === null ? null : { gate, outer: this.#outerOf(host) };
   }

@@ -45,7 +45,7 @@ export const tooMany: OwnAnswer = {
   suggestion: "Wait until some of them have ended.",
 };
 
-/** What came from the program is no answer. */
+/** What came from the program is not an answer. */
 export const badAnswer: OwnAnswer = {
   status: 502,
   errorType: "NETWORK_ERROR",

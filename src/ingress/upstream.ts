@@ -10,7 +10,7 @@ export interface Upstream {
   connect(signal: AbortSignal): Promise<Duplex>;
 }
 
-/** The origin that a browser knows a preview by. */
+/** The origin by which a browser knows a preview. */
 export interface OuterOrigin {
   readonly scheme: "http" | "https";
   /** `Host` of the request. */

@@ -18,7 +18,7 @@ export class ApiFailure extends Error {
   }
 }
 
-/** The failure that an answer tells of, whatever its body is. */
+/** The failure that an answer describes, whatever its body is. */
 export function failureOfAnswer(status: number, retryAfter: string | null, body: unknown): ApiFailure {
   const { error_type, message, suggestion } = (typeof body === "object" && body !== null ? body : {}) as Readonly<
     Record<string, unknown>

@@ -1,7 +1,7 @@
 import { session, sessionIsOpen, signOut } from "../session.ts";
 import { failureOfAnswer, failureOfConnection } from "./api-failure.ts";
 
-/** An answer that takes longer does not come. */
+/** An answer that takes longer will not come. */
 const answerWithinMs = 60_000;
 
 export interface AskOptions {
@@ -41,7 +41,7 @@ export async function ask<Answer>(
     throw error instanceof DOMException && error.name === "AbortError" ? error : failureOfConnection();
   }
   if (answer.status === 401) {
-    // Of a request that began before somebody signed in anew nothing follows.
+    // A request that began before somebody signed in again changes nothing.
     if (token === session.value.token)
       signOut(token === "" ? undefined : "The server does not know this token or key.");
   } else sessionIsOpen();

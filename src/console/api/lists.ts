@@ -7,7 +7,7 @@ import { poll } from "./polling.ts";
 
 export type SandboxRow = OwnSandboxes["sandboxes"][number];
 
-/** A list as it was when the server answered last. */
+/** A list as it was in the server's last answer. */
 export interface Listed<Row> {
   /** Null: not known yet. */
   readonly rows: readonly Row[] | null;

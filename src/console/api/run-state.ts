@@ -4,7 +4,7 @@ import type { ApiFailure } from "./api-failure.ts";
 import { ask, sandboxPath } from "./ask.ts";
 import { poll } from "./polling.ts";
 
-/** One run or sandbox, as it was when the server answered last. */
+/** One run or sandbox, as it was in the server's last answer. */
 export interface RunState {
   readonly id: string;
   readonly answer: SandboxStateAnswer | null;

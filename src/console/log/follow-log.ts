@@ -8,12 +8,12 @@ import { appended, emptyWindow, prepended, windowBounds, type LogLine, type LogW
 
 export interface LogState {
   readonly window: LogWindow;
-  /** `waiting`: there is no log yet; `broken`: it is asked for again by itself. */
+  /** `waiting`: there is no log yet; `broken`: it is requested again automatically. */
   readonly state: "loading" | "waiting" | "live" | "broken" | "ended" | "failed";
   readonly failure: ApiFailure | null;
 }
 
-/** Lines that a log begins with, and that are fetched at a time further up. */
+/** Lines that a log starts with, and that are fetched at a time when scrolling up. */
 const pageLines = 1_000;
 const retry = { firstMs: 500, longestMs: 10_000 } as const;
 
@@ -43,7 +43,7 @@ export class FollowedLog {
     this.#isFollowing = isFollowing;
   }
 
-  /** Fetches what stands before the window. Resolves to the number of lines that came. */
+  /** Fetches the lines before the window. Resolves to the number of lines that came. */
   async loadEarlier(): Promise<number> {
     const before = this.#state.value.window.lines[0]?.offset ?? 0;
     if (before === 0 || this.#isLoading) return 0;
@@ -97,7 +97,7 @@ export class FollowedLog {
       } catch (error) {
         if (signal.aborted) return;
         if (!(error instanceof ApiFailure)) throw error;
-        // There is no log before the sandbox is there.
+        // There is no log before the sandbox exists.
         const isMissing = error.status === 404 && !isKnown;
         const state = isMissing ? "waiting" : error.status === 0 || error.status === 429 ? "broken" : "failed";
         this.#set({ state, failure: error });

@@ -12,9 +12,9 @@ interface LogLinesProps {
   readonly onEarlier: (() => Promise<number>) | undefined;
 }
 
-/** So near to the end counts as at the end, in pixels. */
+/** This close to the end counts as at the end, in pixels. */
 const nearEnd = 2 * rowHeight;
-/** So near to the begin earlier lines are fetched. */
+/** This close to the beginning, earlier lines are fetched. */
 const nearBegin = 30 * rowHeight;
 
 /** Lines of one height, of which only those that can be seen are in the page. */
@@ -32,7 +32,7 @@ export function LogLines({ lines, isFollowing, onFollow, onEarlier }: LogLinesPr
     return () => resized.disconnect();
   }, []);
 
-  // What is looked at stays where it is, whatever comes or goes above it.
+  // The visible lines stay in place, whatever is added or removed above them.
   useLayoutEffect(() => {
     const element = box.current;
     if (element === null) return;

@@ -3,7 +3,7 @@ import { countText } from "../text/amounts.ts";
 import { UntrustedOutput } from "../text/untrusted.tsx";
 import type { LogLine } from "./log-window.ts";
 
-/** Of each row, in pixels; the style sheet says the same. */
+/** Height of each row, in pixels; the style sheet says the same. */
 export const rowHeight = 20;
 
 /** Characters of a line that are drawn: the rest is counted. */

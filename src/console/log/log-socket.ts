@@ -9,7 +9,7 @@ export interface LogSocketOptions {
   readonly onLines: (lines: readonly LogLine[]) => void;
 }
 
-/** Lines are handed on together so often: a flood is drawn a few times a second. */
+/** How often lines are handed on together: a flood is drawn a few times a second. */
 const gatherMs = 80;
 /** The log's end, in WebSocket's codes. */
 const normalEnd = 1000;

@@ -8,12 +8,12 @@ export interface LogLine {
   readonly dropped?: number | undefined;
 }
 
-/** What of a log is held in the page: whatever its length, no more than this. */
+/** The part of a log that the page holds: no more than this, however long the log is. */
 export interface LogWindow {
   readonly lines: readonly LogLine[];
   /** Of all lines together. */
   readonly characters: number;
-  /** Where the log goes on behind the last line. */
+  /** Where the log continues after the last line. */
   readonly nextOffset: number;
   /** Whether newer lines exist that are not held: they are fetched when they are wanted. */
   readonly isBehind: boolean;

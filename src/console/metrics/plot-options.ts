@@ -7,12 +7,12 @@ export interface PlotNeeds {
   readonly names: readonly string[];
   readonly format: (value: number) => string;
   readonly limit: number | undefined;
-  /** The value axis reaches at least so far. */
+  /** The value axis reaches at least this far. */
   readonly least: number;
 }
 
 const height = 168;
-/** Pixels between two marks of the value axis, at least. */
+/** Minimum distance between two marks of the value axis, in pixels. */
 const markSpace = 30;
 
 /** How one plot looks, in the colours that the page has now. */

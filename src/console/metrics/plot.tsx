@@ -19,7 +19,7 @@ interface PlotProps {
   readonly format: (value: number) => string;
   /** What the first line may reach; undefined: no limit is shown. */
   readonly limit?: number;
-  /** The value axis reaches at least so far. */
+  /** The value axis reaches at least this far. */
   readonly least: number;
 }
 
@@ -31,7 +31,7 @@ export function Plot({ title, seconds, lines, format, limit, least }: PlotProps)
   const data = [seconds, ...lines.map(({ values }) => values)] as uPlot.AlignedData;
   const dark = isDark.value;
 
-  // Its colours are read from the style sheet, so another theme is another plot.
+  // Its colours are read from the style sheet, so another theme needs another plot.
   useLayoutEffect(() => {
     const element = place.current;
     if (element === null || !isKnown) return undefined;

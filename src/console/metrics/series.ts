@@ -35,7 +35,7 @@ export function seriesOf(samples: readonly WireSample[]): Series {
   };
 }
 
-/** The samples known so far with newer ones, without those that came twice; the newest so many. */
+/** The known samples and the newer ones, without duplicates; at most the newest of them. */
 export function joined(known: readonly WireSample[], fresh: readonly WireSample[], max: number): readonly WireSample[] {
   const last = known.at(-1)?.timestamp ?? "";
   return [...known, ...fresh.filter(({ timestamp }) => timestamp > last)].slice(-max);

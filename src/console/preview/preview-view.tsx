@@ -7,8 +7,8 @@ import { pageAddress } from "./page-address.ts";
 import { watchPreview } from "./watch-preview.ts";
 
 /**
- * What a preview's page may do: be itself, at its own origin, which is never this page's. It cannot lead this page elsewhere,
- * open dialogs or download.
+ * What a preview's page may do: run at its own origin, which is never this page's. It cannot navigate this page, open
+ * dialogs or download.
  */
 const rights = "allow-scripts allow-same-origin allow-forms allow-popups";
 

@@ -5,7 +5,7 @@ import type { TestLeaf } from "./test-tree.ts";
 /** Lines of a failure's details that are drawn. */
 const maxLines = 200;
 
-/** Why a test failed: where, what it said, and the rest as it came. */
+/** Why a test failed: where, its message, and the rest as it came. */
 export function FailureDetails({ test }: { readonly test: TestLeaf }): VNode {
   const { file, line, message, details } = test;
   // Most stacks begin with the message.

@@ -6,7 +6,7 @@ import { Icon, type IconName } from "../views/icon.tsx";
 import { hasFailed, type TestGroup, type TestLeaf, type TestState } from "./test-tree.ts";
 import { FailureDetails } from "./failure-details.tsx";
 
-/** Tests and groups of one group that are drawn at first; more come on demand. */
+/** Tests and groups of one group that are shown at first; more on demand. */
 const maxShown = 200;
 
 interface GroupProps {

@@ -29,7 +29,7 @@ interface Branch {
   readonly tests: TestLeaf[];
 }
 
-/** Reports that are larger are not opened in a page, in characters. */
+/** Larger reports are not opened in a page; in characters. */
 const maxReport = 40_000_000;
 const maxDepth = 12;
 

@@ -1,4 +1,4 @@
-/** A part of a text: as it is, or the name of a character that must not act. */
+/** A part of a text: as it is, or the name of a character that must have no effect. */
 export interface TextPart {
   readonly text: string;
   readonly isMark: boolean;

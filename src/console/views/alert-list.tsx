@@ -52,7 +52,7 @@ export function AlertList({ selected }: { readonly selected: string | null }): V
   );
 }
 
-/** One alert: what it is about, what it says, and what helps. */
+/** One alert: what it is about, its message, and what helps. */
 function Row({
   alert,
   nowMs,

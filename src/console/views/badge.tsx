@@ -12,7 +12,7 @@ export function Badge({ word, tone, icon }: Verdict): VNode {
   );
 }
 
-/** A dot that says that something lives. */
+/** A dot that shows that something is running. */
 export function LiveDot({ state }: { readonly state: "starting" | "running" | "ended" }): VNode {
   return <span class={`dot ${state}`} aria-hidden="true" />;
 }

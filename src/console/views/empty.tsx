@@ -1,7 +1,7 @@
 import type { ComponentChildren, VNode } from "preact";
 import { Icon, type IconName } from "./icon.tsx";
 
-/** What stands where there is nothing. */
+/** Shown where there is nothing. */
 export function Empty({
   icon,
   title,

@@ -2,7 +2,7 @@ import type { VNode } from "preact";
 import { running } from "../api/lists.ts";
 import { Empty } from "./empty.tsx";
 
-/** Stands in the place of details while nothing is chosen. */
+/** Shown in place of details while nothing is selected. */
 export function Overview(): VNode {
   const count = running.value.rows?.length ?? 0;
   return (

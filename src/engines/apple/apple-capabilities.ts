@@ -15,12 +15,12 @@ export const appleCapabilities: Capabilities = {
   noNetwork: "yes",
   memoryLimit: "yes",
   cpuLimit: "yes",
-  // There is no limit for a container as a whole; root is not held to this one.
+  // There is no limit for a container as a whole; this one does not apply to root.
   pidsLimit: { substitute: "`--ulimit nproc` for each user inside a virtual machine" },
   scratch: "memoryOrDisk",
-  // The root is a sparse disk of 512 GB, whose use the command does not tell.
+  // The root is a sparse disk of 512 GB, and the command does not report its use.
   diskLimit: "no",
-  // Counted inside by the keeper: the command tells nothing of them.
+  // Counted inside by the keeper: the command does not report them.
   oomReporting: true,
   cpuReporting: true,
   execUser: true,

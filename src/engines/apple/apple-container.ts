@@ -77,7 +77,7 @@ export class AppleContainer implements Container {
     return this.#attached.process;
   }
 
-  /** A start that is given up removes the container. */
+  /** If a start is given up, the container is removed. */
   async start({ signal }: CallOptions = {}): Promise<void> {
     throwIfCancelled(signal);
     if (this.#main !== undefined) return;
@@ -134,7 +134,7 @@ export class AppleContainer implements Container {
     const state = await this.#state(signal);
     if (state === "running" || state === "stopping") return { running: true, exitCode: null, oomKilled: null };
     if (this.#main === undefined) return { running: false, exitCode: null, oomKilled: null };
-    // The service tells no exit code: the command that we hold does, a moment later at most.
+    // The service reports no exit code: the command that we hold does, at most a moment later.
     const exitCode = await untilCancelled(this.#main.exitCode(), signal);
     return { running: false, exitCode, oomKilled: null };
   }
@@ -217,7 +217,7 @@ export class AppleContainer implements Container {
     if (this.#main !== undefined) await untilCancelled(this.#main.settled(), signal);
   }
 
-  /** As the service tells it; null of a container that it does not have. */
+  /** As the service reports it; null for a container that it does not have. */
   async #state(signal: AbortSignal | undefined): Promise<string | null> {
     const action = "look for a container";
     const words = ["list", "--all", "--format=json"];
@@ -233,7 +233,7 @@ export class AppleContainer implements Container {
     try {
       return (await this.#state(undefined)) === "running";
     } catch {
-      // A service that does not answer any more has lost its containers to us.
+      // If a service does not answer any more, its containers are lost to us.
       return false;
     }
   }

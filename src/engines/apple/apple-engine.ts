@@ -35,7 +35,7 @@ export interface AppleEngineOptions {
 /** Container in which the service builds images. */
 const builderId = "buildkit";
 
-/** How long what a failed creation may have left is looked for. */
+/** How long we look for what a failed creation may have left. */
 const undoMs = 10_000;
 
 /** Containers in virtual machines of their own, over Apple's `container` command. */
@@ -43,7 +43,7 @@ export class AppleEngine implements Engine {
   readonly name: string = engineName;
   readonly images: AppleImages;
   readonly #command: ContainerCommand;
-  /** The service starts one after another, and hangs when many are asked for at once. */
+  /** The service starts containers one after another, and hangs when many are requested at once. */
   readonly #turns = new Turns();
   /** As the last probe or the first other call found it. */
   #version: CommandVersion | undefined;
@@ -84,7 +84,7 @@ export class AppleEngine implements Engine {
     await this.#known(signal);
     if (spec.ociRuntime !== undefined) throw noOciRuntimes(spec.ociRuntime);
     const words = createArguments(spec, this.images.platform);
-    // The command itself would pull what is missing.
+    // The command itself would pull a missing image.
     const { variables } = await this.images.facts(spec.image, { signal });
     const takeTurn = (given: AbortSignal | undefined): Promise<() => void> => this.#turns.take(given);
     const endTurn = await takeTurn(signal);
@@ -121,7 +121,10 @@ export class AppleEngine implements Engine {
     return found.filter(({ id, state }) => state === "running" && id !== builderId).map(({ id }) => id);
   }
 
-  /** Stops the service with all that runs on it, and starts it. @throws ENGINE_UNAVAILABLE when it does not come up */
+  /**
+   * Stops the service with everything that runs on it, and starts it. @throws ENGINE_UNAVAILABLE when it does not come
+   * up
+   */
   async restartService(): Promise<void> {
     await this.#command.run({ action: "stop", words: ["system", "stop"], deadline: "serviceStop" });
     const action = "start";
@@ -151,7 +154,7 @@ export class AppleEngine implements Engine {
     return (this.#version ??= await examineService(this.#command, signal));
   }
 
-  /** Given up, or not answered in time, it leaves no container. */
+  /** Given up, or not answered in time: it leaves no container. */
   async #create(spec: ContainerSpec, words: readonly string[], signal: AbortSignal | undefined): Promise<void> {
     const action = "create a container";
     const volumes = sizedVolumes(spec);

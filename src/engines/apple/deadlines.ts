@@ -9,7 +9,7 @@ export const deadlinesMs = {
   signal: 20_000,
   /** Twice, with a kill between, within what a removal may take. */
   remove: 18_000,
-  /** Beyond the time that programs are given to end. */
+  /** In addition to the time that programs get to end. */
   stop: 20_000,
   pull: 1_800_000,
   build: 3_600_000,

@@ -9,14 +9,14 @@ export const installInstructions =
 
 export type Remedy = "start" | "restart";
 
-/** How the service is started, or started anew when it hangs. */
+/** How to start the service, or restart it when it hangs. */
 export function startInstructions(remedy: Remedy): string {
   return remedy === "start"
     ? "Start it: `container system start` (the first time it offers to install a kernel)."
     : "Restart it: `container system stop`, then `container system start`.";
 }
 
-/** Why the service does not do what it was told. */
+/** Why the service does not do what it was asked. */
 export function explainStop(kind: "down" | "interrupted" | "late"): Unavailability {
   switch (kind) {
     case "down":

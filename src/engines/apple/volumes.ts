@@ -28,7 +28,7 @@ export function listVolumes(
   return readAnswer(command, { action: "list volumes", words, deadline: "query", signal }, parseVolumes);
 }
 
-/** How often a volume that is still in use is asked for again, and how long it is left alone before. */
+/** How often the removal of a volume that is still in use is tried again, and how long we wait in between. */
 const maxTries = 3;
 const againMs = 300;
 

@@ -19,13 +19,13 @@ export interface ChooseOptions extends CallOptions {
 
 export interface ChosenEngine {
   readonly engine: Engine;
-  /** What the caller should know of the choice, such as a fallback; one sentence each. */
+  /** What the caller should know about the choice, such as a fallback; one sentence each. */
   readonly notes: readonly string[];
 }
 
 /** Opens engines on demand, each once, and closes them all. */
 export class Engines implements AsyncDisposable {
-  /** Those that this version has an adapter for. */
+  /** Those for which this version has an adapter. */
   readonly #rows: readonly EngineRow[];
   readonly #surroundings: EngineSurroundings;
   readonly #opened = new Map<EngineName, Promise<Engine>>();
@@ -35,7 +35,7 @@ export class Engines implements AsyncDisposable {
     this.#surroundings = surroundings;
   }
 
-  /** Names that this version has an adapter for. */
+  /** Names for which this version has an adapter. */
   get names(): readonly EngineName[] {
     return this.#rows.map(({ name }) => name);
   }
@@ -72,7 +72,7 @@ export class Engines implements AsyncDisposable {
   async choose(choice: EngineChoice, options: ChooseOptions): Promise<ChosenEngine> {
     if (choice !== "auto") {
       const engine = await this.get(choice);
-      // A started server keeps its capabilities; asking for them proves the engine once, not at every request.
+      // A running server keeps its capabilities; asking for them tests the engine once, not at every request.
       await engine.capabilities({ signal: options.signal }).catch(async (error: unknown) => {
         throw await this.#withEmbedded(error, options);
       });
@@ -83,7 +83,7 @@ export class Engines implements AsyncDisposable {
     for (const { name, embedded } of autoOrder(this.#rows, { platform, allowEmbedded: options.allowEmbedded })) {
       const engine = await this.get(name);
       const answer = await probeEngine(engine, options.signal);
-      // Below the level that is demanded it counts as one that cannot be used, so that nothing falls back to it.
+      // An engine below the demanded level counts as unusable, so that nothing falls back to it.
       const probe = embedded ? heldTo(options.minIsolation, answer, name) : answer;
       if (!probe.available) {
         failures.push({ name, probe });

@@ -30,7 +30,7 @@ export const dockerDialect: Dialect = {
   howToAddRuntime: "Others are named in the `runtimes` of Docker's daemon.json.",
   mountsByHandle: true,
   deniesOom: true,
-  // Of gVisor, when its kernel ends under a program.
+  // From gVisor, when its kernel ends under a program.
   lastWords:
     /waiting on pid \d+: waiting on PID \d+ in sandbox "[0-9a-f]+": urpc method "containerManager\.WaitPID" failed: EOF\n?$/,
   runtimeFailure: { stream: "stdout", prefixes: ["OCI runtime exec failed: "], exitCodes: null },

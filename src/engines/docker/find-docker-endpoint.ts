@@ -12,7 +12,7 @@ export interface FindDockerOptions {
   readonly files: FileReader;
 }
 
-/** `Endpoint.origin` of what no setting named. */
+/** `Endpoint.origin` of an endpoint that no setting named. */
 export const defaultOrigin = "the default socket";
 
 /** Docker's pipe on Windows. */
@@ -20,8 +20,7 @@ const windowsPipe = "//./pipe/docker_engine";
 
 /**
  * Where Docker is, found as its own client does: `DOCKER_HOST`, else the context of `DOCKER_CONTEXT` or of the client's
- * configuration, else the default socket.
- * @throws ENGINE_UNAVAILABLE when a setting makes no sense, naming it
+ * configuration, else the default socket. @throws ENGINE_UNAVAILABLE naming a setting that is invalid
  */
 export async function findDockerEndpoint(options: FindDockerOptions): Promise<Endpoint> {
   const { environment, files } = options;
@@ -105,7 +104,7 @@ function parsed(text: string | null): unknown {
   try {
     return text === null ? null : (JSON.parse(text) as unknown);
   } catch {
-    // Docker's own client warns about it and goes on without, too.
+    // Docker's own client warns about it and also continues without it.
     return null;
   }
 }

@@ -36,7 +36,7 @@ export async function checkMounts(
       throw invalidField("mounts.readOnly", "true where root has capabilities", "false");
     }
     if (mount.identity !== undefined && command !== undefined) {
-      // It would run before its mounts can be looked at.
+      // It would run before its mounts can be inspected.
       throw invalidField("mounts.identity", "a container without a command of its own", "one with a command");
     }
     await checkSource(mount);
@@ -60,7 +60,7 @@ function checkApart({ target }: MountSpec, taken: ReadonlySet<string>): void {
   throw invalidField("mounts.target", "an absolute path outside all writable folders", target);
 }
 
-/** The path itself is not told: it is the host's. */
+/** The path itself is not shown: it is the host's. */
 async function checkSource({ source, target }: MountSpec): Promise<void> {
   const context = { target };
   if (!path.isAbsolute(source) || source.includes("\0")) {

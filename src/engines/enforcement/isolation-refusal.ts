@@ -6,7 +6,10 @@ import type { EngineName } from "../engine.ts";
 /** How people accept level `preload` by name, for one command and for all (SPEC RT5). */
 const preloadByName = "--min-isolation preload (for every run: GLOVEBOX_MIN_ISOLATION=preload)";
 
-/** The refusal of an engine that seals less than is demanded: what would seal more and, for level `preload`, how it is accepted. */
+/**
+ * The refusal of an engine that isolates less than is demanded: what would isolate more and, for level `preload`, how
+ * it is accepted.
+ */
 export function isolationRefusal(
   { isolation, isolationAdvice }: Capabilities,
   { engine, minIsolation }: { readonly engine: EngineName; readonly minIsolation: Isolation },

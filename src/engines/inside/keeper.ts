@@ -81,13 +81,13 @@ export class Keeper {
         else if ((complaintBytes += bytes.length) > maxComplaintBytes) throw new RangeError("no keeper");
       }
     } catch {
-      // A stream that broke, or what no keeper says: either way nothing more of it counts.
+      // A broken stream, or output that is not a keeper's: either way nothing more of it counts.
     } finally {
       this.#stream.close();
     }
   }
 
-  /** @throws RangeError for what no keeper says */
+  /** @throws RangeError for anything that a keeper does not write */
   #hear(text: string): void {
     const lines = `${this.#text}${text}`.split("\n");
     this.#text = lines.pop() ?? "";

@@ -7,17 +7,17 @@ import type { LiveExec } from "./live-execs.ts";
 import { runHelper } from "./run-helper.ts";
 import type { RunningContainer } from "./running-container.ts";
 
-/** How often a killer is started that could not be, or that found something left. */
+/** How often a killer is started again that could not start, or that left something alive. */
 const attempts = 40;
 /** How long that may go on. */
 const maxMs = 15_000;
 /** How long one killer may run: twice what its looking takes on a loaded machine. */
 const killerMs = 10_000;
 const retryMs = 50;
-/** How long what was killed may take to be gone; and how often that is looked at. */
+/** How long killed processes may take to be gone, and how often that is checked. */
 const goneMs = 1_000;
 const lookMs = 10;
-/** How long another program that is being started may take to say its number. */
+/** How long another program that is being started may take to report its number. */
 const numberMs = 10_000;
 
 export interface ExecKill {
@@ -41,7 +41,7 @@ export async function killExec(kill: ExecKill): Promise<void> {
     try {
       await killAlone(kill);
     } catch (error) {
-      // A container that has ended has taken everything with it.
+      // When a container has ended, everything in it has.
       if (await container.isAlive()) throw error;
     }
   });
@@ -62,7 +62,7 @@ async function killAlone({ container, victim, signal, onKilled }: ExecKill): Pro
     });
     if (signal === "SIGTERM") {
       if (found === "some" || !container.execs.has(victim)) return;
-      // What is full is for SIGKILL, which must not have to wait for this.
+      // A lack of processes is SIGKILL's concern, which must not have to wait for this.
       if (found === "failed") break;
     } else if (found === "none") {
       onKilled();
@@ -96,7 +96,7 @@ async function sparedBy(
   return { numbers, marks: alive.map((other) => other.mark) };
 }
 
-/** Number of its first process once it has begun; null when that cannot be told. */
+/** Number of its first process once it has begun; null when that is unknown. */
 export async function numberOf({ identity }: LiveExec): Promise<number | null> {
   if (identity === null || !(await settlesWithin(identity.number, numberMs))) return null;
   return identity.number;

@@ -1,9 +1,11 @@
 import type { OutputChunk } from "../engine.ts";
 
-/** Longer than anything that an engine says. */
+/** Longer than any message of an engine. */
 const maxBytes = 512;
 
-/** The chunks without what an engine itself said last on standard error, in a program's place; `pattern` ends with `$`. */
+/**
+ * The chunks without what an engine itself wrote last to standard error, in a program's place; `pattern` ends with `$`.
+ */
 export function withoutLastWords(chunks: readonly OutputChunk[], pattern: RegExp): readonly OutputChunk[] {
   return chunks.flatMap((chunk) => {
     if (chunk.stream !== "stderr") return [chunk];

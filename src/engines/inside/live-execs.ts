@@ -1,18 +1,18 @@
 import { untilCancelled } from "../../base/abort.ts";
 import { uidOf } from "./container-users.ts";
 
-/** What a kill must know of a program that runs. */
+/** What a kill must know about a running program. */
 export interface LiveExec {
   /** `uid:gid` */
   readonly user: string;
-  /** What tells it from others of its user; null for one that shares its user with no other. */
+  /** What distinguishes it from others of its user; null for one whose user no other program has. */
   readonly identity: ExecIdentity | null;
 }
 
 export interface ExecIdentity {
   /** Value of its variable `GLOVEBOX_EXEC`. */
   readonly mark: string;
-  /** Number of its first process, once it has begun; null when that cannot be told. */
+  /** Number of its first process, once it has begun; null when that is unknown. */
   readonly number: Promise<number | null>;
 }
 
@@ -43,7 +43,7 @@ export class LiveExecs {
     return [...this.#live].filter((other) => other !== exec && uidOf(other.user) === uidOf(exec.user));
   }
 
-  /** Does the work while no program is started and no other kill goes on. */
+  /** Does the work while no program is being started and no other kill is in progress. */
   async alone(work: () => Promise<void>): Promise<void> {
     const done = this.#kills.then(work);
     this.#kills = done.catch(() => {

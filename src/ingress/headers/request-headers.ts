@@ -2,13 +2,13 @@ import type { IncomingMessage } from "node:http";
 import { originText, type OuterOrigin, type Upstream } from "../upstream.ts";
 import { namedByConnection, pairsOf } from "./raw-headers.ts";
 
-/** Of one connection only, or ours to say. */
+/** Headers of one connection only, or that we set ourselves. */
 const dropped = new Set([
   ...["connection", "keep-alive", "proxy-connection", "proxy-authorization", "te", "trailer", "transfer-encoding"],
   ...["upgrade", "http2-settings", "expect", "host", "content-length", "forwarded", "x-real-ip"],
 ]);
 
-/** How all API keys of ours begin: none may reach a program, whoever sends it by mistake. */
+/** How all of our API keys begin: none may reach a program, whoever sends it by mistake. */
 const ownKey = /^bearer +gbx_/i;
 
 /**

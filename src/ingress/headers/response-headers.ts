@@ -2,13 +2,13 @@ import type { IncomingMessage } from "node:http";
 import { namedByConnection, pairsOf } from "./raw-headers.ts";
 import { originText, type OuterOrigin, type Upstream } from "../upstream.ts";
 
-/** Of one connection only, or a way past the proxy. */
+/** Headers of one connection only, or a way past the proxy. */
 const dropped = new Set([
   ...["connection", "keep-alive", "proxy-connection", "proxy-authenticate", "te", "trailer", "transfer-encoding"],
   ...["upgrade", "alt-svc"],
 ]);
 
-/** By which a program names itself in redirects. */
+/** Hosts by which a program refers to itself in redirects. */
 const ownNames = new Set(["localhost", "127.0.0.1", "[::1]", "0.0.0.0", "[::]"]);
 
 /**

@@ -6,7 +6,7 @@ import { Untrusted, UntrustedOutput } from "../../text/untrusted.tsx";
 /** Lines of an output that are shown: the log has all of them. */
 const maxLines = 400;
 
-/** What came of a run: its facts, its error, and the end of its output. */
+/** What a run produced: its facts, its error, and the end of its output. */
 export function ResultView({ answer }: { readonly answer: SandboxStateAnswer }): VNode {
   const { error, stored } = answer;
   const result = (typeof answer.result === "object" ? answer.result : null) as Readonly<Record<string, unknown>> | null;

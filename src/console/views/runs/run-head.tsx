@@ -17,7 +17,7 @@ interface RunHeadProps {
   readonly answer: SandboxStateAnswer | null;
 }
 
-/** What a run is, how it stands, and its end. */
+/** What a run is, its state, and the button that ends it. */
 export function RunHead({ id, answer }: RunHeadProps): VNode {
   const dialog = useRef<HTMLDialogElement>(null);
   const row = running.value.rows?.find((each) => each.id === id);

@@ -6,7 +6,7 @@ export interface ContainerFacts {
   readonly id: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly state: string;
-  /** Milliseconds since the epoch; 0 where it is not told. */
+  /** Milliseconds since the epoch; 0 where it is not given. */
   readonly createdAtMs: number;
 }
 

@@ -5,7 +5,7 @@ import type { VolumeFacts } from "./volume-answer.ts";
 /** A container and the names of the volumes that go with it. */
 export type ContainerWithVolumes = ContainerFacts & { readonly volumes: readonly string[] };
 
-/** Containers with their volumes; volumes that a container has left behind stand for it, stopped, with its labels. */
+/** Containers with their volumes; volumes that a container has left behind represent it: stopped, with its labels. */
 export function containersWithVolumes(
   containers: readonly ContainerFacts[],
   volumes: readonly VolumeFacts[],

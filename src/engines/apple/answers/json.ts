@@ -1,4 +1,4 @@
-/** An answer that is not of the form that the command's are: cut off, or of another version. */
+/** An answer that does not have the command's form: cut off, or of another version. */
 export class AnswerError extends Error {}
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -33,7 +33,7 @@ export function textAt(object: JsonObject, key: string): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-/** A count; null where it is missing or none. */
+/** A count; null where it is missing or not a number. */
 export function countAt(object: JsonObject, key: string): number | null {
   const value = object[key];
   return typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : null;
@@ -49,7 +49,7 @@ export function textsIn(object: JsonObject): Readonly<Record<string, string>> {
 /** The command's older dates count from here. */
 const referenceDateMs = Date.UTC(2001, 0, 1);
 
-/** A date in milliseconds since the epoch; 0 for what is none. */
+/** A date in milliseconds since the epoch; 0 for anything else. */
 export function parseDate(value: unknown): number {
   if (typeof value === "number" && Number.isFinite(value)) return referenceDateMs + value * 1000;
   const time = typeof value === "string" ? Date.parse(value) : Number.NaN;

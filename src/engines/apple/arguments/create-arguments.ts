@@ -33,7 +33,7 @@ export function createArguments(spec: ContainerSpec, platform: string): readonly
     option("platform", platform),
     option("user", idle ? keeperUserOf(spec) : processUserOf(spec)),
     option("workdir", idle ? "/" : (spec.workingDirectory ?? "/")),
-    // The keeper needs none of it; each exec is given it.
+    // The keeper needs none of it; each exec gets it.
     ...environmentOptions(idle ? {} : (spec.environment ?? {})),
     ...Object.entries(spec.labels).map(([name, value]) => labelOption(name, value)),
     ...limitOptions(spec),
@@ -46,7 +46,7 @@ export function createArguments(spec: ContainerSpec, platform: string): readonly
     ...volumes.map(volumeOption),
     ...spec.scratch.filter(({ path }) => volumes.every((volume) => volume.path !== path)).map(scratchOption),
     ...(spec.mounts ?? []).map(mountOption),
-    // Instead of the image's entry point and its command.
+    // Replaces the image's entry point and its command.
     option("entrypoint", program),
     // Words after it are the program's, whatever they look like.
     "--",

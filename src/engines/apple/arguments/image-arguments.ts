@@ -2,7 +2,7 @@ import type { ImageBuild } from "../../engine.ts";
 import { labelOption } from "./label-option.ts";
 import { option } from "./option.ts";
 
-/** Argument vector that fetches an image for one platform: without one the command fetches all that there are. */
+/** Argument vector that fetches an image for one platform: without a platform the command fetches all of them. */
 export function pullArguments(reference: string, platform: string): readonly string[] {
   return ["image", "pull", option("progress", "none"), option("platform", platform), "--", reference];
 }

@@ -3,14 +3,14 @@ import { GloveboxError } from "../../../errors/glovebox-error.ts";
 import type { ContainerSpec } from "../../container-spec.ts";
 import { option } from "./option.ts";
 
-/** Less memory the command refuses to give a virtual machine. */
+/** The command refuses to give a virtual machine less memory than this. */
 const minMemoryBytes = 200 * mebibyte;
 const defaultOpenFiles = 16_384;
 const defaultSharedMemoryBytes = 64 * mebibyte;
 
 /**
- * Limits of a container as options.
- * @throws UNSUPPORTED for a part of a CPU and for less memory than a virtual machine takes: neither is given in silence
+ * Limits of a container as options. @throws UNSUPPORTED for a fraction of a CPU and for less memory than a virtual
+ * machine needs: neither is silently rounded
  */
 export function limitOptions({ limits, sharedMemoryBytes }: ContainerSpec): readonly string[] {
   const { cpus, memoryBytes, pids, openFiles = defaultOpenFiles } = limits;
@@ -19,7 +19,7 @@ export function limitOptions({ limits, sharedMemoryBytes }: ContainerSpec): read
   const shared = sharedMemoryBytes ?? Math.min(defaultSharedMemoryBytes, Math.floor(memoryBytes / 8));
   return [
     option("cpus", String(cpus)),
-    // Whole MiB, rounded down: the limit is never above what was asked for.
+    // Whole MiB, rounded down: the limit is never above what was requested.
     option("memory", `${Math.floor(memoryBytes / mebibyte)}m`),
     option("shm-size", `${shared}b`),
     option("ulimit", `nofile=${openFiles}:${openFiles}`),

@@ -7,13 +7,13 @@ export interface CommandResult {
   readonly stderr: string;
 }
 
-/** What the command's words on a failure mean. */
+/** What the command's message about a failure means. */
 export type FailureKind =
   /** Its service does not run. */
   | "down"
-  /** The service went away during the call. */
+  /** The service disappeared during the call. */
   | "interrupted"
-  /** The service took too long over a request of the command's. */
+  /** The service took too long for a request of the command. */
   | "late"
   | "no-container"
   | "not-running"
@@ -25,7 +25,7 @@ export type FailureKind =
   | "lost-end"
   | "unknown";
 
-/** The first that fits counts. Sources: the texts of 1.0 to 1.2 of Apple's sources. */
+/** The first that matches counts. Sources: the texts of 1.0 to 1.2 in Apple's source code. */
 const table: readonly (readonly [FailureKind, RegExp])[] = [
   ["no-program", /failed to find target executable|: no such file or directory"?\)?$/i],
   [
@@ -56,7 +56,7 @@ export function failureWords(stderr: string): string | null {
   return tail.slice(start + "Error: ".length).trim();
 }
 
-/** What a failure is, by the command's words. */
+/** What kind of failure it is, by the command's message. */
 export function failureKind(words: string): FailureKind {
   return table.find(([, pattern]) => pattern.test(words))?.[0] ?? "unknown";
 }

@@ -23,7 +23,7 @@ export interface CommandCall {
   readonly onLine?: ((line: string) => void) | undefined;
 }
 
-/** More on standard output is none of the command's answers: a list of a thousand containers has 3 MB. */
+/** More on standard output is not an answer of the command: a list of a thousand containers has 3 MB. */
 const maxAnswerBytes = 16 * mebibyte;
 /** Of standard error the end is kept, where the command says what was wrong. */
 const maxErrorBytes = 65_536;
@@ -66,7 +66,7 @@ export class ContainerCommand {
       throw notInstalled(error);
     }
     child.on("error", () => {
-      // Of signals that could not be sent: its end says what became of it.
+      // Of signals that could not be sent: its end shows what happened.
     });
     return child;
   }

@@ -1,7 +1,7 @@
 import type { CommandCall, ContainerCommand } from "./container-command.ts";
 import { refusal, unreadable } from "./command-errors.ts";
 
-/** What a call answers on standard output, read; what cannot be read is an engine that cannot be used. */
+/** Parses what a call wrote to standard output; if that fails, the engine cannot be used. */
 export async function readAnswer<T>(
   command: ContainerCommand,
   call: CommandCall,

@@ -47,7 +47,7 @@ export class AppleImages implements ImageStore {
     return found;
   }
 
-  /** The service takes no digest of a present image, so its content gets a name of its own. */
+  /** The service accepts no digest for a present image, so its content gets a name of its own. */
   async identity(reference: string, { signal }: CallOptions = {}): Promise<string> {
     const { digest } = await this.facts(reference, { signal });
     const name = `${contentNames}:${digest.slice("sha256:".length)}`;

@@ -5,7 +5,7 @@ const sipEveryMs = 250;
 /** The same of a program that is being killed, without a limit: it may not even have begun, and must not run on. */
 const hastyEveryMs = 50;
 const maxSippedBytes = 8_388_608;
-/** What an ended program can have left in all buffers; whatever comes after is dropped. */
+/** The most that an ended program can have left in all buffers; anything after that is dropped. */
 const maxLateBytes = 4_194_304;
 
 /**

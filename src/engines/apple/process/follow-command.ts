@@ -19,18 +19,18 @@ export interface CommandEnd {
 
 /** How its program ended. */
 export interface ProgramEnd extends ProcessExit {
-  /** Said on standard error in the place of the command's words, when the program was never started. */
+  /** Written to standard error in place of the command's message, when the program was never started. */
   readonly failure?: string | undefined;
 }
 
 export interface FollowOptions {
-  /** What the command's end says of its program. @throws when nobody can tell */
+  /** What the command's end says about its program. @throws when this cannot be known */
   readonly judge: (end: CommandEnd) => Promise<ProgramEnd>;
   /** Resolves when the program is being killed. */
   readonly killed?: Promise<void> | undefined;
 }
 
-/** How the command's words on a program that it could not start begin. */
+/** How the command's message begins when it could not start a program. */
 const openings = {
   stream: "stderr",
   prefixes: ["Error: failed to ", "Error: get failed: ", "Error: container ", "Error: internalError: "],
@@ -67,7 +67,7 @@ export function followCommand(child: ChildProcessWithoutNullStreams, { judge, ki
   child.once("close", (exitCode: number | null) => ended.resolve(exitCode));
   const exit = conclude();
   exit.catch(() => {
-    // Whoever awaits `exit` is told; nobody may, and that must not end the server.
+    // Whoever awaits `exit` is told; if nobody does, that must not end the server.
   });
   return { stdin: inputOf(child), output: queue, exit };
 

@@ -4,7 +4,7 @@ import { engineName, engineTitle } from "../command/command-errors.ts";
 import { failureKind, type FailureKind } from "../command/command-failure.ts";
 import type { CommandEnd, ProgramEnd } from "./follow-command.ts";
 
-/** Exit code of a process that died by SIGKILL, as all do that die with their container. */
+/** Exit code of a process that SIGKILL ended, which is how every process ends that dies with its container. */
 export const killedExitCode = 137;
 
 /** Codes that the command also ends with when the container went away under it, or when it does not know better. */
@@ -31,7 +31,7 @@ export interface EndOf {
 export async function judgeEnd({ exitCode, words }: CommandEnd, of: EndOf): Promise<ProgramEnd> {
   const kind = exitCode === 1 && words !== null ? failureKind(words) : null;
   const program = of.command[0] ?? "";
-  // What hindered its start then was the killing.
+  // Then the kill prevented its start.
   if (kind !== null && of.isKilled?.() === true) return { exitCode: killedExitCode };
   if (kind === "no-program") return { exitCode: 127, failure: `${program}: not found` };
   if (kind === "not-executable") return { exitCode: 126, failure: `${program}: permission denied` };

@@ -57,7 +57,7 @@ export class KeptMain {
     return this.#hasEnded;
   }
 
-  /** Resolves for one that has ended, however. @throws what kept it from being started */
+  /** Resolves when it has ended, in whatever way. @throws what prevented its start */
   async assertStarted(): Promise<void> {
     if (this.#isStartFailure()) await this.program.exit;
   }
@@ -87,7 +87,7 @@ export class KeptMain {
     );
   }
 
-  /** Resolves with its end, or when that does not come. */
+  /** Resolves with its end, or when there will be none. */
   async settled(): Promise<void> {
     await settlesWithin(this.program.exit, settleMs);
   }

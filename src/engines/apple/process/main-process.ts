@@ -22,7 +22,7 @@ export class MainProcess {
     this.#started.resolve(program);
   }
 
-  /** It was not started and will not be. */
+  /** It was not started and never will be. */
   abandon(error: Error): void {
     this.#started.reject(error);
   }

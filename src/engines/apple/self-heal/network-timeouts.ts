@@ -25,7 +25,7 @@ export const networkTimeouts: readonly { readonly pattern: RegExp; readonly sour
   { pattern: /\bNSURLErrorDomain\b.*-1001\b|\bkCFErrorDomain\w*\b.*-1001\b/, source: "macOS" },
 ];
 
-/** Longest end of a text that is looked at: what a program says first is not why it ended. */
+/** Longest end of a text that is examined: what a program writes first is not why it ended. */
 const maxChars = 16_384;
 
 export function looksLikeNetworkTimeout(text: string): boolean {

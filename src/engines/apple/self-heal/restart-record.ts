@@ -5,7 +5,7 @@ import { takeFreeFileLock } from "../../../base/file-lock.ts";
 
 /** When the service was restarted last, by this process or another of the user. */
 export interface RestartRecord {
-  /** Milliseconds since the epoch; null: never, as far as is known. */
+  /** Milliseconds since the epoch; null: never, as far as we know. */
   lastMs(): Promise<number | null>;
   write(atMs: number): Promise<void>;
   /** Null while another process holds it. */

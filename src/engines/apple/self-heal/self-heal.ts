@@ -19,7 +19,7 @@ export interface SelfHealOptions {
   readonly patience?: { readonly waitMs: number; readonly lookMs: number } | undefined;
 }
 
-/** After a restart there is none for so long. */
+/** After a restart there is no other one for this long. */
 const cooldownMs = 60_000;
 const usualPatience = { waitMs: 3_000, lookMs: 250 };
 
@@ -95,7 +95,7 @@ export class SelfHeal {
     return { restarted: true, why: "it was restarted" };
   }
 
-  /** Live containers of runs that do not wait here, once they have had the time to. */
+  /** Live containers of runs that do not wait here, once those have had time to. */
   async #others(): Promise<readonly string[]> {
     const { live, patience = usualPatience } = this.#options;
     for (let waitedMs = 0; ; waitedMs += patience.lookMs) {
