@@ -3,11 +3,11 @@ import { tarEnd, tarHeader, tarPadding, type TarEntry } from "../../base/tar/tar
 import { decodeTar } from "../../sandbox/files/tar/tar-decoder.ts";
 import { unusable } from "./manifest.ts";
 
-/** Of the small files that name the images of an archive. */
+/** Size of the small files that name the images of an archive. */
 const maxListBytes = 1_048_576;
 const lists = new Set(["manifest.json", "repositories", "index.json"]);
 const id = "[0-9a-f]{64}";
-/** All that engines write: anything else could be another name of a list, or a way round one. */
+/** Everything that engines write: anything else could be another name of a list, or a way around one. */
 const usual = {
   file: new RegExp(
     `^(?:manifest\\.json|repositories|index\\.json|oci-layout|${id}(?:\\.json|\\.tar|/VERSION|/json|/layer\\.tar)|blobs/[a-z0-9]+/[0-9a-f]{32,128})$`,
@@ -74,13 +74,13 @@ async function* partsOf(
       yield { entry, chunks: kind === "file" ? entry.chunks : textBytes("") };
     }
   } catch (error) {
-    // Of the decoder: no archive, and a path that is no text.
+    // From the decoder: not an archive, or a path that is not text.
     if (!(error instanceof RangeError || error instanceof TypeError)) throw error;
     throw unusable(`what should be image ${reference} is no archive.`);
   }
 }
 
-/** Refuses what an engine could read in another way: keys that are there twice, or that differ in case alone. */
+/** Refuses what an engine could read differently: duplicate keys, also if they differ only in case. */
 function parseList(list: string, text: string): unknown {
   let keys = 0;
   try {
@@ -89,7 +89,7 @@ function parseList(list: string, text: string): unknown {
         keys += new Set(Object.keys(each).map(fold)).size;
       return each;
     });
-    // Only a key has a colon behind it.
+    // Only a key is followed by a colon.
     const written = [...text.matchAll(/"(?:[^"\\]|\\.)*"(\s*:)?/gs)].filter(([, colon]) => colon !== undefined);
     if (written.length === keys) return value;
   } catch {
@@ -98,12 +98,12 @@ function parseList(list: string, text: string): unknown {
   throw unusable(`${list} of an image is not what an engine writes.`);
 }
 
-/** The same for keys that a parser may take for the same. */
+/** The same for keys that a parser may treat as equal. */
 function fold(key: string): string {
   return key.toLowerCase().toUpperCase();
 }
 
-/** Names that one of the lists gives; what has none is passed over. */
+/** Names in one of the lists; entries without a name are skipped. */
 function namesOf(list: string, value: unknown): readonly string[] {
   if (list === "manifest.json") return rowsOf(value).flatMap((row) => textsOf(valueOf(row, "RepoTags")));
   if (list === "index.json") {
@@ -117,7 +117,7 @@ function namesOf(list: string, value: unknown): readonly string[] {
   );
 }
 
-/** By its key in whatever case, as engines read it. */
+/** By its key in any case, as engines read it. */
 function valueOf(record: Readonly<Record<string, unknown>>, key: string): unknown {
   return Object.entries(record).find(([each]) => fold(each) === fold(key))?.[1];
 }
@@ -134,7 +134,7 @@ function textsOf(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
 }
 
-/** Engines write the same name with the default registry, with this machine as one, and without. */
+/** Engines write the same name with the default registry, with this machine as one, and without any. */
 function plainName(reference: string): string {
   const name = reference.replace(/^(?:docker\.io\/(?:library\/)?|localhost\/)/, "");
   return /[:@][^/]*$/.test(name) ? name : `${name}:latest`;

@@ -7,7 +7,7 @@ import type { Engine } from "../../engines/engine.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { manifestName, type PreparedFile } from "./manifest.ts";
 
-/** What is carried to another machine. */
+/** What is taken to another machine. */
 export interface Carried {
   readonly images: readonly { readonly engine: Engine; readonly reference: string }[];
   /** The archive of Bun's package for a machine like this one; null: none. */
@@ -47,7 +47,7 @@ export async function exportPrepared(carried: Carried, options: ExportOptions): 
     files.push({ file, ...written, kind: "bun", target, bun_version: bunVersion });
   }
   const text = `${JSON.stringify({ version: 1, glovebox: options.version, files }, null, 2)}\n`;
-  // Last: a folder without it is not whole.
+  // Written last: a folder without it is incomplete.
   await writeFile(path.join(folder, manifestName), text, { flag: "wx", mode: 0o600 });
   return files;
 }

@@ -30,7 +30,7 @@ export interface ImportOptions {
   readonly onProgress: (message: string) => void;
 }
 
-/** Of what is read of a file at once. */
+/** Bytes of a file that are read at once. */
 const pieceBytes = 1_048_576;
 
 /**
@@ -100,13 +100,13 @@ async function takeImage(
   if (hash.digest("hex") !== row.sha256) throw unusable(`${row.file} has another SHA-256 than it had.`);
   onProgress(`Loading ${reference} into ${engine.name}`);
   await engine.images.load(reference, plainArchive(pieces(handle, row.size_bytes), reference), { signal });
-  // Another engine may write the image's own description in another way.
+  // Another engine may write the image's own description differently.
   if (engine.name !== row.engine) return;
   if ((await engine.images.identity(reference, { signal })) === row.identity) return;
   throw unusable(`${reference} is another image than the one that was exported.`);
 }
 
-/** By its position, so that the same open file is read twice. */
+/** With its position, so that the same open file is read twice. */
 async function* pieces(handle: FileHandle, sizeBytes: number): AsyncGenerator<Uint8Array, void, undefined> {
   for (let at = 0; at < sizeBytes;) {
     const piece = Buffer.alloc(Math.min(pieceBytes, sizeBytes - at));

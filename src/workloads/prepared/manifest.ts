@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 
-/** The list of what a folder holds, written last: a folder without it is not whole. */
+/** The list of what a folder contains, written last: a folder without it is incomplete. */
 export const manifestName = "glovebox-prepared.json";
 /** Far above any that is written. */
 export const maxManifestBytes = 262_144;
@@ -38,7 +38,7 @@ export type PreparedManifest = z.output<typeof manifestSchema>;
 export type PreparedFile = PreparedManifest["files"][number];
 export type PreparedImage = Extract<PreparedFile, { kind: "image" }>;
 
-/** @throws INVALID_REQUEST for what no export has written */
+/** @throws INVALID_REQUEST for anything that no export has written */
 export function parseManifest(text: string): PreparedManifest {
   const parsed = manifestSchema.safeParse(jsonOf(text));
   const names = parsed.data?.files.map(({ file }) => file) ?? [];

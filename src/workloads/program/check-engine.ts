@@ -20,11 +20,14 @@ export interface ProgramEngine {
 export interface ProgramDemands {
   readonly network: NetworkPolicy;
   readonly minIsolation: Isolation;
-  /** What was asked for by name, so that an engine which cannot enforce it is refused and no substitute is silent. */
+  /** What was requested by name, so that an engine which cannot enforce it is refused and no substitute is silent. */
   readonly explicitDemands: readonly Demand[];
 }
 
-/** Checks that an engine can hold a program; substitutes are warnings. @throws UNSUPPORTED, ENGINE_UNAVAILABLE, CANCELLED */
+/**
+ * Checks that an engine can run a program within its limits; substitutes are warnings. @throws UNSUPPORTED,
+ * ENGINE_UNAVAILABLE, CANCELLED
+ */
 export async function checkEngine(
   { engine, ociRuntime }: ProgramEngine,
   { network, minIsolation, explicitDemands }: ProgramDemands,

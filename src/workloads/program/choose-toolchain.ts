@@ -5,7 +5,7 @@ import type { Toolchain } from "./languages.ts";
 
 export interface WantedToolchain {
   readonly language: Language;
-  /** What was asked for; undefined: the usual one. */
+  /** What was requested; undefined: the usual one. */
   readonly runtime: JavaScriptRuntime | undefined;
   /** What this operation runs JavaScript and TypeScript with (SPEC IM3). */
   readonly usual: JavaScriptRuntime;

@@ -11,8 +11,8 @@ export interface CommandSpec {
   readonly workingDirectory: string;
 }
 
-/** One that goes on in the background. */
+/** One that continues in the background. */
 export interface ProcessSpec extends CommandSpec {
-  /** TCP ports that it listens on and that are to be reached from this machine; each once. */
+  /** TCP ports that it listens on and that can be reached from this machine; each once. */
   readonly ports: readonly number[];
 }

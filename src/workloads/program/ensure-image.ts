@@ -3,7 +3,7 @@ import { GloveboxError } from "../../errors/glovebox-error.ts";
 
 export interface NeededImage {
   readonly image: string;
-  /** Whether the image was asked for by this request, so that an engine without images must refuse. */
+  /** Whether this request named the image, so that an engine without images must refuse. */
   readonly imageDemanded: boolean;
 }
 

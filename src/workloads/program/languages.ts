@@ -33,7 +33,10 @@ export function needsCompiling(toolchain: Toolchain, path: string): boolean {
 /** What `runnerCommand` starts. */
 export interface RunnerStart {
   readonly toolchain: Toolchain;
-  /** Name of the main file in the working folder; Node and Bun tell modules from CommonJS by its ending and its code. */
+  /**
+   * Name of the main file in the working folder; Node and Bun distinguish modules from CommonJS by its extension and
+   * its code.
+   */
   readonly mainFile: string;
   /** Text of the toolchain's runner, from `readRunner`. */
   readonly source: string;
@@ -49,7 +52,7 @@ export interface RunnerStart {
 
 /** Saves the runner ($3) as the file $2 of the folder $1, which must be new: what lies in one is a former program's. */
 const saveRunner = 'mkdir "$1" && printf %s "$3" >"$1/$2"';
-/** Variables that shells add by themselves go again. */
+/** Removes the variables that shells add by themselves. */
 const become = 'shift 3; unset PWD OLDPWD SHLVL; exec "$@"';
 /** Node looks for package.json in the folder where it starts, and remembers that there was none. */
 const startNode = `${saveRunner} && cd "$1" || exit 125; ${become}`;

@@ -3,16 +3,16 @@ import { npmPackage } from "../../packages/javascript/npm-package.ts";
 import { pythonPackage } from "../../packages/python/python-package.ts";
 import type { Toolchain } from "./languages.ts";
 
-/** How an interpreter says what it could not import. */
+/** How an interpreter reports what it could not import. */
 const words: Readonly<Record<Toolchain, RegExp>> = {
   python: /^ModuleNotFoundError: No module named '([^'\n]+)'$/gm,
   node: /^(?:Uncaught )?Error(?: \[ERR_MODULE_NOT_FOUND\])?: Cannot find (?:package|module) '([^'\n]+)'/gm,
   bun: /^error: Cannot find (?:package|module) ['"]([^'"\n]+)['"]/gm,
 };
-/** Of Node an uncaught error is told with the stack of what required it. */
+/** Node reports an uncaught error with the stack of what required the module. */
 const maxLines = 40;
 
-/** The error of a program that ended because a package is not there, or null; `stderr` is the program's own words. */
+/** The error of a program that ended because a package is missing, or null; `stderr` is the program's own output. */
 export function missingModule(toolchain: Toolchain, stderr: string): GloveboxError | null {
   const tail = stderr.trimEnd().split(/\r?\n/).slice(-maxLines).join("\n");
   const module = [...tail.matchAll(words[toolchain])].at(-1)?.[1];

@@ -29,7 +29,7 @@ export interface ProgramPlace {
 /** Who asks, and who is told. */
 export type Follow = Caller & { readonly onProgress: (message: string) => void };
 
-/** The packages that a program asks for, null when it asks for none. @throws what `Packages.provide` throws */
+/** The packages that a program requests, null when it requests none. @throws what `Packages.provide` throws */
 export async function providePackages(
   { packages: specs, ...needed }: NeededPackages,
   place: ProgramPlace,
@@ -42,7 +42,7 @@ export async function providePackages(
 /** The packages of what a program imports: null when it needs none. */
 export interface ProgramPackages {
   readonly provided: ProvidedPackages | null;
-  /** What the result must tell, one sentence each. */
+  /** What the result must report, one sentence each. */
   readonly notes: readonly string[];
 }
 

@@ -18,7 +18,7 @@ export function withRealFolders(
     if (!searchPaths.has(name)) return [name, value] as const;
     const folders = value.split(":");
     const real = folders.map((folder) => sandbox.folderOf(folder));
-    // Where the names are the same, so are the program's own habits, whatever this machine's are.
+    // Where the names are the same, the program's own values stay, whatever this machine uses.
     return [name, real.every((folder, index) => folder === folders[index]) ? value : real.join(delimiter)] as const;
   });
   return Object.fromEntries(entries);

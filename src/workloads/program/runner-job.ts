@@ -9,19 +9,19 @@ export interface RunnerFile {
   readonly compiled?: Uint8Array | undefined;
 }
 
-/** A file that is read while it is sent, and that nothing here looks into. */
+/** A file that is read while it is sent; nothing here looks at its content. */
 export interface RunnerData extends FileBytes {
   /** As `RunnerFile.path`. */
   readonly path: string;
 }
 
-/** What a runner is told over its standard input. */
+/** What a runner receives on its standard input. */
 export interface RunnerJob {
   /** Path of the main file, one of `files`; the same as given to `runnerCommand`. */
   readonly main: string;
   /** The program's own arguments. */
   readonly arguments: readonly string[];
-  /** Variables that come with the job, because only the program may see them: an engine is never told. */
+  /** Variables that come with the job, because only the program may see them: an engine never gets them. */
   readonly environment?: Readonly<Record<string, string>> | undefined;
   readonly files: readonly RunnerFile[];
   /** Placed like the files, after them. Default: none. */
@@ -37,14 +37,14 @@ export interface RunnerJob {
   readonly untrusted?: readonly string[] | undefined;
   /** Marks the end of a call in the streams of an interpreter that goes on after it; default: the program's end is the call's. */
   readonly token?: string | undefined;
-  /** Whether all that is in `folder` is removed first. Default false. */
+  /** Whether everything in `folder` is removed first. Default false. */
   readonly empties?: boolean | undefined;
 }
 
 /** The folder inside the sandbox that holds the code and its files and is the program's working directory. */
 export const workFolder = "/work";
 
-/** Exit code of a runner that did not get a job it can run; its reason stands on stderr after `glovebox runner: `. */
+/** Exit code of a runner that did not get a job it can run; the reason is on stderr after `glovebox runner: `. */
 export const runnerFailedExitCode = 125;
 
 /**
@@ -85,7 +85,10 @@ export function encodeJob(job: RunnerJob): readonly Uint8Array[] {
   ];
 }
 
-/** All that is written to a runner: its job, and then what the program itself reads. @throws what reading the data throws */
+/**
+ * Everything that is written to a runner: its job, and then what the program itself reads. @throws what reading the
+ * data throws
+ */
 export async function* runnerInput(
   job: RunnerJob,
   stdin: AsyncIterable<Uint8Array>,

@@ -1,6 +1,9 @@
 import type { ProgramSecret } from "../../sandbox/secrets/program-secret.ts";
 
-/** A command that takes its secrets from its standard input first, and what is to be written there before all else. */
+/**
+ * A command that first takes its secrets from its standard input, and what must be written there before everything
+ * else.
+ */
 export interface CommandWithSecrets {
   readonly command: readonly string[];
   readonly preamble: Uint8Array;

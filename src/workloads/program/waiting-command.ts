@@ -12,11 +12,11 @@ export interface ConcurrentCommand extends Pick<ExecSpec, "command" | "workingDi
 
 /** How long a shell may take to read a command: it needs some milliseconds. */
 const answerMs = 2_000;
-/** A shell reads byte by byte: what is longer is sooner started anew. */
+/** A shell reads byte by byte: for longer commands a new process is faster. */
 const maxJobBytes = 16 * kibibyte;
-/** What it says when it is about to become the command. */
+/** What it writes when it is about to become the command. */
 const becomes = 1;
-/** Of the shell's own, or not to be set in every shell. */
+/** Variables of the shell itself, or that cannot be set in every shell. */
 const shellsOwn =
   /^(?:_|IFS|PWD|OLDPWD|SHLVL|UID|EUID|GID|EGID|PPID|OPTIND|OPTARG|LINENO|RANDOM|SECONDS|ENV|PS\d|BASH.*|SHELLOPTS|_glovebox.*)$/;
 
@@ -104,7 +104,7 @@ export class WaitingCommand {
   }
 }
 
-/** The same process without the line that it has told. */
+/** The same process without the line that it wrote for us. */
 function asCommand(process: Process, output: Process["output"]): Process {
   return {
     stdin: process.stdin,
@@ -116,7 +116,7 @@ function asCommand(process: Process, output: Process["output"]): Process {
   };
 }
 
-/** Null for what a shell cannot be told, or not soon. */
+/** Null for a command that a shell cannot be given, or not quickly. */
 function jobOf({ command, environment, workingDirectory }: ConcurrentCommand): Buffer | null {
   const names = Object.keys(environment);
   if (names.some((name) => !/^[A-Za-z_]\w*$/.test(name) || shellsOwn.test(name))) return null;

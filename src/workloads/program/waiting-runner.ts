@@ -10,10 +10,10 @@ import { readRunner } from "./read-runner.ts";
 
 /** How long a runner without a job may take to end. */
 const dismissMs = 5_000;
-/** Runners of one sandbox whose imports may fail before none makes any. */
+/** Runners of one sandbox whose imports may fail before no more imports are made. */
 const maxFailures = 3;
 
-/** What a runner is started for: Node and Bun are told the name of the main file when they start. */
+/** What a runner is started for: Node and Bun get the name of the main file when they start. */
 export interface RunnerKind {
   readonly toolchain: Toolchain;
   readonly mainFile: string;
@@ -55,7 +55,7 @@ export class WaitingRunner {
   readonly #parts: WaitingRunnerParts;
   #waiting: Waiting | null = null;
   #failures = 0;
-  /** The end of a runner whose imports have failed, and of what they have started. */
+  /** The end of a runner whose imports have failed, and of everything they have started. */
   #ending: Promise<unknown> | null = null;
 
   constructor(parts: WaitingRunnerParts) {
@@ -86,7 +86,7 @@ export class WaitingRunner {
     return false;
   }
 
-  /** The runner that waits, when it is of that kind, else a fresh one; no other is left. */
+  /** The waiting runner if it is of that kind, else a new one; no other is left. */
   async take(kind: RunnerKind, options: CallOptions): Promise<Process> {
     const waiting = this.#waiting;
     if (waiting === null || !isSameKind(waiting, kind)) {
@@ -128,12 +128,12 @@ export class WaitingRunner {
       .catch(forget);
   }
 
-  /** Lets the runner that waits end, and waits until it has. */
+  /** Ends the waiting runner, and waits until it has ended. */
   async dismiss(): Promise<void> {
     const waiting = this.#waiting;
     this.#waiting = null;
     await this.#hasFailed();
-    // One at its imports does not notice.
+    // One that is busy with its imports does not notice.
     if (waiting !== null) await this.#end(waiting, waiting.importing !== undefined);
   }
 
@@ -155,7 +155,7 @@ export class WaitingRunner {
       // Another process of the sandbox can have stopped it; and imports start what they like.
       if (!hasEnded || waiting.importing !== undefined) await this.#parts.endByForce(process);
     } catch {
-      // Never started, or gone with its sandbox.
+      // Never started, or ended with its sandbox.
     }
   }
 
@@ -184,7 +184,7 @@ export class WaitingRunner {
         HOME: withoutShell ? sandbox.folderOf(temporaryFolder) : "/",
         ...toolchains[toolchain].environment,
       },
-      // A guard lets a program start in its own folders only.
+      // A guard lets a program start only in its own folders.
       workingDirectory: withoutShell ? folder : "/",
     };
   }

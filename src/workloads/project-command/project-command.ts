@@ -45,7 +45,7 @@ export interface ProjectCommandSpec {
   /** OCI runtime that was asked for; undefined: the engine's own. */
   readonly ociRuntime: string | undefined;
   readonly minIsolation: Isolation;
-  /** What was asked for by name, so that an engine which cannot enforce it is refused and no substitute is silent. */
+  /** What was requested by name, so that an engine which cannot enforce it is refused and no substitute is silent. */
   readonly explicitDemands: readonly Demand[];
 }
 
@@ -54,7 +54,7 @@ export interface ProjectCommandDependencies extends ProjectRunDependencies, Pick
   readonly toolingAlerts: ToolingListener;
 }
 
-/** One command: what is asked for, by whom, and who is told. */
+/** One command: what is requested, by whom, and who is told. */
 export interface ProjectCommandRun {
   readonly spec: ProjectCommandSpec;
   readonly dependencies: ProjectCommandDependencies;
@@ -63,13 +63,13 @@ export interface ProjectCommandRun {
   readonly capabilities: Capabilities;
 }
 
-/** What became of a command in a project. */
+/** The outcome of a command in a project. */
 export interface ProjectCommandResult extends ProgramResult {
   /** Null where the engine has no images. */
   readonly image: string | null;
   /** What was run to install; null: nothing. */
   readonly setupCommand: string | null;
-  /** The packages asked for in the versions that the command had. */
+  /** The requested packages in the versions that the command had. */
   readonly packages: readonly string[];
   /** What has changed of the files that tools of the project's owner run. */
   readonly toolingFiles: readonly ChangedToolingFile[];

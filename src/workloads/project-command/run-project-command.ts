@@ -80,7 +80,7 @@ const languages: Readonly<Record<ImageName, "python" | "javascript">> = {
 /** Where installers put what they install. */
 const installedFolders: ReadonlySet<string> = new Set(["node_modules", ".venv"]);
 
-/** What is there already is used as it is: it may be the owner's own. */
+/** What is already there is used as it is: it may be the owner's own. */
 function installationOf(
   { setupCommand }: Pick<ProjectCommandSpec, "setupCommand">,
   project: {

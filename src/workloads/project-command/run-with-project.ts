@@ -26,7 +26,7 @@ import type { RunIds } from "../run/log-ending.ts";
 import { runResult, type RunResult } from "../run/program-result.ts";
 import type { ProjectCommandResult, ProjectCommandRun } from "./project-command.ts";
 
-/** What a command needs beside its sandbox, all of it there. */
+/** Everything that a command needs besides its sandbox, ready to use. */
 export interface ReadyCommand {
   readonly image: string;
   readonly installation: Installation;
@@ -35,7 +35,7 @@ export interface ReadyCommand {
   readonly grant: NetworkGrant | null;
 }
 
-/** The sandbox of a command, and what it is known by. */
+/** The sandbox of a command, and its names. */
 interface CommandPlace {
   readonly ids: RunIds;
   readonly sandbox: Sandbox;

@@ -14,7 +14,7 @@ export interface EndedRun<Kept extends KeptOutput> {
   /** Told of its verdict. */
   readonly record: OpenRun;
   readonly end: ProcessEnd<Kept>;
-  /** Whether its sandbox has gone meanwhile: then the exit code is not the program's own, whatever it says. */
+  /** Whether its sandbox has disappeared meanwhile: then the exit code is not the program's own, whatever it says. */
   readonly isLost: () => boolean | Promise<boolean>;
   /** Processes of the sandbox that had been killed for want of memory before; default 0, null: unknown. */
   readonly oomKillsBefore?: number | null | undefined;
@@ -24,7 +24,7 @@ export interface EndedRun<Kept extends KeptOutput> {
   readonly networkReport: () => Promise<NetworkReport>;
 }
 
-/** A run with everything by which it is judged, and its verdict. */
+/** A run with everything that decides its verdict, and the verdict. */
 export interface JudgedRun<Kept extends KeptOutput> {
   readonly end: ProcessEnd<Kept>;
   readonly memoryPeakBytes: number | null;
@@ -34,7 +34,7 @@ export interface JudgedRun<Kept extends KeptOutput> {
   readonly policyDigest: string;
 }
 
-/** A run of which nothing more is to be learned. */
+/** A run about which nothing more can be learned. */
 export interface ConcludedRun<Kept extends KeptOutput> extends JudgedRun<Kept> {
   readonly error: GloveboxError | null;
 }
@@ -76,6 +76,6 @@ function lost<Kept extends KeptOutput>(end: ProcessEnd<Kept>): ProcessEnd<Kept> 
 /** Processes killed for want of memory during a run; null when that is unknown. */
 function oomKillsBetween(before: number | null, after: number | null): number | null {
   if (after === null) return null;
-  // Where kills are not counted, want of memory that ended all of the sandbox still is.
+  // Where kills are not counted, an out-of-memory end of the whole sandbox still counts.
   return after - (before ?? 0);
 }

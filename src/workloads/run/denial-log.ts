@@ -21,7 +21,7 @@ export class DenialLog {
     this.#onDenied(denial);
   }
 
-  /** What there is until now; `isLost`: whether the egress proxy has gone. */
+  /** Those until now; `isLost`: whether the egress proxy has ended. */
   report(isLost: boolean): NetworkReport {
     return { denials: [...this.#kept], denialCount: this.#count, isLost };
   }

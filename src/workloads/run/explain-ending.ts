@@ -4,13 +4,13 @@ import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Outcome } from "../../sandbox/outcome.ts";
 import { explainDenials, type NetworkReport, type RunSubject } from "./explain-network.ts";
 
-/** How errors call what ran and where. */
+/** What errors call the thing that ran, and the place where it ran. */
 export interface RunWords {
   readonly subject: RunSubject;
   readonly sandbox: string;
   /** What to do when the sandbox went away; default: the catalogue's. What a call can do about its limits its door's operation says. */
   readonly suggestions: { readonly lost?: string };
-  /** What ran out of how much memory. */
+  /** What ran out of memory, and how much it had. */
   readonly outOfMemory: (limit: string) => string;
 }
 
@@ -21,7 +21,7 @@ export interface EndingToExplain {
   readonly memoryBytes: number;
   readonly memoryPeakBytes: number | null;
   readonly networkReport: NetworkReport;
-  /** Why it failed by itself, where that can be told. */
+  /** Why it failed by itself, if that is known. */
   readonly explainFailure?: (() => GloveboxError | null) | undefined;
 }
 

@@ -1,9 +1,9 @@
 import type { NetworkPolicy } from "../../policy/network/network.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 
-/** How the kernel's refusals show in the last lines that Python, Node and Bun write before they give up. */
+/** How the kernel's refusals appear in the last lines that Python, Node and Bun write before they give up. */
 const patterns: readonly { readonly type: "network" | "permission"; readonly words: RegExp }[] = [
-  // The words of our own guards, at isolation level `preload`.
+  // The messages of our own guards, at isolation level `preload`.
   { type: "network", words: /\bglovebox: network\b/ },
   {
     type: "network",
@@ -21,7 +21,7 @@ const patterns: readonly { readonly type: "network" | "permission"; readonly wor
   },
 ];
 
-/** Only the end of stderr counts: there an uncaught error stands, whatever the program printed before. */
+/** Only the end of stderr counts: an uncaught error is there, whatever the program printed before. */
 const lastLines = 12;
 
 /**

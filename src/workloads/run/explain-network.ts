@@ -43,7 +43,10 @@ export function explainLostProxy(): GloveboxError {
   );
 }
 
-/** What a caller should know about a run's network, one sentence each; nothing that the error of its outcome says. */
+/**
+ * What a caller should know about a run's network, one sentence each; nothing that the error of its outcome already
+ * says.
+ */
 export function networkWarnings({ denials, denialCount, isLost }: NetworkReport, outcome: Outcome): readonly string[] {
   return [
     ...(denialCount === 0 || outcome === "policy_denied" ? [] : [denialWarning(denials, denialCount)]),

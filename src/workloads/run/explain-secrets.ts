@@ -1,7 +1,7 @@
 import type { Redaction } from "../../policy/redaction/redaction.ts";
 import { shortestRedacted } from "../../policy/redaction/secret-spellings.ts";
 
-/** What a caller should know of the secrets of a run, one sentence each. */
+/** What a caller should know about a run's secrets, one sentence each. */
 export function secretWarnings({ found, tooShort }: Redaction): readonly string[] {
   return [
     ...found.map((name) => `The value of secret ${name} was replaced by [redacted:${name}] in what the program wrote.`),

@@ -3,11 +3,11 @@ import type { ChangedToolingFile } from "../../policy/tooling/tooling-changes.ts
 /** What has changed of the files through which a project runs code on its owner's machine. */
 export interface ToolingReport {
   readonly changed: readonly ChangedToolingFile[];
-  /** False: there was more to compare than a look takes, or the project could not be read. */
+  /** False: there was more to compare than one look covers, or the project could not be read. */
   readonly isWhole: boolean;
 }
 
-/** What a caller should know of a comparison beside the files themselves. */
+/** What a caller should know about a comparison besides the files themselves. */
 export function toolingWarnings({ changed, isWhole }: ToolingReport): readonly string[] {
   return [
     ...(changed.length === 0

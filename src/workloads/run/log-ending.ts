@@ -6,7 +6,7 @@ import type { OpenRun } from "../../sandbox/run-record.ts";
 import type { NetworkReport } from "./explain-network.ts";
 import type { ProcessEnd, KeptOutput } from "./watch-process.ts";
 
-/** Whose run it is and where, as far as it has come. */
+/** Whose run it is and where, as far as it is known yet. */
 export interface RunIds {
   /** Of the run itself, where its caller knows it already. */
   readonly id?: string | undefined;
@@ -42,7 +42,7 @@ export function logEnding(logger: Logger, { ids, outcome, end, networkReport }: 
   );
 }
 
-/** Does the work of a run; when that throws, the line that `logEnding` would have written says so, and it is thrown on. */
+/** Does the work of a run; if that throws, writes the line that `logEnding` would have written, and throws it on. */
 export async function loggingFailure<T>(logger: Logger, ids: RunIds, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -59,7 +59,7 @@ function idsToLog({ id: _, record, ...ids }: RunIds): Readonly<Record<string, un
   return record === undefined ? ids : { ...ids, run: record.id, policy: record.policyDigest };
 }
 
-/** The verdict on a run that has no result, by its error; any other: failed. */
+/** The verdict on a run that has no result, by its error; any other error: failed. */
 const outcomes: Readonly<Partial<Record<ErrorType, Outcome>>> = {
   CANCELLED: "cancelled",
   POLICY_DENIED: "policy_denied",

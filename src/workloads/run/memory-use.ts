@@ -1,7 +1,7 @@
 import type { ContainerStats } from "../../engines/container-stats.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 
-/** Until the first look; each next one waits twice as long as the one before. */
+/** Until the first look; each further one waits twice as long as the one before. */
 const firstLookMs = 20;
 const maxBetweenLooksMs = 1_000;
 
@@ -13,7 +13,7 @@ export class MemoryUse implements Disposable {
   #timer: NodeJS.Timeout | undefined;
   #isOver = false;
 
-  /** `before`: of the sandbox, before the program started. */
+  /** `before`: numbers of the sandbox before the program started. */
   constructor(sandbox: Pick<Sandbox, "measure">, before: ContainerStats) {
     this.#sandbox = sandbox;
     this.#before = before;
@@ -26,7 +26,7 @@ export class MemoryUse implements Disposable {
    */
   peakBytes({ memoryPeakBytes: peak }: ContainerStats): number | null {
     const { memoryPeakBytes: former, memoryBytes } = this.#before;
-    // Nothing known at all is no sign that there was no peak.
+    // No numbers at all do not mean that there was no peak.
     const isKnown = former !== null || memoryBytes !== null;
     return peak !== null && isKnown && peak > (former ?? 0) ? peak : this.#seenBytes;
   }
@@ -43,7 +43,7 @@ export class MemoryUse implements Disposable {
   async #look(delayMs: number): Promise<void> {
     const bytes = await this.#sandbox.measure().then(
       ({ memoryBytes }) => memoryBytes,
-      // It is ending: what judges the run learns that by itself.
+      // It is ending: whoever judges the run finds that out.
       () => null,
     );
     if (this.#isOver) return;

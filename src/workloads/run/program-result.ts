@@ -17,7 +17,7 @@ export interface ProgramResult extends RunResult {
   readonly ociRuntime: string | null;
 }
 
-/** The part of it that the run alone decides. */
+/** The part of it that only the run decides. */
 export interface RunResult {
   readonly outcome: Outcome;
   readonly exitCode: number | null;
@@ -51,7 +51,7 @@ export function runResult(run: ConcludedRun<BoundedOutput>, sandboxId: string, r
   };
 }
 
-/** A program that never reached a sandbox, told like one that its interpreter refused. */
+/** A program that never reached a sandbox, reported like one that its interpreter refused. */
 export function refusedResult(error: GloveboxError, warnings: readonly string[]): RunResult {
   return {
     outcome: "failed",

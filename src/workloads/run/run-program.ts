@@ -10,11 +10,11 @@ import { MemoryUse } from "./memory-use.ts";
 import type { StartedProgram } from "./start-program.ts";
 import { watchProcess } from "./watch-process.ts";
 
-/** A program to be run by a runner, and how it is to be watched and ended. */
+/** A program to be run by a runner, and how it is watched and ended. */
 export interface ProgramRun {
   readonly sandbox: Pick<Sandbox, "output" | "stats" | "measure">;
   readonly record: OpenRun;
-  /** Starts the runner; `redact` takes secrets out of what the program asked for. */
+  /** Starts the runner; `redact` removes secrets from what the program asked for. */
   readonly start: (redact: (text: string) => string) => Promise<StartedProgram>;
   readonly job: RunnerJob;
   /** The program's own input; writing stops when the program ends. */
@@ -27,13 +27,13 @@ export interface ProgramRun {
   readonly signal?: AbortSignal | undefined;
   /** Milliseconds of a clock that never goes back. */
   readonly monotonicMs: () => number;
-  /** Ends the program and all that it started. */
+  /** Ends the program and everything it started. */
   readonly end: (process: Process) => Promise<void>;
   /** Ends what it left running, where anything runs after it. */
   readonly cleanUp?: ((process: Process) => Promise<void>) | undefined;
-  /** Asked after that: whether its sandbox has gone meanwhile. */
+  /** Asked after that: whether its sandbox has disappeared meanwhile. */
   readonly isLost: () => boolean | Promise<boolean>;
-  /** Numbers of its sandbox before it, where that had programs already. */
+  /** Numbers of its sandbox from before, if that already had programs. */
   readonly before?: ContainerStats | undefined;
 }
 

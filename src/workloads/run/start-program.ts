@@ -13,14 +13,14 @@ export interface ProgramStart {
   /** Null: no network at all. */
   readonly grant: NetworkGrant | null;
   readonly onDenied: (denial: Denial) => void;
-  /** Takes out of what the program asked for what must not be shown. */
+  /** Removes from what the program asked for what must not be shown. */
   readonly redact: (text: string) => string;
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface StartedProgram extends Disposable {
   readonly process: Process;
-  /** All that was refused until now. */
+  /** Everything that was refused so far. */
   networkReport(): Promise<NetworkReport>;
 }
 

@@ -3,7 +3,7 @@ import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Process } from "../../engines/engine.ts";
 import type { Interruption } from "../../sandbox/outcome.ts";
 
-/** How long an engine may take to tell of the end of what has been ended: some seconds on a loaded machine. */
+/** How long an engine may take to report the end of what has been ended: some seconds on a loaded machine. */
 const exitMs = 10_000;
 
 export interface EndLimits {
@@ -11,7 +11,7 @@ export interface EndLimits {
   readonly signal?: AbortSignal | undefined;
   /** Work of ours on the process's streams: if any of these rejects, so does the watch. */
   readonly streams: readonly Promise<unknown>[];
-  /** Ends the process and all that it started, as far as that is possible. */
+  /** Ends the process and everything it started, as far as possible. */
   readonly end: () => Promise<void>;
 }
 
@@ -46,7 +46,7 @@ export async function untilEnded(
     if (typeof first !== "string") return { interruption, exitCode: first.exitCode };
     interruption = first;
     await end();
-    // What another program has stopped may outlive that; then only its sandbox's end is its own.
+    // What another program has stopped may outlive that; then it ends only with its sandbox.
     const isOver = await settlesWithin(process.exit, exitMs);
     return { interruption, exitCode: isOver ? (await process.exit).exitCode : null };
   } catch (error) {

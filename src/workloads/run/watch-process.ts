@@ -18,15 +18,15 @@ export const keptBytes = { command: 64 * kibibyte, process: 256 * kibibyte } as 
 
 export interface ProcessToWatch<Kept extends KeptOutput> {
   readonly process: Process;
-  /** Where it runs: what listens to the output of the sandbox receives its output too. */
+  /** Where it runs: whatever listens to the sandbox's output receives its output too. */
   readonly sandbox: Pick<Sandbox, "output">;
-  /** Takes secrets out of its output before anything else sees it. */
+  /** Removes secrets from its output before anything else sees it. */
   readonly redaction: Redaction;
   /** Makes what keeps one of its streams. */
   readonly keep: () => Kept;
   /** Written to its standard input, which is closed after it or at its end; left out: nothing is written or closed. */
   readonly input?: AsyncIterable<Uint8Array> | undefined;
-  /** Awaited before more output is read, so that a slow listener slows the process and not the memory. */
+  /** Awaited before more output is read, so that a slow listener slows down the process and does not fill memory. */
   readonly onOutput?: ((chunk: OutputChunk) => void | Promise<void>) | undefined;
 }
 
@@ -38,7 +38,7 @@ export interface RunLimits extends Omit<EndLimits, "streams"> {
   readonly monotonicMs: () => number;
 }
 
-/** What is known of a process that has ended. */
+/** What is known about a process that has ended. */
 export interface ProcessEnd<Kept extends KeptOutput> extends WatchedEnd {
   readonly stdout: Kept;
   readonly stderr: Kept;
@@ -63,7 +63,7 @@ export function watchProcess<Kept extends KeptOutput>(watch: ProcessToWatch<Kept
   const kept = { stdout: watch.keep(), stderr: watch.keep() };
   const reading = { isHeldUp: false };
   const outputEnded = readOutput(watch, kept, reading);
-  // Whether it reads all of its input is its own affair.
+  // Whether it reads all of its input is up to the program.
   const inputEnded = input === undefined ? [] : [feedStream(process.stdin, input, process.exit)];
   const untilEnd = async (limits: RunLimits): Promise<ProcessEnd<Kept>> => {
     const { drainMs, signal, monotonicMs } = limits;

@@ -19,16 +19,16 @@ export interface NeedsOfCallOptions extends OpenSessionOptions {
   readonly findImports: FindImports;
 }
 
-/** What one call needs of its session's sandbox. */
+/** What one call needs from its session's sandbox. */
 export interface CallNeeds extends SandboxNeeds {
   readonly ecosystem: Ecosystem;
   /** The packages of this call, known once `missing` was asked. */
   readonly wanted: readonly string[];
-  /** What the result must tell of those that are left out. */
+  /** What the result must report about those that are left out. */
   readonly notes: readonly string[];
   /** Whether there are fewer packages to try, after an error of their installation. */
   leaveOut(error: unknown): boolean;
-  /** What is to be thrown for an error after which nothing can be left out. */
+  /** What to throw for an error after which nothing can be left out. */
   explain(error: unknown): unknown;
 }
 

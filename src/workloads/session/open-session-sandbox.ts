@@ -16,7 +16,7 @@ import type { SessionSettings } from "./session-call.ts";
 import type { SessionPackages } from "./packages/session-packages.ts";
 import { SessionSandbox } from "./session-sandbox.ts";
 
-/** What getting a sandbox ready tells. */
+/** What preparing a sandbox reports. */
 export type OpeningListener = Pick<EnsureImageOptions, "onPull"> & {
   /** A line of a build. */
   readonly onBuild: (image: string, line: string) => void;
@@ -46,8 +46,8 @@ export interface OpenSessionOptions {
 const lifetimeMs = 7 * 24 * 3_600_000;
 
 /**
- * Has the image and the packages of a sandbox there, before it takes a place.
- * @throws IMAGE_UNAVAILABLE, PACKAGE_INSTALL_FAILED, POLICY_DENIED, UNSUPPORTED, CANCELLED
+ * Makes sure that the image and the packages of a sandbox are there before it takes a place. @throws IMAGE_UNAVAILABLE,
+ * PACKAGE_INSTALL_FAILED, POLICY_DENIED, UNSUPPORTED, CANCELLED
  */
 export async function prepareSessionSandbox(
   settings: SessionSettings,
@@ -97,7 +97,7 @@ export interface MorePackages {
   readonly capabilities: Capabilities;
 }
 
-/** A fresh sandbox for a session, which holds its packages. @throws CAPACITY, CANCELLED, and what the engine throws */
+/** A new sandbox for a session, which holds its packages. @throws CAPACITY, CANCELLED, and what the engine throws */
 export async function openSessionSandbox(
   settings: SessionSettings,
   packages: SandboxPackages,

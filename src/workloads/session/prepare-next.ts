@@ -18,7 +18,7 @@ export interface EndedCall {
   readonly call: SessionCall;
   readonly toolchain: Toolchain;
   readonly outcome: Outcome;
-  /** Whether background processes of the session run. */
+  /** Whether background processes of the session are running. */
   readonly hasProcesses: boolean;
 }
 
@@ -34,11 +34,11 @@ function importsAhead(
   { call, toolchain, outcome, hasProcesses }: EndedCall,
 ): ImportsAhead | undefined {
   if (toolchain !== "python" || runsInterpretersOnly(live.capabilities)) return undefined;
-  // What has not ended by itself may have been held up by its imports.
+  // What has not ended by itself may have been delayed by its imports.
   if (outcome === "completed" || outcome === "failed") {
     live.modules = joinedModules(live.modules, importedModules(call.code));
   }
-  // Their memory is not to be taken by what may not be needed.
+  // Memory must not be taken from them for what may not be needed.
   if (live.modules.length === 0 || hasProcesses) return undefined;
   const { sandbox, profile } = live;
   return {

@@ -30,10 +30,10 @@ export interface RunCall {
   /** Of all secrets that the session has been given. */
   readonly redaction: Redaction;
   readonly toolchain: Toolchain;
-  /** The code, compiled where its interpreter needs that. */
+  /** The code, compiled if its interpreter needs that. */
   readonly files: readonly RunnerFile[];
   readonly grant: NetworkGrant | null;
-  /** Whether it has the variables of the calls before. */
+  /** Whether it has the variables of earlier calls. */
   readonly keepsVariables: boolean;
   /** Variables of the program, its network's among them. */
   readonly environment: Readonly<Record<string, string>>;
@@ -47,11 +47,11 @@ export interface RunCall {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What a caller must know when a call's processes could not all be ended. */
+/** What a caller must know if not all of a call's processes could be ended. */
 const survivedWarning =
   "Something that the program started may not have ended: the session's sandbox is replaced before the next call; its files are lost and its background processes end.";
 
-/** What became of the call, and what it shows. */
+/** The outcome of the call, and what it displays. */
 export interface CallResult extends RunResult {
   readonly displays: readonly Display[];
 }
@@ -97,9 +97,9 @@ export async function runCall(live: SessionSandbox, run: RunCall): Promise<CallR
       isClean = false;
       live.markUnusable();
     },
-    // What a call starts in an interpreter that goes on lives with that, as its variables do.
+    // What a call starts in an interpreter that lives on lives as long as that, like its variables.
     cleanUp: async (process) => {
-      // A sandbox that is given up ends what is left.
+      // When a sandbox is given up, what is left ends with it.
       if (isClean && (interpreter === null || interpreter.isOver)) isClean = await live.endLeftBehind(process);
     },
     isLost: async () => isClean && (await live.check({})) === null,

@@ -42,7 +42,7 @@ export interface SessionDependencies {
   readonly monotonicMs: () => number;
 }
 
-/** What a call tells while it goes on. */
+/** What a call reports while it runs. */
 export interface SessionListener extends OpeningListener {
   readonly onSandbox: (sandboxId: string) => void;
   readonly onOutput: (stream: "stdout" | "stderr", bytes: Uint8Array) => void | Promise<void>;
@@ -93,7 +93,7 @@ async function runAs(
     return { ...facts, ...refused, restarted: false, packages: [], displays: [], variablesLost: null };
   }
   const grant = await untilCancelled(dependencies.network.grant(call.network, caller.principal), caller.signal);
-  // Where nothing can be installed the program has what its image or the host has.
+  // Where nothing can be installed, the program has what its image or the host has.
   const place = { capabilities, image: session.settings.image, runNetwork: call.network };
   const packages = call.packages === "auto" && !dependencies.packages.installsFor(place) ? [] : call.packages;
   const wanted = { settings: session.settings, call: { ...call, packages }, runNetwork: call.network };

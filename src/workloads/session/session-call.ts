@@ -22,7 +22,7 @@ export interface SessionCall {
   readonly network: NetworkPolicy;
   readonly timeoutMs: number;
   readonly minIsolation: Isolation;
-  /** What was asked for by name, so that an engine which cannot enforce it is refused and no substitute is silent. */
+  /** What was requested by name, so that an engine which cannot enforce it is refused and no substitute is silent. */
   readonly explicitDemands: readonly Demand[];
 }
 
@@ -33,13 +33,13 @@ export interface SessionSettings {
   readonly image: string;
   readonly imageDemanded: boolean;
   readonly ociRuntime: string | undefined;
-  /** The time is not the session's: each call has its own. */
+  /** The time limit is not the session's: each call has its own. */
   readonly limits: Limits;
-  /** Whether the size of its scratch was asked for by name. */
+  /** Whether the size of its scratch was requested by name. */
   readonly isDiskNamed: boolean;
   readonly minIsolation: Isolation;
   /** Whether an interpreter of each language lives with it, so that variables last from call to call (SPEC SE6). */
   readonly keepsVariables: boolean;
-  /** What its caller has marked it with. */
+  /** The labels that its caller gave it. */
   readonly labels: Readonly<Record<string, string>>;
 }

@@ -1,14 +1,14 @@
 import type { ProgramResult } from "../run/program-result.ts";
 import type { Display } from "./variables/read-report.ts";
 
-/** What became of one call of `run_code`. */
+/** The outcome of one call of `run_code`. */
 export interface SessionResult extends ProgramResult {
   readonly sessionId: string;
   /** Whether this call runs in another sandbox than the one before it. */
   readonly restarted: boolean;
   /** The packages of this call in the versions that it had. */
   readonly packages: readonly string[];
-  /** What the call shows beside its output. */
+  /** What the call displays in addition to its output. */
   readonly displays: readonly Display[];
   /** Whether variables of earlier calls, or its own, are gone; null in a session that keeps none. */
   readonly variablesLost: boolean | null;

@@ -32,7 +32,7 @@ export class SessionSandbox {
   readonly #scratch: WatchedScratch | null;
   readonly sharedNetwork: SharedNetwork = new SharedNetwork();
   readonly runner: WaitingRunner;
-  /** The interpreters that keep variables from call to call, those that have ended among them. */
+  /** The interpreters that keep variables from call to call, including those that have ended. */
   readonly interpreters: Map<Toolchain, KeptInterpreter> = new Map();
   /** What Python programs of the session have imported here. */
   modules: readonly ImportedModule[] = [];

@@ -36,9 +36,9 @@ export interface SessionParts {
 export interface OpenedSession {
   readonly live: SessionSandbox;
   readonly before: ContainerStats;
-  /** Whether the sandbox is another one than the call before had. */
+  /** Whether the sandbox is a different one from that of the call before. */
   readonly restarted: boolean;
-  /** What the caller should know of that, one sentence each. */
+  /** What the caller should know about that, one sentence each. */
   readonly warnings: readonly string[];
 }
 
@@ -65,7 +65,7 @@ export class Session {
   #archive: WorkArchive | null = null;
   #hadSandbox = false;
   #packages = noPackages;
-  /** Whether calls have left variables behind that the next one expects. */
+  /** Whether calls have left variables that the next one expects. */
   readonly hasVariables: Set<Toolchain> = new Set();
   /** Its files could not be saved, so it cannot be stopped before its next call has changed them. */
   #isUnsavable = false;
@@ -94,7 +94,7 @@ export class Session {
   get canStop(): boolean {
     const { live } = this.#container;
     if (live === null || this.#place.activeCount > 0 || !this.#turns.isFree || this.#isUnsavable) return false;
-    // There nothing could pack the files.
+    // Nothing could pack the files there.
     return !runsInterpretersOnly(live.capabilities);
   }
 
@@ -116,7 +116,7 @@ export class Session {
     return this.#place.whileActive(() => this.#inTurn(mine, needs, work));
   }
 
-  /** Starts a process that goes on beside its calls. @throws what `Place.startProcess` throws */
+  /** Starts a process that runs beside its calls. @throws what `Place.startProcess` throws */
   startProcess(spec: ProcessSpec, launch: () => Promise<LaunchedProcess>): Promise<BackgroundProcess> {
     return this.#place.startProcess(spec, launch);
   }

@@ -1,4 +1,4 @@
-/** A module by its dotted path, and names that are imported from it, each of which may be a module too. */
+/** A module by its dotted path, and the names imported from it, each of which may also be a module. */
 export interface ImportedModule {
   readonly module: string;
   readonly names: readonly string[];

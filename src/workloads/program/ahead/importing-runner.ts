@@ -6,7 +6,7 @@ import type { ImportedModule } from "./imported-modules.ts";
 /** What a runner of Python imports while it waits for its job, and what it may know of the program then. */
 export interface ImportsAhead {
   readonly modules: readonly ImportedModule[];
-  /** Variables that the program will have: exactly these. */
+  /** Exactly the variables that the program will have. */
   readonly environment: Readonly<Record<string, string>>;
   /** Where the program will start. */
   readonly workingDirectory: string;
@@ -18,7 +18,7 @@ export interface ImportsAhead {
 const importMs = 10_000;
 /** How long a runner that has made them may take to answer: it reads one byte and looks at the folders of its path. */
 const answerMs = 2_000;
-/** What the runner says when it has made them, and when it is about to take the job. */
+/** What the runner writes when it has made them, and when it is about to take the job. */
 const [imported, taken] = [1, 2];
 
 /**
@@ -32,7 +32,7 @@ export class ImportingRunner {
   readonly isReady: Promise<boolean>;
   readonly #taken: Promise<number | null>;
 
-  /** Takes over a runner that has been told nothing. */
+  /** Takes over a runner that has not been told anything yet. */
   constructor(process: Process, ahead: ImportsAhead) {
     const first = takeOpeningLine(process.output);
     const second = takeOpeningLine(first.output);
@@ -51,7 +51,7 @@ export class ImportingRunner {
     process.stdin.write(headerOf(ahead));
   }
 
-  /** Whether it takes the job next; else it must be ended. Asked once. @throws CANCELLED */
+  /** Whether it takes the job next; otherwise it must be ended. Asked once. @throws CANCELLED */
   async claim(signal: AbortSignal | undefined): Promise<boolean> {
     if (!(await untilCancelled(this.isReady, signal))) return false;
     // It may have been ended meanwhile.

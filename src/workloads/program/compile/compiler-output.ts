@@ -12,7 +12,9 @@ export function needsExperimentalDecorators(stderr: string): boolean {
   return /^✘ \[ERROR\] .*experimental decorators/m.test(stderr);
 }
 
-/** The first error of the compiler's standard error; null when it tells of none, which means that it broke down. */
+/**
+ * The first error of the compiler's standard error; null when there is none, which means that the compiler broke down.
+ */
 export function firstCompilerError(stderr: string, file: TypeScriptFile): SourcePlace | null {
   const error = /^✘ \[ERROR\] (.*)\n(?:\n {4}.*:(\d+):(\d+):\n)?/m.exec(stderr);
   if (error === null) return null;

@@ -5,8 +5,8 @@ import { npmPackage } from "../../../packages/javascript/npm-package.ts";
 const importing = /(\b(?:from|import|require)\s{0,20}(?:\(\s{0,20})?)(["'`])(npm:[^"'`\s]{1,300})\2/g;
 
 /**
- * The code with each import of `npm:name@version/sub` as one of `name/sub`, which is what interpreters know; of the same
- * length in bytes, so that every place in it stays. Other code is given back as it is.
+ * The code with each import of `npm:name@version/sub` as one of `name/sub`, which interpreters understand; of the same
+ * length in bytes, so that every position in it stays. Other code is returned unchanged.
  */
 export function withPlainSpecifiers(path: string, content: Uint8Array): Uint8Array {
   if (dialectsOf(path).length === 0) return content;

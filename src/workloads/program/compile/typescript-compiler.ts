@@ -27,9 +27,9 @@ const addressSpaceBytes = 2048 * mebibyte;
 const maxOutputBytes = 32 * mebibyte;
 
 /**
- * A compiler for Node: the file becomes JavaScript of the same module format, types go, enums, namespaces and
- * decorators become code, and nothing is checked. Each file gets a child process of its own, limited in time, memory
- * and output, because the file is hostile input.
+ * A compiler for Node: the file becomes JavaScript of the same module format. Types are removed; enums, namespaces and
+ * decorators become code; nothing is checked. Each file gets a child process of its own, limited in time, memory and
+ * output, because the file is hostile input.
  */
 export function createTypeScriptCompiler(options: TypeScriptCompilerOptions): CompileTypeScript {
   return async (file, { signal } = {}) => {
@@ -54,7 +54,7 @@ interface CompilerCommand {
   readonly platform: NodeJS.Platform;
 }
 
-/** The compiler's executable, by the name of the package that holds it for a platform. */
+/** The compiler's executable, by the name of the package that contains it for a platform. */
 export function compilerFile({ platform, architecture }: TypeScriptCompilerOptions): string {
   const name = platform === "win32" ? "esbuild.exe" : "bin/esbuild";
   return `@esbuild/${platform}-${architecture}/${name}`;

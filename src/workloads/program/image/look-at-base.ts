@@ -10,12 +10,12 @@ export interface LinuxTarget {
   readonly libc: "glibc" | "musl";
 }
 
-/** What the look into the base prints. */
+/** What the script that looks into the base prints. */
 const lookScript = "ls /lib/ld-musl-* >/dev/null 2>&1 && echo musl; uname -m";
 
 /**
- * Which Linux the image that another one is built on is. The sandbox for that takes no place of a run's.
- * @throws IMAGE_UNAVAILABLE for another processor
+ * Which Linux the image is that another one is built on. The sandbox for that takes no run's place. @throws
+ * IMAGE_UNAVAILABLE for another processor
  */
 export async function lookAtBase(
   engine: Engine,
@@ -27,7 +27,7 @@ export async function lookAtBase(
     {
       kind: "build",
       image: base,
-      // Engines whose containers are virtual machines give no less memory.
+      // Engines whose containers are virtual machines give no less memory than this.
       limits: { cpus: 1, memoryBytes: 256 * mebibyte, pids: 32 },
       scratch: [],
       lifetimeMs: 300_000,

@@ -1,24 +1,24 @@
 import { untilCancelled } from "../../../base/abort.ts";
 import type { PullProgress } from "../../../engines/engine.ts";
 
-/** What a build of an image tells. */
+/** What a build of an image reports. */
 export interface BuildListener {
   readonly onPull: (image: string, progress: PullProgress) => void;
   readonly onBuild: (image: string, line: string) => void;
 }
 
-/** A build under way, and who follows it. */
+/** A build in progress, and who follows it. */
 interface Build {
   readonly done: Promise<void>;
   readonly listeners: Set<BuildListener>;
 }
 
-/** Builds that many may ask for at once: each is done once, and tells all who wait for it. */
+/** Builds that many may request at once: each is done once, and reports to all who wait for it. */
 export class SharedBuilds<Key> {
   readonly #builds = new Map<Key, Build>();
 
   /**
-   * Starts the build of that key, or joins the one under way. A caller that gives up leaves it to the others.
+   * Starts the build with that key, or joins the one in progress. A caller that gives up leaves it to the others.
    * @throws what the build throws; CANCELLED
    */
   async join(

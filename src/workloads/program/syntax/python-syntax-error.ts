@@ -20,7 +20,7 @@ export function findPythonSyntaxError({ stderr, files }: FailureReport): SourceP
   return { file: file.path, line, column, message };
 }
 
-/** The carets stand under the line as it is shown, four spaces in. */
+/** The carets are below the line as it is shown, four spaces in. */
 function caretColumn(text: string, shown: string): number | null {
   const [line = "", carets = ""] = shown.split("\n");
   const caret = carets.indexOf("^") - 4;

@@ -11,7 +11,7 @@ export interface FailedProgram {
   readonly toolchain: Toolchain;
   readonly stderr: string;
   readonly exitCode: number;
-  /** The job's files; what the program wrote by itself does not count. */
+  /** The job's files; files that the program wrote itself do not count. */
   readonly files: readonly RunnerFile[];
   /** The working folder as the interpreter named it; default `/work`. */
   readonly folder?: string | undefined;
@@ -23,7 +23,7 @@ const readers: Readonly<Record<Toolchain, (report: FailureReport) => SourcePlace
   bun: findBunSyntaxError,
 };
 
-/** An uncaught error stands at the end; a longer one is not looked for. */
+/** An uncaught error is at the end; longer ones are not searched for. */
 const tailCharacters = 32_768;
 
 /**

@@ -3,12 +3,12 @@ import type { Limits } from "../../../policy/limits/limits.ts";
 import type { DiskScratch } from "../../../sandbox/scratch/disk-scratch.ts";
 import { WatchedScratch, type WatchedScratchOptions } from "./watched-scratch.ts";
 
-/** The scratch that a run or a session is to have. */
+/** The scratch that a run or a session will have. */
 export interface ScratchDemand {
   readonly limits: Limits;
-  /** Whether its size was asked for by name, by the request or the configuration. */
+  /** Whether its size was requested by name, in the request or the configuration. */
   readonly isDiskNamed: boolean;
-  /** Folders beside the working and the temporary one that share it; default: none. */
+  /** Further folders that share it with the working and the temporary folder; default: none. */
   readonly folders?: readonly string[] | undefined;
 }
 

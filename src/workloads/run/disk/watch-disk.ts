@@ -43,7 +43,7 @@ export async function watchDisk(watch: DiskWatch): Promise<void> {
       const excess = (await lookForExcess(watch, { written, freed })) ?? (await lookForFiles(watch, root));
       if (excess !== null && !signal.aborted) return onExceeded(excess);
     } catch (error) {
-      // It may have gone away under the question; the next command in it learns that.
+      // It may have disappeared meanwhile; the next command in it finds out.
       if (!signal.aborted) logger.debug({ sandbox: sandbox.id, err: error }, "the disk was not measured");
     }
     await sleep(isBusy() ? everyMs.busy : everyMs.idle, undefined, { signal, ref: false }).catch(() => undefined);
@@ -58,7 +58,7 @@ async function lookForExcess(
   if (growth === null) return null;
   const { bytes, files, grows } = await growth.look(isBusy(), { freed, signal });
   const total = written + bytes;
-  // A project that is beyond the limit already ends nothing that only looks at it, or cleans up.
+  // A project that is already beyond the limit does not end commands that only read it, or clean up.
   const isOver = total > limitBytes && (grows || bytes <= limitBytes);
   if (isOver) return { what: "bytes", value: total, limit: limitBytes, inProject: bytes };
   const { files: limit } = growth.limits;

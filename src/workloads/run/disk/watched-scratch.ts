@@ -9,7 +9,7 @@ import type { Sandbox } from "../../../sandbox/sandbox.ts";
 import type { DiskScratch, ScratchFolder } from "../../../sandbox/scratch/disk-scratch.ts";
 import { watchDisk, type DiskExcess } from "./watch-disk.ts";
 
-/** What a file system has room for. */
+/** How much fits on a file system. */
 export interface Room {
   readonly freeBytes: number;
   readonly totalBytes: number;
@@ -17,14 +17,14 @@ export interface Room {
 
 export interface WatchedScratchOptions {
   readonly diskScratch: Pick<DiskScratch, "make">;
-  /** Folders beside the working and the temporary one; default: none. */
+  /** Further folders beside the working and the temporary one; default: none. */
   readonly folders?: readonly string[] | undefined;
   /** Of all that is written there. */
   readonly diskBytes: number;
   readonly logger: Logger;
   /** As in `process.platform`. */
   readonly platform: NodeJS.Platform;
-  /** Node's executable, which walks through the folders. */
+  /** Node's executable, which walks the folders. */
   readonly executable: string;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -118,17 +118,17 @@ export class WatchedScratch implements AsyncDisposable {
     this.#error = error;
     this.#options.logger.warn({ sandbox: sandbox.id, reason: error.message }, "sandbox ended for its files");
     sandbox.remove().catch(() => {
-      // In the log already; the sandbox counts as removed, and a sweep tries again.
+      // Already in the log; the sandbox counts as removed, and a sweep tries again.
     });
   }
 
-  /** Removes the files; to be called when the sandbox is gone. */
+  /** Removes the files; called when the sandbox is gone. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#ended.abort();
     try {
       await this.#scratch[Symbol.asyncDispose]();
     } catch (error) {
-      // What cannot be removed now is removed with this server's end.
+      // What cannot be removed now is removed when this server ends.
       this.#options.logger.warn({ err: error }, "scratch was not removed");
     }
   }

@@ -19,11 +19,11 @@ export interface GuardedFolders {
   readonly mounts: readonly HostMount[];
   /** By which they may grow together. */
   readonly diskBytes: number;
-  /** Files and folders by which they may grow together; default 100,000. */
+  /** Files and folders that may be added in all of them together; default 100,000. */
   readonly maxFiles?: number | undefined;
   readonly logger: Logger;
   readonly platform: NodeJS.Platform;
-  /** Node's executable, which walks through them. */
+  /** Node's executable, which walks them. */
   readonly executable: string;
   readonly setuidAlerts: { cleared(sandbox: string, files: ClearedFiles): void; ended(sandbox: string): void };
   readonly monotonicMs: () => number;
@@ -41,7 +41,7 @@ export class FolderGuard implements AsyncDisposable {
   #sandbox: Sandbox | null = null;
   #error: GloveboxError | null = null;
 
-  /** Notes how large they are: what is there already counts for nothing. */
+  /** Notes how large they are: what is already there does not count. */
   static async open(folders: GuardedFolders): Promise<FolderGuard> {
     const guard = new FolderGuard(folders);
     for (const growth of guard.#growth) await growth.note(false);
@@ -54,7 +54,7 @@ export class FolderGuard implements AsyncDisposable {
     this.#writable = folders.mounts.filter(({ readOnly }) => !readOnly);
     const { diskBytes: bytes, platform, executable, now } = folders;
     const paths = this.#writable.map(({ place }) => place.realPath);
-    // What lies in another one is measured with that.
+    // A folder inside another one is measured with that one.
     const outer = this.#writable.filter(
       ({ place }, index) => paths.indexOf(place.realPath) === index && !isNested(place.realPath, paths),
     );
@@ -63,12 +63,12 @@ export class FolderGuard implements AsyncDisposable {
     );
   }
 
-  /** Why the sandbox was ended; null when it was not for its folders. */
+  /** Why the sandbox was ended; null when it was not because of its folders. */
   get error(): GloveboxError | null {
     return this.#error;
   }
 
-  /** Files whose setuid bit was taken until now. */
+  /** Files whose setuid bit has been removed so far. */
   get setuidCount(): number {
     return this.#setuid.reduce((sum, { count }) => sum + count, 0);
   }
@@ -146,11 +146,11 @@ export class FolderGuard implements AsyncDisposable {
       `${this.#folders.words.subject} ended: ${why}`,
     );
     this.#sandbox?.remove().catch(() => {
-      // In the log already; the sandbox counts as removed, and a sweep tries again.
+      // Already in the log; the sandbox counts as removed, and a sweep tries again.
     });
   }
 
-  /** To be called when the sandbox is gone. */
+  /** Called when the sandbox is gone. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#ended.abort();
     for (const watch of this.#setuid) await watch.close();

@@ -19,12 +19,12 @@ export interface OwnerToolingOptions {
   readonly mounts: readonly HostMount[];
   readonly platform: NodeJS.Platform;
   readonly toolingFiles: ToolingFilesMode;
-  /** Paths in each folder that count beside those of the table. */
+  /** Paths in each folder that count in addition to those of the table. */
   readonly toolingPaths: readonly string[];
   readonly toolingAlerts: ToolingListener;
   /** Targets of mounts that no tool of the owner looks into; default: none. */
   readonly unread?: ReadonlySet<string> | undefined;
-  /** Takes secrets out of names that the run chose. */
+  /** Removes secrets from names that the run chose. */
   readonly redact: (text: string) => string;
 }
 
@@ -68,7 +68,7 @@ export class OwnerTooling implements AsyncDisposable {
     return (await Promise.all(locks)).flat();
   }
 
-  /** @throws UNSUPPORTED where nobody can tell that the locks are over the files that they are for */
+  /** @throws UNSUPPORTED where it cannot be known whether the locks cover the files that they are for */
   begin({ id, mountsVerified }: Sandbox, { locks, engine }: { locks: readonly MountSpec[]; engine: EngineName }): void {
     this.#sandbox = id;
     if (locks.length === 0 || mountsVerified) return;
@@ -83,7 +83,7 @@ export class OwnerTooling implements AsyncDisposable {
     );
   }
 
-  /** What has changed, once the sandbox is gone; told as an alert the first time. */
+  /** What has changed, once the sandbox is gone; reported as an alert the first time. */
   end(): Promise<ToolingReport> {
     this.#report ??= this.#compare();
     return this.#report;

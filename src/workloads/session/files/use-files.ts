@@ -6,7 +6,7 @@ import type { OpenSessionOptions } from "../open-session-sandbox.ts";
 import { noExtraNeeds } from "../no-extra-needs.ts";
 import type { Session } from "../session.ts";
 
-/** What ends its sandbox: also an engine may wait for a program that another one holds up. */
+/** Ends its sandbox: an engine may also wait for a program that another one delays. */
 const unanswered: ReadonlySet<ErrorType> = new Set(["SANDBOX_LOST", "ENGINE_UNAVAILABLE"]);
 
 /** No program runs. */

@@ -6,9 +6,9 @@ import { workFolder } from "../../../policy/scratch.ts";
 import type { Sandbox } from "../../../sandbox/sandbox.ts";
 import type { WorkArchive, WorkArchives } from "../../../sandbox/work-archives.ts";
 
-/** Beside the files' own bytes an archive has half a kibibyte and more for each. */
+/** In addition to the files' bytes, an archive has at least half a kibibyte for each. */
 const overheadBytes = 64 * mebibyte;
-/** Bytes that are written at once: an archive comes in pieces as small as a header. */
+/** Bytes that are written at once: an archive arrives in pieces as small as a header. */
 const pieceBytes = mebibyte;
 
 /** What says nothing about the files. */
@@ -28,7 +28,7 @@ export async function saveWork(
   }
 }
 
-/** Puts the files back into a fresh sandbox. @throws what `SandboxFiles.unpack` throws */
+/** Puts the files back into a new sandbox. @throws what `SandboxFiles.unpack` throws */
 export async function restoreWork(
   { files }: Pick<Sandbox, "files">,
   archive: WorkArchive,

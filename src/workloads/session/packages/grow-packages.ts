@@ -29,7 +29,8 @@ export async function growPackages(
     const had = new Set(packages.specs[ecosystem]);
     const wanted = specs[ecosystem].filter((spec) => !had.has(spec));
     if (wanted.length === 0) continue;
-    // Alone, which others may have had installed already; or, when that brings other versions, together with the rest.
+    // Alone, because others may already have had them installed; or, if that brings other versions, together with the
+    // rest.
     const lists = had.size === 0 ? [wanted] : [wanted, specs[ecosystem]];
     const provide = (list: readonly string[]): Promise<ProvidedPackages> =>
       provideMore(settings, { ecosystem, specs: list, capabilities }, options, caller);
@@ -45,7 +46,7 @@ interface Choices {
   readonly provide: (list: readonly string[]) => Promise<ProvidedPackages>;
 }
 
-/** Adds the first of the lists that goes with what is there. */
+/** Adds the first of the lists that fits what is there. */
 async function addFirst(
   { packages, sandbox }: SessionSandbox,
   { ecosystem, lists, provide }: Choices,
@@ -63,7 +64,7 @@ async function addFirst(
   return false;
 }
 
-/** Whether the sandbox really shows it: an engine may have made a copy of what was there at the beginning. */
+/** Whether the sandbox really shows it: an engine may have copied what was there at the beginning. */
 async function isSeen(sandbox: SessionSandbox["sandbox"], path: string, { signal }: Caller): Promise<boolean> {
   const command = ["sh", "-c", 'test -e "$1"', "sh", path];
   const { exitCode } = await runSandboxCommand(

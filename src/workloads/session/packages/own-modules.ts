@@ -34,13 +34,13 @@ export async function ownModules(
   return { distributions: new Set(names.map((name) => name.toLowerCase().replaceAll(/[-_.]+/g, "-"))), paths };
 }
 
-/** Only strings are taken: file names are the program's own choice. */
+/** Only strings are accepted: the program chooses the names of its files. */
 function parse(text: string): readonly [readonly string[], readonly string[]] {
   let answer: unknown;
   try {
     answer = JSON.parse(text);
   } catch {
-    // Cut off, or no Python: nothing is known then.
+    // Cut off, or there is no Python: then nothing is known.
     return [[], []];
   }
   const [names, paths] = Array.isArray(answer) ? (answer as unknown[]) : [];

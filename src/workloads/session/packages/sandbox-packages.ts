@@ -19,7 +19,7 @@ export class SandboxPackages implements AsyncDisposable {
   readonly #provided: Provided[] = [];
   #specs: SessionPackages;
 
-  /** `view`: null where a sandbox cannot get more of them while it lives. */
+  /** `view`: null where a sandbox cannot get more packages while it lives. */
   constructor(specs: SessionPackages, view: PackageView | null) {
     this.#specs = specs;
     this.#view = view;
@@ -48,7 +48,7 @@ export class SandboxPackages implements AsyncDisposable {
     return this.#provided.find(({ ecosystem }) => ecosystem === "python")?.packages.environment["PYTHONPATH"];
   }
 
-  /** What every result must tell of them, each sentence once. */
+  /** What every result must report about them, each sentence once. */
   get warnings(): readonly string[] {
     return [...new Set(this.#provided.flatMap(({ packages }) => packages.warnings))];
   }
@@ -73,7 +73,7 @@ export class SandboxPackages implements AsyncDisposable {
     this.#specs = specs;
   }
 
-  /** The wanted ones of them in the versions that they have. */
+  /** The wanted packages in the versions that are here. */
   resolved(ecosystem: Ecosystem, wanted: readonly string[]): readonly string[] {
     const mine = this.#provided.filter((each) => each.ecosystem === ecosystem);
     const byName = new Map(

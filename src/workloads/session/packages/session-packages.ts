@@ -5,7 +5,7 @@ export type SessionPackages = Readonly<Record<Ecosystem, readonly string[]>>;
 
 export const noPackages: SessionPackages = { npm: [], python: [] };
 
-/** Those with the wanted ones added; null when they have them all. One with a version takes the place of another. */
+/** Those with the wanted ones added; null when they are all there. One with a version replaces another. */
 export function withPackages(
   known: SessionPackages,
   ecosystem: Ecosystem,
@@ -16,7 +16,7 @@ export function withPackages(
   for (const spec of wanted) {
     const name = packageName(spec, ecosystem);
     const had = byName.get(name);
-    // A bare name is content with any version.
+    // A bare name accepts any version.
     if (had === spec || (had !== undefined && spec.toLowerCase() === name)) continue;
     byName.set(name, spec);
     isChanged = true;
