@@ -6,10 +6,10 @@ import type { Container, Process } from "../engines/engine.ts";
 /** Time between SIGTERM and SIGKILL (SPEC LI3, AG2). */
 const graceMs = 750;
 
-/** How often it is looked whether anything is left. */
+/** How often we check whether anything is left. */
 const lookMs = 25;
 
-/** Signals every process of the caller's own user but pid 1 and those of other users; needs nothing but a shell. */
+/** Signals every process of the caller's own user except pid 1 and those of other users; needs only a shell. */
 const terminateOwnProcesses = ["sh", "-c", "kill -TERM -1"];
 
 export interface EndProcessTree {
@@ -41,7 +41,7 @@ export async function endProcessAlone(tree: EndProcessTree): Promise<TreeEnd> {
   return endLeftBehind(tree);
 }
 
-/** SIGKILL to all that a process has left running, itself included. */
+/** SIGKILL to everything that a process has left running, itself included. */
 export async function endLeftBehind(tree: Omit<EndProcessTree, "container">): Promise<TreeEnd> {
   const { capabilities, process, onUnclean } = tree;
   if (!capabilities.execKill) return "unclean";
@@ -72,7 +72,7 @@ export async function settleAfter(
   await settlesWithin(terminated, graceMs);
   const grace = AbortSignal.timeout(graceMs);
   if (!(await settlesWithin(process.exit, graceMs))) return;
-  // What an engine that is away cannot tell is left to SIGKILL, too.
+  // What an unreachable engine cannot report is also left to SIGKILL.
   while (!grace.aborted && (await process.isGone?.().catch(() => true)) === false) await sleep(lookMs);
 }
 

@@ -3,7 +3,7 @@ import { canonicalJson } from "../base/canonical-json.ts";
 import type { NetworkPolicy } from "../policy/network/network.ts";
 import type { Outcome } from "./outcome.ts";
 
-/** What is known of a run before its program starts. */
+/** What is known about a run before its program starts. */
 export interface RunFacts {
   /** Its id where who asked for it knows that already; default: a new one. */
   readonly id?: string | undefined;
@@ -23,7 +23,7 @@ export interface StartedRun {
   readonly principal: string;
   readonly session: string | null;
   readonly environment: string | null;
-  /** What its caller has marked its sandbox with. */
+  /** The labels that its caller gave its sandbox. */
   readonly labels: Readonly<Record<string, string>>;
   /** Milliseconds since the epoch. */
   readonly startedAtMs: number;
@@ -50,14 +50,14 @@ export interface RunPolicy {
   readonly text: string;
 }
 
-/** A run of which the end is still to be told; telling it twice does no harm. */
+/** A run whose end is still to be reported; reporting it twice does no harm. */
 export interface OpenRun {
   readonly id: string;
   readonly policyDigest: string;
   end(ending: Omit<RunEnding, "endedAtMs">): void;
 }
 
-/** The policy that these facts make. */
+/** The policy that follows from these facts. */
 export function runPolicy(facts: Readonly<Record<string, unknown>>): RunPolicy {
   const text = canonicalJson(facts);
   return { digest: createHash("sha256").update(text).digest("hex"), text };

@@ -10,7 +10,7 @@ export interface CommandSandbox {
 /** A command that Glovebox itself runs in a sandbox whose program may be hostile. */
 export interface SandboxCommand {
   readonly command: readonly string[];
-  /** More ends the command: only what came until then is read. */
+  /** More than this ends the command: only what came before it is read. */
   readonly maxOutputBytes: number;
   /** After it the command is killed: it may hang in a pipe that the program put in its way, or have been stopped by it. */
   readonly timeLimitMs: number;
@@ -58,7 +58,7 @@ export async function runSandboxCommand(
       // An engine that cannot get rid of its output does not let it end.
       void process.output[Symbol.asyncIterator]().return?.();
       process.kill("SIGKILL").catch(() => {
-        // Where a single program cannot be killed it ends with its sandbox.
+        // Where a single program cannot be killed, it ends with its sandbox.
       });
     }
   }

@@ -22,7 +22,7 @@ export interface ObservedSandbox {
   readonly startMs: number;
 }
 
-/** Is told of the life of sandboxes and of their runs as it happens; is not waited for and does not throw. */
+/** Is told about the life of sandboxes and of their runs as it happens; it is not awaited and does not throw. */
 export interface SandboxObserver {
   sandboxOpened?(opened: ObservedSandbox): void;
   /** What it had used, as its own runs read it at their ends. */

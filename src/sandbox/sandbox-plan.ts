@@ -1,6 +1,6 @@
 import type { ContainerSpec } from "../engines/container-spec.ts";
 
-/** Everything of a container's spec but what `Sandboxes` fills in by itself. */
+/** Everything in a container's spec except what `Sandboxes` fills in itself. */
 export type SandboxPlan = Omit<ContainerSpec, "name" | "labels"> & {
   readonly kind: string;
   /** What its caller has marked it with; default: nothing. */

@@ -15,7 +15,7 @@ import { runPolicy, type OpenRun, type RunFacts, type StartedRun } from "./run-r
 import type { SandboxObserver } from "./sandbox-observer.ts";
 import { endLeftBehind, endProcessAlone, endProcessTree, type TreeEnd } from "./process-tree.ts";
 
-/** What a sandbox is made of; given by `Sandboxes`. */
+/** What a sandbox is made of; provided by `Sandboxes`. */
 export interface SandboxParts {
   readonly id: string;
   readonly engineName: EngineName;
@@ -24,7 +24,7 @@ export interface SandboxParts {
   readonly kind: string;
   /** What its caller has marked it with. */
   readonly labels: Readonly<Record<string, string>>;
-  /** What its programs may do, but for what each run has of its own. */
+  /** What its programs may do, except for what belongs to each run. */
   readonly policy: Readonly<Record<string, unknown>>;
   /** Told of its runs. */
   readonly observers: readonly SandboxObserver[];
@@ -38,7 +38,7 @@ export interface SandboxParts {
   readonly folders: readonly FixedFolder[];
   readonly platform: NodeJS.Platform;
   readonly logger: Logger;
-  /** Labels that tell whose an object is that may exist for so long from now. */
+  /** Labels that say whose an object is that may exist for this long from now. */
   readonly ownershipFor: (lifetimeMs: number) => Readonly<Record<string, string>>;
   /** Told that it will end without anybody waiting for that: its place is on its way back. */
   readonly onLeaving: () => void;
@@ -104,7 +104,7 @@ export class Sandbox implements AsyncDisposable {
     return this.#parts.labels;
   }
 
-  /** Makes it its caller's own, before its first run and before anybody is told of it. */
+  /** Makes it its caller's own, before its first run and before anybody is told about it. */
   assign(identity: Partial<SandboxIdentity>): void {
     this.#parts = { ...this.#parts, ...identity };
   }
@@ -133,7 +133,7 @@ export class Sandbox implements AsyncDisposable {
     return this.#parts.container.mountsVerified ?? false;
   }
 
-  /** Where a folder of the sandbox really is: programs know it by that name. */
+  /** Where a folder of the sandbox really is: programs know it by that path. */
   folderOf(path: string): string {
     return this.#parts.container.folderOf?.(path) ?? path;
   }
@@ -189,7 +189,7 @@ export class Sandbox implements AsyncDisposable {
     return this.#parts.container.stats(options);
   }
 
-  /** Bytes of the files written to its root; null where that cannot be told. */
+  /** Bytes of the files written to its root; null where that is unknown. */
   writtenBytes(options?: CallOptions): Promise<number | null> {
     return this.#parts.container.writtenBytes(options);
   }

@@ -17,7 +17,7 @@ import type { SandboxObserver } from "./sandbox-observer.ts";
 import { sandboxPolicy } from "./sandbox-policy.ts";
 import { Sandbox, type SandboxIdentity } from "./sandbox.ts";
 
-/** Who asks, and the signal that gives the request up. */
+/** Who asks, and the signal that cancels the request. */
 export interface Caller {
   readonly principal: string;
   /** Id of the run that is asked for, where the caller knows it already; default: a new one. */
@@ -50,7 +50,7 @@ interface StartOptions {
   readonly signal: AbortSignal;
 }
 
-/** What of this server's own belongs to a sandbox that somebody has. */
+/** What of this server's own data belongs to a sandbox that somebody has. */
 interface Held {
   readonly record: RecordWriter;
   readonly place: Place;
@@ -87,7 +87,7 @@ export class Sandboxes implements AsyncDisposable {
     this.#containers = new ContainerStarter(options);
   }
 
-  /** Sandboxes that run now for somebody. */
+  /** Sandboxes that are running for somebody now. */
   get live(): readonly Sandbox[] {
     return [...this.#live.values()];
   }
@@ -115,7 +115,7 @@ export class Sandboxes implements AsyncDisposable {
    */
   open(engine: Engine, plan: SandboxPlan, caller: Caller): Promise<Sandbox> {
     return this.#track(caller.signal, async (signal) => {
-      // An engine that is down is told at once, not at the end of the queue.
+      // An engine that is down is reported at once, not at the end of the queue.
       const capabilities = await capabilitiesFor(engine, plan, signal);
       const place = await this.admit({ ...caller, signal });
       const begunMs = this.#options.now();
@@ -174,7 +174,7 @@ export class Sandboxes implements AsyncDisposable {
   /** Removes every sandbox, also those that are being started, and lets no new one in; what remains is `left`. */
   async close(): Promise<void> {
     this.#closing.abort();
-    // A removal that fails is in the log already.
+    // A removal that fails is already in the log.
     const removeLive = (): Promise<unknown> =>
       Promise.allSettled([...this.live, ...this.#spare.keys()].map((sandbox) => sandbox.remove()));
     // Not one after the other: an engine that does not answer must not hold up another's sandboxes.
@@ -245,7 +245,7 @@ export class Sandboxes implements AsyncDisposable {
     return sandbox;
   }
 
-  /** From now on it is known as its principal's, and its end is told. */
+  /** From now on it is known as its principal's, and its end is reported. */
   #handOver(sandbox: Sandbox, plan: SandboxPlan, { principal, place, begunMs }: Adoption): void {
     const { logger, owner, now, observers = [] } = this.#options;
     const { id, engineName: engine } = sandbox;

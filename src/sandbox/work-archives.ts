@@ -58,7 +58,7 @@ export class WorkArchives {
     return { read: () => contentOf(file), [Symbol.asyncDispose]: remove };
   }
 
-  /** Removes what servers that are gone have left. */
+  /** Removes what servers that no longer exist have left. */
   async forgetLeft(): Promise<void> {
     const { folder, uid } = this.#options;
     // Else it could be a link to anybody's files by the time they are removed.

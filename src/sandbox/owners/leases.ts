@@ -5,14 +5,14 @@ import type { Logger } from "../../base/logger.ts";
 import { isPrivateFolder, makePrivateFolder } from "./private-folder.ts";
 import { isAlive, isSameBoot, type ProcessIdentity } from "./process-identity.ts";
 
-/** What is known of the server that made an object: it lives, it is gone, or this machine cannot tell. */
+/** What is known about the server that made an object: it lives, it is gone, or this machine cannot tell. */
 export type OwnerState = "living" | "expired" | "unknown";
 
 const leaseSchema = z.object({
   process: z.object({ machine: z.string(), pid: z.int().positive(), startTicks: z.string().nullable() }),
-  /** By the clock on the wall, which may be set. */
+  /** By the wall clock, which may be set. */
   renewedAtMs: z.number(),
-  /** By the kernel's clock since the boot, which nobody sets. */
+  /** By the kernel's clock since the boot, which nobody can set. */
   renewedUptimeMs: z.number(),
 });
 
@@ -37,13 +37,16 @@ export interface LeasesOptions {
   readonly logger: Logger;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** Milliseconds since the boot of this machine, of a clock that nobody sets and that runs on while it sleeps. */
+  /**
+   * Milliseconds since the boot of this machine, on a clock that nobody can set and that runs on while the machine
+   * sleeps.
+   */
   readonly uptimeMs: () => number;
 }
 
 /** How often a living server renews its lease. */
 const renewEveryMs = 60_000;
-/** After this long without renewal a lease counts as expired, whatever machine it is of: five missed renewals. */
+/** After this long without renewal a lease counts as expired, on whatever machine: five missed renewals. */
 const expiresAfterMs = 300_000;
 
 /** Expired leases are kept this long, since other engines may still hold sandboxes of that owner: 7 days. */
@@ -91,7 +94,7 @@ export class Leases {
     if (lease === null) return "unknown";
     const alive = isAlive(lease.process, this.#options.identity);
     if (alive === false) return "expired";
-    // A process that runs but slept through its renewals (a suspended laptop) is alive all the same.
+    // A running process that slept through its renewals (a suspended laptop) is still alive.
     return alive === null && this.#isLate(owner, lease) ? "expired" : "living";
   }
 
@@ -111,7 +114,7 @@ export class Leases {
     const names = await readdir(this.#options.folder).catch(() => []);
     for (const owner of names.filter((name) => name.endsWith(".json")).map((name) => name.slice(0, -".json".length))) {
       const lease = await this.#read(owner);
-      // One from the future was written by a clock that was wrong.
+      // A time in the future was written by a wrong clock.
       const old = lease !== null && Math.abs(this.#options.now() - lease.renewedAtMs) > forgottenAfterMs;
       if (!old || (await this.stateOf(owner)) !== "expired") continue;
       await rm(this.#file(owner), { force: true });
@@ -141,12 +144,12 @@ export class Leases {
 
   async #read(owner: string): Promise<LeaseFile | null> {
     const { folder, uid } = this.#options;
-    // What others could have written proves nothing of anybody.
+    // What others could have written proves nothing about anybody.
     if (!(await isPrivateFolder(folder, uid))) return null;
     try {
       return leaseSchema.parse(JSON.parse(await readFile(this.#file(owner), "utf8")));
     } catch {
-      // Missing, or not one of ours: nothing can be told from it.
+      // Missing, or not one of ours: it says nothing.
       return null;
     }
   }

@@ -33,6 +33,6 @@ export function isOwnContainer(summary: Pick<ContainerSummary, "name" | "labels"
  */
 export function isLeftOver({ labels: own, running = false }: OwnedObject, owner: OwnerState, nowMs: number): boolean {
   if (owner !== "unknown") return owner === "expired";
-  // Without a time that can be read it is not as we make them.
+  // If its time cannot be read, it is not one that we made.
   return !running && Date.parse(own[labels.expiresAt] ?? "") < nowMs;
 }

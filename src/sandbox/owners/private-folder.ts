@@ -20,7 +20,7 @@ export async function makePrivateFolder(folder: string, uid: number | null): Pro
   await assertPrivateWay(folder, uid);
 }
 
-/** Whether what lies in the folder is this user's own work; false also when it is not there. */
+/** Whether everything in the folder is this user's own work; false also when it does not exist. */
 export async function isPrivateFolder(folder: string, uid: number | null): Promise<boolean> {
   try {
     await assertOwnFolder(folder, rulesFor(uid));

@@ -21,7 +21,7 @@ export function isAlive(identity: ProcessIdentity, own: ProcessIdentity): boolea
   try {
     process.kill(identity.pid, 0);
   } catch (error) {
-    // Without the right to signal it, it exists all the same.
+    // If we have no right to signal it, it exists.
     if ((error as NodeJS.ErrnoException).code !== "EPERM") return false;
   }
   const stat = readStat(identity.pid);
@@ -43,7 +43,7 @@ function thisMachine(hostName: string): string {
   }
 }
 
-/** What Linux tells of a process; null where it does not, or when there is none. */
+/** What Linux reports about a process; null where it does not, or when there is none. */
 function readStat(pid: number): ProcessStat | null {
   try {
     return parseProcessStat(readFileSync(`/proc/${pid}/stat`, "utf8"));

@@ -24,7 +24,7 @@ export interface ReaperOptions {
   readonly now: () => number;
 }
 
-/** How often a living server looks for what dead ones left (SPEC SE5). */
+/** How often a living server looks for what dead servers left (SPEC SE5). */
 const sweepEveryMs = 60_000;
 
 /** Removes what servers that are gone, or whose engine was, have left on the engines: once at the start, then each minute. */
@@ -42,7 +42,7 @@ export class Reaper {
     if (this.#watched.has(engine)) return;
     const sweep = (): void => {
       const sweeping = this.sweep(engine).catch((error: unknown) => {
-        // An engine that is down has nothing to sweep; the next minute tries again.
+        // There is nothing to sweep on an engine that is down; the next minute tries again.
         this.#options.logger.debug({ engine: engine.name, err: error }, "sweep failed");
       });
       this.#sweeping.add(sweeping);
@@ -55,7 +55,7 @@ export class Reaper {
   /** Removes the engine's leftovers and resolves to the ids of their sandboxes. */
   async sweep(engine: Engine): Promise<readonly string[]> {
     const { stranded } = this.#options;
-    // Not those that are noted meanwhile: the list may be older than their containers.
+    // Not those noted meanwhile: the list may be older than their containers.
     const noted = [...stranded.keys()].filter((id) => stranded.get(id) === engine.name);
     const found = (await engine.list(managed)).filter(isOwnContainer);
     const left = await Promise.all(found.map(async (summary) => ((await this.#isLeftOver(summary)) ? summary : null)));
@@ -73,7 +73,7 @@ export class Reaper {
     return [...new Set([...gone.map((each) => sandboxOf(each)), ...forgotten])];
   }
 
-  /** Stops watching and waits for sweeps under way. */
+  /** Stops watching and waits for sweeps in progress. */
   async close(): Promise<void> {
     for (const timer of this.#watched.values()) clearInterval(timer);
     this.#watched.clear();

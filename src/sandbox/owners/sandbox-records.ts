@@ -3,7 +3,7 @@ import path from "node:path";
 import type { EngineName } from "../../engines/engine.ts";
 import { isPrivateFolder, makePrivateFolder } from "./private-folder.ts";
 
-/** What is written down of a live sandbox, so that other commands on this machine can see and end it. */
+/** What is recorded of a live sandbox, so that other commands on this machine can see and end it. */
 export interface SandboxRecord {
   readonly id: string;
   /** The id in the labels of its container, where that was started before anybody asked; left out: `id`. */
@@ -20,7 +20,7 @@ export interface SandboxRecord {
   readonly peerAddress?: string | null | undefined;
 }
 
-/** What is known of a sandbox that runs now. */
+/** What is known about a sandbox that is running now. */
 export type LiveRecord = Omit<SandboxRecord, "peerAddress">;
 
 const idForm = /^sbx-[a-z0-9]{1,40}$/;
@@ -50,14 +50,14 @@ export class SandboxRecords {
   }
 
   async list(): Promise<readonly SandboxRecord[]> {
-    // A record tells where its owner is reached: one that others could have written leads anywhere.
+    // A record says where its owner is reached: one that others could have written might lead anywhere.
     if (!(await isPrivateFolder(this.#folder, this.#uid))) return [];
     const names = await readdir(this.#folder).catch(() => []);
     const records = await Promise.all(names.filter((name) => name.endsWith(".json")).map((name) => this.#read(name)));
     return records.filter((record) => record !== null);
   }
 
-  /** Null when there is none of a sandbox with that id. */
+  /** Null when there is none for a sandbox with that id. */
   async find(id: string): Promise<SandboxRecord | null> {
     if (!idForm.test(id) || !(await isPrivateFolder(this.#folder, this.#uid))) return null;
     return this.#read(`${id}.json`);

@@ -1,11 +1,11 @@
 /** What bounds the demand for one kind of warm sandbox. */
 export interface DemandBounds {
-  /** Kept once it has been asked for, however long ago. */
+  /** Kept once it has been requested, however long ago. */
   readonly min: number;
   readonly max: number;
-  /** After so long without a request only `min` are wanted. */
+  /** After this long without a request only `min` are wanted. */
   readonly idleMs: number;
-  /** The request from which on it is worth having any: 1 is the first. */
+  /** The request from which it is worth having any: 1 is the first. */
   readonly worthFrom: number;
 }
 
@@ -39,12 +39,12 @@ export class Demand {
     return this.#lastAskedMs;
   }
 
-  /** Whether nobody has asked for long and none is kept. */
+  /** Whether there has been no request for long and none is kept. */
   isOver(nowMs: number): boolean {
     return this.#wanted === 0 && nowMs - this.#lastAskedMs >= this.#bounds.idleMs;
   }
 
-  /** A request comes, and finds so many. */
+  /** A request arrives, and finds this many. */
   ask(found: number, nowMs: number): void {
     const { min, max, worthFrom } = this.#bounds;
     this.#asked += 1;
@@ -53,7 +53,7 @@ export class Demand {
     if (found === 0 && this.#asked >= worthFrom) this.#wanted = Math.min(max, Math.max(min, this.#wanted + 1));
   }
 
-  /** Time passes, with so many there. */
+  /** Time passes, with this many waiting. */
   settle(present: number, nowMs: number): void {
     const { min, idleMs } = this.#bounds;
     if (nowMs - this.#lastAskedMs >= idleMs) {

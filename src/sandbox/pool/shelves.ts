@@ -13,9 +13,9 @@ export interface Shelf {
   restsUntilMs: number;
 }
 
-/** Kinds that are remembered; beyond it the one not asked for for longest is forgotten. */
+/** Kinds that are remembered; beyond that, the one that has not been requested for the longest time is forgotten. */
 const maxKinds = 64;
-/** A kind takes nothing from another that was asked for so shortly before it. */
+/** A kind takes nothing from another one that was requested this shortly before it. */
 const rivalMs = 10_000;
 
 /** What waits, kind by kind. */
@@ -23,7 +23,7 @@ export class Shelves {
   readonly #shelves = new Map<string, Shelf>();
   readonly #discard: (spare: SpareSandbox) => void;
 
-  /** `discard` lets go of one, on whatever shelf it is. */
+  /** `discard` gives up one, on whichever shelf it is. */
   constructor(discard: (spare: SpareSandbox) => void) {
     this.#discard = discard;
   }
@@ -91,7 +91,7 @@ export class Shelves {
     return true;
   }
 
-  /** Lets go of what is not worth having any more, or too old; forgets kinds that nobody wants. */
+  /** Gives up what is not worth having any more, or too old; forgets kinds that nobody wants. */
   settle(nowMs: number, maxAgeMs: number): void {
     for (const shelf of this.#shelves.values()) {
       const { demand, spares } = shelf;
@@ -102,7 +102,7 @@ export class Shelves {
     }
   }
 
-  /** Lets go of one of those that were asked for longest ago. */
+  /** Gives up one of those that have not been requested for the longest time. */
   dropLeastWanted(): void {
     const least = this.#byLastAsked().find(({ spares }) => spares.length > 0);
     if (least !== undefined) this.#drop(least);

@@ -9,11 +9,11 @@ import { isWell, type SpareSandbox, type WarmKind, type WarmSandbox } from "./wa
 
 /** How many sandboxes may wait, and for how long. */
 export interface WarmPoolBounds {
-  /** Of each kind that was asked for once; 0 lets the last one go. */
+  /** Of each kind that was requested once; 0 gives up the last one. */
   readonly min: number;
   /** Of all kinds together. */
   readonly max: number;
-  /** A kind that nobody asks for for so long comes down to `min`. */
+  /** A kind that nobody requests for this long shrinks to `min`. */
   readonly idleMs: number;
   /** Older ones are replaced. */
   readonly maxAgeMs: number;
@@ -27,7 +27,7 @@ export interface WarmPoolOptions {
   readonly admission: Pick<Admission, "acquireNow" | "lend" | "taken">;
   /** How many programs this machine can run at once. */
   readonly processors: number;
-  /** Memory of this machine that programs can still get. */
+  /** Memory of this machine that is available to programs. */
   readonly availableMemoryBytes: () => number;
   readonly logger: Logger;
   /** Milliseconds since the epoch. */
@@ -56,11 +56,11 @@ export interface WarmCaller extends Caller {
  * warm one has mostly ended by then, and one that was found wanting has started.
  */
 const refillDelayMs = { found: 100, missed: 500 } as const;
-/** How often what waits is looked at. */
+/** How often waiting sandboxes are checked. */
 const lookEveryMs = 5_000;
-/** How many are made at once, however many processors there are: the engine has work with each, too. */
+/** How many are made at once, however many processors there are: each also costs the engine work. */
 const maxMaking = 4;
-/** How long a kind of which one could not be made is left alone. */
+/** How long a kind is left alone after one of it could not be made. */
 const restMs = 30_000;
 
 /**
@@ -118,7 +118,7 @@ export class WarmPool {
     }
   }
 
-  /** Makes no more; those that wait are removed with all sandboxes. */
+  /** Makes no more; the waiting ones are removed with all sandboxes. */
   close(): void {
     this.#closing.abort();
     clearTimeout(this.#refill);
@@ -187,7 +187,7 @@ export class WarmPool {
     this.#refill = setTimeout(next, isFound ? refillDelayMs.found : refillDelayMs.missed).unref();
   }
 
-  /** Those that are needed most, as many as may be made at once and there is room for. */
+  /** Those that are needed most, as many as may be made at once and have room. */
   #makeNext(): void {
     const { bounds, monotonicMs } = this.#options;
     let goesOn = true;
@@ -197,7 +197,7 @@ export class WarmPool {
     }
   }
 
-  /** The more places have runs in them, the fewer are made at once beside those. */
+  /** The more places have runs in them, the fewer are made at once beside them. */
   #mayMake(): boolean {
     const { admission, availableMemoryBytes, bounds, processors } = this.#options;
     if (this.#closing.signal.aborted || availableMemoryBytes() < bounds.minFreeBytes) return false;
@@ -248,7 +248,7 @@ export class WarmPool {
       void process.exit.then(end, end);
       return spare;
     } catch (error) {
-      // What is mounted in it must outlive it. A removal that fails is in the log already.
+      // What is mounted in it must outlive it. A removal that fails is already in the log.
       await sandbox?.remove().catch(() => undefined);
       await held?.[Symbol.asyncDispose]();
       throw error;
@@ -266,11 +266,11 @@ export class WarmPool {
         await spare.held?.[Symbol.asyncDispose]();
       }
     };
-    // A removal that fails is in the log already.
+    // A removal that fails is already in the log.
     remove().catch(() => undefined);
   }
 
-  /** Lets go of those that are too many, too old, or made of an image that has changed since. */
+  /** Gives up those that are too many, too old, or made from an image that has changed since. */
   async #lookThrough(): Promise<void> {
     const { bounds, monotonicMs, availableMemoryBytes } = this.#options;
     const nowMs = monotonicMs();

@@ -5,7 +5,7 @@ import type { SandboxPlan } from "../sandbox-plan.ts";
 
 /** Sandboxes that serve the same requests, and how one is made. */
 export interface WarmKind {
-  /** The same for the same plan, engine and program that waits: nothing else may decide what a request is given. */
+  /** Equal for the same plan, engine and waiting program: nothing else may decide what a request is given. */
   readonly key: string;
   readonly engine: Engine;
   readonly plan: SandboxPlan;
@@ -17,7 +17,7 @@ export interface WarmKind {
   hold?(options: CallOptions): Promise<AsyncDisposable>;
 }
 
-/** A sandbox in which nothing has run but the program that waits. */
+/** A sandbox in which only the waiting program has run. */
 export interface WarmSandbox {
   readonly sandbox: Sandbox;
   readonly process: Process;
@@ -35,10 +35,10 @@ export interface SpareSandbox extends WarmSandbox {
   hasEnded: boolean;
 }
 
-/** How long one may take to show that it is well. */
+/** How long one may take to show that it is healthy. */
 const checkMs = 1_000;
 
-/** Whether its container runs and the program in it waits still. */
+/** Whether its container runs and the program in it is still waiting. */
 export async function isWell(spare: SpareSandbox): Promise<boolean> {
   if (spare.hasEnded) return false;
   try {

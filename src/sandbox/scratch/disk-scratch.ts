@@ -22,7 +22,7 @@ export interface DiskScratchOptions {
 export interface ScratchFolder extends AsyncDisposable {
   /** What holds all of it. */
   readonly folder: string;
-  /** The working and the temporary folder, and those asked for beside them. */
+  /** The working and the temporary folder, and further ones that were requested. */
   readonly mounts: readonly MountSpec[];
 }
 
@@ -69,7 +69,7 @@ export class DiskScratch {
   /** Makes an empty folder for one sandbox, of this user alone. @throws as `make` */
   async makeFolder(): Promise<Omit<ScratchFolder, "mounts">> {
     const { leases, owner, uid, platform } = this.#options;
-    // Without a lease it could be taken for a dead server's.
+    // Without a lease it could be taken for that of a dead server.
     await leases.hold();
     await makePrivateFolder(this.#options.folder, uid);
     const folder = path.join(this.#options.folder, owner, String(++this.#count));
@@ -77,7 +77,7 @@ export class DiskScratch {
     return { folder, [Symbol.asyncDispose]: () => removeOwnTree(folder, { uid, platform }) };
   }
 
-  /** Removes what servers that are gone have left. */
+  /** Removes what servers that no longer exist have left. */
   async forgetLeft(): Promise<void> {
     const { folder, uid, leases } = this.#options;
     if (!(await isPrivateFolder(folder, uid))) return;

@@ -1,7 +1,7 @@
 import type { OutputChunk } from "../../engines/engine.ts";
 import type { Redaction } from "../../policy/redaction/redaction.ts";
 
-/** A process's output without the values of secrets; each stream by itself, and as fast as its reader takes it. */
+/** A process's output without the values of secrets; each stream separately, and as fast as its reader takes it. */
 export function redactedOutput(output: AsyncIterable<OutputChunk>, redaction: Redaction): AsyncIterable<OutputChunk> {
   const redactors = { stdout: redaction.stream(), stderr: redaction.stream() };
   const { stdout, stderr } = redactors;

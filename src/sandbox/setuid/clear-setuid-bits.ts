@@ -14,10 +14,10 @@ interface Walk {
   readonly cleared: ClearedNames;
 }
 
-/** Systems on which no program leads the walk elsewhere; Windows knows no such bit. */
+/** Systems on which no program can lead the walk elsewhere; Windows has no such bit. */
 const walkedSystems: ReadonlySet<NodeJS.Platform> = new Set(["linux", "darwin", "win32"]);
 
-/** Whether the bits can be taken of files of that system. */
+/** Whether the bits can be removed from files on that system. */
 export function canClearSetuidBits({ platform }: Pick<OpenPlace, "platform">): boolean {
   return walkedSystems.has(platform);
 }
@@ -44,7 +44,7 @@ export async function clearSetuidBits({
 async function clearFolder(walk: Walk, handle: FileHandle, place: readonly string[]): Promise<void> {
   walk.cleared.assertDepth(place.length);
   const here = `/proc/self/fd/${handle.fd}`;
-  // Names need not be UTF-8: one that is not must not be overlooked.
+  // Names need not be UTF-8: one that is not must not be missed.
   await using folder = await opendir(here, { encoding: "latin1", bufferSize: 256 });
   for await (const entry of folder) {
     await unlessChanged(() => clearEntry(walk, { entry, path: Buffer.from(`${here}/${entry.name}`, "latin1"), place }));
@@ -73,7 +73,7 @@ async function clearEntry(walk: Walk, { entry, path, place }: Entry): Promise<vo
   walk.cleared.add(names);
 }
 
-/** Null for a folder that is closed to us and belongs to another user than programs. */
+/** Null for a folder that is closed to us and belongs to a user other than that of the programs. */
 async function openFolder(path: Buffer, ownerUid: number): Promise<FileHandle | null> {
   try {
     return await open(path, asFolder);

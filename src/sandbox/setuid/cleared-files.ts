@@ -1,18 +1,18 @@
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 
-/** Files whose setuid bit was taken. */
+/** Files whose setuid bit was removed. */
 export interface ClearedFiles {
   readonly count: number;
-  /** Some of their names, from the folder; a byte that is no ASCII is shown as one character. */
+  /** Some of their names, from the folder; a byte that is not ASCII is shown as one character. */
   readonly names: readonly string[];
 }
 
 export const setuidBit = 0o4000;
 
-/** Each level holds two descriptors. */
+/** Each level takes two descriptors. */
 const maxDepth = 200;
 const maxNames = 5;
-/** A change that went on while it was looked at: the next look sees it. */
+/** A change in progress during the look: the next look sees it. */
 const changedMeanwhile: ReadonlySet<string> = new Set(["ENOENT", "ENOTDIR", "ELOOP"]);
 
 /** Counts files whose bit was taken, and keeps a few of their names. */

@@ -13,12 +13,12 @@ export interface SetuidWatchParts {
   readonly place: Pick<OpenPlace, "stablePath" | "owner" | "platform">;
   readonly isBusy: () => boolean;
   readonly onCleared: (files: ClearedFiles) => void;
-  /** The bits cannot be taken: what writes there must end. Called once. */
+  /** The bits cannot be removed: what writes there must end. Called once. */
   readonly onFailed: (error: unknown) => void;
   readonly monotonicMs: () => number;
 }
 
-/** Takes the setuid bits of files in a folder that programs write to, where no filter refuses them. */
+/** Removes the setuid bits of files in a folder that programs write to, where no filter refuses them. */
 export class SetuidWatch {
   readonly #parts: SetuidWatchParts;
   readonly #ending = new AbortController();
@@ -26,7 +26,7 @@ export class SetuidWatch {
   #hasFailed = false;
   #lastMs = 0;
   #looking: Promise<void> = Promise.resolve();
-  /** Waits for the one that is under way, which may have passed by what is new. */
+  /** Waits for the look in progress, which may have missed what is new. */
   #next: Promise<void> | null = null;
   #closed: Promise<void> | undefined;
 
@@ -35,12 +35,14 @@ export class SetuidWatch {
     void this.#goOn();
   }
 
-  /** Files whose bit was taken until now. */
+  /** Files whose bit has been removed so far. */
   get count(): number {
     return this.#count;
   }
 
-  /** Resolves when all has been looked at that was there at the call; failures are told once, to `onFailed`. */
+  /**
+   * Resolves when everything has been looked at that was there at the call; failures are reported once, to `onFailed`.
+   */
   look(): Promise<void> {
     this.#next ??= this.#looking = this.#looking.then(() => {
       this.#next = null;

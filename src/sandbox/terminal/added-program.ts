@@ -10,7 +10,7 @@ import type { Sandbox } from "../sandbox.ts";
 export interface AddedProgramSpec extends Pick<ExecSpec, "command" | "environment" | "workingDirectory"> {
   /** Whether it gets the variables of the sandbox's own programs, below those given here; default: it does not. */
   readonly asProgram?: boolean | undefined;
-  /** Whether its output is a terminal; default: it is none, which its variables tell. */
+  /** Whether its output is a terminal; default: it is not, which its variables say. */
   readonly inTerminal?: boolean | undefined;
 }
 
@@ -22,7 +22,9 @@ export interface OwnSandboxView {
 
 /** A program of the operator's. It runs beside the owner's programs, and its end harms none of them. */
 export interface AddedProgram extends Process {
-  /** Ends it with all that it started: SIGTERM, then SIGKILL. What was not read of its output is lost. Never rejects. */
+  /**
+   * Ends it with everything it started: SIGTERM, then SIGKILL. Output that has not been read is lost. Never rejects.
+   */
   end(): Promise<TreeEnd>;
   /** Resolves when nothing that it started is left, as far as that can be had, or the sandbox is gone. */
   readonly settled: Promise<void>;
@@ -73,7 +75,7 @@ async function addProgram(
   };
 }
 
-/** What such a program leaves running ends with it, as everywhere a program's end is the end of all that it started. */
+/** What such a program leaves running ends with it: everywhere, a program's end is the end of everything it started. */
 async function endLeftBehind(sandbox: Sandbox, process: Process): Promise<void> {
   try {
     await process.exit;

@@ -18,7 +18,7 @@ export interface OpenTerminal {
   readonly holder: TerminalHolder;
   /** Bytes of the program's standard input that type these. */
   type(bytes: Uint8Array): Uint8Array;
-  /** Bytes of its standard input that tell another size; null where the holder does not listen. */
+  /** Bytes of its standard input that report another size; null where the holder does not listen. */
   resize(size: TerminalSize): Uint8Array | null;
 }
 

@@ -22,7 +22,7 @@ fi
 if command -v bash >/dev/null; then echo bash; else echo sh; fi
 `;
 
-/** Reads what the script has printed; what is unclear is not there. */
+/** Reads what the script has printed; anything unclear counts as absent. */
 export function parseTools(text: string): TerminalTools {
   const [holder, shell] = text.split("\n");
   return {

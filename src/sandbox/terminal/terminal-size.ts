@@ -8,7 +8,7 @@ export interface TerminalSize {
 const most = 4096;
 const usual: TerminalSize = { columns: 80, rows: 24 };
 
-/** A size that every terminal takes: numbers that make no sense are those of an ordinary one. */
+/** A size that every terminal accepts: invalid numbers are replaced with those of an ordinary one. */
 export function sensibleSize({ columns, rows }: TerminalSize): TerminalSize {
   return { columns: sensible(columns, usual.columns), rows: sensible(rows, usual.rows) };
 }

@@ -40,7 +40,7 @@ export async function lockTooling(
     await using opened = await openPlace(`${place.stablePath}/${each}`, platform).catch(() => null);
     if (opened === null || opened.realPath !== source) throw changed(each);
     const readOnly = kind === "file" || !isGitFolder(each);
-    // By its name, as engines mount no single file by a handle; what was mounted is compared all the same.
+    // By name, because engines mount no single file by a handle; what was mounted is compared all the same.
     const identity = { ...(await opened.identify()), heldAt: null };
     mounts.push({ source, target: `${target}/${each}`, readOnly, identity });
   }

@@ -6,7 +6,7 @@ import type { ProjectLook } from "./project-look.ts";
 /** Of a git folder what decides which programs git runs; hooks are a folder. */
 const gitFiles = ["config", "config.worktree", "hooks", "commondir", "gitdir", "rebase-merge/git-rebase-todo"];
 
-/** Sizes beyond those of a person's files: what is larger is not read, only its state is noted. */
+/** More than a person's files have: larger ones are not read, only their state is noted. */
 const maxBytes = { pointer: 4_096, config: 65_536, index: 16 * 1024 * 1024 } as const;
 
 /** How many git folders are looked at, and how deep names of submodules may be. */

@@ -7,14 +7,14 @@ import { ProjectLook } from "./project-look.ts";
 export interface LookAtTooling {
   readonly place: Pick<OpenPlace, "stablePath" | "realPath">;
   readonly platform: NodeJS.Platform;
-  /** Paths from the project's root that count beside those of the table. */
+  /** Paths from the project's root that count in addition to those of the table. */
   readonly morePaths: readonly string[];
 }
 
 /** The files through which a project runs code on its owner's machine, as they are at one moment. */
 export interface ToolingLook {
   readonly snapshot: ToolingSnapshot;
-  /** Whether nothing was left out for its number, its depth, or the time. */
+  /** Whether nothing was left out because of its number, its depth, or the time. */
   readonly isWhole: boolean;
 }
 
@@ -23,7 +23,7 @@ export async function lookAtTooling({ place, platform, morePaths }: LookAtToolin
   try {
     const look = await ProjectLook.open(place, platform);
     try {
-      // Git first: nothing that a program puts elsewhere takes the time from it.
+      // Git first: nothing that a program puts elsewhere can use up the time for it.
       await lookAtGit(look, place.realPath);
       await Promise.all(toolingPaths(morePaths).map((path) => look.note(path)));
       return { snapshot: look.snapshot, isWhole: look.isWhole };

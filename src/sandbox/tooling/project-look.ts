@@ -49,7 +49,7 @@ export class ProjectLook {
     return this.#states;
   }
 
-  /** Whether nothing was left out for its number, its depth, or the time. */
+  /** Whether nothing was left out because of its number, its depth, or the time. */
   get isWhole(): boolean {
     return this.#isWhole;
   }
@@ -99,7 +99,7 @@ export class ProjectLook {
       for (const [index, part] of parts.slice(0, -1).entries()) {
         const outer = folder;
         folder = await outer.enter(part).catch(async (error: unknown) => {
-          // What is a link now, or a file, leads the owner's tools elsewhere.
+          // If it is now a link, or a file, it leads the owner's tools elsewhere.
           await this.#noteInstead(outer, part, parts.slice(0, index + 1).join("/"));
           throw error;
         });
@@ -126,7 +126,7 @@ export class ProjectLook {
     if (depth === 0) this.#keep(path, stat);
     if (!stat.isDirectory()) return;
     if (depth >= max.depth) {
-      // A folder's own time shows at least that names in it came or went.
+      // A folder's own time shows at least that names in it were added or removed.
       this.#states.set(path, `${stat.ino} ${stat.ctimeNs}`);
       return;
     }
@@ -156,7 +156,7 @@ export class ProjectLook {
       return await lstat(folder.at(name), { bigint: true });
     } catch (error) {
       const { code = "" } = error as NodeJS.ErrnoException;
-      // A name that is not UTF-8 is there, and cannot be asked about.
+      // A name that is not UTF-8 exists but cannot be asked about.
       if (code !== "ENOENT" || name.includes("\ufffd")) this.#states.set(path, code);
       return null;
     }

@@ -7,7 +7,7 @@ export type AttackParameters = Readonly<Record<string, string | number | boolean
 export interface AttackRow {
   readonly id: string;
   readonly code: string;
-  /** What it is told besides the parameters of all. */
+  /** What it is told in addition to the parameters of all. */
   readonly parameters: AttackParameters;
 }
 
@@ -32,7 +32,7 @@ export function attackJob(prelude: string, attacks: readonly AttackRow[], parame
   return JSON.stringify({ prelude, parameters, attacks });
 }
 
-/** What became of an attack that ran by itself: what it said, else how it was ended; empty when nothing ended it. */
+/** The result of an attack that ran by itself: what it said, else how it was ended; empty when nothing ended it. */
 export function saidAlone(ended: {
   readonly stdout: string;
   readonly outcome: string;
@@ -45,7 +45,7 @@ export function saidAlone(ended: {
   return outcome === "completed" ? "" : `BLOCKED: ${outcome}`;
 }
 
-/** What the driver printed, line by line; what is no answer of it is left out. */
+/** What the driver printed, line by line; lines that are no answer are left out. */
 export function parseSaid(stdout: string): Said {
   const rows = stdout.split("\n").flatMap((line): (readonly [string, string])[] => {
     const row = parseLine(line);

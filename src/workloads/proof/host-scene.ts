@@ -26,7 +26,7 @@ export interface HostScene extends AsyncDisposable {
   readonly parameters: AttackParameters;
 }
 
-/** Puts up what the attacks look for: a file, a process, servers, a variable. Nothing of it is anybody's. */
+/** Creates what the attacks look for: a file, a process, servers, a variable. None of it is real. */
 export async function openHostScene(host: SceneHost): Promise<HostScene> {
   const closers: Closers = [];
   try {
@@ -93,7 +93,7 @@ async function answerDatagrams(closers: Closers): Promise<number> {
   return socket.address().port;
 }
 
-/** A process whose argument nobody else has. */
+/** A process with an argument that no other process has. */
 async function startSleeper(closers: Closers): Promise<AttackParameters> {
   const digits = Array.from(createId(""), (letter) => letter.charCodeAt(0) % 10).join("");
   // Hours.

@@ -10,8 +10,8 @@ import type { PhaseResult, ReadyTests, TestRun, TestsPlace } from "./test-run.ts
 import { uncounted } from "./tests-result.ts";
 
 /**
- * Installs what the tests need; resolves to the shell line that did, and to the result of a run whose tests were not reached,
- * null when it has gone well. @throws what starting a command throws
+ * Installs what the tests need; resolves to the shell line that did, and to the result of a run that did not reach its
+ * tests, null when all went well. @throws what starting a command throws
  */
 export async function install(
   run: TestRun,

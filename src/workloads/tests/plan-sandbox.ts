@@ -9,11 +9,11 @@ import type { ReadyTests, TestRun } from "./test-run.ts";
 /** Time beyond that of the commands before any sweep may take the sandbox: starting, copying, reading, removal. */
 const lifetimeMarginMs = 900_000;
 
-/** A sandbox to be opened; its scratch on this machine's disk, if it has any, goes with this. */
+/** A sandbox to be opened; its scratch on this machine's disk, if any, goes with this. */
 export interface PlannedSandbox extends AsyncDisposable {
   readonly profile: Profile;
   readonly plan: SandboxPlan;
-  /** Null where its scratch is the engine's. */
+  /** Null where the engine provides its scratch. */
   readonly scratch: WatchedScratch | null;
 }
 

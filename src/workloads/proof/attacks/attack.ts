@@ -41,7 +41,7 @@ export type Wall =
   | "memoryLimit"
   | "pidsLimit";
 
-/** One way to try to get out, or to take more than one's share. */
+/** One way to try to get out, or to take more than a fair share. */
 export interface Attack {
   /** Name of its program in `images/attacks` or `test/fixtures/attacks`, where it has one. */
   readonly id: string;

@@ -1,6 +1,6 @@
 import { attacksOf, type Attack } from "./attack.ts";
 
-/** Programs that take more than their share; each has a sandbox of its own. */
+/** Programs that take more than a fair share; each has a sandbox of its own. */
 export const bombAttacks: readonly Attack[] = attacksOf({
   group: "More than its share",
   deniedBy: "memoryLimit",

@@ -1,6 +1,6 @@
 import { attacksOf, type Attack } from "./attack.ts";
 
-/** Attacks on the network beside its proxy. */
+/** Attacks on the network that bypass its proxy. */
 export const directAttacks: readonly Attack[] = attacksOf({
   group: "Past the network's proxy",
   deniedBy: "noNetwork",

@@ -4,7 +4,7 @@ const ownKernel = { runsc: contained("gVisor's own kernel does it, for its sandb
 const ownRing = { runsc: contained("gVisor's own kernel serves the ring") };
 const notBuilt = "the test machine's kernel is built without it";
 
-/** System calls that containers and filters are left by. */
+/** System calls by which containers and filters can be left. */
 export const kernelAttacks: readonly Attack[] = attacksOf({
   group: "Calls to the kernel",
   deniedBy: "seccomp",

@@ -2,7 +2,7 @@ import { attacksOf, contained, open, type Attack } from "./attack.ts";
 
 const keeper = "gVisor shows it; it is Glovebox's own, which holds no secret";
 
-/** Other processes, and what is known of the host through them. */
+/** Other processes, and what they reveal about the host. */
 export const processAttacks: readonly Attack[] = attacksOf({
   group: "Processes and variables",
   control: "unsealedAlone",
