@@ -2,13 +2,13 @@ import type { Registry } from "./proxy-messages.ts";
 import { certificateFile, forwarderPort } from "./forwarder.ts";
 import { registryVariables } from "./registries/registry-variables.ts";
 
-/** Variables by which the usual programs find the proxy, the certificates and the registries. */
+/** Variables by which common programs find the proxy, the certificates and the registries. */
 export function sandboxVariables(registries: readonly Registry[]): Readonly<Record<string, string>> {
   const proxy = `http://127.0.0.1:${forwarderPort}`;
   const direct = "localhost,127.0.0.1,::1";
   return {
     ...both({ http_proxy: proxy, https_proxy: proxy, no_proxy: direct }),
-    // Node reads the three above only when it is told to.
+    // Node reads the three above only when told to.
     NODE_USE_ENV_PROXY: "1",
     NODE_EXTRA_CA_CERTS: certificateFile,
     SSL_CERT_FILE: certificateFile,
@@ -16,14 +16,14 @@ export function sandboxVariables(registries: readonly Registry[]): Readonly<Reco
     CURL_CA_BUNDLE: certificateFile,
     GIT_SSL_CAINFO: certificateFile,
     PIP_CERT: certificateFile,
-    // Its answer would come too late to matter and is a connection more.
+    // Its answer would come too late to matter, and costs a connection.
     PIP_DISABLE_PIP_VERSION_CHECK: "1",
     npm_config_update_notifier: "false",
     ...registryVariables(registries),
   };
 }
 
-/** curl knows http_proxy in lower case only, others in upper case only. */
+/** curl reads http_proxy in lower case only, others in upper case only. */
 function both(variables: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(variables).flatMap(([name, value]) => [

@@ -1,14 +1,14 @@
-/** Bytes that a sandbox has exchanged with its egress proxy, all its connections together. */
+/** Bytes that a sandbox has exchanged with its egress proxy, over all its connections. */
 export interface TrafficCount {
   receivedBytes: number;
   sentBytes: number;
 }
 
-/** The traffic of the sandboxes that have had a network. Sandboxes have no other way out, so that it is all of theirs. */
+/** The traffic of the sandboxes that have had a network. They have no other way out, so it is all of their traffic. */
 export class Traffic {
   readonly #counts = new Map<string, TrafficCount>();
 
-  /** The count of a sandbox, begun where there is none; kept until `forget`. */
+  /** A sandbox's count, started if there is none; kept until `forget`. */
   of(sandbox: string): TrafficCount {
     const known = this.#counts.get(sandbox);
     if (known !== undefined) return known;
@@ -22,7 +22,7 @@ export class Traffic {
     return this.#counts.get(sandbox);
   }
 
-  /** To be called when the sandbox is gone. */
+  /** Called when the sandbox is gone. */
   forget(sandbox: string): void {
     this.#counts.delete(sandbox);
   }

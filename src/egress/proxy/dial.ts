@@ -7,10 +7,13 @@ import { isSpecialName } from "../../policy/network/special-name.ts";
 import type { Resolve } from "./resolver.ts";
 import type { Reached, WayOut } from "./way-out.ts";
 
-/** What came of asking for a connection: it, a denial by the policy, or the reason why the far side was not reached. */
+/**
+ * The result of asking for a connection: the connection, a denial by the policy, or the reason why the far side was not
+ * reached.
+ */
 export type Dialled = { readonly socket: Socket } | { readonly denied: Denial } | { readonly failed: string };
 
-/** A connection with what is known of its far side. */
+/** A connection with what is known about its far side. */
 export type Connected = Exclude<Reached, { readonly failed: string }>;
 
 export interface DialOptions {
@@ -22,7 +25,7 @@ export interface DialOptions {
   readonly idleMs: number;
 }
 
-/** How long a look-up may take where the upstream proxy makes one as well. */
+/** How long a lookup may take if the upstream proxy also makes one. */
 const seatBeltMs = 3_000;
 
 /**
@@ -69,7 +72,10 @@ function unknownName(name: string, addresses: readonly string[] | null, { upstre
   return `The name ${name} ${fault} on Glovebox' machine, and the upstream proxy is handed addresses that were checked, no names. Where only the proxy can look names up, the operator sets network.upstream_resolves.`;
 }
 
-/** What the upstream proxy looks up cannot be checked; what is never public is not asked of it, save for trusted hosts. */
+/**
+ * What the upstream proxy looks up cannot be checked; names that are never public are not passed to it, except trusted
+ * hosts.
+ */
 function denyUnchecked({ trusted }: EgressPolicy, target: HostAndPort): Denial | null {
   if (trusted.some(({ name, port }) => name === target.name && port === target.port)) return null;
   if (!isSpecialName(target.name)) return null;
@@ -82,7 +88,7 @@ function denyUnchecked({ trusted }: EgressPolicy, target: HostAndPort): Denial |
   );
 }
 
-/** Programs that spoke to it would be free of the policy. */
+/** Programs that spoke to it directly would bypass the policy. */
 function upstreamItself(target: HostAndPort): Denial {
   return denial(
     "private_address",

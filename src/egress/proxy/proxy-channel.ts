@@ -15,18 +15,20 @@ export interface ProxyChannelOptions {
   readonly socket: Socket;
   readonly policy: EgressPolicy;
   readonly resolve: Resolve;
-  /** Reads the addresses that this machine has now. */
+  /** Reads the current addresses of this machine. */
   readonly ownAddresses: () => readonly AddressRange[];
   readonly wayOut: WayOut;
   readonly onReady: () => void;
   readonly onDenied: (denial: Denial) => void;
 }
 
-/** Connections of one sandbox: its forwarder has 64 at once and lets more wait; those that are ending count here too. */
+/**
+ * Connections of one sandbox: its forwarder has 64 at once and lets more wait; those that are closing also count here.
+ */
 const maxConnections = 128;
-/** Connections of one sandbox to far sides, those that are being made among them. */
+/** Connections of one sandbox to far sides, including those being made. */
 const maxDialled = 128;
-/** Lookups of one sandbox at once, so that its slow names do not hold up those of others. */
+/** Lookups of one sandbox at once, so that its slow names do not delay those of others. */
 const maxLookups = 8;
 const idleMs = 300_000;
 
@@ -66,7 +68,10 @@ export class ProxyChannel {
     });
   }
 
-  /** Takes effect at once: connections that the new policy does not allow are cut. The bytes stay those of the first. */
+  /**
+   * Takes effect at once: connections that the new policy does not allow are cut. The byte limit remains that of the
+   * first policy.
+   */
   change(policy: EgressPolicy): void {
     this.#policy = policy;
     for (const { target, connected } of this.#dialled) {
@@ -104,7 +109,7 @@ export class ProxyChannel {
     return dialled;
   }
 
-  /** What the policy of now says of a connection, to which far side and at which address it is. */
+  /** What the current policy says about a connection, given its far side and address. */
   #denies(target: HostAndPort, { socket, address, isDirect }: Connected): Denial | null {
     const denied = denyTarget(this.#policy, target);
     const { ownAddresses, wayOut } = this.#options;
@@ -129,7 +134,7 @@ export class ProxyChannel {
     }
   }
 
-  /** Refusals are still answered after the budget has gone, to what little they are. */
+  /** Refusals are still answered once the budget is used up; they are small. */
   #count(count: number): boolean {
     const before = this.#isSpent;
     this.#bytes += count;

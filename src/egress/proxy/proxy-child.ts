@@ -14,10 +14,10 @@ export interface ProxyChildOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
-/** Names of variables that Node and OpenSSL read certificates by. */
+/** Names of variables from which Node and OpenSSL read certificates. */
 const certificateVariables = ["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR"];
 const maxHeapMegabytes = 256;
-/** Memory that may be written to: the heap, buffers, and what the interpreter itself takes. */
+/** Writable memory: the heap, buffers, and what the interpreter itself needs. */
 const maxDataKilobytes = 1_572_864;
 const maxDescriptors = 4_096;
 
@@ -71,7 +71,7 @@ export function startProxyChild(options: ProxyChildOptions): ChildProcess {
         ...Array<number | "ignore">(maxInherited - 4).fill(nothing ?? "ignore"),
       ],
       serialization: "json",
-      // Not of our process group: a terminal's Ctrl-C is for us to answer.
+      // Not in our process group: we handle a terminal's Ctrl-C ourselves.
       detached: true,
     });
   } finally {

@@ -23,18 +23,18 @@ interface Part {
 
 const tokenBytes = 64;
 const tokenMs = 5_000;
-/** Other users of the machine can connect as well; they may not keep others out. */
+/** Other users of the machine can connect too, but must not keep others out. */
 const maxStrangers = 256;
-/** The user that owns nothing, on most systems. */
+/** The user that owns nothing on most systems. */
 const nobody = 65_534;
 
-/** Tokens of channels that have not come yet, with their names. */
+/** Tokens of channels that have not connected yet, with their names. */
 const expected = new Map<string, string>();
 const parts = new Map<string, Part>();
 let resolve: Resolve = createResolver([]);
 let hostAddresses: readonly AddressRange[] = [];
 let wayOut = wayOutThrough(null);
-/** Channels that have not said their token yet, the oldest first. */
+/** Channels that have not sent their token yet, the oldest first. */
 const strangers = new Set<Socket>();
 
 function tell(message: FromProxy): void {
@@ -69,7 +69,7 @@ function hear(message: ToProxy): void {
 
 function listen(path: string): void {
   createServer(receive).listen(path, () => {
-    // The certificates first: reading them may take a right that nobody has.
+    // The certificates first: reading them may need a right that is given up later.
     const certificates = [...new Set(getCACertificates("default"))].join("\n");
     giveUpRoot();
     tell({ type: "started", certificates });
@@ -87,7 +87,7 @@ function rangesOf(texts: readonly string[]): AddressRange[] {
   return texts.flatMap((text) => parseAddressRange(text) ?? []);
 }
 
-/** The addresses of this machine: those that it was told of, and those of its interfaces now. */
+/** The addresses of this machine: those that it was told, and the current ones of its interfaces. */
 function ownAddresses(): readonly AddressRange[] {
   const rows = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
   return [...hostAddresses, ...rangesOf(rows.map(({ address }) => address))];
@@ -125,7 +125,7 @@ function openChannel(name: string, socket: Socket): void {
   socket.once("close", () => (part.open = null));
 }
 
-/** A channel begins with its token, which is good for once. */
+/** A channel begins with its token, which is valid once. */
 function receive(socket: Socket): void {
   const [oldest] = strangers;
   if (strangers.size >= maxStrangers) oldest?.destroy();

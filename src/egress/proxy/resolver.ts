@@ -7,8 +7,8 @@ const answerMs = 5_000;
 const nothing = new Set(["ENOTFOUND", "ENODATA", "EAI_NODATA", "EAI_NONAME"]);
 
 /**
- * Resolves with the host's own means, or at the given servers only (`address` or `address:port`).
- * The result rejects when nobody answers.
+ * Resolves with the host's own means, or only at the given servers (`address` or `address:port`). The result rejects
+ * when nobody answers.
  */
 export function createResolver(servers: readonly string[]): Resolve {
   if (servers.length === 0) {

@@ -7,7 +7,7 @@ import type { UpstreamProxy } from "../../policy/network/upstream-proxy.ts";
 import { connectThrough } from "./connect-through.ts";
 import type { Resolve } from "./resolver.ts";
 
-/** A connection to a far side, or the reason why there is none, in words to follow its name. */
+/** A connection to a far side, or the reason why there is none, as a phrase that follows its name. */
 export type Reached =
   | {
       readonly socket: Socket;
@@ -23,15 +23,15 @@ export interface WayOutOptions {
   readonly upstream: UpstreamProxy | null;
   /** Looks the upstream proxy's own name up: the machine's own means. */
   readonly resolve: Resolve;
-  /** The addresses that this machine has now. */
+  /** The current addresses of this machine. */
   readonly ownAddresses: () => readonly AddressRange[];
-  /** Told why the upstream proxy failed; no secret and nothing that it sent is in it. */
+  /** Receives why the upstream proxy failed; contains no secret and nothing that it sent. */
   readonly onTrouble: (reason: string) => void;
 }
 
 const connectMs = 10_000;
 const tunnelMs = 15_000;
-/** Addresses of one name that are tried. */
+/** Maximum addresses of one name that are tried. */
 const maxTries = 4;
 
 /** How connections leave this machine: directly, or through the operator's upstream proxy, which no program chooses. */
@@ -54,7 +54,7 @@ export class WayOut {
     return this.#addresses.flatMap((address) => parseAddressRange(address) ?? []);
   }
 
-  /** Looks the upstream proxy up, which everything else builds on. The reason when that fails, else null. */
+  /** Looks up the upstream proxy, on which everything else depends. The reason when that fails, else null. */
   async prepare(): Promise<string | null> {
     const { upstream, resolve } = this.#options;
     if (upstream === null) return null;
@@ -94,7 +94,7 @@ export class WayOut {
     return { failed };
   }
 
-  /** Whether a name that could not be resolved here may be handed to the upstream proxy. */
+  /** Whether a name that could not be resolved here may be passed to the upstream proxy. */
   takesName(target: HostAndPort): boolean {
     const { upstream } = this.#options;
     return upstream !== null && upstream.resolvesNames && !isDirect(upstream.direct, target, null);
@@ -106,7 +106,7 @@ export class WayOut {
     return "failed" in socket ? socket : { socket, address: null, isDirect: false };
   }
 
-  /** What leads to this machine itself would be the upstream proxy's machine there. */
+  /** What leads to this machine would there lead to the upstream proxy's machine. */
   #isDirect(target: HostAndPort, address: string): boolean {
     const { upstream, ownAddresses } = this.#options;
     return upstream === null || isDirect(upstream.direct, target, address) || isOfThisMachine(address, ownAddresses());
@@ -129,7 +129,7 @@ export class WayOut {
 
 interface Failure {
   readonly failed: string;
-  /** Whether other addresses would fail as well. */
+  /** Whether other addresses would fail too. */
   readonly isFinal: boolean;
 }
 

@@ -4,12 +4,12 @@ import { toolCommand } from "../../base/processes/tool-command.ts";
 import type { Registry } from "../proxy-messages.ts";
 
 export interface RegistrySettingsOptions {
-  /** The host's own environment: it may set the tools up. */
+  /** The host's own environment: it may configure the tools. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly platform: NodeJS.Platform;
 }
 
-/** The registries that the host's tools are set up for; the first of a kind is the one that they ask first. */
+/** The registries that the host's tools are configured for; the first of a kind is the one that they ask first. */
 export interface RegistrySettings {
   readonly registries: readonly Registry[];
   /** What could not be asked, one sentence each. */
@@ -18,7 +18,10 @@ export interface RegistrySettings {
 
 const answerMs = 20_000;
 
-/** Asks the host's npm and pip which registries they use, apart from any project: a project's files trust nobody. */
+/**
+ * Asks the host's npm and pip which registries they use, independent of any project: a project's files must not add
+ * trusted hosts.
+ */
 export async function readRegistrySettings(options: RegistrySettingsOptions): Promise<RegistrySettings> {
   const [npm, python] = await Promise.all([npmRegistries(options), pythonIndexes(options)]);
   const problems = [
@@ -40,7 +43,7 @@ async function npmRegistries(options: RegistrySettingsOptions): Promise<readonly
   });
 }
 
-/** pip shows in its help which index it would ask, wherever that is set, and lists further ones as settings. */
+/** pip shows in its help which index it would ask, wherever that is configured, and lists further ones as settings. */
 async function pythonIndexes(options: RegistrySettingsOptions): Promise<readonly Registry[]> {
   const [help, settings] = await Promise.all([
     askPip(["download", "--help"], options),
@@ -80,7 +83,7 @@ async function ask(
     });
     return stdout;
   } catch {
-    // Missing or broken: then the host is set up for none of that kind.
+    // Missing or broken: then the host is configured for none of that kind.
     return null;
   }
 }

@@ -17,7 +17,7 @@ export interface SessionSandboxParts {
   readonly sandbox: Sandbox;
   readonly profile: Profile;
   readonly packages: SandboxPackages;
-  /** Null: its scratch is the engine's. */
+  /** Null: the engine provides its scratch. */
   readonly scratch: WatchedScratch | null;
 }
 
@@ -93,7 +93,7 @@ export class SessionSandbox {
     for (const each of interpreters) if (!(await each.end())) await this.endLeftBehind(each.process);
   }
 
-  /** Whether an interpreter of that kind goes on. */
+  /** Whether an interpreter of that kind is still running. */
   keepsVariablesOf(toolchain: Toolchain): boolean {
     return this.interpreters.get(toolchain)?.isOver === false;
   }

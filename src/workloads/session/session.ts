@@ -161,7 +161,7 @@ export class Session {
     }
   }
 
-  /** Ends what runs, and removes the sandbox and the files; calling it again waits for the same end. */
+  /** Ends what is running, and removes the sandbox and the files; calling it again waits for the same end. */
   end(): Promise<void> {
     return this.#place.end((stopped) => this.#endAll(stopped));
   }
@@ -231,7 +231,7 @@ export class Session {
     return { live, before, restarted: had && live !== former, warnings };
   }
 
-  /** Makes the sandbox, with the files that were put aside. */
+  /** Makes the sandbox, with the files that were saved. */
   async #fill(packages: SandboxPackages, needs: SandboxNeeds, caller: Caller): Promise<void> {
     await this.#container.open(this.#openWithFiles(packages, needs, caller));
     await this.#archive?.[Symbol.asyncDispose]();

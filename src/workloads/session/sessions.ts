@@ -24,10 +24,10 @@ export interface SessionOwner {
   readonly connection?: string | undefined;
 }
 
-/** Sessions that one principal may have at once; those that are stopped take room on the disk. */
+/** Sessions that one principal may have at once; stopped ones take up room on the disk. */
 const maxSessions = 100;
 
-/** The sessions that have not ended, and when they do. */
+/** The sessions that have not ended, and when they will. */
 export class Sessions {
   readonly #options: SessionsOptions;
   readonly #places: PlaceRegistry<Session>;
@@ -107,7 +107,7 @@ export class Sessions {
     return this.#places.endAll(principal);
   }
 
-  /** Ends every session, and lets no new one in. */
+  /** Ends every session, and accepts no new ones. */
   close(): Promise<void> {
     return this.#places.close();
   }
@@ -122,7 +122,7 @@ export class Sessions {
     return session.end();
   }
 
-  /** One that ends is known no more. */
+  /** A session that ends is no longer known. */
   #known(id: string, principal: string): Session | null {
     const session = this.#places.find(id, principal)?.content;
     return session === undefined || session.isEnding ? null : session;

@@ -7,7 +7,7 @@ import { runTestPhase } from "./test-phase.ts";
 import type { PhaseResult, ReadyTests, TestRun, TestsPlace } from "./test-run.ts";
 import { uncounted, type TestsResult } from "./tests-result.ts";
 
-/** Opens a sandbox, copies the project, installs, tests, reads what came of it and removes it. @throws as `runTests` */
+/** Opens a sandbox, copies the project, installs, tests, reads the results and removes it. @throws as `runTests` */
 export async function runInSandbox(ids: RunIds, run: TestRun, ready: ReadyTests): Promise<TestsResult> {
   const { spec, dependencies, caller, listener, capabilities } = run;
   await using planned = await planSandbox(run, ready);
@@ -49,7 +49,7 @@ async function runPhases(
   return { leftOut: [...leftOut, ...warnings], line, result: result ?? (await runTestPhase(run, ready, at)) };
 }
 
-/** What there was of reports went with the sandbox. */
+/** Any reports disappeared with the sandbox. */
 function endedForDisk(error: GloveboxError | null): Partial<TestsResult> {
   if (error === null) return {};
   return { ...uncounted, verdict: "could_not_run", reason: error.message, outcome: "sandbox_lost", error };

@@ -10,7 +10,7 @@ interface Summary extends Readonly<Record<keyof SummaryCounts, RegExp>> {
   readonly last?: RegExp;
 }
 
-/** How much of the end of an output is looked at. */
+/** How much of the end of an output is examined. */
 const maxTail = 16_384;
 const maxLine = 1_000;
 /** Escape sequences of colours. */
@@ -37,7 +37,7 @@ const commands: readonly (readonly [RegExp, string])[] = [
   [/\bnode\b.*\s--test\b/, "node:test"],
 ];
 
-/** The runner that a command names, null when it names none that is known. */
+/** The runner that a command names, null when it names no known one. */
 export function runnerNamedIn(command: string): string | null {
   return commands.find(([pattern]) => pattern.test(command))?.[1] ?? null;
 }
@@ -62,7 +62,7 @@ export function findSummary(runner: string, output: string): SummaryCounts | nul
   return { passed: passed ?? 0, failed: failed ?? 0, skipped: skipped ?? 0 };
 }
 
-/** How often `bun test` ends in an output: its one report tells of the last time only. */
+/** How often `bun test` ends in an output: its only report is about the last time. */
 export function countBunSummaries(output: string): number {
   return output.replaceAll(colours, "").match(/^Ran \d+ tests? across \d+ files?\./gm)?.length ?? 0;
 }

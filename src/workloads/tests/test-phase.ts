@@ -54,7 +54,7 @@ export async function runTestPhase(run: TestRun, ready: ReadyTests, at: TestsPla
   const collected = isReadable ? await collectReports(sandbox.files, collect) : null;
   const output = ended.output.text();
   const counting = { ...dependencies, output, startMs, signal };
-  // Its bytes are here: what reads them needs the sandbox no more.
+  // Its bytes are here: reading them does not need the sandbox any more.
   const [{ counted, state, runs }] = await Promise.all([countReports(spec, collected, counting), sandbox.remove()]);
   const concluded = concludeRun(judged, {
     ids,

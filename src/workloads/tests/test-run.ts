@@ -16,7 +16,7 @@ export interface TestsDependencies extends ProjectRunDependencies {
   readonly packages: Pick<Packages, "projects">;
 }
 
-/** One test run: what is asked for, by whom, and who is told. */
+/** One test run: what is requested, by whom, and who is told. */
 export interface TestRun {
   readonly spec: TestsSpec;
   readonly dependencies: TestsDependencies;
@@ -25,7 +25,7 @@ export interface TestRun {
   readonly capabilities: Capabilities;
 }
 
-/** What a test run needs beside its sandbox, all of it there. */
+/** Everything that a test run needs besides its sandbox, ready to use. */
 export interface ReadyTests {
   readonly project: ProjectPlan;
   readonly image: string;
@@ -35,7 +35,7 @@ export interface ReadyTests {
   readonly grant: NetworkGrant | null;
 }
 
-/** The sandbox of a test run, and what it is known by. */
+/** The sandbox of a test run, and its names. */
 export interface TestsPlace {
   readonly ids: RunIds;
   readonly sandbox: Sandbox;
@@ -43,7 +43,7 @@ export interface TestsPlace {
   readonly profile: Profile;
 }
 
-/** What one phase of it decides, beside the facts of all. */
+/** What one phase of it decides, in addition to the facts of all. */
 export type PhaseResult = Omit<
   TestsResult,
   "image" | "setupCommand" | "sandboxId" | "engine" | "isolation" | "ociRuntime" | "policyDigest"

@@ -13,7 +13,7 @@ export interface CountedTests {
    * exit code; `report_file`: a file that the request names, which anything in the sandbox can write; `summary`: the last line of a runner without a report, which anything can print; null: nothing was counted.
    */
   readonly from: "report" | "output" | "report_file" | "summary" | null;
-  /** Null where nothing was counted, and where a summary does not tell. */
+  /** Null where nothing was counted, and where a summary does not say. */
   readonly counts: { readonly [Status in keyof TestCounts]: number | null };
   readonly failures: readonly TestFailure[];
   /** Percent of lines. */

@@ -14,7 +14,7 @@ export interface TestsSpec {
   readonly project: Pick<OpenPlace, "stablePath">;
   /** A shell line. */
   readonly testCommand: string;
-  /** A shell line that installs what the tests need; undefined: by the project's lockfile; empty: nothing. */
+  /** A shell line that installs what the tests need; undefined: depends on the project's lockfile; empty: nothing. */
   readonly setupCommand: string | undefined;
   /** Whether ignored files are copied too. */
   readonly includeIgnored: boolean;
@@ -27,7 +27,7 @@ export interface TestsSpec {
   /** Variables of the request, and those of the host that the deployment lets through (SPEC EN1). */
   readonly environment: Readonly<Record<string, string>>;
   readonly hostEnvironment: Readonly<Record<string, string>>;
-  /** Formats in which the whole report is wanted. */
+  /** Formats in which the whole report is requested. */
   readonly wanted: { readonly ctrf: boolean; readonly junit: boolean };
   readonly limits: Limits;
   /** Time of the installation. */
@@ -39,9 +39,9 @@ export interface TestsSpec {
   /** Whether the image is that of the project's own Dockerfile. */
   readonly dockerfile: boolean;
   readonly defaultImages: Readonly<Record<ImageName, string>>;
-  /** OCI runtime that was asked for; undefined: the engine's own. */
+  /** Requested OCI runtime; undefined: the engine's default. */
   readonly ociRuntime: string | undefined;
   readonly minIsolation: Isolation;
-  /** What was asked for by name, so that an engine which cannot enforce it is refused and no substitute is silent. */
+  /** What was requested by name, so that an engine which cannot enforce it is refused and no substitute is silent. */
   readonly explicitDemands: readonly Demand[];
 }

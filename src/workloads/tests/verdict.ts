@@ -1,7 +1,7 @@
 import type { Outcome } from "../../sandbox/outcome.ts";
 import type { TestCounts } from "./report/test-report.ts";
 
-/** What a test run comes to (SPEC TE3). */
+/** The verdict of a test run (SPEC TE3). */
 export const verdicts = ["passed", "failed", "nothing_ran", "could_not_run", "timed_out", "oom_killed"] as const;
 export type Verdict = (typeof verdicts)[number];
 
@@ -24,7 +24,7 @@ export interface Judgement {
   readonly reason: string;
 }
 
-/** Passed is only what a report shows and the exit code confirms. */
+/** Passed only if a report shows it and the exit code confirms it. */
 export function judgeTests(tests: EndedTests): Judgement {
   const { outcome, exitCode, isGone, state } = tests;
   if (outcome === "timed_out") return { verdict: "timed_out", reason: "The time ran out before the tests had ended." };

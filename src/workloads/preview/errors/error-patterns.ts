@@ -1,4 +1,4 @@
-/** How an error is told to be over: by the tool that found it, or by silence. */
+/** How the end of an error is recognised: by the tool that found it, or by silence. */
 export type ErrorNature = "build" | "stack";
 
 interface Head {
@@ -6,7 +6,7 @@ interface Head {
   readonly nature: ErrorNature;
 }
 
-/** Lines with which an error begins; the first that fits decides. */
+/** Lines with which an error begins; the first match decides. */
 const heads: readonly Head[] = [
   // Vite, and what is built on it.
   { form: /\[vite\].*\b(?:error|failed to)\b/i, nature: "build" },
@@ -25,14 +25,14 @@ const heads: readonly Head[] = [
   { form: /^Traceback \(most recent call last\):/, nature: "stack" },
 ];
 
-/** By which the same tools tell that what they build is in order again. */
+/** Lines with which the same tools report that what they build works again. */
 const recoveries: readonly RegExp[] = [
   /\[vite\].*\b(?:hmr update|page reload|hmr invalidate)\b/i,
   /^\s*✓ (?:Compiled|Ready)\b/,
   /\bcompiled (?:successfully|with \d+ warnings?)\b/i,
 ];
 
-/** One call of a stack as V8 and Bun write it. */
+/** One call in a stack as V8 and Bun write it. */
 const frame = /^\s+at (?:.+\()?(?:.+):\d+(?::\d+)?\)?,?$/;
 /** What stands above those. */
 const thrown = /^(?:Uncaught )?(?:\[?[\w$.]*(?:Error|Exception)\b|Uncaught )/;

@@ -1,24 +1,24 @@
 import { headOf, isRecovery, linesBefore, provesError, type ErrorNature } from "./error-patterns.ts";
 import { placeOfError, type ErrorPlace } from "./error-place.ts";
 
-/** An error that a preview's program has told of. */
+/** An error that a preview's program has reported. */
 export interface PreviewError {
   readonly nature: ErrorNature | "exit" | "silence";
   /** One line. */
   readonly summary: string;
   /** Null: no file of the project is named. */
   readonly place: ErrorPlace | null;
-  /** The newest part of its output that tells of it. */
+  /** The newest part of its output about it. */
   readonly lines: readonly string[];
 }
 
 export interface ErrorScannerListener {
   readonly onError: (error: PreviewError) => void;
-  /** What was built is in order again. */
+  /** The build works again. */
   readonly onRecovery: () => void;
 }
 
-/** Of one error: what is beyond belongs to no alert. */
+/** Lines of one error: what is beyond belongs to no alert. */
 const max = { lines: 30, characters: 500 } as const;
 /** Lines in which what was thrown is looked for. */
 const earlierLines = 8;
@@ -50,7 +50,7 @@ export class ErrorScanner {
     this.#earlier = [...this.#earlier.slice(1 - earlierLines), line];
   }
 
-  /** Nothing follows for now: what is open is told. */
+  /** Nothing follows for now: the open error is reported. */
   flush(): void {
     const open = this.#open;
     this.#open = null;

@@ -3,13 +3,13 @@ import { stripVTControlCharacters } from "node:util";
 import type { OutputChunk } from "../../../engines/engine.ts";
 import { ErrorScanner, type ErrorScannerListener } from "./error-scanner.ts";
 
-/** After so long without a further line an error is told with what there is of it. */
+/** After this long without a further line an error is reported as far as it is known. */
 const quietMs = 300;
-/** After so long it is told anyway, whatever follows: an alert has two seconds (SPEC PV3). */
+/** After this long it is reported anyway, whatever follows: an alert has two seconds (SPEC PV3). */
 const openMs = 1_000;
 /** A line that does not end is cut here. */
 const maxLineCharacters = 8_192;
-/** Lines that are looked at in a second: a flood is not read. */
+/** Lines that are examined per second: a flood is not read. */
 const maxLinesPerSecond = 2_000;
 
 interface Stream {
@@ -50,14 +50,14 @@ export class OutputScan {
     this.#await();
   }
 
-  /** Tells what is open: nothing follows. */
+  /** Reports what is open: nothing follows. */
   flush(): void {
     clearTimeout(this.#quiet);
     this.#openedMs = null;
     for (const { scanner } of Object.values(this.#streams)) scanner.flush();
   }
 
-  /** Tells what is open when no more lines come, or when it has been open for long. */
+  /** Reports what is open when no more lines come, or when it has been open for long. */
   #await(): void {
     clearTimeout(this.#quiet);
     if (!this.#isOpen) {

@@ -74,7 +74,7 @@ export class KeptInterpreter {
     return settlesWithin(this.#process.exit, dismissMs);
   }
 
-  /** Ends it with all that it started. */
+  /** Ends it with everything it started. */
   get process(): Process {
     return this.#process;
   }

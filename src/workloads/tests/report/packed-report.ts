@@ -29,7 +29,7 @@ export function packReport(
   return null;
 }
 
-/** The CTRF of a packed report. @throws RangeError or Node's error for what `packReport` has not made */
+/** The CTRF of a packed report. @throws RangeError or Node's error for anything that `packReport` has not made */
 export async function unpackReport(packed: Uint8Array): Promise<string> {
   return (await promisify(gunzip)(packed, { maxOutputLength: maxUnpackedBytes })).toString("utf8");
 }

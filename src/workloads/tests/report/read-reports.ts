@@ -19,7 +19,7 @@ export interface ReadReportsOptions extends Omit<ReportsHeader, "reports"> {
   readonly platform: NodeJS.Platform;
 }
 
-/** What all reports of a run come to. */
+/** The result of all reports of a run. */
 export interface ReadReports extends Omit<ReportsSummary, "ctrfBytes" | "junitBytes" | "packedBytes"> {
   readonly ctrf: string | null;
   readonly junit: string | null;
@@ -75,7 +75,7 @@ function script(): string {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The process has read hostile text: of what it says only values of the right kind are taken. */
+/** The process has read hostile text: only values of the right kind are accepted from it. */
 function believe(stdout: Buffer): ReadReports | null {
   const end = stdout.indexOf(10);
   if (end < 0) return null;

@@ -21,7 +21,7 @@ export function reportKeys(seed: string): readonly ReportKey[] {
   return keys;
 }
 
-/** The report without its signature, null when that is not of this key. */
+/** The report without its signature, null when it is not signed with this key. */
 export function verifiedReport(bytes: Uint8Array, key: string): Uint8Array | null {
   const end = bytes.indexOf(10);
   const body = bytes.subarray(end + 1);

@@ -23,7 +23,7 @@ export function textKeys(seed: string): readonly TextKey[] {
   return keys;
 }
 
-/** The output without its signature, null when that is not of this key. */
+/** The output without its signature, null when it is not signed with this key. */
 export function verifiedText(bytes: Uint8Array, key: string): Uint8Array | null {
   const end = bytes.indexOf(10);
   const body = bytes.subarray(end + 1);

@@ -22,7 +22,7 @@ export interface ReportsHeader {
   readonly stopMs: number;
 }
 
-/** A test that failed or could not be tried. */
+/** A test that failed or could not be run. */
 export interface TestFailure {
   readonly name: string;
   readonly file: string | null;
@@ -31,23 +31,23 @@ export interface TestFailure {
   readonly details: string;
 }
 
-/** What the child answers before the texts that were wanted. */
+/** What the child answers before the requested texts. */
 export interface ReportsSummary {
   readonly runs: readonly { readonly runner: string; readonly counts: TestCounts }[];
   /** The first ones. */
   readonly failures: readonly TestFailure[];
   readonly coverage: number | null;
-  /** Bytes of each text, which follow in this order; null: not wanted. */
+  /** Bytes of each text, which follow in this order; null: not requested. */
   readonly ctrfBytes: number | null;
   readonly junitBytes: number | null;
   /** As `packReport` makes it; null: too much to be kept. */
   readonly packedBytes: number | null;
 }
 
-/** Most failures that an answer holds; the whole report has all. */
+/** Maximum failures in an answer; the whole report has all of them. */
 export const maxFailures = 100;
 
-/** Characters of one failure; our reporters keep to them, others need not. */
+/** Characters of one failure; our reporters respect this, others need not. */
 const maxText = { name: 4_096, message: 4_096, details: 16_384 };
 
 const parsers: Readonly<Record<ReportFormat, (text: string, folder: string) => TestReport>> = {
@@ -58,7 +58,7 @@ const parsers: Readonly<Record<ReportFormat, (text: string, folder: string) => T
   file: parseFileReport,
 };
 
-/** Reads all reports of a run and says what they come to: pure, for a process that hostile input may end. */
+/** Reads all reports of a run and gives their result: pure, for a process that hostile input may end. */
 export function summariseReports(
   header: ReportsHeader,
   texts: readonly string[],

@@ -5,7 +5,7 @@ export type TestStatus = (typeof testStatuses)[number];
 /** One test as its runner names it; or, as an `error`, what kept tests from being tried. */
 export interface TestEntry {
   readonly name: string;
-  /** Titles of the groups that it stands in, the outermost first. */
+  /** Titles of the groups that it belongs to, the outermost first. */
   readonly suite: readonly string[];
   readonly status: TestStatus;
   /** As the runner gives it, below the project's folder relative to that. */
@@ -22,7 +22,7 @@ export interface TestEntry {
 export interface TestReport {
   readonly runner: string;
   readonly tests: readonly TestEntry[];
-  /** Percent of lines, null where it was not measured. */
+  /** Percent of lines, null if it was not measured. */
   readonly coverage: number | null;
 }
 
@@ -35,7 +35,7 @@ export function countTests(tests: readonly TestEntry[]): TestCounts {
   return counts;
 }
 
-/** The test's name with those of its groups. */
+/** The test's name with the names of its groups. */
 export function fullName({ suite, name }: Pick<TestEntry, "suite" | "name">): string {
   return [...suite, name].join(" > ");
 }

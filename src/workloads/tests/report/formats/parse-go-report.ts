@@ -47,7 +47,7 @@ export function parseGoReport(text: string, folder: string): TestReport {
   return { runner: "go", tests, coverage: coverageOf(packages) };
 }
 
-/** What the shell writes behind the output: a mark and the exit code. */
+/** What the shell writes after the output: a mark and the exit code. */
 export function exitCodeOf(lines: readonly string[]): number | null {
   const last = lines.findLast((line) => line !== "") ?? "";
   const code = /[0-9a-f]{64} (\d{1,3})$/.exec(last)?.[1];
@@ -101,7 +101,7 @@ function eventOf(line: string): Event {
 }
 
 function entryOf(name: string, { text, status, durationMs }: Subject, suite: string, folder: string): TestEntry {
-  // One that began and has no end was cut off.
+  // A test that began and has no end was cut off.
   const ended = status ?? "error";
   const isBad = ended === "failed" || ended === "error";
   const said = text.split("\n").filter((line) => !/^ *(?:===|---) [A-Z]+:? /.test(line));

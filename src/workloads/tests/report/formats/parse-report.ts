@@ -1,6 +1,6 @@
 import { testStatuses, type TestEntry, type TestReport, type TestStatus } from "../test-report.ts";
 
-/** Tests of one report; a test suite of 63,740 is known. */
+/** Tests of one report; a test suite of 63,740 exists. */
 const maxTests = 500_000;
 
 type Fields = Readonly<Record<string, unknown>>;
