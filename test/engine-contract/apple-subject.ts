@@ -1,7 +1,7 @@
 import { guardEngine } from "../../src/engines/guarded-engine.ts";
 import type { Engine } from "../../src/engines/engine.ts";
 import type { AppleCli } from "../apple-cli/install.ts";
-import { subjects } from "./subjects.ts";
+import { ownUser, subjects } from "./subjects.ts";
 import type { Subject } from "./subject.ts";
 
 let installed: Promise<AppleCli> | undefined;
@@ -71,6 +71,7 @@ export const appleSubject: Subject = {
     "mounts.identity":
       "mounts are not visible from the host: a project inside a folder that another sandbox can write to is refused",
     "cohabitant.traces": noTraceFilter,
+    "stopped-helpers.opened": ownUser,
     "memory.main": noOomFlag,
     "memory.main-not-oom": noOomFlag,
     "limits.cpu": "only whole CPUs: fractions are refused",
