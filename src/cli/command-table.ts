@@ -14,10 +14,7 @@ export const commandTable: readonly CommandRow[] = [
   {
     name: "run",
     description: "Run a program in a fresh sandbox that is removed right after.",
-    load: async () => {
-      await import("./parse-once.ts");
-      return (await import("./run/run-command.ts")).addRunCommand;
-    },
+    load: async () => (await import("./run/run-command.ts")).addRunCommand,
   },
   {
     name: "test",
