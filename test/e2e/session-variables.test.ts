@@ -3,7 +3,7 @@ import { engines, useGlovebox } from "../helpers/open-glovebox.ts";
 import { sleepersFor, uniqueSeconds } from "../helpers/processes.ts";
 import { sessionImages, testImages } from "../helpers/test-images.ts";
 import type { RunCodeRequest, RunCodeResponse } from "../helpers/wire-glovebox.ts";
-import { rareTag, rareTagOnPodman } from "../lanes/lanes.ts";
+import { rareTag } from "../lanes/lanes.ts";
 
 /** One red pixel. */
 const picture = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
@@ -25,6 +25,7 @@ display('first')
 Table()`;
 
 describe.each(engines)("a session on %s that keeps variables", (engine) => {
+  const lane = { tags: engine === "local" ? [rareTag] : [] };
   const glovebox = useGlovebox(engine, { settings: { images: sessionImages } });
 
   async function open(): Promise<(code: string, more?: Partial<RunCodeRequest>) => Promise<RunCodeResponse>> {
@@ -37,7 +38,7 @@ describe.each(engines)("a session on %s that keeps variables", (engine) => {
     return (code, more = {}) => glovebox().runCode({ language: "python", code, packages: [], session_id: id, ...more });
   }
 
-  it("has those of earlier calls, the last expression's value, and the errors of each call in its own words", async () => {
+  it("has those of earlier calls, the last expression's value, and each call's own errors", lane, async () => {
     const run = await open();
     expect(await run("x = 6\nprint('made', end='')")).toMatchObject({
       stdout: "made",
@@ -45,7 +46,13 @@ describe.each(engines)("a session on %s that keeps variables", (engine) => {
       variables_lost: false,
     });
     const second = await run("import sys; print('err', file=sys.stderr); x * 7");
-    expect(second).toMatchObject({ stdout: "", stderr: "err\n", restarted: false, outcome: "completed", exit_code: 0 });
+    expect(second).toMatchObject({
+      stdout: "",
+      stderr: "err\n",
+      restarted: false,
+      outcome: "completed",
+      exit_code: 0,
+    });
     expect(second.displays).toEqual([{ media_type: "text/plain", encoding: "utf8", content: "42" }]);
     await run("def fails():\n    raise ValueError('no')");
     const failed = await run("\nfails()");
@@ -59,7 +66,7 @@ describe.each(engines)("a session on %s that keeps variables", (engine) => {
     });
   });
 
-  it("shows tables and plots without a file", async () => {
+  it("shows tables and plots without a file", lane, async () => {
     const run = await open();
     const { displays, outcome } = await run(shows);
     expect(outcome).toBe("completed");
@@ -74,7 +81,7 @@ describe.each(engines)("a session on %s that keeps variables", (engine) => {
     expect(long.displays?.[0]?.content).toMatch(/left out: too long/);
   });
 
-  it("loses them with its interpreter, and says so", async () => {
+  it("loses them with its interpreter, and says so", lane, async () => {
     const run = await open();
     const first = await run("y = 1");
     const seconds = uniqueSeconds();
@@ -101,7 +108,7 @@ describe.each(engines)("a session on %s that keeps variables", (engine) => {
     await expect.poll(async () => (await run("1")).variables_lost, { timeout: 20_000, interval: 300 }).toBe(true);
   });
 
-  it("loses them for want of memory and by a cancelled call, and goes on", async () => {
+  it("loses them for want of memory and by a cancelled call, and goes on", lane, async () => {
     const run = await open();
     const { sandbox_id: id } = await run("kept = 1");
     const greedy = await run("held = [b'x' * 2**20 for _ in range(900)]");
@@ -131,7 +138,7 @@ time.sleep(1000)`;
     expect(next).toMatchObject({ stdout: "False\n", variables_lost: false, sandbox_id: id });
   });
 
-  it("loses them with its sandbox, and says so in the next call", async () => {
+  it("loses them with its sandbox, and says so in the next call", lane, async () => {
     const run = await open();
     const { sandbox_id: id } = await run("kept = 1");
     await glovebox().removeSandboxes({ ids: [id] });
@@ -140,7 +147,7 @@ time.sleep(1000)`;
     expect(next.warnings.join()).toContain("variables of earlier calls are gone");
   });
 
-  it("refuses what one call alone may have, and another choice later", async () => {
+  it("refuses what one call alone may have, and another choice later", lane, async () => {
     const run = await open();
     await run("kept = 1");
     for (const more of [{ stdin: "x" }, { network: "registries" }]) {
@@ -150,7 +157,7 @@ time.sleep(1000)`;
     expect(await run("kept")).toMatchObject({ displays: [{ content: "1" }] });
   });
 
-  it("is not harmed by a program that falsifies its own end", async () => {
+  it("is not harmed by a program that falsifies its own end", lane, async () => {
     const run = await open();
     const forging = `import os, sys
 frame = sys._getframe()
@@ -171,7 +178,7 @@ const runtimes = engines.flatMap((engine) =>
 );
 
 describe.each(runtimes)("a session that keeps variables of $name", ({ engine, asked }) => {
-  const lane = engine === "local" && asked.runtime === "node" ? { tags: [rareTag] } : rareTagOnPodman(engine);
+  const lane = { tags: engine === "docker" ? [] : [rareTag] };
   const images = {
     ...sessionImages,
     session: asked.runtime === "node" ? testImages.javascript : sessionImages.session,
