@@ -15,8 +15,9 @@ const gatherMs = 80;
 const normalEnd = 1000;
 
 /**
- * Follows a log over a WebSocket, which a ticket opens: the token itself never stands in an address.
- * Resolves to `over` at the log's end, to `broken` when the connection ends before. @throws ApiFailure
+ * Follows a log over a WebSocket, which a ticket opens: the token itself never stands in an address. Resolves to `over`
+ * at the log's end, to `broken` when the connection ends before.
+ * @throws ApiFailure
  */
 export async function openLogSocket(
   id: string,

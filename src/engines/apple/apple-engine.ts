@@ -122,8 +122,8 @@ export class AppleEngine implements Engine {
   }
 
   /**
-   * Stops the service with everything that runs on it, and starts it. @throws ENGINE_UNAVAILABLE when it does not come
-   * up
+   * Stops the service with everything that runs on it, and starts it.
+   * @throws ENGINE_UNAVAILABLE when it does not come up
    */
   async restartService(): Promise<void> {
     await this.#command.run({ action: "stop", words: ["system", "stop"], deadline: "serviceStop" });

@@ -20,7 +20,8 @@ const windowsPipe = "//./pipe/docker_engine";
 
 /**
  * Where Docker is, found as its own client does: `DOCKER_HOST`, else the context of `DOCKER_CONTEXT` or of the client's
- * configuration, else the default socket. @throws ENGINE_UNAVAILABLE naming a setting that is invalid
+ * configuration, else the default socket.
+ * @throws ENGINE_UNAVAILABLE naming a setting that is invalid
  */
 export async function findDockerEndpoint(options: FindDockerOptions): Promise<Endpoint> {
   const { environment, files } = options;

@@ -19,8 +19,8 @@ export interface Level {
   /** Paths of the interpreters on the host; null for what it has not. */
   readonly interpreterPaths: readonly (string | null)[];
   /**
-   * Provides what a command needs and the host may not have yet. Left out: nothing is needed. @throws
-   * ENGINE_UNAVAILABLE, CANCELLED
+   * Provides what a command needs and the host may not have yet. Left out: nothing is needed.
+   * @throws ENGINE_UNAVAILABLE, CANCELLED
    */
   provide?(command: readonly string[], signal: AbortSignal | undefined): Promise<void>;
   /** Makes the lasting parts of one container; if anything goes wrong, nothing is left of it. */

@@ -17,8 +17,9 @@ const usual = {
 };
 
 /**
- * Reads an archive of images to its end and refuses one that would name another image than the reference: loading it would
- * put that in place of what the engine has. @throws INVALID_REQUEST
+ * Reads an archive of images to its end and refuses one that would name another image than the reference: loading it
+ * would put that in place of what the engine has.
+ * @throws INVALID_REQUEST
  */
 export async function assertNames(archive: AsyncIterable<Uint8Array>, reference: string): Promise<void> {
   const names: string[] = [];
@@ -39,8 +40,9 @@ export async function assertNames(archive: AsyncIterable<Uint8Array>, reference:
 }
 
 /**
- * The same archive written anew, so that an engine reads what was read here, however it takes a header that can be taken in
- * two ways. @throws INVALID_REQUEST
+ * The same archive written anew, so that an engine reads what was read here, however it takes a header that can be
+ * taken in two ways.
+ * @throws INVALID_REQUEST
  */
 export async function* plainArchive(
   archive: AsyncIterable<Uint8Array>,

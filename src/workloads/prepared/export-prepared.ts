@@ -24,8 +24,9 @@ export interface ExportOptions {
 }
 
 /**
- * Writes images and Bun into a folder of this user's, which is made or empty, with the SHA-256 of each; resolves to that of
- * the list itself. @throws INVALID_REQUEST for a folder that holds something, UNSUPPORTED, IMAGE_UNAVAILABLE
+ * Writes images and Bun into a folder of this user's, which is made or empty, with the SHA-256 of each; resolves to
+ * that of the list itself.
+ * @throws INVALID_REQUEST for a folder that holds something, UNSUPPORTED, IMAGE_UNAVAILABLE
  */
 export async function exportPrepared(carried: Carried, options: ExportOptions): Promise<readonly PreparedFile[]> {
   const { uid, signal, onProgress } = options;

@@ -25,8 +25,8 @@ export interface ProgramDemands {
 }
 
 /**
- * Checks that an engine can run a program within its limits; substitutes are warnings. @throws UNSUPPORTED,
- * ENGINE_UNAVAILABLE, CANCELLED
+ * Checks that an engine can run a program within its limits; substitutes are warnings.
+ * @throws UNSUPPORTED, ENGINE_UNAVAILABLE, CANCELLED
  */
 export async function checkEngine(
   { engine, ociRuntime }: ProgramEngine,

@@ -47,8 +47,9 @@ export interface ProgramPackages {
 }
 
 /**
- * The imported packages that the program's image has not; none where nothing can be installed, for the image may have them
- * all the same. @throws what `Packages.provide` throws for those that it needs
+ * The imported packages that the program's image has not; none where nothing can be installed, for the image may have
+ * them all the same.
+ * @throws what `Packages.provide` throws for those that it needs
  */
 export async function provideImports(
   { needed, optional }: ImportedPackages,

@@ -86,8 +86,8 @@ export function encodeJob(job: RunnerJob): readonly Uint8Array[] {
 }
 
 /**
- * Everything that is written to a runner: its job, and then what the program itself reads. @throws what reading the
- * data throws
+ * Everything that is written to a runner: its job, and then what the program itself reads.
+ * @throws what reading the data throws
  */
 export async function* runnerInput(
   job: RunnerJob,

@@ -46,8 +46,8 @@ export interface OpenSessionOptions {
 const lifetimeMs = 7 * 24 * 3_600_000;
 
 /**
- * Makes sure that the image and the packages of a sandbox are there before it takes a place. @throws IMAGE_UNAVAILABLE,
- * PACKAGE_INSTALL_FAILED, POLICY_DENIED, UNSUPPORTED, CANCELLED
+ * Makes sure that the image and the packages of a sandbox are there before it takes a place.
+ * @throws IMAGE_UNAVAILABLE, PACKAGE_INSTALL_FAILED, POLICY_DENIED, UNSUPPORTED, CANCELLED
  */
 export async function prepareSessionSandbox(
   settings: SessionSettings,

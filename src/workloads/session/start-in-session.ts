@@ -29,8 +29,8 @@ export interface StartedInSession {
 }
 
 /**
- * Starts a process in the session's sandbox that runs beside its calls (SPEC EV6), when it is its turn. @throws
- * UNSUPPORTED, POLICY_DENIED, ALREADY_EXISTS, CAPACITY, CANCELLED, and what opening a sandbox throws
+ * Starts a process in the session's sandbox that runs beside its calls (SPEC EV6), when it is its turn.
+ * @throws UNSUPPORTED, POLICY_DENIED, ALREADY_EXISTS, CAPACITY, CANCELLED, and what opening a sandbox throws
  */
 export async function startInSession(
   session: Session,

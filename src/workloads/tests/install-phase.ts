@@ -11,7 +11,8 @@ import { uncounted } from "./tests-result.ts";
 
 /**
  * Installs what the tests need; resolves to the shell line that did, and to the result of a run that did not reach its
- * tests, null when all went well. @throws what starting a command throws
+ * tests, null when all went well.
+ * @throws what starting a command throws
  */
 export async function install(
   run: TestRun,

@@ -9,8 +9,9 @@ const defaultOpenFiles = 16_384;
 const defaultSharedMemoryBytes = 64 * mebibyte;
 
 /**
- * Limits of a container as options. @throws UNSUPPORTED for a fraction of a CPU and for less memory than a virtual
- * machine needs: neither is silently rounded
+ * Limits of a container as options.
+ * @throws UNSUPPORTED for a fraction of a CPU and for less memory than a virtual machine needs: neither is silently
+ * rounded
  */
 export function limitOptions({ limits, sharedMemoryBytes }: ContainerSpec): readonly string[] {
   const { cpus, memoryBytes, pids, openFiles = defaultOpenFiles } = limits;

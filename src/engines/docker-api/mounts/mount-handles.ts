@@ -25,8 +25,9 @@ export class MountHandles {
   }
 
   /**
-   * Resolves to the container's id, and whether it was made with handles: it must not run then if what is mounted cannot
-   * be seen. @throws what `make` throws
+   * Resolves to the container's id, and whether it was made with handles: it must not run then if what is mounted
+   * cannot be seen.
+   * @throws what `make` throws
    */
   async make(spec: ContainerSpec, make: MakeContainer, signal: AbortSignal | undefined): Promise<MadeContainer> {
     const target = spec.mounts?.find(({ identity }) => (identity?.heldAt ?? null) !== null)?.target;

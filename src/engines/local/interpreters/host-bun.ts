@@ -64,8 +64,8 @@ export class HostBun {
   }
 
   /**
-   * Makes sure it is there: fetched if necessary, once for all who ask. @throws ENGINE_UNAVAILABLE with the reason,
-   * CANCELLED
+   * Makes sure it is there: fetched if necessary, once for all who ask.
+   * @throws ENGINE_UNAVAILABLE with the reason, CANCELLED
    */
   async provide(signal?: AbortSignal): Promise<void> {
     if (this.source === null) throw notFetched(this.#problem ?? "", undefined);

@@ -14,8 +14,8 @@ export interface LinuxTarget {
 const lookScript = "ls /lib/ld-musl-* >/dev/null 2>&1 && echo musl; uname -m";
 
 /**
- * Which Linux the image is that another one is built on. The sandbox for that takes no run's place. @throws
- * IMAGE_UNAVAILABLE for another processor
+ * Which Linux the image is that another one is built on. The sandbox for that takes no run's place.
+ * @throws IMAGE_UNAVAILABLE for another processor
  */
 export async function lookAtBase(
   engine: Engine,

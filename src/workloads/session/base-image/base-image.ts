@@ -26,8 +26,8 @@ export class BaseImage {
   }
 
   /**
-   * Builds it, or waits for the build in progress. A caller that gives up leaves the build to the others. @throws
-   * IMAGE_UNAVAILABLE with the last lines of the step that failed, CANCELLED
+   * Builds it, or waits for the build in progress. A caller that gives up leaves the build to the others.
+   * @throws IMAGE_UNAVAILABLE with the last lines of the step that failed, CANCELLED
    */
   async build(engine: Engine, listener: BuildListener, signal?: AbortSignal): Promise<void> {
     await this.#builds.join(engine, (everyone) => this.#build(engine, everyone), { listener, signal });

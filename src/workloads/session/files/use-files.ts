@@ -14,7 +14,8 @@ const noNetwork = { kind: "none" } as const;
 
 /**
  * Does the work with the session's files inside its sandbox, when it is its turn. A sandbox that does not answer, and
- * cannot be made to, is given up. @throws what the work throws
+ * cannot be made to, is given up.
+ * @throws what the work throws
  */
 export async function useFiles<T>(
   session: Session,

@@ -38,7 +38,8 @@ export class PipePool {
   }
 
   /**
-   * A set that now belongs to the caller, who closes it. @throws Error with the tools' words when no pipe can be made
+   * A set that now belongs to the caller, who closes it.
+   * @throws Error with the tools' words when no pipe can be made
    */
   async take(): Promise<PipeSet> {
     for (;;) {
