@@ -1,4 +1,5 @@
 import { cancelled, throwIfCancelled, untilCancelled } from "../base/abort.ts";
+import { Deadline } from "../base/deadline.ts";
 import { noTracer, type Tracer } from "../base/tracer.ts";
 import { GloveboxError, toGloveboxError } from "../errors/glovebox-error.ts";
 import type { Capabilities } from "./capabilities.ts";
@@ -28,7 +29,7 @@ const deadlinesMs = {
   remove: 60_000,
 } as const;
 
-type Deadline = keyof typeof deadlinesMs;
+type DeadlineName = keyof typeof deadlinesMs;
 
 /**
  * Wraps an engine so that every call has a deadline, an aborted call ends as CANCELLED, and no other error than
@@ -121,7 +122,7 @@ class GuardedEngine implements Engine {
   }
 
   async create(spec: ContainerSpec, options?: CallOptions): Promise<Container> {
-    let deadline: Deadline = "create";
+    let deadline: DeadlineName = "create";
     if (spec.mounts !== undefined) {
       const capabilities = await this.capabilities({ ociRuntime: spec.ociRuntime, signal: options?.signal });
       await checkMounts(spec, { engine: this.name, capabilities });
@@ -197,7 +198,7 @@ class GuardedEngine implements Engine {
   }
 
   async #call<T>(
-    deadline: Deadline | null,
+    deadline: DeadlineName | null,
     options: CallOptions | undefined,
     work: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
@@ -206,18 +207,19 @@ class GuardedEngine implements Engine {
     }
     const caller = options?.signal;
     throwIfCancelled(caller);
-    const expiry = deadline === null ? undefined : AbortSignal.timeout(deadlinesMs[deadline]);
-    const signals = [caller, expiry].filter((signal) => signal !== undefined);
+    // Many calls a run: none of them may hold a timer for the minute that it could have taken.
+    using expiry = deadline === null ? undefined : new Deadline(deadlinesMs[deadline]);
+    const signals = [caller, expiry?.signal].filter((signal) => signal !== undefined);
     try {
       return await work(AbortSignal.any(signals));
     } catch (error) {
       if (caller?.aborted) throw cancelled(error);
-      if (deadline !== null && expiry?.aborted) throw this.#late(deadline, error);
+      if (deadline !== null && expiry?.signal.aborted === true) throw this.#late(deadline, error);
       throw toGloveboxError(error);
     }
   }
 
-  #late(deadline: Deadline, cause: unknown): GloveboxError {
+  #late(deadline: DeadlineName, cause: unknown): GloveboxError {
     const seconds = deadlinesMs[deadline] / 1000;
     return new GloveboxError("ENGINE_UNAVAILABLE", `Engine ${this.name} did not answer within ${seconds} s.`, {
       suggestion: "Check the engine's log and the load on its machine, or restart it; then retry.",

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { cancelled, throwIfCancelled, untilCancelled } from "../../../base/abort.ts";
+import { Deadline } from "../../../base/deadline.ts";
 import { mebibyte } from "../../../base/bytes.ts";
 import { errorCode } from "../../../errors/error-code.ts";
 import { GloveboxError } from "../../../errors/glovebox-error.ts";
@@ -30,8 +31,8 @@ const openMs = 120_000;
 /** Far more than engines answer; what lasts longer or is larger is read as a stream. */
 const maxAnswerBytes = 64 * mebibyte;
 
-/** A request with its deadline, the signal of its caller alone, and its connection. */
-interface Attempt {
+/** A request with its deadline, the signal of its caller alone, and its connection; it ends when its answer has been read. */
+interface Attempt extends Disposable {
   readonly connection: ApiConnection;
   readonly request: ApiRequest;
   readonly caller: AbortSignal | undefined;
@@ -57,7 +58,7 @@ export class Api {
   /** Sends the request and reads the whole answer. `action` completes "failed to ...". */
   async call(action: string, request: ApiRequest, accepted: Accepted = []): Promise<ApiAnswer> {
     const isQuestion = request.method === "GET" || request.method === "HEAD";
-    const attempt = await this.#attempt(request, answerMs[isQuestion ? "question" : "work"]);
+    using attempt = await this.#attempt(request, answerMs[isQuestion ? "question" : "work"]);
     const response = await this.#send(attempt);
     return this.#checked(action, await this.#read(response, attempt), accepted);
   }
@@ -80,7 +81,7 @@ export class Api {
 
   /** Opens a raw two-way stream; once it is open the signal has no further effect. */
   async open(action: string, request: ApiRequest, accepted: Accepted = []): Promise<RawStream | ApiAnswer> {
-    const attempt = await this.#attempt(request, openMs);
+    using attempt = await this.#attempt(request, openMs);
     let opened: RawStream | IncomingMessage;
     try {
       opened = await upgradeToStream(attempt.connection.upgrade(attempt.request), attempt.request);
@@ -162,10 +163,10 @@ export class Api {
   async #attempt(request: ApiRequest, withinMs: number | null): Promise<Attempt> {
     const { signal: caller } = request;
     const connection = await this.#connect(caller);
-    if (withinMs === null) return { connection, request, caller };
-    const late = AbortSignal.timeout(withinMs);
-    const signal = caller === undefined ? late : AbortSignal.any([caller, late]);
-    return { connection, request: { ...request, signal }, caller };
+    if (withinMs === null) return { connection, request, caller, [Symbol.dispose]: () => undefined };
+    const late = new Deadline(withinMs);
+    const signal = caller === undefined ? late.signal : AbortSignal.any([caller, late.signal]);
+    return { connection, request: { ...request, signal }, caller, [Symbol.dispose]: () => late[Symbol.dispose]() };
   }
 
   async #connect(signal: AbortSignal | undefined): Promise<ApiConnection> {
