@@ -27,3 +27,15 @@ it("of one principal the newest 256 are kept", async () => {
   await Promise.all(calls.map(({ ended }) => ended));
   expect(calls.filter(({ id }) => kept.find(id, "ann") !== undefined)).toEqual(calls.slice(-256));
 });
+
+it("of all answers together, who holds most gives up its oldest first", async () => {
+  const sizes = { sizeOf: ({ length }: string) => length, maxSize: 10, maxTotalSize: 15 };
+  const kept = new KeptCalls<string>({ monotonicMs: () => 0, ...sizes });
+  const bobs = callOf("bob", "dddd");
+  const anns = ["aaaa", "bbbb"].map((answer) => callOf("ann", answer));
+  const carols = callOf("carol", "eeee");
+  for (const call of [bobs, ...anns, carols]) kept.keep(call);
+  await Promise.all([bobs, ...anns, carols].map(({ ended }) => ended));
+  expect(anns.map(({ id }) => kept.find(id, "ann") !== undefined)).toEqual([false, true]);
+  expect([kept.find(bobs.id, "bob"), kept.find(carols.id, "carol")]).toEqual([bobs, carols]);
+});

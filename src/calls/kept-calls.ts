@@ -10,14 +10,23 @@ export interface KeptCallsOptions<Answer> {
   readonly monotonicMs: () => number;
   /** Size of an answer, in the unit of `maxSize`; default: 0. */
   readonly sizeOf?: ((answer: Answer) => number) | undefined;
-  /** Of all answers of one principal together. */
+  /** Of all answers of one principal together; default: no limit. */
   readonly maxSize?: number | undefined;
+  /** Of all answers together; who holds most gives up its oldest first. Default: no limit. */
+  readonly maxTotalSize?: number | undefined;
 }
 
 interface KnownCall<Answer> {
   readonly call: RunningCall<Answer>;
   /** Null while it is running. */
   ended: { readonly atMs: number; readonly size: number } | null;
+}
+
+/** What one principal has of answers that are kept. */
+interface Holding<Answer> {
+  /** Newest first. */
+  readonly calls: { readonly call: RunningCall<Answer>; readonly atMs: number; readonly size: number }[];
+  size: number;
 }
 
 /** Calls that can be retrieved by their id: running ones, and for a while and within bounds those that have ended. */
@@ -60,21 +69,39 @@ export class KeptCalls<Answer> {
 
   #forgetOld(): void {
     const endedBefore = this.#options.monotonicMs() - keptForMs;
-    const maxSize = this.#options.maxSize ?? Number.POSITIVE_INFINITY;
-    const remaining: KnownCall<Answer>[] = [];
+    const { maxSize = Number.POSITIVE_INFINITY, maxTotalSize = Number.POSITIVE_INFINITY } = this.#options;
+    const holdings: Holding<Answer>[] = [];
     for (const own of this.#known.values()) {
+      const holding: Holding<Answer> = { calls: [], size: 0 };
       let [count, size] = [0, 0];
       // Newest first.
-      for (const known of [...own.values()].toReversed()) {
-        if (known.ended === null) continue;
+      for (const { call, ended } of [...own.values()].toReversed()) {
+        if (ended === null) continue;
         count += 1;
-        size += known.ended.size;
-        if (known.ended.atMs < endedBefore || count > maxOfOne || size > maxSize) this.forget(known.call);
-        else remaining.push(known);
+        size += ended.size;
+        if (ended.atMs < endedBefore || count > maxOfOne || size > maxSize) this.forget(call);
+        else {
+          holding.calls.push({ call, ...ended });
+          holding.size += ended.size;
+        }
       }
+      if (holding.calls.length > 0) holdings.push(holding);
     }
-    if (remaining.length <= maxOfAll) return;
-    const byEnd = remaining.toSorted((a, b) => (a.ended?.atMs ?? 0) - (b.ended?.atMs ?? 0));
-    for (const { call } of byEnd.slice(0, remaining.length - maxOfAll)) this.forget(call);
+    this.#forgetOfLargest(holdings, maxTotalSize);
+    const remaining = holdings.flatMap(({ calls }) => calls);
+    const byEnd = remaining.toSorted((a, b) => a.atMs - b.atMs);
+    for (const { call } of byEnd.slice(0, Math.max(0, remaining.length - maxOfAll))) this.forget(call);
+  }
+
+  #forgetOfLargest(holdings: readonly Holding<Answer>[], maxTotalSize: number): void {
+    let total = holdings.reduce((sum, { size }) => sum + size, 0);
+    while (total > maxTotalSize) {
+      const largest = holdings.reduce((one, other) => (other.size > one.size ? other : one));
+      const oldest = largest.calls.pop();
+      if (oldest === undefined) return;
+      this.forget(oldest.call);
+      largest.size -= oldest.size;
+      total -= oldest.size;
+    }
   }
 }

@@ -27,6 +27,8 @@ export interface McpDoorOptions {
 
 /** Total size of the answers kept for one principal. */
 const maxAnswersCharacters = 64_000_000;
+/** Of those kept for all principals together: many keys must not fill the server's memory. */
+const maxTotalCharacters = 128_000_000;
 /** How long cancelled calls may take to end before their sandboxes are removed by force. */
 export const lastCallsMs = 4_000;
 /** Time for shutting down, from the first step on; a second of the ten that it may take is left to the process. */
@@ -48,7 +50,11 @@ export class McpDoor {
       viewsArtifacts: isInProfile(viewArtifactTool.name, profiles),
       callOperation: call,
       alertBook,
-      calls: new RunningCalls(monotonicMs, { sizeOf: sizeOfAnswer, maxSize: maxAnswersCharacters }),
+      calls: new RunningCalls(monotonicMs, {
+        sizeOf: sizeOfAnswer,
+        maxSize: maxAnswersCharacters,
+        maxTotalSize: maxTotalCharacters,
+      }),
       tasks: new Tasks(now),
       texts: new KeptTexts(monotonicMs),
       logger,

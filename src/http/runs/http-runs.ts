@@ -13,6 +13,8 @@ import { IdempotencyKeys } from "./idempotency-keys.ts";
 
 /** Maximum characters of the answers kept for one principal, for queries by id. */
 const maxAnswerCharacters = 64 * mebibyte;
+/** Of those kept for all principals together: many keys must not fill the server's memory. */
+const maxTotalCharacters = 128 * mebibyte;
 
 /** A request and its principal. */
 export interface RunRequest {
@@ -42,7 +44,8 @@ export class HttpRuns {
     this.#platform = platform;
     this.#keys = new IdempotencyKeys(platform.monotonicMs);
     const sizeOf = ({ body }: WireAnswer): number => body.length;
-    this.calls = new RunningCalls(platform.monotonicMs, { sizeOf, maxSize: maxAnswerCharacters });
+    const bounds = { sizeOf, maxSize: maxAnswerCharacters, maxTotalSize: maxTotalCharacters };
+    this.calls = new RunningCalls(platform.monotonicMs, bounds);
   }
 
   /**
