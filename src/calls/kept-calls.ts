@@ -8,6 +8,8 @@ const maxOfAll = 4096;
 
 export interface KeptCallsOptions<Answer> {
   readonly monotonicMs: () => number;
+  /** Makes an answer smaller before it is counted; until then its call counts as running. Default: nothing. */
+  readonly pack?: ((answer: Answer) => Promise<void>) | undefined;
   /** Size of an answer, in the unit of `maxSize`; default: 0. */
   readonly sizeOf?: ((answer: Answer) => number) | undefined;
   /** Of all answers of one principal together; default: no limit. */
@@ -45,7 +47,8 @@ export class KeptCalls<Answer> {
     if (own.has(call.id)) return;
     const known: KnownCall<Answer> = { call, ended: null };
     this.#known.set(call.principal, own.set(call.id, known));
-    void call.ended.then((answer) => {
+    void call.ended.then(async (answer) => {
+      if (this.#options.pack !== undefined) await this.#options.pack(answer);
       known.ended = { atMs: this.#options.monotonicMs(), size: this.#options.sizeOf?.(answer) ?? 0 };
       this.#forgetOld();
     });

@@ -49,7 +49,7 @@ async function serveLiveCall(
     const { streams, tell: onEvent } = connection;
     const run = runs.begin({ contract, request: wanted, caller, key: undefined, streams, onEvent });
     run.join(connection.gone);
-    connection.end(await run.call.ended);
+    connection.end(await run.answer());
   } catch (error) {
     const known = toGloveboxError(error);
     if (known.errorType === "INTERNAL") logger.error({ err: error }, "a live call failed");

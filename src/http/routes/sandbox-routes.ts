@@ -79,7 +79,8 @@ export function addSandboxRoutes(app: FastifyInstance, { platform, runs }: Route
 }
 
 /** A run as shown in a list, without parsing its answer, which may be long. */
-async function stateOfRun({ call, hasEnded }: HttpRun): Promise<string> {
+async function stateOfRun(run: HttpRun): Promise<string> {
+  const { call, hasEnded } = run;
   const { progress, stdout, stderr } = {
     progress: call.message,
     stdout: call.stdout.text(),
@@ -91,7 +92,7 @@ async function stateOfRun({ call, hasEnded }: HttpRun): Promise<string> {
     ...{ progress, stdout_tail: stdout, stderr_tail: stderr },
   };
   if (!hasEnded) return JSON.stringify(state);
-  const { body, isError } = await call.ended;
+  const { body, isError } = await run.answer();
   return `${JSON.stringify(state).slice(0, -1)},"${isError ? "error" : "result"}":${body}}`;
 }
 

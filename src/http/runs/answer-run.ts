@@ -29,7 +29,7 @@ export async function answerRun(
   const begun = context.runs.begin(run);
   begun.join(untilClosed(reply.raw));
   void reply.header("glovebox-run-id", begun.call.id);
-  return sendAnswer(reply, await begun.call.ended);
+  return sendAnswer(reply, await begun.answer());
 }
 
 /** Where to query it: `/api/sandbox/{id}`. */
@@ -63,10 +63,10 @@ async function answerEvents(
   run.join(untilClosed(response));
   const isShort = await settlesWithin(run.call.ended, refusedWithinMs);
   if (isShort && stream === undefined) {
-    const answer = await run.call.ended;
+    const answer = await run.answer();
     if (answer.isError) return sendAnswer(reply, answer);
   }
   const events = opened();
-  events.end(await run.call.ended);
+  events.end(await run.answer());
   return reply;
 }

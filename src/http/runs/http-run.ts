@@ -1,17 +1,23 @@
 import type { RunningCall } from "../../calls/running-call.ts";
 import type { WireAnswer } from "../server/wire-answer.ts";
+import type { KeptAnswer } from "./kept-answer.ts";
 
 /** A run and the clients that wait for it: when the last one disconnects it is ended, unless it is detached. */
 export class HttpRun {
-  readonly call: RunningCall<WireAnswer>;
+  readonly call: RunningCall<KeptAnswer>;
   #waiting = 0;
   #goesOn = false;
   #hasEnded = false;
   #isAbandoned = false;
 
-  constructor(call: RunningCall<WireAnswer>) {
+  constructor(call: RunningCall<KeptAnswer>) {
     this.call = call;
     void call.ended.then(() => (this.#hasEnded = true));
+  }
+
+  /** Resolves when it has ended. */
+  async answer(): Promise<WireAnswer> {
+    return (await this.call.ended).read();
   }
 
   get hasEnded(): boolean {

@@ -6,15 +6,16 @@ import type { OperationCall } from "../../operations/contract/operation-call.ts"
 import type { OperationContract } from "../../operations/contract/operation-contract.ts";
 import type { Platform } from "../../platform/platform.ts";
 import type { Caller } from "../auth/caller.ts";
-import { answerOf, answerOfError, type WireAnswer } from "../server/wire-answer.ts";
+import { answerOf, answerOfError } from "../server/wire-answer.ts";
 import { HttpRun } from "./http-run.ts";
 import { createSandboxId } from "./own-sandbox.ts";
 import { IdempotencyKeys } from "./idempotency-keys.ts";
+import { KeptAnswer } from "./kept-answer.ts";
 
-/** Maximum characters of the answers kept for one principal, for queries by id. */
-const maxAnswerCharacters = 64 * mebibyte;
+/** Maximum size of the answers kept for one principal, for queries by id, in bytes as they are packed. */
+const maxAnswerSize = 64 * mebibyte;
 /** Of those kept for all principals together: many keys must not fill the server's memory. */
-const maxTotalCharacters = 128 * mebibyte;
+const maxTotalSize = 128 * mebibyte;
 
 /** A request and its principal. */
 export interface RunRequest {
@@ -32,19 +33,19 @@ export interface RunRequest {
 
 /** The runs of all clients of this server: running ones, and for a while those that have ended. */
 export class HttpRuns {
-  readonly calls: RunningCalls<WireAnswer>;
+  readonly calls: RunningCalls<KeptAnswer>;
   readonly #platform: Platform;
   readonly #keys: IdempotencyKeys;
-  readonly #runs = new WeakMap<RunningCall<WireAnswer>, HttpRun>();
+  readonly #runs = new WeakMap<RunningCall<KeptAnswer>, HttpRun>();
 
   /** Those that can be queried by their id. */
-  readonly #listed = new WeakSet<RunningCall<WireAnswer>>();
+  readonly #listed = new WeakSet<RunningCall<KeptAnswer>>();
 
   constructor(platform: Platform) {
     this.#platform = platform;
     this.#keys = new IdempotencyKeys(platform.monotonicMs);
-    const sizeOf = ({ body }: WireAnswer): number => body.length;
-    const bounds = { sizeOf, maxSize: maxAnswerCharacters, maxTotalSize: maxTotalCharacters };
+    const kept = { pack: (answer: KeptAnswer) => answer.pack(), sizeOf: ({ size }: KeptAnswer) => size };
+    const bounds = { ...kept, maxSize: maxAnswerSize, maxTotalSize };
     this.calls = new RunningCalls(platform.monotonicMs, bounds);
   }
 
@@ -70,7 +71,7 @@ export class HttpRuns {
   }
 
   /** The principal's running ones that may take long, in the order in which they began. */
-  working(principal: string): readonly RunningCall<WireAnswer>[] {
+  working(principal: string): readonly RunningCall<KeptAnswer>[] {
     return this.calls.working(principal).filter((call) => this.#listed.has(call));
   }
 
@@ -101,11 +102,11 @@ export class HttpRuns {
         return callOperation(contract, request, { ...caller, ...streams, ...ids, signal: own.signal, onEvent: tell });
       },
       conclude: (end) => {
-        if (!("error" in end)) return answerOf(end.response);
+        if (!("error" in end)) return new KeptAnswer(answerOf(end.response));
         if (end.error.errorType === "INTERNAL") {
           logger.error({ err: end.error.cause ?? end.error }, "an HTTP request failed");
         }
-        return answerOfError(end.error);
+        return new KeptAnswer(answerOfError(end.error));
       },
     });
     const run = new HttpRun(call);

@@ -1,11 +1,13 @@
+import { randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { RunningCalls } from "../../calls/running-calls.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import { answerOf, type WireAnswer } from "../server/wire-answer.ts";
+import { answerOf } from "../server/wire-answer.ts";
 import { HttpRun } from "./http-run.ts";
 import { IdempotencyKeys } from "./idempotency-keys.ts";
+import { KeptAnswer } from "./kept-answer.ts";
 
-const calls = new RunningCalls<WireAnswer>(() => 0);
+const calls = new RunningCalls<KeptAnswer>(() => 0);
 
 const begin =
   (response: unknown = "done") =>
@@ -14,7 +16,7 @@ const begin =
       calls.start({
         ...{ operation: "some", principal: "ann", monotonicMs: () => 0 },
         work: () => Promise.resolve(response),
-        conclude: (end) => answerOf("response" in end ? end.response : null),
+        conclude: (end) => new KeptAnswer(answerOf("response" in end ? end.response : null)),
       }),
     );
 
@@ -54,8 +56,11 @@ describe("a key of a request", () => {
 
   it("whose answer is too much to keep with newer ones never begins a second run", async () => {
     const keys = new IdempotencyKeys(() => 0);
-    const large = "x".repeat(10 * 1024 * 1024);
-    for (const key of ["first", "second"]) await keys.once(key, ann, begin(large)).call.ended;
+    const large = randomBytes(9 * 1024 * 1024).toString("base64");
+    for (const key of ["first", "second"]) {
+      const answer = await keys.once(key, ann, begin(large)).call.ended;
+      await answer.pack();
+    }
     expect(code(() => keys.once("first", ann, begin()))).toBe("ALREADY_EXISTS");
     expect(code(() => keys.once("second", ann, begin()))).toBe("no error");
   });

@@ -8,8 +8,8 @@ const keptForMs = 24 * 3_600_000;
 /** Maximum keys of one principal, and in total; the oldest is dropped first. */
 const maxOfOne = 10_000;
 const maxOfAll = 100_000;
-/** Maximum characters of answers kept for one principal's keys; of older ones only the id is kept. */
-const maxAnswerCharacters = 16 * mebibyte;
+/** Maximum size of answers kept for one principal's keys, in bytes as they are packed; of older ones only the id is kept. */
+const maxAnswerSize = 16 * mebibyte;
 
 interface KeyEntry {
   readonly principal: string;
@@ -51,8 +51,9 @@ export class IdempotencyKeys {
     const entry: KeyEntry = { principal, fingerprint, id: run.call.id, atMs: this.#monotonicMs(), run, size: null };
     this.#entries.delete(at);
     this.#entries.set(at, entry);
-    void run.call.ended.then(({ body }) => {
-      entry.size = body.length;
+    void run.call.ended.then(async (answer) => {
+      await answer.pack();
+      entry.size = answer.size;
       this.#dropAnswers(principal);
     });
     return run;
@@ -75,7 +76,7 @@ export class IdempotencyKeys {
     for (const entry of [...this.#entries.values()].toReversed()) {
       if (entry.principal !== principal || entry.size === null || entry.run === null) continue;
       size += entry.size;
-      if (size > maxAnswerCharacters) entry.run = null;
+      if (size > maxAnswerSize) entry.run = null;
     }
   }
 }
