@@ -125,7 +125,8 @@ describe("a run that is answered later", () => {
 describe("an Idempotency-Key", () => {
   it("makes one run of requests at once, later ones and streams, and of no other request", async () => {
     const key = { "idempotency-key": "key-1" };
-    const body = python("import time, uuid; time.sleep(0.3); print(uuid.uuid4())");
+    // Long enough that its answer is packed when it is asked for again.
+    const body = python("import time, uuid; time.sleep(0.3); print(uuid.uuid4(), 'é' * 100_000)");
     const answers = await Promise.all([0, 1, 2].map(async () => json(await server.ask(execute, body, key))));
     answers.push(await json(await server.ask(execute, body, key)));
     expect(new Set(answers.map(({ stdout }) => stdout)).size).toBe(1);
