@@ -39,3 +39,17 @@ it("of all answers together, who holds most gives up its oldest first", async ()
   expect(anns.map(({ id }) => kept.find(id, "ann") !== undefined)).toEqual([false, true]);
   expect([kept.find(bobs.id, "bob"), kept.find(carols.id, "carol")]).toEqual([bobs, carols]);
 });
+
+it("an answer is counted as it is once it is packed", async () => {
+  const packed = new Set<string>();
+  const kept = new KeptCalls<string>({
+    monotonicMs: () => 0,
+    pack: async (answer) => void packed.add(answer),
+    sizeOf: (answer) => (packed.has(answer) ? 1 : answer.length),
+    maxSize: 3,
+  });
+  const calls = ["aaaa", "bbbb", "cccc", "dddd"].map((answer) => callOf("ann", answer));
+  for (const call of calls) kept.keep(call);
+  await Promise.all(calls.map(({ ended }) => ended));
+  await expect.poll(() => calls.map(({ id }) => kept.find(id, "ann") !== undefined)).toEqual([false, true, true, true]);
+});

@@ -63,8 +63,8 @@ async function answerEvents(
   run.join(untilClosed(response));
   const isShort = await settlesWithin(run.call.ended, refusedWithinMs);
   if (isShort && stream === undefined) {
-    const answer = await run.answer();
-    if (answer.isError) return sendAnswer(reply, answer);
+    const ended = await run.call.ended;
+    if (ended.isError) return sendAnswer(reply, await ended.read());
   }
   const events = opened();
   events.end(await run.answer());
