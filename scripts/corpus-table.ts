@@ -17,7 +17,7 @@ const differences: string[] = [];
 process.stdout.write("engine     language    programs  as known  different\n");
 for (const engine of engines) {
   for (const language of languages) {
-    const verdicts = await runSnippets(glovebox, engine, readSnippets(language));
+    const verdicts = await runSnippets((request) => glovebox.execute({ ...request, engine }), readSnippets(language));
     const different = verdicts.filter((verdict) => verdict.difference !== null);
     const numbers = [verdicts.length, verdicts.length - different.length, different.length];
     process.stdout.write(

@@ -10,7 +10,7 @@ describe.each(engines)("real programs on %s", (engine) => {
     if (!corpusPresent) skipOrFail(context, "corpus", "../shared/corpus is not there");
     const snippets = readSnippets(language);
     expect(snippets.length).toBeGreaterThanOrEqual(100);
-    const verdicts = await runSnippets(glovebox(), engine, snippets);
+    const verdicts = await runSnippets((request) => glovebox().execute({ ...request, engine }), snippets);
     expect(verdicts).toHaveLength(snippets.length);
     expect(
       verdicts.flatMap(({ snippet, difference }) => (difference === null ? [] : [`${snippet.id}: ${difference}`])),

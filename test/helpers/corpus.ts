@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import type { ExecuteResponse, Glovebox } from "./wire-glovebox.ts";
+import type { ExecuteRequest, ExecuteResponse } from "./wire-glovebox.ts";
 
 /** A program with a known verdict. */
 export interface Snippet {
@@ -30,21 +30,21 @@ export function readSnippets(language: Snippet["language"]): Snippet[] {
   return lines.map((line) => JSON.parse(line) as Snippet);
 }
 
-/** Runs the snippets, a few at a time, and compares each with its known verdict. */
+/** Runs the snippets, three at a time unless told otherwise, and compares each with its known verdict. */
 export async function runSnippets(
-  glovebox: Glovebox,
-  engine: string,
+  execute: (request: ExecuteRequest) => Promise<ExecuteResponse>,
   snippets: readonly Snippet[],
+  atOnce = 3,
 ): Promise<Verdict[]> {
   const queue = [...snippets];
   const verdicts: Verdict[] = [];
   const worker = async (): Promise<void> => {
     for (let snippet = queue.shift(); snippet !== undefined; snippet = queue.shift()) {
-      const response = await glovebox.execute({ language: snippet.language, code: snippet.code, engine });
+      const response = await execute({ language: snippet.language, code: snippet.code });
       verdicts.push({ snippet, response, difference: differenceOf(snippet, response) });
     }
   };
-  await Promise.all(Array.from({ length: 3 }, worker));
+  await Promise.all(Array.from({ length: atOnce }, worker));
   return verdicts;
 }
 

@@ -106,6 +106,7 @@ export const rareFiles: readonly string[] = [
   "test/e2e/tooling-files.test.ts",
   "test/e2e/traces.test.ts",
   "test/e2e/upstream-proxy.test.ts",
+  "test/e2e/warm-corpus.test.ts",
   "test/e2e/warm-features.test.ts",
   "test/e2e/warm-mcp.test.ts",
   "test/e2e/watched-tools.test.ts",
