@@ -1,5 +1,5 @@
 # Glovebox as a server. It starts sandboxes on the engine whose socket it is given (compose.yaml shows how) and needs no
-# privilege of its own.
+# privileges itself.
 ARG NODE_IMAGE=node:24-slim
 
 FROM ${NODE_IMAGE} AS build

@@ -6,12 +6,12 @@ import { engineProjects, lanes, projectsOf, rareTag, type EngineProject } from "
 import { rareRepositoryFiles } from "./test/lanes/files.ts";
 import LongestFirst from "./test/lanes/longest-first.ts";
 
-// Half of the time of a command that a test starts is the reading of its sources.
+// A command that a test starts spends half of its time on reading its sources.
 process.env["NODE_COMPILE_CACHE"] ??= join(import.meta.dirname, "node_modules/.cache/node-compile");
 
 const tags = [{ name: rareTag, description: "Run by `npm run test:full` only." }];
 
-/** Groups run one after another, the files of all projects of one at as many a time. */
+/** Groups run one after another; within a group, the files of all its projects run in parallel. */
 const groups = { unit: 0, lanes: 1, alone: 2 };
 
 /** Files that share a process read the sources once: half of the CPU time of unit tests, a seventh of the embedded engine's. */
@@ -26,10 +26,10 @@ const engineFiles = globSync("test/{apple-cli,engine-contract,e2e,security}/**/*
 
 const absentLanes = readAbsentLanes(process.env);
 
-/** The contract's files say of their engine themselves what it has not. */
+/** The contract's own files report what their engine lacks. */
 const isOfContract = (path: string): boolean => path.startsWith("test/engine-contract/contract.");
 
-/** What a project runs: of a lane whose engine does not answer nothing but one file, which skips the others by name. */
+/** What a project runs: if a lane's engine does not answer, only one file, which skips the others by name. */
 const filesOf = (name: EngineProject): { readonly include: readonly string[]; readonly provide?: object } => {
   const files = engineFiles.filter(({ projects }) => projects.includes(name)).map(({ path }) => path);
   const lane = lanes.find((each) => each === name.replace("-rare", ""));
@@ -42,7 +42,7 @@ const filesOf = (name: EngineProject): { readonly include: readonly string[]; re
 
 const repositoryProject = (name: string): object => ({
   name,
-  // A tool that reads everything takes its time beside engines.
+  // A tool that reads every file is slow while engines are running.
   testTimeout: 300_000,
   hookTimeout: 300_000,
   sequence: { groupOrder: groups.lanes },
@@ -64,7 +64,7 @@ const engineProject = (name: EngineProject): object => {
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 20_000 } },
-    // A file that loops over engines may have no test of its own.
+    // A file that loops over engines may have no tests for this one.
     passWithNoTests: true,
     // Real engines on a shared machine: one more try in CI, and a last one alone (scripts/failed-again.ts); the report shows them.
     retry: process.env["CI"] === "true" ? 1 : 0,

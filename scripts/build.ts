@@ -8,7 +8,7 @@ import { bundleSources } from "./bundle/bundle-sources.ts";
 import { keepPublicTypes } from "./bundle/public-types.ts";
 import { runTool } from "./run-tool.ts";
 
-/** What users import, what they start, and what those start in processes and threads of their own. */
+/** What users import and start, and what that starts in separate processes and threads. */
 const entries: readonly string[] = [
   "index.ts",
   "client.ts",
@@ -22,7 +22,7 @@ const entries: readonly string[] = [
   "workloads/tests/report/read-main.ts",
 ];
 const dist = fileURLToPath(new URL("../dist/", import.meta.url));
-/** Stands for the way from a file of the bundle to `dist`, until it is known where the module has come to lie. */
+/** Placeholder for the path from a file of the bundle to `dist`, until it is known where the module ended up. */
 const toDist = "path-to-dist:";
 
 function write(path: string, text: string): void {

@@ -1,7 +1,7 @@
 import { scenarios } from "../test/helpers/conformance/scenarios.ts";
 import { replaceMarked } from "./marked-section.ts";
 
-/** The text of docs/mcp.md with the table of the conformance suite's scenarios as test/e2e/mcp-conformance.test.ts has them. */
+/** The text of docs/mcp.md with the table of the conformance suite's scenarios from test/e2e/mcp-conformance.test.ts. */
 export function withConformanceTable(text: string): string {
   const own = scenarios.filter(({ notApplicable }) => notApplicable === null).length;
   const rows = scenarios.map(({ name, notApplicable }) => `| \`${name}\` | ${notApplicable ?? "passes"} | passes |`);

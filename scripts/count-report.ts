@@ -1,4 +1,4 @@
-/** Tests of one run by how they ended. */
+/** How many tests of one run ended in each way. */
 export interface ReportCounts {
   readonly passed: number;
   readonly failed: number;

@@ -2,7 +2,7 @@ import type { KnownDanger } from "../src/operations/doctor/known-danger.ts";
 import { knownDangers } from "../src/operations/doctor/known-dangers.ts";
 import { replaceMarked } from "./marked-section.ts";
 
-/** The text of docs/doctor.md with the table of the versions that doctor warns of as it is now. */
+/** The text of docs/doctor.md with the current table of the versions that doctor warns about. */
 export function withDangerTable(text: string): string {
   return replaceMarked(text, "danger-table", renderDangers(knownDangers));
 }

@@ -1,4 +1,4 @@
-// Runs two programs through the command line, on the embedded engine, and shows what came of them.
+// Runs two programs through the command line, on the embedded engine, and shows the results.
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";

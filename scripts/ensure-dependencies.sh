@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs the npm packages of the lock file, unless they are installed already. Asks nothing.
+# Installs the npm packages of the lock file, unless they are installed already. Asks no questions.
 set -eu
 cd -- "$(dirname -- "$0")/.."
 
@@ -8,5 +8,5 @@ if [ -x node_modules/.bin/node ] && [ -f "$installed" ] && [ ! package-lock.json
   exit 0
 fi
 echo "Installing the npm packages of package-lock.json" >&2
-# The node that runs npm may be older than what some packages name: they run under the one that is installed here.
+# The node that runs npm may be older than some packages require: they run under the one that is installed here.
 npm ci --no-audit --no-fund --loglevel=error >&2

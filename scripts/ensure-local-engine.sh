@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs what the embedded engine uses on Linux: bubblewrap, python3 and util-linux. Asks nothing; without the
-# right to install it prints the one command to run and fails. Elsewhere there is nothing to install.
+# Installs what the embedded engine uses on Linux: bubblewrap, python3 and util-linux. Asks no questions; without
+# permission to install it prints the one command to run and fails. Elsewhere there is nothing to install.
 set -eu
 [ "$(uname -s)" = Linux ] || exit 0
 
@@ -30,7 +30,7 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 export DEBIAN_FRONTEND=noninteractive
 {
-  # Without an update the lists that are there may still do.
+  # If the update fails, the existing lists may still be good enough.
   apt-get update -qq || true
   # shellcheck disable=SC2086 # a list of words
   apt-get install -y -qq --no-install-recommends -o DPkg::Lock::Timeout=300 $packages

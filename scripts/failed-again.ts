@@ -22,25 +22,25 @@ export interface TestsAgain {
   readonly count: number;
 }
 
-/** More failures than this are no matter of a busy machine. */
+/** More failures than this are not explained by a busy machine. */
 const maxAgain = 5;
 
 /** Tests with real engines share a machine while they run; those of the repository and the units have no such excuse. */
 const withEngines = /^test\/(?:engine-contract|e2e|security)\//;
 
-/** The tests that failed, where they are few and all of them use engines; else null. */
+/** The tests that failed, if they are few and all of them use engines; else null. */
 export function testsAgain(text: string, root: string): TestsAgain | null {
   const failed = (JSON.parse(text) as Report).testResults.filter(({ status }) => status === "failed");
   const files = failed.map(({ name }) => relative(root, name).replaceAll("\\", "/"));
   const names = failed.map(({ assertionResults }) => namesOfFailed(assertionResults));
   const count = names.flat().length;
-  // A file that failed without a test of its own did not even load.
+  // A file that failed without any failed test did not even load.
   const isExcused = files.every((file) => withEngines.test(file)) && names.every((list) => list.length > 0);
   if (count === 0 || count > maxAgain || !isExcused) return null;
   return { files: [...new Set(files)], pattern: `^(?:${names.flat().map(patternOf).join("|")})$`, count };
 }
 
-/** The first run's report, in which tests that failed there and passed in the second have passed. */
+/** The first run's report, in which tests that failed but passed in the second run count as passed. */
 export function mergeAgain(first: string, second: string): string {
   const report = JSON.parse(first) as Report;
   const passed = new Set(
@@ -60,7 +60,7 @@ function namesOfFailed(tests: readonly TestResult[]): readonly string[] {
   return tests.filter(({ status }) => status === "failed").map(({ fullName }) => fullName);
 }
 
-/** Vitest separates the names of a test and of what it is in by more than the space that a report has. */
+/** Between the names of a test and of its groups, vitest puts more than the single space that a report has. */
 function patternOf(fullName: string): string {
   return fullName.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`).replaceAll(" ", "(?: > | )");
 }

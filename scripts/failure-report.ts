@@ -17,7 +17,7 @@ interface Report {
 /** Lines of each failure's message that are shown. */
 const messageLines = 30;
 
-/** What failed in vitest's JSON report, with the reasons: for the end of a long output, where it is not overlooked. */
+/** What failed in vitest's JSON report, and why: for the end of a long output, where it is not overlooked. */
 export function failureReport(text: string, root: string): readonly string[] {
   return (JSON.parse(text) as Report).testResults.flatMap((file) => {
     const path = relative(root, file.name);

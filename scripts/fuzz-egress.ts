@@ -1,6 +1,6 @@
 /**
  * `node scripts/fuzz-egress.ts [--seconds N] [--seed S] [--case C]`: sends nonsense through the egress proxy from both
- * sides and tells what broke; the exit code is 1 when anything did. A finding names its case, which `--case` runs alone.
+ * sides and reports what broke; the exit code is 1 if anything did. A finding names its case, which `--case` runs alone.
  */
 import { parseArgs } from "node:util";
 import { fuzzProxy } from "../test/security/egress/fuzz/fuzz-proxy.ts";

@@ -7,7 +7,7 @@ interface Report {
 }
 
 /**
- * What a run of the chosen tests says: "passed" (one at least ran and none failed), "caught" (one failed by an
+ * What a run of the chosen tests says: "passed" (at least one ran and none failed), "caught" (one failed by an
  * assertion), or why it proves nothing.
  */
 export function judgeSabotage(text: string | null): string {

@@ -1,6 +1,6 @@
 /**
- * The text with what stands between its markers `<!-- generated:NAME -->` and `<!-- /generated:NAME -->` replaced.
- * Each marker has a line of its own; the body stands between them with an empty line on either side.
+ * Replaces what is between the markers `<!-- generated:NAME -->` and `<!-- /generated:NAME -->` of a text. Each
+ * marker is on a separate line; the body goes between them, with an empty line before and after it.
  * @throws Error unless the text has exactly one such pair
  */
 export function replaceMarked(text: string, name: string, body: string): string {

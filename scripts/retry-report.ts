@@ -12,7 +12,7 @@ interface Report {
   }[];
 }
 
-/** Tests that passed when they were tried again, each with the first line of what they failed by. */
+/** Tests that passed when they were tried again, each with the first line of its earlier failure. */
 export function retryReport(text: string, root: string): readonly string[] {
   return (JSON.parse(text) as Report).testResults.flatMap((file) =>
     file.assertionResults

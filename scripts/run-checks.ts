@@ -8,7 +8,7 @@ const checks: readonly (readonly [name: string, command: string, args: readonly 
   ["unused code and dependencies", "knip", ["--no-progress", "--treat-config-hints-as-errors"]],
 ];
 
-/** Runs every static check, one after another, also after one has failed; gives the names of those that failed. */
+/** Runs every static check, one after another, even after one has failed; returns the names of those that failed. */
 export async function runChecks(): Promise<readonly string[]> {
   const failed: string[] = [];
   for (const [name, command, args] of checks) {

@@ -1,9 +1,9 @@
 import { appendFileSync, readFileSync } from "node:fs";
 import type { ReportCounts } from "./count-report.ts";
 
-/** What one run of the tests came to. */
+/** The results of one run of the tests. */
 export interface RunSummary extends ReportCounts {
-  /** Each a name and its reasons, on several lines. */
+  /** Each has a name and its reasons, on several lines. */
   readonly failures: readonly string[];
   readonly retries: readonly string[];
 }
@@ -21,7 +21,7 @@ export function keepSummary(file: string, summary: RunSummary): void {
   appendFileSync(file, `${JSON.stringify(summary)}\n`);
 }
 
-/** What the runs of a file came to together; a run that left nothing there counts as a failure. */
+/** The results of all runs in a file together; a run that wrote nothing there counts as a failure. */
 export function sumSummaries(file: string, runs: number): RunSummary {
   const lines = readFileSync(file, "utf8").split("\n");
   const summaries = lines.filter((line) => line !== "").map((line) => JSON.parse(line) as RunSummary);

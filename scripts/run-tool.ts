@@ -7,13 +7,13 @@ const root = fileURLToPath(new URL("../", import.meta.url));
 
 const shell = process.platform === "win32";
 
-/** The development dependencies' commands come first. */
+/** Commands of the development dependencies come first. */
 const environment = (): NodeJS.ProcessEnv => ({
   ...process.env,
   PATH: `${join(root, "node_modules", ".bin")}${delimiter}${process.env["PATH"] ?? ""}`,
 });
 
-/** Runs a command of the development dependencies, its output on ours, and gives its exit code. */
+/** Runs a command of the development dependencies, passes its output through, and returns its exit code. */
 export function runTool(command: string, args: readonly string[]): number {
   const { status, error } = spawnSync(command, args, { cwd: root, env: environment(), stdio: "inherit", shell });
   if (error) console.error(`${command}: ${error.message}`);
@@ -21,13 +21,13 @@ export function runTool(command: string, args: readonly string[]): number {
 }
 
 export interface StartToolOptions {
-  /** Ended when it takes longer. */
+  /** It is killed when it takes longer. */
   readonly boundMs?: number;
-  /** Variables of it alone. */
+  /** Additional environment variables. */
   readonly variables?: Readonly<Record<string, string>>;
 }
 
-/** The same beside other work. */
+/** Like `runTool`, but does not block. */
 export async function startTool(
   command: string,
   args: readonly string[],

@@ -1,7 +1,7 @@
 /**
  * `npm run sabotage [-- WORD...]`: plants one fault after another in a copy of the checkout and runs the test that must
- * notice it. The test must pass without the fault, and fail with it by an assertion, not by a time limit.
- * WORD: only sabotages whose id or file contains it. The last line counts; the exit code is 1 unless all were caught.
+ * notice it. The test must pass without the fault, and fail with it because of an assertion, not a time limit.
+ * WORD: only sabotages whose id or file contains it. The last line has the counts; the exit code is 1 unless all were caught.
  */
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { execFileSync, spawnSync } from "node:child_process";
@@ -35,7 +35,7 @@ try {
 console.log(`${caught} of ${chosen.length} sabotages caught`);
 process.exitCode = chosen.length > 0 && caught === chosen.length ? 0 : 1;
 
-/** Everything that git knows of or would add, as it lies here now. */
+/** Every file that git tracks or would add, with its present content. */
 function copyCheckout(): void {
   const listed = execFileSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], { cwd: root });
   for (const file of listed
@@ -48,7 +48,7 @@ function copyCheckout(): void {
   symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
 }
 
-/** "caught", or why not. */
+/** "caught", or why it was not. */
 function tryOne(sabotage: Sabotage): string {
   const path = join(copy, sabotage.file);
   const source = readFileSync(path, "utf8");

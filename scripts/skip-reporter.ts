@@ -1,6 +1,6 @@
 import type { Reporter, TestModule } from "vitest/node";
 
-/** Tells which tests were skipped and why, so that a missing engine never looks like a passed test. */
+/** Prints which tests were skipped and why, so that a missing engine never looks like a passed test. */
 export default class SkipReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const namesByReason = new Map<string, string[]>();

@@ -12,7 +12,7 @@ interface Report {
 
 const shown = 20;
 
-/** The files that took longest, each once for each lane that it has a part in: what is worth making faster. */
+/** The slowest files, each listed once for every lane that runs part of it: what is worth making faster. */
 export function slowFiles(text: string, root: string): readonly string[] {
   const files = (JSON.parse(text) as Report).testResults
     .map(({ name, startTime, endTime, assertionResults }) => ({

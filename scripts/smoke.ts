@@ -1,7 +1,7 @@
 /**
  * `npm run smoke [-- ENGINE...]`: tries, on whatever system this is, what differs most between systems, with each engine that
- * answers or with those that are named. Whoever has a machine of a kind that is not at hand elsewhere runs this and hands on what
- * it prints. The exit code is 1 when a step fails or a named engine does not answer.
+ * answers or with those that are named. If you have a kind of machine that we do not, run this and send us what it prints.
+ * The exit code is 1 when a step fails or a named engine does not answer.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import os from "node:os";

@@ -1,4 +1,4 @@
-// Prints what the runs that a file keeps came to together: `node scripts/sum-runs.ts FILE RUNS`.
+// Prints the summed results of the runs that are recorded in a file: `node scripts/sum-runs.ts FILE RUNS`.
 import { summaryLines, sumSummaries } from "./run-summary.ts";
 
 const [file = "", runs = "1"] = process.argv.slice(2);

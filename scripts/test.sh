@@ -1,5 +1,5 @@
 #!/bin/sh
-# What `npm test` runs: installs what is missing, then every static check and every test.
+# What `npm test` runs: installs what is missing, then runs every static check and every test.
 set -eu
 cd -- "$(dirname -- "$0")/.."
 sh scripts/ensure-dependencies.sh

@@ -1,5 +1,5 @@
-// Static checks, and beside them vitest with the arguments given. With `--full` instead what `npm test` leaves out because
-// it is slow and rare. The last line counts: `N passed, N failed, N skipped`.
+// Runs the static checks and, at the same time, vitest with the given arguments. With `--full`: what `npm test` leaves out
+// because it is slow and rarely breaks. The last line has the counts: `N passed, N failed, N skipped`.
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,12 +13,12 @@ import { slowFiles } from "./slow-files.ts";
 import { absentLanesEnvironment, findAbsentLanes } from "../test/lanes/absent-engines.ts";
 import { keepSummary, summaryLines, type RunSummary } from "./run-summary.ts";
 
-/** Far more than it takes. A file that hangs is ended before, see test/lanes/file-bound.ts. */
+/** Far more than a run takes. A file that hangs is ended earlier, see test/lanes/file-bound.ts. */
 const boundMs = 50 * 60_000;
 
 const full = process.argv.includes("--full");
 const given = process.argv.slice(2).filter((argument) => argument !== "--full");
-// Nothing that they tell is needed by the tests, whose engines leave processors to spare.
+// The tests do not need the results of the checks, and their engines leave processor time to spare.
 const checking = full ? Promise.resolve([]) : runChecks();
 const folder = mkdtempSync(join(tmpdir(), "glovebox-test-"));
 try {
@@ -30,7 +30,7 @@ try {
     `--outputFile.json=${file}`,
   ];
   const projects = full ? "--project=*-rare" : "--project=!*-rare";
-  // Who names files hears of each of their tests.
+  // When files are named, each of their tests is reported.
   const variables = given.length > 0 ? {} : absentLanesEnvironment(await findAbsentLanes());
   const exitCode = await startTool("vitest", ["run", projects, ...reporters, ...given], { boundMs, variables });
   const failedChecks = await checking;
@@ -47,7 +47,7 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** Runs a few failed tests once more when nothing else runs any more; gives the report with what that came to. */
+/** Runs a few failed tests once more when everything else has ended; returns the report with their new results. */
 async function tryAgain(first: string, projects: string): Promise<string> {
   const again = testsAgain(first, process.cwd());
   if (again === null) return first;

@@ -1,4 +1,4 @@
-/** Writes the versions that `glovebox doctor` warns of into docs/doctor.md. */
+/** Writes the versions that `glovebox doctor` warns about into docs/doctor.md. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { withDangerTable } from "./danger-table.ts";
 

@@ -1,4 +1,4 @@
-/** Writes the seccomp profile of programs, as the policy has it, for the container of the server (compose.yaml). */
+/** Writes the policy's seccomp profile of programs, for the container of the server (compose.yaml). */
 import { writeFileSync } from "node:fs";
 import { seccompProfileText } from "./seccomp-profile.ts";
 

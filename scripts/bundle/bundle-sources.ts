@@ -6,8 +6,8 @@ export const sources: string = fileURLToPath(new URL("../../src/", import.meta.u
 
 /**
  * Packages that become part of the bundle: most commands or the start of `mcp` need them, and reading their hundreds of files
- * takes longer than those do. What they import themselves is among them, so that there is one of each. All others are loaded
- * from where npm installed them.
+ * takes longer than the commands themselves. What these packages import is listed too, so that each exists only once. All
+ * others are loaded from where npm installed them.
  */
 const inlined: ReadonlySet<string> = new Set([
   ...["@hono/node-server", "@modelcontextprotocol/core", "@modelcontextprotocol/node", "@modelcontextprotocol/server"],
@@ -19,11 +19,11 @@ export interface BundleOptions {
   readonly entries: readonly string[];
   /** Where it would be written, as an absolute path. */
   readonly folder: string;
-  /** What stands for `import.meta.url` in a module of `src`, as an expression of JavaScript. */
+  /** What replaces `import.meta.url` in a module of `src`, as a JavaScript expression. */
   readonly urlOf: (source: string) => string;
 }
 
-/** Of a bundle: its files, and the files that it was made from. */
+/** The files of a bundle, and the files that it was made from. */
 export interface Bundle {
   readonly files: readonly OutputFile[];
   readonly inputs: readonly string[];
@@ -55,7 +55,7 @@ export async function bundleSources({ entries, folder, urlOf }: BundleOptions): 
   return { files: outputFiles, inputs: Object.keys(metafile.inputs) };
 }
 
-/** A module's own place, for what it reads or starts beside itself, is not the bundle's. */
+/** A module that reads or starts files next to itself needs its own path, not that of the bundle. */
 const ownModules = (urlOf: BundleOptions["urlOf"]): Plugin => ({
   name: "own modules",
   setup(made) {
@@ -68,8 +68,8 @@ const ownModules = (urlOf: BundleOptions["urlOf"]): Plugin => ({
 });
 
 /**
- * An import statement reads every export of a module of Node's, and those of `node:http` that stand for the browser's
- * WebSocket load a whole other HTTP client, which takes half as long as most commands do.
+ * An import statement reads every export of a built-in Node module. The exports of `node:http` that mirror the browser's
+ * WebSocket load a whole second HTTP client, which takes half as long as most commands do.
  */
 const plainBuiltIns: Plugin = {
   name: "plain built-ins",

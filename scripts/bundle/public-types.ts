@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 
-/** What classes that are closed by `await using` need of the language, whatever the user's `lib` is. */
+/** The language types that classes closed by `await using` need, whatever the user's `lib` is. */
 const disposable = '/// <reference lib="esnext.disposable" />\n';
 const specifiers = /((?:from|import\() ?")([^"]+)(")/g;
 
 /**
- * Leaves, of the types in a folder, those that can be reached from the entries: what users' compilers read. They stand on
- * nothing but themselves, so that no project needs the types of a package that Glovebox uses, or Node's.
+ * Keeps only those types in a folder that can be reached from the entries: what users' compilers read. They depend on
+ * nothing else, so that no project needs the types of Node or of a package that Glovebox uses.
  * @throws Error naming a file that imports a package
  */
 export function keepPublicTypes(folder: string, entries: readonly string[]): void {

@@ -18,7 +18,7 @@ function section(node: CommandNode): string {
   return [`${depth} glovebox ${node.words.join(" ")}${takes.join("")}`, "", node.description, ...table].join("\n");
 }
 
-/** The page with every command, its arguments and its options, as the command line itself has them. */
+/** The page with every command, its arguments and its options, taken from the command line's own definitions. */
 export async function withCliReference(page: string): Promise<string> {
   const silent = new PassThrough();
   const { signal } = new AbortController();

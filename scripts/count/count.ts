@@ -1,5 +1,5 @@
 /**
- * `npm run count [-- ROOT]`: how much is tested, and what the sources look like, of this checkout or of another one whose
+ * `npm run count [-- ROOT]`: counts what is tested and describes the sources, of this checkout or of another one whose
  * packages are installed, so that two can be compared.
  */
 import { resolve } from "node:path";

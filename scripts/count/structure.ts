@@ -12,7 +12,7 @@ export interface Structure {
   readonly longFunctions: readonly string[];
   /** `folder (files)` of each folder that has too many; files of tests are not counted. */
   readonly fullFolders: readonly string[];
-  /** Files that import each other in a circle, by types alone too; each circle's with commas between them. */
+  /** Files that import each other in a cycle, type imports included; the files of each cycle are separated by commas. */
   readonly circles: readonly string[];
 }
 
@@ -68,7 +68,7 @@ function readOne(path: string, text: string): Source {
   return { path, lines: lineAt(text.length) - 1, imports, longFunctions };
 }
 
-/** Groups of files each of which reaches every other of its group (Tarjan's algorithm). */
+/** Groups of files in which each file reaches every other one (Tarjan's algorithm). */
 export function circlesOf(imports: ReadonlyMap<string, readonly string[]>): readonly (readonly string[])[] {
   const order = new Map<string, number>();
   const lowest = new Map<string, number>();

@@ -4,14 +4,14 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 
-/** How many of each kind, by a name to show. */
+/** The number of tests of each kind, by a display name. */
 export type Counts = Readonly<Record<string, number>>;
 
 interface ListedTest {
   readonly file: string;
 }
 
-/** Every test of a checkout, by what it belongs to; none is run. */
+/** Every test of a checkout, by what it belongs to; no test is run. */
 export function countTests(root: string): Counts {
   const folder = mkdtempSync(join(tmpdir(), "glovebox-count-"));
   try {
@@ -36,7 +36,7 @@ function kindOf(path: string): string {
   return path.startsWith("test/") ? "repository tests" : "unit tests";
 }
 
-/** What the tables of a checkout hold. */
+/** What the tables of a checkout contain. */
 export async function countTables(root: string): Promise<Counts> {
   const read = async (path: string, name: string): Promise<number> => {
     if (!existsSync(join(root, path))) return 0;

@@ -2,7 +2,7 @@ import type { BehaviourNeeds } from "../../test/engine-contract/behaviour.ts";
 import { absences, behavioursOf, type DeclaredFact, type Guarantee } from "../../test/engine-contract/guarantees.ts";
 import type { Subject } from "../../test/engine-contract/subject.ts";
 
-/** What stands where a guarantee and an engine meet. */
+/** The cell of the table for one guarantee on one engine. */
 export interface Cell {
   readonly word: string;
   /** Sentences for footnotes. */
@@ -12,12 +12,12 @@ export interface Cell {
 /** The behaviours of the suite, by their ids. */
 export type Behaviours = ReadonlyMap<string, BehaviourNeeds>;
 
-/** What the suite says of one guarantee on one engine. */
+/** What the suite says about one guarantee on one engine. */
 export function cellOf(row: Guarantee | DeclaredFact, subject: Subject, behaviours: Behaviours): Cell {
   return "capability" in row ? declaredCell(row, subject) : testedCell(row, subject, behaviours);
 }
 
-/** Values that are no word of their own. */
+/** Values that are written differently in the table. */
 const declaredWords: Readonly<Record<string, string>> = { memoryOrDisk: "memory or disk" };
 
 function declaredCell({ capability }: DeclaredFact, { mustDeclare }: Subject): Cell {
@@ -41,7 +41,7 @@ function testedCell(row: Guarantee, subject: Subject, behaviours: Behaviours): C
 
 type Ability = NonNullable<BehaviourNeeds["capability"] | BehaviourNeeds["subject"]>;
 
-/** The ability without which the behaviour is not asked of this subject; null when it is asked. */
+/** The missing ability because of which the behaviour is not tested on this subject; null when it is tested. */
 function lacking({ capability, subject: part }: BehaviourNeeds = {}, subject: Subject): Ability | null {
   if (part !== undefined && subject[part] === undefined) return part;
   if (capability === undefined) return null;
@@ -53,12 +53,12 @@ function substituteOf({ capability }: BehaviourNeeds = {}, { mustDeclare }: Subj
   return typeof declared === "object" ? sentence(`Instead: ${declared.substitute}`) : null;
 }
 
-/** Whether what is missing is something that an engine should enforce, and not one more thing that it might do. */
+/** Whether what is missing is something that an engine should enforce, not just an extra that it could offer. */
 function cannot(missing: readonly Ability[], { mustDeclare }: Subject): boolean {
   return missing.some((ability) => ability !== "makeAt" && mustDeclare[ability] === "no");
 }
 
-/** Whether the engine declares to enforce what the row is about: exceptions then tell how it does. */
+/** Whether the engine declares that it enforces what the row is about: exceptions then explain how. */
 function claims(ids: readonly string[], { mustDeclare }: Subject, behaviours: Behaviours): boolean {
   return ids.some((id) => {
     const capability = behaviours.get(id)?.capability;
@@ -77,7 +77,7 @@ function absence(ability: Ability): string {
   return reason;
 }
 
-/** A name such as gVisor keeps its first letter. */
+/** A name such as gVisor keeps its lower-case first letter. */
 function sentence(words: string): string {
   if (/^[a-z][A-Z]/.test(words)) return `${words}.`;
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;

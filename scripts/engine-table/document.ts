@@ -6,7 +6,7 @@ import { subjects } from "../../test/engine-contract/subjects.ts";
 import { replaceMarked } from "../marked-section.ts";
 import { renderEngineTable } from "./render.ts";
 
-/** The text of docs/engines.md with its tables as the contract suite has them now. */
+/** The text of docs/engines.md with the tables that follow from the contract suite. */
 export function withEngineTable(text: string): string {
   const { docker, podman, runsc, local } = subjects;
   const body = renderEngineTable({

@@ -4,7 +4,7 @@ import { cellOf, type Behaviours } from "./cell.ts";
 
 export interface EngineTable {
   readonly groups: readonly GuaranteeGroup[];
-  /** One column each. */
+  /** Each has one column. */
   readonly subjects: readonly Subject[];
   readonly behaviours: Behaviours;
 }

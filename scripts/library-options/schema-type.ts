@@ -18,22 +18,22 @@ export interface Schema {
 export interface TypeForm {
   /** A field's name in the type; default: in camelCase. */
   readonly nameOf?: (name: string) => string;
-  /** Objects that have a type of their own wherever they occur, by the field that they stand in. */
+  /** Objects that get a named type wherever they occur, by the field that contains them. */
   readonly named?: Readonly<Record<string, { readonly type: string; readonly sentence: string }>>;
-  /** Types of fields whose schema says nothing of them, by the field's name. */
+  /** Types of fields whose schema does not say their type, by the field's name. */
   readonly unsaid?: Readonly<Record<string, string>>;
-  /** Whether comments tell defaults, where the descriptions do not. */
+  /** Whether comments state defaults that the descriptions do not mention. */
   readonly defaults?: boolean;
 }
 
-/** What a value without a schema may be. */
+/** The type of a value without a schema. */
 const anything = "unknown";
 
-/** TypeScript's types for schemas, documented by the schemas' words. */
+/** TypeScript types for schemas, documented with the schemas' descriptions. */
 export class TypeWriter {
   readonly #form: TypeForm;
   readonly #named = new Map<string, string>();
-  /** Names of the wire that comments speak of. */
+  /** Names of wire fields that comments mention. */
   readonly #wireNames: ReadonlySet<string>;
 
   constructor(form: TypeForm = {}, wireNames: ReadonlySet<string> = new Set()) {
@@ -41,12 +41,12 @@ export class TypeWriter {
     this.#wireNames = wireNames;
   }
 
-  /** An interface of an object's fields, without some. */
+  /** An interface with an object's fields, except those in `without`. */
   interfaceOf(name: string, schema: Schema, sentence: string, without: readonly string[] = []): string {
     return `/** ${sentence} */\nexport interface ${name} ${this.#fields(schema, without)}`;
   }
 
-  /** Interfaces that the others name. */
+  /** Interfaces that the others refer to. */
   get namedInterfaces(): readonly string[] {
     return Object.values(this.#form.named ?? {}).flatMap(({ type, sentence }) => {
       const body = this.#named.get(type);
@@ -99,7 +99,7 @@ export class TypeWriter {
     return type;
   }
 
-  /** The words speak of the wire's fields; names of tools and operations stay. */
+  /** Descriptions mention wire fields, which are renamed; names of tools and operations stay. */
   #inLibraryNames(text: string): string {
     const { nameOf = camelName } = this.#form;
     return text
@@ -108,14 +108,14 @@ export class TypeWriter {
   }
 }
 
-/** Names of the fields in it, at every depth. */
+/** Names of the schema's fields, at every depth. */
 export function fieldNames({ properties = {}, anyOf = [], items, additionalProperties }: Schema): readonly string[] {
   const within = [...Object.values(properties), ...anyOf, items, additionalProperties];
   const deeper = within.filter((each) => typeof each === "object").flatMap(fieldNames);
   return [...Object.keys(properties), ...deeper];
 }
 
-/** Whether its default is that of each of its fields. */
+/** Whether its default consists of the defaults of its fields. */
 function isSection({ properties }: Schema): boolean {
   return properties !== undefined;
 }

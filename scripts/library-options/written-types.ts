@@ -38,7 +38,7 @@ import { listSessionsContract, openSessionContract } from "../../src/operations/
 import { runTestsContract } from "../../src/operations/tests/run-tests-contract.ts";
 import { fieldNames, TypeWriter, type Schema, type TypeForm } from "./schema-type.ts";
 
-/** A type, the schema that it is written from, a sentence about it, and the fields that an object knows by itself. */
+/** A type, the schema that it is written from, a sentence about it, and the fields that an object already knows. */
 type Row = readonly [type: string, schema: Schema, sentence: string, known?: readonly string[]];
 
 const place = ["env_id", "session_id"];
@@ -46,7 +46,7 @@ const into = ({ request }: { readonly request: z.ZodType }): Schema =>
   z.toJSONSchema(request, { io: "input" }) as Schema;
 const outOf = ({ response }: { readonly response: z.ZodType }): Schema => z.toJSONSchema(response) as Schema;
 
-/** The elements of a list that stands in a field of an answer. */
+/** The elements of a list in a field of an answer. */
 function eachOf(contract: { readonly response: z.ZodType }, field: string): Schema {
   const items = outOf(contract).properties?.[field]?.items;
   if (items === undefined) throw new TypeError(`${field} is not a list.`);
@@ -151,7 +151,7 @@ function write(rows: readonly Row[], form: TypeForm): string {
   return `${[head, ...new Set([...types, ...writer.namedInterfaces])].join("\n\n")}\n`;
 }
 
-/** The files of the library's types, by name, documented by the words of the schemas. */
+/** The files of the library's types, by name, documented with the descriptions of the schemas. */
 export function writeLibraryTypes(): Readonly<Record<string, string>> {
   const settings = z.toJSONSchema(settingsSchema, { io: "input", unrepresentable: "any" }) as Schema;
   return {

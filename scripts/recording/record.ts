@@ -4,7 +4,7 @@ import type { Recorded } from "./render.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
-/** What the README's picture shows: a result, and three ends that need explaining. */
+/** What the README's picture shows: a result, and three runs whose ends need an explanation. */
 const shown: readonly (readonly string[])[] = [
   ["-c", "import os; print(6 * 7, os.listdir('/work'), os.getuid())"],
   ["-c", "x = 'a' * 10**9"],
@@ -15,7 +15,7 @@ const shown: readonly (readonly string[])[] = [
 const quote = (word: string): string =>
   /^[\w./:-]+$/.test(word) ? word : `"${word.replaceAll(/["$`\\]/g, String.raw`\$&`)}"`;
 
-/** Runs the commands on the embedded engine. @throws Error where that cannot run them */
+/** Runs the commands on the embedded engine. @throws Error if it cannot run them */
 export function record(): readonly Recorded[] {
   return shown.map((args) => {
     const words = ["run", "--engine", "local", ...args];
@@ -25,7 +25,7 @@ export function record(): readonly Recorded[] {
   });
 }
 
-/** What Glovebox said, and the advice below each line; a program's own traceback says nothing that this does not. */
+/** What Glovebox said, and the advice below each line; a program's own traceback adds nothing to that. */
 function explanations(stderr: string): string {
   let isOurs = false;
   const kept = stderr.split("\n").filter((line) => {

@@ -21,7 +21,7 @@ const colours = { command: "#e6edf3", output: "#7ee787", message: "#ffa657" } as
 
 const escape = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 
-/** Broken between words, as wide as the picture. */
+/** The lines of a text, broken between words at the width of the picture. */
 const wrap = (text: string): readonly string[] => {
   if (text.length <= columns) return [text];
   const end = Math.max(text.lastIndexOf(" ", columns), 1);
@@ -47,7 +47,7 @@ function kindOf(line: string): Line["kind"] {
   return line.startsWith("glovebox: ") || line.startsWith("  ") ? "message" : "output";
 }
 
-/** A terminal in which the commands come one after another, and then stay; it needs no script and no font of its own. */
+/** A terminal in which the commands appear one after another and then stay; it needs neither scripts nor fonts. */
 export function renderRecording(recorded: readonly Recorded[]): string {
   const lines = linesOf(recorded);
   const height = top + lines.length * lineHeight + margin;

@@ -7,9 +7,9 @@ import type { Glovebox } from "../../src/index.ts";
 export interface SmokeScene {
   readonly glovebox: Glovebox;
   readonly engine: string;
-  /** Image with Python; null where the engine runs none. */
+  /** Image with Python; null if the engine does not use images. */
   readonly image: string | null;
-  /** An empty folder of this machine, below the library's working directory, with a space in its name. */
+  /** An empty folder on this machine, below the library's working directory, with a space in its name. */
   readonly folder: string;
   /** Ids of sandboxes that were made. */
   readonly made: Set<string>;
@@ -17,16 +17,16 @@ export interface SmokeScene {
 
 export interface SmokeStep {
   readonly name: string;
-  /** Whether the engine can do that at all. */
+  /** Whether the engine can do this at all. */
   readonly applies?: (scene: SmokeScene) => boolean;
   /** Rejects when it does not work. */
   readonly run: (scene: SmokeScene) => Promise<void>;
 }
 
-/** What a run asks for: also the weakest level, which is all that the embedded engine has on macOS and Windows. */
+/** What a run asks for: it accepts even the weakest level, the only one of the embedded engine on macOS and Windows. */
 const askedOf = ({ engine }: SmokeScene) => ({ engine, minIsolation: "preload" }) as const;
 
-/** A program that starts another, where it may, and neither ends. */
+/** A program that starts another one if it may; neither ends. */
 const endless = `import subprocess, sys, time
 try: subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
 except BaseException: pass
