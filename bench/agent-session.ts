@@ -1,8 +1,8 @@
 /**
  * What an agent's work costs its model: the characters of the tools' list and of 20 answers, as each kind of client shows them.
  *
- * What another version lacks or refuses is marked, and counts as what the model reads of it; an answer that a kind of client
- * cannot show counts nothing. Pictures are counted apart: what they cost is not a matter of their characters.
+ * What another version lacks or refuses is marked, and the text that the model then reads is counted; an answer that a kind
+ * of client cannot show counts as nothing. Pictures are counted separately: their cost does not depend on their characters.
  * Usage: node bench/agent-session.ts [--engine ENGINE] [--checkout FOLDER]; the folder of another version, to compare.
  */
 import { Client, type CallToolResult } from "@modelcontextprotocol/client";
@@ -29,7 +29,7 @@ const env = {
   XDG_STATE_HOME: path.join(folder, "state"),
 };
 
-/** The tools that the steps need, where this version lets one choose. */
+/** The tools that the steps need, if this version lets the user choose. */
 function toolOptions(): readonly string[] {
   const help = execFileSync(process.execPath, [command, "mcp", "--help"], { encoding: "utf8", env });
   return help.includes("--tools") ? ["--tools", "run,session,process"] : [];
@@ -75,7 +75,7 @@ function asText(text: string): CallToolResult {
   return { content: [{ type: "text", text }] };
 }
 
-/** What a kind of client shows of an answer; null for one that it cannot show. */
+/** The part of an answer that a kind of client shows; null for an answer that it cannot show. */
 function seen({ seenOf }: ClientKind, result: CallToolResult): Seen | null {
   try {
     return seenOf(result);

@@ -1,11 +1,11 @@
 /**
- * `npm run bench`: what Glovebox costs beside what one would do without it, measured side by side in one run.
+ * `npm run bench`: what Glovebox costs compared with what one would do without it, measured side by side in one run.
  *
  * Prints each table as it is done, then writes all of it to bench/results/performance.json, from which
  * `node bench/write-page.ts` makes docs/performance.md and its plots. Read the ratios: milliseconds are one machine's.
  * Usage: npm run bench [-- [--quick] [--only MEASURE,...] [--engines ENGINE,...] [--out FILE]]
  *   --quick    a few rounds of everything, in about 3 minutes
- *   --only     these measures; what the file has of the others stays
+ *   --only     these measures; the file keeps its results of the others
  *   --engines  default docker,podman,local; what does not answer is left out and named
  * Images by GLOVEBOX_IMAGE_PYTHON, _JAVASCRIPT, _TYPESCRIPT and _SESSION.
  */
@@ -29,13 +29,13 @@ const { values } = parseArgs({
   },
 });
 
-// Nothing of the user's own settings counts, and nothing is left in their folders.
+// The user's own settings are ignored, and nothing is left in their folders.
 const home = mkdtempSync(join(tmpdir(), "glovebox-bench-"));
 for (const name of ["XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"]) process.env[name] = join(home, name);
 process.env["GLOVEBOX_PACKAGES_DIR"] = join(home, "packages");
 process.env["LOG_LEVEL"] ??= "error";
 
-// Commands are measured as they are published: bundled. What starts them reads this when it is loaded.
+// Commands are measured as they are published: bundled. The code that starts them reads this when it is loaded.
 await setup();
 const { measures } = await import("./measures/table.ts");
 
@@ -53,7 +53,7 @@ async function take(measure: Measure, plan: BenchPlan): Promise<Measured> {
   return measured;
 }
 
-/** What an earlier run of the same form has left in the file, of measures that are not taken now. */
+/** What an earlier run of the same form left in the file, for measures that are not taken now. */
 function earlier(chosen: ReadonlySet<string>): readonly Measured[] {
   if (values.only === undefined || !existsSync(values.out)) return [];
   const report = JSON.parse(readFileSync(values.out, "utf8")) as BenchReport;

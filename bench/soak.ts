@@ -1,7 +1,7 @@
 /**
- * `npm run soak`: mixed work through real servers while everything under them fails, and what is left of it at the end.
+ * `npm run soak`: mixed work through real servers while everything under them fails, and a check of what is left at the end.
  *
- * The engines, databases, file systems and servers are all its own; it needs root. It prints what happens, writes
+ * It starts all the engines, databases, file systems and servers itself; it needs root. It prints what happens, writes
  * bench/results/soak.json, and exits with 1 when anything did not hold: each request ends exactly once and honestly, nothing
  * is left on the engines, and memory and descriptors of the servers are within 10 % of what they were after a warm-up
  * round. `node bench/write-page.ts` puts the report into docs/performance.md.

@@ -1,8 +1,8 @@
 /**
- * Whether a start of the published package is as quick as it has to be: it is packed and installed in a folder of its own, and
- * each figure is held against what one would do without Glovebox, or without a new process, in the same run.
+ * Checks whether the published package starts as quickly as it has to: it is packed and installed in a separate folder, and
+ * each figure is compared with what one would do without Glovebox, or without a new process, in the same run.
  *
- * Prints the figures with their targets, then writes them to bench/results/start-up.json. Read the verdicts of a quiet machine.
+ * Prints the figures with their targets, then writes them to bench/results/start-up.json. Only trust the verdicts of a quiet machine.
  * Usage: node bench/start-up.ts [ROUNDS (default 15)]; the image by GLOVEBOX_IMAGE_PYTHON.
  */
 import { spawn } from "node:child_process";
@@ -21,12 +21,12 @@ import { median } from "./parts/statistics.ts";
 
 const rounds = Number(process.argv[2] ?? 15);
 const image = benchImages(process.env).python;
-/** Others' work on this machine makes every figure worse, and those of many processes most. */
+/** Other work on this machine makes every figure worse, most of all those that involve many processes. */
 const loadBefore = Number(loadavg()[0]?.toFixed(1));
-/** What is left to the background must not burden what is measured next. */
+/** Background work must not slow down what is measured next. */
 const settleMs = 150;
 
-// Nothing of the user's own settings counts, and nothing is left in their folders.
+// The user's own settings are ignored, and nothing is left in their folders.
 const home = mkdtempSync(join(tmpdir(), "glovebox-bench-"));
 for (const name of ["XDG_CONFIG_HOME", "XDG_STATE_HOME"]) process.env[name] = join(home, name);
 process.env["GLOVEBOX_IMAGE_PYTHON"] = image;

@@ -1,12 +1,12 @@
-/** A call of a tool, by what earlier answers said. */
+/** A tool call that depends on earlier answers. */
 export interface Step {
-  /** What an agent does here, in a word. */
+  /** What an agent does in this step, in a word. */
   readonly what: string;
   readonly tool: string;
   readonly request: (earlier: Earlier) => Record<string, unknown>;
 }
 
-/** What later steps need of earlier answers; a missing one is what the server did not tell. */
+/** What later steps need from earlier answers; it is missing if the server did not report it. */
 export interface Earlier {
   readonly sandboxId: string;
   readonly pictureUri: string;
@@ -24,7 +24,7 @@ def mean(numbers):
     return ${mean}
 `;
 
-/** A picture of bars, without any package; its bytes do not compress away. */
+/** A picture of bars, made without any package; its bytes do not compress well. */
 const plot = `import random, struct, zlib
 from stats import visits
 width, height, bars = 320, 200, visits("data.csv")
@@ -73,7 +73,7 @@ const write = (path: string, content: string): Step => ({
   tool: "write_file",
   request: () => ({ path, content }),
 });
-/** Programs of a session stand elsewhere than its files. */
+/** Programs of a session are elsewhere than its files. */
 const findsFiles = 'import sys; sys.path.append("/work")';
 const python = (what: string, code: string): Step => ({
   what,
@@ -81,7 +81,7 @@ const python = (what: string, code: string): Step => ({
   request: () => ({ language: "python", code: `${findsFiles}\n${code}` }),
 });
 
-/** One piece of work as agents do it: written, run, mended, shown, tested, served, ended. */
+/** One piece of work as agents do it: they write, run, fix, show, test, serve and end it. */
 export const steps: readonly Step[] = [
   write("data.csv", csv),
   write("stats.py", stats("sum(numbers) / len(number)")),

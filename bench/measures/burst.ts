@@ -8,12 +8,12 @@ import { quantile, ratio, rounded } from "../parts/statistics.ts";
 import { warmths, warmthSettings } from "../parts/warmth.ts";
 import { burstRow } from "./row-names.ts";
 
-/** Places at once; those that find none wait. */
+/** Places at the same time; requests that find none wait. */
 const places = 10;
 const sizes = [10, 100] as const;
 const restMs = 1_000;
 
-/** Many requests at the same moment. */
+/** Many requests at the same time. */
 export const burstMeasure: Measure = {
   name: "burst",
   title: "Bursts",

@@ -15,10 +15,10 @@ import { median, quantile, ratio, rounded } from "../parts/statistics.ts";
 import { warmths, type Warmth } from "../parts/warmth.ts";
 import { rowNames } from "./row-names.ts";
 
-/** Removal and refilling go on in the background for so long. */
+/** Removal and refilling go on in the background for this long. */
 const settleMs = { cold: 60, warm: 1_000 } as const;
 
-/** Create to first result: a program of one line, from the request to the whole answer. */
+/** From creation to the first result: a program of one line, from the request to the whole answer. */
 export const executeMeasure: Measure = {
   name: "execute",
   title: "One execution",
@@ -82,7 +82,7 @@ function subjectsOf(
 ): readonly Subject[] {
   return engines.flatMap((engine) =>
     [...runs]
-      // The doors differ by the same for every language.
+      // The difference between the doors is the same for every language.
       .filter(([door]) => language === "python" || door === "library")
       .map(([door, run]) => ({
         name: rowNames.glovebox(language, engine, door, warmth),

@@ -11,7 +11,7 @@ import { firstLine } from "../parts/in-turn.ts";
 import type { LeftOut, Measure, Row } from "../parts/report.ts";
 import { rounded } from "../parts/statistics.ts";
 
-/** What is printed: many short lines, or few long ones; all of it within the cap of what is stored of a run. */
+/** What is printed: many short lines or a few long ones; all of it fits into what is stored of a run. */
 const shapes = [
   { name: "short lines", lineBytes: 12, count: { quick: 100_000, full: 800_000 } },
   { name: "lines of 1 kB", lineBytes: 1_000, count: { quick: 5_000, full: 10_000 } },
@@ -109,7 +109,7 @@ async function toReaders(
 
 /** Lines of the program that a reader gets until the log ends. */
 async function follow(served: ServedGlovebox, id: string, headers: Readonly<Record<string, string>>): Promise<number> {
-  // The log is there as soon as the run has its place.
+  // The log exists as soon as the run has a place.
   while ((await served.call("GET", `/api/sandbox/${id}/logs?limit=1`)).status !== 200) await sleep(5);
   const socket = new WebSocket(`${served.url.replace("http", "ws")}/api/sandbox/${id}/logs`, { headers });
   let lines = 0;
@@ -123,7 +123,7 @@ async function follow(served: ServedGlovebox, id: string, headers: Readonly<Reco
 
 interface Stored {
   readonly kept: number;
-  /** Kept and dropped lines together. */
+  /** Kept and dropped lines added up. */
   readonly accounted: number;
 }
 

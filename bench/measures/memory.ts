@@ -12,11 +12,11 @@ const runCounts = { quick: [1, 50, 150], full: [1, 1_000, 10_000] } as const;
 const clients = 4;
 const liveSandboxes = 10;
 const floodSeconds = { quick: 5, full: 60 } as const;
-/** What ended is let go of by then. */
+/** Time in which the memory of ended runs is released. */
 const restMs = 2_000;
 const lookEveryMs = 100;
 
-/** What the server itself takes. */
+/** The memory of the server itself. */
 export const memoryMeasure: Measure = {
   name: "memory",
   title: "Memory of the server",
@@ -102,7 +102,7 @@ async function duringFlood(
   return { name: memoryRows.flood, values: rounded({ residentMb, growthMb: residentMb - beforeMb }) };
 }
 
-/** Of a server of its own: memory that was used once is not given back. */
+/** Measures a separate server, since memory that was used once is not given back. */
 async function withLive(engine: string, plan: BenchPlan): Promise<number> {
   await using stack = new AsyncDisposableStack();
   const served = await serveWith(plan, {}, stack);

@@ -2,7 +2,7 @@ import type { BenchLanguage } from "../parts/baselines.ts";
 import type { Door } from "../parts/doors.ts";
 import type { Warmth } from "../parts/warmth.ts";
 
-/** Names of rows that measures and targets both know: of single executions. */
+/** Names of rows that measures and targets share: those of single executions. */
 export const rowNames = {
   bare: (language: BenchLanguage) => `${language}, bare interpreter`,
   dockerRun: (language: BenchLanguage) => `${language}, docker run --rm`,

@@ -14,10 +14,10 @@ const counts = {
 } as const;
 const idleMs = { quick: 2_000, full: 10_000 } as const;
 const rounds = { quick: 3, full: 20 } as const;
-/** So many sandboxes are started at a time. */
+/** This many sandboxes are started at a time. */
 const starters = 4;
 
-/** How costs grow with what lives already. */
+/** How costs grow with the number of sandboxes that already run. */
 export const scaleMeasure: Measure = {
   name: "scale",
   title: "With more live sandboxes",

@@ -6,10 +6,10 @@ import type { BenchPlan, Measure, Row } from "../parts/report.ts";
 import { median, ratio, rounded } from "../parts/statistics.ts";
 import { sessionRows } from "./row-names.ts";
 
-/** Time between two calls, in which the next interpreter starts. */
+/** Time between two calls, during which the next interpreter starts. */
 const pauseMs = 500;
 
-/** Calls in a place whose files last. */
+/** Calls in a place whose files persist. */
 export const sessionMeasure: Measure = {
   name: "session",
   title: "A call in a session",
@@ -47,7 +47,7 @@ async function dockerExec({ images }: BenchPlan, stack: AsyncDisposableStack): P
   return { name: sessionRows.dockerExec, run: () => runFile("docker", ["exec", name, ...inside]) };
 }
 
-/** The call before each is what makes it the one or the other; it is not timed. */
+/** The call before each one decides which kind it is; that call is not timed. */
 function callsOn(engine: string, glovebox: Glovebox): readonly Subject[] {
   let session: Session | undefined;
   const call = async (language: "python" | "typescript"): Promise<void> => {

@@ -7,7 +7,7 @@ import { timeInTurn, type Subject } from "../parts/in-turn.ts";
 import type { BenchPlan, Measure } from "../parts/report.ts";
 import { median, quantile, ratio, rounded } from "../parts/statistics.ts";
 
-/** From the command to what it is started for. */
+/** From starting the command until it does what it is started for. */
 export const startUpMeasure: Measure = {
   name: "start-up",
   title: "Start-up",

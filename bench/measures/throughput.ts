@@ -16,7 +16,7 @@ interface Subject {
   readonly run: () => Promise<unknown>;
 }
 
-/** Fresh sandboxes a second, for as long as one wants. */
+/** Fresh sandboxes per second, sustained. */
 export const throughputMeasure: Measure = {
   name: "throughput",
   title: "Sustained throughput",

@@ -6,7 +6,7 @@ import { plotOf } from "./plot.ts";
 import { soakSection } from "./soak-section.ts";
 import { isMet, targets, type Target } from "./targets.ts";
 
-/** The page with what stands between its markers made anew from the reports. */
+/** The page with the parts between its markers regenerated from the reports. */
 export function withReports(text: string, report: BenchReport, soak: SoakReport): string {
   const sections = {
     machine: machineText(report),

@@ -6,7 +6,7 @@ const margin = 16;
 const fontSize = 12;
 const titleHeight = 40;
 
-/** Beyond this range of values short bars would not be seen any more: the scale is logarithmic then. */
+/** With a wider range of values, short bars would become invisible: the scale is then logarithmic. */
 const maxLinearRange = 30;
 
 const style = `<style>
@@ -98,7 +98,7 @@ function scaleOf(values: readonly number[], length: number): Scale {
   const max = Math.max(...values);
   const least = Math.min(...values.filter((value) => value > 0));
   if (!(max / least > maxLinearRange)) return { of: (value) => (value / (max || 1)) * length, isLogarithmic: false };
-  // The shortest bar is still to be seen.
+  // The shortest bar stays visible.
   const floor = Math.log10(least) - 0.2;
   const span = Math.log10(max) - floor;
   return { of: (value) => (value > 0 ? ((Math.log10(value) - floor) / span) * length : 0), isLogarithmic: true };

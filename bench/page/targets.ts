@@ -2,7 +2,7 @@ import { memoryRows, rowNames, sessionRows, throughputRows } from "../measures/r
 import { rowOf, type BenchReport, type Row } from "../parts/report.ts";
 import { ratio } from "../parts/statistics.ts";
 
-/** A figure that is aimed at; no test asserts it. */
+/** A figure that we aim for; no test asserts it. */
 export interface Target {
   readonly what: string;
   readonly wanted: { readonly max: number } | { readonly min: number };
@@ -17,7 +17,7 @@ function value(report: BenchReport, measure: string, row: string, key: string): 
 
 const medianOf = (report: BenchReport, row: string): number | null => value(report, "execute", row, "medianMs");
 
-/** The quotient of two medians of single executions. */
+/** The ratio of two medians of single executions. */
 const executeRatio = (over: string, under: string) => (report: BenchReport) =>
   ratio(medianOf(report, over), medianOf(report, under));
 
@@ -127,7 +127,7 @@ function rowsOf(report: BenchReport, measure: string): readonly Row[] {
   return report.measures.find(({ name }) => name === measure)?.rows ?? [];
 }
 
-/** The warm figure where there is one: what the server does unless told otherwise. */
+/** The warm figure if there is one: that is the server's default. */
 function best(
   report: BenchReport,
   measure: string,

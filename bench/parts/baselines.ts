@@ -26,10 +26,10 @@ export interface Interpreters {
   readonly node: string;
 }
 
-/** Of images. */
+/** In images. */
 export const insideInterpreters: Interpreters = { python: "python3", node: "node" };
 
-/** Of this machine: the interpreter itself, because a version manager's shim in its place takes most of the time. */
+/** On this machine: the interpreter itself, because a version manager's shim would take most of the time. */
 export async function hostInterpreters(): Promise<Interpreters> {
   const { stdout } = await runFile("python3", ["-c", "import sys; print(sys.executable)"]);
   return { python: stdout.trim(), node: process.execPath };

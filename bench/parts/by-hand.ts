@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Measure, Row } from "./report.ts";
 import { median, ratio, rounded } from "./statistics.ts";
 
-/** How a measure is shown whose first row is the same work done by hand. */
+/** How to show a measure whose first row is the same work done by hand. */
 export const byHandColumns = {
   columns: [
     { key: "medianMs", title: "median ms", digits: 0 },

@@ -15,8 +15,8 @@ export const doors = ["library", "http", "mcp"] as const;
 export type Door = (typeof doors)[number];
 
 /**
- * Variables that choose settings, by a file in a folder that goes with the stack. Warm sandboxes have a variable too: where
- * tests start a server, it switches them off.
+ * Variables that choose settings, through a file in a folder that is removed with the stack. Warm sandboxes have a variable
+ * too: where tests start a server, it switches them off.
  */
 function configurationOf(settings: Settings, stack: AsyncDisposableStack): Record<string, string> {
   const folder = mkdtempSync(join(tmpdir(), "glovebox-bench-"));
@@ -26,14 +26,14 @@ function configurationOf(settings: Settings, stack: AsyncDisposableStack): Recor
   return { GLOVEBOX_CONFIG: file, GLOVEBOX_WARM_POOL: settings.warm_pool?.mode ?? "auto" };
 }
 
-/** Variables by which the processes that tests start get these images. */
+/** Variables that give these images to the processes that tests start. */
 export function imageVariables({ images }: BenchPlan): Record<string, string> {
   return Object.fromEntries(
     Object.entries(images).map(([name, image]) => [`GLOVEBOX_IMAGE_${name.toUpperCase()}`, image]),
   );
 }
 
-/** `glovebox serve` with such settings, ended with the stack. */
+/** `glovebox serve` with these settings; it ends with the stack. */
 export async function serveWith(
   plan: BenchPlan,
   settings: Settings,
@@ -42,7 +42,7 @@ export async function serveWith(
   return stack.use(await serveGlovebox({ ...configurationOf(settings, stack), ...imageVariables(plan) }));
 }
 
-/** What is answered over HTTP. @throws Error for any other status than 200 and 201 */
+/** The answer over HTTP. @throws Error for any status other than 200 and 201 */
 export async function ask(served: ServedGlovebox, method: string, route: string, body?: unknown): Promise<unknown> {
   const { status, body: answer } = await served.call(method, route, body);
   if (status > 201) throw new Error(`${method} ${route} was answered with ${status}: ${JSON.stringify(answer)}`);
@@ -54,7 +54,7 @@ export function assertCompleted(answer: unknown): void {
   if (outcome !== "completed") throw new Error(`The run ended as ${outcome}: ${JSON.stringify(answer)}`);
 }
 
-/** Opens a way in, of which everything ends with the stack. */
+/** Opens a way in; everything that belongs to it ends with the stack. */
 export async function openDoor(
   door: Door,
   warmth: Warmth,

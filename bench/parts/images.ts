@@ -1,6 +1,6 @@
 import type { BenchPlan } from "./report.ts";
 
-/** The images to measure with: the user's choice, else those of the test bed, else the defaults of Glovebox. */
+/** The images to measure with: the user's choice, else those of the testbed, else the defaults of Glovebox. */
 export function benchImages(environment: NodeJS.ProcessEnv): BenchPlan["images"] {
   const chosen = (name: string, ofTestbed: string, otherwise: string): string =>
     environment[`GLOVEBOX_IMAGE_${name}`] ?? environment[`GLOVEBOX_TEST_IMAGE_${ofTestbed}`] ?? otherwise;

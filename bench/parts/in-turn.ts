@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LeftOut } from "./report.ts";
 
-/** One way of doing the thing that is measured. */
+/** One way of doing what is measured. */
 export interface Subject {
   readonly name: string;
-  /** Makes it ready; not timed. */
+  /** Prepares a run; not timed. */
   readonly prepare?: (() => Promise<unknown>) | undefined;
   readonly run: () => Promise<unknown>;
-  /** Takes away what a run has left; not timed. */
+  /** Cleans up after a run; not timed. */
   readonly end?: (() => Promise<unknown>) | undefined;
-  /** Not timed, after each run: what it left to the background must not burden the next subject. Default 0. */
+  /** Pause after each run, not timed: its background work must not slow the next subject down. Default 0. */
   readonly settleMs?: number | undefined;
 }
 
@@ -19,8 +19,8 @@ export interface Times {
 }
 
 /**
- * Times each subject so many rounds, all in turn, so that the machine's mood hits them alike. A first round warms up;
- * a subject that fails in it is left out, and one that fails later ends the benchmark.
+ * Times each subject for this many rounds, all in turn, so that the machine's ups and downs affect them equally. A first
+ * round warms up; a subject that fails in it is left out, and one that fails later ends the benchmark.
  */
 export async function timeInTurn(subjects: readonly Subject[], rounds: number): Promise<Times> {
   const timesMs = new Map<string, number[]>();
@@ -51,7 +51,7 @@ export async function timeInTurn(subjects: readonly Subject[], rounds: number): 
   return { timesMs, leftOut };
 }
 
-/** Why something failed, without what is this machine's own. */
+/** Why something failed, without details of this machine. */
 export function firstLine(error: unknown): string {
   const [line = ""] = (error instanceof Error ? error.message : String(error)).split("\n");
   return line.replaceAll(/\/[\w./-]+/g, "PATH");

@@ -1,10 +1,10 @@
-/** What came of work that was done by many at once. */
+/** The results of work that many workers did at the same time. */
 export interface Load {
   readonly done: number;
   readonly perSecond: number;
 }
 
-/** So many workers, each doing it again and again for that long; what was begun by then is finished, and counts. */
+/** Runs this many workers, each repeating the work for that long; work that has begun by then is finished and counts. */
 export async function sustain(work: () => Promise<unknown>, workers: number, forMs: number): Promise<Load> {
   const startedMs = performance.now();
   let done = 0;
@@ -19,7 +19,7 @@ export async function sustain(work: () => Promise<unknown>, workers: number, for
   return { done, perSecond: done / ((performance.now() - startedMs) / 1_000) };
 }
 
-/** Begun all at once: when each was done, in milliseconds since then, and how many failed. */
+/** Begins all at once: when each was done, in milliseconds since the start, and how many failed. */
 export async function burst(
   work: () => Promise<unknown>,
   count: number,

@@ -6,7 +6,7 @@ import type { Machine } from "./report.ts";
 
 const run = promisify(execFile);
 
-/** This machine, without any name of its own. */
+/** This machine, without its host name. */
 export function machineFacts(): Machine {
   const [first] = os.cpus();
   return {
@@ -17,7 +17,7 @@ export function machineFacts(): Machine {
   };
 }
 
-/** Versions of Glovebox and of what it is compared with; what is not here is left out. */
+/** Versions of Glovebox and of what it is compared with; what is not installed is left out. */
 export async function versionFacts(): Promise<Record<string, string>> {
   const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
     readonly version: string;

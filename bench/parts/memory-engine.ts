@@ -32,7 +32,7 @@ const capabilities: Capabilities = {
   execNetwork: "none",
 };
 
-/** A program that reads its job and prints a number; nothing runs it. */
+/** Pretends to be a program that reads its job and prints a number; nothing is really run. */
 class SimulatedProcess {
   readonly stdin = new PassThrough();
   readonly #ended = Promise.withResolvers<number>();
@@ -41,7 +41,7 @@ class SimulatedProcess {
     let job = "";
     this.stdin.on("data", (chunk: Buffer) => {
       job += chunk.toString("latin1");
-      // The code follows the header; both come in a few pieces.
+      // The code follows the header; both arrive in a few pieces.
       setImmediate(() => {
         if (!job.includes(lastingWord)) this.end(0);
       });
@@ -114,7 +114,7 @@ class SimulatedContainer implements Container {
   };
 }
 
-/** An engine that does nothing at all, so that what is measured over it is Glovebox's own work. */
+/** An engine that does nothing at all, so that only Glovebox's own work is measured. */
 function createMemoryEngine(): Engine {
   const containers = new Map<string, SimulatedContainer>();
   const close = async (): Promise<void> => containers.clear();
@@ -145,10 +145,10 @@ function createMemoryEngine(): Engine {
   };
 }
 
-/** Its name among the engines of this process, once it is registered. */
+/** Its name among the engines of this process once it is registered. */
 export const memoryEngine = "memory";
 
-/** Puts it among the engines that a Glovebox of this process, opened later, can be asked for. */
+/** Registers it, so that a Glovebox that is opened later in this process offers it. */
 export function registerMemoryEngine(): void {
   const rows = engineTable as EngineRow[];
   if (rows.some(({ name }) => name === memoryEngine)) return;

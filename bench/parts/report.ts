@@ -1,7 +1,7 @@
-/** What one run of the benchmarks found, as it is kept in JSON. */
+/** The results of one run of the benchmarks, as they are kept in JSON. */
 export interface BenchReport {
   readonly form: "quick" | "full";
-  /** Day of the run, such as 2026-11-23. */
+  /** Date of the run, such as 2026-11-23. */
   readonly date: string;
   readonly machine: Machine;
   readonly versions: Readonly<Record<string, string>>;
@@ -25,7 +25,7 @@ export interface MeasureFacts {
   /** Also the name of its plot. */
   readonly name: string;
   readonly title: string;
-  /** What was done, in a few sentences. */
+  /** What was measured, in a few sentences. */
   readonly how: string;
   readonly columns: readonly Column[];
   readonly plot: Plot;
@@ -34,7 +34,7 @@ export interface MeasureFacts {
 export interface Column {
   readonly key: string;
   readonly title: string;
-  /** Digits after the point; default 0. */
+  /** Digits after the decimal point; default 0. */
   readonly digits?: number | undefined;
 }
 
@@ -45,11 +45,11 @@ export type Plot =
 
 export interface Row {
   readonly name: string;
-  /** Whether it is what Glovebox is compared with. */
+  /** Whether this is what Glovebox is compared with. */
   readonly isBaseline?: boolean | undefined;
-  /** The line of a plot that it is a point of. */
+  /** The line of the plot that this point belongs to. */
   readonly series?: string | undefined;
-  /** By the key of its column; null: there is nothing to compare with. */
+  /** By column key; null: there is nothing to compare with. */
   readonly values: Readonly<Record<string, number | null>>;
 }
 
@@ -59,19 +59,19 @@ export interface LeftOut {
   readonly reason: string;
 }
 
-/** What a measure finds. */
+/** The results of a measure. */
 export interface Findings {
   readonly rows: readonly Row[];
   readonly leftOut: readonly LeftOut[];
 }
 
-/** How the measures are to be taken. */
+/** How the measures are taken. */
 export interface BenchPlan {
   readonly isQuick: boolean;
   readonly engines: readonly string[];
-  /** Settings of `images`: what the engines here have. */
+  /** The settings `images`: what the engines here have. */
   readonly images: Readonly<Record<"python" | "javascript" | "typescript" | "session", string>>;
-  /** Tells people how far it is. */
+  /** Reports progress to people. */
   readonly say: (text: string) => void;
 }
 
@@ -79,7 +79,7 @@ export interface Measure extends MeasureFacts {
   readonly take: (plan: BenchPlan) => Promise<Findings>;
 }
 
-/** The row of that name; undefined where it was not measured. */
+/** The row of that name; undefined if it was not measured. */
 export function rowOf(report: BenchReport, measure: string, row: string): Row | undefined {
   return report.measures.find(({ name }) => name === measure)?.rows.find(({ name }) => name === row);
 }

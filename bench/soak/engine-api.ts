@@ -1,6 +1,6 @@
 import { request } from "node:http";
 
-/** What an engine with Docker's API answers on its socket; null for nothing. @throws Error for a status above 299 */
+/** What an engine with Docker's API answers on its socket; null for an empty answer. @throws Error for a status above 299 */
 export function askEngine(socketPath: string, method: string, path: string): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const asked = request({ socketPath, method, path, timeout: 30_000 }, (response) => {
@@ -23,12 +23,12 @@ interface ListedContainer {
   readonly Names: readonly string[];
 }
 
-/** Containers of an engine of the soak's own, by id; `all`: also those that do not run. */
+/** Containers of an engine that the soak started, by id; `all`: also those that are not running. */
 export async function containersOn(socketPath: string, all: boolean): Promise<readonly ListedContainer[]> {
   return (await askEngine(socketPath, "GET", `/containers/json?all=${all}`)) as readonly ListedContainer[];
 }
 
-/** Names of what is on it beside images and its own networks. */
+/** Names of everything on it except images and its own networks. */
 export async function leftOn(socketPath: string): Promise<readonly string[]> {
   const containers = await containersOn(socketPath, true);
   const { Volumes: volumes } = (await askEngine(socketPath, "GET", "/volumes")) as {

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { askEngine, containersOn } from "./engine-api.ts";
 import type { Scene } from "./scene.ts";
 
-/** Something that goes wrong and is right again when it resolves. */
+/** Something that goes wrong, and is repaired when the promise resolves. */
 export interface Fault {
   readonly name: string;
   readonly make: () => Promise<void>;
@@ -14,7 +14,7 @@ export interface Fault {
 const shortMs = 2_000;
 const jumps = ["+6h", "-6h", "+0"] as const;
 
-/** Every fault that can be made in this scene. */
+/** Every fault that can be caused in this scene. */
 export function faultsOf(scene: Scene): readonly Fault[] {
   const { ownEngines, redis, postgres, storeFolder, clockFile, servers, engines } = scene;
   const faults: Fault[] = [];
@@ -64,11 +64,11 @@ export function faultsOf(scene: Scene): readonly Fault[] {
 async function killContainer(socketPath: string): Promise<void> {
   const running = await containersOn(socketPath, false);
   const chosen = running[randomInt(running.length + 1)];
-  // It may have ended meanwhile; and now and then none is chosen.
+  // It may have ended meanwhile; and sometimes none is chosen.
   if (chosen !== undefined) await askEngine(socketPath, "POST", `/containers/${chosen.Id}/kill`).catch(() => null);
 }
 
-/** Kills one of the process's own children that keep programs in. */
+/** Kills one of the process's children that confine programs. */
 function killChild(parent: number): void {
   const children = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && parentOf(name) === parent);
   const chosen = children[randomInt(children.length + 1)];
@@ -95,7 +95,7 @@ async function fillDisk(folder: string): Promise<void> {
   try {
     writeFileSync(file, Buffer.alloc(bavail * bsize));
   } catch {
-    // Full even sooner.
+    // It was full even sooner.
   }
   await sleep(shortMs * 2);
   rmSync(file, { force: true });

@@ -4,7 +4,7 @@ export class Ledger {
   readonly #ends = new Map<string, Map<string, number>>();
   readonly #open = new Map<symbol, string>();
 
-  /** A request begins; `end` is to be called once. */
+  /** A request begins; `end` must be called once. */
   begin(kind: string): { readonly end: (how: string) => void } {
     const key = Symbol(kind);
     this.#open.set(key, kind);
@@ -17,7 +17,7 @@ export class Ledger {
     };
   }
 
-  /** Notes what should not be; the same one is noted a few times only. */
+  /** Records a problem; the same one is recorded only a few times. */
   note(problem: string): void {
     if (this.problems.filter((each) => each === problem).length < 3) this.problems.push(problem);
   }

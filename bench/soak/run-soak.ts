@@ -12,16 +12,16 @@ import { unendedRuns } from "./stored-runs.ts";
 import { workUntil } from "./work.ts";
 
 const clients = 6;
-/** Of the whole time: the round that warms up, without faults. */
+/** Share of the whole time that the warm-up round takes, without faults. */
 const warmUpShare = 0.25;
 const faultEveryMs = 6_000;
-/** Servers let go of what ended, and of connections that nobody uses, by then. */
+/** By then servers have released what ended, and unused connections. */
 const restMs = 12_000;
 const sweepMs = 90_000;
 
 type Found = Omit<SoakReport, "minutes" | "date" | "machine" | "versions">;
 
-/** Works for that long, a warm-up round included, and looks at what is left. */
+/** Works for that long, including a warm-up round, and checks what is left. */
 export async function runSoak(plan: BenchPlan, forMs: number): Promise<Found> {
   plan.say("starting engines, databases and servers");
   const scene = await openScene(plan);
@@ -62,7 +62,7 @@ export async function runSoak(plan: BenchPlan, forMs: number): Promise<Found> {
   }
 }
 
-/** Clients at work for so long, with what goes on beside them, and a rest afterwards. */
+/** Keeps clients working for this long, together with what goes on beside them, and then rests. */
 async function work(
   scene: Scene,
   ledger: Ledger,
@@ -74,7 +74,7 @@ async function work(
   await sleep(restMs);
 }
 
-/** Makes one random fault after the other; each is over before the next. */
+/** Causes one random fault after the other; each is over before the next begins. */
 async function disturb(
   stop: AbortSignal,
   scene: Scene,
@@ -86,7 +86,7 @@ async function disturb(
   let waiting: typeof faults = [];
   while (!stop.aborted && faults.length > 0) {
     await sleep(randomInt(faultEveryMs));
-    // Each has its turn before any comes again.
+    // Every fault gets a turn before any is repeated.
     if (waiting.length === 0) waiting = faults;
     const fault = waiting[randomInt(waiting.length)];
     if (fault === undefined) continue;
@@ -97,7 +97,7 @@ async function disturb(
   }
 }
 
-/** Containers that do not run although their servers live: a server looks each minute for what it could not remove. */
+/** Stopped containers of servers that are alive: every minute, a server looks for what it could not remove. */
 async function stoppedAfterSweep({ ownEngines }: Scene): Promise<readonly string[]> {
   const stopped = async (): Promise<readonly string[]> => {
     const lists = await Promise.all(
@@ -117,7 +117,7 @@ async function stoppedAfterSweep({ ownEngines }: Scene): Promise<readonly string
   return left;
 }
 
-/** What the servers say that they have although nothing is asked of them. */
+/** What the servers still list although no requests are running. */
 async function stillListed({ servers }: Scene): Promise<readonly string[]> {
   const left: string[] = [];
   for (const { name, served } of servers.filter((server) => !hasEnded(server))) {
@@ -129,7 +129,7 @@ async function stillListed({ servers }: Scene): Promise<readonly string[]> {
   return left;
 }
 
-/** What is on the engines and of the servers' own when they have ended, sandboxes that waited for runs included. */
+/** What is left on the engines and of the servers after they have ended, including sandboxes that waited for runs. */
 async function leftBehind({ ownEngines, servers }: Scene): Promise<readonly string[]> {
   const left: string[] = [];
   for (const [kind, { socketPath }] of ownEngines) {
@@ -156,7 +156,7 @@ async function endServers({ servers }: Scene): Promise<readonly string[]> {
   return ends.flat();
 }
 
-/** The line that names an error, without what is this machine's own. */
+/** The line that names an error, without details of this machine. */
 function lastErrorOf({ lastWords }: SoakServer): string {
   const lines = lastWords().split("\n");
   return firstLine(lines.findLast((line) => /Error\b/.test(line)) ?? lines.at(-2) ?? "");

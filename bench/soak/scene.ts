@@ -15,7 +15,7 @@ import type { Resources } from "./soak-report.ts";
 
 const run = promisify(execFile);
 
-/** Size of the file system for the store's file that is filled up. */
+/** Size of the file system that holds the store's file and gets filled up. */
 const storeBytes = 64 * 2 ** 20;
 
 /** Characters. */
@@ -24,20 +24,20 @@ const maxLastWords = 20_000;
 export interface SoakServer {
   readonly name: string;
   readonly served: ServedGlovebox;
-  /** The last of what it has written to its standard error. */
+  /** The end of what it has written to standard error. */
   readonly lastWords: () => string;
 }
 
-/** Everything that the soak works with: all of it is its own, so that all of it may be harmed. */
+/** Everything that the soak works with: it started all of it, so it may damage all of it. */
 export interface Scene extends AsyncDisposable {
   /** Names for requests, `local` among them. */
   readonly engines: readonly string[];
-  /** Those that can be killed and restarted, by name. */
+  /** Engines that can be killed and restarted, by name. */
   readonly ownEngines: ReadonlyMap<string, OwnEngine>;
   readonly servers: readonly SoakServer[];
   readonly redis: RedisServer | null;
   readonly postgres: PostgresServer | null;
-  /** Where the SQLite store is, a small file system; null where none could be mounted. */
+  /** The small file system that holds the SQLite store; null if none could be mounted. */
   readonly storeFolder: string | null;
   /** Says by how much the servers' clocks are off, such as `+6h`; null without libfaketime. */
   readonly clockFile: string | null;
@@ -66,7 +66,7 @@ export async function openScene(plan: BenchPlan): Promise<Scene> {
       ...imageVariables(plan),
       ...clock,
       GLOVEBOX_PROJECT_ROOTS: project,
-      // Where tests start a server, it is off. Idle, there are as many of them before as after: none.
+      // It is off by default when tests start a server. When idle, there are as many before as after: none.
       GLOVEBOX_WARM_POOL: "auto",
       GLOVEBOX_WARM_POOL_MIN: "0",
       GLOVEBOX_WARM_POOL_IDLE_TIMEOUT: "3s",
@@ -98,12 +98,12 @@ function soakServer(name: string, served: ServedGlovebox): SoakServer {
   return { name, served, lastWords: () => text };
 }
 
-/** Whether it has ended, by itself or by a signal. */
+/** Whether it has ended, on its own or by a signal. */
 export function hasEnded({ served: { child } }: SoakServer): boolean {
   return child.exitCode !== null || child.signalCode !== null;
 }
 
-/** What a server takes now; nothing when it has ended. */
+/** The resources that a server uses now; zero when it has ended. */
 export function resourcesOf(server: SoakServer): Resources {
   if (hasEnded(server)) return { residentMb: 0, descriptors: 0 };
   const { pid } = server.served.child;
@@ -112,10 +112,10 @@ export function resourcesOf(server: SoakServer): Resources {
   return { residentMb: Math.round(memoryMb(pid)), descriptors };
 }
 
-/** A pipe that the embedded engine has ready for a later program, of a file system without a name: between none and a batch. */
+/** A pipe on a nameless file system that the embedded engine keeps for a later program: there are none to a batch of them. */
 const readyPipe = /^\/\d+$/;
 
-/** Where a descriptor leads; empty once it is closed. */
+/** The target of a descriptor; empty once it is closed. */
 function targetOf(descriptor: string): string {
   try {
     return readlinkSync(descriptor);
@@ -157,7 +157,7 @@ function imageVariables({ images }: BenchPlan): Record<string, string> {
   );
 }
 
-/** libfaketime moves the wall clock of the processes that it is loaded into, by what a file says; their timers go on as ever. */
+/** libfaketime shifts the wall clock of the processes that load it by what a file says; their timers are not affected. */
 function clockVariables(folder: string, leftOut: Record<string, string>): Record<string, string> {
   const [library] = globSync("/usr/lib/*/faketime/libfaketime.so.1");
   if (library === undefined) {
@@ -189,7 +189,7 @@ async function mountStore(
     return null;
   }
   stack.defer(async () => {
-    // What the server held open is let go of a moment after its end.
+    // What the server held open is released a moment after it ends.
     await sleep(200);
     execFileSync("umount", ["--lazy", target]);
   });

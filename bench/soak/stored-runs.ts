@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { Client } from "pg";
 import type { Scene } from "./scene.ts";
 
-/** Runs that the stores have without an end although nothing runs any more; sentences. */
+/** Sentences about runs that the stores hold without an end although nothing is running any more. */
 export async function unendedRuns({ postgres, storeFolder, servers }: Scene): Promise<readonly string[]> {
   const query = "select count(*) as runs from runs where ended_ms is null";
   const counts: Record<string, number> = {};

@@ -7,11 +7,11 @@ import type { Scene, SoakServer } from "./scene.ts";
 
 /** A request that has no answer by then never gets one. */
 const answerWithinMs = 240_000;
-/** One in so many clients goes away before its answer. */
+/** One in this many clients goes away before its answer. */
 const leavesOneIn = 10;
 const leavesWithinMs = 2_000;
 
-/** Errors that a request may end with while engines and databases go away: each says so. Every other one is a problem. */
+/** Errors that a request may end with while engines and databases go away: each says so. Any other error is a problem. */
 const honest = new Set([
   "SANDBOX_LOST",
   "ENGINE_UNAVAILABLE",
@@ -28,7 +28,7 @@ interface Answer {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** Asks one server, and enters how each request ended. */
+/** Sends requests to one server and records how each one ended. */
 class Client {
   readonly #served: ServedGlovebox;
   readonly #ledger: Ledger;
@@ -40,7 +40,7 @@ class Client {
     this.#kind = kind;
   }
 
-  /** `mayLeave`: whether the client may go away before the answer. Null: it did, or there was no useful answer. */
+  /** `mayLeave`: whether the client may go away before the answer. Null if it did, or if there was no useful answer. */
   async ask(method: string, route: string, body?: object, mayLeave = false): Promise<Answer | null> {
     const { end } = this.#ledger.begin(this.#kind);
     const leaves = mayLeave && randomInt(leavesOneIn) === 0;
@@ -63,7 +63,7 @@ class Client {
     }
   }
 
-  /** Enters what should not be. */
+  /** Records a problem. */
   expect(holds: boolean, what: string): void {
     if (!holds) this.#ledger.note(`${this.#kind}: ${what}`);
   }
@@ -179,7 +179,7 @@ const preview: Work = async (client, engine, { project }) => {
   await client.ask("DELETE", `/api/sandbox/preview/${String(id)}`);
 };
 
-/** How often each is done beside the others, and where it can be. */
+/** How often each kind of work is done relative to the others, and where it is possible. */
 const kinds: readonly {
   readonly name: string;
   readonly weight: number;
@@ -199,7 +199,7 @@ const kinds: readonly {
 const drawn = kinds.flatMap((kind) => Array.from({ length: kind.weight }, () => kind));
 const pauseMs = 400;
 
-/** One client: random work on random engines of random servers, until it is told to stop. */
+/** One client: does random work on random engines of random servers until it is told to stop. */
 export async function workUntil(stop: AbortSignal, scene: Scene, ledger: Ledger): Promise<void> {
   const { servers, engines } = scene;
   while (!stop.aborted) {
