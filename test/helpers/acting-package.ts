@@ -1,6 +1,6 @@
 /**
- * A package of Python that does what /work/act.py says when it is imported, with `ahead` telling whether that was before the
- * program's own code.
+ * A Python package that does what /work/act.py says when it is imported; `ahead` says whether that was before the program's
+ * own code.
  */
 export const actingPackage = {
   name: "gb_acting",

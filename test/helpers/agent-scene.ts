@@ -21,10 +21,10 @@ import type { Glovebox, GloveboxOptions } from "./wire-glovebox.ts";
 
 type RunAgent = Glovebox["runAgent"];
 
-/** Owner of the folders of groups: nobody that the image knows. */
+/** Owner of the folders of groups: a user that the image does not know. */
 export const groupOwner = { uid: 4321, gid: 4322 };
 
-/** Stands in for an agent: what it is asked to do is a script for a shell. Its whole input is in a file. */
+/** Stands in for an agent: its prompt is a shell script. Its whole input is in a file. */
 const entrypoint = `#!/bin/sh
 [ ! -r /workspace/env-dir/env ] || . /workspace/env-dir/env
 cat >/tmp/input.json
@@ -36,7 +36,7 @@ exec sh /tmp/prompt
 export const answer = (text: string): string =>
   `printf '%s\\n' ---FFT_NANO_OUTPUT_START--- '${text}' ---FFT_NANO_OUTPUT_END---`;
 
-/** One that says that all went well. */
+/** A line that reports success. */
 export const success = (result: string): string => answer(JSON.stringify({ status: "success", result }));
 
 export interface AgentScene {
@@ -69,7 +69,7 @@ export function useAgents(
 ): AgentScene {
   const folder = realpathSync(mkdtempSync(path.join(os.tmpdir(), "glovebox-agents-")));
   const at = (...names: string[]): string => path.join(folder, ...names);
-  // Docker's images are there for what stands in for Apple's command, but for those of a registry.
+  // The stand-in for Apple's command sees Docker's images, except those of a registry.
   const [builder, registry] = engine === "apple" ? ["docker", ""] : [engine, "localhost/"];
   const image = `${registry}glovebox-test/agent:${createId("image").replace("_", "-")}`;
   const own = { uid: process.getuid?.() === 0 ? groupOwner.uid : (process.getuid?.() ?? 0), gid: groupOwner.gid };
@@ -89,7 +89,7 @@ export function useAgents(
   writeFileSync(at("groups", "global", "shared.md"), "of all groups\n");
   let isBuilt = false;
   beforeAll(() => {
-    // None of this machine's keys, which would be an agent's.
+    // None of this machine's keys: agents would get them.
     for (const { name } of agentVariables) delete process.env[name];
     Object.assign(process.env, variables);
     const context = mkdtempSync(path.join(os.tmpdir(), "glovebox-agent-image-"));

@@ -4,14 +4,14 @@ import { chromium, type Browser } from "playwright-core";
 import type { TestContext } from "vitest";
 import { skipOrFail } from "./require.ts";
 
-/** Chromium's programs by the names that distributions give them. */
+/** The names that distributions give to Chromium's program. */
 const names = ["chromium", "chromium-browser", "google-chrome"];
 
-/** A headless Chromium of the test's own; ends the test where there is none. Close it with `await using`. */
+/** A headless Chromium for one test; ends the test if there is none. Close it with `await using`. */
 export function openBrowser(context: TestContext): Promise<Browser> {
   const executablePath = names.map(findProgram).find((file) => file !== undefined);
   if (executablePath === undefined) skipOrFail(context, "chromium", `none of ${names.join(", ")} is on the PATH`);
-  // Chromium's own sandbox refuses to run as root. The pages are the tests' own.
+  // Chromium's own sandbox refuses to run as root. The pages come from the tests.
   const args = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"];
   return chromium.launch({ executablePath, args, timeout: 60_000 });
 }

@@ -4,13 +4,13 @@ import type { ServedGlovebox } from "./served-glovebox.ts";
 /** A page of the console, and what went wrong in it. */
 export interface ConsolePage {
   readonly page: Page;
-  /** Errors of scripts, refusals of the content policy and dialogs: none is expected, ever. */
+  /** Script errors, refusals by the content policy and dialogs: none is ever expected. */
   readonly problems: string[];
-  /** Addresses that it asked for. */
+  /** Addresses that it requested. */
   readonly asked: string[];
 }
 
-/** Opens the console in a browser profile of its own; signed in unless the fragment says otherwise. */
+/** Opens the console in a new browser profile; signed in unless the fragment says otherwise. */
 export async function openConsole(
   browser: Browser,
   served: ServedGlovebox,
@@ -33,7 +33,7 @@ export async function openConsole(
   page.on("request", (request) => asked.push(request.url()));
   page.on("websocket", (socket) => asked.push(socket.url()));
   await page.goto(`${served.url}/${fragment}`);
-  // From here on it also hears keys.
+  // From here on it also reacts to keys.
   await page.locator(".connection.live, .sign-in").waitFor();
   return { page, problems, asked };
 }
@@ -47,7 +47,7 @@ export async function startProgram(
   return startRun({ url, token }, "/api/sandbox/execute", { language: "python", code, timeout_seconds: 100, ...more });
 }
 
-/** The same for any run. */
+/** The same for any kind of run. */
 export async function startRun(
   { url, token }: Pick<ServedGlovebox, "url" | "token">,
   route: string,

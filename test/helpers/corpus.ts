@@ -12,7 +12,7 @@ export interface Snippet {
 export interface Verdict {
   readonly snippet: Snippet;
   readonly response: ExecuteResponse;
-  /** Null when the program gave its known verdict, else the difference in words. */
+  /** Null if the program gave its known verdict, else a description of the difference. */
   readonly difference: string | null;
 }
 
@@ -20,7 +20,7 @@ export const languages = ["python", "javascript", "typescript"] as const;
 
 const folder = new URL("../../../shared/corpus/snippets/", import.meta.url);
 
-/** Whether the corpus stands beside this checkout. */
+/** Whether the corpus is next to this checkout. */
 export const corpusPresent: boolean = existsSync(folder);
 
 export function readSnippets(language: Snippet["language"]): Snippet[] {

@@ -4,7 +4,7 @@ import { once } from "node:events";
 /** One record of an answer: an IPv4 or IPv6 address, or another name. */
 export type DnsRecord = { readonly a: string } | { readonly aaaa: string } | { readonly cname: string };
 
-/** The records of a name, by how often it has been asked for before, at once or later; undefined: there is no such name. */
+/** The records of a name, by how often it was asked for before, at once or later; undefined: the name does not exist. */
 export type DnsZone = (
   name: string,
   asked: number,
@@ -72,7 +72,7 @@ function answer(question: Buffer, type: number, records: readonly DnsRecord[] | 
   return Buffer.concat([head, ...fitting.map(encodeRecord)]);
 }
 
-/** Each record's name is that of the question. */
+/** Every record repeats the name in the question. */
 function encodeRecord(record: DnsRecord): Buffer {
   const [type, data] =
     "a" in record

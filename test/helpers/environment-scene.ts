@@ -12,11 +12,11 @@ type CreateRequest = Parameters<Environments["create"]>[0];
 type CommandRequest = Omit<Parameters<Environments["runCommand"]>[0], "env_id" | "command">;
 type CommandAnswer = ReturnType<Environments["runCommand"]>;
 
-/** Owner of the projects: nobody that the image knows. */
+/** Owner of the projects: a user that the image does not know. */
 export const owner = { uid: 4321, gid: 4322 };
 export const image: string = testImages.python;
 
-/** An environment of one test; it is destroyed with the test. */
+/** An environment of one test; it is destroyed when the test ends. */
 export interface OpenedEnvironment extends Created, AsyncDisposable {
   readonly id: string;
   readonly environments: Environments;

@@ -2,7 +2,7 @@ import { AssertionError } from "node:assert";
 import { GloveboxError } from "../../src/errors/glovebox-error.ts";
 import type { ErrorType } from "../../src/errors/catalogue.ts";
 
-/** The `GloveboxError` that the work fails with; anything else, success too, fails the test. */
+/** The `GloveboxError` that the work fails with; anything else, even success, fails the test. */
 export async function failureOf(work: Promise<unknown>, expected: ErrorType): Promise<GloveboxError> {
   const error = await rejectionOf(work);
   if (!(error instanceof GloveboxError)) throw new Error("Not a GloveboxError.", { cause: error });

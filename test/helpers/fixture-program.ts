@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 const folder = new URL("../fixtures/programs/", import.meta.url);
 
 /**
- * The argument vector that runs a program of `test/fixtures/programs`, its text handed over as an argument.
+ * The argument vector that runs a program of `test/fixtures/programs`, whose text is passed as an argument.
  *
  * `.sh` ones run in any image with `sh`, `.py` ones where there is `python3`.
  */

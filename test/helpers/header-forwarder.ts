@@ -2,7 +2,7 @@ import { once } from "node:events";
 import http from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** An HTTP server on loopback that hands requests on with further headers, and everything else as it came. */
+/** An HTTP server on loopback that forwards requests with additional headers, and everything else unchanged. */
 export class HeaderForwarder implements AsyncDisposable {
   readonly #server: http.Server;
 
@@ -10,7 +10,7 @@ export class HeaderForwarder implements AsyncDisposable {
     this.#server = server;
   }
 
-  /** It may be made before the server behind it has its URL. */
+  /** It may be made before the URL of the server behind it is known. */
   static async to(target: Promise<string>, headers: Readonly<Record<string, string>>): Promise<HeaderForwarder> {
     const server = http.createServer((request, response) => {
       void target.then((url) => {

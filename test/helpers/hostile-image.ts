@@ -5,13 +5,13 @@ import path from "node:path";
 import { createId } from "../../src/base/id.ts";
 import type { Engine } from "../../src/engines/engine.ts";
 
-/** What stands in place of the image's own tools. */
+/** What replaces the image's own tools. */
 export interface HostileTools {
-  /** Shell programs by their names, found before those of the image. */
+  /** Shell programs by name; they are found before those of the image. */
   readonly programs: Readonly<Record<string, string>>;
 }
 
-/** An image with somebody's own tools on top of another one; removed with `remove`. */
+/** An image that adds somebody's own tools to another image; removed with `remove`. */
 export async function buildHostileImage(
   engine: Engine,
   base: string,
@@ -20,7 +20,7 @@ export async function buildHostileImage(
   const folder = mkdtempSync(path.join(tmpdir(), "glovebox-hostile-"));
   try {
     const names = Object.keys(programs);
-    // Before all other folders of the PATH.
+    // It comes before all other folders of the PATH.
     const copies = names.map((name) => `COPY ${name} /usr/local/sbin/${name}`);
     writeFileSync(path.join(folder, "Dockerfile"), [`FROM ${base}`, ...copies, ""].join("\n"));
     for (const [name, text] of Object.entries(programs))

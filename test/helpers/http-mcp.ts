@@ -6,10 +6,10 @@ import path from "node:path";
 import { gloveboxCommand } from "./glovebox-command.ts";
 import { gloveboxEnvironment } from "./mcp-client.ts";
 
-/** `glovebox mcp --http 0` at work. */
+/** A running `glovebox mcp --http 0`. */
 export interface HttpMcp extends AsyncDisposable {
   readonly url: string;
-  /** Of its token, which it made in a configuration folder of its own. */
+  /** The headers with its token, which it made in its own configuration folder. */
   readonly headers: Readonly<Record<string, string>>;
   /** That folder. */
   readonly configFolder: string;
@@ -20,7 +20,7 @@ export interface HttpMcp extends AsyncDisposable {
   readonly ended: Promise<number | null>;
 }
 
-/** Starts it and resolves when it listens. */
+/** Starts it and resolves once it listens. */
 export async function startHttpMcp(
   argv: readonly string[] = [],
   environment: Readonly<Record<string, string>> = {},

@@ -6,10 +6,10 @@ import path from "node:path";
 import { gloveboxCommand } from "./glovebox-command.ts";
 import { gloveboxEnvironment } from "./mcp-client.ts";
 
-/** `glovebox serve --port 0` at work. */
+/** A running `glovebox serve --port 0`. */
 export interface HttpServerProcess extends AsyncDisposable {
   readonly url: string;
-  /** Of its token, which it made in a configuration folder of its own. */
+  /** The headers with its token, which it made in its own configuration folder. */
   readonly headers: Readonly<Record<string, string>>;
   /** What it has written to stderr so far. */
   notice(): string;
@@ -25,7 +25,7 @@ export interface HttpServerProcess extends AsyncDisposable {
   ): Promise<Response>;
 }
 
-/** Starts it and resolves when it listens. */
+/** Starts it and resolves once it listens. */
 export async function startHttpServer(
   argv: readonly string[] = [],
   environment: Readonly<Record<string, string>> = {},

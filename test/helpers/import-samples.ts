@@ -6,7 +6,7 @@ export interface ImportSample {
   readonly language: "python" | "javascript" | "typescript";
   readonly code: string;
   readonly expected: Expected;
-  /** Other answers that are as good. */
+  /** Other answers that are just as good. */
   readonly alt?: readonly Expected[];
   readonly note?: string;
 }
@@ -15,19 +15,19 @@ type Expected = readonly string[] | { readonly pypi: readonly string[] };
 
 const file = new URL("../../../shared/corpus/imports/imports.json", import.meta.url);
 
-/** Whether the samples stand beside this checkout. */
+/** Whether the samples are next to this checkout. */
 export const importSamplesPresent: boolean = existsSync(file);
 
 export function readImportSamples(): readonly ImportSample[] {
   return JSON.parse(readFileSync(file, "utf8")) as readonly ImportSample[];
 }
 
-/** The answers that count for a sample, as {@link comparableNames} gives them. */
+/** The answers that are right for a sample, as {@link comparableNames} writes them. */
 export function answersOf({ expected, alt = [] }: ImportSample): readonly (readonly string[])[] {
   return [expected, ...alt].map((answer) => comparableNames("pypi" in answer ? answer.pypi : answer));
 }
 
-/** Names without their versions; spelt as the Python index compares them. */
+/** Names without their versions, normalised in the way the Python index compares them. */
 export function comparableNames(specs: readonly string[]): readonly string[] {
   const names = specs.map((spec) => spec.replace(/(?<=.)@.*$/, ""));
   return names.map((name) => (name.startsWith("@") ? name : name.toLowerCase().replaceAll(/[-_.]+/g, "-"))).toSorted();

@@ -15,20 +15,20 @@ export interface TestKey {
   ask(route: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Response>;
 }
 
-/** `glovebox serve --engine local` with keys of its own. */
+/** `glovebox serve --engine local` with its own keys. */
 export interface KeyServer extends AsyncDisposable {
   readonly url: string;
-  /** Of its process. */
+  /** The id of its process. */
   readonly pid: number;
   readonly keysFile: string;
-  /** Of the user, whose token opens a server on loopback; empty beyond it. */
+  /** The token of the user, which opens a server on loopback; empty for a server that listens beyond loopback. */
   readonly userToken: string;
   /** Makes a key with `glovebox keys add`, and waits until the server knows it. */
   addKey(name: string, ...rights: readonly string[]): Promise<TestKey>;
   revoke(key: TestKey): Promise<void>;
 }
 
-/** Starts it and resolves when it listens. */
+/** Starts it and resolves once it listens. */
 export async function startKeyServer(
   argv: readonly string[] = [],
   more: Readonly<Record<string, string>> = {},

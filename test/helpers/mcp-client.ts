@@ -3,7 +3,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { gloveboxCommand } from "./glovebox-command.ts";
 import { testImages } from "./test-images.ts";
 
-/** Revisions of the protocol, with how the SDK's client is told to speak only that one. */
+/** Revisions of the protocol, with the options that make the SDK's client speak only that one. */
 export const revisions = [
   { revision: "2025-11-25", mode: "legacy" },
   { revision: "2026-07-28", mode: { pin: "2026-07-28" } },

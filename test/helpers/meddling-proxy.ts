@@ -6,14 +6,14 @@ import path from "node:path";
 
 /** What happens around one request to an engine. */
 export interface Meddling {
-  /** Of the request's first line, such as `POST /v1.41/containers/ab12/start HTTP/1.1`. */
+  /** Matches the request's first line, such as `POST /v1.41/containers/ab12/start HTTP/1.1`. */
   readonly at: RegExp;
-  /** Right before the engine gets the request, and when it begins to answer. */
+  /** Called right before the engine gets the request, and when it begins to answer. */
   readonly before: () => void;
   readonly after: () => void;
 }
 
-/** A socket in front of an engine's, at which the world changes at the worst moment. */
+/** A socket in front of an engine's that changes things at the worst moment. */
 export class MeddlingProxy implements AsyncDisposable {
   readonly #folder: string = mkdtempSync(path.join(tmpdir(), "glovebox-proxy-"));
   readonly #server: Server;
@@ -52,7 +52,7 @@ export class MeddlingProxy implements AsyncDisposable {
         // Its close follows.
       });
     }
-    // A connection may carry one request after another, each of which begins a chunk of its own.
+    // A connection may carry one request after another; each of them begins a new chunk.
     near.on("data", (bytes: Buffer) => {
       if (at.test(bytes.toString("latin1").split("\r\n")[0] ?? "")) {
         this.count++;

@@ -14,7 +14,7 @@ const zone: Readonly<Record<string, Parameters<typeof DnsServer.start>[0]>> = {
   "mapped.test": () => [{ aaaa: "::ffff:7f00:1" }],
   "alias.test": () => [{ cname: "hidden.test" }, { a: "127.0.0.1" }],
   "metadata.test": () => [{ a: "169.254.169.254" }],
-  // Public first, and nowhere; each engine asks for one of its own.
+  // The public address, which leads nowhere, comes first; each engine asks for a different name.
   ...Object.fromEntries(
     engines.map((engine) => [
       `rebind-${engine}.test`,
@@ -24,7 +24,7 @@ const zone: Readonly<Record<string, Parameters<typeof DnsServer.start>[0]>> = {
 };
 const megabyte = Buffer.alloc(1024 * 1024, "x");
 
-/** Servers on loopback, a DNS server that knows them under names, and settings under which only some are trusted. */
+/** Servers on loopback, a DNS server that knows them by name, and settings that trust only some of them. */
 export interface NetworkScene extends Disposable {
   readonly web: FarSide;
   readonly tls: FarSide;
@@ -80,7 +80,7 @@ while True:
 print(answer.decode("latin1"))
 `;
 
-/** A Python program that opens a tunnel to the first name and says another one, or none, in the TLS hello. */
+/** A Python program that opens a tunnel to the first name and sends another name, or none, in the TLS hello. */
 export const tlsProgram = `
 import socket, ssl, sys
 name, port, said = sys.argv[1:]

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 
-/** Why the registry that this machine's npm uses cannot be tried; null when it answers. */
+/** Why the registry that this machine's npm uses is not available; null if it answers. */
 export function npmRegistryFault(): string | null {
   try {
     execFileSync("npm", ["view", "is-number", "version"], { stdio: "ignore", timeout: 30_000 });

@@ -3,26 +3,26 @@ import { createGlovebox, type Glovebox, type GloveboxOptions } from "./wire-glov
 import { testImages } from "./test-images.ts";
 import { skipOrFail, type Requirement } from "./require.ts";
 
-/** Engines that workloads are tried on. */
+/** Engines that workloads are tested on. */
 export const engines = ["docker", "podman", "local"] as const satisfies readonly Requirement[];
 export type TestedEngine = (typeof engines)[number];
 
-/** An engine, with an OCI runtime where it is not its own. */
+/** An engine, with the OCI runtime if it is not its default one. */
 export interface TestedPlace {
   readonly name: string;
   readonly engine: TestedEngine;
   readonly runtime: { readonly oci_runtime?: "runsc" };
 }
 
-/** Every engine, and gVisor on one that has it: another kernel, with a network of its own. */
+/** Every engine, and gVisor on one that has it: a different kernel with its own network stack. */
 export const places: readonly TestedPlace[] = [
   ...engines.map((engine) => ({ name: engine, engine, runtime: {} })),
   { name: "docker with runsc", engine: "docker", runtime: { oci_runtime: "runsc" } },
 ];
 
 /**
- * A Glovebox for the tests of a `describe`, closed after them. Where the engine cannot be used, each test is a
- * failure or a visible skip.
+ * A Glovebox for the tests of a `describe`, closed after them. If the engine cannot be used, each test is a failure or a
+ * visible skip.
  */
 export function useGlovebox(
   engine: TestedEngine | "apple",
@@ -38,7 +38,7 @@ export function useGlovebox(
     problem = response instanceof Error ? response.message : null;
   });
   beforeEach((context) => {
-    // What stands in for Apple's command runs on Docker.
+    // The stand-in for Apple's command runs on Docker.
     const required = engine === "apple" ? "docker" : engine;
     if (problem !== null) skipOrFail(context, runtime.oci_runtime ?? required, problem);
   });

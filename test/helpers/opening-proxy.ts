@@ -7,12 +7,12 @@ import { buffer } from "node:stream/consumers";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
-/** A container as Docker's API is asked for one. */
+/** A request to Docker's API for a new container. */
 interface CreateBody {
   HostConfig: { SecurityOpt?: readonly string[]; ReadonlyRootfs?: boolean };
 }
 
-/** A socket in front of Docker's that opens every container on its way: without a seccomp filter, with a writable root. */
+/** A socket in front of Docker's that weakens every container: it gets no seccomp filter, and a writable root. */
 export class OpeningProxy implements AsyncDisposable {
   readonly #folder: string = mkdtempSync(path.join(tmpdir(), "glovebox-opening-"));
   readonly #target: string = (process.env["DOCKER_HOST"] ?? "unix:///var/run/docker.sock").replace("unix://", "");

@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { projectFolder } from "./project-folder.ts";
 
-/** Made by the testbed's part `rootless`. */
+/** Created by the testbed's part `rootless`. */
 const user = "glovebox-testbed";
 
-/** Not the project's own, or too large to be copied. */
+/** Not part of the project, or too large to be copied. */
 const leftOut = new Set(["node_modules", ".git", "dist", "coverage"]);
 
 /** $1 the checkout's node_modules, $2 the copy, $3 the user, $4 its home, then a command. */
@@ -23,7 +23,7 @@ exec setpriv --reuid "$user" --regid "$user" --clear-groups env -i \\
 `;
 
 export interface UserCommandResult {
-  /** Null when it was ended because its time was over. */
+  /** Null if it was ended because its time was up. */
   readonly exitCode: number | null;
   readonly stdout: string;
   readonly stderr: string;
@@ -48,8 +48,8 @@ export function ordinaryUserFault(): string | null {
 }
 
 /**
- * A copy of the checkout that an ordinary user may read, wherever the checkout lies and whoever may enter that; its
- * node_modules are mounted, for its own commands only.
+ * A copy of the checkout that an ordinary user may read, even if that user may not enter the checkout itself; its
+ * node_modules are mounted, only for commands that are run in the copy.
  */
 export class OrdinaryUser implements Disposable {
   /** Belongs to the user. */

@@ -22,13 +22,13 @@ export interface SentMetric {
   readonly attributes: Readonly<Record<string, unknown>>;
 }
 
-/** What a collector of OpenTelemetry was sent, in JSON unless it says otherwise. */
+/** What was sent to an OpenTelemetry collector, in JSON unless stated otherwise. */
 export interface OtlpReceiver extends AsyncDisposable {
   readonly url: string;
   readonly bodies: readonly { readonly path: string; readonly type: string; readonly bytes: Buffer }[];
-  /** Every point of every metric; `count`: how many it was made of, or its sum where it is no histogram. */
+  /** Every point of every metric; `count`: how many values it was made from, or the sum if it is not a histogram. */
   metrics(): readonly SentMetric[];
-  /** The spans in the order of their ends. */
+  /** The spans, in the order in which they ended. */
   spans(): readonly SentSpan[];
 }
 
@@ -58,7 +58,7 @@ interface Traces {
   readonly resourceSpans: readonly { readonly scopeSpans: readonly { readonly spans: readonly Sent[] }[] }[];
 }
 
-/** Listens on loopback; with `silent` it takes everything and answers nothing. */
+/** Listens on loopback; with `silent` it accepts everything and never answers. */
 export async function receiveOtlp({ silent = false } = {}): Promise<OtlpReceiver> {
   const bodies: { path: string; type: string; bytes: Buffer }[] = [];
   const server = createServer((request, response) => {
@@ -67,7 +67,7 @@ export async function receiveOtlp({ silent = false } = {}): Promise<OtlpReceiver
       bodies.push({ path, type: headers["content-type"] ?? "", bytes });
       if (!silent) response.writeHead(200, { "content-type": "application/json" }).end("{}");
     };
-    // What its sender breaks off has not been sent.
+    // An aborted request does not count as sent.
     void buffer(request).then(take, () => undefined);
   });
   server.listen(0, "127.0.0.1");

@@ -1,4 +1,4 @@
-/** What a promise rejects with, or that it did not: to be expected with an assertion of its own. */
+/** What a promise rejects with, or that it did not reject; the caller asserts on it. */
 export function outcomeOf(work: Promise<unknown>): Promise<unknown> {
   return work.then(
     () => "it was done",

@@ -10,16 +10,16 @@ import { promisify } from "node:util";
 const upMs = 30_000;
 const tries = 100;
 
-/** How one kind of engine is started, its whole state in one folder. */
+/** How one kind of engine is started with its whole state in one folder. */
 interface Recipe {
   readonly command: (folder: string) => readonly string[];
-  /** Fills it with an image of the engine that serves all tests. */
+  /** Copies an image into it from the engine that serves all tests. */
   readonly load: (folder: string, image: string) => string;
 }
 
 const recipes = {
   docker: {
-    // In a network of its own: a daemon without a bridge deletes the host's `docker0`, whoever made it.
+    // In a separate network namespace: a daemon without a bridge deletes the host's `docker0`, even another daemon's.
     command: (folder) => [
       ...["unshare", "--net", "--", "dockerd"],
       ...["--config-file", `${folder}/daemon.json`, "--host", `unix://${folder}/engine.sock`],
@@ -38,7 +38,7 @@ function podman(folder: string): readonly string[] {
   return ["podman", "--root", `${folder}/data`, "--runroot", `${folder}/exec`, "--tmpdir", `${folder}/tmp`];
 }
 
-/** An engine of a test's own, which may be killed; its end takes everything of it away. */
+/** An engine for one test, which may be killed; when it ends, everything that belongs to it is removed. */
 export class OwnEngine implements AsyncDisposable {
   readonly folder: string;
   readonly #recipe: Recipe;
@@ -69,12 +69,12 @@ export class OwnEngine implements AsyncDisposable {
     return `${this.folder}/engine.sock`;
   }
 
-  /** Gives it an image of the engine that serves all tests. */
+  /** Copies an image into it from the engine that serves all tests. */
   async load(image: string): Promise<void> {
     await promisify(execFile)("sh", ["-c", this.#recipe.load(this.folder, image)]);
   }
 
-  /** As a crash would. */
+  /** Ends it as a crash would. */
   async kill(): Promise<void> {
     this.#daemon.kill("SIGKILL");
     if (this.#daemon.exitCode === null && this.#daemon.signalCode === null) await once(this.#daemon, "exit");
@@ -82,13 +82,13 @@ export class OwnEngine implements AsyncDisposable {
 
   async restart(): Promise<void> {
     rmSync(this.socketPath, { force: true });
-    // A recorded id may belong to somebody else by now, or to a process that is only counted still.
+    // A recorded pid may belong to another process by now, or to a zombie.
     for (const file of ["pid", "exec/containerd/containerd.pid"]) rmSync(`${this.folder}/${file}`, { force: true });
     this.#daemon = this.#spawn();
     await this.#untilUp();
   }
 
-  /** Numbers of all processes that name its folder: its daemons, and what stands over each of its containers. */
+  /** Ids of all processes that name its folder: its daemons, and the monitors of its containers. */
   processes(): readonly number[] {
     return readdirSync("/proc")
       .filter((name) => /^\d+$/.test(name))
@@ -102,7 +102,7 @@ export class OwnEngine implements AsyncDisposable {
       if (tried > 60) for (const id of this.processes()) end(id);
       await sleep(100);
     }
-    // Mounts of containers that the daemon could not take down.
+    // Mounts of containers that the daemon could not unmount.
     const mounts = readText("/proc/self/mounts")
       .split("\n")
       .map((line) => line.split(" ")[1] ?? "");

@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 export interface OwnNetwork {
   /** Addresses of its loopback interface. */
   readonly addresses: readonly string[];
-  /** Ranges that it takes for itself although no interface has them. */
+  /** Ranges that it treats as its own although no interface has them. */
   readonly localRanges: readonly string[];
 }
 
@@ -18,8 +18,8 @@ exec "$@"
 `;
 
 /**
- * Runs a script with Node in a network namespace of its own, which has loopback and the addresses given and no way out,
- * and resolves to what it printed, as JSON. Engines' sockets are reached from there as from anywhere.
+ * Runs a script with Node in a new network namespace, which has loopback, the given addresses and no way out, and resolves
+ * to what it printed, as JSON. Sockets of engines can be reached from there as usual.
  */
 export async function runInOwnNetwork(
   script: string,

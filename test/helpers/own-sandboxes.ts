@@ -6,12 +6,12 @@ import type { SandboxRow } from "./wire-glovebox.ts";
 import { runCommand } from "./run-command.ts";
 
 export interface OwnSandboxes {
-  /** For the processes whose sandboxes these are. */
+  /** Environment for the processes that own these sandboxes. */
   environment(): { readonly XDG_STATE_HOME: string };
   on(engine: string): Promise<SandboxRow[]>;
 }
 
-/** A state folder of the test's own, so that other people's sandboxes on the same engines stay out of sight. */
+/** A state folder for one test, so that other sandboxes on the same engines stay out of sight. */
 export function useOwnSandboxes(): OwnSandboxes {
   let stateHome = "";
   beforeAll(() => {
@@ -24,7 +24,7 @@ export function useOwnSandboxes(): OwnSandboxes {
     on: async (engine) => {
       const { stdout } = await runCommand(["ps", "--json", "--engine", engine], { environment: environment() });
       const { sandboxes } = JSON.parse(stdout) as { readonly sandboxes: readonly SandboxRow[] };
-      // Those of others have leases elsewhere, so to this command their owners are unknown.
+      // Other sandboxes have their leases elsewhere, so this command does not know their owners.
       return sandboxes.filter(({ owner }) => owner !== "unknown");
     },
   };

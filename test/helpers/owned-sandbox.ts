@@ -6,7 +6,7 @@ import { skipOrFail } from "./require.ts";
 import { runCommand, type CommandOptions, type CommandResult } from "./run-command.ts";
 import { sessionImages } from "./test-images.ts";
 
-/** A sandbox in a process of its own, as an agent has it. */
+/** A sandbox in a separate process, as an agent would have it. */
 export interface OwnedSandbox {
   readonly id: string;
   readonly connection: McpConnection;
@@ -17,7 +17,7 @@ export interface OwnedSandbox {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** A live sandbox of another process for the tests of a `describe`; `renew` gives another, when a test has ended it. */
+/** A live sandbox of another process for the tests of a `describe`; `renew` makes a new one when a test has ended it. */
 export function useOwnedSandbox(owner: TestedOwner): {
   readonly current: () => OwnedSandbox;
   readonly renew: () => Promise<void>;

@@ -36,8 +36,8 @@ const session = (engine: TestedEngine): TestedOwner => ({
   folder: "/work",
 });
 
-/** One on each engine, and of each kind: for what an owner's programs have no part in. */
+/** One on each engine, and one of each kind: for tests in which the owner's programs play no part. */
 export const testedOwners: readonly TestedOwner[] = [session("local"), environment("docker"), session("podman")];
 
-/** Every kind on every engine: for visitors' programs that run, and are ended, beside the owner's. */
+/** Every kind on every engine: for programs of other users that run, and are ended, beside the owner's. */
 export const allOwners: readonly TestedOwner[] = [...testedOwners, session("docker"), environment("podman")];

@@ -7,17 +7,17 @@ import path from "node:path";
 import { DnsServer } from "./dns-server.ts";
 import { FarSide } from "./far-side.ts";
 
-/** A package of the registry: its files by path, with a package.json or a METADATA of their own. */
+/** A package of the registry: its files by path, including a package.json or a METADATA. */
 interface TestPackage {
   readonly name: string;
   readonly version: string;
   readonly files: Readonly<Record<string, string>>;
   readonly scripts?: Readonly<Record<string, string>>;
-  /** Of npm's: symbolic links by their paths, with what they lead to. */
+  /** Only for npm: the targets of symbolic links, by path. */
   readonly links?: Readonly<Record<string, string>>;
-  /** When it was published; default: nothing is said of that. */
+  /** When it was published; default: not stated. */
   readonly published?: Date;
-  /** Of a wheel: what it says it needs. */
+  /** Only for a wheel: the requirements that it declares. */
   readonly requires?: string;
 }
 
@@ -35,11 +35,11 @@ with zipfile.ZipFile(target, "w") as wheel:
 `;
 
 /**
- * A registry of npm's kind and one of Python's, on loopback under names of their own, which this process's environment
- * leads npm and pip to. Files of packages whose name ends in `slow` are begun and never finished.
+ * An npm registry and a Python index on loopback under their own names, to which this process's environment points npm and
+ * pip. Files of packages whose name ends in `slow` are begun and never finished.
  */
 export class PackageRegistry implements Disposable {
-  /** Whether it breaks off every connection, as one that cannot be reached. */
+  /** Whether it resets every connection, as if it could not be reached. */
   isDown = false;
   readonly #name: string;
   readonly #folder: string;
@@ -50,7 +50,7 @@ export class PackageRegistry implements Disposable {
   readonly #server: FarSide;
   readonly #dns: DnsServer;
 
-  /** `name`: by which it is reached; tools outside a sandbox know no name of ours. */
+  /** `name`: the host name to reach it by; tools outside a sandbox cannot resolve our names. */
   static async start(name = "registry.test"): Promise<PackageRegistry> {
     const holder: { registry?: PackageRegistry } = {};
     const server = await FarSide.start((request, response) => holder.registry?.answer(request, response));
@@ -67,17 +67,17 @@ export class PackageRegistry implements Disposable {
     process.env["PIP_INDEX_URL"] = `${this.base}/simple`;
   }
 
-  /** Settings under which sandboxes reach it. */
+  /** Settings with which sandboxes can reach it. */
   get network(): { readonly dns_servers: string[]; readonly private_hosts: string[] } {
     return { dns_servers: [this.#dns.address], private_hosts: [`registry.test:${this.#server.port}`] };
   }
 
-  /** How often the files of packages whose name begins so were requested. */
+  /** How often files of packages with this name prefix were requested. */
   downloads(name: string): number {
     return this.#server.requests.filter((request) => request.includes(`/files/${name}`)).length;
   }
 
-  /** All that it was asked, in order. */
+  /** All requests, in order. */
   get requests(): readonly string[] {
     return this.#server.requests;
   }
@@ -109,7 +109,7 @@ export class PackageRegistry implements Disposable {
     this.#addPython(name, file, readFileSync(target));
   }
 
-  /** A package that must be built, by code of its own. */
+  /** A package that must be built, by its own code. */
   addSource({ name, version, files }: TestPackage): void {
     const folder = mkdtempSync(path.join(this.#folder, "source-"));
     write(path.join(folder, `${name}-${version}`), files);
@@ -168,7 +168,7 @@ export class PackageRegistry implements Disposable {
     return `http://${this.#name}:${this.#server.port}`;
   }
 
-  /** As an index tells it in JSON. */
+  /** The package as an index describes it in JSON. */
   #file(link: string): object {
     const times = { "upload-time": this.#published.get(link) };
     return { filename: link, url: `${this.base}/files/${link}`, hashes: {}, ...times };

@@ -9,7 +9,7 @@ const logger = { debug: quiet, info: quiet, warn: quiet, error: quiet };
 const limits = { cpus: 1, memoryBytes: 1, pids: 1 };
 const bounds = { min: 0, max: 3, idleMs: 300_000, maxAgeMs: 1_800_000, minFreeBytes: 100 };
 
-/** An engine in memory, and the pool over it. */
+/** An engine in memory, and a pool on top of it. */
 export function poolScene(changes: Partial<WarmPoolBounds> = {}, maxSandboxes = 10) {
   const there = new Map<string, { readonly end: (exit: ProcessExit) => void }>();
   const state = {
@@ -78,7 +78,7 @@ export function poolScene(changes: Partial<WarmPoolBounds> = {}, maxSandboxes = 
   });
   const take = (key = "python", worthFrom = 1): Promise<WarmSandbox | null> =>
     pool.take(kindOf(key, worthFrom), { principal: "ann", identity: {} });
-  /** A run as long as it takes: it holds a place. */
+  /** A run, which holds a place for as long as it takes. */
   const run = async (key?: string): Promise<{ readonly isWarm: boolean; end(): Promise<void> }> => {
     const warm = await take(key);
     if (warm !== null) return { isWarm: true, end: () => warm.sandbox.remove() };

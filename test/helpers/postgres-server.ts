@@ -13,7 +13,7 @@ export function postgresProblem(): string | null {
   return programs() === null ? "Debian's package postgresql is not installed" : null;
 }
 
-/** A real PostgreSQL in a folder of its own, as an ordinary user, that can go away and come back. */
+/** A real PostgreSQL in a new folder, run as an ordinary user, that can go away and come back. */
 export class PostgresServer implements AsyncDisposable {
   readonly #folder: string;
   readonly #port: number;
@@ -80,7 +80,7 @@ export class PostgresServer implements AsyncDisposable {
     });
   }
 
-  /** Goes away at once, connections and all. */
+  /** Goes away at once, and so do its connections. */
   async down(): Promise<void> {
     const child = this.#process;
     this.#process = undefined;
@@ -107,7 +107,7 @@ function user(): { readonly uid?: number; readonly gid?: number } {
   return root() ? { uid: nobody, gid: nobody } : {};
 }
 
-/** The folder of the newest version's programs. */
+/** The folder with the programs of the newest version. */
 function programs(): string | null {
   return (
     globSync("/usr/lib/postgresql/*/bin")

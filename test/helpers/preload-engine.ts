@@ -6,12 +6,12 @@ import { guardEngine } from "../../src/engines/guarded-engine.ts";
 import { createLocalEngine } from "../../src/engines/local/local-engine.ts";
 import type { LocalEngineOptions } from "../../src/engines/local/local-engine-options.ts";
 
-/** As the product has them. */
+/** The files that the product uses. */
 export function ownPreloadFolders(): LocalEngineOptions["preloadFolders"] {
   return { own: path.join(readHost().stateDirectory, "preload"), passable: path.join(passableStateFolder, "preload") };
 }
 
-/** The Bun beside the tests is found; none is fetched for them. */
+/** Finds the Bun next to the tests; none is fetched for them. */
 export function ownBun(): Pick<LocalEngineOptions, "bunFolder" | "fetchBun"> {
   return {
     bunFolder: path.join(readHost().stateDirectory, "bun"),
@@ -19,7 +19,7 @@ export function ownBun(): Pick<LocalEngineOptions, "bunFolder" | "fetchBun"> {
   };
 }
 
-/** What the embedded engine is told of this machine. */
+/** What the embedded engine is told about this machine. */
 function localEngineOptions(): LocalEngineOptions {
   return {
     platform: process.platform,
@@ -37,7 +37,7 @@ function localEngineOptions(): LocalEngineOptions {
   };
 }
 
-/** The embedded engine at level `preload`, whatever this machine could do. */
+/** The embedded engine at level `preload`, even if this machine could do better. */
 export function preloadEngine(changes: Partial<LocalEngineOptions> = {}): Engine {
   return guardEngine(createLocalEngine({ ...localEngineOptions(), level: "preload", ...changes }));
 }

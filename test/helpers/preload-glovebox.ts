@@ -40,18 +40,21 @@ export interface PreloadGlovebox extends AsyncDisposable {
 }
 
 export interface PreloadGloveboxOptions {
-  /** Default: one's own machine. */
+  /** Default: `person`. */
   readonly door?: Door;
-  /** Programs stay the tests' own user, so that nothing but the guards stands between; default false. */
+  /** Whether programs keep the tests' own user, so that only the guards protect the machine; default false. */
   readonly asOurselves?: boolean;
   readonly settings?: Settings;
 }
 
-/** Runs programs at level `preload`, whatever this machine could do; it is accepted by name, unless the settings say otherwise. */
+/**
+ * Runs programs at level `preload`, even if this machine could do better; the level is accepted by name, unless the
+ * settings say otherwise.
+ */
 export async function openPreloadGlovebox(options: PreloadGloveboxOptions = {}): Promise<PreloadGlovebox> {
   const { door = "person", asOurselves = false, settings } = options;
   const { config, host: machine } = await loadHostConfig({ settings: { min_isolation: "preload", ...settings } });
-  // Who is not root has no other user to become.
+  // Without root, programs cannot become another user.
   const host = asOurselves ? { ...machine, uid: null } : machine;
   const platform = createPlatform({ config, host, door });
   const engine = preloadEngine(asOurselves ? { uid: null } : {});

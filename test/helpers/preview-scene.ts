@@ -3,16 +3,16 @@ import { request as httpRequest, type IncomingMessage } from "node:http";
 import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { PreviewGateway } from "../../src/ingress/preview-gateway.ts";
 
-/** A way into a "program" of the test's own, which listens on this machine's loopback instead of in a sandbox. */
+/** A way into a simulated program, which listens on this machine's loopback instead of in a sandbox. */
 export interface PreviewScene extends Disposable {
   readonly url: URL;
   readonly direct: URL;
-  /** What the program believes to be its own address. */
+  /** What the program believes its own address to be. */
   readonly inner: string;
   readonly gateway: PreviewGateway;
-  /** One request by address, with whatever Host; headers of the answer and its text. */
+  /** Sends one request to the address, with any Host; returns the headers and the text of the answer. */
   ask(path: string, options?: AskOptions): Promise<Answer>;
-  /** Bytes as they are, and all that comes back until the end. */
+  /** Sends raw bytes, and returns all that comes back until the end. */
   raw(bytes: string): Promise<string>;
   end(): void;
 }
@@ -36,7 +36,7 @@ export interface PreviewSceneOptions {
   readonly isStarting?: () => boolean;
 }
 
-/** Opens it over a server that is given the raw connections, or over an HTTP server that listens already. */
+/** Opens it over a server that gets the raw connections, or over an HTTP server that is already listening. */
 export async function openPreviewScene(
   program: ((socket: Socket) => void) | Server,
   { backend = null, isOpen = () => true, isStarting = () => false }: PreviewSceneOptions = {},
@@ -95,7 +95,7 @@ export async function openPreviewScene(
   };
 }
 
-/** A program that answers each connection with these bytes, whatever it is asked, and then ends it. */
+/** A program that answers every connection with these bytes, whatever the request, and then closes it. */
 export function answering(bytes: string): (socket: Socket) => void {
   return (socket) => void socket.once("data", () => socket.end(bytes, "latin1"));
 }

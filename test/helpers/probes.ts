@@ -4,11 +4,11 @@ import { existsSync, readFileSync } from "node:fs";
 export interface Probe {
   readonly id: string;
   readonly code: string;
-  /** Whether it gets out of a container without our policy, so that blocking it proves something. */
+  /** Whether it gets out of a container without our policy; if so, blocking it proves something. */
   readonly escapesWithoutPolicy: boolean;
 }
 
-/** A program that tries to exhaust the machine, with what must become of it. */
+/** A program that tries to exhaust the machine, with the way it must end. */
 export interface Bomb {
   readonly id: string;
   readonly language: "python" | "javascript";
@@ -32,7 +32,7 @@ interface ManifestRow {
 
 const corpus = new URL("../../../shared/corpus/probes/", import.meta.url);
 
-/** Whether the corpus stands beside this checkout. */
+/** Whether the corpus is next to this checkout. */
 export const probesPresent: boolean = existsSync(corpus);
 
 export function corpusProbes(): Probe[] {

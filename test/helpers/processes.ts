@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 
-/** Numbers of the processes of this machine whose argument vector is as described. */
+/** Ids of the processes on this machine whose argument vector matches. */
 export function processesWith(matches: (argv: readonly string[]) => boolean): number[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name) && existsSync(`/proc/${name}/cmdline`))
@@ -15,12 +15,12 @@ export function processesWith(matches: (argv: readonly string[]) => boolean): nu
     .map(Number);
 }
 
-/** A number of seconds to sleep for that no other process sleeps for, so that it can be found by it. */
+/** A unique number of seconds to sleep for, by which the sleeping process can be found. */
 export function uniqueSeconds(): string {
   return String(100_000 + Math.floor(Math.random() * 899_999));
 }
 
-/** Processes that sleep for this number of seconds. */
+/** Ids of the processes that sleep for this number of seconds. */
 export function sleepersFor(seconds: string): number[] {
   return processesWith(([program, argument]) => program === "sleep" && argument === seconds);
 }

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { Duplex } from "node:stream";
 import { createFrameReader, encodeFrame, frameTypes } from "../../src/base/mux/frames.ts";
 
-/** How a connection ended: `end` after all of its bytes, `reset`, or with its channel. */
+/** How a connection ended: with `end` after all of its bytes, with `reset`, or with its channel. */
 export interface Answer {
   readonly bytes: Buffer;
   readonly text: string;
@@ -11,7 +11,7 @@ export interface Answer {
 
 export interface AskOptions {
   readonly withinMs?: number;
-  /** When the connection counts as answered without an end of it. */
+  /** Decides that the connection has been answered even if it has not ended. */
   readonly until?: (text: string) => boolean;
 }
 
@@ -23,7 +23,7 @@ interface Open {
 
 const creditBytes = 65_536;
 
-/** A sandbox's end of the egress proxy, without a sandbox: speaks as a forwarder does, for programs of all kinds. */
+/** A sandbox's end of the egress proxy, without a sandbox: it sends what a forwarder would send for all kinds of programs. */
 export class ProxyClient {
   readonly #socket: Duplex;
   readonly #open = new Map<number, Open>();
@@ -46,7 +46,7 @@ export class ProxyClient {
     return !this.#socket.destroyed;
   }
 
-  /** Any frame at all. */
+  /** Sends any frame at all. */
   send(type: number, connection: number, payload?: Uint8Array): void {
     if (this.isOpen) this.#socket.write(encodeFrame(type, connection, payload));
   }

@@ -18,7 +18,7 @@ export interface ProxySubjectOptions {
   /** Environment of the server that names an upstream proxy. */
   readonly upstream?: Readonly<Record<string, string>>;
   readonly upstreamResolves?: boolean;
-  /** Receives the log; default: nobody. */
+  /** Receives the log; default: none does. */
   readonly logger?: Logger;
 }
 
@@ -49,7 +49,7 @@ function subjectNode(): { readonly executable: string; readonly flags: ReadonlyS
   return { executable: other, flags: new Set(flags.trim().split(",")) };
 }
 
-/** The egress proxy's process by itself, as a server starts it. */
+/** The egress proxy's process alone, started as a server does. */
 export class ProxySubject implements AsyncDisposable {
   readonly process: ProxyProcess;
   readonly pid: number;
@@ -84,7 +84,7 @@ export class ProxySubject implements AsyncDisposable {
     return { client: new ProxyClient(socket), name, denials };
   }
 
-  /** Memory that the process has in use. */
+  /** Memory that the process uses. */
   get residentBytes(): number {
     const [, kilobytes = "0"] = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${this.pid}/status`, "utf8")) ?? [];
     return Number(kilobytes) * 1024;
@@ -99,7 +99,7 @@ function pickCertificates({ NODE_EXTRA_CA_CERTS: file }: Readonly<Record<string,
   return file === undefined ? {} : { NODE_EXTRA_CA_CERTS: file };
 }
 
-/** A policy that allows the domains; names at a port of their own may have private addresses. */
+/** A policy that allows the domains; names with a port may have private addresses. */
 export function policyOf(...domains: readonly string[]): EgressPolicy {
   return {
     name: "domains",
@@ -112,7 +112,7 @@ export function policyOf(...domains: readonly string[]): EgressPolicy {
   };
 }
 
-/** The proxies' processes of this process. */
+/** The proxy processes that this process started. */
 export function proxyPids(): readonly number[] {
   const lines = execFileSync("ps", ["-ww", "--ppid", String(process.pid), "-o", "pid=,args="], { encoding: "utf8" });
   return lines

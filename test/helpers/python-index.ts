@@ -2,9 +2,9 @@ import { execFileSync } from "node:child_process";
 
 /** The Python index that this machine's pip uses, as a test of real packages needs it. */
 export interface PythonIndex {
-  /** Why it cannot be tried; null when it answers. */
+  /** Why it is not available; null if it answers. */
   readonly fault: string | null;
-  /** Where its files lie, `host:port`: an index may name any host for them, of which only public ones are reached by themselves. */
+  /** Where its files are, as `host:port`: an index may name any host for them, and only public ones are reachable by default. */
   readonly fileHosts: readonly string[];
 }
 

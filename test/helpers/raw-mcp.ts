@@ -4,7 +4,7 @@ import { createInterface } from "node:readline";
 import { gloveboxCommand } from "./glovebox-command.ts";
 import { gloveboxEnvironment } from "./mcp-client.ts";
 
-/** A JSON-RPC message as it came. */
+/** A JSON-RPC message as it arrived. */
 export interface RawMessage {
   readonly id?: number | string | null;
   readonly method?: string;
@@ -16,10 +16,10 @@ export interface RawMessage {
   };
 }
 
-/** `glovebox mcp` with its streams in the test's own hands. */
+/** `glovebox mcp` with its streams controlled by the test. */
 export class RawMcp {
   readonly child: ChildProcessWithoutNullStreams;
-  /** Those that nobody has taken yet. */
+  /** Messages that have not been taken yet. */
   readonly messages: RawMessage[] = [];
   readonly ended: Promise<number | null>;
   #heard = Promise.withResolvers<void>();
@@ -32,7 +32,7 @@ export class RawMcp {
     this.child.stdin.on("error", () => {
       // It may end while the test writes.
     });
-    // Whatever is not JSON on stdout fails the test here.
+    // Anything on stdout that is not JSON fails the test here.
     createInterface(this.child.stdout).on("line", (line) => {
       this.messages.push(JSON.parse(line) as RawMessage);
       this.#heard.resolve();
@@ -41,7 +41,7 @@ export class RawMcp {
     this.ended = once(this.child, "close").then(([code]) => code as number | null);
   }
 
-  /** Writes it as it is: no line end is added. */
+  /** Writes the text as it is: no line end is added. */
   write(text: string | Uint8Array): void {
     this.child.stdin.write(text);
   }
@@ -61,7 +61,7 @@ export class RawMcp {
     return this.request("init", "initialize", params);
   }
 
-  /** Takes the first message that fits, among those that came and those that will. */
+  /** Takes the first message that fits, among those that have arrived and those that will. */
   async answer(fits: (message: RawMessage) => boolean): Promise<RawMessage> {
     for (;;) {
       const index = this.messages.findIndex(fits);

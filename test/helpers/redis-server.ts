@@ -36,7 +36,7 @@ export class RedisServer implements AsyncDisposable {
 
   async up(): Promise<void> {
     const flags = ["--port", String(this.#port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"];
-    // Subscribers in tests may fall behind by everything that a test publishes.
+    // Subscribers may fall behind by everything that a test publishes.
     const patient = ["--client-output-buffer-limit", "pubsub", "0", "0", "0"];
     this.#process = spawn("redis-server", [...flags, ...patient], { cwd: this.#folder, stdio: "ignore" });
     await until(() => this.#answers());

@@ -9,7 +9,7 @@ export interface RemoteScene extends AsyncDisposable {
   readonly server: KeyServer;
   readonly key: TestKey;
   readonly glovebox: Glovebox;
-  /** Of a session of the key. */
+  /** The id of a session of the key. */
   readonly id: string;
   /** Runs `glovebox` as a client with the key. */
   command(argv: readonly string[], options?: CommandOptions): Promise<CommandResult>;
@@ -17,12 +17,12 @@ export interface RemoteScene extends AsyncDisposable {
   open(route: string, options?: ClientOptions): RawCall;
 }
 
-/** A WebSocket that keeps what it hears. */
+/** A WebSocket that keeps what it receives. */
 export interface RawCall {
   readonly socket: WebSocket;
-  /** Texts, parsed. */
+  /** Text messages, parsed. */
   readonly events: readonly Record<string, unknown>[];
-  /** Bytes of output that came. */
+  /** Bytes of output that arrived. */
   readonly received: () => number;
   readonly closed: Promise<number>;
   readonly say: (message: object) => void;
@@ -53,7 +53,7 @@ export async function openRemoteScene(
   };
 }
 
-/** The headers of a key. */
+/** The headers that send a key. */
 export function bearer(key: string): ClientOptions {
   return { headers: { authorization: `Bearer ${key}` } };
 }
@@ -72,7 +72,7 @@ export function openRaw(url: string, options: ClientOptions): RawCall {
   return { socket, events, received: () => received, closed, say: (message) => socket.send(JSON.stringify(message)) };
 }
 
-/** The status with which a WebSocket is refused. */
+/** The HTTP status with which a WebSocket is refused. */
 export function refusalOf(url: string, options: ClientOptions): Promise<number> {
   const socket = new WebSocket(url, options);
   return new Promise((resolve, reject) => {

@@ -1,6 +1,6 @@
 import type { TestContext } from "vitest";
 
-/** What a test can need: real engines and servers, which `test/testbed/up.sh` and Debian's packages provide, and the corpus. */
+/** What a test can require: real engines and servers, which `test/testbed/up.sh` and Debian packages provide, and the corpus. */
 export const requirements = [
   "docker",
   "podman",
@@ -19,7 +19,7 @@ export type Requirement = (typeof requirements)[number];
 /**
  * Whether GLOVEBOX_TEST_REQUIRE (names with commas between them) lists the requirement.
  *
- * An unknown name in the list is an error: a misspelt one would make a gate that is always green.
+ * An unknown name in the list is an error: otherwise a misspelt one would make a gate that is always green.
  */
 export function isRequired(requirement: Requirement, environment: NodeJS.ProcessEnv = process.env): boolean {
   const names = (environment["GLOVEBOX_TEST_REQUIRE"] ?? "").split(",").map((name) => name.trim());
@@ -31,7 +31,7 @@ export function isRequired(requirement: Requirement, environment: NodeJS.Process
   return names.includes(requirement);
 }
 
-/** Ends a test whose requirement is missing: a failure where it is required, else a skip that shows the reason. */
+/** Ends a test that lacks a requirement: it fails if that is mandatory here, else it is skipped with a visible reason. */
 export function skipOrFail(context: TestContext, requirement: Requirement, reason: string): never {
   if (isRequired(requirement)) {
     throw new Error(`GLOVEBOX_TEST_REQUIRE lists ${requirement}, but it cannot be used: ${reason}`);

@@ -2,7 +2,7 @@ import { performance } from "node:perf_hooks";
 
 const everyMs = 20;
 
-/** Watches this process's memory and how long it does nothing else than one thing. */
+/** Watches this process's memory and how long its event loop is blocked. */
 export class ResourceWatch {
   readonly #before = process.memoryUsage.rss();
   readonly #timer: NodeJS.Timeout;
@@ -14,7 +14,7 @@ export class ResourceWatch {
     this.#timer = setInterval(() => this.#look(), everyMs);
   }
 
-  /** What memory grew by at its most, and the longest time between two turns of the event loop. */
+  /** The largest growth of memory, and the longest time between two turns of the event loop. */
   end(): { readonly memoryBytes: number; readonly longestPauseMs: number } {
     clearInterval(this.#timer);
     this.#look();

@@ -13,9 +13,9 @@ export interface CommandResult {
 
 export interface CommandOptions {
   readonly cwd?: string;
-  /** A command that runs the command behind it, such as `unshare --user sh -c 'exec "$@"'`; `sh` comes between the two. */
+  /** A command that runs the command after it, such as `unshare --user sh -c 'exec "$@"'`; `sh` is put between the two. */
   readonly through?: readonly string[];
-  /** Instead of the checkout's own: a Node and the file that it runs. */
+  /** A Node and the file that it runs; default: those of the checkout. */
   readonly command?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   /** Written to its standard input, which is then closed; default: nothing. */
@@ -47,7 +47,7 @@ export function runCommand(argv: readonly string[], options: CommandOptions = {}
     });
   }
   child.stdin.on("error", () => {
-    // The command may end without having read its input.
+    // The command may end without reading its input.
   });
   child.stdin.end(options.stdin ?? "");
   return new Promise((resolve, reject) => {

@@ -9,8 +9,8 @@ interface Manifest {
 }
 
 /**
- * Copies packages of this repository, with all that they need, as the `node_modules` of a project: a test runner is there
- * without a registry. What only editors and people read is left out.
+ * Copies packages of this repository, with all that they need, into the `node_modules` of a project: test runners are then
+ * available without a registry. Files that only editors and people read are left out.
  */
 export function copyPackages(names: readonly string[], project: string): void {
   const taken = new Set<string>();
@@ -41,13 +41,13 @@ function take(folder: string, taken: Set<string>): void {
   taken.add(folder);
   const { dependencies, optionalDependencies } = manifestOf(folder);
   for (const name of Object.keys({ ...dependencies, ...optionalDependencies })) {
-    // An optional one may be for another platform.
+    // An optional dependency may be for another platform.
     const found = find(name, folder);
     if (found !== null) take(found, taken);
   }
 }
 
-/** Where Node finds a package from a folder, not above this repository. */
+/** Where Node finds a package from a folder, without looking above this repository. */
 function find(name: string, from: string): string | null {
   for (let folder = from; `${folder}/`.startsWith(projectFolder); folder = path.dirname(folder)) {
     const there = path.join(folder, "node_modules", name);

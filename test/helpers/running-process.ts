@@ -1,6 +1,6 @@
 import type { OutputStream, Process, ProcessExit } from "../../src/engines/engine.ts";
 
-/** All that a process did, once it has ended. */
+/** Everything that a process did, once it has ended. */
 export interface FinishedProcess extends ProcessExit {
   readonly stdout: Buffer;
   readonly stderr: Buffer;
@@ -16,7 +16,7 @@ export class RunningProcess {
   constructor(process: Process) {
     this.process = process;
     this.#ended = this.#read();
-    // Both are looked at again by finish(); a test that never asks must not fail for them.
+    // finish() checks both again; a test that never calls it must not fail because of them.
     this.#ended.catch(() => undefined);
     process.exit.catch(() => undefined);
   }
@@ -29,7 +29,7 @@ export class RunningProcess {
     return this.bytes(stream).toString("utf8");
   }
 
-  /** Resolves as soon as the stream has the text (bytes as they are); fails when the output ends without it. */
+  /** Resolves as soon as the stream contains the text (raw bytes); fails when the output ends without it. */
   async until(stream: OutputStream, expected: string | Uint8Array): Promise<void> {
     const ended = this.#ended.then(() => true);
     let over = false;
@@ -40,7 +40,7 @@ export class RunningProcess {
     }
   }
 
-  /** Gives end-of-file after the input, and everything the process did once it and its output have ended. */
+  /** Sends end-of-file after the input; resolves to everything the process did once it and its output have ended. */
   async finish(input?: string | Uint8Array): Promise<FinishedProcess> {
     if (input === undefined) this.process.stdin.end();
     else this.process.stdin.end(input);

@@ -6,11 +6,11 @@ import path from "node:path";
 import { gloveboxCommand } from "./glovebox-command.ts";
 import { gloveboxEnvironment } from "./mcp-client.ts";
 
-/** `glovebox serve` at work, with state and configuration folders of its own. */
+/** A running `glovebox serve` with its own state and configuration folders. */
 export interface ServedGlovebox extends AsyncDisposable {
   readonly url: string;
   readonly token: string;
-  /** Where a further server finds what this one has left. */
+  /** The folder in which a later server finds what this one has left. */
   readonly home: string;
   readonly child: ChildProcess;
   /** Its exit code. */
@@ -19,7 +19,10 @@ export interface ServedGlovebox extends AsyncDisposable {
   call(method: string, path: string, body?: unknown): Promise<{ readonly status: number; readonly body: unknown }>;
 }
 
-/** Starts it and resolves when it listens; `home`: of one before it; `engine`: default the embedded one; `command`: another than that of the tests. */
+/**
+ * Starts it and resolves once it listens; `home`: that of an earlier one; `engine`: default the embedded one; `command`:
+ * one other than that of the tests.
+ */
 export async function serveGlovebox(
   environment: Readonly<Record<string, string>> = {},
   home: string = mkdtempSync(path.join(os.tmpdir(), "glovebox-test-served-")),
@@ -54,7 +57,7 @@ export async function serveGlovebox(
   };
 }
 
-/** Its standard error is read until its end, by others as well, so that it never waits for a reader. */
+/** Standard error is read to its end, even if others read it too, so that the server never waits for a reader. */
 async function addressOf(child: ChildProcess): Promise<string> {
   let text = "";
   let isFound = false;

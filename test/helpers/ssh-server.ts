@@ -11,26 +11,26 @@ const sshd = "/usr/sbin/sshd";
 /** Why there can be no server here; null when there can. */
 export const whyNoSshServer: string | null = existsSync(sshd) ? null : `there is no ${sshd}`;
 
-/** Names of this machine in the configuration of `ssh` that the server comes with, and what goes wrong with each. */
+/** Host names for this machine in the `ssh` configuration that comes with the server, and what goes wrong with each. */
 const hosts = {
   box: {},
-  /** Its key is known to nobody. */
+  /** Its host key is unknown. */
   stranger: { UserKnownHostsFile: "/dev/null" },
-  /** The key that it knows is another one. */
+  /** The server accepts a different key than this one. */
   locked: { IdentityFile: "other" },
   /** Nothing listens there. */
   silent: { Port: "1" },
 };
 
 /**
- * A real `sshd` for this user on loopback, and a folder for the `PATH` whose `ssh` has a configuration of its own: the
- * real program, which finds the user's configuration by the account and so in no folder of a test's.
+ * A real `sshd` for this user on loopback, and a folder for the `PATH` whose `ssh` uses a separate configuration. The real
+ * program finds the user's configuration through the account, and so never in a folder of a test.
  */
 export class SshServer implements AsyncDisposable {
   readonly folder: string = mkdtempSync(path.join(tmpdir(), "glovebox-ssh-"));
   #server: ChildProcess | undefined;
 
-  /** `variables` are those that commands get there. */
+  /** `variables` are set for commands that run there. */
   static async start(variables: Readonly<Record<string, string>> = {}): Promise<SshServer> {
     const server = new SshServer();
     try {
@@ -42,7 +42,7 @@ export class SshServer implements AsyncDisposable {
     return server;
   }
 
-  /** Holds `ssh`. */
+  /** Contains `ssh`. */
   get bin(): string {
     return path.join(this.folder, "bin");
   }
@@ -68,7 +68,7 @@ export class SshServer implements AsyncDisposable {
     const real = execFileSync("sh", ["-c", "command -v ssh"], { encoding: "utf8" }).trim();
     writeFileSync(path.join(this.bin, "ssh"), `#!/bin/sh\nexec ${real} -F ${this.#at("config")} "$@"\n`);
     chmodSync(path.join(this.bin, "ssh"), 0o755);
-    // Where it lives while it has no rights.
+    // Its root folder while it has no privileges.
     if (process.getuid?.() === 0) mkdirSync("/run/sshd", { recursive: true, mode: 0o755 });
     const settings = {
       ...{

@@ -10,14 +10,14 @@ import { skipOrFail } from "./require.ts";
 /** The databases that a store can be in. */
 export const storeKinds = ["sqlite", "postgres"] as const;
 
-/** The place of the present test, and its going away and coming back. */
+/** The place of the current test, and how to make it go away and come back. */
 export interface StorePlaces {
   readonly place: () => StorePlace;
   readonly away: () => Promise<void>;
   readonly back: () => Promise<void>;
 }
 
-/** A new, empty place of that kind for each test of a `describe`; where there is none, a failure or a visible skip. */
+/** A new, empty place of that kind for each test of a `describe`; if there is none, a failure or a visible skip. */
 export function useStorePlaces(kind: (typeof storeKinds)[number]): StorePlaces {
   const folder = mkdtempSync(path.join(os.tmpdir(), "glovebox-test-store-"));
   let postgres: PostgresServer | undefined;

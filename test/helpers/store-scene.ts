@@ -5,7 +5,7 @@ import type { StorePlace } from "../../src/store/database.ts";
 import { Store, type StoreOptions } from "../../src/store/store.ts";
 import type { RunRow } from "../../src/store/tables.ts";
 
-/** A store as a server has it, at that place, opened in the background. */
+/** A store at that place, opened in the background as a server does. */
 export function openStore(place: StorePlace, over: Partial<StoreOptions> = {}): Store {
   const store = new Store({
     place,
@@ -13,7 +13,7 @@ export function openStore(place: StorePlace, over: Partial<StoreOptions> = {}): 
     maxRunBytes: 1_000_000_000,
     server: { id: "own-1", identity: { pid: 1 }, isAlive: () => null },
     logger: pino({ level: "silent" }),
-    // The entries of these tests are of their first seconds.
+    // The entries of these tests are from their first seconds.
     now: () => 2_000,
     monotonicMs: () => performance.now(),
     ...over,
@@ -34,7 +34,7 @@ export function entriesOf(source: LogSource, count: number, from = 0): LogEntry[
   }));
 }
 
-/** Each as it goes to a sink. */
+/** The entries as they go to a sink. */
 export function blocksOf(entries: readonly LogEntry[]): LogBlock[] {
   return entries.map(({ message, ...entry }) => ({ ...entry, text: message, count: 1 }));
 }

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import net, { type AddressInfo } from "node:net";
 
-/** A port of loopback that leads to an engine's socket. */
+/** A loopback port that leads to an engine's socket. */
 export class TcpForwarder implements Disposable {
   readonly #server: net.Server;
   readonly #streams = new Set<net.Socket>();
@@ -14,7 +14,7 @@ export class TcpForwarder implements Disposable {
   }
 
   private constructor(socketPath: string) {
-    // Halves are closed one by one: a program's input ends before its output.
+    // Each half is closed separately: a program's input ends before its output.
     this.#server = net.createServer({ allowHalfOpen: true }, (client) => {
       const engine = net.connect({ path: socketPath, allowHalfOpen: true });
       for (const stream of [client, engine]) {

@@ -1,4 +1,4 @@
-/** Where the test registry is: GLOVEBOX_TEST_REGISTRY, else the test bed's default. */
+/** The address of the test registry: GLOVEBOX_TEST_REGISTRY, else the testbed's default. */
 export function testRegistryAddress(environment: NodeJS.ProcessEnv = process.env): string {
   return environment["GLOVEBOX_TEST_REGISTRY"] ?? "127.0.0.1:5000";
 }

@@ -7,8 +7,8 @@ import path from "node:path";
 import tls from "node:tls";
 
 /**
- * A port of loopback that leads to an engine's socket over TLS, for clients with the right certificate: what `dockerd
- * --tlsverify` is. Its folder holds `ca.pem`, `cert.pem` and `key.pem` as `DOCKER_CERT_PATH` wants them.
+ * A loopback port that leads to an engine's socket over TLS, for clients with the right certificate, like `dockerd
+ * --tlsverify`. Its folder contains `ca.pem`, `cert.pem` and `key.pem` as `DOCKER_CERT_PATH` expects them.
  */
 export class TlsForwarder implements Disposable {
   readonly folder: string = mkdtempSync(path.join(tmpdir(), "glovebox-tls-"));

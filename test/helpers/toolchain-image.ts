@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { testImages } from "./test-images.ts";
 
-/** What a program of this machine prints; null where there is none. */
+/** What a program on this machine prints; null if there is no such program. */
 export function printed(program: string, args: readonly string[]): string | null {
   try {
     return execFileSync(program, args, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
@@ -14,15 +14,15 @@ export function printed(program: string, args: readonly string[]): string | null
 }
 
 /**
- * Makes an image with a toolchain of this machine, of one that the tests have. Files, folders and what links lead to stand in
- * it where they stand here.
+ * Makes an image with a toolchain of this machine, based on one of the tests' images. Files, folders and the targets of
+ * links have the same paths in it as here.
  */
 export function buildToolchainImage(
   name: string,
   { paths, environment }: { readonly paths: readonly string[]; readonly environment: string },
 ): void {
   const folder = mkdtempSync(path.join(tmpdir(), "glovebox-toolchain-"));
-  // Folders that are links here are so in the image.
+  // Folders that are links here are also links in the image.
   const there = paths.map((each) => path.join(realpathSync(path.dirname(each)), path.basename(each)));
   const dockerfile = `FROM ${testImages.python}\nCOPY root /\nENV ${environment}\n`;
   const archive = 'tar -chP --hard-dereference --transform "s#^/#root/#" -T "$1/list" -C "$1" Dockerfile';

@@ -1,4 +1,4 @@
-/** Resolves when it holds; the test's own time limit is the only one. */
+/** Resolves when the condition holds; only the test's own time limit applies. */
 export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 50));
 }

@@ -4,16 +4,16 @@ import { createServer as createTlsServer } from "node:https";
 import { connect, type AddressInfo, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 
-/** One CONNECT that a proxy was asked for. */
+/** One CONNECT request to a proxy. */
 export interface AskedTunnel {
   /** Such as `93.184.216.34:443`. */
   readonly authority: string;
-  /** Names and values in turn. */
+  /** Alternating names and values. */
   readonly fields: readonly string[];
 }
 
 export interface UpstreamProxyOptions {
-  /** Ports of loopback that stand for the hosts of the world, by the authority that is asked for. */
+  /** Loopback ports that stand in for hosts of the internet, by the requested authority. */
   readonly world: (authority: string) => number | undefined;
   /** `USER:PASSWORD` that it demands. */
   readonly credentials?: string;
@@ -21,13 +21,13 @@ export interface UpstreamProxyOptions {
   readonly tls?: { readonly key: string; readonly cert: string };
 }
 
-/** An HTTP proxy on loopback as companies have them: it serves CONNECT, demands a password and keeps what it was asked for. */
+/** An HTTP proxy on loopback like those of companies: it serves CONNECT, demands a password and records the requests. */
 export class UpstreamProxy implements Disposable {
   readonly #options: UpstreamProxyOptions;
   readonly #server: Server;
   readonly #sockets = new Set<Duplex>();
   readonly asked: AskedTunnel[] = [];
-  /** Connections to it, whatever they asked for. */
+  /** The number of connections to it, whatever they requested. */
   connections = 0;
 
   static async start(options: UpstreamProxyOptions): Promise<UpstreamProxy> {
@@ -48,7 +48,7 @@ export class UpstreamProxy implements Disposable {
     server.on("connect", (request: IncomingMessage, near: Duplex, first: Buffer) =>
       this.#connect(request, near, first),
     );
-    // A program that speaks to it as to a web server gets through as well, if nobody keeps it away.
+    // A program that talks to it as if it were a web server also gets through, unless something prevents that.
     server.on("request", (_, response) => response.end("THE UPSTREAM PROXY ITSELF"));
   }
 

@@ -4,7 +4,7 @@ import { projectFolder } from "./project-folder.ts";
 
 const modules = path.join(projectFolder, "node_modules");
 
-/** A project with Vite and all that it needs in its `node_modules`, from this checkout's own; below that folder. */
+/** A project below that folder, with Vite and all that it needs in its `node_modules`, copied from this checkout. */
 export function viteProject(root: string, files: Readonly<Record<string, string>>): string {
   const folder = mkdtempSync(path.join(root, "vite-"));
   for (const name of closureOf("vite")) {
@@ -14,7 +14,7 @@ export function viteProject(root: string, files: Readonly<Record<string, string>
   return folder;
 }
 
-/** A package and what it needs, as far as it is installed. */
+/** A package and what it needs, if installed. */
 function closureOf(first: string): ReadonlySet<string> {
   const found = new Set<string>();
   const add = (name: string): void => {

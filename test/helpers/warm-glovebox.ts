@@ -14,7 +14,7 @@ import {
 
 type Call = Parameters<Glovebox["execute"]>[1];
 
-/** What the log tells of sandboxes that wait, and of those that were taken. */
+/** What the log says about waiting sandboxes, and about those that were taken. */
 class WarmLog {
   readonly #waiting = new Map<string, string>();
   readonly warmRuns: Set<string> = new Set();
@@ -52,13 +52,13 @@ export function useWarmGlovebox(
   let glovebox: Glovebox | undefined;
   let problem: string | null = null;
   const log = new WarmLog();
-  /** The pool's name of each kind that was primed. */
+  /** The pool's name for each kind that was primed. */
   const keys = new Map<string, string>();
   const open = (): Glovebox => {
     if (glovebox === undefined) throw new Error("The Glovebox is open only while tests run.");
     return glovebox;
   };
-  /** Asks for a kind until one of it waits. */
+  /** Asks for a kind until a sandbox of that kind is waiting. */
   const prime = async (request: ExecuteRequest): Promise<void> => {
     const kind = kindOf(request);
     const key = keys.get(JSON.stringify(kind));
@@ -66,13 +66,13 @@ export function useWarmGlovebox(
     const known = new Set(keys.values());
     const isNew = (each: string): boolean => !known.has(each);
     await open().execute(kind);
-    // One that comes with variables is worth having from the second time on.
+    // A kind with variables is only kept warm from its second request on.
     if (request.environment !== undefined) await open().execute(kind);
     await until(() => log.kinds.some(isNew));
     keys.set(JSON.stringify(kind), log.kinds.find(isNew) ?? "");
   };
   beforeAll(async () => {
-    // Room for each kind of a scene: where there is none, one waits until another has not been asked for for long.
+    // Room for each kind of a scene: without it, a kind waits until another one has not been requested for a long time.
     const settings = { images: testImages, warm_pool: { mode: "on", max: 16 }, ...more };
     const { write } = log;
     glovebox = await createGlovebox({
@@ -95,7 +95,7 @@ export function useWarmGlovebox(
   return () => ({
     run: async (request, call) => {
       await prime(request);
-      // A name of the caller's own is not the one that it was started with.
+      // An id that the caller chooses differs from the one that the sandbox was started with.
       const response = await open().execute(request, { ...call, sandboxId: createId("sbx") });
       if (!log.warmRuns.has(response.sandbox_id)) throw new NotWarmError();
       return response;

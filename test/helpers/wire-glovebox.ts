@@ -59,18 +59,18 @@ export type { EmbeddedOptions as GloveboxOptions };
 
 type CallOptions = Omit<OperationCall, "principal" | "connection">;
 
-/** An operation of this process, in the wire's names. */
+/** An operation of this process, with the names used on the wire. */
 type Call<Contract extends OperationContract> = (
   request: z.input<Contract["request"]>,
   call?: CallOptions,
 ) => Promise<ResponseOf<Contract>>;
-/** One whose request may be left out. */
+/** An operation whose request may be left out. */
 type PlainCall<Contract extends OperationContract> = (
   request?: z.input<Contract["request"]>,
   call?: CallOptions,
 ) => Promise<ResponseOf<Contract>>;
 
-/** Every operation of this process as the doors on a wire have it: its own names, checked requests, one connection. */
+/** Every operation of this process as doors on a wire see it: wire names, checked requests, one connection. */
 export type Glovebox = Awaited<ReturnType<typeof createGlovebox>>;
 
 /** Opens a Glovebox in this process. @throws INVALID_REQUEST for a bad configuration */

@@ -7,10 +7,10 @@ import { isRequired } from "../helpers/require.ts";
 import { absentLanesVariable, type AbsentLanes } from "./absent-lanes.ts";
 import type { Lane } from "./lanes.ts";
 
-/** Each lane with the engine that it waits for: gVisor is tried under Docker. */
+/** Each lane with the engine that it waits for: gVisor is tested under Docker. */
 const engineOf: Readonly<Partial<Record<Lane, string>>> = { docker: "docker", podman: "podman", runsc: "docker" };
 
-/** The lanes whose engine does not answer here, each with the reason; a lane that is required is never one of them. */
+/** The lanes whose engine does not answer here, each with the reason; a required lane is never among them. */
 export async function findAbsentLanes(): Promise<AbsentLanes> {
   const { config, host } = await loadHostConfig({});
   const reasons = new Map<string, string>();
@@ -27,7 +27,7 @@ export async function findAbsentLanes(): Promise<AbsentLanes> {
   return Object.fromEntries(rows);
 }
 
-/** For vitest's own process, which the configuration runs in. */
+/** Environment for vitest's process, which evaluates the configuration. */
 export function absentLanesEnvironment(lanes: AbsentLanes): Readonly<Record<string, string>> {
   return { [absentLanesVariable]: JSON.stringify(lanes) };
 }

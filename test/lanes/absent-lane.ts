@@ -4,6 +4,6 @@ import { rareTag } from "./lanes.ts";
 
 const { lane, reason, rare, files } = inject("absentLane");
 
-// A file is one visible skip, whatever it has of tests.
+// A file is one visible skip, whatever number of tests it has.
 // oxlint-disable-next-line vitest/expect-expect
 it.for(files)(`${lane}: %s`, { tags: rare ? [rareTag] : [] }, (_, context) => skipOrFail(context, lane, reason));

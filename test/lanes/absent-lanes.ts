@@ -4,15 +4,15 @@ import type { Lane } from "./lanes.ts";
 export type AbsentLanes = Readonly<Partial<Record<Lane, string>>>;
 
 /**
- * Tells vitest's configuration of them. Each file of such a lane would find that out by itself, at a second of CPU time:
- * a third of what a machine without engines has to do.
+ * Passes them to vitest's configuration. Each file of such a lane would find out by itself, which takes a second of CPU
+ * time: a third of the work on a machine without engines.
  */
 export const absentLanesVariable = "GLOVEBOX_TEST_ABSENT_LANES";
 
-/** Stands in for the files of such a lane. */
+/** Replaces the files of such a lane. */
 export const absentLaneFile = "test/lanes/absent-lane.ts";
 
-/** What that file is told. */
+/** What is passed to that file. */
 export interface AbsentLane {
   readonly lane: Lane;
   readonly reason: string;
@@ -27,7 +27,7 @@ declare module "vitest" {
   }
 }
 
-/** What scripts/test.ts has found; nothing when vitest is run by itself, which asks each file. */
+/** What scripts/test.ts has found; empty when vitest is run directly: then each file finds out by itself. */
 export function readAbsentLanes(environment: NodeJS.ProcessEnv): AbsentLanes {
   return JSON.parse(environment[absentLanesVariable] ?? "{}") as AbsentLanes;
 }

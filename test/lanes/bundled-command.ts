@@ -21,9 +21,9 @@ const cache = join(root, "node_modules/.cache/glovebox-command");
 const keptMs = 24 * 3_600_000;
 
 /**
- * Vitest calls it once before tests with engines. They start `glovebox` some thousand times: as a bundle, as it is
- * published, it begins with half the work of reading the sources one by one. Its modules take themselves for those of the
- * checkout. A checkout of another user is not written to: there they start the sources.
+ * Vitest calls it once before tests with engines. They start `glovebox` some thousand times: the bundle, in the form that
+ * is published, needs half the work that reading the sources one by one takes. Its modules believe that they are those of
+ * the checkout. A checkout of another user is not written to: there, tests start the sources.
  */
 export async function setup(): Promise<void> {
   if (!isWritable(join(root, "node_modules"))) return;
@@ -45,7 +45,7 @@ export async function setup(): Promise<void> {
     const node = join(root, "node_modules/.bin/node");
     writeFileSync(command, `#!/bin/sh\nexec '${node}' "\${0%/*}/cli/main.js" "$@"\n`);
     chmodSync(command, 0o755);
-    // Of two runs that begin together one is first, and both have the same.
+    // If two runs begin together, one of them is first; both make the same bundle.
     if (existsSync(folder)) rmSync(made, { recursive: true });
     else renameSync(made, folder);
   }

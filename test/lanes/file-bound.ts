@@ -1,6 +1,6 @@
 import { afterAll } from "vitest";
 
-/** Time for all tests of one file in one lane: what hangs beyond its own time limits must not hold up the rest. */
+/** Time limit for all tests of one file in one lane: a hang beyond the tests' own limits must not hold up the rest. */
 const boundMs = 25 * 60_000;
 
 const bound = setTimeout(() => {

@@ -1,6 +1,6 @@
 /**
- * Tests that measure what others take (time, processes, the machine's memory), set the clock far ahead, or count or
- * sweep what stands on any engine, whoever made it.
+ * Tests that measure what others also use (time, processes, the machine's memory), set the clock far ahead, or count or
+ * sweep everything on any engine, including what others made.
  */
 export const aloneFiles: readonly string[] = [
   "test/e2e/clock-jump.test.ts",
@@ -11,9 +11,9 @@ export const aloneFiles: readonly string[] = [
 ];
 
 /**
- * What takes long and seldom breaks alone: `npm run test:full` runs it. Other versions and frameworks, whole corpora, crashes,
+ * What takes long and seldom breaks on its own: `npm run test:full` runs it. Other versions and frameworks, whole corpora, crashes,
  * each command and door beside the main ones, the stand-in for Apple's command, hostile neighbours, exchanges that are tried until they would have succeeded, packages from elsewhere or at places that an
- * operator must open, machines where neither namespaces nor root are to be had, what differs between systems, and other people's programs.
+ * operator must open, machines where neither namespaces nor root are available, what differs between systems, and other people's programs.
  */
 export const rareFiles: readonly string[] = [
   "test/e2e/apple-faults.test.ts",
@@ -126,7 +126,7 @@ export const rareFiles: readonly string[] = [
   "test/security/warm-attacks.test.ts",
 ];
 
-/** Those that take longest, so that none of them is begun last. */
+/** The files that take longest, so that none of them starts last. */
 export const longFiles: readonly string[] = [
   "test/engine-contract/contract.runsc.test.ts",
   "test/engine-contract/contract.docker.test.ts",
@@ -148,5 +148,5 @@ export const longFiles: readonly string[] = [
   "test/engine-contract/contract.local.test.ts",
 ];
 
-/** Of the tests of the repository: the tools of its static checks on planted faults, and the package as it is published. */
+/** Tests of the repository: the tools of its static checks on planted faults, and the published package. */
 export const rareRepositoryFiles: readonly string[] = ["test/gates.test.ts", "test/package.test.ts"];

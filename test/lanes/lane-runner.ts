@@ -3,11 +3,11 @@ import { pathOf, projectOf, projectsOf, rareTag, type EngineProject } from "./la
 
 type Collected = (files: RunnerTestFile[]) => unknown;
 
-/** Runs of a file's tests those of its own lane. */
+/** Runs those tests of a file that belong to the current lane. */
 export default class LaneRunner extends TestRunner {
   #report: Collected | undefined;
 
-  /** Vitest sets here what reports the tests that it found; before it does, those of other lanes are taken out. */
+  /** Vitest sets the callback that reports the tests it found; before that, tests of other lanes are removed. */
   set onCollected(report: Collected) {
     this.#report = report;
   }
@@ -36,6 +36,6 @@ function keepOwn(file: RunnerTestFile, project: EngineProject): void {
     });
   };
   keepIn(file);
-  // Nothing is set up for no test.
+  // Without tests, nothing is set up.
   if (file.tasks.length === 0 && file.mode === "run") file.mode = "skip";
 }

@@ -4,14 +4,14 @@ import { fileURLToPath } from "node:url";
 import { absentLaneFile } from "./absent-lanes.ts";
 import { aloneFiles, rareFiles } from "./files.ts";
 
-/** What tests wait for. `local` has the embedded engine at all its levels and whatever needs no engine or several. */
+/** What tests wait for. `local` has the embedded engine at all its levels, and tests that need no engine or several. */
 export const lanes = ["docker", "podman", "runsc", "local"] as const;
 export type Lane = (typeof lanes)[number];
 
 /** A test with this tag is run by `npm run test:full`, not by `npm test`. */
 export const rareTag = "rare";
 
-/** For what has next to nothing to do with the engine: `npm test` tries it on Docker and on the embedded engine. */
+/** For what hardly depends on the engine: `npm test` tries it on Docker and on the embedded engine. */
 export const rareTagOnPodman = (engine: string): { readonly tags: string[] } => ({
   tags: engine === "podman" ? [rareTag] : [],
 });
@@ -22,7 +22,7 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 const loop =
   /describe\.(?:each|for)\(\s*(?:engines|places|allOwners|testedOwners|cases|\[cases\[|doors|\["(?:docker|podman)")/;
 
-/** gVisor is Docker's, in the names of tests too; and what stands in for Apple's command runs on Docker. */
+/** gVisor belongs to Docker, also in the names of tests; and the stand-in for Apple's command runs on Docker. */
 const engineWord = /contract: apple|docker with runsc|runsc|gVisor|docker|podman/;
 const laneOfWord: Readonly<Record<string, Lane>> = {
   "contract: apple": "docker",
@@ -31,10 +31,10 @@ const laneOfWord: Readonly<Record<string, Lane>> = {
   local: "local",
 };
 
-/** A behaviour of the contract that others' use of the processors would hide. */
+/** A behaviour of the contract that other use of the processors would mask. */
 const aloneBehaviour = /(?:^|[ >])limits\.cpu:/;
 
-/** Vitest's projects are the lanes, `alone`, and the same once more for what is rare: `docker`, `docker-rare`. */
+/** Vitest's projects are the lanes and `alone`, and the same again for rare tests: `docker`, `docker-rare`. */
 export type EngineProject = `${Lane | "alone"}${"" | "-rare"}`;
 
 export const engineProjects: readonly EngineProject[] = [...lanes, "alone" as const].flatMap((lane) => [
@@ -42,12 +42,12 @@ export const engineProjects: readonly EngineProject[] = [...lanes, "alone" as co
   `${lane}-rare` as const,
 ]);
 
-/** The path of a file from the checkout's root, as the tables of files write it. */
+/** The path of a file relative to the checkout's root, as written in the tables of files. */
 export function pathOf(file: string): string {
   return relative(root, file).replaceAll("\\", "/");
 }
 
-/** Lanes that a file of tests may have a part of, by what it says. */
+/** Lanes that may run part of a test file, judging by its text. */
 function lanesOf(path: string, text: string): readonly Lane[] {
   const contract = /engine-contract\/contract\.(docker|podman|runsc|apple)\.test\.ts$/.exec(path)?.[1];
   if (contract !== undefined) return [contract === "apple" ? "docker" : (contract as Lane)];
@@ -55,7 +55,7 @@ function lanesOf(path: string, text: string): readonly Lane[] {
   return lanes.filter((lane) => lane !== "runsc" || /\bplaces\b|runsc|gVisor/.test(text));
 }
 
-/** The projects that a file of tests belongs to. */
+/** The projects that a test file belongs to. */
 export function projectsOf(path: string): readonly EngineProject[] {
   if (path === absentLaneFile) return engineProjects;
   const text = readFileSync(join(root, path), "utf8");
@@ -64,14 +64,14 @@ export function projectsOf(path: string): readonly EngineProject[] {
   if (rareFiles.includes(path)) {
     return [...own, ...(isOfContract ? (["alone"] as const) : [])].map((lane) => `${lane}-rare` as const);
   }
-  // Behaviours that are rare on gVisor are marked where they stand.
+  // Behaviours that are rare on gVisor are marked where they are defined.
   const mixed = /\brareTag\b/.test(text) || own[0] === "runsc";
   const isMixed = (lane: Lane | "alone"): boolean => mixed || (lane === "podman" && text.includes("rareTagOnPodman("));
   const projects = own.flatMap((lane) => (isMixed(lane) ? [lane, `${lane}-rare` as const] : [lane]));
   return isOfContract ? [...projects, "alone"] : projects;
 }
 
-/** The one project of a file's projects that runs a test of it. */
+/** The one among a file's projects that runs a given test. */
 export function projectOf(
   test: { readonly fullName: string; readonly rare: boolean },
   projects: readonly EngineProject[],

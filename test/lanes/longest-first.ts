@@ -2,7 +2,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { longFiles } from "./files.ts";
 import { pathOf } from "./lanes.ts";
 
-/** All lanes at once, long files first: otherwise one lane would be run after another, and a long file last of all. */
+/** All lanes at once, long files first: otherwise the lanes would run one after another, and a long file last of all. */
 export default class LongestFirst extends BaseSequencer {
   override async sort(specifications: TestSpecification[]): Promise<TestSpecification[]> {
     const rank = ({ moduleId }: TestSpecification): number => {

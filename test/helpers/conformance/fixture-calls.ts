@@ -9,7 +9,7 @@ const resource = (uri: string, mimeType: string, words: string): ContentBlock =>
   resource: { uri, mimeType, text: words },
 });
 
-/** A WAV file without a sample. */
+/** A WAV file without any samples. */
 const silence = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQAAAAA=";
 
 const defaults = {
@@ -46,8 +46,8 @@ const credentials = {
 function elicits(schema: object): Fixture {
   return async (request, { message }) => {
     const asked = { message: typeof message === "string" ? message : "Please answer.", requestedSchema: schema };
-    // The suite speaks a revision in which servers ask. Unrelated to its call the question would go to the stream of GET, which
-    // may not be open yet, and be lost.
+    // The suite speaks a revision in which servers ask. If the question were not related to its call, it would go to the
+    // stream of GET, which may not be open yet, and be lost.
     const related = { relatedRequestId: request.id };
     // oxlint-disable-next-line typescript/no-deprecated
     const { action, content } = await request.elicitInput(asked as ElicitRequestFormParams, related);
@@ -55,7 +55,7 @@ function elicits(schema: object): Fixture {
   };
 }
 
-/** Tools of the conformance suite whose answers none of Glovebox's tools has. */
+/** Tools of the conformance suite that answer in ways that no tool of Glovebox does. */
 export const fixtureCalls: Readonly<Record<string, Fixture>> = {
   test_audio_content: async () => [{ type: "audio", mimeType: "audio/wav", data: silence }],
   test_embedded_resource: async () => [

@@ -1,7 +1,7 @@
 import type { BlobResourceContents, TextResourceContents } from "@modelcontextprotocol/server";
 import { onePixel } from "./fixture-handlers.ts";
 
-/** A fixed resource of the conformance suite, or one of its template; null for any other URI. */
+/** A fixed resource of the conformance suite, or one that matches its template; null for any other URI. */
 export function fixtureContents(uri: string): (TextResourceContents | BlobResourceContents)[] | null {
   if (uri === "test://static-text") {
     return [{ uri, mimeType: "text/plain", text: "This is the content of the static text resource." }];

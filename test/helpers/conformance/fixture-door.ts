@@ -5,8 +5,8 @@ import { completePrompt, fixturePrompts, getPrompt } from "./fixture-prompts.ts"
 import { fixtureCalls } from "./fixture-calls.ts";
 
 /**
- * Our door, with what the conformance suite asks for and Glovebox does not offer: prompts, completion, subscriptions, fixed
- * resources, and tools whose answers Glovebox's never have. Whatever else is asked goes to our own handlers.
+ * Our door, plus what the conformance suite asks for and Glovebox does not offer: prompts, completion, subscriptions, fixed
+ * resources, and tools with kinds of answers that Glovebox never gives. All other requests go to our own handlers.
  */
 export class FixtureDoor extends McpDoor {
   override createServer(principal: string, connection?: string): McpServer {
@@ -44,7 +44,7 @@ export class FixtureDoor extends McpDoor {
 
 type AnyHandler = (request: unknown, context: ServerContext) => Promise<unknown>;
 
-/** The handler that our own code has set; the SDK has no public way to ask for it. */
+/** The handler that our own code has set; the SDK has no public way to get it. */
 function handlerOf({ server }: McpServer, method: RequestMethod): AnyHandler {
   const handlers = Reflect.get(server, "_requestHandlers") as ReadonlyMap<string, AnyHandler>;
   const handler = handlers.get(method);

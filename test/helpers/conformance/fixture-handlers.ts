@@ -44,7 +44,7 @@ function fixture({ name, request = z.strictObject({}), form, run }: Fixture): Ha
 export const onePixel =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
 
-/** The tools that the conformance suite asks for, as far as answers of operations can have their form. */
+/** Those tools of the conformance suite whose answers operations can give. */
 export const fixtureHandlers: readonly Handler[] = [
   fixture({ name: "test_simple_text" }),
   fixture({

@@ -16,7 +16,7 @@ import { fixtureHandlers } from "./fixture-handlers.ts";
 
 const token = "token-of-the-suite";
 
-/** Runs the whole suite against our door, or the one with its fixtures; resolves to the scenarios by whether they passed. */
+/** Runs the whole suite against our door, or the fixture door; resolves to the scenarios by whether they passed. */
 export async function runSuite(doorKind: "glovebox" | "fixtures"): Promise<ReadonlyMap<string, boolean>> {
   const { config, host } = await loadHostConfig({});
   const platform = createPlatform({ config, host, door: "server" });
@@ -31,7 +31,7 @@ export async function runSuite(doorKind: "glovebox" | "fixtures"): Promise<Reado
         });
   const ending = new AbortController();
   const { promise: listening, resolve: onListening } = Promise.withResolvers<string>();
-  // The suite can send no token of its own.
+  // The suite cannot send a token.
   await using forwarder = await HeaderForwarder.to(listening, { authorization: `Bearer ${token}` });
   const served = serveOverHttp(door, {
     host: "127.0.0.1",
@@ -59,7 +59,7 @@ async function output(url: string, folder: string): Promise<string> {
     path.dirname(createRequire(import.meta.url).resolve("@modelcontextprotocol/conformance/package.json")),
     "dist/index.js",
   );
-  // It writes its results into its folder.
+  // It writes its results into its working directory.
   const child = spawn(process.execPath, [suite, "server", "--url", url, "--suite", "all"], { cwd: folder });
   let text = "";
   for (const stream of [child.stdout, child.stderr]) {

@@ -1,7 +1,7 @@
-/** What the public suite for servers asks, and which of it `glovebox mcp` itself is asked; its fixture door is asked all. */
+/** The scenarios of the public suite for servers. `glovebox mcp` runs those that apply to it; the fixture door runs all. */
 export interface Scenario {
   readonly name: string;
-  /** Why it does not apply to Glovebox's own tools; null: it does, and passes. */
+  /** Why it does not apply to Glovebox's own tools; null if it does, and passes. */
   readonly notApplicable: string | null;
 }
 

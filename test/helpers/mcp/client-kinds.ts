@@ -1,6 +1,6 @@
 import type { CallToolResult } from "@modelcontextprotocol/client";
 
-/** What reaches a model of one answer. */
+/** What a model gets of one answer. */
 export interface Seen {
   readonly words: string;
   /** In base64. */
@@ -10,7 +10,7 @@ export interface Seen {
 /** What a kind of client makes of an answer before its model sees it. */
 export interface ClientKind {
   readonly name: string;
-  /** Clients that do so, as of November 2026. */
+  /** Clients that behave like this, as of November 2026. */
   readonly examples: string;
   /** How a model behind it gets to see a plot. */
   readonly picture: "in the answer" | "by `view_artifact`" | "told of it only";
@@ -25,7 +25,7 @@ const wordsOf = (content: Content): string =>
 const picturesOf = (content: Content): readonly string[] =>
   content.flatMap((block) => (block.type === "image" ? [block.data] : []));
 
-/** The kinds of clients there are, by which half of an answer their model sees. */
+/** The kinds of clients, by which half of an answer their model sees. */
 export const clientKinds: readonly ClientKind[] = [
   {
     name: "the content: text and pictures",

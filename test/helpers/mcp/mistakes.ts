@@ -2,7 +2,7 @@ import { exampleOf } from "../../../src/mcp/tools/arguments/examples.ts";
 import type { OfferedTool } from "../../../src/mcp/tools/offered-tool.ts";
 import { jsonSchema, type JsonSchema } from "../../../src/mcp/tools/schemas/json-schema.ts";
 
-/** A call as models get them wrong. */
+/** A call with a mistake of the kind that models make. */
 export interface Mistake {
   /** Such as `limits.cpus`. */
   readonly field: string;
@@ -10,7 +10,7 @@ export interface Mistake {
   readonly request: Record<string, unknown>;
 }
 
-/** Values of each type of JSON; none of them can stand for one of another type. */
+/** Values of each JSON type; none of them can be taken for a value of another type. */
 const valuesOfType: Readonly<Record<string, readonly (readonly [kind: string, value: unknown])[]>> = {
   string: [
     ["a text", "some words"],
@@ -25,7 +25,7 @@ const valuesOfType: Readonly<Record<string, readonly (readonly [kind: string, va
 /** 5 MB. */
 const flood = "x".repeat(5_000_000);
 
-/** Calls of a tool that are right but for one field, for every field that it has. */
+/** Calls of a tool with one wrong field each, for every field that it has. */
 export function mistakesOf(offered: OfferedTool, right: object = exampleOf(offered)): readonly Mistake[] {
   const { properties = {}, required = [] } = jsonSchema(offered.request, "input");
   const base = right as Record<string, unknown>;
@@ -78,7 +78,7 @@ function typesOf({ type, anyOf = [], enum: choices, const: only }: JsonSchema): 
   return new Set([...(typeof own === "string" ? [own] : []), ...anyOf.flatMap((each) => [...typesOf(each)])]);
 }
 
-/** The only texts there may be; none where any may stand. */
+/** The only texts that are allowed; empty if any text is. */
 function choicesOf({ enum: choices = [] }: JsonSchema): readonly unknown[] {
   return choices;
 }

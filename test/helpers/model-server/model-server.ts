@@ -10,16 +10,16 @@ import type { Json, ModelApi, ModelRequest, ModelTurn } from "./model-turn.ts";
 
 const apis: readonly ModelApi[] = [chatCompletions, responses, messages, generateContent];
 
-/** A server on loopback that answers agents as their models do, over real HTTP, by a script. */
+/** A server on loopback that answers agents as their models would, over real HTTP, following a script. */
 export class ModelServer {
   readonly #server: Server;
   readonly #script: (request: ModelRequest) => ModelTurn;
-  /** All that was asked, in order. */
+  /** All requests, in order. */
   readonly requests: ModelRequest[] = [];
-  /** Keys that requests showed, in whichever header. */
+  /** API keys that requests sent, in any header. */
   readonly keys = new Set<string>();
 
-  /** The script decides by what was asked, not by how often: agents ask for other things (a title) on the way. */
+  /** The script decides by what is asked, not by how often: agents also ask for other things (a title) on the way. */
   static async start(script: (request: ModelRequest) => ModelTurn, port = 0): Promise<ModelServer> {
     const server = createServer();
     const model = new ModelServer(server, script);

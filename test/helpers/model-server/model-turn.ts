@@ -1,8 +1,8 @@
-/** What the model answers to one request. */
+/** The model's answer to one request. */
 export interface ModelTurn {
   readonly text?: string;
   readonly tools?: readonly ModelToolCall[];
-  /** Instead: the request fails with this HTTP status and message. */
+  /** The request fails with this HTTP status and message instead. */
   readonly failure?: { readonly status: number; readonly message: string };
 }
 
@@ -11,19 +11,19 @@ export interface ModelToolCall {
   readonly arguments: Readonly<Record<string, unknown>>;
 }
 
-/** One request of an agent's, as far as a script decides by it. */
+/** The parts of an agent's request that a script decides by. */
 export interface ModelRequest {
   /** Which of the four APIs it speaks. */
   readonly api: ModelApi["name"];
   readonly model: string;
-  /** Names of the tools that it offers. */
+  /** Names of the tools that the request offers. */
   readonly tools: readonly string[];
   /** How many tools have answered in the conversation so far. */
   readonly toolResults: number;
   readonly body: string;
 }
 
-/** How one API says things. */
+/** How one API writes requests and answers. */
 export interface ModelApi {
   readonly name: "chat-completions" | "responses" | "messages" | "generate-content";
   /** Paths of its requests, without the query. */
@@ -37,12 +37,12 @@ export interface ModelApi {
 export type Json = Readonly<Record<string, unknown>>;
 export type ServerEvent = readonly [name: string | null, data: unknown];
 
-/** The list at a key of the body; empty where there is none. */
+/** The list at a key of the body; empty if there is none. */
 export function listOf(body: Json, key: string): readonly Json[] {
   return Array.isArray(body[key]) ? (body[key] as Json[]) : [];
 }
 
-/** How often a text stands in what a part of the body says. */
+/** How often a text occurs in a part of the body. */
 export function countIn(part: unknown, text: string): number {
   return JSON.stringify(part ?? null).split(text).length - 1;
 }
