@@ -12,7 +12,7 @@ function standIn(): Promise<AppleCli> {
   return installed;
 }
 
-/** Removes it with all that was made by it. */
+/** Removes it and everything that it made. */
 export async function removeStandIn(): Promise<void> {
   await (await installed)?.remove();
   installed = undefined;
@@ -20,7 +20,7 @@ export async function removeStandIn(): Promise<void> {
 
 async function apple(): Promise<Engine> {
   const docker = await subjects.docker.make();
-  // Whose answer says why nothing can be tried.
+  // Docker's own answer says why nothing can be tested.
   if (!(await docker.probe()).available) return docker;
   await docker.close();
   const { binFolder } = await standIn();
@@ -36,7 +36,7 @@ const noTraceFilter =
 const noOomFlag =
   "the service does not report out-of-memory kills; the keeper counts them, but a container's own command has no keeper";
 
-/** Apple's `container` command, in whose place stands one of ours that runs its programs on Docker. */
+/** Apple's `container` command, replaced by our stand-in, which runs its programs on Docker. */
 export const appleSubject: Subject = {
   name: "apple",
   requirement: "docker",

@@ -13,7 +13,7 @@ const odd = {
   empty: "",
 } as const;
 
-/** Reads the environment with no shell between, which would add variables of its own. */
+/** Reads the environment without a shell, which would add its own variables. */
 const printEnvironment = ["cat", "/proc/self/environ"];
 
 function environmentOf({ stdout }: FinishedProcess): Readonly<Record<string, string>> {

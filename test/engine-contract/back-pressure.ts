@@ -6,7 +6,7 @@ import { mebibyte } from "../../src/base/bytes.ts";
 
 const floodMebibytes = 200;
 
-/** A program is held up by a slow reader; nothing holds its output meanwhile. */
+/** A slow reader holds a program up; its output is not buffered meanwhile. */
 export const backPressure: Topic = (behaviour) => {
   behaviour(
     "back-pressure.slow-reader",
@@ -52,7 +52,7 @@ export const backPressure: Topic = (behaviour) => {
         if (received.length === 0) await sleep(1_000);
         received.push(bytes);
       }
-      // Not the texts, whose difference would fill the report.
+      // The texts themselves are not compared: their difference would fill the report.
       expect(Buffer.concat(received).length).toBe(lines.length);
       expect(Buffer.concat(received).equals(Buffer.from(lines))).toBe(true);
       expect(await process.exit).toEqual({ exitCode: 0 });

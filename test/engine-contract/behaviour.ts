@@ -4,16 +4,16 @@ import type { CheckedCapabilities } from "./subject.ts";
 
 /** What a test needs beyond the engine itself. */
 export interface BehaviourNeeds {
-  /** A capability without which there is nothing to test; the test is then skipped and says so. */
+  /** A capability without which there is nothing to test; the test is then skipped, visibly. */
   readonly capability?: keyof CheckedCapabilities;
-  /** What the subject must have, because without it there is no such thing on that engine. */
+  /** What the subject must have: without it, there is nothing to test on that engine. */
   readonly subject?: "makeAt";
   readonly requirement?: Requirement;
-  /** Default: the test project's. */
+  /** Default: that of the test project. */
   readonly timeoutMs?: number;
 }
 
-/** Registers one behaviour that every engine has, under an id `topic.words` that stays. */
+/** Registers one behaviour that every engine has, under a stable id `topic.words`. */
 export type DefineBehaviour = (
   id: string,
   title: string,

@@ -4,7 +4,7 @@ import { testRegistryAddress } from "../helpers/test-registry.ts";
 import type { Topic } from "./behaviour.ts";
 import { givenUpAfter, momentsMs } from "./given-up-after.ts";
 
-/** Work that is given up stops and leaves nothing. */
+/** Work that is cancelled stops and leaves nothing behind. */
 export const cancellation: Topic = (behaviour) => {
   behaviour(
     "cancellation.before",

@@ -7,11 +7,11 @@ import type { Scene } from "./scene.ts";
 
 const concurrent = { concurrent: true } as const;
 const socket = "/work/holder.sock";
-/** A call beside a program that stops or feeds everything has ended by then, one way or the other. */
+/** By then a call beside a program that stops or feeds everything has ended, one way or the other. */
 const withinMs = 30_000;
 const longer = { timeoutMs: 180_000 } as const;
 
-/** What a program does to everything of ours that it can reach changes nothing for others, and holds up nobody. */
+/** Whatever a program does to the parts of ours that it can reach, others are neither affected nor held up. */
 export const cohabitant: Topic = (behaviour) => {
   behaviour(
     "cohabitant.holds",
@@ -41,7 +41,7 @@ export const cohabitant: Topic = (behaviour) => {
         const container = await scene.idle({ image: scene.subject.images.python });
         const hostile = await scene.exec(container, fixtureProgram("stops-everything.py", signal), concurrent);
         await hostile.until("stdout", "up\n");
-        // It may be stopped for good, as anything of its user; only its start is ours.
+        // It may be stopped for good, like everything of its user; only its start is up to us.
         const beside = scene.exec(container, ["true"], concurrent);
         const calls = [beside, container.inspect(), container.stats(), expectNeighboursUnharmed(scene, 3)];
         const ends = await Promise.all(calls.map((call) => settled(call, withinMs)));
@@ -72,11 +72,11 @@ export const cohabitant: Topic = (behaviour) => {
 
 async function giveAway(scene: Scene, container: Container): Promise<void> {
   const giver = await scene.exec(container, fixtureProgram("gives-away-what-it-finds.py", socket), concurrent);
-  // What it says may be read by the holder, who has its streams by then.
+  // Its output may be read by the holder, which has its streams by then.
   expect(await settled(giver.process.exit, withinMs)).toBe("done");
 }
 
-/** What it has read of all that it holds. */
+/** What the holder has read from all streams that it holds. */
 async function endHolder(scene: Scene, container: Container): Promise<Buffer> {
   const told = 'touch "$1.end"; until cat "$1.told" 2>/dev/null; do sleep 0.1; done';
   const { exitCode, stdout } = await scene.run(container, ["sh", "-c", told, "sh", socket], concurrent);

@@ -36,7 +36,7 @@ async function echo(stream: Duplex, sent: Uint8Array | string): Promise<Buffer> 
   return buffer(stream);
 }
 
-/** Resolves when the connection is over, however it ended. */
+/** Resolves when the connection has ended, in whatever way. */
 function closed(stream: Duplex): Promise<void> {
   stream.on("error", () => undefined);
   return new Promise((resolve) => void stream.once("close", resolve));
@@ -55,7 +55,7 @@ interface Served {
 
 /** A server in the sandbox is reached from outside, and only by us. */
 export const connect: Topic = (behaviour) => {
-  /** A behaviour of a server of that manner, on 127.0.0.1 or the address beside it. */
+  /** A behaviour of this kind of server, on 127.0.0.1 or the address next to it. */
   function served(
     id: string,
     title: string,

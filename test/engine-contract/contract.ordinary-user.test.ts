@@ -6,7 +6,7 @@ import { skipOrFail } from "../helpers/require.ts";
 import { ordinaryUserSubject } from "./ordinary-user-subject.ts";
 import { topics } from "./topics.ts";
 
-/** What depends on whose processes are whose; the rest is the same for every user. */
+/** What depends on who owns which process; the rest is the same for every user. */
 const tried = [
   "network",
   "streams",
@@ -47,7 +47,7 @@ describe("the contract of the embedded engine, kept for an ordinary user", () =>
     const report = join(user.home, "report.json");
     const pattern = `^engine contract: ${ordinaryUserSubject.name}\\W+(${tried.join("|")})\\W`;
     const { stderr } = await user.run(
-      // Neither writes into node_modules, which are not the user's.
+      // Neither writes into node_modules, which do not belong to the user.
       ["vitest", "run", "--configLoader=native", "--cache=false"].concat(
         ["test/engine-contract/contract.local.test.ts", "--testNamePattern", pattern],
         ["--reporter=json", `--outputFile.json=${report}`],
@@ -55,7 +55,7 @@ describe("the contract of the embedded engine, kept for an ordinary user", () =>
       suiteMs,
     );
     said = stderr;
-    // It has none when its time was over: then each topic fails below.
+    // There is none when its time was up: each topic then fails below.
     if (!existsSync(report)) return;
     const { testResults } = JSON.parse(readFileSync(report, "utf8")) as Report;
     results = testResults.flatMap(({ assertionResults }) => assertionResults);

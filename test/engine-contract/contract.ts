@@ -48,7 +48,7 @@ export function engineContract(subject: Subject): void {
     });
 
     for (const [name, topic] of Object.entries(topics)) {
-      // What a runtime has no part in is tried with it by `npm run test:full` only.
+      // Topics that do not depend on the runtime are tested with it only by `npm run test:full`.
       const rare = subject.ociRuntime !== undefined && name in runtimeIndependent;
       describe(name, { tags: rare ? [rareTag] : [] }, () => {
         topic(behaviour);
@@ -79,7 +79,7 @@ export function engineContract(subject: Subject): void {
   });
 }
 
-/** Of the tests' project, when nothing is said. */
+/** The default of the test project. */
 const usualTimeoutMs = 120_000;
 
 function timeLimitOf({ timeoutMs }: BehaviourNeeds, { patience }: Subject): { readonly timeout?: number } {
@@ -87,7 +87,7 @@ function timeLimitOf({ timeoutMs }: BehaviourNeeds, { patience }: Subject): { re
   return { timeout: patience * (timeoutMs ?? usualTimeoutMs) };
 }
 
-/** The engine's answer with the capabilities of the runtime that is tested; without it the engine is of no use here. */
+/** The engine's answer with the capabilities of the tested runtime; without that runtime the engine is useless here. */
 async function probeWith(engine: Engine, ociRuntime: string | undefined): Promise<EngineProbe> {
   const probe = await engine.probe();
   if (!probe.available || ociRuntime === undefined) return probe;
@@ -99,7 +99,7 @@ async function probeWith(engine: Engine, ociRuntime: string | undefined): Promis
   }
 }
 
-/** A declared exception is one as long as the behaviour really fails. */
+/** A declared exception is valid only as long as the behaviour really fails. */
 async function expectFailure(trial: Promise<void>): Promise<void> {
   const holds = await trial.then(
     () => true,

@@ -7,7 +7,7 @@ export const ending: Topic = (behaviour) => {
   behaviour("ending.stop-graceful", "a stop lets the main process end by itself", async (scene) => {
     const { container, main } = await scene.main(fixtureProgram("traps-sigterm.sh"));
     await main.until("stdout", "ready\n");
-    // Far more than is needed: only a main process that misses the signal would use it up.
+    // Far more than needed: only a main process that misses the signal would use it up.
     await container.stop(50_000);
     expect((await main.finish()).stdout.toString()).toBe("ready\nsaw SIGTERM\n");
     expect(await container.wait()).toMatchObject({ running: false, exitCode: 7 });

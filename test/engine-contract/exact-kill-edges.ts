@@ -6,7 +6,7 @@ import { expectOnlyWatcherLeft, heldFifo, killFamily } from "./kill-family.ts";
 
 const kills = { capability: "execKill" } as const;
 
-/** Kills at the wrong moment, twice, of root's programs, and where they cannot be exact. */
+/** Kills at the wrong moment, repeated kills, kills of root's programs, and kills that cannot be exact. */
 export const exactKillEdges: Topic = (behaviour) => {
   behaviour("exact-kill.declared", "where it is not declared it is refused", async (scene) => {
     const running = await scene.exec(await scene.idle(), fixtureProgram("waits-for-a-line.sh"));

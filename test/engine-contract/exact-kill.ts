@@ -11,7 +11,7 @@ import {
 } from "./kill-family.ts";
 import type { Scene } from "./scene.ts";
 
-/** What programs do so that nobody finds what they leave behind. */
+/** What programs do to hide what they leave behind. */
 const tricks = {
   session: ["a session of its own", fixtureProgram("hides.sh", "in-a-session", heldFifo)],
   orphan: ["a double fork", fixtureProgram("hides.sh", "as-an-orphan", heldFifo)],
@@ -27,7 +27,7 @@ function containerOf(scene: Scene): KillFamilyOptions {
   return { container: { image: scene.subject.images.python, limits: { pids: 32 } } };
 }
 
-/** Killing one program ends all that it started and nothing else, whatever it does to get away. */
+/** Killing one program ends everything that it started and nothing else, whatever it does to get away. */
 export const exactKill: Topic = (behaviour) => {
   for (const [name, [what, command]] of Object.entries(tricks)) {
     behaviour(

@@ -4,7 +4,7 @@ import { RunningProcess } from "../helpers/running-process.ts";
 import type { Topic } from "./behaviour.ts";
 import { givenUpAfter, momentsMs } from "./given-up-after.ts";
 
-/** An exec that is given up ends; one that has begun is no longer its caller's signal's business. */
+/** A cancelled exec ends; once an exec has begun, its caller's signal no longer affects it. */
 export const execCancellation: Topic = (behaviour) => {
   behaviour(
     "cancellation.exec",
@@ -14,7 +14,7 @@ export const execCancellation: Topic = (behaviour) => {
         const container = await scene.idle();
         const reader = await scene.exec(container, fixtureProgram("reads-fifo.sh", "/work/alive"));
         await reader.until("stdout", "listening\n");
-        // Whoever holds the FIFO open keeps its reader from ending.
+        // A process that holds the FIFO open keeps its reader from ending.
         const command = ["sh", "-c", "exec 3>/work/alive; echo up >&3; exec sleep 1000000"];
         const process = await givenUpAfter(moment, (signal) => container.exec({ command }, { signal }));
         if (process === null) {

@@ -41,7 +41,7 @@ export const exec: Topic = (behaviour) => {
       await program.until("stdout", "got it\n");
       await program.process.signal!("SIGTERM");
       expect(await program.process.exit).toEqual({ exitCode: 128 + 15 });
-      // It has ended: nobody is harmed instead.
+      // It has ended: no other process may be hit instead.
       await program.process.signal!("SIGTERM");
       await program.process.kill("SIGKILL");
       expect(program.text("stdout")).not.toContain("child");

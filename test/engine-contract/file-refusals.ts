@@ -14,7 +14,7 @@ async function* slowly(...chunks: readonly (Uint8Array | Error)[]): AsyncGenerat
   }
 }
 
-/** What cannot go in or come out is refused in words, and harms nothing. */
+/** What cannot be copied in or out is refused with a reason and does no harm. */
 export const fileRefusals: Topic = (behaviour) => {
   behaviour(
     "files.bad-names",

@@ -31,7 +31,7 @@ async function collect(entries: AsyncIterable<TreeEntry>): Promise<Record<string
   return collected;
 }
 
-/** Folders go in and come out. */
+/** Folders are copied in and out. */
 export const fileTrees: Topic = (behaviour) => {
   behaviour(
     "file-trees.round-trip",
@@ -212,7 +212,7 @@ printf 2 >"$(printf 'bad\\377')"; printf 3 >.hidden; printf 4 >-rf; chmod 750 a`
         const seen = async (folder: string): Promise<string> => sh(`set -- ${folder}; ${look}; readlink link`);
         expect(await seen("/work/to")).toBe(await seen("/work/from"));
         await files.unpack("/work/none", files.pack("/work/none", { maxBytes }));
-        // Not `ls`, which gVisor refuses what it asks for.
+        // Not `ls`: gVisor refuses a call that it makes.
         expect(await sh("cd /work/none; echo * .[!.]*")).toBe("* .[!.]*\n");
         await failureOf(bytesOf(files.pack("/work/from", { maxBytes: 1000 })), "POLICY_DENIED");
         await failureOf(bytesOf(files.pack("/work/absent", { maxBytes })), "NOT_FOUND");

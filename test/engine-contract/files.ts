@@ -30,7 +30,7 @@ async function read(files: SandboxFiles, path: string, options?: object): Promis
 
 const hash = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 
-/** Files go in and come out, one by one. */
+/** Files are copied in and out, one by one. */
 export const files: Topic = (behaviour) => {
   behaviour(
     "files.round-trip",

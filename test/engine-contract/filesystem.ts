@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import { fixtureProgram } from "../helpers/fixture-program.ts";
 import type { Topic } from "./behaviour.ts";
 
-/** Nothing can be written but what was given for writing. */
+/** Only what was made writable can be written. */
 export const filesystem: Topic = (behaviour) => {
   behaviour(
     "filesystem.read-only-root",
@@ -56,7 +56,7 @@ export const filesystem: Topic = (behaviour) => {
         .trim()
         .split("\n")
         .filter((line) => line.startsWith("written"));
-      // Message queues have a limit of their own in the kernel.
+      // Message queues have a separate limit in the kernel.
       expect(written.filter((line) => line !== "written /dev/mqueue").toSorted()).toEqual([
         "written /dev/shm",
         "written /tmp",

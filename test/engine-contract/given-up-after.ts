@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { failureOf } from "../helpers/failure-of.ts";
 
-/** Moments after the beginning of a call at which it is given up, from at once to about its whole length. */
+/** Delays after which a call is cancelled, from none to about its whole duration. */
 export const momentsMs: readonly number[] = [0, 1, 5, 20, 60, 150];
 
-/** Starts the work and gives it up after so long; null when the work was done by then, else its failure. */
+/** Starts the work and cancels it after this long; null if the work was done by then, else its failure. */
 export async function givenUpAfter<T>(
   milliseconds: number,
   work: (signal: AbortSignal) => Promise<T>,

@@ -10,9 +10,9 @@ import type { RunningProcess } from "../helpers/running-process.ts";
 import type { Topic } from "./behaviour.ts";
 import type { Scene } from "./scene.ts";
 
-/** Each operation waits for what moves files up to 30 s, and up to 25 s for its end. */
+/** Each operation waits up to 30 s for the program that moves files, and up to 25 s for its end. */
 const needs = { capability: "programs", timeoutMs: 300_000 } as const;
-/** What a call that was disturbed may fail with, besides not failing at all. */
+/** What a disturbed call may fail with, if it fails at all. */
 const failures = [
   "TIMEOUT",
   "POLICY_DENIED",
@@ -24,7 +24,7 @@ const failures = [
 ];
 
 const work: Readonly<Record<string, (files: SandboxFiles) => Promise<unknown>>> = {
-  // Without the name under which a write at the same time prepares its file.
+  // Leaves out the temporary name of a file that is being written at the same time.
   list: async (files) =>
     (await files.list("/work")).entries.map(({ path }) => path).filter((path) => !path.startsWith(".glovebox-")),
   read: async (files) => (await bytesOf((await files.read("/work/file")).chunks)).toString("latin1"),
@@ -34,7 +34,7 @@ const work: Readonly<Record<string, (files: SandboxFiles) => Promise<unknown>>> 
       if (entry.kind !== "file") continue;
       for await (const chunk of entry.chunks) {
         bytes += chunk.length;
-        // As a copy does that has its limit.
+        // As a copy with a limit does.
         if (bytes > mebibyte) throw new GloveboxError("POLICY_DENIED", "more than the limit");
       }
     }
@@ -45,7 +45,7 @@ const work: Readonly<Record<string, (files: SandboxFiles) => Promise<unknown>>> 
 };
 const undisturbed = { list: ["file"], read: "mine", tree: 4, write: undefined, "write tree": undefined };
 
-/** An archive that breaks off within a file tells that to whoever reads the file (see `copyOut`). */
+/** An archive that breaks off within a file reports that to the reader of the file (see `copyOut`). */
 function errorTypeOf(reason: unknown): string {
   return reason instanceof RangeError ? "POLICY_DENIED" : (reason as GloveboxError).errorType;
 }
@@ -61,15 +61,15 @@ async function besides(scene: Scene, mode: string, names: readonly (keyof typeof
   const ended = await Promise.allSettled(names.map(async (name) => work[name]?.(files)));
   const { memoryBytes, longestPauseMs } = watch.end();
   const whole = names.map((name) => ({ status: "fulfilled", value: undisturbed[name] }));
-  // What was disturbed was found first; its word may arrive after the answers.
+  // The program found what it disturbed first; its message may arrive after the answers.
   if (!isDeepStrictEqual(ended, whole)) await hostile.until("stdout", "found");
   for (const result of ended) {
     if (result.status === "rejected") expect(failures).toContain(errorTypeOf(result.reason));
   }
-  // A fifth of what the program writes in that time; most of it is garbage that is still to be collected.
+  // A fifth of what the program writes in that time; most of it is garbage that has not been collected yet.
   expect(memoryBytes, "memory that the server took").toBeLessThan(192 * mebibyte);
   expect(longestPauseMs, "the longest time in which the server did nothing else").toBeLessThan(5_000);
-  // The neighbour of another sandbox is not concerned.
+  // Another sandbox is not affected.
   const other = new SandboxFiles(await scene.idle(), scene.capabilities);
   await other.write("/work/file", Buffer.from("theirs"));
   expect(await bytesOf((await other.read("/work/file")).chunks)).toEqual(Buffer.from("theirs"));
@@ -80,7 +80,7 @@ async function besides(scene: Scene, mode: string, names: readonly (keyof typeof
   await hostile.process.kill("SIGKILL").catch(() => container.remove());
 }
 
-/** What answers inside is within reach of the sandbox's programs: they can falsify its answers, and do nothing more. */
+/** What answers inside is within reach of the sandbox's programs: they can falsify its answers but do nothing else. */
 export const hostileAnswers: Topic = (behaviour) => {
   behaviour(
     "hostile-answers.stopped",

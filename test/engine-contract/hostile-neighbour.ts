@@ -6,7 +6,7 @@ import type { Scene } from "./scene.ts";
 
 const victimProgram = 'read -r line; echo "heard $line"; echo "error $line" >&2; cat';
 
-/** A program with an input that nobody else knows. */
+/** A program with an input that only the test knows. */
 export interface Victim {
   readonly secret: string;
   readonly input: string;
@@ -17,7 +17,7 @@ export function newVictim(): Victim {
   return { secret, input: `${secret}\n${randomBytes(20_000).toString("base64")}\n` };
 }
 
-/** Runs the victim in the container, where it must read what it is sent and be heard as it speaks. */
+/** Runs the victim in the container: it must read exactly its own input, and its output must arrive unchanged. */
 export async function expectUnharmed(scene: Scene, container: Container, victim: Victim): Promise<void> {
   const running = await scene.exec(container, ["sh", "-c", victimProgram], { concurrent: true });
   const { exitCode, stdout, stderr } = await running.finish(victim.input);
@@ -28,15 +28,15 @@ export async function expectUnharmed(scene: Scene, container: Container, victim:
   });
 }
 
-/** As many victims, in containers of their own. */
+/** Runs that many victims, each in a separate container. */
 export async function expectNeighboursUnharmed(scene: Scene, count: number): Promise<void> {
   const container = await scene.idle();
   for (let index = 0; index < count; index++) await expectUnharmed(scene, container, newVictim());
 }
 
 /**
- * What became of a call beside a hostile program: `done`, or the type of the error that refused it.
- * Fails when it does neither before the deadline, or with an error that is not ours.
+ * How a call beside a hostile program ended: `done`, or the type of the error that refused it.
+ * Throws if it has not ended by the deadline, or if the error is not one of ours.
  */
 export async function settled(call: Promise<unknown>, withinMs: number): Promise<string> {
   let timer: NodeJS.Timeout | undefined;

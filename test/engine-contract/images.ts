@@ -15,7 +15,7 @@ async function withoutImage({ subject }: Scene, reference: string): Promise<void
   await subject.removeImage(reference);
 }
 
-/** Images are found, fetched and missed. */
+/** Images are found, fetched or reported missing. */
 export const images: Topic = (behaviour) => {
   behaviour(
     "images.has",

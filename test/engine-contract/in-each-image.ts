@@ -6,11 +6,11 @@ export interface FilesScene {
   readonly scene: Scene;
   readonly container: Container;
   readonly files: SandboxFiles;
-  /** Runs a script of `sh` with the arguments, and gives what it wrote; fails when it does. */
+  /** Runs an `sh` script with the arguments and returns its output; fails if the script does. */
   readonly sh: (script: string, ...parameters: readonly string[]) => Promise<string>;
 }
 
-/** Does the work in a container of BusyBox and in one of GNU's programs, which differ in much that moves files. */
+/** Does the work in a container with BusyBox and in one with GNU programs, which move files in different ways. */
 export async function inEachImage(
   scene: Scene,
   work: (files: FilesScene) => Promise<void>,

@@ -5,13 +5,13 @@ import type { Topic } from "./behaviour.ts";
 import type { Scene } from "./scene.ts";
 
 const socketPath = "/work/keeper";
-/** Guarded programs pass no descriptors on. */
+/** Guarded programs cannot pass descriptors on. */
 const anyProgram = { capability: "programs" } as const;
 const victims = 12;
 /** Far more than a pipe holds, far less than what is written in a second. */
 const maxLateBytes = 32 * mebibyte;
 
-/** A program keeps the streams of one that has ended, opened as `how`; what later programs send and answer is compared. */
+/** A program keeps the streams of one that has ended, opened as `how`; what later programs send and receive is compared. */
 async function keepAndRunOthers(scene: Scene, how: "both-ways" | "by-name-only"): Promise<void> {
   const image = scene.subject.images.python;
   const attacker = await scene.idle({ image });
@@ -35,7 +35,7 @@ async function keepAndRunOthers(scene: Scene, how: "both-ways" | "by-name-only")
   expect((await keeper.finish("\n")).stdout.toString()).toBe("listening\n3 \n");
 }
 
-/** Streams of a program that others hold on to after its end lead nowhere (SPEC SC6). */
+/** A program's streams that others still hold after its end lead nowhere (SPEC SC6). */
 export const keptStreams: Topic = (behaviour) => {
   behaviour(
     "kept-streams.open",

@@ -8,9 +8,9 @@ import type { Scene, SpecChanges } from "./scene.ts";
 /** Two programs of one container, one of which is to be killed. */
 export interface KillFamily {
   readonly container: Container;
-  /** To be killed; everything that it has started holds a FIFO open. */
+  /** The one to kill; everything that it has started holds a FIFO open. */
   readonly parent: RunningProcess;
-  /** Must not be hurt; reads the FIFO, and so ends by itself when nothing of the parent is left. */
+  /** Must not be hit; it reads the FIFO, and so ends by itself when nothing of the parent is left. */
   readonly watcher: RunningProcess;
 }
 
@@ -20,7 +20,7 @@ export interface KillFamilyOptions {
   readonly parent?: Partial<ExecSpec>;
 }
 
-/** The FIFO that `command` is to hold open. */
+/** The FIFO that `command` must hold open. */
 export const heldFifo = "/work/watched/alive";
 
 /** Starts both, as concurrent programs unless the options say otherwise. */
@@ -39,10 +39,10 @@ export async function killFamily(
   return { container, parent, watcher };
 }
 
-/** What has been killed is gone in far less, also on a loaded machine; a test that waits on proves nothing by its time limit. */
+/** Killed programs are gone far sooner, even on a loaded machine; waiting until the test's own time limit proves nothing. */
 const goneMs = 20_000;
 
-/** SIGKILL to the parent and all that it started does what it promises. */
+/** SIGKILL to the parent and everything that it started works as promised. */
 export async function killParent({ parent }: Pick<KillFamily, "parent">): Promise<void> {
   const failure: unknown = await parent.process.kill("SIGKILL").then(
     () => null,

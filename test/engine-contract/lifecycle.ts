@@ -3,7 +3,7 @@ import { failureOf } from "../helpers/failure-of.ts";
 import { fixtureProgram } from "../helpers/fixture-program.ts";
 import type { Topic } from "./behaviour.ts";
 
-/** Containers are made, run and end. */
+/** Containers are created, run and end. */
 export const lifecycle: Topic = (behaviour) => {
   behaviour(
     "lifecycle.probe",

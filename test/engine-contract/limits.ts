@@ -12,7 +12,7 @@ export const limits: Topic = (behaviour) => {
       const { stdout } = await scene.run(container, fixtureProgram("burns-cpu.py", "2", "2"));
       const [used = Number.NaN, elapsed = Number.NaN] = stdout.toString().trim().split(" ").map(Number);
       expect(used).toBeGreaterThan(0);
-      // A small share, so that a machine busy with other work does not stand in for the limit.
+      // A small share, so that a busy machine cannot be mistaken for the limit.
       expect(used / elapsed).toBeLessThan(0.4);
     },
     { capability: "cpuLimit" },
@@ -28,7 +28,7 @@ export const limits: Topic = (behaviour) => {
       const [reason, count] = running.text("stdout").trim().split(" ");
       expect(reason).toBe("EAGAIN");
       expect(Number(count)).toBeLessThan(32);
-      // What the engine itself needs inside leaves room for a program's own processes.
+      // The engine's own needs inside leave room for a program's processes.
       expect(Number(count)).toBeGreaterThan(16);
       const { memoryBytes } = await container.stats();
       expect(memoryBytes).toBeGreaterThan(0);

@@ -23,7 +23,7 @@ export const listing: Topic = (behaviour) => {
       expect(found).toHaveLength(2);
       for (const summary of found) {
         expect(summary.labels).toMatchObject(scene.labels);
-        // Engines tell whole seconds.
+        // Engines report whole seconds.
         expect(summary.createdAtMs).toBeGreaterThanOrEqual(before - 1_000);
         expect(summary.createdAtMs).toBeLessThanOrEqual(Date.now() + 1_000);
       }

@@ -72,7 +72,7 @@ async function withCopy(
   }
 }
 
-/** Resolves when the script prints that. */
+/** Resolves when the script prints the expected text. */
 async function untilIs({ sh }: CopyScene, script: string, expected: string): Promise<void> {
   await until(async () => (await sh(script)) === expected);
 }
@@ -197,7 +197,7 @@ export const liveCopies: Topic = (behaviour) => {
           return copy.problems.length > 0;
         });
         expect(copy.problems[0]).toMatchObject({ kind: "delayed" });
-        // It kills what is to kill it, too, and wins now and then: its time ends it.
+        // It also kills what should kill it, and sometimes wins: then its time limit ends it.
         await attacker.process.kill("SIGKILL").catch((error: unknown) => {
           expect(error).toMatchObject({ errorType: "SANDBOX_LOST" });
           return attacker.process.exit;

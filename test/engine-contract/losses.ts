@@ -5,7 +5,7 @@ import { fixtureProgram } from "../helpers/fixture-program.ts";
 import type { Topic } from "./behaviour.ts";
 import type { Scene } from "./scene.ts";
 
-/** Removes the test's containers as somebody else would, who knows nothing of its handles. */
+/** Removes the test's containers from outside, without its handles. */
 async function removeFromOutside(scene: Scene): Promise<void> {
   const other = await scene.subject.make();
   try {
@@ -22,7 +22,7 @@ function expectKilledOrLost(ending: unknown): void {
   else expect(ending).toEqual({ exitCode: 137 });
 }
 
-/** A container that went away is told apart from a program that failed. */
+/** A container that disappeared is not mistaken for a program that failed. */
 export const losses: Topic = (behaviour) => {
   behaviour("losses.exec", "an exec in a container that is gone is SANDBOX_LOST", async (scene) => {
     const container = await scene.idle();

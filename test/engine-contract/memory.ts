@@ -4,12 +4,12 @@ import type { Topic } from "./behaviour.ts";
 import type { Scene } from "./scene.ts";
 import { mebibyte } from "../../src/base/bytes.ts";
 
-/** A small limit, in MiB, that the engine takes. */
+/** A small limit in MiB that the engine accepts. */
 function small({ subject }: Scene): number {
   return subject.smallMemoryMb ?? 64;
 }
 
-/** Memory has a limit, and whoever goes beyond it is known. */
+/** Memory has a limit, and it is known which program exceeded it. */
 export const memory: Topic = (behaviour) => {
   behaviour(
     "memory.exec",
@@ -56,7 +56,7 @@ export const memory: Topic = (behaviour) => {
       const programs = await Promise.all(
         [1, 2].map(() => scene.exec(container, fixtureProgram("allocates.py", String((small(scene) * 5) / 8)))),
       );
-      // Whichever has got its memory keeps it until the other has ended.
+      // The program that got its memory keeps it until the other has ended.
       const ends = programs.map((program) => program.process.exit.then(({ exitCode }) => exitCode));
       expect(await Promise.race(ends)).toBe(137);
       await Promise.all(programs.map((program) => program.finish()));

@@ -9,7 +9,7 @@ import { HostFolder } from "./host-folder.ts";
 
 const run = promisify(execFile);
 
-/** Files of this machine, as far as the engine can have them. */
+/** Files of this machine, as far as the engine supports them. */
 export const mounts: Topic = (behaviour) => {
   const needs = { capability: "hostPaths" } as const;
 

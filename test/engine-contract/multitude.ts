@@ -9,7 +9,7 @@ import type { Topic } from "./behaviour.ts";
 const multitude = 20;
 const numbers: readonly string[] = Array.from({ length: multitude }, (_, index) => String(index));
 
-/** Much at once, and much in one. */
+/** Many containers and programs at once, and large amounts of data in one. */
 export const multitudes: Topic = (behaviour) => {
   behaviour(
     "multitude.containers",
@@ -38,7 +38,7 @@ export const multitudes: Topic = (behaviour) => {
           scene.exec(container, ["sh", "-c", 'echo "ready $1"; read -r line; echo "$1 heard $line"', "sh", number]),
         ),
       );
-      // None has its line before all of them run.
+      // None gets its line before all of them run.
       await Promise.all(running.map((program, index) => program.until("stdout", `ready ${index}\n`)));
       const finished = await Promise.all(running.map((program, index) => program.finish(`line ${index}\n`)));
       expect(finished.map(({ exitCode, stdout }) => [exitCode, stdout.toString()])).toEqual(

@@ -1,7 +1,7 @@
 import type { Subject } from "./subject.ts";
 import { subjects } from "./subjects.ts";
 
-/** The embedded engine of a user who can make no control groups, as most ordinary users cannot. */
+/** The embedded engine of a user who cannot create control groups, like most ordinary users. */
 export const ordinaryUserSubject: Subject = {
   ...subjects.local,
   name: "local, as an ordinary user",

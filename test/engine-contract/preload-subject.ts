@@ -4,8 +4,8 @@ import type { Subject } from "./subject.ts";
 
 /**
  * The suite's programs are shell scripts, which level `preload` refuses, and name `/work`, `/tmp` and `/data`, which are folders of
- * the host there. So the suite starts them bare, with the real folders in place of those names: what it tests here is how
- * containers and programs live and end. The guards have tests of their own (test/security/preload.test.ts).
+ * the host there. So the suite starts them without guards, with the real folders in place of those names: what it tests
+ * here is how containers and programs live and end. The guards have separate tests (test/security/preload.test.ts).
  */
 const bare: ArrangeProgram = ({ command, environment, folderOf }) => {
   const [file = "", ...values] = command.map((word) =>

@@ -13,7 +13,7 @@ function parseStatus(text: string): Status {
   return Object.fromEntries(text.split("\n").map((line) => line.split(/:\s*/, 2) as [string, string]));
 }
 
-/** What the status of a process shows that has no capability, in so far as its kernel shows it. */
+/** What the status of a process without any capability shows, as far as its kernel shows it. */
 function noCapabilities({ subject }: Scene): Status {
   return { ...noCapability, ...(subject.ownKernel === true ? {} : { CapAmb: noCapability.CapPrm }) };
 }
@@ -34,7 +34,7 @@ const noCapability = {
   CapBnd: "0000000000000000",
 };
 
-/** What tries to set one in scratch and in a folder of the host that its user may write to leaves none. */
+/** A program that tries to set one in scratch, and in a host folder that its user may write to, leaves none. */
 async function expectNoSetuidBits(scene: Scene, user: string | undefined): Promise<void> {
   await using folder = await HostFolder.make();
   const container = await scene.idle({
@@ -46,7 +46,7 @@ async function expectNoSetuidBits(scene: Scene, user: string | undefined): Promi
     expect(`${tried.stderr.toString()}${tried.stdout.toString()}`, place).toBe("setgid kept\n");
   }
   const names = await readdir(folder.at("open"));
-  // What it made is there, and without the bit.
+  // The files that it made are there, without the bit.
   expect(names).toContain("chmod");
   for (const name of names) expect((await lstat(folder.at(`open/${name}`))).mode & 0o4000, name).toBe(0);
 }
@@ -56,7 +56,7 @@ function ids(id: number): string {
   return Array.from({ length: 4 }, () => id).join("\t");
 }
 
-/** Programs are nobody in particular and can become nobody else. */
+/** Programs run as an ordinary user and cannot become another one. */
 export const privileges: Topic = (behaviour) => {
   behaviour("privileges.user", "programs run as uid 1000 and gid 1000, in no other group", async (scene) => {
     const status = await statusIn(scene, await scene.shared());
@@ -105,7 +105,7 @@ export const privileges: Topic = (behaviour) => {
     async (scene) => {
       const container = await scene.idle();
       const asked = [1234, 65_534, 1, 1000, 2_147_483_646, 0].map((uid) => ({ uid, gid: uid + 1 }));
-      // What it becomes by an exec of its own is the same user still.
+      // After an exec of its own it is still the same user.
       const command = ["sh", "-c", "cat /proc/self/status; exec cat /proc/self/status"];
       const found = await Promise.all(
         asked.map(async ({ uid, gid }) => {

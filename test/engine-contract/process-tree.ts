@@ -5,7 +5,7 @@ import type { Topic } from "./behaviour.ts";
 import { expectOnlyWatcherLeft, expectParentEnded, heldFifo, killFamily } from "./kill-family.ts";
 
 const kills = { capability: "execKill" } as const;
-/** Guarded programs start no others. */
+/** Guarded programs cannot start others. */
 const starts = { capability: "programs" } as const;
 
 /** The end of one program in a container that lives on, as sessions and environments need it. */

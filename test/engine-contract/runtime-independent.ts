@@ -1,6 +1,6 @@
 /**
- * Topics whose behaviours an OCI runtime has no part in, and why. They are tried on every engine; with another runtime on the
- * same engine only by `npm run test:full`.
+ * Topics whose behaviours do not depend on the OCI runtime, and why. They are tested on every engine; with another runtime on
+ * the same engine only by `npm run test:full`.
  */
 export const runtimeIndependent: Readonly<Record<string, string>> = {
   images: "the engine has its images before any runtime is asked for a container",

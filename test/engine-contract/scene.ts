@@ -8,7 +8,7 @@ import { RunningProcess, type FinishedProcess } from "../helpers/running-process
 import type { SharedContainer } from "./shared-container.ts";
 import type { Subject } from "./subject.ts";
 
-/** What a test changes of the container that it would get. */
+/** What a test changes in the spec of its container. */
 export type SpecChanges = Partial<Omit<ContainerSpec, "limits">> & { readonly limits?: Partial<ContainerLimits> };
 
 export interface SceneParts {
@@ -19,14 +19,14 @@ export interface SceneParts {
   readonly shared: SharedContainer;
 }
 
-/** What one test works with; its end removes every container of the test, whatever became of the test. */
+/** What one test works with; when it ends, every container of the test is removed, however the test ended. */
 export class Scene implements AsyncDisposable {
   readonly engine: Engine;
   readonly subject: Subject;
   readonly capabilities: Capabilities;
   /** Value of the owner label of everything that this run of the suite makes. */
   readonly owner: string;
-  /** Labels of each container of this test, and of none other. */
+  /** Labels of all containers of this test, and of no others. */
   readonly labels: Readonly<Record<string, string>>;
   readonly #created: Container[] = [];
   readonly #shared: SharedContainer;
@@ -68,7 +68,7 @@ export class Scene implements AsyncDisposable {
     return container;
   }
 
-  /** A started container without a command of its own. */
+  /** A started container without a main command. */
   async idle(changes?: SpecChanges): Promise<Container> {
     const container = await this.create(changes);
     await container.start();
@@ -76,14 +76,14 @@ export class Scene implements AsyncDisposable {
   }
 
   /**
-   * As `idle()`, and one for all behaviours that ask for it, one after another: for programs that neither leave anything
-   * behind nor mind what others have left.
+   * Like `idle()`, but shared by all behaviours that ask for it, one after another: for programs that neither leave
+   * anything behind nor are affected by what others have left.
    */
   shared(): Promise<Container> {
     return this.#shared.get(() => this.engine.create(this.spec({ labels: this.#shared.labels(this.labels) })));
   }
 
-  /** A started container with a command of its own, attached to. */
+  /** A started container with a main command, attached to it. */
   async main(
     command: readonly string[],
     changes?: SpecChanges,
@@ -98,20 +98,20 @@ export class Scene implements AsyncDisposable {
     return new RunningProcess(await container.exec({ command, ...spec }));
   }
 
-  /** Runs a program in the container to its end, its input ended at once. */
+  /** Runs a program in the container to its end, with empty input. */
   async run(container: Container, command: readonly string[], spec?: Partial<ExecSpec>): Promise<FinishedProcess> {
     const running = await this.exec(container, command, spec);
     return running.finish();
   }
 
-  /** What the engine has of this test. */
+  /** What the engine lists for this test. */
   containers(): Promise<readonly ContainerSummary[]> {
     return this.engine.list(this.labels);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.#created.map((container) => container.remove()));
-    // Those of aborted calls, for which the test never got a handle.
+    // Includes those of aborted calls, for which the test never got a handle.
     await Promise.all((await this.containers()).map((summary) => summary.remove()));
   }
 }

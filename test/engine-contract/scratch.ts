@@ -3,13 +3,13 @@ import { mebibyte } from "../../src/base/bytes.ts";
 import { fixtureProgram } from "../helpers/fixture-program.ts";
 import type { Topic } from "./behaviour.ts";
 
-/** What a file system grew to before it refused more. */
+/** The size that a file system reached before it refused more. */
 function filledTo(output: Buffer): number {
   const lines = output.toString().trim().split("\n");
   return Number(lines.at(-1));
 }
 
-/** Scratch and shared memory can be written, up to their size. */
+/** Scratch and shared memory can be written up to their size. */
 export const scratch: Topic = (behaviour) => {
   behaviour("scratch.folders", "scratch is empty at first, for everyone, and programs in it run", async (scene) => {
     const container = await scene.idle();

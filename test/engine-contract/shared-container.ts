@@ -2,7 +2,7 @@ import { labels } from "../../src/engines/labels.ts";
 import { createId } from "../../src/base/id.ts";
 import type { Container } from "../../src/engines/engine.ts";
 
-/** One started container for many behaviours of one engine; made when the first asks for it. */
+/** One started container for many behaviours of one engine; created when the first one asks for it. */
 export class SharedContainer implements AsyncDisposable {
   readonly #all: Promise<Container>[] = [];
   #current: Promise<Container> | undefined;
@@ -18,13 +18,13 @@ export class SharedContainer implements AsyncDisposable {
     return this.#current;
   }
 
-  /** Those of a test, as of a sandbox that belongs to none: it outlives the test. */
+  /** The labels of a test, changed to those of a sandbox that belongs to no test: it outlives the test. */
   labels(ofTest: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
     const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
     return { ...ofTest, [labels.sandbox]: createId("shared"), [labels.expiresAt]: expiresAt };
   }
 
-  /** Has the next behaviour get a new one: a failed one may have spoilt it. */
+  /** Makes the next behaviour get a new container: a failed one may have spoilt the old one. */
   renew(): void {
     this.#current = undefined;
   }

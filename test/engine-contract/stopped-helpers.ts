@@ -7,9 +7,9 @@ import type { Container, Process } from "../../src/engines/engine.ts";
 import type { Topic } from "./behaviour.ts";
 import type { Scene } from "./scene.ts";
 
-/** Less than a test may take, more than any engine needs with its grace times. */
+/** Less than a test may take, but more than any engine needs, including its grace times. */
 const withinMs = 25_000;
-/** Senders wait for each other, and each has its time. */
+/** Senders wait for each other, and each has its own time limit. */
 const sendersMs = 45_000;
 
 const searches = fixtureProgram("searches-helpers.py");
@@ -21,13 +21,13 @@ async function startStopper(scene: Scene): Promise<{ container: Container; stopp
   return { container, stopper };
 }
 
-/** @throws TypeError when there is no such signal, so that nothing would have been tried */
+/** @throws TypeError if the process cannot be signalled, since nothing would have been tested */
 function signalAlone(process: Process): Promise<void> {
   if (process.signal === undefined) throw new TypeError("it cannot be signalled alone");
   return process.signal("SIGUSR1");
 }
 
-/** A program stops every process that comes near it, ours too; its end depends on none of them (SPEC SC6). */
+/** A program stops every process near it, ours too; its end does not depend on any of them (SPEC SC6). */
 export const stoppedHelpers: Topic = (behaviour) => {
   behaviour(
     "stopped-helpers.tree-end",

@@ -8,7 +8,7 @@ function sha256(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
-/** What goes in and comes out are bytes, each stream by itself, while the program runs. */
+/** Input and output are raw bytes, with each stream separate, while the program runs. */
 export const streams: Topic = (behaviour) => {
   behaviour("streams.echo", "input comes back, and what is written after its end arrives too", async (scene) => {
     const container = await scene.shared();
@@ -52,7 +52,7 @@ export const streams: Topic = (behaviour) => {
     async (scene) => {
       const container = await scene.shared();
       const running = await scene.exec(container, fixtureProgram("waits-for-a-line.sh"));
-      // The program writes no more, and does not end, before its line comes.
+      // The program writes no more, and does not end, until its line arrives.
       await running.until("stdout", "first\n");
       expect((await running.finish("input\n")).stdout.toString()).toBe("first\nthen input\n");
     },

@@ -2,43 +2,43 @@ import type { Capabilities } from "../../src/engines/capabilities.ts";
 import type { Engine } from "../../src/engines/engine.ts";
 import type { Requirement } from "../helpers/require.ts";
 
-/** What an engine can do, in so far as it does not depend on words. */
+/** What an engine can do, except for facts that are texts. */
 export type CheckedCapabilities = Omit<Capabilities, "notes" | "limitsAdvice">;
 
-/** One engine under test, and all that the suite has to know of it. */
+/** One engine under test, and everything that the suite has to know about it. */
 export interface Subject {
-  /** What reports call it; differs from the engine's name where one engine is tested with several runtimes. */
+  /** Its name in reports; differs from the engine's name if one engine is tested with several runtimes. */
   readonly name: string;
   /** Name by which GLOVEBOX_TEST_REQUIRE asks for it. */
   readonly requirement: Requirement;
   /** OCI runtime of every container; default: the engine's own. */
   readonly ociRuntime?: string;
   /**
-   * Whether programs have another kernel than the host's, one which does not show ambient capabilities and
-   * no-new-privileges in a process's status, and says "No route to host" where there is no network.
+   * Whether programs have a kernel other than the host's, which does not show ambient capabilities and no-new-privileges
+   * in a process's status, and says "No route to host" if there is no network.
    */
   readonly ownKernel?: true;
-  /** A small memory limit that the engine takes, in MiB; default 64. */
+  /** A small memory limit that the engine accepts, in MiB; default 64. */
   readonly smallMemoryMb?: number;
   /** How many times as long as usual a behaviour may take; default 1. */
   readonly patience?: number;
   /** A new adapter to the real engine; the suite closes it. */
   readonly make: () => Promise<Engine>;
-  /** An adapter that is told to find its engine at this socket. */
+  /** An adapter that looks for its engine at this socket. */
   readonly makeAt?: (socketPath: string) => Promise<Engine>;
-  /** Takes an image away from the engine; resolves also when it is not there. */
+  /** Removes an image from the engine; also resolves if there is none. */
   readonly removeImage?: (reference: string) => Promise<void>;
   readonly images: SubjectImages;
-  /** Environment variables that the engine sets by itself. */
+  /** Environment variables that the engine itself sets. */
   readonly environmentNames: readonly string[];
-  /** What the engine must declare wherever it is required; a weaker one would only turn tests into skips. */
+  /** What the engine must declare where it is required; anything weaker would only turn tests into skips. */
   readonly mustDeclare: CheckedCapabilities;
   /**
-   * Behaviours it does not have: id of the behaviour and the reason, a sentence without its full stop that reports and
-   * docs/engines.md show. Each is tried, and must fail: one that passes is no exception any more.
+   * Behaviours that it does not have, by id, each with the reason: a sentence without its full stop, shown by reports and
+   * docs/engines.md. Each is tested and must fail: one that passes is no longer an exception.
    */
   readonly exceptions: Readonly<Record<string, string>>;
-  /** Of the exceptions those that are not tried, and why. */
+  /** Exceptions that are not tested, and why. */
   readonly untried: Readonly<Record<string, string>>;
 }
 

@@ -15,7 +15,7 @@ const noOtherAdapter =
 
 const noIpv6 = "Docker disables IPv6 in containers without a network";
 
-/** Root without capabilities may signal nobody else's processes. */
+/** Root without capabilities may not signal the processes of other users. */
 export const ownUser =
   "what signals a program has the program's user, so the program can open it: it is used once, for that program, and holds nothing of the host";
 
@@ -31,7 +31,7 @@ const images: SubjectImages = {
   python: process.env["GLOVEBOX_TEST_IMAGE_PYTHON"] ?? "glovebox-test/python:1",
 };
 
-/** What engines of containers do that share the host's kernel. */
+/** Declarations of container engines that share the host's kernel. */
 const byNamespaces: CheckedCapabilities = {
   isolation: "container",
   images: true,
@@ -195,7 +195,7 @@ async function local(): Promise<Engine> {
   );
 }
 
-/** The interface has no way to take an image away, because the product never does. */
+/** The interface cannot remove an image, because the product never does. */
 async function removeImage(command: string, reference: string): Promise<void> {
   try {
     await promisify(execFile)(command, ["image", "rm", reference]);

@@ -36,7 +36,7 @@ import { treeUpdates } from "./tree-updates.ts";
 import { usage } from "./usage.ts";
 import { unavailable } from "./unavailable.ts";
 
-/** All that an engine must do, in the order in which it is best looked at when it fails. */
+/** Everything that an engine must do, in the order in which failures are best investigated. */
 export const topics: Readonly<Record<string, Topic>> = {
   images,
   lifecycle,

@@ -28,7 +28,7 @@ function update(files: SandboxFiles, entries: readonly NewTreeEntry[], gone: rea
   return files.update(target, { entries, gone, goneFolders: [] });
 }
 
-/** Every path of the copy with its content or target, in the bytes' order. */
+/** Every path of the copy with its content or target, in byte order. */
 const show = `cd /work/copy && find . -mindepth 1 | LC_ALL=C sort | while read -r each; do
   if [ -L "$each" ]; then echo "$each -> $(readlink "$each")"
   elif [ -d "$each" ]; then echo "$each/"
@@ -36,7 +36,7 @@ const show = `cd /work/copy && find . -mindepth 1 | LC_ALL=C sort | while read -
   fi
 done`;
 
-/** A tree inside is brought up to date while programs work on it. */
+/** A tree inside is updated while programs work on it. */
 export const treeUpdates: Topic = (behaviour) => {
   behaviour(
     "tree-updates.kinds",

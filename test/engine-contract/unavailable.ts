@@ -9,13 +9,13 @@ import { failureOf } from "../helpers/failure-of.ts";
 import type { Topic } from "./behaviour.ts";
 import type { Scene } from "./scene.ts";
 
-/** A folder with the socket of a server that is no more, which is how a crashed engine leaves it. */
+/** A folder with the socket of a server that is gone, as a crashed engine leaves it. */
 async function folderWithDeadSocket(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "glovebox-contract-"));
   const server = createServer();
   server.listen(join(folder, "live.sock"));
   await once(server, "listening");
-  // The end of the server would take the socket away under the name it was made by.
+  // When the server closes, it would remove the socket under its original name.
   await rename(join(folder, "live.sock"), join(folder, "dead.sock"));
   server.close();
   return folder;

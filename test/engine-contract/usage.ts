@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import { fixtureProgram } from "../helpers/fixture-program.ts";
 import type { Topic } from "./behaviour.ts";
 
-/** What programs use is told while they run. */
+/** What programs use is reported while they run. */
 export const usage: Topic = (behaviour) => {
   behaviour(
     "usage.cpu",
@@ -13,8 +13,8 @@ export const usage: Topic = (behaviour) => {
       const before = await told();
       const { stdout } = await scene.run(container, fixtureProgram("burns-cpu.py", "2", "1"));
       const [usedSeconds = Number.NaN] = stdout.toString().split(" ").map(Number);
-      // What the kernel counts for the program; what starts it comes on top. A kernel of its own counts what it would have
-      // had of a machine without other work: there the same is reached after some more programs, all of them ended.
+      // The time that the kernel counts for the program; starting it comes on top. A separate kernel counts the time that an
+      // idle machine would have given it: there the same is reached after a few more programs, all of which have ended.
       for (let runs = 1; scene.subject.ownKernel === true && runs < 10; runs++) {
         if ((await told()) > before + usedSeconds * 900) break;
         await scene.run(container, fixtureProgram("burns-cpu.py", "2", "1"));

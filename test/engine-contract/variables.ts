@@ -10,7 +10,7 @@ const told = "/work/told";
 const ownPath = { PATH: "/usr/local/bin:/usr/bin:/bin" };
 const missing = "/no/such/library.so";
 
-/** A caller's variables are for its programs, and for nothing of ours that runs beside or before them. */
+/** A caller's variables affect its programs only, and nothing of ours that runs beside or before them. */
 export const variables: Topic = (behaviour) => {
   behaviour(
     "variables.program-only",
@@ -24,7 +24,7 @@ export const variables: Topic = (behaviour) => {
         expect.arrayContaining([`LD_PRELOAD=${missing}`, "GCONV_PATH=/work"]),
       );
       expect(stdout.toString()).not.toMatch(/GLOVEBOX_VARIABLE/);
-      // The loader complains once for each program that it is asked to load it into.
+      // The loader complains once for each program into which it should load the library.
       expect(stderr.toString().split(missing).length - 1).toBeLessThanOrEqual(1);
     },
     { capability: "programs" },

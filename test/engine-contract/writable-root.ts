@@ -6,7 +6,7 @@ import { GrowthWatch } from "../../src/sandbox/growth/growth-watch.ts";
 import { watchDisk, type DiskExcess } from "../../src/workloads/run/disk/watch-disk.ts";
 import type { Topic } from "./behaviour.ts";
 
-/** A root that programs may change, where the engine can tell how much they write. */
+/** A root that programs may change, if the engine can measure how much they write. */
 export const writableRoot: Topic = (behaviour) => {
   const needs = { capability: "diskLimit" } as const;
 
