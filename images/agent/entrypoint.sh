@@ -1,10 +1,10 @@
 #!/bin/sh
-# Takes the variables of this run from its file and starts the agent runner.
+# Reads the variables of this run from its file and starts the agent runner.
 variables=/workspace/env-dir/env
 if [ -r "$variables" ]; then
   return_character=$(printf '\r')
   set -a
-  # A file written on Windows ends each of its lines in CRLF; one whose values hold a CRLF does not.
+  # In a file written on Windows every line ends in CRLF; in a file whose values contain a CRLF, not all do.
   if [ -s "$variables" ] && ! grep -qv "$return_character\$" "$variables"; then
     eval "$(sed "s/$return_character\$//" "$variables")"
   else

@@ -1,6 +1,6 @@
 /**
- * An extension of pi's: tells it of the model that the agent runner has read from the group's variables. It is loaded only
- * where a model's server is named, and holds no key but a reference to its variable.
+ * An extension for pi: tells it about the model that the agent runner has read from the group's variables. It is loaded only
+ * if a model's server is named, and contains no key, only a reference to the key's variable.
  */
 export default function registerModel(pi) {
   const { provider, baseUrl, api, apiKey, model } = JSON.parse(process.env.GLOVEBOX_PI_MODEL);

@@ -1,11 +1,11 @@
 /*
  * The sandbox's end of its network: carries connections on loopback over standard input and output. For Node and Bun.
  *
- * Outwards it listens on 127.0.0.1 at the port in the first argument (0: it does not); beyond standard output is then
- * Glovebox's egress proxy, which alone decides what is reached; nothing here is trusted. Inwards it connects to the port
- * that an open frame names, and answers open or reset.
- * First come a length (4 bytes, big-endian) and a file of certificates, saved as the path in the second argument; from
- * then on both directions are frames: type (1 byte), connection (4), length (4), payload. Types: 0 hello, 1 open, 2 data,
+ * Outwards it listens on 127.0.0.1 at the port in the first argument (0: it does not listen); Glovebox's egress proxy at
+ * the other end of standard output alone decides what can be reached; nothing here is trusted. Inwards it connects to
+ * the port that an open frame names, and answers open or reset.
+ * Input begins with a length (4 bytes, big-endian) and a file of certificates, saved at the path in the second argument;
+ * then both directions carry frames: type (1 byte), connection (4), length (4), payload. Types: 0 hello, 1 open, 2 data,
  * 3 end, 4 reset, 5 credit.
  */
 "use strict";
@@ -35,7 +35,7 @@ function send(kind, number, payload = Buffer.alloc(0)) {
   return process.stdout.write(frame);
 }
 
-/** Sends what was read as far as the credit goes, and reads on when all of it went and the channel takes more. */
+/** Sends what was read as far as the credit allows, and reads on when all of it is sent and the channel accepts more. */
 function pump(connection) {
   const { number, stream } = connection;
   while (connection.held.length > 0 && connection.credit > 0) {
@@ -91,7 +91,7 @@ function begin(number, stream) {
   });
 }
 
-/** Servers that listen on `localhost` may be found at either address. */
+/** Servers that listen on `localhost` may be at either address. */
 function dial(number, port, hosts = ["127.0.0.1", "::1"]) {
   const [host, ...others] = hosts;
   if (host === undefined) return void send(reset, number);
@@ -152,7 +152,7 @@ process.stdin.on("data", (bytes) => {
   if (!isServing) {
     if (input.length < 4 || input.length < 4 + input.readUInt32BE(0)) return;
     const size = input.readUInt32BE(0);
-    // Of the run before, in a sandbox that had one.
+    // The file of the previous run, if the sandbox had one.
     fs.rmSync(certificateFile, { force: true });
     if (size > 0) fs.writeFileSync(certificateFile, input.subarray(4, 4 + size), { mode: 0o444, flag: "wx" });
     input = input.subarray(4 + size);

@@ -1,11 +1,11 @@
 """The sandbox's end of its network: carries connections on loopback over standard input and output.
 
-Outwards it listens on 127.0.0.1 at the port in the first argument (0: it does not); beyond standard output is then
-Glovebox's egress proxy, which alone decides what is reached; nothing here is trusted. Inwards it connects to the port that
-an open frame names, and answers open or reset.
-First come a length (4 bytes, big-endian) and a file of certificates, saved as the path in the second argument; from then
-on both directions are frames: type (1 byte), connection (4), length (4), payload. Types: 0 hello, 1 open, 2 data, 3 end,
-4 reset, 5 credit. Works with Python 3.8 and later.
+Outwards it listens on 127.0.0.1 at the port in the first argument (0: it does not listen); Glovebox's egress proxy at the
+other end of standard output alone decides what can be reached; nothing here is trusted. Inwards it connects to the port
+that an open frame names, and answers open or reset.
+Input begins with a length (4 bytes, big-endian) and a file of certificates, saved at the path in the second argument;
+then both directions carry frames: type (1 byte), connection (4), length (4), payload. Types: 0 hello, 1 open, 2 data,
+3 end, 4 reset, 5 credit. Works with Python 3.8 and later.
 """
 
 import errno
@@ -62,7 +62,7 @@ class Forwarder:
         self.send(HELLO, 0)
 
     def send(self, kind, number, payload=b""):
-        # Standard output blocks: that is what holds all connections up when the channel is full.
+        # Standard output blocks: that holds all connections up when the channel is full.
         frame = HEADER.pack(kind, number, len(payload)) + payload
         while frame:
             try:
@@ -109,7 +109,7 @@ class Forwarder:
         self.watch(connection)
 
     def dial(self, number, port, families=(socket.AF_INET, socket.AF_INET6)):
-        """Servers that listen on `localhost` may be found at either address."""
+        """Servers that listen on `localhost` may be at either address."""
         for index, family in enumerate(families):
             try:
                 stream = socket.socket(family)
@@ -187,7 +187,7 @@ class Forwarder:
             try:
                 connection.stream.shutdown(socket.SHUT_WR)
             except OSError:
-                pass  # It has gone; reading tells.
+                pass  # It is gone; reading will notice.
         if connection.shut and connection.ended_here:
             self.close(connection)
         else:
@@ -244,7 +244,7 @@ def connects_to_itself(stream):
     try:
         return stream.getsockname()[:2] == stream.getpeername()[:2]
     except OSError:
-        return False  # The server has closed it already; reading tells.
+        return False  # The server has already closed it; reading will notice.
 
 
 def read_exactly(size):
@@ -262,7 +262,7 @@ def main():
     (size,) = struct.unpack(">I", read_exactly(4))
     certificates = read_exactly(size)
     try:
-        os.unlink(path)  # Of the run before, in a sandbox that had one.
+        os.unlink(path)  # The file of the previous run, if the sandbox had one.
     except FileNotFoundError:
         pass
     if certificates:

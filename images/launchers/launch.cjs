@@ -1,8 +1,8 @@
 /*
  * Becomes a program of an installed package, or of this interpreter, as `npx` and `node` would start it.
  *
- * Arguments: what is meant (package, interpreter), the package, the name of its program (empty: its own one), and the
- * program's own arguments.
+ * Arguments: what to start (package, interpreter), the package, the name of its program (empty: its default one), and
+ * the program's own arguments.
  */
 "use strict";
 
@@ -23,7 +23,7 @@ function packageFolder() {
   return folders.find((folder) => fs.existsSync(path.join(folder, "package.json"))) ?? fail(`${name} is not installed`);
 }
 
-/** By the rule of npx: the one that it names, its only one, or the one that is called as the package is. */
+/** Follows the rule of npx: the named program, the only one, or the one with the package's name. */
 function programOf(folder) {
   const { bin } = JSON.parse(fs.readFileSync(path.join(folder, "package.json"), "utf8"));
   const usual = name.replace(/^@[^/]*\//, "");
@@ -36,14 +36,14 @@ function programOf(folder) {
   return path.join(folder, programs[chosen]);
 }
 
-/** Where a guard allows no other program, in this process. */
+/** Runs it in this process if a guard allows no other program. */
 function become(argv, file) {
   if (typeof process.execve === "function" && process.permission === undefined) {
     process.execve(process.execPath, [process.argv0, ...argv], process.env);
   }
   if (file === null) fail("options of the interpreter need a sandbox that starts programs");
   process.argv.splice(1, process.argv.length, ...argv);
-  // What it throws ends this process, as an error of a main file does.
+  // What it throws ends this process, like an error in a main file.
   void import(pathToFileURL(file).href);
 }
 

@@ -1,6 +1,6 @@
 """Becomes a program of an installed package, a module, or any program of the image, as `uvx`, `python -m` and a shell would.
 
-Arguments: what is meant (script, module, interpreter, program), its name, and the program's own arguments.
+Arguments: what to start (script, module, interpreter, program), its name, and the program's own arguments.
 """
 
 import os

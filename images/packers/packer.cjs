@@ -1,9 +1,9 @@
 /*
- * Writes the packages below a folder to standard output, for whoever keeps them.
+ * Writes the packages below a folder to standard output, so that they can be kept.
  *
- * A line of JSON with the name and version of each package of the folder; for each file a line of JSON with its path,
- * size and whether it may be run, and its bytes; a last line with the number of files. Links to files of the folder
- * become files; links to folders, and what is neither file nor folder, are left out.
+ * First comes a line of JSON with the name and version of each package in the folder; then, for each file, a line of JSON
+ * with its path, its size and whether it is executable, and its bytes; then a last line with the number of files. Links
+ * to files in the folder become files; links to folders, and what is neither file nor folder, are left out.
  */
 "use strict";
 
@@ -46,7 +46,7 @@ function packages() {
         const { version } = JSON.parse(fs.readFileSync(path.join(root, name, "package.json"), "utf8"));
         return typeof version === "string" ? [[name, version]] : [];
       } catch {
-        // A folder that is no package.
+        // A folder that is not a package.
         return [];
       }
     });
@@ -75,7 +75,7 @@ function isFileOfOurs(link) {
     const target = fs.realpathSync(link);
     return target.startsWith(root + path.sep) && fs.statSync(target).isFile();
   } catch {
-    // It leads nowhere.
+    // A broken link.
     return false;
   }
 }

@@ -1,7 +1,8 @@
-"""Writes the packages below a folder to standard output, for whoever keeps them.
+"""Writes the packages below a folder to standard output, so that they can be kept.
 
-The form is that of packer.cjs. The modules are compiled first, for the folder that they will be imported from, and so that
-the compiled ones hold whatever times their sources have: the folder will be read-only, and else each run would compile anew.
+The format is that of packer.cjs. The modules are compiled first, for the folder that they will be imported from, and so
+that the result stays valid whatever the times of the sources are: the folder will be read-only, and each run would
+otherwise compile them again.
 """
 
 import compileall

@@ -1,8 +1,8 @@
-"""Lets Python find a set of packages behind its own library and before those of its image, as pip's own come.
+"""Lets Python find a set of packages after its own library and before those of its image, like packages from pip.
 
-The folders of PYTHONPATH come before everything, so this file is alone in the one that stands there; the packages lie
-beside that folder, in `lib`. What packages bring to be run at every start (`.pth`, `sitecustomize`, `usercustomize`) is
-not among them. Works with Python 3.8 and later.
+The folders of PYTHONPATH come before everything else, so the one that is set there contains only this file; the packages
+are next to that folder, in `lib`. Files that packages bring to be run at every start (`.pth`, `sitecustomize`,
+`usercustomize`) are not among them. Works with Python 3.8 and later.
 """
 
 
@@ -20,7 +20,7 @@ def _find_packages():
 
 
 def _run_own_sitecustomize():
-    """Runs the `sitecustomize` of the system, which this file hides; without one, `site` is told so."""
+    """Runs the `sitecustomize` of the system, which this file hides; if there is none, `site` is told."""
     import _frozen_importlib as importlib
     import _frozen_importlib_external as importlib_external
     import sys

@@ -1,6 +1,6 @@
 "use strict";
-// Loaded into every Node process of a test run. In a test runner's own process it adds our reporter beside the human one,
-// and lets the processes that it starts have their variables as they were.
+// Loaded into every Node process of a test run. In a test runner's own process it adds our reporter to the human one, and
+// gives the processes that the runner starts their original variables.
 const { realpathSync } = require("node:fs");
 const { createRequire } = require("node:module");
 const path = require("node:path");
@@ -38,7 +38,7 @@ function realMain() {
   }
 }
 
-/** Options of a runner stand before what is no option any more. */
+/** Options of a runner come before `--`, which ends them. */
 function addArguments(added) {
   const end = process.argv.indexOf("--");
   process.argv.splice(end < 0 ? process.argv.length : end, 0, ...added);
@@ -48,7 +48,7 @@ function has(option) {
   return process.argv.some((argument) => argument === option || argument.startsWith(`${option}=`));
 }
 
-/** A pattern for the full names of the tests that alone are wanted; null: all. */
+/** A pattern for the full names of the tests to run; null: all. */
 function wantedTests() {
   const { GLOVEBOX_TEST_ONLY: only } = process.env;
   return only === undefined ? null : JSON.parse(only).pattern;
@@ -71,7 +71,7 @@ function attachVitest() {
   addArguments(has("--reporter") ? [ours] : ["--reporter=default", ours]);
 }
 
-/** Mocha has one reporter only, so ours listens to the runner itself. */
+/** Mocha has only one reporter, so ours listens to the runner itself. */
 function attachMocha(main) {
   addPattern("--grep");
   const { listenToMocha } = require("./mocha-listener.cjs");
@@ -94,7 +94,7 @@ function attachMocha(main) {
   }
 }
 
-/** What a test starts is no part of this run. */
+/** What a test starts is not part of this run. */
 function restore() {
   delete process.env.GLOVEBOX_TEST_ONLY;
   for (const name of ["NODE_OPTIONS", "PYTHONPATH", "PYTEST_PLUGINS", "BUN_OPTIONS"]) {

@@ -27,7 +27,7 @@ module.exports = class {
       report.add({ name: "jest", status: "error", message, details: message });
     }
     report.save();
-    // Jest's own reporter of the coverage has its turn after ours.
+    // Jest's own coverage reporter runs after ours.
     process.on("exit", () => {
       report.cover(results.coverageMap?.getCoverageSummary?.().lines.pct);
       report.save();

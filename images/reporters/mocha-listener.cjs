@@ -1,7 +1,7 @@
 "use strict";
 const { openReport, failureOf } = require("./report-writer.cjs");
 
-/** Has every run of this kind of runner take its tests down; the reporter that the project chose stays. */
+/** Makes every run of this kind of runner record its tests; the reporter that the project chose stays. */
 function listenToMocha(Runner) {
   const { run } = Runner.prototype;
   Runner.prototype.run = function (...given) {

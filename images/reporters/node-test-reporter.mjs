@@ -1,10 +1,10 @@
 import { createRequire } from "node:module";
 
 const { openReport, failureOf } = createRequire(import.meta.url)("./report-writer.cjs");
-// Before the first test's file is loaded.
+// This must come before the first test file is loaded.
 const report = openReport("node:test");
 
-/** Node's reporter interface: events in, text out, of which there is none. */
+/** Node's reporter interface: events in, text out; this one writes no text. */
 // oxlint-disable-next-line require-yield, import/no-default-export
 export default async function* (events) {
   if (report === null) return;
@@ -21,7 +21,7 @@ function addTest(type, data, suite) {
   const { name, file, line, details, skip, todo } = data;
   const isSuite = details?.type === "suite";
   const failed = type === "test:fail" && (todo === undefined || todo === false) && !isSkipped(skip);
-  // A suite is no test; one that fails by a hook of its own, and not by its tests, is an error.
+  // A suite is not a test; one that fails because of its own hook, not its tests, is an error.
   if (isSuite && !(failed && details.error?.failureType === "hookFailed")) return;
   const failure = failed ? failureOf(details.error, file) : {};
   report.add({

@@ -1,6 +1,7 @@
 "use strict";
-// Takes down what a test runner tells of its tests, and leaves it as one signed file at the end. The key comes from a seed
-// that is replaced as soon as it is read, before any test runs: what a test starts can read the next runner's seed only.
+// Records what a test runner reports about its tests, and leaves it as one signed file at the end. The key comes from a
+// seed that is replaced as soon as it is read, before any test runs: what a test starts can read only the next runner's
+// seed.
 const { createHmac } = require("node:crypto");
 const { readFileSync, writeFileSync, renameSync } = require("node:fs");
 const path = require("node:path");
@@ -10,7 +11,7 @@ const maxText = 16_384;
 const maxMessage = 4_096;
 let opened = null;
 
-/** The report of this process, the same one however often it is asked for; null outside a test run. */
+/** The report of this process, always the same one; null outside a test run. */
 function openReport(runner, version) {
   if (opened !== null || folder === undefined) return opened;
   let seed;
@@ -54,7 +55,7 @@ function bounded(test) {
   };
 }
 
-/** What a failure tells: its message, its stack with expected and actual values, and its line in the file. */
+/** What is known about a failure: its message, its stack with expected and actual values, and its line in the file. */
 function failureOf(error, file) {
   const cause = error?.cause?.stack !== undefined && error?.code === "ERR_TEST_FAILURE" ? error.cause : error;
   const message = plain(String(cause?.message ?? cause ?? ""));
@@ -75,7 +76,7 @@ function shown(value) {
   }
 }
 
-/** The first line of the file that a stack names. */
+/** The first line in this file that a stack names. */
 function lineIn(stack, file) {
   if (typeof file !== "string") return null;
   for (const line of plain(stack).split("\n")) {

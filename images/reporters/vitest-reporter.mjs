@@ -51,7 +51,7 @@ function addTask(report, task, suite, file) {
       line,
     });
   }
-  // A file that could not be loaded, or a hook of a whole suite.
+  // A file that could not be loaded, or a failed hook of a whole suite.
   if (failures.length > 0) report.add({ name: task.name, suite, status: "error", file, ...failure });
   const below = task.filepath === undefined ? [...suite, task.name] : suite;
   for (const child of task.tasks ?? []) addTask(report, child, below, file);

@@ -1,8 +1,8 @@
 /*
  * Receives a job over standard input, then becomes `bun /work/main.ts`.
  *
- * Started as `bun -e TEXT`. A preload would not do: after one, Bun runs a CommonJS main file out of a promise, and the
- * order of its ticks and microtasks changes; it would also have read the working folder while that was empty.
+ * Started as `bun -e TEXT`. A preload would not work: after one, Bun runs a CommonJS main file from a promise, which changes
+ * the order of its ticks and microtasks; it would also have read the working folder while that was empty.
  *
  * Standard input carries: the length of the header in decimal and a newline, the header (JSON: version, main, arguments,
  * environment, files, data, folder, working_directory, untrusted, empties), the bytes of the files and then of the data one after
@@ -13,10 +13,10 @@ import path from "node:path";
 
 const runnerFailed = 125;
 const version = 1;
-/** Files may be larger than the memory that the program has. */
+/** Files may be larger than the program's memory. */
 const pieceBytes = 1 << 20;
 
-/** The next `size` bytes of standard input and not one more; null at its end. */
+/** Exactly the next `size` bytes of standard input; null at its end. */
 function read(size) {
   const bytes = Buffer.alloc(size);
   for (let offset = 0; offset < size;) {
@@ -44,7 +44,7 @@ function readHeader() {
   let digits = "";
   for (;;) {
     const character = read(1)?.toString("latin1");
-    // Nobody wants anything run.
+    // There is nothing to run.
     if (character === undefined && digits === "") process.exit(0);
     if (character === "\n") break;
     digits += character;
@@ -55,7 +55,7 @@ function readHeader() {
   return header;
 }
 
-/** Whatever a former program of the same user left there, and however it closed it. */
+/** Removes what an earlier program of the same user left there, whatever its permissions. */
 function remove(target) {
   if (fs.lstatSync(target).isDirectory()) {
     fs.chmodSync(target, 0o700);
@@ -88,7 +88,7 @@ try {
   for (const file of [...header.files, ...header.data]) writeFile(header.folder, file);
   const main = path.join(header.folder, header.main);
   if (header.working_directory !== "") process.chdir(header.working_directory);
-  // Without --no-install a missing package would end in a failed look-up of the registry's name.
+  // Without --no-install, a missing package would end in a failed look-up of the registry's name.
   const environment = { ...process.env, ...header.environment };
   // bunfig.toml of the folder or of the home can name code that runs first, and .env sets variables.
   const own = header.untrusted.length > 0 ? ["--config=/dev/null", "--no-env-file"] : [];

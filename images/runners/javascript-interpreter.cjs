@@ -1,10 +1,10 @@
 /*
- * Runs pieces of JavaScript one after another, each with the variables of those before: in Node or Bun.
+ * Runs pieces of JavaScript one after another, each with the variables of the earlier ones, in Node or Bun.
  *
- * It is started as any program is, and then reads jobs of the runner's form from its standard input, whose header has a `token`
- * too, and whose file is a piece that Glovebox has made into one expression with a promise. After each it writes the token
- * between two characters of its own to both of its output streams, and behind that of standard output the length of a report
- * and a newline, and the report: JSON with the exit code and what is to be shown.
+ * It is started like any program, and then reads jobs in the runner's format from its standard input. Their headers also
+ * have a `token`, and their file is a piece that Glovebox has made into one expression with a promise. After each job it
+ * writes the token between two special characters to both of its output streams, and after that, on standard output only,
+ * the length of a report, a newline, and the report: JSON with the exit code and what to show.
  */
 "use strict";
 
@@ -25,7 +25,7 @@
   let shown = [];
   let room = maxShown;
 
-  /** What `process.exit` throws: the interpreter goes on. */
+  /** Thrown by `process.exit`: the interpreter goes on. */
   class Exit extends Error {
     constructor(code) {
       super("process.exit");
@@ -60,7 +60,7 @@
 
   function add(mediaType, content) {
     const isText = typeof content === "string";
-    // A lone surrogate is no text.
+    // A lone surrogate is not valid text.
     let text = isText ? (content.toWellFormed?.() ?? content) : Buffer.from(content).toString("base64");
     let form = { media_type: mediaType, encoding: isText ? "utf8" : "base64" };
     if (text.length > room) {
@@ -74,7 +74,7 @@
   const escaped = { "&": "&amp;", "<": "&lt;", ">": "&gt;" };
   const html = (value) => String(value).replace(/[&<>]/g, (character) => escaped[character]);
 
-  /** A list of plain objects, which people read as a table; null for anything else. */
+  /** A list of plain objects, which is shown as a table; null for anything else. */
   function tableOf(value) {
     const isRow = (row) => row !== null && typeof row === "object" && Object.getPrototypeOf(row) === Object.prototype;
     if (!Array.isArray(value) || value.length === 0 || value.length > maxRows || !value.every(isRow)) return null;
@@ -98,7 +98,7 @@
 
   const richTypes = ["text/html", "text/markdown", "image/svg+xml", "image/png", "image/jpeg"];
 
-  /** What a value says of itself, by the protocol of notebooks for JavaScript. */
+  /** How a value displays itself, by the protocol of JavaScript notebooks. */
   async function bundleOf(value) {
     const method = value !== null && typeof value === "object" ? value[Symbol.for("Jupyter.display")] : undefined;
     const bundle = typeof method === "function" ? await method.call(value) : null;
@@ -124,7 +124,7 @@
   function wordsOf(error) {
     if (error === null || typeof error !== "object" || typeof error.stack !== "string")
       return `Uncaught ${inspect(error)}`;
-    // Bun's errors of imports have a name of their own.
+    // Bun's import errors have a different name.
     if (/^Cannot find (?:package|module) /.test(error.message) && isBun) return `error: ${error.message}`;
     const lines = inspect(error).split("\n");
     const isOurs = (line) => line.includes(own) || /node:|internal:|\brunInThisContext \(/.test(line);
@@ -147,7 +147,7 @@
   const tell = (error) => writeAll(2, Buffer.from(`${wordsOf(error)}\n`));
   const exitCodeOf = (error) => (error instanceof Exit ? error.exitCode : (tell(error), 1));
 
-  /** Ends the call that is going on; null between calls. */
+  /** Ends the current call; null between calls. */
   let fail = null;
   const onError = (error) => (fail === null ? void exitCodeOf(error) : fail(error));
 
@@ -183,7 +183,7 @@
     writeAll(1, Buffer.concat([mark, Buffer.from(`${report.length}\n`), report]));
   }
 
-  /** The stream of jobs, which programs do not find as their standard input where it can be opened anew. */
+  /** The stream of jobs, which programs do not see as their standard input if that can be reopened. */
   function takeInput() {
     let descriptor;
     try {

@@ -2,20 +2,20 @@
  * Receives a job over standard input, then lets Node run the job's main file by itself.
  *
  * The shell that starts the interpreter saves this text as a file and starts `node --require FILE /work/main.js`. Node
- * loads it before it looks for the main file: here the start is held up until the job has come. From then on
- * everything is Node's own doing. `--require` and not `--import`: after an `--import`, Node runs a CommonJS main file
- * out of a promise, and the order of its ticks and microtasks changes.
+ * loads it before it looks for the main file: the start is held up here until the job has arrived. From then on
+ * Node does everything itself. `--require` and not `--import`: after an `--import`, Node runs a CommonJS main file
+ * from a promise, which changes the order of its ticks and microtasks.
  *
  * Standard input carries: the length of the header in decimal and a newline, the header (JSON: version, main, arguments,
  * environment, files, compiled, data, folder, working_directory, untrusted, empties), the bytes of the files, of the compiled
  * files and of the data one after another, and then the standard input of the program.
  *
- * It starts in this file's folder and goes to the working folder once the job is there, because Node remembers where it
- * found no package.json.
+ * It starts in this file's folder and changes to the working folder once the job is there, because Node remembers where
+ * it found no package.json.
  *
- * TypeScript files keep their text; hooks give Node what they were compiled to in place of the text. Workers and forked
- * children, which load this file again and install only the hooks, find it in a folder beside this file. Under Node's
- * permission model there are neither, and nothing is written.
+ * TypeScript files keep their text; hooks give Node their compiled form instead. Workers and forked children, which load
+ * this file again and install only the hooks, find that form in a folder next to this file. Under Node's permission
+ * model neither exists, and nothing is written.
  */
 "use strict";
 
@@ -25,15 +25,15 @@
 
   const runnerFailed = 125;
   const version = 1;
-  /** Files may be larger than the memory that the program has. */
+  /** Files may be larger than the program's memory. */
   const pieceBytes = 1 << 20;
   const compiledFolder = path.join(__dirname, "compiled");
   /** Whether the program can start others that load this file. */
   const hasChildren = process.permission === undefined;
-  /** What the job's TypeScript files were compiled to, by their paths. */
+  /** The compiled form of the job's TypeScript files, by path. */
   const compiledTexts = new Map();
 
-  /** The next `size` bytes of standard input and not one more; null at its end. */
+  /** Exactly the next `size` bytes of standard input; null at its end. */
   function read(size) {
     const bytes = Buffer.alloc(size);
     for (let offset = 0; offset < size;) {
@@ -61,7 +61,7 @@
     let digits = "";
     for (;;) {
       const character = read(1)?.toString("latin1");
-      // Nobody wants anything run.
+      // There is nothing to run.
       if (character === undefined && digits === "") process.exit(0);
       if (character === "\n") break;
       digits += character;
@@ -72,7 +72,7 @@
     return header;
   }
 
-  /** Whatever a former program of the same user left there, and however it closed it. */
+  /** Removes what an earlier program of the same user left there, whatever its permissions. */
   function remove(target) {
     if (fs.lstatSync(target).isDirectory()) {
       fs.chmodSync(target, 0o700);
@@ -122,7 +122,7 @@
     process.chdir(header.working_directory || header.folder);
   }
 
-  /** The text that a TypeScript file was compiled to; null for any other file. */
+  /** The compiled text of a TypeScript file; null for any other file. */
   function compiledText(url) {
     if (!url.startsWith("file:") || !/\.[cm]?tsx?$/.test(url)) return null;
     const file = require("node:url").fileURLToPath(url);
@@ -136,7 +136,7 @@
     }
   }
 
-  /** Node's own rule for a file that says nothing of its format: what does not compile as CommonJS is a module. */
+  /** Node's own rule for a file that does not state its format: what does not compile as CommonJS is a module. */
   function formatOf(url, format, text) {
     if (format === "module-typescript" || url.endsWith(".mts")) return "module";
     if (url.endsWith(".cts")) return "commonjs";
@@ -148,7 +148,7 @@
     }
   }
 
-  /** What TypeScript lets an import leave out or spell as its output would be called. */
+  /** File extensions that TypeScript lets an import leave out or write as those of the output. */
   function otherNames(specifier) {
     if (!/^(\.{1,2}(\/|$)|\/|file:)/.test(specifier)) return [];
     const replaced = specifier.replace(/\.([cm]?)js(x?)$/, ".$1ts$2");
@@ -165,7 +165,7 @@
         try {
           return next(name, context);
         } catch {
-          // The first error names what the program wrote.
+          // The first error contains the name that the program wrote.
         }
       }
       throw error;
@@ -200,7 +200,7 @@
     }
   }
   delete require.cache[__filename];
-  // With TypeScript the option stays, so that a forked child finds its compiled files too.
+  // With TypeScript the option stays, so that a forked child also finds its compiled files.
   if (isChildOfTypeScript || compiledTexts.size > 0) installHooks();
   else process.execArgv.length = 0;
 })();

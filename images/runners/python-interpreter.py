@@ -1,8 +1,8 @@
-"""Runs pieces of Python one after another, each with the variables of those before.
+"""Runs pieces of Python one after another, each with the variables of the earlier ones.
 
-It is started as any program is, and then reads jobs of the runner's form from its standard input, whose header has a `token`
-too. After each it writes the token between two characters of its own to both of its output streams, and behind that of
-standard output the length of a report and a newline, and the report: JSON with the exit code and what is to be shown.
+It is started like any program, and then reads jobs in the runner's format from its standard input, whose headers also have
+a `token`. After each job it writes the token between two special characters to both of its output streams, and after that,
+on standard output only, the length of a report, a newline, and the report: JSON with the exit code and what to show.
 Works with Python 3.8 and later.
 """
 
@@ -22,7 +22,7 @@ def _main():
 
     max_shown = 6 * 1024 * 1024
     own_pid = os.getpid()
-    # The program's standard input is empty, and what it does with its streams does not touch these.
+    # The program's standard input is empty, and what it does with its streams does not affect these.
     control, out, err = os.dup(0), os.dup(1), os.dup(2)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
@@ -62,7 +62,7 @@ def _main():
         if isinstance(content, (bytes, bytearray)):
             encoding, content = "base64", base64.b64encode(bytes(content)).decode("ascii")
         else:
-            # A lone surrogate is no text.
+            # A lone surrogate is not valid text.
             encoding, content = "utf8", str(content).encode("utf-8", "replace").decode("utf-8")
         if len(content) > room[0]:
             encoding, media_type, content = "utf8", "text/plain", "[%s of %d characters left out: too long to be shown]" % (media_type, len(content))
@@ -77,7 +77,7 @@ def _main():
             return None
 
     def text_of(value):
-        # Tables say more than their own repr, which is as wide as a terminal.
+        # Tables show more than their own repr, which is as wide as a terminal.
         if hasattr(type(value), "_repr_html_") and hasattr(type(value), "to_string"):
             try:
                 return value.to_string(max_rows=60)
@@ -118,7 +118,7 @@ def _main():
         add("image/png", target.getvalue())
 
     def display(*values):
-        """Shows values beside the output of the call."""
+        """Shows values in addition to the output of the call."""
         for value in values:
             show(value)
 
@@ -142,7 +142,7 @@ def _main():
         linecache.cache[name] = (len(code), None, code.splitlines(True), name)
 
     def run(code, path, name):
-        # What does not compile is told of by the file's name, as by a program of its own.
+        # Errors of compilation name the file, as they would for a separate program.
         compile(code, path, "exec", dont_inherit=True)
         tree = compile(code, name, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
         body = tree.body

@@ -1,17 +1,17 @@
 """Receives a job over standard input, then lets Python run the job's main file by itself.
 
-The shell that starts the interpreter saves this text as `sitecustomize.py` in a folder of its own at the front of
-PYTHONPATH and starts `python3 /work/main.py`. Python imports it while it starts, before it looks for the main file:
-here the start is held up until the job has come. From then on everything is Python's own doing, so that `__main__`,
-tracebacks, exit codes, signals and threads are those of `python3 main.py`. Works with Python 3.8 and later.
+The shell that starts the interpreter saves this text as `sitecustomize.py` in a new folder at the front of PYTHONPATH
+and starts `python3 /work/main.py`. Python imports it while it starts, before it looks for the main file: the start is
+held up here until the job has arrived. From then on Python does everything itself, so that `__main__`, tracebacks, exit
+codes, signals and threads are those of `python3 main.py`. Works with Python 3.8 and later.
 
 Standard input carries: the length of the header in decimal and a newline, the header (JSON: version, main, arguments,
 environment, files, data, folder, working_directory, untrusted, empties), the bytes of the files and then of the data one after
 another, and then the standard input of the program.
 
-Before the job a header may come whose `imports` are packages to be imported while the job is awaited. When that is done
-it writes `1` and a newline to standard output, reads a newline, writes `2` and a newline, and takes the job. Where anything
-about the imports is not as if the program had made them itself, it ends instead.
+Before the job a header may come whose `imports` are packages to import while waiting for the job. When that is done, it
+writes `1` and a newline to standard output, reads a newline, writes `2` and a newline, and takes the job. If the imports
+differ in any way from those that the program would have made itself, it ends instead.
 """
 
 
@@ -23,7 +23,7 @@ def _run():
     version = 1
 
     def leave_no_trace():
-        """Takes this file and the way by which it was found out of the program's world."""
+        """Hides this file, and the way it was found, from the program."""
         folder = os.path.dirname(__file__)
         sys.path[:] = [entry for entry in sys.path if entry != folder]
         sys.path_importer_cache.pop(folder, None)
@@ -38,12 +38,12 @@ def _run():
             os.rmdir(parent)
 
     def run_own_sitecustomize():
-        """Runs the `sitecustomize` of the system, which this file hides; without one, `site` is told so."""
+        """Runs the `sitecustomize` of the system, which this file hides; if there is none, `site` is told."""
         import _frozen_importlib as importlib
         import _frozen_importlib_external as importlib_external
 
         name = "sitecustomize"
-        # What was looked up in vain may have come with the job: PYTHONPATH may name folders of it.
+        # What was not found before may have come with the job: PYTHONPATH may name folders of the job.
         for entry, finder in list(sys.path_importer_cache.items()):
             if finder is None:
                 del sys.path_importer_cache[entry]
@@ -67,7 +67,7 @@ def _run():
                 sys.modules.pop("select", None)
 
     def read_pieces(size):
-        """The next `size` bytes of standard input and not one more."""
+        """Exactly the next `size` bytes of standard input."""
         while size > 0:
             piece = read_some(min(size, 1 << 20))
             if not piece:
@@ -76,19 +76,19 @@ def _run():
             yield piece
 
     def read_header():
-        """A job's, or that of what is to be imported before it comes."""
+        """The header of a job, or of the imports that come before it."""
         digits = b""
         while True:
             character = read_some(1)
             if not character and not digits:
-                os._exit(0)  # Nobody wants anything run.
+                os._exit(0)  # There is nothing to run.
             if character == b"\n":
                 break
             digits += character
             if not character.isdigit() or len(digits) > 9:
                 raise ValueError("the job does not begin with the length of its header")
         text = b"".join(read_pieces(int(digits))).decode("utf-8")
-        # JSON of strings, numbers, lists and records is Python too; importing `json` would put it, and all that it
+        # JSON of strings, numbers, lists and records is also Python; importing `json` would put it, and all that it
         # imports, into the program's world before the program's own files of those names.
         header = eval(text, {"__builtins__": {}})
         if header["version"] != version:
@@ -96,7 +96,7 @@ def _run():
         return header
 
     def remove(target):
-        """Whatever a former program of the same user left there, and however it closed it."""
+        """Removes what an earlier program of the same user left there, whatever its permissions."""
         if os.path.isdir(target) and not os.path.islink(target):
             os.chmod(target, 0o700)
             for name in os.listdir(target):
@@ -121,8 +121,8 @@ def _run():
             os.close(descriptor)
 
     def enter_world(header):
-        """Gives the program its variables, its folder and its path, save what may not come first, which it returns."""
-        # What Python itself reads while it starts it has read already.
+        """Gives the program its variables, its folder and its path, except for what may not come first, which it returns."""
+        # Python has already read what it reads while it starts.
         paths = [entry for entry in header["environment"].get("PYTHONPATH", "").split(os.pathsep) if entry]
         late = [path for path in paths if is_below(path, header["untrusted"])]
         sys.path[:0] = [path for path in paths if path not in late]
@@ -133,11 +133,11 @@ def _run():
         return late
 
     def give_up():
-        """Another interpreter, which has imported nothing, takes the job."""
+        """Lets another interpreter, which has imported nothing, take the job."""
         os._exit(0)
 
     def import_ahead(header):
-        """Imports packages that programs cannot write to, and stays only if that has changed nothing else; returns whether a `sitecustomize` has run."""
+        """Imports packages that programs cannot write to, and ends unless that changed nothing else; returns whether a `sitecustomize` has run."""
         import _signal
 
         process = os.getpid()
@@ -174,7 +174,7 @@ def _run():
             places = [spec.origin] if spec.has_location else list(spec.submodule_search_locations or [])
             library = os.path.dirname(os.__file__)
             folders = [os.path.relpath(place, library).split(os.sep)[0] for place in places]
-            # Python's own take no time worth having.
+            # Python's own modules take too little time to matter.
             is_own = any(folder not in ("..", "site-packages", "dist-packages") for folder in folders)
             return places != [] and not is_own and not any(is_below(place, header["writable"]) for place in places)
 
@@ -213,13 +213,13 @@ def _run():
         if os.getpid() != process or world() != before or has_said() or has_child() or (threads and threads.active_count() > 1):
             give_up()
         files = [getattr(module, "__dict__", {}).get("__file__") for module in list(sys.modules.values())]
-        # Also what they have imported themselves.
+        # This includes what they have imported themselves.
         if any(is_below(folder, header["writable"]) for folder in {os.path.dirname(file) for file in files if isinstance(file, str)}):
             give_up()
         has_gc = "gc" in sys.modules
         import gc
 
-        # Going through all that they have made takes longer at the end of a program than most programs take.
+        # Going through all their objects at the end of a program takes longer than most programs do.
         gc.freeze()
         if not has_gc:
             del sys.modules["gc"]
@@ -228,7 +228,7 @@ def _run():
             os.dup2(descriptor, stream)
             os.close(descriptor)
         os.write(1, b"1\n")
-        # What was found may meanwhile be elsewhere, or hidden by something else.
+        # What was found may have moved since, or may be hidden by something else.
         if read_some(1) != b"\n" or path_times() != times:
             give_up()
         os.write(1, b"2\n")
@@ -245,7 +245,7 @@ def _run():
         if hasattr(sys, "orig_argv"):
             sys.orig_argv.extend(header["arguments"])
         if header["untrusted"]:
-            # Or Python looks for a `usercustomize` in all of its path.
+            # Otherwise Python looks for a `usercustomize` in its whole path.
             sys.modules["site"].ENABLE_USER_SITE = False
         return late
 
@@ -254,7 +254,7 @@ def _run():
         return any((real + "/").startswith(os.path.realpath(folder).rstrip("/") + "/") for folder in folders)
 
     def add_late(late):
-        """Behind Python's own library: nothing of theirs runs before the program, or in the place of a module of it."""
+        """Adds them after Python's own library: their code cannot run before the program, nor replace a module of the library."""
         library = os.path.dirname(os.__file__)
         own = [index for index, path in enumerate(sys.path) if path == library or os.path.basename(path) in ("lib-dynload", "DLLs")]
         place = max(own, default=len(sys.path) - 1) + 1

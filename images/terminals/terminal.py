@@ -1,5 +1,5 @@
-# Holds a terminal for a program. Arguments: rows, columns, the command.
-# Standard input brings frames (src/base/mux/frames.ts): connection 0 is typed into the terminal, connection 1 is its size,
+# Gives a program a terminal. Arguments: rows, columns, the command.
+# Standard input carries frames (src/base/mux/frames.ts): connection 0 is typed into the terminal, connection 1 is its size,
 # as two numbers of two bytes. What the program writes goes to standard output. The exit code is the program's.
 import errno
 import fcntl
@@ -25,7 +25,7 @@ def become(command, slave):
         os.dup2(slave, descriptor)
     if slave > 2:
         os.close(slave)
-    # Python ignores them, and what is ignored is inherited.
+    # Python ignores them, and ignored signals are inherited.
     for ignored in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(ignored, signal.SIG_DFL)
     try:
@@ -41,7 +41,7 @@ def write_all(descriptor, data):
 
 
 def read_some(terminal):
-    """Empty when no program has the terminal any more, None when there is nothing yet."""
+    """Empty when no program has the terminal any more, None when there is no output yet."""
     try:
         return os.read(terminal, MOST_WAITING)
     except BlockingIOError:
@@ -115,7 +115,7 @@ def main():
         become(command, slave)
     os.close(slave)
     os.set_blocking(terminal, False)
-    # Not by way of sys.exit: nothing of Python's own is left to be done.
+    # Not through sys.exit: Python has nothing left to clean up.
     os._exit(serve(child, terminal, wake))
 
 

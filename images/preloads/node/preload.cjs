@@ -1,10 +1,10 @@
 /*
- * Guards a program at isolation level `preload`: refuses what it must not do, from inside its own interpreter.
+ * Guards a program at isolation level `preload`: refuses forbidden actions from inside the program's own interpreter.
  *
- * Node's permission model (`--permission`), with which the engine starts it, refuses files outside the program's folders,
- * other processes, workers, native addons, WASI and the inspector, in native code. It has nothing against the network
- * before Node 25, nor against signals: those are refused here, before anything of the program runs, at the few places
- * that all ways to the network pass. It is interception, not a wall: see docs/threat-model.md.
+ * The engine starts Node with its permission model (`--permission`), which refuses files outside the program's folders,
+ * other processes, workers, native addons, WASI and the inspector, in native code. It does not restrict the network
+ * before Node 25, nor signals: those are refused here, before any of the program's code runs, at the few places through
+ * which everything reaches the network. It is interception, not a wall: see docs/threat-model.md.
  *
  * GLOVEBOX_PRELOAD holds the settings in JSON: `runner`, the text of a runner that takes the job before the program
  * starts, or the empty string.
@@ -31,7 +31,7 @@
     database: "node:sqlite is not available to a program at isolation level preload; use files",
   };
 
-  /** Where there is no network at all, programs see this code; the other one is what Node's permission model gives. */
+  /** Programs see this code if there is no network at all; the other one is that of Node's permission model. */
   const codes = { network: "ENETUNREACH" };
 
   function denied(reason) {
@@ -53,13 +53,13 @@
     return defineProperty(refused, "name", { value: name }) && refused;
   }
 
-  /** Functions that give a promise. */
+  /** Functions that return a promise. */
   function rejecting(reason, name) {
     const refused = () => Promise.reject(denied(reason));
     return defineProperty(refused, "name", { value: name }) && refused;
   }
 
-  /** Functions that take a callback last. */
+  /** Functions whose last argument is a callback. */
   function answering(reason, name) {
     const refused = (...values) => {
       const callback = values[values.length - 1];
@@ -70,7 +70,7 @@
     return defineProperty(refused, "name", { value: name }) && refused;
   }
 
-  /** The class stays what it was to `instanceof` and `extends`, but nobody makes one. */
+  /** The class still works with `instanceof` and `extends`, but cannot be instantiated. */
   function closeClass(owner, name, reason) {
     const original = owner[name];
     if (typeof original !== "function") return;
@@ -92,15 +92,15 @@
   }
 
   /**
-   * Everything over TCP, TLS, HTTP and local sockets comes by here, and fails as a connection fails. Modules above are
-   * not loaded for it: `tls` alone takes as long as the rest of the guard.
+   * Everything over TCP, TLS, HTTP and local sockets passes through here, and fails the way a connection fails. Higher-level
+   * modules are not loaded for it: `tls` alone takes as long as the rest of the guard.
    */
   function closeSockets() {
     const net = require("node:net");
     const { destroy } = net.Socket.prototype;
     const { emit } = require("node:events").prototype;
     const later = setImmediate;
-    /** As when no route is found: a moment later, once those who asked listen for errors; writes wait until then. */
+    /** Fails as if there were no route: a moment later, once callers listen for errors; writes wait until then. */
     const failed = (socket) => {
       const error = denied("network");
       socket.connecting = true;
@@ -122,7 +122,7 @@
     closeClass(dgram, "Socket", "network");
     for (const name of ["fetch", "WebSocket", "EventSource"]) {
       const make = name === "fetch" ? rejecting : throwing;
-      // Set and not defined, which would load what stands there: that takes as long as Node's whole start.
+      // Assigned, not defined, which would load the original: that takes as long as Node's whole start.
       if (name in globalThis) globalThis[name] = make("network", name);
     }
   }
@@ -138,7 +138,7 @@
     closeClass(dns.promises, "Resolver", "network");
   }
 
-  /** Refused by Node itself; here the program is told why. */
+  /** Node itself refuses these; here the program is told why. */
   function explainPermissions() {
     closeAll(require("node:child_process"), "process");
     close(require("node:cluster"), "process", "fork setupPrimary setupMaster");
@@ -147,7 +147,7 @@
     close(process, "process", "execve");
   }
 
-  /** All signals pass `_kill`. Node starts its inspector, which listens, when it is sent SIGUSR1. */
+  /** All signals go through `_kill`. On SIGUSR1, Node starts its inspector, which listens on a port. */
   function closeSignals() {
     const { _kill, pid } = process;
     const { constants } = require("node:os");
@@ -170,14 +170,14 @@
   function closeTheRest() {
     close(require("node:v8"), "engine", "setFlagsFromString");
     close(Module, "engine", "enableCompileCache");
-    // Without the option that leaves it out altogether.
+    // Unless an option leaves it out altogether.
     if (Module.isBuiltin("node:sqlite")) closeAll(require("node:sqlite"), "database");
   }
 
-  /** It believes to lie beside this file, where no program can leave anything. */
+  /** It believes that it is next to this file, where no program can write. */
   function runRunner(text) {
     const path = require("node:path");
-    // Node looks for package.json where it starts, and remembers that there was none.
+    // Node looks for package.json in its start folder, and remembers if there was none.
     process.chdir(__dirname);
     const file = path.join(__dirname, "runner.cjs");
     const runner = new Module(file, null);

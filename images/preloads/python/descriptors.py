@@ -2,12 +2,12 @@
 
 
 def descriptor_checks(refuse, platform):
-    """Only what is known to be harmless: other calls make the system send signals to any process of the same user."""
+    """Allows only what is known to be harmless: other calls make the system send signals to any process of the same user."""
     get_type, Number = type, int
     no_call, set_flags = NO_DESCRIPTOR_CALL, 4
     linux, mac = platform.startswith("linux"), platform == "darwin"
     asynchronous = 0x40 if mac else 0o20000
-    # Duplicates and flags; then locks, sizes of pipes, seals and who would be told.
+    # Duplicates and flags; then locks, sizes of pipes, seals and who would be notified.
     commands = frozenset([0, 1, 2, 3, set_flags])
     if linux:
         commands |= frozenset([5, 6, 7, 9, 11, 16, 36, 37, 38, 1025, 1030, 1031, 1032, 1033, 1034])

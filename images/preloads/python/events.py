@@ -2,7 +2,7 @@
 
 
 def event_checks(refuse, refuse_import, level, reader, settings, facts):
-    """`facts`: of this interpreter, found out in start.py."""
+    """`facts`: about this interpreter, found out in start.py."""
     import _thread
 
     plain, resolve, inside = reader
@@ -17,7 +17,7 @@ def event_checks(refuse, refuse_import, level, reader, settings, facts):
         return lambda *_: refuse(*reason)
 
     def check_socket(_self, family, *_):
-        # Pairs of sockets inside one process, which event loops wake up by.
+        # Pairs of sockets inside one process, which event loops use to wake up.
         if family != unix_family and not in_own_pair():
             refuse(*no_network)
 
@@ -26,7 +26,7 @@ def event_checks(refuse, refuse_import, level, reader, settings, facts):
             refuse(*no_network)
 
     def in_own_pair():
-        """Windows has no pairs: Python connects two sockets over loopback in their place."""
+        """Windows has no pairs: Python connects two sockets over loopback instead."""
         if not windows:
             return False
         frame = sys_frame(2)
@@ -46,7 +46,7 @@ def event_checks(refuse, refuse_import, level, reader, settings, facts):
 
     def check_import(name, path=None, *_):
         whole = plain(name) or ""
-        # A native module is what its file holds, in whatever package a loader says it is.
+        # A native module is what its file contains, whatever package a loader assigns it to.
         called = whole if path is None else whole.rpartition(".")[2]
         if called in closed_modules:
             refuse_import(called, closed_modules[called])
@@ -54,7 +54,7 @@ def event_checks(refuse, refuse_import, level, reader, settings, facts):
             refuse_import(whole, "native code from the program's own folders")
 
     def check_frame_access(thing, name, *_):
-        """Takes our own frames, and with them our state, out of the tracebacks of refusals."""
+        """Removes our own frames, and with them our state, from the tracebacks of refusals."""
         if name != "tb_frame" or get_type(thing) is not traceback_type:
             return
         me = this_thread()

@@ -36,7 +36,7 @@ def file_checks(refuse, reader, system, windows, readable, writable):
         refuse("writing outside its own folders is not allowed to a program", "write to the working folder or tempfile.gettempdir()", shown(path))
 
     def described(descriptor):
-        """The path behind a descriptor where the system tells; None for pipes and where it does not."""
+        """The path behind a descriptor; None for pipes, and if the system does not say."""
         try:
             path = follow("/proc/self/fd/%d" % descriptor)
         except SystemFault:
@@ -44,7 +44,7 @@ def file_checks(refuse, reader, system, windows, readable, writable):
         return path if path[:1] == "/" else None
 
     def check_beside(path, folder, last=False):
-        """A path that may be relative to an open folder, which the system does not name: those are never outside."""
+        """A path that may be relative to an open folder whose name is unknown: such paths are never outside."""
         if folder is None or folder == -1 or not has_type(folder, Number):
             return check_write(path, last)
         given = plain(path)
@@ -81,7 +81,7 @@ def file_checks(refuse, reader, system, windows, readable, writable):
         is_absolute = given[:1] in "/\\" or given[1:2] == ":"
         if is_absolute and inside(resolve(given), writable):
             return
-        # A link with .. would lead elsewhere once it is moved.
+        # A link that contains .. would lead elsewhere once it is moved.
         if is_absolute or ".." in given.replace("\\", "/").split("/"):
             refuse("a link out of its own folders is not allowed to a program", "copy the file", given)
 

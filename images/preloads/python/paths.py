@@ -2,7 +2,7 @@
 
 
 def path_reader(windows, system, separator):
-    """Functions that read paths by what is bound here: the program may replace any name of any module later."""
+    """Functions that read paths with what is bound here: the program may replace any name in any module later."""
     import sys
 
     get_type, has_type, length, text_of = type, isinstance, len, str.__str__
@@ -14,7 +14,7 @@ def path_reader(windows, system, separator):
     encoding = sys.getfilesystemencoding()
 
     def plain(path):
-        """The path as plain text; None for what has no fixed path. Calls nothing of the program's."""
+        """The path as plain text; None for what has no fixed path. Calls no code of the program."""
         kind = get_type(path)
         if has_type(path, Text):
             return path if kind is Text else text_of(path)
@@ -28,7 +28,7 @@ def path_reader(windows, system, separator):
         return path if path[:1] == "/" else get_folder() + "/" + path
 
     def resolve_posix(path, last, budget=40):
-        """Follows the links in an absolute path, also where it does not exist; `last`: the last part's, too."""
+        """Follows the links in an absolute path, even if it does not exist; `last`: also that of the last part."""
         done, parts = [], path.split("/")[::-1]
         while parts:
             part = parts.pop()

@@ -1,14 +1,14 @@
-"""Guards a program at isolation level `preload`: refuses what it must not do, from inside its own interpreter.
+"""Guards a program at isolation level `preload`: refuses forbidden actions from inside the program's own interpreter.
 
-The engine joins the files of this folder and has Python run them as its `sitecustomize`, from a folder that is all of
-PYTHONPATH, so that they come while Python starts, before anything of the program. From then on an audit hook, which
-cannot be taken out again, refuses files outside the program's folders, network, other processes, native code, and what
-would take the hook apart. It is interception, not a wall: see docs/threat-model.md. Works with Python 3.8 and later.
+The engine joins the files of this folder and makes Python run them as its `sitecustomize`, from the only folder in
+PYTHONPATH, so that they run while Python starts, before any code of the program. From then on an audit hook, which
+cannot be removed, refuses files outside the program's folders, network, other processes, native code, and whatever
+would disable the hook. It is interception, not a wall: see docs/threat-model.md. Works with Python 3.8 and later.
 
 GLOVEBOX_PRELOAD holds the settings in JSON (strings, numbers, lists, records only): `write`, the program's folders;
 `read`, further ones that it may only read; `threads`, how many it may run at once; `runner`, the text of a runner that
-takes the job before the program starts, and `runner_folder`, where it believes to lie; `python_path`, the program's own
-PYTHONPATH; `arguments`, those of Python.
+takes the job before the program starts, and `runner_folder`, where the runner believes that it is; `python_path`, the
+program's own PYTHONPATH; `arguments`, those of Python.
 """
 
 
@@ -18,7 +18,7 @@ def guard():
 
     windows = sys.platform == "win32"
     system = sys.modules["nt" if windows else "posix"]
-    # JSON of strings, numbers, lists and records is Python too; importing `json` would put it into the program's world.
+    # JSON of strings, numbers, lists and records is also Python; importing `json` would make it visible to the program.
     settings = eval(os.environ.pop("GLOVEBOX_PRELOAD"), {"__builtins__": {}})
     folder = os.path.dirname(__file__)
     sys.path[:] = [entry for entry in sys.path if entry != folder]
@@ -32,7 +32,7 @@ def guard():
         return tuple(path for path in map(resolve, paths) if path is not None)
 
     libraries = real([os.path.dirname(os.__file__)] + [path for path in sys.path if is_library(path)])
-    # Python's own start-up files may be links out of the library, as on Debian.
+    # Python's own start-up files may be links that lead out of the library, as on Debian.
     starters = real([os.path.join(path, "sitecustomize.py") for path in libraries])
     writable = real(settings["write"])
     readable = writable + real(settings["read"]) + libraries + starters + real(["/usr/share/zoneinfo", "/etc/localtime", "/etc/mime.types"])
@@ -63,7 +63,7 @@ def is_library(path):
 
 
 def codes_of(code):
-    """The code of a function and of all inside it."""
+    """The code of a function and of all functions inside it."""
     found = {code}
     for constant in code.co_consts:
         if type(constant) is type(code):
@@ -79,7 +79,7 @@ def traceback_type():
 
 
 def pair_codes(windows):
-    """Code that connects two sockets of one process, where the system has no pairs."""
+    """Code that connects two sockets of one process if the system has no pairs."""
     if not windows:
         return ()
     import socket
@@ -88,7 +88,7 @@ def pair_codes(windows):
 
 
 def go_on(settings):
-    """Hands over to the runner, or to the system's own `sitecustomize`, which this one hides."""
+    """Hands over to the runner, or to the system's own `sitecustomize`, which this file hides."""
     import os
     import sys
 
@@ -113,13 +113,13 @@ def go_on(settings):
 
 
 def guard_or_end():
-    """Python would only report an error of this file, and run the program without its guard."""
+    """Without this, Python would only report an error in this file, and run the program without its guard."""
     import os
 
     try:
         guard()
     except ImportError as error:
-        # There is no other `sitecustomize`; `site` is told so.
+        # There is no other `sitecustomize`, and `site` must be told.
         if error.name == "sitecustomize":
             raise
         os.write(2, ("glovebox preload: %s\n" % error).encode("utf-8", "replace"))

@@ -1,4 +1,4 @@
-"""Closes what raises no audit event. Part of the guard of isolation level `preload`: see start.py."""
+"""Closes what raises no audit events. Part of the guard of isolation level `preload`: see start.py."""
 
 
 def unaudited(refuse, refuse_import, plain, system, windows):

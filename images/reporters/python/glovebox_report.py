@@ -1,4 +1,4 @@
-"""A pytest plugin that takes the tests down."""
+"""A pytest plugin that records the tests."""
 
 import os
 
@@ -48,7 +48,7 @@ class Reporter:
 
 
 def _status(report):
-    """What pytest's own summary counts this report as; None: nothing."""
+    """What pytest's own summary counts this report as; None: it is not counted."""
     expected_failure = hasattr(report, "wasxfail")
     if report.when != "call":
         if report.failed:
@@ -62,7 +62,7 @@ def _status(report):
 
 
 def pytest_configure(config):
-    # A worker of xdist tells its runner.
+    # An xdist worker reports to its runner.
     if hasattr(config, "workerinput"):
         return
     report = open_report("pytest")

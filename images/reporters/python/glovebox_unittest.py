@@ -12,12 +12,12 @@ LOADING = "unittest.loader._FailedTest."
 
 
 def attach(main):
-    """Has every program and every text runner of `unittest` take its tests down; `main` is the module `unittest.main`."""
+    """Makes every program and every text runner of `unittest` record its tests; `main` is the module `unittest.main`."""
     program, runner = main.TestProgram, sys.modules["unittest.runner"].TextTestRunner
     start, run = program.__init__, runner.run
 
     def started(self, *given, **named):
-        # Before a test's module is loaded.
+        # This must come before a test module is loaded.
         open_report("unittest")
         return start(self, *given, **named)
 
@@ -41,7 +41,7 @@ def attach(main):
 
 
 def choose(suite, only):
-    """Leaves those tests in a suite that are wanted: by their own name, that of one of their parts, or of their class's set-up."""
+    """Keeps the selected tests in a suite: by their own name, that of one of their parts, or of their class's set-up."""
     kept = []
     for test in list(suite):
         if hasattr(test, "__iter__"):
@@ -58,7 +58,7 @@ def is_wanted(test, only):
 
 
 def listen(result, report):
-    """Has a result tell the report what it is told; what it counts stays its own."""
+    """Makes a result pass on to the report what it is told; its own counts stay as they are."""
     begun = {}
     start = result.startTest
 
@@ -85,7 +85,7 @@ def listen(result, report):
 
     told("addSuccess", lambda test: ("passed", None, test))
     told("addFailure", lambda test, err: ("failed", err, test))
-    # As unittest counts: anything else than an assertion, wherever it was raised.
+    # As unittest counts: anything other than an assertion, wherever it was raised.
     told("addError", lambda test, err: ("error", err, test))
     told("addSkip", lambda test, reason: ("skipped", None, test))
     told("addExpectedFailure", lambda test, err: ("other", None, test))
@@ -106,7 +106,7 @@ def name_of(test):
 
 
 def place_of(test, error):
-    """The test's file, and its line there: where it failed, else where it begins."""
+    """The test's file, and the line there at which it failed, else at which it begins."""
     if str(test.id()).startswith(LOADING):
         return name_of(test).replace(".", "/") + ".py", None
     module = sys.modules.get(type(test).__module__)

@@ -1,4 +1,4 @@
-"""Takes down what a test runner tells of its tests, and leaves it as one signed file at the end."""
+"""Records what a test runner reports about its tests, and leaves it as one signed file at the end."""
 
 import hashlib
 import hmac
@@ -14,7 +14,7 @@ _opened = None
 
 
 def open_report(runner):
-    """The report of this process, if it is this runner's: one process has one. None outside a test run."""
+    """The report of this process, if it belongs to this runner: a process has only one. None outside a test run."""
     global _opened
     folder = os.environ.get("GLOVEBOX_TEST_REPORTS")
     if _opened is None and folder is not None:
@@ -26,7 +26,7 @@ def open_report(runner):
             _opened.only = None if wanted is None else set(json.loads(wanted)["names"])
         except OSError:
             return None
-    # A fork of the runner is a part of its tests.
+    # A fork of the runner is part of its tests.
     own = _opened is not None and _opened.runner == runner and _opened.process == os.getpid()
     return _opened if own else None
 
@@ -41,7 +41,7 @@ class Report:
         path = os.path.join(folder, "seed")
         with open(path, encoding="ascii") as file:
             seed = file.read().strip()
-        # Before any test runs: what a test starts can read the next runner's seed only.
+        # This happens before any test runs: what a test starts can read only the next runner's seed.
         with open(path, "w", encoding="ascii") as file:
             file.write(_derive(seed, "next"))
         self.path = os.path.join(folder, _derive(seed, "name")[:32])
@@ -49,7 +49,7 @@ class Report:
         self.runner = runner
         self.process = os.getpid()
         self.tests = []
-        # Names of the tests that alone are wanted.
+        # Names of the selected tests.
         self.only = None
         with open(self.path + ".started", "w", encoding="ascii") as file:
             file.write(json.dumps({"runner": runner}))
@@ -77,7 +77,7 @@ class Report:
         os.replace(self.path + ".part", self.path)
 
     def discard(self):
-        """More tests begin: what was saved is not the whole any more."""
+        """More tests begin: what was saved is no longer complete."""
         if os.path.exists(self.path):
             os.remove(self.path)
 
@@ -87,7 +87,7 @@ def _derive(seed, purpose):
 
 
 def _restore(name):
-    """What a test starts is no part of this run."""
+    """What a test starts is not part of this run."""
     own = os.environ.pop("GLOVEBOX_" + name, None)
     if own is None:
         os.environ.pop(name, None)

@@ -1,4 +1,4 @@
-"""Loaded into every Python process of a test run: where one loads `unittest`, our reporter listens to it."""
+"""Loaded into every Python process of a test run: if one loads `unittest`, our reporter listens to it."""
 
 import importlib.machinery
 import importlib.util
@@ -9,7 +9,7 @@ _own = os.path.dirname(os.path.abspath(__file__))
 
 
 class _Watch:
-    """Finds `unittest.main` as it is found anyway, and has our reporter attached when it is loaded."""
+    """Finds `unittest.main` in the usual way, and attaches our reporter when it is loaded."""
 
     def find_spec(self, name, path=None, target=None):
         if name != "unittest.main":
@@ -31,7 +31,7 @@ class _Watch:
 
 
 def _load_hidden():
-    """There may be another `sitecustomize`, which ours stands before."""
+    """There may be another `sitecustomize`, which ours hides."""
     path = [folder for folder in sys.path if os.path.abspath(folder or ".") != _own]
     spec = importlib.machinery.PathFinder.find_spec("sitecustomize", path)
     if spec is not None and spec.loader is not None:

@@ -1,4 +1,4 @@
-# Read by the shell of a test command before its line: `go` and `cargo`, where they are, are found behind ours.
+# Read by the shell of a test command before its line: ours come before `go` and `cargo` on the PATH.
 mkdir "$GLOVEBOX_TEST_REPORTS/bin"
 for glovebox_tool in go cargo; do
   if command -v "$glovebox_tool" >/dev/null; then

@@ -1,12 +1,12 @@
 #!/bin/sh
-# Stands before `go` and `cargo` on the PATH of a test command. A test run of theirs is shown as it comes, and a copy of its
+# Comes before `go` and `cargo` on the PATH of a test command. Their test runs are shown as they go, and a copy of their
 # standard output is signed: with a key of this shell, over what came through its own pipe and not over the file.
 tool=${0##*/}
 folder=$GLOVEBOX_TEST_REPORTS
 PATH=$(printf %s ":$PATH:" | sed "s#:$folder/bin:#:#g; s/^://; s/:\$//")
 real=$(command -v "$tool") || exit 127
 
-# The word that is the subcommand: the first that is no option, toolchain (`+nightly`) or folder (`-C`).
+# The subcommand: the first word that is not an option, a toolchain (`+nightly`) or a folder (`-C`).
 subcommand() {
   while [ $# -gt 0 ]; do
     case $1 in
@@ -42,7 +42,7 @@ name=$(hash "name $tool $seed")
 report=$folder/$(printf %.32s "$name")
 printf '{"runner":"%s"}' "$tool" >"$report.started"
 
-# Not every sed can pass lines on at once.
+# Not every sed can pass on lines at once.
 unbuffered=-u
 sed -u -n '' </dev/null 2>/dev/null || unbuffered=
 
@@ -50,7 +50,7 @@ run() {
   if [ "$tool" = go ]; then
     module=$("$real" list -m 2>/dev/null | head -n 1)
     printf '%s\t%s\n' "$module" "$PWD"
-    # Go takes this option right behind its subcommand, and the folder before it.
+    # Go expects this option right after its subcommand, and the folder before it.
     if [ "$1" = -C ]; then
       folder=$2
       shift 3
@@ -68,7 +68,7 @@ END
   "$real" "$@" 3>&- 4>&- 5>&-
 }
 
-# What people see of Go's events: what `go test` prints, without the lines that frame each test unless they are asked for.
+# What people see of Go's events: what `go test` prints, without the lines that frame each test unless they are requested.
 as_text() {
   verbose=0
   for word in "$@"; do
@@ -97,8 +97,8 @@ show() {
   if [ "$tool" = go ]; then as_text "$@"; else exec cat; fi
 }
 
-# Descriptors: 3 is the standard output, 4 goes to people, 5 takes the exit code. The mark ends the pipe although something
-# that the tests left may hold it open.
+# Descriptors: 3 is the standard output, 4 goes to people, 5 receives the exit code. The mark ends the pipe, since
+# something that the tests left running may hold it open.
 exec 3>&1
 status=$(
   exec 5>&1
