@@ -1,28 +1,28 @@
 import { parseSync } from "oxc-parser";
 import { engineTable } from "../../src/engines/engine-table.ts";
 
-/** Engines' names that are words of other meanings, too: only a whole string is taken for the engine. */
+/** Engine names that are also ordinary words: only a whole string counts as the engine. */
 const commonWords: ReadonlySet<string> = new Set(["local"]);
 
-/** What stands for an engine, or a part of one, beside its name. */
+/** Other words that stand for an engine or a part of one. */
 const otherWords = ["runsc", "gvisor"];
 
-/** Also whole strings only: level `preload` is a word of the users', and `preloadCaveat` and the like are named after it. */
+/** These also count only as whole strings: users know the level as `preload`, and `preloadCaveat` and the like are named after it. */
 const wholeStrings = [...engineTable.map(({ name }) => name).filter((name) => commonWords.has(name)), "preload"];
 
-/** Words that no other code may hold, in whatever form. */
+/** Words that no other code may contain, in any form. */
 const anywhere = [...engineTable.map(({ name }) => name).filter((name) => !commonWords.has(name)), ...otherWords];
 
 /** Folders of the engines that are part of their interface. */
 const forAll: ReadonlySet<string> = new Set(["choice", "enforcement", "mend"]);
 
-/** Engines' words in a file's code: comments do not count, names of variables and texts do. */
+/** Engine words in a file's code: comments do not count, variable names and strings do. */
 export function engineWords(path: string, text: string): readonly string[] {
   const { comments, errors } = parseSync(path, text);
   if (errors.length > 0) throw new Error(`${path}: ${errors.map((error) => error.message).join("; ")}`);
   let code = text;
   for (const { start, end } of comments) code = code.slice(0, start) + " ".repeat(end - start) + code.slice(end);
-  // The recipe of an image, and what it leaves out, have those names everywhere.
+  // An image's recipe, and the list of what it leaves out, have these names with every engine.
   const lower = code.replaceAll(/dockerfile|\.dockerignore/gi, "").toLowerCase();
   return [
     ...anywhere.filter((word) => lower.includes(word)),
@@ -31,7 +31,7 @@ export function engineWords(path: string, text: string): readonly string[] {
   ];
 }
 
-/** Where the very string means something else: whom an operation is for, who sits at this machine, another program's settings. */
+/** Where the same string means something else: the audience of an operation, the user of this machine, another program's settings. */
 const otherMeanings = [
   /\baudience\??: ("everyone" \| )?"local"/g,
   /\bprincipal = "local"/g,
@@ -42,7 +42,7 @@ function withoutOtherMeanings(code: string): string {
   return otherMeanings.reduce((rest, pattern) => rest.replaceAll(pattern, ""), code);
 }
 
-/** Files that hold such words all the same, and why. */
+/** Files that may contain such words, and why. */
 export const engineWordExceptions: Readonly<Record<string, string>> = {
   "src/library/objects/generated/options.ts": "written from the contracts: the levels of isolation",
   "src/library/objects/generated/results.ts": "written from the contracts: the levels of isolation",

@@ -2,7 +2,7 @@ import { posix } from "node:path";
 import type { Sources } from "./find-violations.ts";
 import { readSource } from "./read-source.ts";
 
-/** For each source the sources that it imports, type-only imports included. */
+/** For each source, the sources that it imports, including type-only imports. */
 export type ImportGraph = ReadonlyMap<string, readonly string[]>;
 
 export function readImportGraph(sources: Sources): ImportGraph {
@@ -10,7 +10,7 @@ export function readImportGraph(sources: Sources): ImportGraph {
 }
 
 /**
- * The circles of a graph: one line for each group of files that reach each other, the shortest way round through the
+ * The cycles of a graph: one line for each group of files that reach each other, with the shortest cycle through the
  * first of them.
  */
 export function findCircles(graph: ImportGraph): readonly string[] {
@@ -30,7 +30,7 @@ function importedFiles(path: string, text: string): readonly string[] {
   return names.filter((name) => name.startsWith(".")).map((name) => posix.join(posix.dirname(path), name));
 }
 
-/** Every file on a way from `start`, with the one that it was first reached from. */
+/** Every file that can be reached from `start`, with the file from which it was first reached. */
 function reachedFrom(start: string, graph: ImportGraph): ReadonlyMap<string, string> {
   const from = new Map<string, string>();
   const next = [start];

@@ -13,7 +13,7 @@ import {
 } from "./layers.ts";
 import { readSource } from "./read-source.ts";
 
-/** Source files by their path from the project's root, with forward slashes. */
+/** Source files by their path from the project root, with forward slashes. */
 export type Sources = ReadonlyMap<string, string>;
 
 const builtins = new Set(builtinModules);
@@ -35,12 +35,12 @@ function packageOf(specifier: string): string {
   return parts.slice(0, specifier.startsWith("@") ? 2 : 1).join("/");
 }
 
-/** The folder of a layer that a file lies in: `docker` for `src/engines/docker/x.ts`. */
+/** The folder of a layer that contains a file: `docker` for `src/engines/docker/x.ts`. */
 function siblingOf(path: string): string | undefined {
   return /^src\/[^/]+\/([^/]+)\//.exec(path)?.[1];
 }
 
-/** Whether a folder may import a shared one: each, and a shared one those before it. */
+/** Whether a folder may import a shared one: every folder may; a shared one only those before it. */
 function isBelow(shared: readonly string[], own: string | undefined, other: string): boolean {
   const place = shared.indexOf(own ?? "");
   return (place < 0 ? shared : shared.slice(0, place)).includes(other);

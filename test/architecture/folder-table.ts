@@ -1,6 +1,6 @@
 /**
- * Folders and files that docs/architecture.md's table of folders has rows of, in its order: those of the first column, and
- * those in a row's other columns that end in a slash, which stand in the row's first folder.
+ * Folders and files that have a row in docs/architecture.md's table of folders, in its order: those in the first column, and
+ * those in a row's other columns that end in a slash, which are in the row's first folder.
  */
 export function readFolderTable(text: string): readonly string[] {
   const lines = text.split("\n");
@@ -21,18 +21,18 @@ function quoted(text: string): readonly string[] {
   return [...text.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name);
 }
 
-/** What the table says of folders, and the folders that there are. */
+/** The folders in the table, and the folders that exist. */
 export interface FolderFacts {
   readonly table: readonly string[];
-  /** Folders that hold sources themselves. */
+  /** Folders that directly contain sources. */
   readonly folders: readonly string[];
   /** Whether there is a file or folder of that name. */
   readonly exists: (path: string) => boolean;
 }
 
 /**
- * What is wrong with the table: a row of what is not there, one that stands twice, a folder with sources that has no row
- * of its own. A row whose name ends in `/**` stands for all that is below it too.
+ * What is wrong with the table: a row for something that does not exist, a duplicate row, or a folder with sources but
+ * without a row. A row whose name ends in `/**` also covers everything below it.
  */
 export function folderProblems({ table, folders, exists }: FolderFacts): readonly string[] {
   const whole = table.filter((name) => name.endsWith("/**")).map((name) => name.slice(0, -2));

@@ -1,14 +1,14 @@
 /** What the files of one layer may import; everything else is refused. */
 export interface LayerRule {
-  /** Other layers, all further down. */
+  /** Other layers, all of them lower. */
   readonly layers: readonly string[];
   /** Packages from the registry. */
   readonly packages: readonly string[];
-  /** Modules of Node's own; `any` for layers that act on the world. */
+  /** Built-in Node modules; `any` for layers that act on the outside world. */
   readonly builtins: "any" | readonly string[];
 }
 
-/** Layers from the bottom to the top; a layer imports only what stands before it. Each is a folder, but for `splitFolders`. */
+/** Layers from bottom to top; a layer imports only earlier ones. Each is a folder, except for `splitFolders`. */
 export const layerOrder: readonly string[] = [
   "errors",
   "contracts",
@@ -39,7 +39,7 @@ export const layerOrder: readonly string[] = [
   "cli",
 ];
 
-/** The import table: one row a layer. */
+/** The import table: one row per layer. */
 export const layers: Readonly<Record<string, LayerRule>> = {
   errors: { layers: [], packages: [], builtins: [] },
   contracts: { layers: ["errors"], packages: ["zod"], builtins: [] },
@@ -98,7 +98,7 @@ export const layers: Readonly<Record<string, LayerRule>> = {
   },
   calls: { layers: ["errors", "contracts", "base"], packages: [], builtins: [] },
   library: { layers: ["errors", "contracts", "base", "config", "platform", "objects"], packages: [], builtins: [] },
-  // It runs in a browser: of the contracts it takes types.
+  // It runs in a browser: it uses only types of the contracts.
   console: { layers: ["contracts"], packages: ["preact", "@preact/signals", "uplot"], builtins: [] },
   http: {
     layers: ["errors", "contracts", "base", "config", "live", "platform", "calls"],
@@ -131,8 +131,8 @@ export const layers: Readonly<Record<string, LayerRule>> = {
 };
 
 /**
- * Folders in which two layers stand side by side, so that what an operation is and what does it are found together. What
- * doors, clients and documents read imports nothing that acts; only the platform knows handlers.
+ * Folders that contain two layers, so that an operation's contract and its handler are found together. What doors, clients
+ * and documents read imports nothing that acts; only the platform knows handlers.
  */
 export const splitFolders: Readonly<Record<string, { readonly [Layer: string]: RegExp }>> = {
   library: { objects: /^objects\//, library: /./ },
@@ -152,7 +152,7 @@ export const rootFiles: Readonly<Record<string, LayerRule>> = {
   "src/client.ts": { layers: ["errors", "objects", "client"], packages: [], builtins: [] },
 };
 
-/** Layers whose folders do not import each other, save the shared ones, each of which imports those before it; `wiring` files may import all of them. */
+/** Layers whose folders do not import each other, except shared ones, each of which may import those before it; `wiring` files may import all. */
 export const siblings: Readonly<
   Record<string, { readonly shared: readonly string[]; readonly wiring: readonly string[] }>
 > = {
@@ -160,13 +160,13 @@ export const siblings: Readonly<
   workloads: { shared: ["program", "run", "place", "project", "dependencies"], wiring: [] },
 };
 
-/** Modules that one folder of a layer does without, though its layer has them. */
+/** Modules that one folder of a layer may not use, although its layer may. */
 export const foldersWithout: Readonly<Record<string, readonly string[]>> = {
-  // What runs inside a container is reached by the engine's `exec` alone.
+  // What runs inside a container is reached only through the engine's `exec`.
   "src/engines/inside/": ["node:http", "node:https", "node:http2", "node:net", "node:tls", "node:child_process"],
 };
 
-/** A vendor's package stops at one file. */
+/** Vendor packages that only one file may import. */
 export const onePlacePackages: readonly string[] = ["oxc-parser", "@lezer/python", "pino", "prom-client"];
 
 /** Where the environment (`process.*`, `node:os`) may be read. */
@@ -183,7 +183,7 @@ export const environmentReaders: readonly string[] = [
   ],
 ];
 
-/** Where the clock and randomness may be read: where the platform is put together; elsewhere they are parameters. */
+/** Where the clock and randomness may be read: where the platform is assembled; elsewhere they are parameters. */
 export const clockReaders: readonly string[] = [
   "src/platform/",
   "src/base/id.ts",

@@ -1,14 +1,14 @@
 import { parseSync, Visitor } from "oxc-parser";
 
-/** The systems that code tells apart, and how a test names them: by themselves, or by their kind of paths. */
+/** The systems that code distinguishes, and how tests name them: directly, or by their kind of paths. */
 const testedAs = { linux: /"linux"|\bposix\b/, darwin: /"darwin"/, win32: /"windows"|"win32"|\bwin32\b/ } as const;
 type System = keyof typeof testedAs;
 const isSystem = (name: unknown): name is System => typeof name === "string" && Object.hasOwn(testedAs, name);
 
-/** What of `node:path` and `node:os` is one thing on Windows and another elsewhere, without a name of a system. */
+/** Parts of `node:path` and `node:os` that differ on Windows although they do not name a system. */
 const silent = new Set(["sep", "delimiter", "EOL"]);
 
-/** The systems that a file tells apart, in order; none where it does not. */
+/** The systems that a file distinguishes, in order; empty if it does not. */
 export function systemsOf(path: string, text: string): readonly System[] {
   const systems = new Set<System>();
   const addBoth = (): void => void systems.add("linux").add("win32");
@@ -33,8 +33,8 @@ export function systemsOf(path: string, text: string): readonly System[] {
 }
 
 /**
- * What is missing for each file that behaves otherwise on one system than on another: a unit test beside it, of the same name,
- * that names each system that the file does, and at least two. `texts`: of sources and tests, by their paths.
+ * What is missing for each file that behaves differently on some systems: a unit test of the same name next to it that
+ * names every system that the file names, and at least two. `texts`: sources and tests, by path.
  */
 export function untestedBranches(texts: ReadonlyMap<string, string>): readonly string[] {
   return [...texts].flatMap(([path, text]) => {

@@ -1,12 +1,12 @@
 import { parseSync, Visitor } from "oxc-parser";
 
-/** What one source file reaches for. */
+/** What one source file accesses. */
 export interface SourceFacts {
   /** Names of the modules it imports, in any way; null for a name that is computed. */
   readonly imports: readonly (string | null)[];
-  /** What it reads of its process: `process.env`, `node:os`.homedir and the like. */
+  /** What it reads from its process: `process.env`, `node:os`.homedir and the like. */
   readonly environment: readonly string[];
-  /** What it reads of the clock and of randomness. */
+  /** How it reads the clock and randomness. */
   readonly clock: readonly string[];
 }
 
@@ -20,14 +20,14 @@ const clockNames = new Set([
 const randomImports = new Set(["randomUUID", "randomBytes", "randomInt", "getRandomValues", "randomFillSync"]);
 /** Names of `node:os` that are the same on every machine. */
 const constantOsNames = new Set(["constants", "EOL"]);
-/** Members that only Node's own `process` has; ours has `exit`, `output`, `kill`. */
+/** Members that only Node's own `process` has; our `Process` has `exit`, `output`, `kill`. */
 const nodeProcessMembers = new Set(
   "env platform arch argv argv0 execPath execArgv cwd chdir pid ppid version versions getuid geteuid getgid umask".split(
     " ",
   ),
 );
 
-/** Members that act and read nothing. */
+/** Members that act but read nothing. */
 const actingProcessMembers = new Set(["kill", "nextTick", "emitWarning"]);
 
 interface NamedNode {
@@ -38,14 +38,14 @@ interface NamedNode {
 
 const isName = (node: NamedNode, name: string): boolean => node.type === "Identifier" && node.name === name;
 
-/** A string literal's or a plain template's value. */
+/** The value of a string literal or of a plain template. */
 function literal(node: unknown): string | null {
   const { type, value, quasis } = node as NamedNode & { quasis?: readonly { value: { cooked: string } }[] };
   if (type === "Literal" && typeof value === "string") return value;
   return type === "TemplateLiteral" && quasis?.length === 1 ? (quasis[0]?.value.cooked ?? null) : null;
 }
 
-/** Whether a pattern binds a variable of its own that is called `process`. */
+/** Whether a pattern binds a variable called `process`. */
 function bindsProcess(pattern: unknown): boolean {
   const { type, name, properties, left } = pattern as {
     readonly type: string;
@@ -58,7 +58,7 @@ function bindsProcess(pattern: unknown): boolean {
   return type === "ObjectPattern" && (properties ?? []).some(({ value }) => Boolean(value) && bindsProcess(value));
 }
 
-/** Reads a file by its grammar, so that comments and strings are never taken for code. */
+/** Parses a file, so that comments and strings are never mistaken for code. */
 export function readSource(path: string, text: string): SourceFacts {
   const { program, errors } = parseSync(path, text);
   if (errors.length > 0) throw new Error(`${path}: ${errors.map((error) => error.message).join("; ")}`);

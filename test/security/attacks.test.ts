@@ -27,7 +27,7 @@ describe("without our policy", () => {
   useGlovebox("docker");
   const shown = programAttacks.filter(({ unshown }) => unshown === undefined);
   let verdicts: Map<string, string> | undefined;
-  // By the first test, not before them all: where there is no Docker, each is skipped.
+  // Done by the first test, not before all of them: without Docker, each test is skipped.
   const attackAll = async (): Promise<Map<string, string>> => {
     const all = new Map<string, string>();
     for (const [control, attack] of Object.entries(scene.controls)) {

@@ -7,7 +7,7 @@ import { heldBytes } from "../helpers/held-memory.ts";
 import { engines, useGlovebox } from "../helpers/open-glovebox.ts";
 import { sessionImages, testImages } from "../helpers/test-images.ts";
 
-/** A call beside a hostile program has ended by then, one way or the other. */
+/** By then a call beside a hostile program has ended, one way or the other. */
 const withinMs = 60_000;
 const longer = { timeout: 240_000 };
 const begunLater = ["sh", "-c", 'sleep 2; exec "$@"', "sh"];
@@ -17,7 +17,7 @@ const hostiles = [
   ["writes into everything", fixtureProgram("floods-what-it-finds.py")],
 ] as const;
 
-/** Three runs of others at once give what they print. */
+/** Three runs of others at the same time return what they print. */
 async function expectOthersUnharmed(glovebox: Glovebox): Promise<void> {
   const runs = [1, 2, 3].map((number) => glovebox.execute({ language: "python", code: `print(${number} * 111)` }));
   expect((await Promise.all(runs)).map(({ outcome, stdout }) => [outcome, stdout])).toEqual(
@@ -25,7 +25,7 @@ async function expectOthersUnharmed(glovebox: Glovebox): Promise<void> {
   );
 }
 
-/** What a call beside a hostile program may come to: its own sandbox is all that the program can spoil. */
+/** How a call beside a hostile program may end: the program can spoil only its own sandbox. */
 const spoilt = ["done", "TIMEOUT", "SANDBOX_LOST", "POLICY_DENIED"];
 
 describe.each(engines)("beside hostile programs on %s", (engine) => {
@@ -51,9 +51,9 @@ describe.each(engines)("beside hostile programs on %s", (engine) => {
       const before = heldBytes();
       const python = (code: string) =>
         glovebox().runCode({ language: "python", code, packages: [], timeout_seconds: 3, session_id });
-      // Later than the program of the call beside it, which then can be stopped when it has begun, and not before only.
+      // Later than the program of the call beside it, so that this can also be stopped after it has begun, not only before.
       const { process_id, session_id } = await glovebox().processes.start({ command: [...begunLater, ...command] });
-      // Kept by nobody: the answer of a call whose output was written into has as much as its limit allows.
+      // Not kept anywhere: if others wrote into a call's output, the answer has as much of it as its limit allows.
       const ends = await Promise.all(
         [
           python("import time; time.sleep(60)"),

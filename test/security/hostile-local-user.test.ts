@@ -13,7 +13,7 @@ import { Peers } from "../../src/peers/peers.ts";
 import { readLogsContract } from "../../src/operations/logs/read-logs-contract.ts";
 import { preloadEngine } from "../helpers/preload-engine.ts";
 
-/** Somebody else on the same machine, whom the test bed has. */
+/** Another user of the same machine, created by the testbed. */
 const stranger = Number(spawnSync("id", ["-u", "glovebox-testbed"], { encoding: "utf8" }).stdout.trim() || Number.NaN);
 const isPossible = process.getuid?.() === 0 && !Number.isNaN(stranger);
 
@@ -24,7 +24,7 @@ function asStranger(script: string, ...args: readonly string[]): ChildProcess {
   });
 }
 
-/** A number that no process has. */
+/** An id that no process has. */
 function deadProcess(): number {
   return spawnSync("true").pid;
 }
@@ -44,7 +44,7 @@ describe.runIf(isPossible)("another user of this machine", () => {
   let precious: string;
   const helpers: ChildProcess[] = [];
   beforeEach(() => {
-    // Anybody may make names in it, as in the system's folder for temporary files.
+    // Any user may create names in it, as in the system's folder for temporary files.
     folder = mkdtempSync(path.join(tmpdir(), "glovebox-hostile-"));
     chmodSync(folder, 0o1777);
     precious = mkdtempSync(path.join("/root", ".glovebox-precious-"));
@@ -59,7 +59,7 @@ describe.runIf(isPossible)("another user of this machine", () => {
   });
   const isWhole = (): boolean => readdirSync(precious).length === 20;
 
-  /** Exchanges folders of every name that a sweep could take for its own with links, as fast as it can. */
+  /** Exchanges folders with links as fast as it can, under every name that a sweep could mistake for its own. */
   const exchanges = `
 import ctypes, os, sys
 base, precious, dead, ns = sys.argv[1:]
@@ -86,7 +86,7 @@ while True:
       await engine.close();
       expect(isWhole()).toBe(true);
     }
-    // Even if the folder were taken for ours, it would have to be ours.
+    // Even if the folder were mistaken for ours, its owner would have to be this user.
     const own = preloadEngine({ uid: null, preloadFolders: { own: folder, passable: folder } });
     await own.probe();
     await own.close();
@@ -178,7 +178,7 @@ print(tried(lambda: os.listdir(sys.argv[1])), tried(lambda: os.listdir(sys.argv[
     await new Promise<void>((resolve) => void server.listen(path.join(peers, "own-1"), resolve));
     execFileSync("chown", ["-R", String(stranger), peers]);
     await expect(askAt(peerFolder(peers), path.join(peers, "own-1"))).rejects.toMatchObject(refusal);
-    // Nor at one that they could give into a folder of ours.
+    // Nor at one that they could move into a folder of ours.
     execFileSync("chown", ["0", peers]);
     chmodSync(peers, 0o700);
     const failure = await askAt(peerFolder(peers), path.join(peers, "own-1")).catch((error: unknown) => error);
@@ -198,7 +198,7 @@ print(tried(lambda: os.listdir(sys.argv[1])), tried(lambda: os.listdir(sys.argv[
       },
     });
     const address = await server.open();
-    // Even with the folder open, the socket itself is its user's alone.
+    // Even if the folder were open, only its own user could use the socket itself.
     const connects = `
 import os, socket, sys
 def tried(work):

@@ -18,11 +18,11 @@ import { createId } from "../../src/base/id.ts";
 import { projectFolder } from "../helpers/project-folder.ts";
 import { runCommand } from "../helpers/run-command.ts";
 
-/** Neither root nor anybody of the machine. */
+/** Neither root nor an existing user of the machine. */
 const hostile = { uid: 54_321, gid: 54_321 };
 const isRoot = process.getuid?.() === 0;
 
-/** The embedded engine alone: the others have nothing to do with this. */
+/** Only the embedded engine: the others play no part in this. */
 const noEngines = { DOCKER_HOST: "unix:///nowhere", CONTAINER_HOST: "unix:///nowhere" };
 
 let base = "";
@@ -30,7 +30,7 @@ const at = (...names: readonly string[]): string => path.join(base, ...names);
 beforeEach(() => (base = mkdtempSync(path.join(os.tmpdir(), "glovebox-test-hostile-"))));
 afterEach(() => rmSync(base, { recursive: true, force: true }));
 
-/** Runs a program of the hostile user's; what it printed. */
+/** Runs a program as the hostile user; returns what it printed. */
 const asHostile = (code: string): string => {
   const options = ["--reuid", String(hostile.uid), "--regid", String(hostile.gid), "--clear-groups"];
   return execFileSync("setpriv", [...options, process.execPath, "-e", code], { cwd: "/", encoding: "utf8" });
@@ -49,7 +49,7 @@ describe("another user of this machine", () => {
     });
     try {
       await once(server.stdout, "data");
-      // The folder above is the test's own, and open: each of ours must close itself.
+      // The parent folder belongs to the test and is open: each of our folders must protect itself.
       execFileSync("chmod", ["755", base, at("state")]);
       const paths = ["peers", "leases", "sandboxes"].flatMap((name) => {
         const folder = at("state", "glovebox", name);

@@ -19,7 +19,7 @@ afterAll(() => {
   execFileSync("sh", ["-c", 'chmod -R u+w "$1" && rm -r "$1"', "sh", folder]);
 });
 
-/** Leaves the interpreter that makes the imports by a process that nothing of it tells of, which then does this. */
+/** Escapes from the importing interpreter through a process that leaves no trace in it, which then does this. */
 const orphan = (does: string): string => `import os, time
 if ahead:
     process = os.getpid()
@@ -35,7 +35,7 @@ if ahead:
         os._exit(0)
     os.waitpid(first, 0)`;
 
-/** What another program of the same user can be seen to run, by its own number. */
+/** What another program of the same user is seen to run, by its process id. */
 const others = `import os
 def alive(number):
     try: return os.stat('/proc/' + number).st_uid == os.getuid() and open('/proc/' + number + '/stat').read().rpartition(')')[2].split()[0] not in 'ZX'
@@ -52,7 +52,7 @@ describe.each(engines)("a package that is imported before a session's next call 
       secrets: { KEY: { file: path.join(folder, "key") } },
     },
   });
-  // The test bed's image of sessions has no pip.
+  // The testbed's image for sessions has no pip.
   const image = engine === "local" ? {} : { image: sessionImages.python };
 
   /** A session whose next call finds an interpreter that has begun to import a package which does this. */

@@ -27,7 +27,7 @@ import { skipOrFail } from "../helpers/require.ts";
 
 const image = process.env["GLOVEBOX_TEST_IMAGE_MINIMAL"] ?? "glovebox-test/minimal:1";
 
-/** The socket of a service without root, which has been given the image. */
+/** The socket of a rootless service that has the image. */
 function rootlessSocket(context: TestContext): string {
   const socket = process.env["GLOVEBOX_TEST_ROOTLESS_SOCKET"];
   if (socket === undefined) skipOrFail(context, "rootless", "GLOVEBOX_TEST_ROOTLESS_SOCKET names no socket");
@@ -50,7 +50,7 @@ describe("a folder on Podman without root", () => {
     for (const name of ["way/project", "other/project"]) chownSync(at(name), uid, uid);
     chmodSync(folder, 0o755);
     await using proxy = await MeddlingProxy.start(service, {
-      // When Podman prepares the container.
+      // Happens when Podman prepares the container.
       at: isExchanged ? /^POST \S+\/attach[ ?]/ : /^never$/,
       before: () => {
         renameSync(at("way"), at("kept"));

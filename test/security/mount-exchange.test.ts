@@ -23,7 +23,7 @@ import { projectFolder } from "../helpers/project-folder.ts";
 import { testImages } from "../helpers/test-images.ts";
 
 const image = testImages.python;
-/** Environments that are made while the folder is exchanged. */
+/** Environments that are created while the folder is exchanged. */
 const tries = 16;
 const seenErrors: string[] = [];
 
@@ -32,7 +32,7 @@ const at = (...names: string[]): string => path.join(folder, ...names);
 /** The only folder that may be used. */
 const workingDirectory = at("allowed");
 
-/** Project `work` holds `work/way/project`, whose name may come to lead to `private/project` instead. */
+/** Project `work` contains `work/way/project`, whose name may later lead to `private/project` instead. */
 const work = (...names: string[]): string => path.join(workingDirectory, "work", ...names);
 
 beforeEach(() => {
@@ -43,7 +43,7 @@ beforeEach(() => {
   ] as const) {
     mkdirSync(where, { recursive: true });
     writeFileSync(path.join(where, "file"), text);
-    // What keeps the container up runs as nobody in particular.
+    // The process that keeps the container up runs as an ordinary user.
     chmodSync(where, 0o777);
   }
 });
@@ -85,7 +85,7 @@ describe.each(["docker", "podman"] as const)("a folder exchanged on %s between c
     await use(glovebox, proxy);
   }
 
-  /** What was asked for where it is mounted by handle; else it is known that something else was. */
+  /** The requested folder if it is mounted by handle; else the mount of something else is noticed. */
   async function expectHarmless(making: Promise<unknown>): Promise<boolean> {
     const isHeld = engine === "docker";
     const refused: unknown = expect.objectContaining({
@@ -140,7 +140,7 @@ async function textOf(environments: Glovebox["environments"], name: string): Pro
   return (await environments.runCommand({ env_id: "b", command: ["cat", name] })).stdout_tail;
 }
 
-/** An image whose shell writes to the project before it does anything else. */
+/** An image whose shell first writes to the project. */
 class HostileImage implements Disposable {
   readonly name = `glovebox-test/hostile-${process.pid}:1`;
   readonly #engine: string;
@@ -184,12 +184,12 @@ describe.each(["docker", "podman"] as const)(
       expect(seenErrors).toEqual([]);
       expect(seen).toMatchObject({ private: 0 });
       expect(seen.mine + seen.refused).toBe(tries);
-      // It was really exchanged, and did not keep everybody out.
+      // It was really exchanged, and not every environment was refused.
       expect(seen.refused).toBeGreaterThan(0);
       expect(readdirSync(at("private/project"))).toEqual(["file"]);
     });
 
-    /** What an environment of the project sees that is made right now. */
+    /** What an environment of the project sees if it is created right now. */
     async function look(environments: Glovebox["environments"]): Promise<"mine" | "refused" | "private"> {
       try {
         await environments.create({ image, project_root: work("way/project"), env_id: "victim" });
@@ -202,7 +202,7 @@ describe.each(["docker", "podman"] as const)(
         const { stdout_tail: text } = await environments.runCommand({ env_id: "victim", command });
         return text === "mine" ? "mine" : "private";
       } catch (error) {
-        // Its container is gone, and another one was refused.
+        // Its container is gone, and a new one was refused.
         if (error instanceof GloveboxError) return "refused";
         throw error;
       } finally {

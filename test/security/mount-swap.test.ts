@@ -25,7 +25,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 describe.runIf(process.platform === "linux")("a swap between check and use", () => {
-  /** Swaps what a name leads to, as fast as it can, until it is killed: the name always leads somewhere. */
+  /** Swaps the target of a name as fast as it can until it is killed: the name always leads somewhere. */
   const swapper = `
     const { renameSync, symlinkSync } = require("node:fs");
     const [name, ...targets] = process.argv.slice(1);
@@ -35,7 +35,7 @@ describe.runIf(process.platform === "linux")("a swap between check and use", () 
       renameSync(name + ".next", name);
     }`;
 
-  /** Reads a context file of the project as a run would, and tells what came of it. */
+  /** Reads a context file of the project as a run would, and returns the result. */
   async function reader(): Promise<(given: string) => Promise<"inside" | "private" | "refused">> {
     const host = { ...readHost(), workingDirectory: project(), homeDirectory: at("home") };
     const packages = { directory: "~/.glovebox/packages" };
@@ -54,7 +54,7 @@ describe.runIf(process.platform === "linux")("a swap between check and use", () 
     };
   }
 
-  /** Whether a reader that checks first and opens by name afterwards hands out what it has just refused. */
+  /** Whether a reader that first checks and then opens by name returns what it has just refused. */
   function readsPrivate(name: string): boolean {
     const real = realpathSync(name);
     return real === project("data", "a.txt") && readFileSync(name, "utf8").includes("private");

@@ -17,7 +17,7 @@ describe.each(places)("a sandbox beside another on %s", (place) => {
 
   const rows = neighbourAttacks.map((each) => ({ ...each, ...expectedAt(each, place) }));
   it.each(rows)("$id ($tries): $verdict", async ({ id, verdict }) => {
-    // Who hoards may still be busy with it on a loaded machine: another try looks anew.
+    // A program that hoards may still be at it on a loaded machine: another try looks again.
     onTestFailed(() => void (verdicts = undefined));
     verdicts ??= await attack();
     expect(verdicts.get(id)).toMatch(verdict === "denied" ? /^BLOCKED/ : /^ESCAPED/);
@@ -29,7 +29,7 @@ describe("without our policy", () => {
   const containers = openSharingContainers();
   let verdicts: ReadonlyMap<string, string> | undefined;
   const user = ["--user", "1000:1000"];
-  // By the first test, not before them all: where there is no Docker, each is skipped.
+  // Done by the first test, not before all of them: without Docker, each test is skipped.
   const attack = async (): Promise<ReadonlyMap<string, string>> =>
     new Map([
       ...(await containers.beside("lives-as-neighbour", neighbourRuns.beside)),

@@ -38,7 +38,7 @@ describe.each(places)("a program with a network policy in a sandbox of %s", (pla
 describe("without our policy", () => {
   useGlovebox("docker");
   let verdicts: Verdicts | undefined;
-  // By the first test, not before them all: where there is no Docker, each is skipped.
+  // Done by the first test, not before all of them: without Docker, each test is skipped.
   const verdictOf = async (id: string): Promise<string | undefined> => {
     const parameters = { ...scene.parameters, proxyPort: scene.naiveProxyPort };
     verdicts ??= await attackFromContainer(unsealed, runs, parameters);

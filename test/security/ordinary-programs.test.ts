@@ -1,7 +1,7 @@
 import { describe, expect, it, type TestContext } from "vitest";
 import { engines, useGlovebox } from "../helpers/open-glovebox.ts";
 
-/** Work that people do every day and that the policy must not stand in the way of; each prints `fine` at its end. */
+/** Everyday work that the policy must not prevent; each program prints `fine` at its end. */
 const programs: readonly [string, "python" | "javascript", string][] = [
   [
     "threads, processes and queues",
@@ -148,7 +148,7 @@ print("fine")
   ],
 ];
 
-/** What a program says when the image or system lacks its tool. */
+/** What a program says if the image or system lacks its tool. */
 const missing = /^missing: (.*)\n$/;
 
 describe.each(engines)("ordinary programs on %s", (engine) => {

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createGlovebox, type Glovebox } from "../../src/index.ts";
 import { failureOf } from "../helpers/failure-of.ts";
 
-/** Two processes of one user, as far as they know of each other: one has a sandbox, the other reaches it. */
+/** Two processes of one user that know each other: one has a sandbox, the other reaches it. */
 describe("the way into another process's sandboxes", () => {
   const before = process.env["XDG_STATE_HOME"];
   let state: string;
@@ -24,7 +24,7 @@ describe("the way into another process's sandboxes", () => {
     owner = await createGlovebox({ engine: "local" });
     const session = await owner.sessions.open();
     ({ sandboxId: id } = await session.run({ language: "python", code: "print(1)" }));
-    // Files of this machine are taken from the folder of the sockets, were that possible.
+    // If it were possible, files of this machine would be taken from the folder of the sockets.
     other = await createGlovebox({ engine: "local", workingDirectory: peers() });
   });
   afterAll(async () => {

@@ -20,7 +20,7 @@ export function readPreloadProbes(folder: "python" | "javascript"): readonly Pre
   return readdirSync(place).map((name) => ({ name, code: readFileSync(new URL(name, place), "utf8") }));
 }
 
-/** What probes reach for: a folder, a server and a variable of the host, all harmless. */
+/** What probes try to get: a folder, a server and a variable of the host, all harmless. */
 export class Outside implements AsyncDisposable {
   readonly environment: Readonly<Record<string, string>>;
   readonly #folder: string;
@@ -34,7 +34,7 @@ export class Outside implements AsyncDisposable {
 
   static async open(): Promise<Outside> {
     const folder = await mkdtemp(join(tmpdir(), "glovebox-outside-"));
-    // Open to all, so that it is no permission of the host's that refuses.
+    // Open to all users, so that no file permission of the host is what refuses.
     await chmod(folder, 0o777);
     const server = createServer((_request, response) => response.end("page"));
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -46,7 +46,7 @@ export class Outside implements AsyncDisposable {
     return new Outside(folder, [server, local], address.port);
   }
 
-  /** As before any probe. */
+  /** Restores the state before any probe. */
   async restore(): Promise<void> {
     const files = {
       secret: "s3cret",
@@ -62,7 +62,7 @@ export class Outside implements AsyncDisposable {
     }
   }
 
-  /** Runs a probe without any guard, in an empty folder of its own, with the host's variable in its environment. */
+  /** Runs a probe without any guard, in a new empty folder, with the host's variable in its environment. */
   async runBare(file: string, probe: PreloadProbe, mainFile: string): Promise<string> {
     const folder = join(this.#folder, "bare");
     await mkdir(folder);
@@ -88,7 +88,7 @@ export class Outside implements AsyncDisposable {
   }
 }
 
-/** Native code that this checkout has anyway. */
+/** Native code that this checkout already has. */
 function someAddon(): string {
   const require = createRequire(createRequire(import.meta.url).resolve("oxc-parser/package.json"));
   const names = ["gnu", "musl"].map((libc) => `@oxc-parser/binding-${process.platform}-${process.arch}-${libc}`);
@@ -96,7 +96,7 @@ function someAddon(): string {
     try {
       return require.resolve(name);
     } catch {
-      // Not this system's.
+      // Built for another system.
     }
   }
   throw new Error("No native addon was found among the development dependencies.");

@@ -11,7 +11,7 @@ const javascript = readPreloadProbes("javascript");
 const hostPython = process.env["GLOVEBOX_TEST_PYTHON"] ?? "/usr/bin/python3";
 const mainFiles = { python: "main.py", javascript: "main.js", typescript: "main.ts" } as const;
 
-/** Which of us refused: our guards, or Node's permission model. */
+/** What refused: our guards, or Node's permission model. */
 const refusal = /^BLOCKED.*(glovebox|ERR_ACCESS_DENIED|ERR_DLOPEN_DISABLED|ERR_UNKNOWN_BUILTIN_MODULE|not authorized)/;
 
 let outside: Outside;

@@ -65,7 +65,7 @@ describe("a hostile program behind the proxy of previews", () => {
     const answer = await fetch(scene.direct, { signal: reader.signal });
     const stream = answer.body?.getReader();
     expect(await stream?.read()).toMatchObject({ done: false });
-    // Nobody reads on: what is on its way is bounded by buffers.
+    // Reading has stopped: what is in transit is bounded by buffers.
     await until(async () => {
       const before = written;
       await new Promise((resolve) => setTimeout(resolve, 300));
@@ -113,7 +113,7 @@ describe("hostile requests to the proxy of previews", () => {
     const head = `${hostOf(scene)}Connection: close\r\n`;
     const answer = await scene.raw(`GET /a HTTP/1.1\r\n${head}Transfer-Encoding: chunked\r\n\r\n${chunked}`);
     expect(answer).toMatch(/^HTTP\/1\.1 200 /);
-    // Not even where a header claims that the length is one of the connection's.
+    // Not even if a header claims that the length belongs to the connection.
     const named = `Content-Length: ${inner.length}\r\nConnection: close, content-length, host\r\n`;
     await scene.raw(`POST /b HTTP/1.1\r\n${hostOf(scene)}${named}\r\n${inner}`);
     expect(seen).toEqual(["GET /a", "POST /b"]);
@@ -168,7 +168,7 @@ describe("what a preview's program and page see", () => {
       ...{ host: scene.inner, origin: `http://${scene.inner}`, referer: `http://${scene.inner}/a?b`, cookie: "x=1" },
       connection: "close",
     });
-    // Ours are not added, its own are left.
+    // Ours are not added, and its own are kept.
     expect([told["x-frame-options"], told["cross-origin-opener-policy"]]).toEqual(["DENY", "same-origin"]);
     expect(told["access-control-allow-origin"]).toBeUndefined();
     const foreign = await scene.ask("/", {

@@ -11,10 +11,10 @@ import { usePlace } from "./attacks/use-place.ts";
 const probes = corpusProbes();
 const bombs = corpusBombs();
 
-/** What gVisor's own kernel does for its sandbox, without the host's having a part in it. */
+/** What gVisor's own kernel does for its sandbox without involving the host. */
 const contained: ReadonlySet<string> = new Set([
   ...["unshare_userns", "unshare_mountns", "syslog_read", "rt_priority"],
-  // Devices that are gVisor's own, and marks of a filter that its kernel takes the place of.
+  // Devices that belong to gVisor, and signs of a filter that its kernel replaces.
   ...["dev_mem_kmsg", "no_new_privs", "seccomp_filter"],
 ]);
 
@@ -36,13 +36,13 @@ describe.each(places)("on %s", (place) => {
   const faultOf = (bomb: Bomb): Promise<string | null> =>
     bombFault(bomb, (bombRequest) => glovebox().execute({ ...bombRequest, ...request }));
 
-  // What bombs do under gVisor is tried by resource-attacks.test.ts.
+  // Bombs under gVisor are tested by resource-attacks.test.ts.
   const tried = place === "runsc" ? [] : bombs;
   it.each(tried.filter((bomb) => bomb.expect.timeout !== true))("$id ends as it must", async (bomb) => {
     expect(await faultOf(bomb)).toBeNull();
   });
 
-  // Side by side: all they can do to each other is to be late, and their time runs out in any case.
+  // In parallel: they can only slow each other down, and their time runs out in any case.
   it.concurrent.each(tried.filter((bomb) => bomb.expect.timeout === true))("$id ends as it must", async (bomb) => {
     expect(await faultOf(bomb)).toBeNull();
   });

@@ -21,7 +21,7 @@ import {
 import { runCommand } from "../helpers/run-command.ts";
 import { until } from "../helpers/until.ts";
 
-/** Bytes that either end may have on the way. */
+/** Bytes that either end may have in transit. */
 const credit = 262_144;
 const secret = "hunter2-hunter2-hunter2";
 const folder = mkdtempSync(path.join(os.tmpdir(), "glovebox-test-"));
@@ -178,7 +178,7 @@ describe("a client that breaks the rules", () => {
   it("by reading nothing holds its program up, and the server remembers no more than was granted", async () => {
     const call = await running("yes 0123456789");
     await until(() => call.received() >= credit);
-    // As large as what would come in a fraction of that time.
+    // As much as would arrive in a fraction of that time.
     await new Promise((resolve) => setTimeout(resolve, 500));
     expect(call.received()).toBe(credit);
     call.say({ type: "credit", bytes: 65_536 });

@@ -26,7 +26,7 @@ function holdersOf(namespace: string): readonly string[] {
   });
 }
 
-/** Says its network namespace, and hands it and a listening socket to whoever asks at an abstract socket. */
+/** Prints its network namespace, and hands it and a listening socket to any program that asks at an abstract socket. */
 const hands = `
 import array, os, socket
 namespace = os.open("/proc/self/ns/net", os.O_RDONLY)
@@ -39,7 +39,7 @@ while True:
     meeting.accept()[0].sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [namespace, server.fileno()]))])
 `;
 
-/** Takes them, and stays with them. */
+/** Receives both and keeps them. */
 const keeps = `
 import array, os, signal, socket, time
 for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT): signal.signal(number, signal.SIG_IGN)
@@ -62,7 +62,7 @@ for family, address in ((socket.AF_INET, ("127.0.0.1", 8000)), (socket.AF_INET6,
     except OSError as error: print(error.strerror)
 `;
 
-/** Listens where the forwarder would. */
+/** Listens at the forwarder's address. */
 const listens = `
 import socket
 socket.create_server(("127.0.0.1", 3128))

@@ -5,7 +5,7 @@
 process_stamp() {
   local stat fields
   stat=$(cat "/proc/$1/stat" 2>/dev/null) || return
-  # The command name may hold spaces and brackets, so count from the last bracket.
+  # The command name may contain spaces and brackets, so count from the last bracket.
   read -ra fields <<<"${stat##*) }"
   [ "${fields[0]}" != Z ] || return
   echo "${fields[19]} $(cat /proc/sys/kernel/random/boot_id)"
@@ -13,7 +13,7 @@ process_stamp() {
 
 record_daemon() { echo "$2 $(process_stamp "$2")" >"$testbed/run/$1.pid"; }
 
-# Prints the process id of a daemon that we started and that lives.
+# Prints the process id of a daemon that we started and that is still running.
 daemon_pid() {
   local file=$testbed/run/$1.pid pid stamp
   [ -f "$file" ] || return
@@ -26,7 +26,7 @@ start_daemon() {
   local name=$1 log=$testbed/logs/$1.log
   shift
   [ ! -f "$log" ] || mv "$log" "$log.old"
-  # The lock's descriptor is closed: an inherited one would hold the lock as long as the daemon lives.
+  # The lock's descriptor is closed: an inherited one would hold the lock as long as the daemon runs.
   (cd / && exec setsid nohup "$@" </dev/null >"$log" 2>&1 9>&-) &
   record_daemon "$name" $!
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Ends what up.sh started, and only that. Images and caches stay for the next time.
+# Stops what up.sh started, and only that. Images and caches are kept for the next time.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -7,10 +7,10 @@ for file in "$here"/{lib,daemons,parts/podman,parts/rootless}.sh; do
   . "$file"
 done
 
-# Engines filter by whole label names only, and here any name below `glovebox.` counts.
+# Engines filter only by whole label names, but here any name below `glovebox.` counts.
 remove_containers() {
   local cli=$1 ids force=(rm -f)
-  # Podman's rm waits ten seconds for a polite end.
+  # Podman's rm waits ten seconds for a graceful end.
   [ "$cli" != podman ] || force+=(-t 0)
   mapfile -t ids < <(timeout 30 "$cli" ps -a --format '{{.ID}} {{.Labels}}' | sed -nE 's/^([0-9a-f]+) (.*,|map\[(.* )?)?glovebox\..*/\1/p')
   [ ${#ids[@]} -gt 0 ] || return 0
@@ -38,7 +38,7 @@ main() {
   end_rootless_pause
   ! is_root || forbid_podman_bridges
   down dockerd docker
-  # A dockerd that was killed leaves its store mounted on itself, and then the folder cannot be deleted.
+  # A killed dockerd leaves its store mounted on itself, so that the folder cannot be deleted.
   if mountpoint -q "$testbed/docker/data"; then umount "$testbed/docker/data" || true; fi
   rm -f "$testbed/env" "$testbed/run/podman.socket"
 }

@@ -21,7 +21,7 @@ load_images() {
     import_image "$cli" "$name" || fail "$cli import $name: $(tail -n 1 "$testbed/logs/import.log")" || return
     id=$(image_id "$cli" "$name") || fail "$cli lost $(image_name "$name")" || return
     echo "$(recipe "$name") $id" >"$record"
-    # Without its tag the former image is only waste; one still in use stays.
+    # Without its tag the old image is only waste; one that is still in use stays.
     [ -z "$old" ] || "$cli" rmi "$old" >/dev/null 2>&1 || true
   done
 }
@@ -34,7 +34,7 @@ manifest_paths() {
 push_image() {
   local id=$1 target=$2
   docker tag "$id" "$target" && docker push -q "$target" >>"$testbed/logs/import.log" 2>&1 || return
-  # With its tag still there a test's pull would have nothing to do.
+  # If the tag were still there, a test's pull would have nothing to do.
   docker rmi "$target" >/dev/null 2>&1 || true
 }
 
@@ -48,7 +48,7 @@ push_images() {
     [[ $manifests != *"$id"* ]] || continue
     target=$registry_address/$(image_name "$name")
     say "pushing $target"
-    # All at once, for the time goes into one core's compression.
+    # All at once, since the time goes into compression on a single core.
     push_image "$id" "$target" &
     pushes+=($!)
   done

@@ -2,9 +2,9 @@
 # Sourced by up.sh and down.sh: the state folder, waiting, HTTP.
 
 umask 022
-# The PATH of a plain user or of a cron job has no sbin, where dockerd and iptables live.
+# The PATH of an ordinary user or of a cron job lacks sbin, where dockerd and iptables are.
 PATH=$PATH:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
-# docker, podman and npm look for their configuration under HOME and differ in what they do without it.
+# docker, podman and npm look for their configuration under HOME and behave differently without it.
 HOME=${HOME:-$(getent passwd "$(id -u)" | cut -d: -f6)}
 export PATH HOME
 
@@ -12,7 +12,7 @@ testbed=$(realpath -m "${GLOVEBOX_TESTBED_DIR:-/var/tmp/glovebox-testbed}")
 default_docker_host=unix:///var/run/docker.sock
 registry_address=127.0.0.1:5000
 declare -x DOCKER_HOST=${DOCKER_HOST:-$default_docker_host}
-# A context chosen in the user's docker configuration must not lead elsewhere.
+# A context in the user's docker configuration must not lead elsewhere.
 unset DOCKER_CONTEXT
 
 why=

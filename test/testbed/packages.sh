@@ -21,7 +21,7 @@ apt_get_install() {
     -o DPkg::Lock::Timeout=300 -o Dpkg::Options::=--force-confold "$@" >>"$testbed/logs/apt.log" 2>&1
 }
 
-# Packages must not start services of their own: the testbed starts its own processes.
+# Packages must not start services: the testbed starts its own processes.
 without_services() (
   policy=/usr/sbin/policy-rc.d
   if [ ! -e "$policy" ]; then

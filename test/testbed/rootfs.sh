@@ -26,7 +26,7 @@ bun_platform() {
 npm_unpack() {
   local package=$1 folder=$2 tarball
   mkdir -p "$folder"
-  # Run in the folder, so that no .npmrc of a project applies.
+  # It runs in the folder, so that no project's .npmrc applies.
   tarball=$(cd "$folder" && npm pack --silent "$package" | tail -n 1) || return
   tar -xzf "$folder/$tarball" -C "$folder" --strip-components=1 --no-same-owner || return
   rm "$folder/$tarball"
@@ -58,9 +58,9 @@ debian_rootfs() {
     "$suite" "$out" "${sources[@]}"
 }
 
-# shellcheck disable=SC2016 # $1 in the hooks is mmdebstrap's
+# shellcheck disable=SC2016 # $1 in the hooks belongs to mmdebstrap
 rootfs_python() {
-  # Like the official image, and unlike Debian, pip may install into the system's folder.
+  # As in the official image, and unlike on Debian, pip may install into the system's folder.
   debian_rootfs "$1" python3,python-is-python3,python3-pip,python3-pytest,python3-pytest-cov \
     'rm -f "$1"/usr/lib/python3*/EXTERNALLY-MANAGED'
 }
@@ -116,7 +116,7 @@ image_changes() {
   echo 'ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 }
 
-# Names what an image is made from, so that a changed recipe is built and loaded anew.
+# Names what an image is made from, so that a changed recipe is built and loaded again.
 recipe() {
   declare -f "rootfs_$1" debian_rootfs npm_unpack image_changes | sha256sum | cut -c1-12
 }
@@ -163,7 +163,7 @@ await_build() {
     fail "$(image_name "$name") cannot be built: $(tail -n 1 "$testbed/logs/image-$name.log" | cut -c1-160)"
 }
 
-# Builds that no engine came to wait for, since it could not be started, still fill the cache.
+# Builds whose engine could not be started still fill the cache, although nothing waited for them.
 end_builds() {
   local name
   for name in "${!building[@]}"; do await_build "$name" || say "$why"; done

@@ -34,7 +34,7 @@ read_arguments() {
     esac
   done
   [ ${#parts[@]} -gt 0 ] || parts=("${all_parts[@]}")
-  # gVisor is a runtime of Docker's, and the registry is filled from Docker.
+  # gVisor is a runtime of Docker, and the registry is filled from Docker.
   if wanted runsc || wanted registry; then want docker; fi
 }
 
@@ -104,7 +104,7 @@ up_parts() {
   done
 }
 
-# Says what runs now, whichever parts this run was asked for.
+# Prints what is running now, whichever parts this run was asked for.
 write_environment() {
   local name variable
   {
@@ -139,7 +139,7 @@ main() {
     exit "$require"
   fi
   install_packages
-  # Others may not get an engine to load the images into: for them, each is built when it is needed.
+  # Other parts may not have an engine to load the images into: for them, each image is built when it is needed.
   if with_images && is_root; then start_builds; fi
   up_parts
   end_builds

@@ -21,12 +21,12 @@ export const attacks: readonly Attack[] = [
   ...resultAttacks,
 ];
 
-/** Whether an attack gets nothing from any place, and was shown to get through elsewhere. */
+/** Whether an attack fails in every place and was shown to succeed elsewhere. */
 export function isProven(attack: Attack): boolean {
   return attack.unshown === undefined && places.every((place) => expectedAt(attack, place).verdict !== "open");
 }
 
-/** The table of docs/threat-model.md: what the tests of test/security hold each engine to. */
+/** The table in docs/threat-model.md: what the tests in test/security require of each engine. */
 export function attackTable(): string {
   const groups = Map.groupBy(attacks, ({ group }) => group);
   const proven = attacks.filter(isProven).length;

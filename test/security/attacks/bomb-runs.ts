@@ -13,7 +13,7 @@ const maxOutputBytes = 10 * 2 ** 20;
 /** Far longer than a removal takes on a loaded machine. */
 const removalMs = 15_000;
 
-/** Does the work for each id, a few at a time, and keeps what each said. */
+/** Does the work for each id, a few at a time, and collects the results. */
 export async function eachAtOnce(
   ids: readonly string[],
   work: (id: string) => Promise<string>,
@@ -29,7 +29,7 @@ export async function eachAtOnce(
   return said;
 }
 
-/** What became of a program alone in a sandbox with small limits. */
+/** How a program ends that is alone in a sandbox with small limits. */
 export async function bombSandbox({ glovebox, request }: UsedPlace, id: string): Promise<string> {
   const response = await glovebox().execute({
     ...{ language: "python", code: soloProgram(id), args: ["{}"], timeout_seconds: 60, limits },
@@ -38,7 +38,7 @@ export async function bombSandbox({ glovebox, request }: UsedPlace, id: string):
   return judgeOutput(response.stdout) ?? `BLOCKED: ${response.outcome}`;
 }
 
-/** What becomes of it in a container without limits of its own. */
+/** How it ends in a container without limits. */
 export async function bombContainer(id: string): Promise<string> {
   const argv = [
     "run",
@@ -61,11 +61,11 @@ function judgeOutput(stdout: string): string | null {
   return /^(?:ESCAPED|BLOCKED): .*$/m.exec(stdout)?.[0] ?? null;
 }
 
-/** Seconds that the program itself stays, having left its daemon. */
+/** Seconds for which the program itself stays after starting its daemon. */
 const stays = { "lives-on-after-its-end": 0, "lives-on-after-its-time": 60 };
 export type Survival = keyof typeof stays;
 
-/** Whether a daemon outlives its run; where the host does not see the processes of a sandbox, whether that is left. */
+/** Whether a daemon outlives its run; if the host cannot see a sandbox's processes, whether the sandbox itself is left. */
 export async function surviveSandbox({ glovebox, request }: UsedPlace, id: Survival): Promise<string> {
   const seconds = uniqueSeconds();
   const response: ExecuteResponse = await glovebox().execute({
@@ -77,7 +77,7 @@ export async function surviveSandbox({ glovebox, request }: UsedPlace, id: Survi
   const { sandbox_id, engine } = response;
   const isThere = async (): Promise<boolean> =>
     (await glovebox().sandboxes({ engine })).some((row) => row.sandbox_id === sandbox_id);
-  // A run that ended by itself is answered while its sandbox is being removed; one whose time is over when that is done.
+  // A run that ended by itself is answered while its sandbox is being removed; one that timed out, after that.
   const lateMs = performance.now() + (expected === "completed" ? removalMs : 0);
   while (await isThere()) {
     if (performance.now() >= lateMs) return "ESCAPED: the sandbox is left";
@@ -86,7 +86,7 @@ export async function surviveSandbox({ glovebox, request }: UsedPlace, id: Survi
   return sleepersFor(seconds).length > 0 ? "ESCAPED: the daemon lives" : "BLOCKED";
 }
 
-/** Whether it outlives a process of the host that is ended in its time. */
+/** Whether it outlives a host process that is ended in time. */
 export function surviveHost(id: Survival): string {
   const seconds = uniqueSeconds();
   const argv = ["-c", soloProgram("lives-on"), JSON.stringify({ seconds, stays: stays[id] })];

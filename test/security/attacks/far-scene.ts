@@ -19,18 +19,18 @@ const special: Readonly<Record<string, (asked: number) => readonly DnsRecord[]>>
   "nat64.test": () => [{ aaaa: "64:ff9b::7f00:1" }],
   "alias.test": () => [{ cname: "hidden.test" }, ...loopback],
   "metadata.test": () => [{ a: "169.254.169.254" }],
-  // Public first, and nowhere from most machines.
+  // The public address comes first; from most machines it leads nowhere.
   "rebind.test": (asked) => (asked === 0 ? [{ aaaa: "2606:2800:220:1::1" }] : loopback),
 };
 
-/** What attacks over the network are after: servers of this machine, some of them allowed by the policy. */
+/** The targets of attacks over the network: servers on this machine, some of them allowed by the policy. */
 export interface FarScene extends Disposable {
   readonly ports: ProxyPorts;
   readonly parameters: AttackParameters;
-  /** The proxy that stands in for ours where our policy does not hold. */
+  /** The proxy that replaces ours where our policy does not apply. */
   readonly naiveProxyPort: number;
   readonly settings: NonNullable<GloveboxOptions["settings"]>;
-  /** The list of domains under which the attacks are made. */
+  /** The list of allowed domains for the attacks. */
   readonly network: readonly string[];
   /** Connections to the server that must not be reached, and all names that were looked up. */
   readonly secretVisits: () => number;
@@ -92,7 +92,7 @@ export async function openFarScene(): Promise<FarScene> {
   };
 }
 
-/** A web server as careless as the worst: it takes ambiguous requests, too. */
+/** A web server as careless as the worst: it even accepts ambiguous requests. */
 function listen(handler: RequestListener): Promise<Server> {
   return listenTo(createHttpServer({ insecureHTTPParser: true, requireHostHeader: false }, handler));
 }

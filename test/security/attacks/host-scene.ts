@@ -16,13 +16,13 @@ import {
 } from "./run-attacks.ts";
 import type { Control } from "../../../src/workloads/proof/attacks/attack.ts";
 
-/** Things of this machine that attacks are after, and the places without our policy where they get them. */
+/** Things on this machine that attacks are after, and the places without our policy where they succeed. */
 export interface HostScene extends AsyncDisposable {
   readonly parameters: AttackParameters;
   readonly controls: Readonly<Partial<Record<Control, (attacks: readonly AttackRun[]) => Promise<Verdicts>>>>;
 }
 
-/** Options of `docker run` that take nothing from a program; no capability that the test machine itself lacks. */
+/** Options of `docker run` that restrict nothing; without capabilities that the test machine itself lacks. */
 export const everyRight: readonly string[] = [
   ...["--cap-add", "ALL", "--cap-drop", "SYS_RESOURCE"],
   ...["--security-opt", "seccomp=unconfined", "--security-opt", "systempaths=unconfined"],
@@ -30,7 +30,7 @@ export const everyRight: readonly string[] = [
 ];
 const namespacesOfTheHost = ["--network", "host", "--ipc", "host", "--uts", "host"];
 
-/** Options of `docker run` under which nothing of our policy holds. */
+/** Options of `docker run` with which none of our policy applies. */
 export const unsealed: readonly string[] = ["--pid", "host", ...namespacesOfTheHost, ...everyRight];
 
 const foldersOfTheHost = ["/sys", "/dev/kmsg", "/var/run/docker.sock"];
@@ -69,7 +69,7 @@ export async function openHostScene(): Promise<HostScene> {
   };
 }
 
-/** The way into the sandboxes of a process of Glovebox's. */
+/** The way into the sandboxes of a Glovebox process. */
 function openPeers(folder: string): PeerServer {
   const own = { owner: "own-1", uid: process.getuid?.() ?? null, platform: process.platform };
   const quiet = (): void => undefined;

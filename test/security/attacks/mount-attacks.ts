@@ -8,7 +8,7 @@ const everywhere: Readonly<Record<"docker" | "podman" | "runsc" | "local", Expec
   local: hardLink,
 };
 
-/** Where each leads, from the project's folder; `@` stands for the folder that holds the project. */
+/** Where each one leads, relative to the project's folder; `@` stands for the folder that contains the project. */
 const places: Readonly<Record<string, readonly [tries: string, path: string]>> = {
   "names-file-outside": ["name a file outside the project by `..`", "../outside/a.txt"],
   "names-file-outside-by-detour": ["climb out on the way", "data/../../outside/a.txt"],
@@ -29,7 +29,7 @@ const places: Readonly<Record<string, readonly [tries: string, path: string]>> =
   "names-hard-link": ["name a hard link to a file outside", "hard.txt"],
 };
 
-/** Attacks on the gate through which files of the host reach a sandbox. */
+/** Attacks on the gate through which host files reach a sandbox. */
 export const mountAttacks: readonly Attack[] = attacksOf({
   group: "Through mounts and context files",
   control: "plainMount",
@@ -37,7 +37,7 @@ export const mountAttacks: readonly Attack[] = attacksOf({
   exceptions: { "names-hard-link": everywhere },
 });
 
-/** The path that an attack names, when the project lies in `folder`. */
+/** The path that an attack names if the project is in `folder`. */
 export function pathOfMountAttack(id: string, folder: string): string {
   return (places[id]?.[1] ?? "").replace("@", folder);
 }

@@ -4,14 +4,14 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 
 export interface NaiveProxyOptions {
   readonly resolver: string;
-  /** Ports of this machine that are dialled as they are; every other one leads to the first. */
+  /** Ports on this machine that are dialled unchanged; every other port leads to the first of them. */
   readonly ports: readonly number[];
 }
 
 /**
- * A proxy that forwards whatever it is told, as simple ones do: the control of attacks on ours. It reads hosts as
- * browsers and C libraries do, ignores what follows a NUL, and passes all bytes on. Every address leads to this machine,
- * which plays the one that an attacker would reach.
+ * A proxy that forwards anything, as simple ones do: the control for attacks on ours. It reads hosts as browsers and C
+ * libraries do, ignores what follows a NUL, and passes all bytes on. Every address leads to this machine, which plays the
+ * one that an attacker would reach.
  */
 export class NaiveProxy {
   readonly #server: Server;
@@ -53,7 +53,7 @@ async function forward(client: Socket, head: Buffer, { resolver, ports }: NaiveP
   client.pipe(far).pipe(client);
 }
 
-/** `host` or `host:port` of a request, or of what it says its host is. */
+/** The `host` or `host:port` of a request, or of its Host field. */
 function hostOf(url: string, text: string): string {
   const readable = url.replace(/(?:\0|%00)[^:/]*/, "").replace(/^[a-z]+:/, "http:");
   if (URL.canParse(readable) && readable.startsWith("http:")) return new URL(readable).host;
@@ -61,12 +61,12 @@ function hostOf(url: string, text: string): string {
   return readable.replace(/^http:\/\//, "").replace(/\/.*$/s, "");
 }
 
-/** What is asked of the host itself, as proxies pass it on. */
+/** The request to the host itself, as proxies pass it on. */
 function pathOf(url: string): string {
   return URL.canParse(url) && url.startsWith("http:") ? new URL(url).pathname : url;
 }
 
-/** Asks for the name, so that the question carries out what it carries. */
+/** Looks the name up, so that the query carries its data out. */
 async function resolve(host: string, server: string): Promise<void> {
   const resolver = new Resolver({ timeout: 500, tries: 1 });
   resolver.setServers([server]);

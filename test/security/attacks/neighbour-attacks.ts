@@ -29,7 +29,7 @@ export const neighbourAttacks: readonly Attack[] = attacksOf({
 const afterwards = "reads-leavings-of-former-run";
 const hoarding = "watches-while-neighbour-hoards";
 
-/** Runs while another sandbox lives, once it has ended, and while one hoards. */
+/** Runs while another sandbox is alive, after it has ended, and while one hoards. */
 export const neighbourRuns: Readonly<Record<"beside" | "afterwards" | "hoarding", readonly AttackRun[]>> = {
   beside: neighbourAttacks.filter(({ id }) => id !== afterwards && id !== hoarding),
   afterwards: [{ id: afterwards, program: "reads-file-of-neighbour" }],

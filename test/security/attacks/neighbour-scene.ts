@@ -21,7 +21,7 @@ const parameters = {
   holdSeconds: 60,
 };
 
-/** Runs attacks while the victim lives in a sandbox beside them. */
+/** Runs attacks while the victim is alive in another sandbox. */
 export async function attackSandboxBeside(
   victim: Victim,
   { glovebox, request }: UsedPlace,
@@ -39,7 +39,7 @@ export async function attackSandboxBeside(
   }
 }
 
-/** Runs attacks in a sandbox that has none beside it. */
+/** Runs attacks in a sandbox while there is no other. */
 export async function attackSandboxAfter(
   { glovebox, request }: UsedPlace,
   runs: readonly AttackRun[],

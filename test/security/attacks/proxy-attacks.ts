@@ -1,7 +1,7 @@
 import { attacksOf, type Attack } from "../../../src/workloads/proof/attacks/attack.ts";
 import type { AttackRun } from "./run-attacks.ts";
 
-/** Ports of the servers that attacks ask for. */
+/** Ports of the servers that attacks try to reach. */
 export interface ProxyPorts {
   /** Allowed, at the name web.test. */
   readonly web: number;
@@ -13,9 +13,9 @@ export interface ProxyPorts {
 
 interface Request {
   readonly tries: string;
-  /** What is sent, the next piece once the one before was answered. */
+  /** What is sent; each piece once the previous one was answered. */
   readonly send: (ports: ProxyPorts) => readonly string[];
-  /** Text of the answer that shows that it got through. */
+  /** Text in the answer that shows that the attack got through. */
   readonly token?: string;
 }
 

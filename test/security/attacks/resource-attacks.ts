@@ -10,7 +10,7 @@ export const survivalAttacks: readonly Attack[] = attacksOf({
   },
 });
 
-/** Programs whose result files are traps for whoever collects them. */
+/** Programs whose result files are traps for the collector. */
 export const resultAttacks: readonly Attack[] = attacksOf({
   group: "By its results",
   control: "naiveReader",

@@ -12,11 +12,11 @@ const limits = { file: 10 * mebibyte, together: 20 * mebibyte, files: 200 };
 const secret = "what the host keeps";
 const traps = resultAttacks.map(({ id }) => id).filter((id) => id.endsWith(".txt"));
 
-/** A file of the host that results lead to. */
+/** A host file that results point to. */
 export interface ResultScene extends Disposable {
-  /** Runs the programs in sandboxes, collects their results, and tells by each attack's id what came of it. */
+  /** Runs the programs in sandboxes, collects their results, and returns the verdict for each attack's id. */
   fromSandbox(used: UsedPlace): Promise<ReadonlyMap<string, string>>;
-  /** The same in a folder of the host, read as it comes. */
+  /** The same in a folder of the host that is read without precautions. */
   fromHost(): ReadonlyMap<string, string>;
 }
 
@@ -63,7 +63,7 @@ export function openResultScene(): ResultScene {
 
 type Artifacts = NonNullable<ExecuteResponse["artifacts"]>;
 
-/** Reads a file as a program does that expects one: for 2 seconds, and no more than shows it. */
+/** Reads a file as a program that expects one would: for 2 seconds, and only as much as needed to show the effect. */
 function readNaively(file: string): string {
   const { stdout, error } = spawnSync("head", ["--bytes", String(limits.file + 1), file], {
     timeout: 2000,

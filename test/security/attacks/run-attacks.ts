@@ -19,29 +19,29 @@ export interface AttackRun {
   readonly id: string;
   /** Name of its program in `images/attacks` or `test/fixtures/attacks`; default: its id. */
   readonly program?: string;
-  /** Text of a program that stands elsewhere. */
+  /** Text of a program that is elsewhere. */
   readonly code?: string;
-  /** What it is told besides the parameters of all. */
+  /** Parameters of this attack alone, in addition to the shared ones. */
   readonly parameters?: AttackParameters;
 }
 
-/** What an attack said; neither `BLOCKED` nor `ESCAPED` fails its test. */
+/** What an attack said; its test fails unless that is `BLOCKED` or `ESCAPED`. */
 export type Verdicts = Said;
 
 const folders = ["../../../images/attacks/", "../../fixtures/attacks/"].map((each) => new URL(each, import.meta.url));
-/** Those that are shipped first. */
+/** Attacks that are shipped come first. */
 function read(file: string): string {
   const found = folders.map((folder) => new URL(file, folder)).find((each) => existsSync(each));
   if (found === undefined) throw new Error(`There is no attack ${file}.`);
   return readFileSync(found, "utf8");
 }
 
-/** The program that runs the attacks of a job, each in a process of its own. */
+/** The program that runs the attacks of a job, each in a separate process. */
 export function readDriver(): string {
   return read("driver.py");
 }
 
-/** A program of `images/attacks` or `test/fixtures/attacks` that runs by itself, with its parameters as JSON in its argument. */
+/** A standalone program from `images/attacks` or `test/fixtures/attacks`, with its parameters as JSON in its argument. */
 export function soloProgram(name: string): string {
   return aloneProgram({ prelude: read("prelude.py"), code: read(`${name}.py`) });
 }
@@ -73,7 +73,7 @@ export function attackFromContainer(
   return attackFrom("docker", argv, attacks, parameters);
 }
 
-/** Runs attacks in a process of this machine; `descriptors` are left open in it from the fourth on. */
+/** Runs attacks in a process on this machine; `descriptors` are left open in it, starting at number 3. */
 export async function attackFrom(
   file: string,
   argv: readonly string[],

@@ -6,11 +6,11 @@ import type { Place } from "../../../src/workloads/proof/attacks/attack.ts";
 
 export interface UsedPlace {
   readonly glovebox: () => Glovebox;
-  /** What a request must name besides, so that it runs there. */
+  /** What else a request must name to run there. */
   readonly request: Pick<ExecuteRequest, "oci_runtime">;
 }
 
-/** A Glovebox for the tests of a `describe`, as `useGlovebox` gives it, and what a request for the place must say. */
+/** A Glovebox for the tests of a `describe`, as `useGlovebox` makes it, and what a request for the place must name. */
 export function usePlace(place: Place, options: GloveboxOptions = {}): UsedPlace {
   if (place !== "runsc") return { glovebox: useGlovebox(place, options), request: {} };
   const glovebox = useGlovebox("docker", options);

@@ -1,6 +1,6 @@
 import { attacksOf, type Attack } from "../../../src/workloads/proof/attacks/attack.ts";
 
-/** Attacks of one run on the next, or on the one before, where an interpreter waits for its program. */
+/** Attacks of one run on the next or the previous one, where an interpreter waits for its program. */
 export const warmAttacks: readonly Attack[] = attacksOf({
   group: "From run to run, where sandboxes wait",
   control: "reusedWorker",

@@ -8,7 +8,7 @@ import { NotWarmError, type WarmGlovebox } from "../../helpers/warm-glovebox.ts"
 import type { TestedPlace } from "../../helpers/open-glovebox.ts";
 import { warmAttacks } from "./warm-attacks.ts";
 
-/** One program, and what it is given. */
+/** One program and its input. */
 export interface WorkerJob {
   readonly code: string;
   readonly args: string[];
@@ -23,10 +23,10 @@ const read = (name: string): string =>
 const [begins, ends] = ["the-secret-", "of-the-run-before"] as const;
 const looksBack = "reads-memory-of-former-run";
 
-/** Gives work the means to run programs, and ends them after it. */
+/** Provides a way to run programs for some work, and closes it afterwards. */
 export type UseWorker = (work: (run: RunJob) => Promise<void>) => Promise<void>;
 
-/** Runs each attack before, or after, another program; tells by each attack's id what came of it. */
+/** Runs each attack before or after another program; returns the verdict for each attack's id. */
 export async function attackNextRun(use: UseWorker): Promise<ReadonlyMap<string, string>> {
   const victim = { code: read("is-run-next"), args: [`${begins}${ends}`], stdin: "typed" };
   const verdicts = new Map<string, string>();
@@ -39,17 +39,17 @@ export async function attackNextRun(use: UseWorker): Promise<ReadonlyMap<string,
     const said = await run(victim);
     return said === `${begins}${ends} typed\n` ? "BLOCKED: it has its own" : `ESCAPED: ${said}`;
   };
-  // One after another: each is about the very next run.
+  // One after another: each attack targets the very next run.
   for (const { id } of warmAttacks) {
     await use(async (run) => void verdicts.set(id, await attack(id, run)));
   }
   return verdicts;
 }
 
-/** How often an attack begins anew when one of its programs was not given a sandbox that waited. */
+/** How often an attack starts over if one of its programs did not get a sandbox that waited. */
 const warmTries = 5;
 
-/** In sandboxes that waited. */
+/** Runs programs in sandboxes that waited. */
 export function inWarmSandboxes(warm: () => WarmGlovebox, request: TestedPlace["runtime"]): UseWorker {
   const run: RunJob = async ({ code, args, stdin }) => {
     const program = { language: "python", code, args, stdin, timeout_seconds: 60 } as const;
@@ -87,10 +87,10 @@ while True:
 /** How long a worker may take for a job before it counts as lost. */
 const answerMs = 5_000;
 
-/** In such a worker of this machine, a fresh one each time, as attacks spoil it. */
+/** Runs programs in such a worker on this machine, a fresh one each time, since attacks spoil it. */
 export const inReusedWorker: UseWorker = async (work) => {
   const folder = mkdtempSync(path.join(tmpdir(), "glovebox-worker-"));
-  // By a pipe: of those that read one, the first to wait is the first to be served.
+  // Through a pipe: the first reader to wait is the first to be served.
   const argv = ["-c", 'cat | python3 -c "$1"', "sh", worker];
   const child = spawn("sh", argv, { stdio: ["pipe", "pipe", "ignore"], cwd: folder, detached: true });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();

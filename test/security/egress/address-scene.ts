@@ -1,6 +1,6 @@
 /**
- * Run by `runInOwnNetwork`: asks for names whose addresses are this machine's own or change, through the proxy alone or
- * from a sandbox of the engine in the first argument, and prints what came back and who was reached.
+ * Run by `runInOwnNetwork`: requests names whose addresses belong to this machine or change, through the proxy alone or
+ * from a sandbox of the engine in the first argument, and prints what came back and which servers were reached.
  */
 import { once } from "node:events";
 import { createServer, type AddressInfo } from "node:net";
@@ -11,7 +11,7 @@ import { ProxySubject } from "../../helpers/proxy-subject.ts";
 import { testImages } from "../../helpers/test-images.ts";
 import { addressOfNat, addressesOf } from "./own-addresses.ts";
 
-/** What came of asking for a name. */
+/** The result of requesting a name. */
 export interface Asked {
   readonly answer: string;
   readonly rules: readonly string[];
@@ -55,7 +55,7 @@ async function byProxy(): Promise<Asking> {
   const proxy = await ProxySubject.start({ dnsServer: dns.address, hostAddresses: [addressOfNat] });
   return {
     of: async (name) => {
-      // None of them is trusted with private addresses.
+      // None of them is allowed to have private addresses.
       const { client, denials } = await proxy.open(`private.${name}:${port}`);
       const answers = [];
       for (const _ of [1, 2]) {

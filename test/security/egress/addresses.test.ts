@@ -22,7 +22,7 @@ describe("on a machine with public addresses of its own, the proxy", () => {
     const asked = await outcomeOf(name);
     expect(asked).toMatchObject({ connections: 0, bytes: 0 });
     expect(asked?.answer).toMatch(/^HTTP\/1\.1 (403|502) .*HTTP\/1\.1 (403|502) /s);
-    // What was first public and nowhere ends there; what it became later is refused by its rule.
+    // The first, public address leads nowhere, so it ends there; the later address is refused by its rule.
     const isPublicAtFirst = name.startsWith("rebind") || name.startsWith("mixed");
     expect(asked?.rules).toEqual(
       isPublicAtFirst ? (name.startsWith("rebind") ? ["private_address"] : []) : ["private_address", "private_address"],

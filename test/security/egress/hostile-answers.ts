@@ -1,14 +1,14 @@
-/** What a far side answers, and what must become of it for the client. */
+/** What a far side answers, and what must reach the client. */
 export interface HostileAnswer {
-  /** Sent one after another; then the connection is closed, unless it is to stay open. */
+  /** Sent one after another; then the connection is closed, unless it should stay open. */
   readonly pieces: readonly string[];
   /**
-   * `refused`: a 502, or a connection that breaks off before anything was passed on; `broken`: what was well-formed is
-   * passed on, then the connection breaks off; `passed`: it comes through, in a form that is well-formed.
+   * `refused`: a 502, or a connection that breaks off before anything was passed on; `broken`: the well-formed part is
+   * passed on, then the connection breaks off; `passed`: the answer comes through in well-formed form.
    */
   readonly becomes: "refused" | "broken" | "passed";
   readonly staysOpen?: boolean;
-  /** Part of what the client is told. */
+  /** Part of the message to the client. */
   readonly says?: string;
 }
 

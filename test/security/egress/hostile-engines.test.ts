@@ -29,7 +29,7 @@ afterAll(() => {
   dns.close();
 });
 
-/** Asks for each, several times at once, and prints what came back as one line each. */
+/** Requests each, several times at once, and prints what came back, one line each. */
 const victim = `
 import concurrent.futures, sys, urllib.request
 def get(number):

@@ -27,7 +27,7 @@ afterAll(async () => {
   dns.close();
 });
 
-/** What is wrong with what the host has received, if it is not the one request that was asked for. */
+/** What is wrong with what the host received, unless it is exactly the intended request. */
 function faultOf(received: Buffer): string | null {
   const read = readStrictly(received);
   if (typeof read === "string") return read;

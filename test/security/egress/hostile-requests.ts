@@ -1,15 +1,15 @@
-/** What a program sends to the proxy, and what must become of it. */
+/** What a program sends to the proxy, and what must happen to it. */
 export interface HostileRequest {
   readonly send: readonly string[];
   /** `refused`: an answer of 400 or 403, or none, and nothing reaches the host; `passed`: one well-formed request does. */
   readonly becomes: "refused" | "passed";
-  /** Part of what the program is told. */
+  /** Part of the message to the program. */
   readonly says?: string;
 }
 
 const smuggled = (at: string): string => `GET http://${at}/smuggled HTTP/1.1\r\nHost: evil.test\r\n\r\n`;
 
-/** Everything that has two readings, by what it is; `at` is an allowed name with its port. */
+/** Everything that can be read in two ways, by what it is; `at` is an allowed name with its port. */
 export function hostileRequests(at: string): Readonly<Record<string, HostileRequest>> {
   const head = (method: string, ...lines: readonly string[]): string =>
     [`${method} http://${at}/ HTTP/1.1`, "Host: x", ...lines, "", ""].join("\r\n");

@@ -8,7 +8,7 @@ interface Row {
   readonly name: string;
   readonly pieces: readonly string[];
   readonly staysOpen?: true;
-  /** What the program reads of it. */
+  /** What the program reads. */
   readonly says: RegExp;
 }
 

@@ -79,7 +79,7 @@ describe("an allowed host that answers with", () => {
   it.each(rowsThatBecome("broken"))("$name harms its own stream at most", async (row) => {
     const { answer, read } = await ask(row);
     const isRefused = answer.text.startsWith("HTTP/1.1 502 ");
-    // What breaks off must not look whole.
+    // An answer that breaks off must not look complete.
     expect(isRefused || answer.text === "" ? "too short" : read).toMatch(/too short|without a size|without an end/);
     expect(answer.end).toBe(row.staysOpen === true ? "late" : isRefused ? "end" : "reset");
     expect(await neighbourHears()).toMatch(/ 200 OK.*well$/s);

@@ -181,7 +181,7 @@ describe("the egress proxies of a server", () => {
   afterAll(() => proxies.close());
   const open = (principal: string): Promise<EgressConnection> =>
     proxies.of(principal).connect("sandbox", policyOf(at), (text) => text);
-  /** A connection of the principal's and the process that it started; 0 when there was one. */
+  /** Opens a connection for the principal; returns the process that this started, or 0 if there already was one. */
   const opened = async (
     principal: string,
   ): Promise<{ readonly connection: EgressConnection; readonly pid: number }> => {

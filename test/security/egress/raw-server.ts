@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
 
-/** A server on loopback that keeps every byte it is sent, connection by connection, and answers whatever it is told to. */
+/** A server on loopback that keeps every byte it receives, per connection, and sends whatever answer it is told to. */
 export class RawServer implements Disposable {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
@@ -42,7 +42,7 @@ export class RawServer implements Disposable {
     return this.#connections.length;
   }
 
-  /** What came, one entry a connection. */
+  /** What was received, one entry per connection. */
   get received(): readonly Buffer[] {
     return this.#connections.map(({ bytes }) => bytes);
   }
@@ -57,7 +57,7 @@ export class RawServer implements Disposable {
   }
 }
 
-/** Sends the pieces one after another, each by itself, and ends the connection then. */
+/** Sends the pieces one after another, each separately, and then ends the connection. */
 export function sendPieces(socket: Socket, pieces: readonly string[], staysOpen = false): void {
   const [first, ...others] = pieces;
   if (socket.destroyed) return;

@@ -1,14 +1,14 @@
-/** A message as the strictest reader of HTTP/1.1 takes it. */
+/** A message as the strictest reader of HTTP/1.1 understands it. */
 export interface StrictMessage {
   readonly startLine: string;
   readonly fields: readonly (readonly [name: string, value: string])[];
   readonly body: Buffer;
-  /** What stands behind it. */
+  /** The bytes that follow the message. */
   readonly rest: Buffer;
 }
 
 export interface ReadAs {
-  /** Whether it ends with the connection when no field says where. */
+  /** Whether it ends with the connection if no field says where it ends. */
   readonly endsWithConnection?: boolean;
   /** Whether it has no body, whatever its fields say. */
   readonly hasNoBody?: boolean;
@@ -16,7 +16,7 @@ export interface ReadAs {
 
 const field = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[\t ]*([\t\x20-\x7e\x80-\xff]*?)[\t ]*$/;
 
-/** Reads one message from the front of the bytes, or tells what is wrong with it. */
+/** Reads one message from the start of the bytes, or says what is wrong with it. */
 export function readStrictly(
   bytes: Buffer,
   { endsWithConnection = false, hasNoBody = false }: ReadAs = {},

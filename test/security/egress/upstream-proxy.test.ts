@@ -29,7 +29,7 @@ const zone: Readonly<Record<string, (asked: number) => readonly DnsRecord[]>> = 
   "mixed.test": () => [inside, publicAddress, loopback],
   "rebind.test": (asked) => [asked === 0 ? publicAddress : inside],
   "secure.test": () => [publicAddress],
-  // A range whose packets are thrown away.
+  // A range whose packets are dropped.
   "discard.test": () => [{ aaaa: "100::1" }],
 };
 const dns = await DnsServer.start((name, asked) => zone[name.replace(/^private\./, "")]?.(asked));
@@ -48,7 +48,7 @@ const secureRegistry = await FarSide.start(
   (_, response) => response.end(JSON.stringify({ dist: { tarball: "https://files.test/npm.tgz" } })),
   certificate,
 );
-/** What the world beyond the proxy is; nothing else is there. */
+/** Everything that can be reached beyond the proxy. */
 const world = (authority: string): number | undefined =>
   new Map([
     ["93.184.216.34:80", web.port],
@@ -133,7 +133,7 @@ describe("with an upstream proxy, a program", () => {
 
   it("cannot reach the proxy itself, by whatever name, route or policy", async () => {
     const names = ["near.test", "near-in-ipv6.test", "near-too.test"].map((name) => `${name}:${upstream.port}`);
-    // The operator trusts these hosts; that the upstream proxy is one of them lifts nothing.
+    // The operator trusts these hosts; the upstream proxy is one of them, but that does not make it reachable.
     const { client, denials } = await proxy.open(...names);
     for (const name of names) {
       expect((await client.ask(get(name), patient)).text).toMatch(

@@ -2,7 +2,7 @@
 
 packages_chromium() { have chromium || echo chromium; }
 
-# Tests start browsers of their own.
+# Tests start their own browsers.
 up_chromium() {
   have chromium || fail "chromium is not installed" || return
   version=$(package_version chromium)

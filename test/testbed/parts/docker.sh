@@ -4,7 +4,7 @@ packages_docker() {
   have docker || echo docker.io
   docker_answers || have dockerd || echo docker.io
   docker_answers || have iptables || echo iptables
-  # For the tests of its connections over SSH and TLS, which start servers of their own.
+  # For the tests of its connections over SSH and TLS, which start their own servers.
   have ssh || echo openssh-client
   [ -x /usr/sbin/sshd ] || echo openssh-server
   have openssl || echo openssl
@@ -39,8 +39,8 @@ JSON
   printf '%s\n' "$text" >"$file"
 }
 
-# dockerd takes any process with a recorded id, a zombie too, for its containerd (or for another dockerd)
-# and then refuses to start; after a restart of the machine the id may be anybody's.
+# dockerd mistakes any process with a recorded id, even a zombie, for its containerd (or for another dockerd)
+# and then refuses to start; after a restart of the machine the id may belong to any process.
 clear_stale_docker() {
   local file
   rm -f "$testbed/docker/dockerd.pid"

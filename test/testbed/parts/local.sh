@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# A part is packages_NAME, which prints what has to be installed, and up_NAME, which sets `version` and
+# A part consists of packages_NAME, which prints what has to be installed, and up_NAME, which sets `version` and
 # `state` or fails with `why`.
 
 packages_local() {

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 
-# Without these recommended packages podman has no init process and no names in its networks.
+# Without these recommended packages podman has no init process, and no name resolution in its networks.
 packages_podman() {
   have podman || echo podman
   have runc || echo runc
@@ -10,7 +10,7 @@ packages_podman() {
   [ -x /usr/lib/podman/aardvark-dns ] || echo aardvark-dns
 }
 
-# The default place, unless a service answers there: somebody else's may lack the settings this machine needs.
+# The default place, unless a service already answers there: it may lack the settings that this machine needs.
 choose_podman_socket() {
   local socket=/run/podman/podman.sock
   if ! is_root || http_get "$socket" /_ping >/dev/null; then socket=$testbed/podman/podman.sock; fi
@@ -30,7 +30,7 @@ default_ulimits = ["nofile=16384:16384", "nproc=8192:8192"]
 runtime = "runc"
 cgroup_manager = "cgroupfs"
 events_logger = "file"
-# Seconds that each exec's helper processes outlive it; the tests make many.
+# Seconds for which the helper processes of an exec outlive it; the tests make many.
 exit_command_delay = 30
 TOML
   [ ! -x /usr/lib/podman/netavark ] || printf '\n[network]\nnetwork_backend = "netavark"\n'
@@ -62,7 +62,7 @@ allow_podman_bridges() {
 
 forbid_podman_bridges() { iptables -D "${podman_bridge_rule[@]}" 2>/dev/null || true; }
 
-# Podman tells a restarted machine by the loss of this file, but /run may be a folder on disk.
+# Podman detects a restart of the machine by the loss of this file, but /run may be a folder on disk.
 clear_stale_podman() {
   local alive=/run/libpod/alive booted
   booted=$(sed -n 's/^btime //p' /proc/stat)

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Podman's service as a normal user: with control groups version 1, or without systemd, it can set no limits.
+# Podman's service as an ordinary user: with control groups version 1, or without systemd, it cannot set limits.
 
 rootless_user=glovebox-testbed
 
@@ -40,14 +40,14 @@ start_rootless() {
   chown -R "$rootless_user:" "$home"
   chmod 700 "$home" "$home/run"
   rm -f "$socket"
-  # setpriv becomes the service: the process id that is recorded is the service's own.
+  # setpriv becomes the service: the recorded process id is that of the service itself.
   start_daemon rootless setpriv --reuid "$rootless_user" --regid "$rootless_user" --clear-groups env -i \
     PATH="$PATH" HOME="$home" XDG_RUNTIME_DIR="$home/run" CONTAINERS_CONF="$home/containers.conf" \
     podman system service --time 0 "unix://$socket"
   await_daemon rootless 60 rootless_answers
 }
 
-# Podman leaves a process behind that keeps its user's namespace.
+# Podman leaves a process behind that keeps its user namespace open.
 end_rootless_pause() {
   local file pid
   file=$(rootless_home)/run/libpod/tmp/pause.pid

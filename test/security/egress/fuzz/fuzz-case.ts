@@ -47,7 +47,7 @@ export function makeCase(random: Random, at: string): FuzzCase {
   };
 }
 
-/** Bytes on the channel itself, as a program sends that speaks in the forwarder's place. */
+/** Bytes on the channel itself, as sent by a program that replaces the forwarder. */
 export function channelNoise(random: Random): Buffer {
   const size = 1 + random.below(400);
   return Buffer.from(
@@ -91,7 +91,7 @@ function message(random: Random, first: string): string {
   return `${[first, "Host: x", ...some, ...framing].join("\r\n")}\r\n\r\n${kind === 0 ? "" : framed}`;
 }
 
-/** A TLS client's first message; its name is the allowed one or another. */
+/** A TLS client's first message, with the allowed name or another one. */
 function hello(random: Random): string {
   const name = random.pick(["web.test", "evil.test", "web.test\0.evil.test", ""]);
   const sized = (text: string, width: number): string => {

@@ -29,9 +29,9 @@ const caseMs = 250;
 const maxFindings = 20;
 
 /**
- * Sends seeded nonsense through a real proxy process, from both sides, and watches what must hold: it lives, a neighbour
- * is served all the while, a far side gets well-formed requests for itself and nobody else gets any, programs get whole
- * answers or see them break off, and memory stays bounded.
+ * Sends seeded nonsense through a real proxy process, from both sides, and checks what must hold: the proxy stays alive, a
+ * neighbour is always served, a far side gets only well-formed requests for itself and no other server gets any, programs
+ * get whole answers or see them break off, and memory stays bounded.
  */
 export async function fuzzProxy({ seed, seconds, only, onProgress }: FuzzOptions): Promise<FuzzReport> {
   const dns = await DnsServer.start((name) => (name === "nothing.test" ? undefined : [{ a: "127.0.0.1" }]));

@@ -16,12 +16,12 @@ export function faultOfReceived(received: Buffer, at: string): string | null {
   const hosts = head.fields.filter(([name]) => name.toLowerCase() === "host").map(([, value]) => value);
   if (hosts.join() !== at) return `other hosts: ${hosts.join()}`;
   if (!/^[A-Z-]+ [/*]\S* HTTP\/1\.1$/.test(head.startLine)) return `another first line: ${head.startLine}`;
-  // A body that broke off is the program's or the far side's doing.
+  // If a body broke off, the program or the far side did that.
   if (typeof read === "string") return isCutOff(read) ? null : read;
   return read.rest.length > 0 ? `more than one request: ${read.rest.toString("latin1").slice(0, 80)}` : null;
 }
 
-/** What is wrong with what a program was answered; null for whole answers, or a connection that visibly broke off. */
+/** What is wrong with the answers to a program; null for whole answers, or for a connection that visibly broke off. */
 export function faultOfAnswer({ bytes, end }: Answer): string | null {
   if (end === "channel") return "its whole channel was closed";
   let rest = bytes;
@@ -31,7 +31,7 @@ export function faultOfAnswer({ bytes, end }: Answer): string | null {
       rest = rest.subarray(rest.indexOf("\r\n\r\n") + 4);
       continue;
     }
-    // An alert of TLS, or what a far side says within it.
+    // A TLS alert, or what a far side says within TLS.
     if (rest[0] === 21 || (count === 0 && bytes.includes("200 Connection Established") && !text.startsWith("HTTP/")))
       return null;
     const read = readStrictly(rest, { endsWithConnection: true, hasNoBody: /^HTTP\/1\.1 (204|304) /.test(text) });
@@ -43,7 +43,7 @@ export function faultOfAnswer({ bytes, end }: Answer): string | null {
   return null;
 }
 
-/** Within TLS the proxy sees nothing: what a far side says there is passed on as it is. */
+/** The proxy cannot see inside TLS: what a far side says there is passed on unchanged. */
 function isTunnelled(bytes: Buffer): boolean {
   return bytes.includes("200 Connection Established");
 }

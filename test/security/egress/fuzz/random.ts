@@ -14,7 +14,7 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) % limit;
   }
 
-  /** Whether something happens that happens once in so many times. */
+  /** Returns true once in this many times. */
   once(times: number): boolean {
     return this.below(times) === 0;
   }
