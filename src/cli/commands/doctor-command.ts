@@ -22,7 +22,7 @@ export function addDoctorCommand(program: Command, io: CommandIo, setExitCode: S
     .command("doctor")
     .option("--verbose", "also show the parts, abilities and notes of each engine, and why one is chosen")
     .option("--all", "show all settings, not only changed ones")
-    .option("--prove", "run the attacks of the threat model on the engines that are here, and tell what became of each")
+    .option("--prove", "run the attacks of the threat model on the available engines, and report the result of each")
     .option("--engine <engine>", "with --prove: only this one")
     .option("--oci-runtime <name>", "with --prove: OCI runtime of the engine")
     .option("--bombs", "with --prove: also the attacks that load the machine")

@@ -79,7 +79,7 @@ function verdictLine({ name, verdict, reason, counts, attacks }: ProvenEngine): 
     case "broken":
       return `${name} DID NOT HOLD: a program could ${through.join("; ")} (${counted.join(", ")}).`;
     case "unclear":
-      return `${name}: not proven, since some attacks did not say what became of them (${counted.join(", ")}).`;
+      return `${name}: not proven, since some attacks did not report a result (${counted.join(", ")}).`;
     case "not_tried":
       return `${name} was not tried. ${reason ?? ""}`.trim();
   }

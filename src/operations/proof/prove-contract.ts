@@ -44,7 +44,7 @@ const proveResponseSchema = z.object({
 export const proveContract = defineOperation({
   name: "prove",
   audience: "local",
-  description: "Runs the attacks of the threat model on this machine's engines, and tells what became of each.",
+  description: "Runs the attacks of the threat model on this machine's engines, and reports the result of each.",
   request: z.strictObject({
     engine: z.string().optional().describe("Only this one; default: every engine that can be used."),
     oci_runtime: z.string().optional().describe("OCI runtime by the name that the engine has for it."),
