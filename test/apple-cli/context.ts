@@ -6,7 +6,7 @@ import type { CommandSignals } from "./program/signals.ts";
 import type { FaultKind } from "./state/faults.ts";
 import type { Settings } from "./state/settings.ts";
 
-/** Everything that a command of one call has. */
+/** Everything that a command can use during one call. */
 export interface Context {
   readonly settings: Settings;
   /** Folder of the installation. */
@@ -30,5 +30,5 @@ export interface Say {
   err(line: string): void;
 }
 
-/** What a command does; its code when it has one of its own. */
+/** What a command does; resolves to its exit code if that is not the default. */
 export type Work = (context: Context) => Promise<void>;

@@ -11,7 +11,7 @@ import { writeFault, type Fault } from "./state/faults.ts";
 import { settingsFile, type Settings } from "./state/settings.ts";
 
 export interface InstallOptions {
-  /** Version that it behaves as; default `1.2.2`. */
+  /** Version whose behaviour it imitates; default `1.2.2`. */
   readonly version?: string;
   /** Docker underneath; default: `DOCKER_HOST`, else Docker's usual socket. */
   readonly dockerHost?: string;
@@ -20,7 +20,7 @@ export interface InstallOptions {
 /** A call that was made. */
 export interface RecordedCall {
   readonly pid: number;
-  /** What stood behind `container`. */
+  /** The arguments after `container`. */
   readonly words: readonly string[];
 }
 
@@ -31,21 +31,21 @@ export interface CallResult {
   readonly stderr: string;
 }
 
-/** A stand-in for Apple's `container` command, with a daemon's memory of its own. */
+/** A stand-in for Apple's `container` command that remembers what a daemon would. */
 export interface AppleCli extends AsyncDisposable {
   /** The executable. */
   readonly command: string;
-  /** Folder of the executable, to be put first on PATH. */
+  /** Folder of the executable; put it first on PATH. */
   readonly binFolder: string;
   /** Marks what it makes on Docker. */
   readonly scope: string;
-  /** Behaves as another version from the next call on. */
+  /** Imitates another version from the next call on. */
   become(version: string): Promise<void>;
-  /** Puts a fault in place, or with undefined takes the present one away. */
+  /** Switches a fault on, or with undefined switches the current one off. */
   fail(fault: Fault | undefined): void;
   /** Calls so far, oldest first. */
   calls(): Promise<readonly RecordedCall[]>;
-  /** Makes a call, with nothing to read unless `input` is given. */
+  /** Makes a call, with empty input unless `input` is given. */
   call(words: readonly string[], input?: string): Promise<CallResult>;
   /** Removes everything that it has made on Docker, and its folder. */
   remove(): Promise<void>;
@@ -56,7 +56,7 @@ const maxOutputBytes = 256 * 1024 ** 2;
 
 const defaultDockerHost = "unix:///var/run/docker.sock";
 
-/** Puts a stand-in into a new folder: one file that Node runs, so that each call starts quickly. */
+/** Installs a stand-in into a new folder: one file that Node runs, so that each call starts quickly. */
 export async function installAppleCli(options: InstallOptions = {}): Promise<AppleCli> {
   const folder = await mkdtemp(path.join(tmpdir(), "apple-cli-"));
   const binFolder = path.join(folder, "bin");
@@ -93,7 +93,7 @@ async function writeExecutable(file: string): Promise<void> {
     entryPoints: [path.join(import.meta.dirname, "main.ts")],
     bundle: true,
     platform: "node",
-    // As a module it would have Node load `fetch` with `node:http`, which is half of the time of a call.
+    // As a module it would make Node load `fetch` with `node:http`, which takes half the time of a call.
     format: "cjs",
     target: "node24",
     banner: { js: `#!${process.execPath}` },
@@ -112,7 +112,7 @@ async function readCalls(folder: string): Promise<readonly RecordedCall[]> {
 async function call(command: string, words: readonly string[], input = ""): Promise<CallResult> {
   const running = promisify(execFile)(command, [...words], { maxBuffer: maxOutputBytes });
   running.child.stdin?.on("error", () => {
-    // It has ended without reading.
+    // It ended without reading.
   });
   running.child.stdin?.end(input);
   try {

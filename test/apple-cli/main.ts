@@ -17,7 +17,7 @@ const folder = path.dirname(path.dirname(process.argv[1] ?? ""));
 const settings = readSettings(folder);
 const words = process.argv.slice(2);
 
-/** Parts of a text that are not written yet. */
+/** Parts of the output that are not written yet. */
 const written: Promise<void>[] = [];
 const write = (stream: NodeJS.WriteStream, text: string): void => {
   written.push(new Promise((resolve) => stream.write(text, () => resolve())));
@@ -29,20 +29,20 @@ const say = {
 
 const signals = new CommandSignals(settings.version, (line) => say.err(line));
 
-/** Commands that speak of the daemon instead of to it. */
+/** Commands about the daemon that do not talk to it. */
 const withoutDaemon = new Set(["system start", "system stop", "system status", "system version"]);
 
-/** What the daemon is asked for, when it cannot be reached. */
+/** What the daemon was asked for when it could not be reached. */
 const outerTexts: Readonly<Record<string, string>> = { list: "failed to list containers" };
 
-/** The command's own words for a daemon that takes too long; the name of the request is a guess. */
+/** The command's message for a daemon that takes too long; the name of the request is a guess. */
 function lateError(command: string): CommandError {
   const late = new CommandError("timeout", `XPC timeout for request to com.apple.container.apiserver/${command}`);
   const outer = outerTexts[command];
   return outer === undefined ? late : new CommandError("internalError", outer, late);
 }
 
-/** Faults that are the command's own business. */
+/** Faults that the command itself causes. */
 async function meetFault({ fault, folder: place, signals }: Context, command: string): Promise<void> {
   if (fault === "hang") {
     signals.hang();
@@ -89,7 +89,7 @@ async function perform(): Promise<void> {
   }
 }
 
-/** Says what went wrong; the code that the command ends with. */
+/** Prints what went wrong; returns the exit code of the command. */
 function report(error: unknown): number {
   if (error instanceof ProgramEnd) return error.exitCode;
   if (error instanceof UsageError) {

@@ -30,7 +30,7 @@ function findFile({ options, cwd }: Context, folder: string): string {
   throw refuse(named === undefined ? "dockerfile not found in context dir" : `dockerfile does not exist ${named}`);
 }
 
-/** Names of this installation's own images become those that Docker has for them. */
+/** Replaces names of this installation's own images with Docker's names for them. */
 async function withDockerNames({ images }: Context, text: string): Promise<string> {
   const lines = text.split("\n").map(async (line) => {
     const [, before = "", name, behind = ""] = /^(\s*FROM\s+(?:--\S+\s+)*)(\S+)(.*)$/i.exec(line) ?? [];
@@ -45,7 +45,7 @@ async function withDockerNames({ images }: Context, text: string): Promise<strin
   return (await Promise.all(lines)).join("\n");
 }
 
-/** The context as a tar archive, with the Dockerfile under a name of its own. */
+/** The context as a tar archive, with the Dockerfile under a separate name. */
 async function packContext(folder: string, name: string, text: string): Promise<Buffer> {
   const own = mkdtempSync(path.join(tmpdir(), "apple-cli-build-"));
   try {
@@ -74,7 +74,7 @@ function queryOf({ options, images }: Context, file: string, tags: readonly stri
   return query.toString();
 }
 
-/** Passes the log on as it comes; the reason when the build has failed. */
+/** Passes the log on as it arrives; returns the reason if the build has failed. */
 async function followLog({ say, options }: Context, answer: AsyncIterable<unknown>): Promise<string | undefined> {
   let failed: string | undefined;
   for (const line of (await textOf(answer)).split("\n").filter(Boolean)) {
@@ -85,7 +85,7 @@ async function followLog({ say, options }: Context, answer: AsyncIterable<unknow
   return failed;
 }
 
-/** Makes an image of a Dockerfile; prints its names. */
+/** Makes an image from a Dockerfile; prints its names. */
 export const buildImage: Work = async (context) => {
   const { api, options, say, settings, cwd, folder: place, fault } = context;
   const folder = path.resolve(cwd, options.arguments[0] ?? ".");

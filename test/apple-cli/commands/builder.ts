@@ -6,7 +6,7 @@ import { hasBuilder, setBuilder } from "../state/builder.ts";
 import { containerJson } from "../container/container-json.ts";
 import { printList } from "./print-list.ts";
 
-/** The container that builds images, as lists show it; there is none on Docker, which builds by itself. */
+/** The container that builds images, as lists show it; Docker has none, since it builds by itself. */
 export function builderContainer(): Found {
   const configuration: Configuration = {
     id: "buildkit",

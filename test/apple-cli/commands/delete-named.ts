@@ -1,7 +1,7 @@
 import type { Context } from "../context.ts";
 import { CommandError, NotImitated } from "../output/command-error.ts";
 
-/** Deletes what is named, and says at the end what was not. */
+/** Deletes what is named, and finally says what was not deleted. */
 export async function deleteNamed(
   { options, say }: Context,
   kind: { readonly many: string; readonly failed: string },

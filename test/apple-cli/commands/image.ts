@@ -91,7 +91,7 @@ export const tagImage: Work = async ({ images, options, say }) => {
   say.out(target);
 };
 
-/** Takes names away; only those that this installation has given. */
+/** Removes names, but only those that this installation has given. */
 export const deleteImages: Work = async (context) => {
   const { images, options, say } = context;
   if (options.has("all")) throw new NotImitated("image delete --all is not imitated");

@@ -5,13 +5,13 @@ import { readReference } from "../images/reference.ts";
 import { CommandError } from "../output/command-error.ts";
 import { isAtLeast } from "../parser/version.ts";
 
-/** Lines about the progress, where the version writes some without a terminal. */
+/** Progress lines, if the version writes any without a terminal. */
 export function showProgress({ options, settings, say }: Context, line: string): void {
   const kind = options.one("progress") ?? "auto";
   if (kind !== "none" && kind !== "ansi" && isAtLeast(settings.version, "0.12.0")) say.err(line);
 }
 
-/** Fetches an image, whether it is there or not. */
+/** Fetches an image even if it is already there. */
 export async function fetchImage(context: Context, text: string): Promise<void> {
   const reference = readReference(text);
   if (context.fault === "network-dead") {
@@ -22,7 +22,7 @@ export async function fetchImage(context: Context, text: string): Promise<void> 
   showProgress(context, "[2/2] Unpacking image 100%");
 }
 
-/** The image that a container is made of, fetched when it is not there. */
+/** The image that a container is made from; it is fetched if missing. */
 export async function needImage(context: Context, text: string): Promise<StoredImage> {
   const found = await context.images.find(text);
   if (found !== undefined) return found;

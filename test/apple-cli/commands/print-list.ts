@@ -3,7 +3,7 @@ import { NotImitated } from "../output/command-error.ts";
 import { indented, oneLine, type Json } from "../output/swift-json.ts";
 import { tableOf } from "../output/table.ts";
 
-/** What a list has to show, in each of its forms. */
+/** What a list shows, in each of its forms. */
 export interface Listing {
   readonly json: readonly Json[];
   /** Names, for --quiet. */
@@ -12,11 +12,11 @@ export interface Listing {
   readonly rows: readonly (readonly string[])[];
 }
 
-/** Text that breaks off in the middle, where output is truncated. */
+/** Text that breaks off in the middle, if output is truncated. */
 const cut = ({ fault }: Context, text: string): string =>
   fault === "truncated" ? text.slice(0, Math.floor(text.length / 2)) : text;
 
-/** Prints a list as it was asked for. */
+/** Prints a list in the requested form. */
 export function printList(context: Context, { json, names, header, rows }: Listing): void {
   const { options, say } = context;
   const format = options.one("format") ?? "table";

@@ -7,12 +7,12 @@ import { isStopped, mendByRestart, setStopped } from "../state/faults.ts";
 
 const commit = "0190097d1c2b3a4f5e6d7c8b9a0f1e2d3c4b5a69";
 
-/** What `--version` says, and the daemon of itself. */
+/** What `--version` prints, and what the daemon says about itself. */
 export function versionLine(program: string, version: string): string {
   return `${program} version ${version} (build: release, commit: ${commit.slice(0, 7)})`;
 }
 
-/** Whether the daemon answers; `unregistered` after it was stopped. */
+/** Whether the daemon answers; `unregistered` after it has been stopped. */
 export function daemonState({
   fault,
   folder,
@@ -57,7 +57,7 @@ export const status: Work = async (context) => {
   if (state !== "running") throw new ProgramEnd(1);
 };
 
-/** Names the versions of the command and, where it answers, of the daemon. */
+/** Names the versions of the command and, if it answers, of the daemon. */
 export const version: Work = async (context) => {
   const { options, say, settings } = context;
   const own = { appName: "container", buildType: "release", commit, version: settings.version };
@@ -73,7 +73,7 @@ export const version: Work = async (context) => {
   }
 };
 
-/** Starts the daemon; it asks nothing, because a kernel is always there. */
+/** Starts the daemon; it does not ask any questions, because a kernel is always there. */
 export const startDaemon: Work = async ({ fault, folder, say, settings }) => {
   const line = (text: string): void => (isAtLeast(settings.version, "1.0.0") ? say.err(text) : say.out(text));
   line("Launching container-apiserver...");
@@ -103,7 +103,7 @@ export const stopDaemon: Work = async ({ api, containers, folder, say }) => {
   say.out("stopping service: com.apple.container.apiserver");
 };
 
-/** What containers, images and volumes take on disk, roughly. */
+/** Roughly what containers, images and volumes use on disk. */
 export const diskUsage: Work = async ({ containers, images, options, say }) => {
   const all = await containers.list();
   const active = all.filter(({ status }) => status.state === "running").length;

@@ -14,7 +14,7 @@ import { stats } from "./container/stats.ts";
 import { diskUsage, startDaemon, status, stopDaemon, version } from "./system.ts";
 import { createVolume, deleteVolumes, inspectVolumes, listVolumes, pruneVolumes } from "./volume.ts";
 
-/** What is done for each command; those of Apple's that are missing here are refused loudly. */
+/** The implementation of each command; Apple's commands that are missing here are refused loudly. */
 export const commandTable: Readonly<Record<string, Work>> = {
   run,
   create,

@@ -10,7 +10,7 @@ import { mebibyte, readSize } from "./sizes.ts";
 import { readUlimits, type Rlimit } from "./ulimits.ts";
 import { readMount, readVolume, type Mount, type MountPlaces } from "./volumes.ts";
 
-/** What the stand-in has to know of an image to make a container of it. */
+/** What the stand-in has to know about an image to make a container from it. */
 export interface ImageFacts {
   /** Full reference, such as `docker.io/library/alpine:latest`. */
   readonly reference: string;
@@ -24,7 +24,7 @@ export interface ImageFacts {
   readonly stopSignal: string | undefined;
 }
 
-/** A container as it was asked for; kept on Docker as a label, and printed by `list` and `inspect`. */
+/** A container as requested; kept on Docker as a label, and printed by `list` and `inspect`. */
 export interface Configuration {
   readonly id: string;
   readonly createdMs: number;
@@ -32,7 +32,7 @@ export interface Configuration {
   readonly argv: readonly string[];
   readonly environment: readonly string[];
   readonly workingDirectory: string;
-  /** `name|uid[:gid]` as it was given, or both numbers. */
+  /** `name|uid[:gid]` as given, or both numbers. */
   readonly user: string;
   /** Whether the user is known as two numbers. */
   readonly isUserById: boolean;
@@ -69,7 +69,7 @@ export interface Dns {
   readonly options: readonly string[];
 }
 
-/** What comes from outside of the words of the call. */
+/** What does not come from the arguments of the call. */
 export interface Surroundings extends MountPlaces {
   readonly version: string;
   readonly variables: Readonly<Record<string, string | undefined>>;
@@ -97,7 +97,7 @@ function readArgv(options: ParsedOptions, image: ImageFacts): readonly string[] 
   throw new CommandError("invalidArgument", "command/entrypoint not specified for container process");
 }
 
-/** User and groups of a process; `initial` is who it is when nothing is said. */
+/** User and groups of a process; `initial` is the default. */
 export function readUser(
   options: ParsedOptions,
   initial: string,
@@ -141,7 +141,7 @@ function readMounts(options: ParsedOptions, surroundings: Surroundings): readonl
   return [...tmpfs, ...volumes, ...options.all("mount").map((text) => readMount(text, surroundings))];
 }
 
-/** Puts together what `run` and `create` are told. */
+/** Builds the configuration from the arguments of `run` and `create`. */
 export function readConfiguration(
   id: string,
   options: ParsedOptions,
@@ -185,7 +185,7 @@ export function readConfiguration(
   };
 }
 
-/** Paths that replace the runtime's own; NONE is no path at all. */
+/** Paths that replace those of the runtime; NONE means no paths at all. */
 function readPaths(paths: readonly string[]): readonly string[] | undefined {
   if (paths.length === 0) return undefined;
   for (const path of paths) {

@@ -4,7 +4,7 @@ import type { Configuration } from "./configuration.ts";
 import { hostNameOf } from "./names.ts";
 import type { Mount } from "./volumes.ts";
 
-/** Where a running container is reached. */
+/** Where a running container can be reached. */
 export interface Attachment {
   readonly network: string;
   /** With the length of its network's prefix, such as `192.168.64.3/24`. */
@@ -88,7 +88,7 @@ function configurationJson(version: string, configuration: Configuration): JsonO
   };
 }
 
-/** A container as the version's `list --format json` and `inspect` have it. */
+/** A container as the version's `list --format json` and `inspect` print it. */
 export function containerJson(version: string, configuration: Configuration, status: Status): Json {
   const startedDate = status.startedMs === undefined ? undefined : dateOf(version, status.startedMs);
   const isNew = isAtLeast(version, "1.0.0");

@@ -4,21 +4,21 @@ import { hostNameOf } from "./names.ts";
 import { unlimited, type Rlimit } from "./ulimits.ts";
 import type { Mount } from "./volumes.ts";
 
-/** What the container becomes on Docker beside its own configuration. */
+/** What the container is on Docker, in addition to its own configuration. */
 export interface DockerPlace {
   readonly version: string;
   readonly imageId: string;
   readonly labels: Readonly<Record<string, string>>;
-  /** Docker's name of a volume, and of a network. */
+  /** Docker's names for a volume and for a network. */
   readonly volumeName: (name: string) => string;
   readonly networkName: (name: string) => string;
-  /** Whether it gets no way out, whatever it asks for. */
+  /** Whether it gets no way out, even if it asks for one. */
   readonly cutOff: boolean;
-  /** Whether standard input is one that a caller will write to. */
+  /** Whether a caller will write to standard input. */
   readonly openStdin: boolean;
 }
 
-/** What Docker has for a virtual machine's own limit on a user's processes: the limit on all of the container. */
+/** Docker's equivalent of a virtual machine's limit on one user's processes: a limit on the whole container. */
 const processes = "RLIMIT_NPROC";
 
 const cpuPeriod = 100_000;
@@ -40,13 +40,13 @@ function mountOf({ kind, source, destination, options, volume }: Mount, volumeNa
     Source: kind === "virtiofs" ? source : volumeName(volume ?? ""),
     Target: destination,
     ReadOnly: options.includes("ro"),
-    // What the operator has mounted below would be writable; a machine's share is read-only as a whole.
+    // The operator's mounts below it would stay writable; in a virtual machine the whole share is read-only.
     ...(kind === "virtiofs" ? { BindOptions: { NonRecursive: options.includes("ro") } } : {}),
     ...(kind === "volume" ? { VolumeOptions: { NoCopy: true } } : {}),
   };
 }
 
-/** Options of Linux's own tmpfs; Docker would add some that refuse programs, devices and setuid files. */
+/** The default options of Linux's tmpfs; Docker would add some that refuse programs, devices and setuid files. */
 function tmpfsOptions(options: readonly string[]): string {
   const mode = options.some((option) => option.startsWith("mode=")) ? [] : ["mode=1777"];
   const sized = options.map((option) => option.replace(/^size=(\d+)([kmg])i?b?$/i, "size=$1$2"));

@@ -3,7 +3,7 @@ import { CommandError } from "../output/command-error.ts";
 
 type Lookup = Readonly<Record<string, string | undefined>>;
 
-/** `K=V` as it is; a bare `K` from the caller's own environment, or nothing when it is not set there. */
+/** `K=V` unchanged; a bare `K` with the value from the caller's environment, or nothing if it is not set there. */
 function readEntry(entry: string, own: Lookup): readonly string[] {
   if (entry.includes("=")) return [entry];
   const value = own[entry];
@@ -34,7 +34,7 @@ export function mergeEnvironment(...lists: readonly (readonly string[])[]): read
   return [...merged.values()];
 }
 
-/** What `-e` and `--env-file` give, files first. */
+/** The variables of `-e` and `--env-file`, files first. */
 export function readEnvironment(entries: readonly string[], files: readonly string[], own: Lookup): readonly string[] {
   return mergeEnvironment(
     files.flatMap((file) => readFileEntries(file, own)),

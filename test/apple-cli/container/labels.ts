@@ -1,6 +1,6 @@
 import { CommandError } from "../output/command-error.ts";
 
-/** `k` or `k=v`; a value has no sign of equality. */
+/** `k` or `k=v`; a value must not contain an equals sign. */
 export function readLabels(labels: readonly string[]): Readonly<Record<string, string>> {
   const read: Record<string, string> = {};
   for (const label of labels) {

@@ -22,7 +22,7 @@ function readNetwork(text: string): NetworkRequest {
   return { network, mtu, ...(macAddress === undefined ? {} : { macAddress }) };
 }
 
-/** `<name>[,mac=..][,mtu=..]`; `none` alone is no network, nothing at all is the builtin one. */
+/** `<name>[,mac=..][,mtu=..]`; `none` alone means no network, no option at all means the built-in one. */
 export function readNetworks(texts: readonly string[]): readonly NetworkRequest[] {
   if (texts.length === 0) return [{ network: "default", mtu: defaultMtu }];
   if (!texts.includes("none")) return texts.map(readNetwork);

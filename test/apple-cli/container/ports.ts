@@ -17,7 +17,7 @@ function readRange(text: string, spec: string, which: "host" | "container"): rea
   const to = Number(last);
   const isRange = /^\d+$/.test(first) && /^\d+$/.test(last) && more.length === 0 && from <= to && to <= maxPort;
   if (text === "" || !isRange) throw new CommandError("invalidArgument", `invalid publish value: ${spec}`);
-  // The first port must be above one on the host.
+  // The first port on the host must be above 1.
   if (from < (which === "host" ? 2 : 1)) {
     throw new CommandError("invalidArgument", `invalid publish ${which} port range: ${text}`);
   }
@@ -43,7 +43,7 @@ function readPort(spec: string): PublishedPort {
 const overlap = (a: PublishedPort, b: PublishedPort): boolean =>
   a.proto === b.proto && a.hostPort < b.hostPort + b.count && b.hostPort < a.hostPort + a.count;
 
-/** `[address:]hostPort:containerPort[/proto]`, with ranges of equal length; addresses do not keep specs apart. */
+/** `[address:]hostPort:containerPort[/proto]`, with ranges of equal length; a different address alone does not make specs distinct. */
 export function readPorts(specs: readonly string[]): readonly PublishedPort[] {
   if (specs.length > maxSpecs) {
     throw new CommandError("invalidArgument", `cannot exceed more than ${maxSpecs} port publish descriptors`);

@@ -2,7 +2,7 @@ import { CommandError } from "../output/command-error.ts";
 
 const units = ["b", "k", "m", "g", "t", "p"];
 
-/** A size in bytes: a number, and a unit in which k is 1024; without a unit it is bytes. */
+/** A size in bytes: a number and a unit, where k means 1024; without a unit, bytes. */
 export function readSize(text: string): number {
   const [, number, unit = ""] = /^\s*(\d+(?:\.\d+)?|\.\d+)\s*([^\d\s.]*)\s*$/.exec(text) ?? [];
   if (number === undefined) throw new CommandError("unknown", "invalid size");

@@ -11,7 +11,7 @@ const known = new Set(
   "core cpu data fsize locks memlock msgqueue nice nofile nproc rss rtprio rttime sigpending stack".split(" "),
 );
 
-/** What stands for no limit: the highest number that JSON keeps. */
+/** Stands for no limit: the highest number that JSON can represent. */
 export const unlimited = Number.MAX_SAFE_INTEGER;
 
 function readNumber(text: string, of: string): number {

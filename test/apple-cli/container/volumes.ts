@@ -2,15 +2,15 @@ import { existsSync, realpathSync, statSync } from "node:fs";
 import path from "node:path";
 import { CommandError } from "../output/command-error.ts";
 
-/** A file system of a container as Apple's JSON has it; of a volume, its name. */
+/** A file system of a container as in Apple's JSON; for a volume, its name. */
 export interface Mount {
   readonly kind: "virtiofs" | "tmpfs" | "volume";
   readonly source: string;
   readonly destination: string;
   readonly options: readonly string[];
-  /** Only of a volume: made under this name when it is not there. */
+  /** Only for a volume: it is created under this name if missing. */
   readonly volume?: string;
-  /** Whether the volume was asked for by no name. */
+  /** Whether the volume was requested without a name. */
   readonly anonymous?: boolean;
 }
 
@@ -54,7 +54,7 @@ export function readVolume(text: string, { cwd, newName }: MountPlaces): Mount {
   return { kind: "virtiofs", source: realpathSync(full), destination, options: list };
 }
 
-/** Directives of `--mount`; those without a value are words of their own. */
+/** Directives of `--mount`; those without a value are single words. */
 function readDirectives(text: string): ReadonlyMap<string, string> {
   const names: Readonly<Record<string, string>> = {
     src: "source",
@@ -77,7 +77,7 @@ function readDirectives(text: string): ReadonlyMap<string, string> {
   return read;
 }
 
-/** `--mount`: a list of directives with commas between them. */
+/** `--mount`: a comma-separated list of directives. */
 export function readMount(text: string, { cwd, newName }: MountPlaces): Mount {
   const directives = readDirectives(text);
   const type = directives.get("type") ?? "virtiofs";

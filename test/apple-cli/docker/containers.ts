@@ -12,7 +12,7 @@ export interface Found {
   readonly name: string;
 }
 
-/** A line of Docker's list, which answers also while something holds up all else that concerns a container. */
+/** A line of Docker's list, which answers even while everything else about a container is held up. */
 interface DockerContainer {
   readonly Names: readonly string[];
   readonly State: string;
@@ -30,7 +30,7 @@ export class Containers {
   readonly #scope: string;
   readonly #folder: string;
 
-  /** `folder` is that of the installation. */
+  /** `folder`: the folder of the installation. */
   constructor(api: DockerApi, scope: string, folder: string) {
     this.#api = api;
     this.#scope = scope;
@@ -41,7 +41,7 @@ export class Containers {
     return scopedName(this.#scope, id);
   }
 
-  /** The container of that id, or undefined. */
+  /** The container with that id, or undefined. */
   async find(id: string): Promise<Found | undefined> {
     const [found] = await this.#ask({ name: [`^/${this.nameOf(id).replaceAll(".", "\\.")}$`] });
     return found;

@@ -15,13 +15,13 @@ export class DockerError extends Error {
 
 export interface Hijacked {
   readonly socket: Socket;
-  /** Bytes that came with the answer's head. */
+  /** Bytes that arrived with the answer's head. */
   readonly head: Buffer;
 }
 
 const apiVersion = "/v1.41";
 
-/** The part of Docker's API that the stand-in lives on; it opens a connection for each request. */
+/** The part of Docker's API that the stand-in needs; it opens a new connection for each request. */
 export class DockerApi {
   readonly #target: RequestOptions;
 
@@ -39,7 +39,7 @@ export class DockerApi {
     return (text === "" ? null : JSON.parse(text)) as T;
   }
 
-  /** The answer's body as it comes; a string, buffer or stream is sent as it is. */
+  /** The answer's body as it arrives; a string, buffer or stream is sent unchanged. */
   async stream(method: string, path: string, body?: unknown): Promise<IncomingMessage> {
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       const raw = Buffer.isBuffer(body);

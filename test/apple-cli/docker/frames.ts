@@ -6,7 +6,7 @@ export interface Frame {
 
 const headerBytes = 8;
 
-/** Takes Docker's frames apart: a header of eight bytes names stream and length of what follows. */
+/** Splits Docker's frames: a header of eight bytes gives the stream and the length of what follows. */
 export async function* framesOf(source: AsyncIterable<unknown>): AsyncGenerator<Frame> {
   let rest: Buffer = Buffer.alloc(0);
   let left = 0;

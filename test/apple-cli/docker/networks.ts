@@ -2,7 +2,7 @@ import type { DockerApi } from "./docker-api.ts";
 import { marks } from "./marks.ts";
 import { OwnObjects } from "./own-objects.ts";
 
-/** A network as it was asked for. */
+/** A network as requested. */
 export interface NetworkFacts {
   readonly name: string;
   readonly createdMs: number;
@@ -21,7 +21,7 @@ interface DockerNetwork {
   readonly IPAM: { readonly Config: readonly { readonly Subnet: string; readonly Gateway?: string }[] | null };
 }
 
-/** The network that is always there: Docker's own bridge, on which containers do not find each other by name. */
+/** The network that always exists: Docker's own bridge, where containers cannot find each other by name. */
 const builtinNetwork = "default";
 
 /** Networks of one installation on Docker. */
@@ -45,7 +45,7 @@ export class Networks {
     return found === undefined ? undefined : factsOf(found);
   }
 
-  /** All of them, the builtin one first. */
+  /** All of them, the built-in one first. */
   async list(): Promise<readonly NetworkFacts[]> {
     const own = await this.#own.list<readonly DockerNetwork[]>();
     const builtin = await this.find(builtinNetwork);
@@ -55,7 +55,7 @@ export class Networks {
   async create(facts: Omit<NetworkFacts, "gateway">): Promise<void> {
     await this.#own.create(facts.name, facts, {
       CheckDuplicate: true,
-      // Apple's own internal networks are no reliable block either, but nothing may depend on their holes.
+      // Apple's own internal networks do not block reliably either, but nothing may depend on their holes.
       Internal: facts.mode === "hostOnly",
       ...(facts.subnet === "" ? {} : { IPAM: { Config: [{ Subnet: facts.subnet }] } }),
     });

@@ -1,7 +1,7 @@
 import { DockerError, type DockerApi } from "./docker-api.ts";
 import { marks, scopedName, scopeFilter } from "./marks.ts";
 
-/** What Docker calls them in its addresses. */
+/** Docker's word for them in its paths. */
 export type ObjectKind = "networks" | "volumes";
 
 /** Volumes or networks of one installation on Docker. */
@@ -16,7 +16,7 @@ export class OwnObjects<Docker> {
     this.#kind = kind;
   }
 
-  /** Docker's name for one of that name. */
+  /** Docker's name for the one with that name. */
   nameOf(name: string): string {
     return scopedName(this.#scope, name);
   }
@@ -31,7 +31,7 @@ export class OwnObjects<Docker> {
     }
   }
 
-  /** Docker's answer to the question for all of them. */
+  /** Docker's list of all of them. */
   list<Answer>(): Promise<Answer> {
     return this.#api.json<Answer>("GET", `/${this.#kind}?filters=${scopeFilter(this.#scope)}`);
   }

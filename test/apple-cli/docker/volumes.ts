@@ -2,7 +2,7 @@ import type { DockerApi } from "./docker-api.ts";
 import { marks } from "./marks.ts";
 import { OwnObjects } from "./own-objects.ts";
 
-/** A volume as it was asked for. */
+/** A volume as requested. */
 export interface VolumeFacts {
   readonly name: string;
   readonly createdMs: number;
@@ -15,7 +15,7 @@ interface DockerVolume {
   readonly Labels: Readonly<Record<string, string>>;
 }
 
-/** Size of a volume for which none was given: it is sparse, and more than any machine has. */
+/** Default size of a volume: it is sparse, and more than any machine has. */
 export const defaultVolumeBytes = 512 * 1024 ** 3;
 
 /** Volumes of one installation on Docker. */
@@ -36,7 +36,7 @@ export class Volumes {
     return (found ?? []).map(factsOf).toSorted((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  /** One with a size below the default is kept in memory by Docker, which knows no other limit here. */
+  /** Docker keeps a volume with a size below the default in memory, since it has no other limit here. */
   async create(facts: VolumeFacts): Promise<void> {
     const isSized = facts.sizeBytes < defaultVolumeBytes;
     const options = { type: "tmpfs", device: "tmpfs", o: `size=${facts.sizeBytes},mode=755` };

@@ -2,13 +2,13 @@ import type { ImageFacts } from "../container/configuration.ts";
 import { DockerError, type DockerApi } from "../docker/docker-api.ts";
 import { readReference, type Reference } from "./reference.ts";
 
-/** An image that is there. */
+/** An existing image. */
 export interface StoredImage extends ImageFacts {
   /** Docker's id. */
   readonly id: string;
   readonly createdMs: number;
   readonly labels: Readonly<Record<string, string>>;
-  /** Whether this installation has fetched or made it, and may take it away. */
+  /** Whether this installation has fetched or made it, and so may remove it. */
   readonly isOwn: boolean;
   readonly layers: readonly string[];
 }
@@ -31,8 +31,8 @@ interface DockerImage {
 }
 
 /**
- * Images of one installation: its own have names of its own on Docker, so that other tests may fetch and remove the same.
- * Docker's others are there too, unless their name says that they are from another registry than Docker's.
+ * Images of one installation: its own have separate names on Docker, so that other tests may fetch and remove the same ones.
+ * Docker's other images are visible too, unless their name says that they come from a registry other than Docker's.
  */
 export class ImageStore {
   readonly #api: DockerApi;
@@ -43,7 +43,7 @@ export class ImageStore {
     this.#prefix = `apple-cli-${scope}/`;
   }
 
-  /** Docker's name of an image of this installation. */
+  /** Docker's name for an image of this installation. */
   ownName({ host, path, tag }: Reference): string {
     return `${this.#prefix}${host.replace(":", "_")}/${path}:${tag ?? "latest"}`;
   }
@@ -55,7 +55,7 @@ export class ImageStore {
     return this.#inspect(reference, `${reference.path.replace(/^library\//, "")}:${reference.tag ?? "latest"}`, false);
   }
 
-  /** Full references of all. */
+  /** Full references of all images. */
   async references(): Promise<readonly string[]> {
     const rows = await this.#api.json<readonly { RepoTags: readonly string[] | null }[]>("GET", "/images/json");
     const all = rows.flatMap(({ RepoTags }) => RepoTags ?? []).flatMap((tag) => this.#referenceOf(tag));

@@ -17,7 +17,7 @@ async function askRegistry({ host, path, tag, digest }: Reference): Promise<stri
   const url = `${isLocal(host) ? "http" : "https"}://${host}/v2/${path}/manifests/${digest ?? tag ?? "latest"}`;
   const refused = (status: string, reason: string): CommandError =>
     new CommandError("unknown", `HTTP request to ${url} failed with response: ${status}. Reason: ${reason}`);
-  // No test reaches Docker's own registry; it says this of everything that is missing or private.
+  // Tests never reach Docker's own registry; this is its answer for everything that is missing or private.
   if (host === "docker.io") throw refused("401 Unauthorized", "authentication required");
   let response: Response;
   try {
@@ -33,7 +33,7 @@ async function askRegistry({ host, path, tag, digest }: Reference): Promise<stri
   return response.headers.get("docker-content-digest") ?? "";
 }
 
-/** Fetches an image by its digest, so that Docker has no other name of it than the installation's own. */
+/** Fetches an image by its digest, so that Docker knows it only under the installation's own name. */
 export async function pullImage(api: DockerApi, store: ImageStore, reference: Reference): Promise<void> {
   const digest = await askRegistry(reference);
   const source = `${reference.host}/${reference.path}@${digest}`;
@@ -41,6 +41,6 @@ export async function pullImage(api: DockerApi, store: ImageStore, reference: Re
   const failed = answer.split("\n").find((line) => line.includes('"error"'));
   if (failed !== undefined) throw new CommandError("unknown", (JSON.parse(failed) as { error: string }).error);
   await store.tag(encodeURIComponent(source), reference);
-  // The digest's own name would stay when the image is deleted.
+  // The name with the digest would otherwise stay when the image is deleted.
   await api.json("DELETE", `/images/${encodeURIComponent(source)}`).catch(() => undefined);
 }

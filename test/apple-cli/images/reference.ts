@@ -1,6 +1,6 @@
 import { CommandError } from "../output/command-error.ts";
 
-/** A reference with everything that was left out. */
+/** A reference with every omitted part filled in. */
 export interface Reference {
   /** Such as `docker.io` or `127.0.0.1:5000`. */
   readonly host: string;
@@ -14,7 +14,7 @@ export interface Reference {
 
 const defaultHost = "docker.io";
 
-/** Reads a reference as Apple does: without a host it is Docker's, without a tag or digest `latest`. */
+/** Reads a reference as Apple does: the default host is Docker's, and the default tag is `latest`. */
 export function readReference(text: string): Reference {
   if (/^[0-9a-f]{64}$/.test(text)) {
     throw new CommandError("invalidArgument", `cannot specify 64 byte hex string as reference`);

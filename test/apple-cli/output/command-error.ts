@@ -1,6 +1,6 @@
 import { isAtLeast } from "../parser/version.ts";
 
-/** Codes of Apple's errors that the stand-in gives. */
+/** Codes of those Apple errors that the stand-in reports. */
 export type ErrorCode =
   | "unknown"
   | "invalidArgument"
@@ -12,7 +12,7 @@ export type ErrorCode =
   | "unsupported"
   | "interrupted";
 
-/** A failure of the command itself: exit 1, without a usage. */
+/** A failure of the command itself: exit code 1, without a usage. */
 export class CommandError extends Error {
   override readonly name = "CommandError";
   readonly code: ErrorCode;
@@ -24,12 +24,12 @@ export class CommandError extends Error {
     this.reason = reason;
   }
 
-  /** Text with its code, as causes and lists of errors have it. */
+  /** Text with its code, as written in causes and lists of errors. */
   coded(): string {
     return `${this.code}: "${this.message}"${this.#because()}`;
   }
 
-  /** Text as the version prints it behind `Error: `. */
+  /** Text as the version prints it after `Error: `. */
   shown(version: string): string {
     return isAtLeast(version, "0.10.0") ? `${this.message}${this.#because()}` : this.coded();
   }
@@ -77,7 +77,7 @@ export class ProgramEnd extends Error {
   }
 }
 
-/** Something of Apple's that the stand-in does not do: loud, with a code (70) that Apple's command never has. */
+/** A part of Apple's command that the stand-in lacks: fails loudly, with a code (70) that Apple's command never has. */
 export class NotImitated extends Error {
   override readonly name = "NotImitated";
 }

@@ -44,7 +44,7 @@ export function indented(value: Json): string {
 /** Seconds between 1970 and 2001, from which versions before 1.0.0 count. */
 const referenceDate = 978_307_200;
 
-/** A moment as the version's JSON has it: ISO 8601 without fractions, before 1.0.0 seconds since 2001. */
+/** A time as the version's JSON has it: ISO 8601 without fractions; before 1.0.0, seconds since 2001. */
 export function dateOf(version: string, milliseconds: number): string | number {
   if (!isAtLeast(version, "1.0.0")) return milliseconds / 1000 - referenceDate;
   return `${new Date(milliseconds).toISOString().slice(0, 19)}Z`;

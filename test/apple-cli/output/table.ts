@@ -1,4 +1,4 @@
-/** Columns with two spaces between them, each as wide as its longest cell; the last one ends where it ends. */
+/** Columns with two spaces between them, each as wide as its longest cell; the last one is not padded. */
 export function tableOf(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [header, ...rows];
   const widths = header.map((_, column) => Math.max(...all.map((row) => (row[column] ?? "").length)));

@@ -4,7 +4,7 @@ import { existsIn, type Lifetime } from "./version.ts";
 /** How an option's value is checked while parsing; everything else is checked by the command. */
 export type ValueRule = "int" | "int32" | "int64" | "uint32" | "double";
 
-/** One option as the table has it; an option without `value` is a flag. */
+/** One option in the table; an option without `value` is a flag. */
 export interface OptionRow extends Lifetime {
   readonly names: readonly string[];
   readonly value?: string;
@@ -19,7 +19,7 @@ export interface ArgumentRow {
   readonly kind: "one" | "optional" | "many" | "some" | "passthrough";
 }
 
-/** A command of one version, with everything that its call may have. */
+/** A command of one version, with everything that a call may contain. */
 export interface Command {
   /** Words without aliases, such as `image list`. */
   readonly name: string;
@@ -55,7 +55,7 @@ function readArgument(text: string): ArgumentRow {
   return { name, kind };
 }
 
-/** The command that a version has at these words, or undefined. */
+/** The command with these words in a version, or undefined. */
 export function findCommand(version: string, words: readonly string[]): Command | undefined {
   const last = words.at(-1) ?? "";
   const group = words.slice(0, -1).join(" ");
@@ -77,7 +77,7 @@ export function findCommand(version: string, words: readonly string[]): Command 
   };
 }
 
-/** Full name of the group that a word opens below another group (`""`: at the top), or undefined. */
+/** Full name of the group that a word opens below another group (`""`: the top level), or undefined. */
 export function findGroup(version: string, above: string, word: string): string | undefined {
   return groupRows.find((group) => {
     const parent = group.name.includes(" ") ? group.name.slice(0, group.name.lastIndexOf(" ")) : "";
@@ -85,7 +85,7 @@ export function findGroup(version: string, above: string, word: string): string 
   })?.name;
 }
 
-/** Values that a choice has in a version. */
+/** The values of a choice in a version. */
 export function choicesOf(version: string, choice: string): readonly string[] {
   const row = choiceRows[choice]?.find((each) => existsIn(version, each));
   if (row === undefined) throw new Error(`commands.json: version ${version} has no choice "${choice}"`);

@@ -26,7 +26,7 @@ function tokensOf(words: readonly string[]): readonly Token[] {
 }
 
 /**
- * Reads the words behind `container`, as the version does.
+ * Reads the arguments after `container`, as the version does.
  * @throws UsageError
  */
 export function parseCall(version: string, words: readonly string[]): Call {
@@ -52,7 +52,7 @@ export function parseCall(version: string, words: readonly string[]): Call {
   return { kind: "help", usage: group === "" ? rootUsage : `${group} <subcommand>` };
 }
 
-/** The words of one call behind the command's own. */
+/** The arguments of one call after the words of the command. */
 class CommandCall {
   readonly #version: string;
   readonly #command: Command;
@@ -91,7 +91,7 @@ class CommandCall {
     return { kind: "run", command: this.#command.name, options };
   }
 
-  /** `-it`, `-e A=b`, `-ite A=b`: only the last of a pack may take a value. */
+  /** `-it`, `-e A=b`, `-ite A=b`: only the last letter of a group may take a value. */
   #pack(letters: string, joined: string | undefined): void {
     const known = letters.split("").every((letter) => this.#find(`-${letter}`) !== undefined);
     if (!known && this.#find(`-${letters[0] ?? ""}`)?.value === undefined) throw this.#unknown(`-${letters}`);
@@ -121,7 +121,7 @@ class CommandCall {
     this.#values.set(key, option.repeat === true ? [...(this.#values.get(key) ?? []), value] : [value]);
   }
 
-  /** The word behind an option, unless it looks like one itself. */
+  /** The word after an option, unless it looks like an option itself. */
   #nextValue(spelt: string, name: string): string {
     const token = this.#tokens[this.#at];
     if (token?.kind !== "value") throw this.#refuse(`Missing value for '${spelt} <${name}>'`);
@@ -157,7 +157,7 @@ class CommandCall {
   }
 }
 
-/** The name under which a command asks for an option: its first long one, without dashes. */
+/** The name by which a command looks up an option: its first long one, without dashes. */
 function keyOf(option: OptionRow): string {
   return (option.names.find((name) => name.startsWith("--")) ?? option.names[0] ?? "").replace(/^-+/, "");
 }

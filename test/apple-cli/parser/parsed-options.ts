@@ -1,8 +1,8 @@
-/** Options and arguments of one call; options are asked for by their first long name. */
+/** Options and arguments of one call; options are looked up by their first long name. */
 export class ParsedOptions {
   readonly #flags: ReadonlySet<string>;
   readonly #values: ReadonlyMap<string, readonly string[]>;
-  /** Everything that is no option, in order; of a command that passes words through, those too. */
+  /** Everything that is not an option, in order, including the words that a command passes through. */
   readonly arguments: readonly string[];
 
   constructor(flags: ReadonlySet<string>, values: ReadonlyMap<string, readonly string[]>, words: readonly string[]) {
@@ -24,7 +24,7 @@ export class ParsedOptions {
     return this.#values.get(option) ?? [];
   }
 
-  /** A value that the parser has found to be a number. */
+  /** A value that the parser has checked to be a number. */
   number(option: string): number | undefined {
     const value = this.one(option);
     return value === undefined ? undefined : Number(value);

@@ -18,7 +18,7 @@ function oneOf(values: readonly string[]): string {
   return quoted.length < 2 ? quoted.join("") : `${quoted.slice(0, -1).join(", ")} or ${quoted.at(-1)}`;
 }
 
-/** What is wrong with an option's value, in the parser's words; undefined when it may be used. */
+/** What is wrong with an option's value, in the parser's words; undefined if it is valid. */
 export function faultOfValue(version: string, option: OptionRow, spelt: string, value: string): string | undefined {
   const fault = `The value '${value}' is invalid for '${spelt} <${option.value}>'`;
   if (option.rule !== undefined && !follows(option.rule, value)) return fault;

@@ -1,4 +1,4 @@
-/** How many letters have to be added, left out or changed. */
+/** How many letters must be added, removed or changed. */
 function editDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (const [line, letter] of from.split("").entries()) {
@@ -12,7 +12,7 @@ function editDistance(from: string, to: string): number {
   return row.at(-1) ?? 0;
 }
 
-/** The name that was probably meant, when one is fewer than four changes away. */
+/** The name that was probably meant, if one is fewer than four changes away. */
 export function nearest(name: string, known: readonly string[]): string | undefined {
   const near = known
     .map((other) => ({ other, distance: editDistance(name, other) }))

@@ -5,12 +5,12 @@ export type Token =
   | { readonly kind: "short"; readonly letters: string; readonly joined: string | undefined }
   | { readonly kind: "terminator" };
 
-/** A word that can be no option at all, wherever it stands before `--`. */
+/** A word that cannot be an option anywhere before `--`. */
 export class InvalidOption extends Error {
   override readonly name = "InvalidOption";
 }
 
-/** What one word is, apart from what stands around it. */
+/** What one word is, regardless of the words around it. */
 function tokenOf(word: string): Token {
   if (word === "--") return { kind: "terminator" };
   if (!word.startsWith("-") || word === "-") return { kind: "value", word };
@@ -19,13 +19,13 @@ function tokenOf(word: string): Token {
   const body = word.slice(isLong ? 2 : 1);
   const equals = body.indexOf("=");
   const name = equals < 0 ? body : body.slice(0, equals);
-  // Nothing after the sign of equality is no value.
+  // An empty text after the equals sign is not a value.
   const joined = equals < 0 || equals === body.length - 1 ? undefined : body.slice(equals + 1);
   return isLong ? { kind: "long", name: `--${name}`, joined } : { kind: "short", letters: name, joined };
 }
 
 /**
- * Splits the words of a call; behind a `--` everything is a value.
+ * Splits the words of a call; after a `--` everything is a value.
  * @throws InvalidOption also for a word that is meant for the program in the container
  */
 export function tokenise(words: readonly string[]): readonly Token[] {

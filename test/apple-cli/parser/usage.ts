@@ -1,6 +1,6 @@
 import type { ArgumentRow, Command } from "./command-table.ts";
 
-/** How the call without a command looks. */
+/** The usage of a call without a command. */
 export const rootUsage = "[--debug] <subcommand>";
 
 const shown: Readonly<Record<ArgumentRow["kind"], (name: string) => string>> = {
@@ -11,7 +11,7 @@ const shown: Readonly<Record<ArgumentRow["kind"], (name: string) => string>> = {
   passthrough: (name) => `[<${name}> ...]`,
 };
 
-/** How a command is called, without the word `container`. */
+/** The usage of a command, without the word `container`. */
 export function usageOf(command: Command): string {
   const options =
     command.options.length > 3

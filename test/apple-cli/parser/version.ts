@@ -1,4 +1,4 @@
-/** Whether the version is the other one or a later one; both are `1.2.3`. */
+/** Whether the version is the other one or a later one; both have the form `1.2.3`. */
 export function isAtLeast(version: string, other: string): boolean {
   const wanted = other.split(".").map(Number);
   for (const [index, part] of version.split(".").map(Number).entries()) {
@@ -8,13 +8,13 @@ export function isAtLeast(version: string, other: string): boolean {
   return true;
 }
 
-/** From which version on, and before which, something is there. */
+/** The first version that has something, and the first that no longer has it. */
 export interface Lifetime {
   readonly since?: string;
   readonly until?: string;
 }
 
-/** Whether something with that lifetime is there in the version. */
+/** Whether something with that lifetime exists in the version. */
 export function existsIn(version: string, { since, until }: Lifetime): boolean {
   return (since === undefined || isAtLeast(version, since)) && (until === undefined || !isAtLeast(version, until));
 }

@@ -5,15 +5,15 @@ import { unlessGivenUp } from "./give-up.ts";
 export interface StreamOptions {
   /** Whether the program has a terminal: one stream, without frames. */
   readonly terminal: boolean;
-  /** Whether the command's input is the program's. */
+  /** Whether the command's input is passed to the program. */
   readonly input: boolean;
-  /** Bytes after which output is thrown away; default: none is. */
+  /** Bytes after which output is dropped; default: it never is. */
   readonly outputLimit?: number | undefined;
-  /** Looks at the first output before it is passed on; false keeps all of it back. */
+  /** Inspects the first output before it is passed on; false withholds all of it. */
   readonly accept?: (first: Buffer) => Promise<boolean>;
-  /** Whether that many more bytes are the program's; false ends the streams. Default: all are. */
+  /** Whether this many more bytes belong to the program; false ends the streams. Default: all do. */
   readonly allows?: (bytes: number) => boolean;
-  /** Whether the program has ended: what nobody reads then is thrown away. Default: never. */
+  /** Whether the program has ended: unread output is then dropped. Default: never. */
   readonly isOver?: () => boolean;
 }
 
@@ -38,7 +38,7 @@ function passInput({ socket }: Hijacked, input: boolean): void {
   process.stdin.pipe(socket);
 }
 
-/** Carries a program's streams until it has closed both; what it was that ended it, is asked elsewhere. */
+/** Carries a program's streams until it has closed both; how it ended is determined elsewhere. */
 export async function carryStreams(connection: Hijacked, options: StreamOptions): Promise<void> {
   passInput(connection, options.input);
   const chunks = bytesOf(connection);

@@ -1,11 +1,11 @@
-/** What an ended program can have left in all the buffers between it and the command. */
+/** How much an ended program can have left in all the buffers between it and the command. */
 const maxLateBytes = 8 * 1024 * 1024;
-/** How often is asked whether it still runs, while it writes. */
+/** How often we check, while it writes, whether it is still running. */
 const askEveryMs = 100;
 
 /**
- * The end of a program that writes. The guest closes its streams then, whoever else has them open; Docker would pass on
- * for two more seconds what others write.
+ * The end of a program that writes. A guest then closes its streams even if others have them open; Docker would pass on for
+ * two more seconds what others write.
  */
 export class ExecEnd<State extends { readonly Running: boolean }> {
   readonly #ask: () => Promise<State>;
@@ -25,7 +25,7 @@ export class ExecEnd<State extends { readonly Running: boolean }> {
     return this.#state;
   }
 
-  /** Whether that many more bytes can be the program's own. */
+  /** Whether this many more bytes can come from the program itself. */
   allows(bytes: number): boolean {
     if (Date.now() >= this.#nextLook) {
       this.#nextLook = Number.POSITIVE_INFINITY;

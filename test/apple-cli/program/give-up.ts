@@ -1,10 +1,10 @@
 import { kill } from "node:process";
 
-/** How long a reader has for what an ended program has left. */
+/** How long a reader has for the remaining output of an ended program. */
 const lastsMs = 3000;
 const lookEveryMs = 100;
 
-/** Whether a process of this machine has ended. */
+/** Whether a process on this machine has ended. */
 export function hasEnded(pid: number): boolean {
   try {
     kill(pid, 0);
@@ -14,7 +14,7 @@ export function hasEnded(pid: number): boolean {
   }
 }
 
-/** Waits for the work, but of a program that has ended for three seconds only; whether the work was done. */
+/** Waits for the work, but only three seconds once the program has ended; returns whether the work was done. */
 export async function unlessGivenUp(work: Promise<void>, isOver: () => boolean): Promise<boolean> {
   let over: number | undefined;
   let timer: NodeJS.Timeout | undefined;

@@ -6,7 +6,7 @@ type Caught = keyof typeof numbers;
 /** Signals to the command after which it gives up on a program that they do not reach. */
 const lastOne = 3;
 
-/** What signals to the command itself do, which depends on whether a program runs by its means. */
+/** What signals to the command itself do, which depends on whether it is running a program. */
 export class CommandSignals {
   readonly #version: string;
   readonly #warn: (line: string) => void;
@@ -25,7 +25,7 @@ export class CommandSignals {
     this.#isDeaf = true;
   }
 
-  /** From here on signals are the program's; `forward` is what reaches it in versions that can. */
+  /** From here on signals are meant for the program; `forward` reaches it in versions that can do that. */
   programStarted(forward: (signal: Caught) => void): void {
     this.#forward = forward;
   }

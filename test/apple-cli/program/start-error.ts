@@ -1,6 +1,6 @@
 import { CommandError } from "../output/command-error.ts";
 
-/** The version's words for a program that could not be started, from Docker's. */
+/** The version's message for a program that could not be started, derived from Docker's. */
 export function startError(docker: string, id: string, executable: string, processId: string): CommandError {
   const cause = reasonOf(docker, executable);
   return new CommandError(
@@ -23,7 +23,7 @@ function reasonOf(docker: string, executable: string): CommandError {
   return new CommandError("internalError", docker.replaceAll("OCI runtime", "guest"));
 }
 
-/** A port of this machine that is taken. */
+/** A port on this machine that is already in use. */
 export function portError(docker: string): CommandError | undefined {
   if (!/port is already allocated|address already in use/.test(docker)) return undefined;
   const reason = new CommandError("unknown", "bind(descriptor:ptr:bytes:): Address already in use (errno: 48)");

@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 const builderFile = "builder";
 
-/** Whether the container that builds images is there; it is listed with all others. */
+/** Whether the container that builds images exists; it is listed with all others. */
 export function hasBuilder(folder: string): boolean {
   return existsSync(join(folder, builderFile));
 }

@@ -1,30 +1,30 @@
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** What can be wrong. */
+/** What can go wrong. */
 export type FaultKind =
-  /** No call but `system` reaches the daemon; `system start` mends it. */
+  /** Only `system` calls reach the daemon; `system start` repairs it. */
   | "daemon-down"
-  /** As above, and `system start` fails too. */
+  /** As above, but `system start` fails too. */
   | "daemon-broken"
-  /** Nothing is said and nothing ends; of signals only KILL is heard. */
+  /** The command prints nothing and never ends; only KILL has an effect. */
   | "hang"
-  /** The work is begun or done, and the connection to the daemon breaks before the answer. */
+  /** The work has begun or is done, and the connection to the daemon breaks before the answer. */
   | "interrupted"
-  /** Containers have an address, and nothing goes through; `system stop` and `system start` mend it. */
+  /** Containers have an address, but nothing gets through; `system stop` and `system start` repair it. */
   | "network-dead"
-  /** The daemon does not answer within the command's own time for it. */
+  /** The daemon does not answer within the command's own time limit. */
   | "late"
   /** Output ends too early. */
   | "truncated"
-  /** Ports of this machine cannot be opened. */
+  /** Ports on this machine cannot be opened. */
   | "port-denied";
 
 export interface Fault {
   readonly kind: FaultKind;
-  /** Commands that it befalls, such as `run` or `image pull`; default: all that can have it. */
+  /** Commands that it affects, such as `run` or `image pull`; default: all that it can affect. */
   readonly commands?: readonly string[];
-  /** How many calls it befalls; default: all until it is mended. */
+  /** How many calls it affects; default: all until it is repaired. */
   readonly times?: number;
 }
 
@@ -39,7 +39,7 @@ function readFault(folder: string): Fault | undefined {
   }
 }
 
-/** Puts a fault in place, or takes the present one away. */
+/** Switches a fault on, or the current one off. */
 export function writeFault(folder: string, fault: Fault | undefined): void {
   rmSync(join(folder, claimFolder), { recursive: true, force: true });
   rmSync(join(folder, faultFile), { force: true });
@@ -50,7 +50,7 @@ export function writeFault(folder: string, fault: Fault | undefined): void {
   renameSync(whole, join(folder, faultFile));
 }
 
-/** The fault that befalls this call; one that is limited in number is used up by it. */
+/** The fault that affects this call; it uses up one of a limited number. */
 export function claimFault(folder: string, command: string): FaultKind | undefined {
   const fault = readFault(folder);
   if (fault === undefined || fault.commands?.includes(command) === false) return undefined;
@@ -70,7 +70,7 @@ function claim(path: string): boolean {
   }
 }
 
-/** What `system start` mends. */
+/** What `system start` repairs. */
 export function mendByRestart(folder: string): void {
   const kind = readFault(folder)?.kind;
   if (kind === "daemon-down" || kind === "network-dead") writeFault(folder, undefined);
@@ -78,7 +78,7 @@ export function mendByRestart(folder: string): void {
 
 const stoppedFile = "stopped";
 
-/** Whether `system stop` was the last word. */
+/** Whether `system stop` was called last. */
 export function isStopped(folder: string): boolean {
   return existsSync(join(folder, stoppedFile));
 }

@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** What an installed stand-in is, written beside its executable. */
+/** The settings of an installed stand-in, written next to its executable. */
 export interface Settings {
-  /** Version that it behaves as, such as `1.2.2`. */
+  /** Version whose behaviour it imitates, such as `1.2.2`. */
   readonly version: string;
-  /** Marks everything of this installation on Docker; two of them see nothing of each other. */
+  /** Marks everything of this installation on Docker; two installations do not see each other. */
   readonly scope: string;
   /** Docker underneath: `unix:///path` or `tcp://host:port`. */
   readonly dockerHost: string;

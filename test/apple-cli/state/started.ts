@@ -3,13 +3,13 @@ import { join } from "node:path";
 
 const startedFolder = "started";
 
-/** Notes that the container is being started; the daemon remembers it beyond the container's end. */
+/** Records that the container is being started; the daemon remembers that even after the container's end. */
 export function noteStart(folder: string, id: string): void {
   mkdirSync(join(folder, startedFolder), { recursive: true });
   writeFileSync(join(folder, startedFolder, id), "");
 }
 
-/** When the container was started last, milliseconds since the epoch; undefined: never. */
+/** When the container was last started, in milliseconds since the epoch; undefined: never. */
 export function startOf(folder: string, id: string): number | undefined {
   return statSync(join(folder, startedFolder, id), { throwIfNoEntry: false })?.mtimeMs;
 }

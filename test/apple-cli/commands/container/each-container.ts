@@ -15,7 +15,7 @@ async function namedIds({ containers, options }: Context): Promise<readonly stri
   return (await containers.list()).map(({ configuration }) => configuration.id);
 }
 
-/** Does the work on each container at once, prints the ids that it was done on, and fails with what was not. */
+/** Does the work on all containers at once, prints the ids for which it succeeded, and fails with the others. */
 export async function eachContainer(
   context: Context,
   verb: "stop" | "kill" | "delete",

@@ -8,7 +8,7 @@ import { readSignal } from "./signal-names.ts";
 
 const stopSeconds = 5;
 
-/** What has happened already is no failure: the container has ended, or is gone. */
+/** It is not a failure if the container has already ended or is gone. */
 async function unlessOver(work: Promise<unknown>): Promise<void> {
   try {
     await work;
@@ -17,7 +17,7 @@ async function unlessOver(work: Promise<unknown>): Promise<void> {
   }
 }
 
-/** Resolves when the container does not run, or is gone. */
+/** Resolves when the container is not running any more, or is gone. */
 function ended(api: DockerApi, name: string): Promise<void> {
   return unlessOver(api.json("POST", `/containers/${name}/wait?condition=not-running`));
 }
@@ -40,7 +40,7 @@ async function stopOne({ api, options }: Context, { name, status, configuration 
   return "done";
 }
 
-/** Asks containers to end, and ends them after a while. */
+/** Asks containers to end, and kills them after a while. */
 export const stop: Work = async (context) => {
   const { settings, containers, options } = context;
   if (!isAtLeast(settings.version, "0.10.0") && !options.has("all")) {
@@ -59,7 +59,7 @@ export const kill: Work = async (context) => {
     }
     const over = ended(api, name);
     over.catch(() => {
-      // Only one that is waited for may fail.
+      // Only a signal whose effect is awaited may fail.
     });
     await unlessOver(api.json("POST", `/containers/${name}/kill?signal=${signal}`));
     if ((signal === "SIGKILL" || signal === "9") && isAtLeast(settings.version, "1.0.0")) await over;
@@ -67,7 +67,7 @@ export const kill: Work = async (context) => {
   });
 };
 
-/** Older versions delete nothing at all when they do not know one of the ids. */
+/** Older versions delete nothing at all if one of the ids is unknown. */
 async function refuseUnknown({ containers, options }: Context): Promise<void> {
   const found = await Promise.all(options.arguments.map((id) => containers.find(id)));
   const missing = options.arguments.filter((_, index) => found[index] === undefined).map((id) => `"${id}"`);
@@ -75,7 +75,7 @@ async function refuseUnknown({ containers, options }: Context): Promise<void> {
   throw new CommandError("notFound", `failed to delete one or more containers: [${missing.join(", ")}]`);
 }
 
-/** Removes containers; with --force those too that run. Their anonymous volumes stay. */
+/** Removes containers; with --force also running ones. Their anonymous volumes stay. */
 export const remove: Work = async (context) => {
   const { api, options, settings } = context;
   const force = options.has("force");
@@ -86,13 +86,13 @@ export const remove: Work = async (context) => {
       throw new CommandError("invalidState", `container ${id} is running and can not be deleted`);
     }
     await unlessOver(api.json("DELETE", `/containers/${name}?force=true`));
-    // A removal that is under way already ends by itself.
+    // A removal that is already in progress ends by itself.
     await unlessOver(api.json("POST", `/containers/${name}/wait?condition=removed`));
     return "done";
   });
 };
 
-/** Removes every container that does not run. */
+/** Removes every container that is not running. */
 export const prune: Work = async ({ api, containers, say }) => {
   for (const { name, status, configuration } of await containers.list()) {
     if (status.state === "running") continue;

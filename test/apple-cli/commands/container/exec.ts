@@ -17,13 +17,13 @@ interface ExecState {
   readonly Pid: number;
 }
 
-/** Codes that Docker gives an exec that it could not start. */
+/** Exit codes of an exec that Docker could not start. */
 const notStarted: ReadonlySet<number> = new Set([126, 127]);
 const killedEarly = /reset by peer|signal: killed|unexpected EOF/;
 
-/** What Docker is told to run; names that the container has already keep their value, as programs there see it. */
+/** What Docker is told to run; variables that the container already has keep the value that programs there see. */
 function execBody({ options, variables }: Context, { configuration }: Found): object {
-  // Read for its errors alone: the limits of the container's first process hold.
+  // Read only for its errors: the limits of the container's first process apply.
   readUlimits(options.all("ulimit"));
   const taken = new Set(configuration.environment.map((entry) => entry.split("=", 1)[0]));
   const given = readEnvironment(options.all("env"), options.all("env-file"), variables);
@@ -82,14 +82,14 @@ export const exec: Work = async (context) => {
       allows: (bytes) => end.allows(bytes),
       outputLimit: fault === "truncated" ? truncatedAfterBytes : undefined,
       accept: async (first) => {
-        // Docker's own words come as the program's output when there is none.
+        // If the program does not exist, Docker's own message arrives as its output.
         if (!first.toString().startsWith("OCI runtime exec failed")) return true;
         words = first.toString();
         return (await stateOf(context, made.Id)).Pid !== 0;
       },
     });
     const { ExitCode, Pid } = end.state ?? (await stateOf(context, made.Id));
-    // Killed from inside before it was the program: a guest has no runtime whose death is another failure.
+    // Killed from inside before it became the program: in a guest there is no runtime whose death would be a different failure.
     if (Pid === 0 && killedEarly.test(words)) throw new ProgramEnd(137);
     if (Pid === 0 && (ExitCode === null || notStarted.has(ExitCode))) throw failed(words);
     if (fault === "truncated") throw new CommandError("unknown", "failed to exec process CancellationError()");

@@ -23,7 +23,7 @@ function readPlace(text: string): Place {
   return { id, path: inside };
 }
 
-/** Runs a program as root, in place of the agent in the guest, which has more powers than the container. */
+/** Runs a program as root, instead of the agent in the guest, which has more rights than the container. */
 async function asAgent(
   { api, containers }: Context,
   id: string,
@@ -57,7 +57,7 @@ async function tarOf(folder: string, name: string): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** A file arrives with mode 0644 in a folder that is made; a folder keeps its modes. */
+/** A file arrives with mode 0644, in a folder that is created if needed; a folder keeps its modes. */
 async function copyIn(context: Context, source: string, id: string, target: string): Promise<void> {
   const full = path.resolve(context.cwd, source);
   if (!existsSync(full)) throw new CommandError("notFound", `source path does not exist: ${source}`);
@@ -77,7 +77,7 @@ function mustWork({ exitCode }: { readonly exitCode: number }): void {
 
 async function copyOut(context: Context, id: string, source: string, target: string): Promise<void> {
   const { exitCode, output } = await asAgent(context, id, ["cat", source], Buffer.alloc(0));
-  // A path that is not there is waited for without end.
+  // A missing path is waited for forever.
   if (exitCode !== 0) await new Promise(() => setInterval(() => undefined, 60_000));
   const full = path.resolve(context.cwd, target);
   const isFolder = existsSync(full) && statSync(full).isDirectory();
@@ -86,7 +86,7 @@ async function copyOut(context: Context, id: string, source: string, target: str
   await writeFile(file, output, { mode: 0o644 });
 }
 
-/** Copies a file or folder into a running container, or a file out of one; prints where to. */
+/** Copies a file or folder into a running container, or a file out of one; prints the target. */
 export const copy: Work = async (context) => {
   const { containers, options, say } = context;
   const [from, to] = [readPlace(options.argument(0)), readPlace(options.argument(1))];

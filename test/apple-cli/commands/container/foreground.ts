@@ -9,16 +9,16 @@ import { portError, startError } from "../../program/start-error.ts";
 import { noteStart } from "../../state/started.ts";
 import { isatty } from "node:tty";
 
-/** Bytes of output before it breaks off, when it does. */
+/** Bytes of output before it breaks off, if it does. */
 export const truncatedAfterBytes = 512;
 
-/** A terminal and input together need a terminal of the caller's. */
+/** A terminal together with input requires that the caller has a terminal. */
 export function checkTerminal(terminal: boolean, input: boolean): void {
   if (!terminal || !input || isatty(0)) return;
   throw new CommandError("unknown", "The operation couldn\u2019t be completed. Inappropriate ioctl for device");
 }
 
-/** Of two containers that run, only one may have a volume, unless both may only read it. */
+/** Two running containers may share a volume only if both mount it read-only. */
 async function refuseSharedVolumes({ containers }: Context, { mounts }: Configuration): Promise<void> {
   const wanted = mounts.filter(({ kind }) => kind === "volume");
   if (wanted.length === 0) return;
@@ -33,7 +33,7 @@ async function refuseSharedVolumes({ containers }: Context, { mounts }: Configur
   throw new CommandError("internalError", "failed to bootstrap container", new CommandError("unknown", text));
 }
 
-/** Starts the container's own program, in the version's words where that fails. */
+/** Starts the container's own program; a failure is reported in the version's words. */
 export async function startProgram(context: Context, configuration: Configuration): Promise<void> {
   const { api, containers, fault, folder } = context;
   await refuseSharedVolumes(context, configuration);
@@ -74,14 +74,14 @@ export async function runInForeground(context: Context, configuration: Configura
     `/containers/${name}/wait?condition=${remove ? "removed" : "next-exit"}`,
   );
   ended.catch(() => {
-    // Reported where it is waited for, unless something else has gone wrong before.
+    // Reported where it is awaited, unless something else has failed before.
   });
   await startProgram(context, configuration);
   signals.programStarted((signal) => void api.json("POST", `/containers/${name}/kill?signal=${signal}`));
   if (fault === "interrupted") throw new ConnectionError("interrupted");
   const pid = await pidOf(context, name);
   await carryStreams(attached, {
-    // Docker holds up everything that concerns the container while nobody reads what it has left.
+    // Docker holds up everything that concerns the container until its remaining output is read.
     isOver: () => pid !== undefined && hasEnded(pid),
     terminal,
     input,

@@ -28,7 +28,7 @@ function rowOf({ configuration, status }: Found): readonly string[] {
   ];
 }
 
-/** Shows containers; without --all those that run. */
+/** Shows containers; without --all only running ones. */
 export const list: Work = async (context) => {
   const { containers, folder, options, settings, fault } = context;
   const own = await containers.list();
@@ -45,7 +45,7 @@ export const list: Work = async (context) => {
   });
 };
 
-/** Shows everything about containers that are named. */
+/** Shows everything about the named containers. */
 export const inspect: Work = async (context) => {
   const { containers, options, settings, fault } = context;
   const ids = [...new Set(options.arguments)];

@@ -9,7 +9,7 @@ async function* textsOf(response: IncomingMessage, terminal: boolean): AsyncGene
   else for await (const { bytes } of framesOf(response)) yield bytes;
 }
 
-/** Passes lines on as they come, without those that are blank. */
+/** Passes lines on as they arrive, without blank ones. */
 async function followLines(texts: AsyncIterable<Buffer>): Promise<void> {
   let rest = "";
   for await (const bytes of texts) {

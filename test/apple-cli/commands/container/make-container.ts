@@ -12,7 +12,7 @@ import { isAtLeast } from "../../parser/version.ts";
 import { UsageError } from "../../parser/usage-error.ts";
 import { needImage } from "../need-image.ts";
 
-/** Options that the parser knows and nothing here acts on. */
+/** Options that the parser knows but that have no effect here. */
 const notImitated = ["publish-socket", "init-image", "kernel", "kernel-arg", "runtime"];
 
 function refuseWhatIsMissing({ options }: Context): void {
@@ -43,7 +43,7 @@ async function needMounts(configuration: Configuration, { api, settings, say }: 
   }
 }
 
-/** Makes the container that `run` or `create` describes, and says what it is. */
+/** Makes the container that `run` or `create` describes, and returns what it is. */
 export async function makeContainer(context: Context, verb: "run" | "create"): Promise<Configuration> {
   const { api, containers, options, settings, fault } = context;
   const id = readName(settings.version, options.one("name"));

@@ -6,7 +6,7 @@ import { runInForeground, startProgram } from "./foreground.ts";
 import { makeContainer } from "./make-container.ts";
 import { showProgress } from "../need-image.ts";
 
-/** After a failure the container is deleted, unless it runs. */
+/** After a failure the container is deleted, unless it is running. */
 async function tidyUp({ api, containers }: Context, { id }: Configuration): Promise<void> {
   const found = await containers.find(id);
   if (found === undefined || found.status.state === "running") return;
@@ -35,7 +35,7 @@ export const run: Work = async (context) => {
   }
 };
 
-/** Makes a container that does not run yet. */
+/** Makes a container without starting it. */
 export const create: Work = async (context) => {
   const { id } = await makeContainer(context, "create");
   writeId(context, id);

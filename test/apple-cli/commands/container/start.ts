@@ -3,7 +3,7 @@ import type { Context, Work } from "../../context.ts";
 import { CommandError, ConnectionError } from "../../output/command-error.ts";
 import { runInForeground, startProgram } from "./foreground.ts";
 
-/** A program that may read, and to which nobody writes, finds the end of its input. */
+/** A program that may read but to which nothing is written sees the end of its input. */
 async function closeInput({ api, containers }: Context, id: string): Promise<void> {
   const { socket } = await api.hijack(`/containers/${containers.nameOf(id)}/attach?stream=1&stdin=1`, {});
   socket.on("error", () => {
@@ -12,7 +12,7 @@ async function closeInput({ api, containers }: Context, id: string): Promise<voi
   socket.destroy();
 }
 
-/** Starts a container that was made before; one that runs stays as it is. */
+/** Starts an existing container; a running one stays as it is. */
 export const start: Work = async (context) => {
   const { containers, options, say, fault } = context;
   const id = options.argument(0);

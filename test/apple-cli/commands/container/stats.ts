@@ -13,7 +13,7 @@ interface DockerStats {
   readonly blkio_stats: { readonly io_service_bytes_recursive: readonly { op: string; value: number }[] | null };
 }
 
-/** Between the two samples that Apple's command takes. */
+/** Time between the two samples that Apple's command takes. */
 const betweenSamplesMs = 2000;
 
 const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, betweenSamplesMs));
@@ -57,7 +57,7 @@ const rowOf = (json: JsonObject): readonly string[] => [
   `${json["numProcesses"] as number}`,
 ];
 
-/** Shows what running containers use; as a table without end, unless told otherwise. */
+/** Shows what running containers use; by default as an endless table. */
 export const stats: Work = async (context) => {
   const { options, say } = context;
   const found = await namedContainers(context);
