@@ -39,7 +39,7 @@ for (const folder of [".config/glovebox", "extra/in", "extra/.ssh", "extra/draft
 }
 for (const file of ["extra/in/a.txt", "outside/a.txt"]) writeFileSync(inHome(file), "of this machine\n");
 execFileSync("mkfifo", [inHome("extra/pipe")]);
-// The agents' user is another one.
+// Agents run as a different user.
 chmodSync(inHome("extra/in"), 0o777);
 writeFileSync(
   allowlist,
@@ -60,7 +60,7 @@ const variables = {
   PIP_INDEX_URL: `http://index.test:${index.port}/simple`,
 };
 
-/** What is refused, by the rule that refuses it. */
+/** What is refused, by rule. */
 const refused = {
   "outside-roots": { hostPath: inHome("outside") },
   "blocked-pattern": { hostPath: inHome("extra/.ssh") },

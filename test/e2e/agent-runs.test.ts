@@ -72,7 +72,7 @@ describe("agents of groups on docker with runsc", () => {
   });
 });
 
-/** A repository with an editor's folder, both the group's. */
+/** A repository with an editor's folder; both belong to the group. */
 function makeTooled(folder: string): void {
   execFileSync("git", ["init", "--quiet", folder]);
   mkdirSync(`${folder}/.vscode`);

@@ -146,7 +146,7 @@ describe("a dead network of Apple's service", () => {
     return healingEngine(apple(), { rule, folder: join(folder, String(++folders)), now: Date.now, logger });
   }
 
-  /** A run whose program reaches nothing until the service was restarted. */
+  /** A run whose program reaches nothing until the service has been restarted. */
   async function failing(since: number): Promise<string> {
     const calls = (await cli.calls()).slice(since);
     return calls.some(({ words }) => words.join(" ").startsWith("system start")) ? "done" : "connect ETIMEDOUT 1.2.3.4";

@@ -21,7 +21,7 @@ afterAll(async () => {
   await cli.remove();
 });
 
-/** What the service has of containers and volumes. */
+/** The containers and volumes of the service. */
 async function left(): Promise<readonly string[]> {
   const [containers, volumes] = await Promise.all([cli.call(["ls", "-aq"]), cli.call(["volume", "ls", "-q"])]);
   return `${containers.stdout}${volumes.stdout}`.split("\n").filter((name) => name !== "" && name !== "buildkit");

@@ -22,7 +22,7 @@ function hostSandbox(path: string): CommandSandbox {
       const [program = "", ...rest] = command;
       const child = spawn(program, rest, { env: { PATH: path, ...environment }, signal });
       child.on("error", () => {
-        // Given up by the test; the exit below tells.
+        // Cancelled by the test; the exit below shows the result.
       });
       const { promise: exit, resolve } = Promise.withResolvers<{ exitCode: number }>();
       child.once("close", (code) => resolve({ exitCode: code ?? 137 }));

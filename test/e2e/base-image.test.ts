@@ -6,7 +6,7 @@ import { failureOf } from "../helpers/failure-of.ts";
 import { useGlovebox } from "../helpers/open-glovebox.ts";
 import { sessionImages, testImages } from "../helpers/test-images.ts";
 
-/** The test bed's base instead of the default one, which no registry here has. */
+/** The testbed's base instead of the default one, which no registry here has. */
 const base = { ...testImages, session_base: testImages.python };
 const bad = { ...testImages, session_base: process.env["GLOVEBOX_TEST_IMAGE_MINIMAL"] ?? "glovebox-test/minimal:1" };
 
@@ -51,7 +51,7 @@ describe.each(["docker", "podman"] as const)("bun-runner-base on %s", (engine) =
       const { engines } = await glovebox().doctor();
       return (engines.find(({ name }) => name === engine)?.findings ?? []).filter(({ what }) => what.includes("Bun"));
     };
-    // That of an earlier image.
+    // The one of an earlier image.
     await glovebox().endSession();
     expect(await glovebox().runCode({ code: older, packages: [] })).toMatchObject({ stdout: "true\n" });
     await glovebox().endSession();

@@ -7,14 +7,14 @@ import { useGlovebox } from "../helpers/open-glovebox.ts";
 import { projectFolder } from "../helpers/project-folder.ts";
 import { buildToolchainImage, printed, removeImage } from "../helpers/toolchain-image.ts";
 
-/** What Rust links with: the compiler's driver, what it starts, and the parts of every program. */
+/** What Rust needs for linking: the compiler's driver, what it starts, and the parts of every program. */
 const linkerFiles = [
   ...["crt1.o", "Scrt1.o", "crti.o", "crtn.o", "crtbegin.o", "crtbeginS.o", "crtend.o", "crtendS.o"],
   ...["libc.so", "libc_nonshared.a", "libgcc.a", "libgcc_s.so", "libm.so", "liblto_plugin.so"],
   ...["libutil.a", "librt.a", "libpthread.a", "libdl.a"],
 ];
 
-/** Where this machine has Rust and a linker for it; null: nowhere. */
+/** Where Rust and a linker for it are on this machine; null if missing. */
 function toolchain(): { readonly root: string; readonly paths: readonly string[] } | null {
   const root = printed("rustc", ["--print", "sysroot"]);
   const linker = printed("sh", ["-c", "command -v cc"]);

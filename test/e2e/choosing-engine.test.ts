@@ -8,14 +8,14 @@ import { createGlovebox } from "../helpers/wire-glovebox.ts";
 import { gloveboxEnvironment } from "../helpers/mcp-client.ts";
 import { runCommand } from "../helpers/run-command.ts";
 
-/** No container engine answers. */
+/** Variables with which no container engine answers. */
 const noEngines = { DOCKER_HOST: "unix:///nonexistent/docker.sock", CONTAINER_HOST: "unix:///nonexistent/podman.sock" };
 const howToStart =
   /docker: .*(systemctl start docker|Docker Desktop).*podman: .*(podman system service|podman machine)/s;
 
 interface Answered {
   readonly answer: string;
-  /** What the server wrote to stderr until it ended. */
+  /** What the server wrote to stderr before it ended. */
   readonly log: string;
 }
 

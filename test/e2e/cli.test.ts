@@ -133,7 +133,7 @@ describe.each(engines)("glovebox run on %s", (engine) => {
     const seconds = uniqueSeconds();
     const code = `import subprocess\nprint('up', flush=True)\nsubprocess.run(['sleep', '${seconds}'])`;
     const temporaryFolder = mkdtempSync(path.join(os.tmpdir(), "glovebox-test-"));
-    // With --json the output comes at the end only, so the run is known to be under way by the process it started.
+    // With --json the output comes only at the end, so the process that it started shows that the run is in progress.
     const ended = run(["--json", "-c", code], { environment: { TMPDIR: temporaryFolder } });
     await expect.poll(() => sleepersFor(seconds), { timeout: 60_000 }).toHaveLength(1);
     const [commandPid = 0] = processesWith((argv) => isCommandWith(argv, seconds));
@@ -198,7 +198,7 @@ describe("glovebox", () => {
     const result = await runCommand(argv, { cwd: folder });
     expect(result).toMatchObject({ exitCode: 2, stderr: "" });
     expect(JSON.parse(result.stdout)).toMatchObject({ error: { error_type: "INVALID_REQUEST", message } });
-    // What stands behind `--` is the program's.
+    // Everything after `--` belongs to the program.
     const plain = await runCommand(["run", "--frobnicate", "-c", "pass", "--", "--json"], { cwd: folder });
     expect(plain).toMatchObject({ exitCode: 2, stdout: "", stderr: expect.stringContaining("--frobnicate") as string });
   });
@@ -250,12 +250,12 @@ describe("glovebox", () => {
   });
 });
 
-/** Whether this is the `glovebox` command whose code names the number. */
+/** Whether this is the `glovebox` command whose code contains the number. */
 function isCommandWith(argv: readonly string[], seconds: string): boolean {
   return argv.some((argument) => argument.endsWith("main.js")) && argv.some((argument) => argument.includes(seconds));
 }
 
-/** Ids of Docker's containers of this sandbox; none where there is no Docker. */
+/** Ids of this sandbox's containers on Docker; none without Docker. */
 function containersOf(sandboxId: string): string {
   const script =
     'command -v docker >/dev/null || exit 0; docker ps -aq --filter "label=glovebox.sandbox=$0" 2>/dev/null || true';

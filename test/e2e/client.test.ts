@@ -18,7 +18,7 @@ import { runCommand } from "../helpers/run-command.ts";
 
 const program = { language: "python", code: "print(1)" } as const;
 
-/** A server that answers with what it likes. */
+/** A server with arbitrary answers. */
 async function strange(listener: RequestListener): Promise<{ glovebox: Glovebox; url: string } & AsyncDisposable> {
   const server = createServer(listener).listen(0, "127.0.0.1");
   await once(server, "listening");

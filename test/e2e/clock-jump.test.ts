@@ -8,7 +8,7 @@ const day = 24 * 3_600_000;
 const state = useOwnSandboxes();
 afterEach(() => void vi.useRealTimers());
 
-/** A command of another user's, whose clock is wrong by so much. */
+/** A command of another user whose clock is wrong by this much. */
 const pruneWithClock = (byMs: number) =>
   runCommand(["prune", "--json"], {
     environment: {
@@ -24,7 +24,7 @@ describe.each(engines)("a clock that is set on %s", (engine) => {
     const python = (code: string, timeout_seconds = 30) =>
       glovebox().runCode({ language: "python", packages: [], code, timeout_seconds });
     const before = await python("open('kept', 'w').write('here')");
-    // The server's own clock; its timers are the kernel's, which nobody sets.
+    // The server's own clock; its timers use the kernel's clock, which cannot be set.
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + jumpMs });
     expect((await pruneWithClock(jumpMs)).exitCode).toBe(0);
     const after = await python("print(open('kept').read())");

@@ -19,15 +19,15 @@ import { useGlovebox } from "../helpers/open-glovebox.ts";
 import { testImages } from "../helpers/test-images.ts";
 import { until } from "../helpers/until.ts";
 
-/** Nobody that the image knows. */
+/** A user that the image does not know. */
 const owner = { uid: process.getuid?.() === 0 ? 4321 : (process.getuid?.() ?? 0), gid: process.getgid?.() ?? 0 };
 const key = "sk-glovebox-test-6f1c2d9a";
 const firstRunMs = 600_000;
 
-/** A shell that no SIGTERM ends, with a child of its own, that says when it runs. */
+/** A shell that ignores SIGTERM, has a child, and reports when it runs. */
 const stubborn = "trap '' TERM; setsid sh -c \"trap '' TERM; touch started; sleep 600\" & sleep 600";
 
-/** What the model of these tests says to each prompt: it uses tools as long as it has turns left. */
+/** What the model in these tests answers to each prompt: it uses tools as long as it has turns left. */
 const turns: Readonly<Record<string, readonly ModelTurn[]>> = {
   "Rename the dog": [
     { text: "I look first.", tools: [{ name: "grep", arguments: { pattern: "Rex", path: "." } }] },
@@ -39,7 +39,7 @@ const turns: Readonly<Record<string, readonly ModelTurn[]>> = {
 };
 
 function answerTo({ body, toolResults }: ModelRequest): ModelTurn {
-  // A conversation has all its prompts: the last one counts.
+  // A conversation contains all its prompts: the last one counts.
   const prompts = Object.keys(turns).toSorted((one, other) => body.lastIndexOf(other) - body.lastIndexOf(one));
   const [prompt = ""] = prompts;
   return body.includes("Say what you did") ? { text: "I renamed the dog." } : (turns[prompt]?.[toolResults] ?? {});
@@ -96,7 +96,7 @@ describe.each(["docker", "podman"] as const)("pi on %s", (engine) => {
       expect(readFileSync(at("groups", "family", "note.txt"), "utf8")).toBe("The dog is Bello.\n");
       expect(result.output).toContain("I look first.\n> grep: Rex\n> edit: note.txt\n> bash: echo");
       expect(model.requests[0]?.body).toContain("Be kind to Rex.");
-      // The key is what the model's server was shown, and stands nowhere else, although the agent has printed it.
+      // The model's server got the key, and it is nowhere else, although the agent has printed it.
       expect([...model.keys]).toEqual([key]);
       const log = readFileSync(at(result.log), "utf8");
       expect(log).toContain("tool_execution_end");
@@ -104,7 +104,7 @@ describe.each(["docker", "podman"] as const)("pi on %s", (engine) => {
       expect(told.join("\n")).toContain("Building glovebox-agent");
       expect(execFileSync("find", [folder, "-name", "env"], { encoding: "utf8" })).toBe("");
 
-      // It is as it would be built now, and listed.
+      // It is up to date, and listed.
       const { engines } = await glovebox().doctor();
       const findings = engines.find(({ name }) => name === engine)?.findings ?? [];
       expect(findings.filter(({ what }) => what.includes("glovebox-agent "))).toEqual([]);

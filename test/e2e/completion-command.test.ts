@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { completedShells, type CompletedShell } from "../../src/cli/completion/completion-scripts.ts";
 import { runCommand } from "../helpers/run-command.ts";
 
-/** How each shell is asked what it would offer for a line whose last word is not whole. */
+/** How to ask each shell what it would offer for a line with an incomplete last word. */
 const ask: Readonly<Record<CompletedShell, (script: string, words: readonly string[]) => string>> = {
   bash: (script, words) =>
     execFileSync(
@@ -16,7 +16,7 @@ const ask: Readonly<Record<CompletedShell, (script: string, words: readonly stri
       ],
       { encoding: "utf8" },
     ),
-  // Its widgets need a terminal; they get the words all the same.
+  // Its widgets need a terminal, but they still get the words.
   zsh: (script, words) =>
     execFileSync(
       "zsh",
@@ -31,7 +31,7 @@ const ask: Readonly<Record<CompletedShell, (script: string, words: readonly stri
     ),
   fish: (script, words) =>
     execFileSync("fish", ["--no-config", "-c", `${script}\ncomplete -C "$argv"`, "--", ...words], { encoding: "utf8" })
-      // A description stands behind a tab.
+      // A description follows after a tab.
       .replaceAll(/\t.*/g, ""),
 };
 

@@ -27,7 +27,7 @@ afterAll(async () => {
   rmSync(projects, { recursive: true, force: true });
 });
 
-/** A program that runs on and has printed in colours, tests of which one failed, and a preview with an error. */
+/** A program that keeps running and has printed in colours, tests with one failure, and a preview with an error. */
 interface Scene {
   readonly running: string;
   readonly tests: string;
@@ -56,7 +56,7 @@ async function openScene(): Promise<Scene> {
   return { running, tests: ofTests, preview: preview.container_id };
 }
 
-/** What axe finds in the page as it stands: serious and critical violations, each with where. */
+/** What axe finds in the present page: serious and critical violations, each with its place. */
 async function violationsIn(page: Page): Promise<readonly string[]> {
   await page.evaluate(axe.source);
   const found: axe.AxeResults = await page.evaluate(
@@ -71,7 +71,7 @@ async function violationsIn(page: Page): Promise<readonly string[]> {
 }
 
 describe.each(["light", "dark"] as const)("the console in %s", (colorScheme) => {
-  // The sealed policy of the page lets no script in, axe's neither.
+  // The page's strict policy lets no script in, not even axe.
   const look = { colorScheme, reducedMotion: "reduce", bypassCSP: true } as const;
 
   it("asks for the token in a form that everyone can use", async () => {

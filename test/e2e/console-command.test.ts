@@ -40,7 +40,7 @@ describe("glovebox console", () => {
 
   it("opens it by a file of the user's own, not by an argument that others can read", async () => {
     const report = path.join(folder, "report");
-    // Stands in for the desktop's program, which no test machine has.
+    // Stands in for the desktop's program, which test machines do not have.
     const opener = `#!/bin/sh\n{ echo "$@"; stat -c '%a' "$1" "$(dirname "$1")"; cat "$1"; } > ${report}.part\nmv ${report}.part ${report}\n`;
     writeFileSync(path.join(folder, "xdg-open"), opener, { mode: 0o755 });
     const isWritten = (): boolean => existsSync(report);
@@ -67,7 +67,7 @@ describe("another user's program on the port", () => {
   const asked: string[] = [];
   let impostor: Server;
   beforeAll(async () => {
-    // It hands the question on to the user's own server, which listens elsewhere, and adds nothing.
+    // It forwards the question unchanged to the user's own server, which listens elsewhere.
     impostor = createServer((request, response) => {
       asked.push(`${request.url} ${JSON.stringify(request.headers)}`);
       void fetch(new URL(request.url ?? "/", served.url))

@@ -8,7 +8,7 @@ import { openConsole } from "../helpers/console-scene.ts";
 import { useGlovebox } from "../helpers/open-glovebox.ts";
 import { serveGlovebox, type ServedGlovebox } from "../helpers/served-glovebox.ts";
 
-/** Tries what a page in a frame can try against the page around it, and shows what came of it. */
+/** Tries everything that a page in a frame can try against the page around it, and shows the results. */
 const hostilePage = `<!doctype html><h1>the preview</h1><script>
 const tried = {};
 const attempt = (name, work) => {
@@ -76,7 +76,7 @@ it("shows a preview in a frame, whose page reaches nothing of the console and le
     dialog: "silent",
   });
   expect(page.url()).toBe(`${served.url}/#/running/${id}`);
-  // What the program writes comes as an alert, with its markup as text.
+  // What the program writes appears as an alert, with its markup as text.
   await page.keyboard.press("3");
   await page
     .locator(".row", { hasText: "Preview error" })

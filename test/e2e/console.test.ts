@@ -35,7 +35,7 @@ async function ended(id: string): Promise<void> {
   await until(async () => (await served.call("GET", `/api/sandbox/${id}`)).body!["state" as never] === "ended");
 }
 
-/** Another server with the same store has no answer of the run in memory, and every test of it. */
+/** Another server with the same store does not have the run's answer in memory, but has all its tests. */
 async function showsFromStore(id: string): Promise<void> {
   const other = await serveGlovebox({}, served.home);
   try {
@@ -244,7 +244,7 @@ test(${JSON.stringify(name)}, () => assert.fail('</pre><script>document.title="o
     await page.context().close();
   });
 
-  // Last: its lines keep the store busy.
+  // This test is the last one: its lines keep the store busy.
   it("may print a million lines and one of ten megabytes: the page holds few of them", async () => {
     const id = await startProgram(
       served,
@@ -258,12 +258,12 @@ test(${JSON.stringify(name)}, () => assert.fail('</pre><script>document.title="o
       .filter({ hasText: `sandbox ${id} removed` })
       .waitFor();
     expect(await lines(page).count()).toBeLessThan(200);
-    // Who reads along may miss what was gone before it came; the end is in memory.
+    // A live reader may miss what was gone before it arrived; the end is in memory.
     await page.reload();
     await lines(page).filter({ hasText: "line 999999" }).waitFor();
     expect(await lines(page).count()).toBeLessThan(200);
     expect(Number((await page.locator(".log-count").textContent())?.replaceAll(/\D/g, ""))).toBeGreaterThan(1_000_000);
-    // Upwards, page by page.
+    // Scrolls up, page by page.
     await page.locator(".log-lines").hover();
     await until(async () => {
       await page.mouse.wheel(0, -10_000);

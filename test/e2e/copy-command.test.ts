@@ -63,7 +63,7 @@ describe.each(testedOwners)("glovebox cp with $name", (owner) => {
     expect(await cp(inside("p/."), "out")).toMatchObject(copied);
     expect(await cp(inside("p/file"), "out/again")).toMatchObject(copied);
     expect(readdirSync(at("out")).toSorted()).toEqual(["again", "file", "named", "p", "tree"]);
-    // A folder cannot take a file's place, on either side.
+    // A folder cannot replace a file, on either side.
     expect((await cp(inside("p"), "file")).exitCode).toBe(2);
     expect((await cp("tree", inside("p/file"))).exitCode).toBe(2);
     expect((await cp("file", inside("none/"))).exitCode).toBe(2);
@@ -101,7 +101,7 @@ describe.each(testedOwners)("glovebox cp with $name", (owner) => {
     expect(readdirSync(at("got")).toSorted()).toEqual(["..dots", "inner", "new\nline", "real", "second"]);
     writeFileSync(at("own"), "", { mode: 0o777 });
     expect(lstatSync(at("got/real/evil")).mode).toBe(lstatSync(at("own")).mode);
-    // Where the target has links of its own, nothing goes through them.
+    // If the target already contains links, nothing is written through them.
     mkdirSync(at("got2"));
     symlinkSync(at("outside"), at("got2/real"));
     const refused = await cp(inside("h/."), "got2");

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { useGlovebox } from "../helpers/open-glovebox.ts";
 import { sessionImages } from "../helpers/test-images.ts";
 
-/** A real project, how its tests are started, and what its own runner counts. */
+/** A real project, how to start its tests, and what its own runner counts. */
 interface CorpusProject {
   readonly id: string;
   readonly framework: string;
@@ -15,16 +15,16 @@ interface CorpusProject {
 
 const listFile = new URL("../../../shared/corpus/projects.json", import.meta.url);
 const projects = existsSync(listFile) ? (JSON.parse(readFileSync(listFile, "utf8")) as readonly CorpusProject[]) : [];
-/** A folder with a folder of each project at the commit that the list names: GLOVEBOX_TEST_PROJECTS. */
+/** A folder with one folder per project, at the commit in the list: GLOVEBOX_TEST_PROJECTS. */
 const folder = process.env["GLOVEBOX_TEST_PROJECTS"] ?? "";
 
-/** What those need that have no lockfile; the rest says it by its lockfile, or needs nothing but pytest. */
+/** What projects without a lockfile need; the others have a lockfile, or need only pytest. */
 const setups: Readonly<Record<string, string>> = {
   ...{ iniconfig: "", cachetools: "", "python-slugify": "pip install text-unidecode" },
   ...{ "mime-types": "npm install", "fastify-plugin": "npm install", clsx: "npm install" },
 };
 
-/** Runners that are read; of others nothing may be said. */
+/** Runners whose results are read; nothing may be claimed about others. */
 const known = /^(?:pytest|jest|vitest|mocha|node:test)$/;
 
 describe.each(["docker"] as const)("real projects on %s", (engine) => {

@@ -13,7 +13,7 @@ import { runCommand } from "../helpers/run-command.ts";
 import { serveGlovebox } from "../helpers/served-glovebox.ts";
 import { until } from "../helpers/until.ts";
 
-/** A state folder of the test's own, so that only its own sandboxes have owners that it knows. */
+/** A separate state folder, so that only the owners of this test's sandboxes are known. */
 let stateHome = "";
 const started: ChildProcess[] = [];
 
@@ -31,7 +31,7 @@ afterEach(async () => {
 
 const command = (argv: readonly string[]) => runCommand(argv, { environment: { XDG_STATE_HOME: stateHome } });
 
-/** A server with ten runs, all under way; each runs `sleep SECONDS`. */
+/** A server with ten runs in progress; each runs `sleep SECONDS`. */
 async function startServer(engine: string, seconds: string): Promise<ChildProcess> {
   const child = spawn(process.execPath, [path.join(projectFolder, "test/fixtures/ten-runs.ts"), engine, seconds], {
     env: { ...process.env, XDG_STATE_HOME: stateHome },
@@ -47,7 +47,7 @@ async function startServer(engine: string, seconds: string): Promise<ChildProces
     up += text.toString().split("up").length - 1;
   }
   ended.catch(() => {
-    // It ends later, as the test wants.
+    // It ends later, in the way the test chooses.
   });
   return child;
 }
@@ -71,7 +71,7 @@ describe.each(engines)("a server with ten runs on %s", (engine) => {
       doomed.kill(signal);
       await once(doomed, "exit");
 
-      // The next start of anything sweeps; this one also waits for it.
+      // The next start of any command sweeps; this one also waits for the sweep.
       expect((await command(["prune", "--json"])).exitCode).toBe(0);
 
       const left = await listed(engine);
@@ -128,8 +128,8 @@ function runsIn(stateHome: string): StoredRun[] {
   return rows.map((row) => ({ ...row }) as unknown as StoredRun);
 }
 
-/** Control groups that carry the sandbox's id, in any hierarchy. */
+/** Control groups with the sandbox's id in their name, in any hierarchy. */
 function groupsOf(sandboxId: string): string {
-  // Groups of others go while it looks, of which it complains.
+  // Other groups disappear while it looks, and it complains about that.
   return spawnSync("find", ["/sys/fs/cgroup", "-name", `*${sandboxId}*`], { encoding: "utf8" }).stdout;
 }

@@ -12,12 +12,12 @@ import { testImages } from "../helpers/test-images.ts";
 
 const run = promisify(execFile);
 const here = isRequired("docker");
-/** What the Dockerfile and compose.yaml take from a checkout. */
+/** What the Dockerfile and compose.yaml use from a checkout. */
 const parts = [
   ...["Dockerfile", ".dockerignore", "compose.yaml", "package.json", "package-lock.json", "tsconfig.json"],
   ...["tsconfig.build.json", "scripts", "src", "images", "deploy"],
 ];
-/** Of a machine whose way out is watched: the image's npm must trust it, as the machine's own does. */
+/** The certificates of a machine whose traffic is inspected: the image's npm must trust them, like the machine's own. */
 const machineCertificates = "/etc/ssl/certs/ca-certificates.crt";
 const buildMs = 600_000;
 

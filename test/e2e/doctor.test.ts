@@ -42,7 +42,7 @@ function engineOf({ engines: found }: DoctorResponse, name: string): DoctorEngin
   return engine;
 }
 
-/** Parts that each engine must tell of. */
+/** Parts that each engine must report. */
 const componentsOf: Readonly<Record<(typeof engines)[number], readonly string[]>> = {
   docker: ["Docker Engine", "runc"],
   podman: ["Podman Engine", "Conmon"],

@@ -14,6 +14,6 @@ test("the page about the API shows every route in a browser and runs nothing", a
   const text = await page.locator("body").innerText();
   expect(text).toContain("/api/sandbox/execute");
   expect(await page.locator("script").count()).toBe(0);
-  // The icon is the browser's own question.
+  // The browser itself asks for the icon.
   expect(problems.filter((problem) => !problem.includes("404"))).toEqual([]);
 }, 120_000);

@@ -8,7 +8,7 @@ import { testImages } from "../helpers/test-images.ts";
 const program = (file: string): string =>
   readFileSync(path.join(projectFolder, "test/fixtures/programs", file), "utf8");
 
-/** What ends a program that does not end by itself; `timeoutMs` and the 750 ms after SIGTERM are over long before 6 s are. */
+/** The time limit that ends a program; together with the 750 ms after SIGTERM it is far below 6 s. */
 const timeoutMs = 1_500;
 const endedWithinMs = 6_000;
 
@@ -29,7 +29,7 @@ describe.each(engines)("a one-shot program on %s that runs out of time", (engine
     expect(response.outcome).toBe("timed_out");
     expect(response.duration_ms).toBeLessThan(endedWithinMs);
     const ticks = response.stdout.trimEnd().split("\n");
-    // The child says when it was last alive: at the time of the kill, whatever was read after that.
+    // The child reports when it was last alive: that was at the time of the kill, whatever was read afterwards.
     expect(Number(ticks.at(-1)?.replace("tick ", ""))).toBeLessThan(response.duration_ms / 1000 + 1);
     expect(ticks.length).toBeGreaterThan(10);
   });

@@ -31,7 +31,7 @@ async function runs(engine: Engine): Promise<string> {
   return stdout.toString();
 }
 
-/** Why there can be no engine of the test's own. */
+/** Why the test cannot have its own engine. */
 async function fault(kind: "docker" | "podman"): Promise<string | null> {
   if (process.getuid?.() !== 0) return "only root can start one of the test's own";
   const engine = await subjects[kind].make();
@@ -77,7 +77,7 @@ describe.each(["docker", "podman"] as const)("a %s that dies under its runs", (k
 
       expect(await engine.probe()).toMatchObject({ available: true });
       expect(await runs(engine)).toBe("well\n");
-      // As the sweep does: by labels, whoever made it and whatever state it is in.
+      // As the sweep does: by labels, whatever made it and whatever its state is.
       await Promise.all((await engine.list(managed)).map((summary) => summary.remove()));
       expect(await engine.list(managed)).toEqual([]);
       expect(sleepersFor(seconds)).toEqual([]);

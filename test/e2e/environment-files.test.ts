@@ -48,7 +48,7 @@ describe.each(["docker", "podman"] as const)("files of environments on %s", (eng
     expect(await read(env, "/tmp/t")).toMatchObject({ content: "☃", encoding: "utf8", truncated: false });
     await write(env, "in/begin", "begun\n");
     expect(await waiting).toMatchObject({ outcome: "completed", stdout_tail: "up\nbegun\n", restarted: false });
-    // What a file could do as root, or another's, a new one cannot.
+    // A new file cannot do what a file of root or of another user could.
     await write(env, "in/tool", "x");
     execFileSync("chmod", ["6755", at("project/in/tool")]);
     await expect(write(env, "in/tool", "y")).resolves.toMatchObject({ size_bytes: 1 });
@@ -98,7 +98,7 @@ describe.each(["docker", "podman"] as const)("files of environments on %s", (eng
     expect(await refusal(list(env, "out"))).toMatchObject({ errorType: "NOT_FOUND" });
     expect(await refusal(read(env, "../../../..//beside/secret"))).toMatchObject({ errorType: "NOT_FOUND" });
     expect(await refusal(read(env, "loop"))).toMatchObject({ errorType: "INVALID_REQUEST" });
-    // In the container there is no such file until now: it is one of its own.
+    // The container has not had such a file until now: this one belongs to it.
     await write(env, "link", "inside\n");
     const exchange = `while :; do ln -sfn ${secret} swap; mv -T swap turn; cp mine swap; mv -T swap turn; sleep 0.05; done`;
     const { process_id } = await glovebox().processes.start({ env_id: env.id, command: ["sh", "-c", exchange] });

@@ -50,7 +50,7 @@ describe.each(["docker", "podman"] as const)("the preparation of environments on
     const shown = async (): Promise<string> => (await env.sh("cat node_modules /tmp/kept")).stdout_tail;
     const expected = `${owner.uid}\nrefused\nCapBnd:\t0000000000000000\nas-root\n`;
     expect(await shown()).toBe(expected);
-    // Its files are an image's: they are there in each container.
+    // Its files are part of an image: every container has them.
     removeContainer(engine, env.container_id);
     expect(await shown()).toBe(expected);
     const images = (): string =>
@@ -63,7 +63,7 @@ describe.each(["docker", "podman"] as const)("the preparation of environments on
       errorType: "PACKAGE_INSTALL_FAILED",
       message: expect.stringMatching(/install_commands\[1\][^]*exit code 3[^]*why/) as unknown,
     });
-    // Where the root is read-only they write to the project alone.
+    // With a read-only root they write only to the project.
     await using sealed = await open({
       project_root: "installed",
       read_only_root: true,

@@ -16,7 +16,7 @@ type Environments = Glovebox["environments"];
 type CreateRequest = Parameters<Environments["create"]>[0];
 type CommandRequest = Omit<Parameters<Environments["runCommand"]>[0], "env_id" | "command">;
 
-/** Different in each run of the tests, so that what another run left is not taken for a leak of this one. */
+/** Different in each run of the tests, so that leftovers of another run are not mistaken for a leak in this one. */
 const chance = Math.random().toString(36).slice(2, 12);
 const values = {
   KEY: `sk-Test'9+AbC/ß x!-${chance}`,
@@ -46,7 +46,7 @@ function expectNoValue(shown: string): void {
   for (const value of spelled) expect(shown).not.toContain(value);
 }
 
-/** What the engine tells of a container and its execs, and what Podman keeps of them on disk. */
+/** What the engine reports about a container and its execs, and what Podman keeps of them on disk. */
 async function inspections(engine: string, container: string): Promise<string> {
   const socketPath = engine === "docker" ? "/var/run/docker.sock" : process.env["GLOVEBOX_TEST_PODMAN_SOCKET"];
   const get = async (url: string): Promise<string> => {
@@ -171,7 +171,7 @@ while line := sys.stdin.readline():
     expect(await running).toMatchObject({ outcome: "timed_out", stdout_tail: "[redacted:LOWER] ready\n" });
     expect(withValue).toEqual([]);
     expectNoValue(inspected);
-    // Where variables that are no secrets do stand.
+    // This is where variables that are not secrets do appear.
     expect(kept.includes(`plain-${chance}`)).toBe(engine === "podman");
     expectNoValue(kept);
   });
@@ -204,7 +204,7 @@ while line := sys.stdin.readline():
   });
 });
 
-/** All that Podman keeps of containers and execs, as text. */
+/** Everything that Podman keeps about containers and execs, as text. */
 function databaseOf(podman: string): string {
   const root = execFileSync(podman, ["info", "--format", "{{.Store.GraphRoot}}"], { encoding: "utf8" }).trim();
   const file = [path.join(root, "libpod/bolt_state.db"), path.join(root, "db.sql")].find((name) => existsSync(name));

@@ -9,7 +9,7 @@ import { gloveboxCommand } from "../helpers/glovebox-command.ts";
 import { isRequired } from "../helpers/require.ts";
 import { testImages } from "../helpers/test-images.ts";
 
-/** A project with a test suite of its own, one test of which fails. */
+/** A project with a test suite in which one test fails. */
 const suite = `import unittest
 
 class Sums(unittest.TestCase):

@@ -43,7 +43,7 @@ print(sorted(os.listdir('/proc/self/fd')), os.getppid(), os.getpid() == os.getpg
     const own = await say({ ...asked, environment: { ...asked.environment, OPTIND: "1" } });
     const world = own.stdout_tail.replace("('OPTIND', '1'), ", "");
     expect(world).toContain("('A', 'one\\ntwo '), ('B', '\\\\ Ł \\t'), ");
-    // A program has the age of the shell that became it.
+    // A program is as old as the shell that became it.
     const age = `import os, sys
 ticks = int(open('/proc/self/stat').read().rpartition(')')[2].split()[19])
 print(float(open('/proc/uptime').read().split()[0]) - ticks / os.sysconf('SC_CLK_TCK'), file=sys.stderr)
@@ -178,7 +178,7 @@ ${program}`;
     await expect(processes.writeStdin({ ...address, text: "late" })).rejects.toMatchObject({
       errorType: "INVALID_REQUEST",
     });
-    // A command's timeout ends nothing of it.
+    // A command's timeout does not affect it.
     expect(await env.sh("sleep 100", { timeout_seconds: 0.5 })).toMatchObject({
       outcome: "timed_out",
       restarted: false,

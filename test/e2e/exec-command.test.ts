@@ -13,7 +13,7 @@ interface Visitor {
   readonly ended: Promise<number | null>;
 }
 
-/** A visitor that a test ends in its own way. */
+/** A `glovebox exec` that a test ends in its own way. */
 function visitor(sandbox: OwnedSandbox, argv: readonly string[]): ChildProcess & Visitor {
   const child = spawn(gloveboxCommand, argv, {
     env: gloveboxEnvironment(sandbox.environment),
@@ -86,10 +86,10 @@ describe.each(allOwners)("glovebox exec in $name", (owner) => {
     const [owners, mine, hidden] = [uniqueSeconds(), uniqueSeconds(), uniqueSeconds()];
     const running = sandbox.start(`sleep ${owners}`);
     await until(() => sleepersFor(owners).length > 0);
-    // Nobody reads what it writes, and what it writes never ends.
+    // Its output is endless and is not read.
     const line = `trap '' TERM; (setsid env -i sleep ${hidden} &) ; sleep ${mine} & yes`;
     const child = visitor(sandbox, ["exec", sandbox.id, "sh", "-c", line]);
-    // To a pipe that is full Node writes without an end, and hears no signal meanwhile.
+    // Node keeps trying to write to a full pipe, and handles no signals meanwhile.
     if (end === "SIGINT") child.stdout?.resume();
     await until(() => sleepersFor(mine).length > 0 && sleepersFor(hidden).length > 0);
     child.kill(end);

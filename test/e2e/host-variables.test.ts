@@ -2,14 +2,14 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { engines, useGlovebox } from "../helpers/open-glovebox.ts";
 import { sessionImages, testImages } from "../helpers/test-images.ts";
 
-/** What the host's variables hold while these tests run; no value may be seen inside. */
+/** The host's variables while these tests run; none of the values may be visible inside. */
 const marker = "glovebox-test-of-the-host";
 const foreign = {
   USER: marker,
   LOGNAME: marker,
   SSH_AUTH_SOCK: `/run/${marker}/agent.sock`,
   AWS_SECRET_ACCESS_KEY: marker,
-  // What the host needs of it still comes first.
+  // What the host itself needs still comes first.
   PATH: `${process.env["PATH"] ?? ""}:/opt/${marker}`,
 };
 const home = process.env["HOME"] ?? "";

@@ -6,7 +6,7 @@ import { useOwnSandboxes } from "../helpers/own-sandboxes.ts";
 import { runCommand } from "../helpers/run-command.ts";
 
 const sandboxes = useOwnSandboxes();
-/** Of a web page that the deployment lets in. */
+/** The origin of a web page that the deployment allows. */
 const ownPage = "http://localhost:5173";
 let server: HttpServerProcess;
 beforeAll(async () => {
@@ -25,7 +25,7 @@ async function refusal(answer: Promise<Response>): Promise<Record<string, unknow
   return { status: response.status, ...body };
 }
 
-/** What comes back for bytes that no client of ours would send. */
+/** The answer to bytes that our clients would never send. */
 async function sendRaw(text: string, more?: Buffer): Promise<string> {
   const socket = net.connect(Number(new URL(server.url).port), "127.0.0.1");
   let answer = "";

@@ -22,7 +22,7 @@ const sleeper = (seconds: string): Json =>
 const execute = "POST /api/sandbox/execute";
 const ndjson = { accept: "application/x-ndjson" };
 
-/** Events of a stream as they come. */
+/** Events of a stream as they arrive. */
 async function* eventsOf(response: Response): AsyncGenerator<Json> {
   let rest = "";
   for await (const text of response.body!.pipeThrough(new TextDecoderStream())) {
@@ -125,7 +125,7 @@ describe("a run that is answered later", () => {
 describe("an Idempotency-Key", () => {
   it("makes one run of requests at once, later ones and streams, and of no other request", async () => {
     const key = { "idempotency-key": "key-1" };
-    // Long enough that its answer is packed when it is asked for again.
+    // Long enough that its answer is compressed by the time it is requested again.
     const body = python("import time, uuid; time.sleep(0.3); print(uuid.uuid4(), 'é' * 100_000)");
     const answers = await Promise.all([0, 1, 2].map(async () => json(await server.ask(execute, body, key))));
     answers.push(await json(await server.ask(execute, body, key)));

@@ -20,7 +20,7 @@ import { useGlovebox } from "../helpers/open-glovebox.ts";
 import { projectFolder } from "../helpers/project-folder.ts";
 import { packInto, run } from "../package/packed-package.ts";
 
-/** What a client starts. */
+/** The command that a client starts. */
 interface Entry {
   readonly command: string;
   readonly args: readonly string[];
@@ -58,7 +58,7 @@ const [project, home] = [path.join(base, "project"), path.join(base, "home")];
 afterAll(() => rmSync(base, { recursive: true }));
 
 let problem: string | null = null;
-/** What npm said while it installed. */
+/** What npm printed during the installation. */
 let said = "";
 useGlovebox("local");
 beforeAll(() => {
@@ -67,7 +67,7 @@ beforeAll(() => {
   const { filename } = packInto(base);
   writeFileSync(path.join(project, "package.json"), JSON.stringify({ private: true }));
   try {
-    // As the README says, for one project.
+    // Follows the README, for a single project.
     said = run("sh", ["-c", 'npm install --no-audit --no-fund "$1" 2>&1', "sh", path.join("..", filename)], project);
   } catch (error) {
     problem = `the packages that it needs cannot be installed: ${String(error).slice(0, 300)}`;
@@ -75,12 +75,12 @@ beforeAll(() => {
 });
 beforeEach((context) => {
   if (problem === null) return;
-  // Where tests are required, so is the registry that the checkout itself was installed from.
+  // If tests are mandatory, so is the registry that the checkout itself was installed from.
   if (process.env["GLOVEBOX_TEST_REQUIRE"]) throw new Error(problem);
   context.skip(problem);
 });
 
-/** Of somebody who has just installed it and has no engine but the embedded one. */
+/** The environment of a user who has just installed it and has only the embedded engine. */
 const environment = (): Record<string, string> => ({
   PATH: `${path.dirname(process.execPath)}:${process.env["PATH"] ?? ""}`,
   HOME: home,
@@ -88,7 +88,7 @@ const environment = (): Record<string, string> => ({
   CONTAINER_HOST: "unix:///nonexistent/podman.sock",
 });
 
-/** Starts exactly that command, in that folder, looks at its tools and runs a program. */
+/** Starts exactly that command, in that folder, lists its tools and runs a program. */
 async function useServer({ command, args }: Entry, cwd: string): Promise<unknown> {
   const client = new Client({ name: "test", version: "1" });
   await client.connect(
@@ -118,7 +118,7 @@ describe("an installation", () => {
     const scripts = Object.entries(lock.packages).filter(([, { hasInstallScript }]) => hasInstallScript);
     expect(Object.keys(lock.packages).length).toBeGreaterThan(50);
     expect(scripts).toEqual([]);
-    // What the machine's own settings of npm are warned of is not Glovebox's.
+    // Warnings about the machine's own npm settings are not about Glovebox.
     expect(
       said.split("\n").filter((line) => /warn|deprecated/i.test(line) && !/Unknown (?:user|env) config/.test(line)),
     ).toEqual([]);
@@ -130,7 +130,7 @@ describe("an installation", () => {
       return spawnSync(process.execPath, [program, ...argv], {
         env: {
           ...environment(),
-          // Node's own folder has no Bun.
+          // Node's own folder does not contain Bun.
           PATH: "/usr/local/bin:/usr/bin:/bin",
           XDG_STATE_HOME: path.join(base, state),
           ...more,
@@ -146,7 +146,7 @@ describe("an installation", () => {
     const start = (state: string, language: string, code: string) =>
       command(state, ["run", "--engine", "local", ...language.split(" "), "-c", code], unreachable);
     expect(start("none", "--language python", "print(42)")).toMatchObject({ status: 0, stdout: "42\n" });
-    // The Node that runs Glovebox is there.
+    // The Node that runs Glovebox is available.
     expect(start("none", "--language typescript", "console.log(typeof Bun)")).toMatchObject({ stdout: "undefined\n" });
     const inBun = "--language javascript --runtime bun";
     const refused = start("none", inBun, "console.log(42)");
@@ -173,7 +173,7 @@ describe("an installation", () => {
 
 const answer = { outcome: "completed", stdout: "42\n", engine: "local" };
 
-/** `npx glovebox mcp install`, for a user whose home is new. */
+/** `npx glovebox mcp install`, for a user with a new home. */
 function install(...argv: readonly string[]): { readonly file: string } {
   const set = Object.entries({ ...environment(), XDG_CONFIG_HOME: "" }).map(([name, value]) => `${name}=${value}`);
   const output = run("env", [...set, "npx", "glovebox", "mcp", "install", ...argv, "--json"], project);

@@ -6,9 +6,9 @@ import { engines, useGlovebox, type TestedEngine } from "../helpers/open-glovebo
 import { projectFolder } from "../helpers/project-folder.ts";
 import { copyPackages } from "../helpers/runner-packages.ts";
 
-/** Each runner: how it is started here, what it is made of, and what its own report (`--json`) counts for its fixture. */
+/** Each runner: how it is started here, its packages, and what its own report (`--json`) counts for its fixture. */
 const runners = {
-  // Behind a script, behind npx, and by itself.
+  // Through a script, through npx, and directly.
   jest: {
     line: "npm run --silent jest -- --coverage",
     packages: ["jest"],
@@ -27,7 +27,7 @@ const runners = {
 } as const;
 type Runner = keyof typeof runners;
 
-/** Vitest needs a newer Node than hosts have; the others differ in nothing that an engine has a part in. */
+/** Vitest needs a newer Node than hosts have; the others do not depend on the engine. */
 const tried: Readonly<Record<TestedEngine, readonly Runner[]>> = {
   docker: ["jest", "vitest", "mocha"],
   podman: ["mocha"],
@@ -82,7 +82,7 @@ describe.each(engines)("test runners of JavaScript on %s", (engine) => {
       expect(failure?.line, runner).toBeGreaterThan(1);
       expect(failure?.details, runner).toMatch(/actual[^]*expected|expected[^]*actual/i);
     }
-    // One line of two, as Jest's own table says.
+    // One line of two, as in Jest's own table.
     expect(response.coverage).toBe(names.some((name) => name === "jest") ? 50 : undefined);
     expect(response.report?.junit).toContain("&lt;script&gt;");
   });
@@ -95,7 +95,7 @@ describe.each(engines)("test runners of JavaScript on %s", (engine) => {
       only_tests: ["fails", "a suite > takes <b>&\"'\u0007"],
     });
     const each = names.length;
-    // Files that cannot be loaded have no test to name.
+    // Files that cannot be loaded have no tests to name.
     expect(response, response.output).toMatchObject({ verdict: "failed", passed: each, failed: each, errors: 2 });
   });
 });

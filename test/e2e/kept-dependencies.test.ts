@@ -16,7 +16,7 @@ import { sessionImages } from "../helpers/test-images.ts";
 
 type Files = Readonly<Record<string, string>>;
 
-/** What the package's own script sees and leaves, which runs where Bun installs what a project trusts. */
+/** What the package's own script sees and leaves; it runs when Bun installs packages that the project trusts. */
 const leave = [
   "ls -A /work/project | tr '\\n' ' ' >seen",
   "mkfifo pipe",
@@ -74,7 +74,7 @@ describe("dependencies of a project on docker that are kept for later runs", () 
   beforeEach(() => registry.forget());
 
   let people = 0;
-  /** Somebody for whom nothing is kept yet, also when a test is tried again. */
+  /** A principal for whom nothing is kept yet, even when a test is retried. */
   const someone = (): string => `person-${(people += 1)}`;
   const projectOf = (files: Files): string => {
     const project = path.join(folder, "projects/project");
@@ -87,7 +87,7 @@ describe("dependencies of a project on docker that are kept for later runs", () 
     const request = parseRequest(runTestsContract, { project_path: projectOf(files), test_command });
     return runTestsHandler.run(platform, request, { principal });
   };
-  /** What a preview's page answers, which is ended then. */
+  /** The answer of a preview's page; the preview is then ended. */
   const pageOf = async (files: Files, principal: string): Promise<string> => {
     const request = { project_path: projectOf(files), command: "node server.js", wait_seconds: 120 };
     const started = await startPreviewHandler.run(platform, parseRequest(startPreviewContract, request), { principal });

@@ -49,7 +49,7 @@ describe("shares of two keys over HTTP", () => {
     expect(new Set(ran.map(({ body }) => body.sandbox_id)).size).toBe(ran.length);
     expect(answers).toHaveLength(200);
     expect(ran.filter(({ name }) => name === "modest")).toHaveLength(20);
-    // Ten found free places; from then on to the modest key's last run both waited.
+    // Ten found free places; after that, both keys waited until the modest key's last run.
     const contested = ended.slice(10, ended.lastIndexOf("modest") + 1);
     expect(contested.filter((name) => name === "modest").length / contested.length).toBeGreaterThanOrEqual(0.4);
   });

@@ -82,7 +82,7 @@ describe("API keys on local", () => {
       expect(answer, JSON.stringify(more)).toMatchObject({ status, error_type: type });
       expect(answer["message"]).toMatch(message);
     }
-    // What was not given to a key it has not: secrets and folders.
+    // A key does not have what it was not given: secrets and folders.
     for (const more of [{ secrets: ["BOBS_SECRET"] }, { context_files: [path.join(folder, "mine/data.py")] }]) {
       expect(await answerOf(bob.ask(execute, program("print(1)", more)))).toMatchObject({ status: 400 });
     }
@@ -223,7 +223,7 @@ describe("API keys on local", () => {
     await until(async () => !(await sandboxPrincipals()).includes(`key:${eve.id}`));
   });
 
-  /** Of the sandboxes that live, as the user of this machine sees them. */
+  /** The live sandboxes, as the user of this machine sees them. */
   async function sandboxPrincipals(): Promise<readonly string[]> {
     const { stdout } = await runCommand(["ps", "--engine", "local", "--json"]);
     const { sandboxes } = JSON.parse(stdout) as { sandboxes: readonly { principal: string }[] };
@@ -252,7 +252,7 @@ describe("a server's keys file", () => {
     expect((await ask(`http://127.0.0.1:${port}`, "", "GET /api/sessions")).status).toBe(401);
   });
 
-  /** A deployment's file with a key, which the server only reads. */
+  /** A deployment's key file, which the server only reads. */
   async function withOneKey(): Promise<Record<string, string>> {
     const { stdout } = await runCommand(["keys", "add", "deployed", "--print"], { environment });
     const { entry } = JSON.parse(stdout) as { entry: object };

@@ -9,7 +9,7 @@ type RunCode = (request: RunCodeRequest) => Promise<RunCodeResponse>;
 
 const languages: readonly Language[] = ["typescript", "javascript", "python"];
 
-/** Each prints what no other program of the session prints. */
+/** Each prints a text that no other program of the session prints. */
 const programs: Readonly<Record<Language, (mark: string) => string>> = {
   typescript: (mark) =>
     `enum Mark { One = "${mark}" }\nconst mark: string = Mark.One;\nconsole.log("typescript", mark);`,
@@ -17,7 +17,7 @@ const programs: Readonly<Record<Language, (mark: string) => string>> = {
   python: (mark) => `print("python", "${mark}")`,
 };
 
-/** For each language: the same twice, then each of the others, then it again. */
+/** For each language: twice the same one, then each of the others, then the first one again. */
 const turns: readonly Language[] = [...languages.flatMap((language) => [language, language]), ...languages];
 
 async function expectOwnPrograms(run: RunCode): Promise<void> {

@@ -4,14 +4,14 @@ import { sessionImages } from "../helpers/test-images.ts";
 
 const limits = { memory_mb: 160, disk_mb: 300 };
 
-/** Writes so many MiB to a file, so that none of them are made of nothing. */
+/** Writes this many MiB to a file, without holes. */
 const writes = (file: string, mebibytes: number): string => `
 with open('${file}', 'wb') as file:
     for _ in range(${mebibytes}):
         file.write(b'x' * 1048576)
 `;
 const waits = "import time; time.sleep(240)";
-/** What ends it comes long before. */
+/** It is ended long before this. */
 const timeout_seconds = 240;
 const takenTooMuch = { error_type: "SANDBOX_LOST", context: { field: "limits.disk_mb", retryable: false } };
 

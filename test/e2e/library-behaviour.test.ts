@@ -14,7 +14,7 @@ import { isRequired } from "../helpers/require.ts";
 import { useGlovebox } from "../helpers/open-glovebox.ts";
 import { sessionImages } from "../helpers/test-images.ts";
 
-/** A Glovebox on the embedded engine, and what ends it. */
+/** A Glovebox on the embedded engine, and how to close it. */
 interface Subject extends AsyncDisposable {
   readonly glovebox: Glovebox;
 }
@@ -67,7 +67,7 @@ describe.each(subjects)("%s", (_, open) => {
 
   it("gives output while the program runs, and its bytes as they are", async () => {
     await using session = await subject.glovebox.sessions.open();
-    // It ends only when its first line has come, and a file is there that is written then.
+    // It ends only after its first line has arrived and a file exists that is then written.
     const code = [
       "import os, sys, time",
       "sys.stdout.buffer.write('☃'.encode() + b'\\xff\\n'); sys.stdout.flush()",
@@ -116,7 +116,7 @@ describe.each(subjects)("%s", (_, open) => {
     const read = async (): Promise<void> => {
       for await (const { text } of run) if (text.includes("up")) giveUp.abort();
     };
-    // In this process the run's own result says so; a client has no answer any more.
+    // In this process the run's own result says so; a client gets no answer any more.
     const outcome = await read().then(
       async () => (await run).outcome,
       (error: unknown) => (error as { errorType?: string }).errorType,
@@ -195,7 +195,7 @@ describe.each(subjects)("%s", (_, open) => {
     const row = (await sandboxes.list({ engine: "local" })).find((each) => each.sandboxId === sandboxId);
     expect(row).toMatchObject({ engine: "local", kind: "session", running: true, owner: "living" });
     expect(Math.abs(Date.parse(row?.createdAt ?? "") - Date.now())).toBeLessThan(60_000);
-    // An engine that is named must answer.
+    // A named engine must answer.
     const onDocker = isRequired("docker") ? await sandboxes.list({ engine: "docker" }) : [];
     expect(onDocker.map((each) => each.sandboxId)).not.toContain(sandboxId);
     const sandbox = sandboxes.get(sandboxId);
@@ -237,7 +237,7 @@ describe.each(subjects)("%s", (_, open) => {
         giveUp.abort();
       }
     };
-    // A client has no answer any more.
+    // A client gets no answer any more.
     await Promise.allSettled([read(), run]);
     expect(refusals).toMatchObject([{ errorType: "UNSUPPORTED" }, { errorType: "UNSUPPORTED" }]);
   });

@@ -9,7 +9,7 @@ import { isRequired } from "../helpers/require.ts";
 import { installNodes, nodeIn, nodeVersions } from "../package/node-versions.ts";
 import { PackedPackage } from "../package/packed-package.ts";
 
-/** Without the types of Node or of any other package, as a project that has just been made. */
+/** Without the types of Node or of any other package, like a new project. */
 const packed = new PackedPackage();
 const nodes = mkdtempSync(path.join(tmpdir(), "glovebox-nodes-"));
 afterAll(() => {
@@ -27,7 +27,7 @@ const strict = {
   target: "es2022",
 };
 
-/** What `tsc` says of a project of these files; "" when it is right. */
+/** What `tsc` says about a project with these files; "" if it is correct. */
 function compile(files: Readonly<Record<string, string>>, compilerOptions: object): string {
   for (const [name, text] of Object.entries(files)) writeFileSync(path.join(packed.consumer, name), text);
   const config = { compilerOptions: { ...strict, ...compilerOptions }, files: Object.keys(files) };
@@ -74,7 +74,7 @@ const { createGlovebox, GloveboxError } = library;
 ${body}`,
 };
 
-/** Of a project that knows neither browsers nor Node. */
+/** Settings of a project that knows neither browsers nor Node. */
 const bare = {
   "bare.ts": `import { connect, createGlovebox } from "glovebox";
 export async function use(): Promise<number | null> {
@@ -151,14 +151,14 @@ describe("the packed library runs", () => {
       cwd: packed.consumer,
       encoding: "utf8",
       env: { ...process.env, HOME: nodes },
-      // While it waits for the program, no other limit of the tests can do anything.
+      // While it waits for the program, no other time limit of the tests works.
       timeout: 100_000,
     });
 
   const problem = installNodes(nodes);
   it.for(nodeVersions)("imported and required by Node %i, without a warning", (version, { skip }) => {
     if (problem !== null) {
-      // Where tests are required, so is the registry that the checkout itself was installed from.
+      // If tests are mandatory, so is the registry that the checkout itself was installed from.
       if (isRequired("local")) throw new Error(problem);
       skip(problem);
     }

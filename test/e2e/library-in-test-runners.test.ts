@@ -9,7 +9,7 @@ const base = mkdtempSync(path.join(tmpdir(), "glovebox-runners-"));
 const [project, home] = [path.join(base, "project"), path.join(base, "home")];
 afterAll(() => rmSync(base, { recursive: true }));
 
-/** Runs a one-shot and a session, and throws when they do not answer as they should. */
+/** Runs a one-shot and a session, and throws if their answers are wrong. */
 const use = `export async function use({ createGlovebox }) {
   const glovebox = await createGlovebox({ engine: "local" });
   try {
@@ -70,12 +70,12 @@ beforeAll(() => {
 }, 300_000);
 beforeEach((context) => {
   if (problem === null) return;
-  // Where tests are required, so is the registry that the checkout itself was installed from.
+  // If tests are mandatory, so is the registry that the checkout itself was installed from.
   if (process.env["GLOVEBOX_TEST_REQUIRE"]) throw new Error(problem);
   context.skip(problem);
 });
 
-/** All that it prints. The user's home is new, and has no configuration. */
+/** Everything that it prints. The user's home is new and has no configuration. */
 function runIn(...command: readonly string[]): string {
   const environment = [
     `PATH=${path.dirname(process.execPath)}:${process.env["PATH"] ?? ""}`,

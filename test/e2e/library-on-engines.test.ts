@@ -39,7 +39,7 @@ const cases = (["docker", "podman"] as const).flatMap((engine) =>
   Object.entries(subjects).map(([name, open]) => ({ name, engine, open })),
 );
 
-/** What an engine can change of the behaviour that `library-behaviour.test.ts` tries on the embedded one. */
+/** Parts of the behaviour tested by `library-behaviour.test.ts` on the embedded engine that may differ on others. */
 describe.each(cases)("$name on $engine", ({ engine, open }) => {
   let projects = "";
   let subject: Subject | undefined;
@@ -101,7 +101,7 @@ describe.each(cases)("$name on $engine", ({ engine, open }) => {
   it("has environments with commands, files and processes, which their sandbox has too", async () => {
     const options = { image: sessionImages.python, projectRoot: path.join(projects, "project") };
     const environment = await glovebox().environments.create(options);
-    // It ends only when its first line has come, and a file is there that is written then.
+    // It ends only after its first line has arrived and a file exists that is then written.
     const command = environment.run(["sh", "-c", "echo up; while [ ! -e go ]; do sleep 0.1; done; cat go; exit 3"]);
     let text = "";
     for await (const chunk of command) {
@@ -117,7 +117,7 @@ describe.each(cases)("$name on $engine", ({ engine, open }) => {
     let said = "";
     for await (const chunk of echo.output()) said += chunk.text;
     expect(said).toBe("hello\n");
-    // The end of its output is known sooner than the end of the process.
+    // The end of its output is known earlier than the end of the process.
     await until(async () => (await environment.processes.list())[0]?.state === "exited");
     expect(await environment.processes.list()).toMatchObject([{ processId: echo.id, state: "exited" }]);
     await environment.close();

@@ -14,7 +14,7 @@ import { subjects } from "../engine-contract/subjects.ts";
 import { skipOrFail } from "../helpers/require.ts";
 import { until } from "../helpers/until.ts";
 
-/** Sums of all files but those that are left out, in the order of their names. */
+/** Checksums of all files except those that are left out, sorted by name. */
 const sums =
   "find . -type d '(' -name .git -o -name node_modules ')' -prune -o -type f -exec cksum {} + | LC_ALL=C sort -k3";
 
@@ -28,7 +28,7 @@ function put(folder: string, name: string, text: string): void {
   writeFileSync(path.join(folder, name), text);
 }
 
-/** 10,000 files on one branch; on the other a quarter is different, and folders have come and gone. */
+/** 10,000 files on one branch; on the other a quarter differs, and folders have been added and removed. */
 function makeRepository(folder: string): void {
   const nameOf = (n: number): string => `part-${n % 20}/module-${n % 500}/file-${n}.js`;
   git(folder, "init", "-q", "-b", "main");

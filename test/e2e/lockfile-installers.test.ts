@@ -12,25 +12,25 @@ import { sessionImages } from "../helpers/test-images.ts";
 
 type Files = Readonly<Record<string, string>>;
 
-/** A Glovebox whose registries have nothing, with the cache of the others. */
+/** A Glovebox with empty registries and the cache of the others. */
 interface Elsewhere {
   readonly glovebox: Glovebox;
   readonly registry: PackageRegistry;
 }
 
-/** A tool whose lockfile decides what a project gets. */
+/** A tool whose lockfile determines what a project gets. */
 interface Case {
   readonly name: string;
   readonly lockfile: string;
-  /** Makes the lockfile, with the tool of the same generation as the one that reads it. */
+  /** Makes the lockfile, with a tool of the same generation as the one that reads it. */
   readonly lock: string;
   readonly files: Files;
-  /** The same project after somebody changed its manifest and forgot the lockfile. */
+  /** The same project after its manifest was changed but not its lockfile. */
   readonly changed: Files;
   readonly command: string;
-  /** What was run in the installation phase. */
+  /** The command that ran in the installation phase. */
   readonly installs: RegExp;
-  /** The tool's own words for a lockfile that is not its manifest's. */
+  /** The tool's message for a lockfile that does not match its manifest. */
   readonly complains: RegExp;
 }
 
@@ -39,13 +39,13 @@ const python = await pythonIndex();
 
 interface PythonIndex {
   readonly url: string;
-  /** Why it cannot be tried; null when it answers. */
+  /** Why it is not available; null if it answers. */
   readonly fault: string | null;
-  /** Of its files, with their ports. */
+  /** Hosts of its files, with their ports. */
   readonly hosts: readonly string[];
 }
 
-/** The Python index of this machine, and hosts of its files, which may be at private addresses. */
+/** The Python index of this machine, and the hosts of its files, which may have private addresses. */
 async function pythonIndex(): Promise<PythonIndex> {
   const { registries } = await readRegistrySettings({ environment: process.env, platform: process.platform });
   const url = registries.find(({ kind }) => kind === "python")?.url ?? "";
@@ -90,7 +90,7 @@ dependencies = ["${dependency}"]
 ${more}`,
 });
 const uvMore = '[dependency-groups]\ndev = ["pytest"]\n';
-/** Named, because Poetry asks the usual index by an interface that mirrors do not have. */
+/** Named explicitly, because Poetry asks the default index through an interface that mirrors lack. */
 const poetrySource = `[[tool.poetry.source]]\nname = "own"\nurl = "${python.url}"\npriority = "primary"\n`;
 const poetryMore = `[tool.poetry]
 package-mode = false
@@ -155,7 +155,7 @@ describe.each(["docker"] as const)("dependencies that a lockfile names, on %s", 
   const glovebox = useGlovebox(engine, options);
 
   let elsewhere: Elsewhere | undefined;
-  /** Opened after the first installation, because it leads this process to its registries. */
+  /** Opened after the first installation, because it points this process to its registries. */
   const openElsewhere = async (): Promise<Elsewhere> => {
     if (elsewhere !== undefined) return elsewhere;
     const registry = await PackageRegistry.start();

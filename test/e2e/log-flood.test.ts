@@ -12,10 +12,10 @@ import { serveGlovebox, type ServedGlovebox } from "../helpers/served-glovebox.t
 import { until } from "../helpers/until.ts";
 
 const lines = 1_000_000;
-/** Before the first line and after the last: the sandbox's and the run's start and end. */
+/** Entries before the first line and after the last one: the start and end of the sandbox and of the run. */
 const told = { before: 2, after: 2 } as const;
 const total = lines + told.before + told.after;
-/** It grew by 10 to 40 MB, and by 260 and more when each line was an object; the room is for busy machines. */
+/** It grows by 10 to 40 MB, or by 260 and more if each line is an object; the rest is room for busy machines. */
 const maxGrowthMb = 100;
 
 interface Entry {
@@ -25,7 +25,7 @@ interface Entry {
   readonly dropped?: number;
 }
 
-/** Follows entries: each begins where the one before it ended, and is the line of its offset. */
+/** Follows entries: each begins where the previous one ended, and is the line at its offset. */
 class Account {
   next = 0;
   wrong = 0;
@@ -88,7 +88,7 @@ describe.each(["sqlite", "postgres"] as const)("a run of 1,000,000 lines with a 
   }, 300_000);
 });
 
-/** A run of so many lines, followed over a WebSocket to its end. */
+/** A run with this many lines, followed over a WebSocket to its end. */
 async function flood(
   served: ServedGlovebox,
   count: number,
@@ -110,7 +110,7 @@ async function flood(
   return { id, account };
 }
 
-/** Of the server, in MB: what it has now, or its peak. */
+/** Memory of the server in MB: now, or its peak. */
 function memoryMb({ child }: ServedGlovebox, field: "VmRSS" | "VmHWM"): number {
   const status = readFileSync(`/proc/${child.pid}/status`, "utf8");
   return Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(status)?.[1]) / 1024;
@@ -143,7 +143,7 @@ function accounted(id: string): string {
   return `select sum(${length}) as result from log_entries where ${of(id)}`;
 }
 
-/** Rows that do not begin where the one before them ended, or are not the line of their position. */
+/** Rows that do not begin where the previous one ended, or are not the line at their position. */
 function astray(id: string): string {
   const follows = `coalesce(lag(position + ${length}) over (order by position), 0)`;
   const line = `'line ' || (position - ${told.before})`;

@@ -20,7 +20,7 @@ it("a log whose store missed lines that memory holds shows them, and counts thos
     expect(firstOffset).toBeGreaterThan(10);
     expect(firstOffset).toBeLessThan(95);
     for (const block of blocksOf(entriesOf(source, 10))) store.entries.offer(block);
-    // All the rest found no room on its way: what memory still holds, too.
+    // Everything else found no room on its way, including what memory still holds.
     store.entries.offer(droppedBlock(source, { offset: 10, count: 90 }, 1));
     await store.idle();
     const readFrom = async (

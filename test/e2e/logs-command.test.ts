@@ -25,11 +25,11 @@ const logs = (argv: readonly string[], options: CommandOptions = {}): Promise<Co
 
 const ownState = (): Record<string, string> => ({ XDG_STATE_HOME: path.join(served.home, "state") });
 
-/** As another process of the server's user on its machine. */
+/** Runs as another process of the server's user on the same machine. */
 const ownLogs = (argv: readonly string[], options: CommandOptions = {}): Promise<CommandResult> =>
   runCommand(["logs", ...argv], { ...options, environment: ownState() });
 
-/** A program that prints a line of each kind, and then goes on until its sandbox is removed. */
+/** A program that prints a line of each kind, and then keeps running until its sandbox is removed. */
 async function startProgram(): Promise<string> {
   const code = [
     "import sys, time",
@@ -83,7 +83,7 @@ it("says what is wrong by the option's name, and that there is no such log", asy
 
 it("reads and follows the log of another process of the user, without its server", async () => {
   const id = await startProgram();
-  // The only one there is.
+  // It is the only one.
   const there = await ownLogs([]);
   expect(there).toMatchObject({ exitCode: 0, stdout: "one \u001b[31m\ntwo\n" });
   const second = await startProgram();
@@ -102,7 +102,7 @@ it("reads and follows the log of another process of the user, without its server
   });
   expect(followed).toMatchObject({ exitCode: 0, stdout: "one \u001b[31m\ntwo\n", stderr: "" });
   expect(await Promise.all(removed)).toMatchObject([{ exitCode: 0, stdout: `${id}\n${second}\n` }]);
-  // Also after the sandbox's end.
+  // This works even after the sandbox has ended.
   expect((await ownLogs([id, "--json"])).stdout).toContain(`sandbox ${id} removed`);
 });
 
@@ -128,7 +128,7 @@ it("a client goes on behind the last entry when its connection breaks", async ()
   await glovebox.close();
 });
 
-// The last one: it takes the server away.
+// This test is the last one: it ends the server.
 it("says that a log went with its process, and what was read of it stands", async () => {
   const id = await startProgram();
   const followed = await ownLogs([id, "-f"], {
@@ -138,7 +138,7 @@ it("says that a log went with its process, and what was read of it stands", asyn
   expect(followed.stderr).toMatch(/SANDBOX_LOST: The log of sbx-\S+ is gone, because its process has ended/);
 });
 
-/** A port that leads to another one, with connections that can be broken. */
+/** A port that forwards to another one, with connections that can be broken. */
 async function breakableWay(
   to: number,
 ): Promise<{ readonly port: number; readonly connections: number; breakAll(): void } & AsyncDisposable> {

@@ -33,7 +33,7 @@ function follow(route: string, options?: ClientOptions): Followed {
   return { entries, closed, socket };
 }
 
-/** The status of a WebSocket that does not open. */
+/** The HTTP status with which a WebSocket is refused. */
 function refusal(route: string, options?: ClientOptions): Promise<number> {
   const socket = open(route, options);
   return new Promise((resolve, reject) => {
@@ -49,7 +49,7 @@ function refusal(route: string, options?: ClientOptions): Promise<number> {
   });
 }
 
-/** Starts a program that goes on, and resolves to its sandbox. */
+/** Starts a program that keeps running, and resolves to its sandbox. */
 async function start(code: string): Promise<string> {
   const headers = {
     authorization: `Bearer ${served.token}`,

@@ -97,7 +97,7 @@ it("is read from its end, from memory and from the store", async () => {
   const end = await logs(id, "?tail=5");
   expect(end).toEqual({ ...whole, entries: whole.entries.slice(-5) });
   expect(await logs(id, "?tail=10000")).toEqual(whole);
-  // Another server on the same store, whose folders stay.
+  // Another server on the same store; its folders are kept.
   const other = await serveGlovebox({}, served.home);
   const { body } = await other.call("GET", `/api/sandbox/${id}/logs?tail=5`);
   other.child.kill("SIGTERM");

@@ -18,7 +18,7 @@ const modes = [
 ] as const;
 const cases = modes.flatMap((mode) => revisions.map((revision) => ({ ...mode, ...revision })));
 
-/** Imports two packages of the public registry, one with types of its own. */
+/** Imports two packages from the public registry, one of which has its own types. */
 const importing = `
 import isNumber from "is-number";
 import ms from "ms";

@@ -49,7 +49,7 @@ const connections = revisions.flatMap((revision) => [
   { name: `over HTTP, ${revision.revision}`, connect: () => overHttp(revision) },
 ]);
 
-/** The words as they read where JSON wrote them. */
+/** The words, with JSON's escapes undone. */
 const read = (kind: ClientKind, result: CallToolResult): string =>
   kind
     .seenOf(result)

@@ -15,11 +15,11 @@ import { isRequired } from "../helpers/require.ts";
 import { runCommand } from "../helpers/run-command.ts";
 import { until } from "../helpers/until.ts";
 
-/** Where the tests have no Docker, the embedded engine is as good for what a transport does. */
+/** If the tests have no Docker, the embedded engine is just as good for testing a transport. */
 const engine = isRequired("docker") ? "docker" : "local";
 const sandboxes = useOwnSandboxes();
 let server: HttpMcp;
-/** Of a web page that the deployment lets in. */
+/** The origin of a web page that the deployment allows. */
 const ownPage = "http://localhost:5173";
 beforeAll(
   async () =>
@@ -102,7 +102,7 @@ describe("a protocol session of 2025-11-25", () => {
     const seconds = uniqueSeconds();
     const call = client.callTool({ name: "execute_code", arguments: sleeper(seconds) });
     call.catch(() => {
-      // Nobody answers it any more.
+      // It gets no answer any more.
     });
     await until(() => sleepersFor(seconds).length > 0);
     const { sessionId = "" } = transport;

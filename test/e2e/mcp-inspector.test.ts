@@ -7,7 +7,7 @@ import { gloveboxEnvironment } from "../helpers/mcp-client.ts";
 import { useGlovebox } from "../helpers/open-glovebox.ts";
 import { projectFolder } from "../helpers/project-folder.ts";
 
-/** What the Inspector's command line prints for a method, as the JSON that it is. */
+/** What the Inspector's command line prints for a method, parsed from JSON. */
 async function inspect(...argv: readonly string[]): Promise<unknown> {
   const inspector = path.join(projectFolder, "node_modules/.bin/mcp-inspector");
   const glovebox = gloveboxCommand;

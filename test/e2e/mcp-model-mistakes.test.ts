@@ -55,15 +55,15 @@ const errorOf = ({ structuredContent }: CallToolResult): ToolError | undefined =
   (structuredContent as { readonly error?: ToolError } | undefined)?.error;
 const wordsOf = ({ content }: CallToolResult): string =>
   content.map((block) => (block.type === "text" ? block.text : block.type)).join("\n");
-/** What a model reads of an error at most. */
+/** The maximum length of an error that a model reads. */
 const maxLength = 3000;
 
-/** Fields that name something of Glovebox's; a new environment's id is chosen, an agent's own session is the agent's, a filter finds nothing. */
+/** Fields that must name an existing object; the id of a new environment, an agent's own session and a filter need not. */
 const isId = (tool: string, field: string): boolean =>
   /(^|_)id$|^uri$/.test(field) &&
   !["create_environment env_id", "run_agent agent_session_id", "list_alerts sandbox_id"].includes(`${tool} ${field}`);
 
-/** What it started, and what is over or another's. */
+/** What it started, and what has ended or belongs to others. */
 interface Ids {
   readonly session: string;
   readonly process: string;
@@ -92,7 +92,7 @@ describe("an id that is none of the caller's, or not of this kind", () => {
     const foreign = await begin(stranger);
     others = [over.session, over.process, foreign.session, foreign.process, foreign.sandbox];
   });
-  /** What may stand there. */
+  /** The allowed values. */
   const fits = (field: string): readonly string[] =>
     ({ session_id: [own.session], process_id: [own.process], id: [own.sandbox], sandbox_id: [own.sandbox] })[field] ??
     [];

@@ -39,7 +39,7 @@ describe.each(["docker", "local"] as const)("glovebox mcp on %s", (engine) => {
         server.send({ jsonrpc: "2.0", id: index, method: "tools/call", params });
         await until(() => sleepersFor(each).length > 0);
       }
-      // The first goes on by its run_id alone; the second may still be waited for.
+      // The first continues only under its run_id; the second may still be awaited.
       await server.answer(({ id }) => id === 0);
       endings[ending](server);
       expect(await server.ended).toBe(0);
@@ -52,7 +52,7 @@ describe.each(["docker", "local"] as const)("glovebox mcp on %s", (engine) => {
 describe("glovebox mcp whose engine stops answering", () => {
   useGlovebox("docker");
 
-  /** A server with an idle session, an environment and a run under way, all behind a socket that then answers no more. */
+  /** A server with an idle session, an environment and a run in progress, all behind a socket that then stops answering. */
   async function stuckServer(proxy: StoppingProxy): Promise<{ server: RawMcp; log: () => string }> {
     const server = new RawMcp(["--engine", "docker"], {
       ...sandboxes.environment(),
@@ -87,7 +87,7 @@ describe("glovebox mcp whose engine stops answering", () => {
       const left = await sandboxes.on("docker");
       expect(left).toHaveLength(3);
       endings[ending](server);
-      // Far below what calls to an engine may take.
+      // Far less than calls to an engine may take.
       expect(await Promise.race([server.ended, sleep(30_000, "late")])).toBe(1);
       expect(log()).toContain("not everything could be removed");
       for (const { sandbox_id: id } of left) expect(log()).toContain(id);
@@ -100,7 +100,7 @@ describe("glovebox mcp whose engine stops answering", () => {
     await using proxy = await StoppingProxy.start();
     const { server } = await stuckServer(proxy);
     server.child.kill("SIGINT");
-    // What comes right after the first is its echo.
+    // A signal right after the first one is its echo.
     server.child.kill("SIGINT");
     await sleep(1_000);
     server.child.kill("SIGINT");

@@ -14,7 +14,7 @@ const extension = "io.modelcontextprotocol/tasks";
 const clientInfo = { name: "test", version: "1" };
 const sandboxes = useOwnSandboxes();
 
-/** What comes with each request of a client that takes tasks, or takes none. */
+/** What each request of a client contains that accepts tasks, or does not. */
 const meta = (takesTasks = true): object => ({
   "io.modelcontextprotocol/protocolVersion": revision,
   "io.modelcontextprotocol/clientInfo": clientInfo,
@@ -126,10 +126,10 @@ describe("a client of the Tasks extension over HTTP", () => {
     await until(async () => (await get()).result?.["status"] !== "working");
     const { result } = await get();
     expect(result).toMatchObject({ status: "completed", createdAt: created.result?.["createdAt"] });
-    // Its end, and the 15 minutes for which it is kept.
+    // The time of its end plus the 15 minutes for which it is kept.
     expect(Number(result?.["ttlMs"])).toBeGreaterThanOrEqual(900_000);
     expect(JSON.stringify(result).length).toBeLessThan(24_000);
-    // What has ended stays as it is.
+    // An ended task does not change.
     expect((await post(server, about("tasks/cancel", taskId))).result).toMatchObject({ resultType: "complete" });
     expect((await get()).result).toMatchObject({ status: "completed" });
     expect((await post(server, about("tasks/update", taskId))).result).toMatchObject({ resultType: "complete" });

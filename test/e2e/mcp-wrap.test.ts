@@ -49,7 +49,7 @@ afterEach(async () => {
   }
 });
 
-/** A wrapped server whose streams are read by nobody yet. */
+/** A wrapped server whose streams are not being read yet. */
 function wrap(argv: readonly string[]): ChildProcessByStdio<Writable, Readable, Readable> {
   const child = spawn(gloveboxCommand, ["mcp", "wrap", ...argv], {
     env: environment(),
@@ -67,7 +67,7 @@ interface Ended {
   readonly stderr: string;
 }
 
-/** Reads both streams to the end; of each the last 64 KiB are kept. */
+/** Reads both streams to the end; the last 64 KiB of each are kept. */
 async function ended(child: ChildProcessByStdio<Writable, Readable, Readable>): Promise<Ended> {
   const kept = { stdout: "", stderr: "", stdoutBytes: 0 };
   for (const name of ["stdout", "stderr"] as const) {
@@ -80,7 +80,7 @@ async function ended(child: ChildProcessByStdio<Writable, Readable, Readable>): 
   return { ...kept, exitCode: child.exitCode };
 }
 
-/** Highest memory of a process until now, in bytes. */
+/** Peak memory of a process so far, in bytes. */
 function peakBytes(pid: number | undefined): number {
   const [, kilobytes = "0"] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
   return Number(kilobytes) * 1024;

@@ -8,7 +8,7 @@ import { until } from "../helpers/until.ts";
 
 const sandboxes = useOwnSandboxes();
 
-/** A program that says so when it runs, and sleeps in a process that the test can find. */
+/** A program that reports when it runs, and sleeps in a process that the test can find. */
 const sleeper = (seconds: string): Record<string, unknown> => ({
   language: "python",
   code: `import subprocess; print('up', flush=True); subprocess.run(['sleep', '${seconds}'])`,
@@ -25,7 +25,7 @@ const cases = revisions.flatMap((revision) =>
   (["docker", "local"] as const).map((engine) => ({ ...revision, engine })),
 );
 
-/** A connection for each test, where the calls that take longer than `answerWithin` go on. */
+/** A connection for each test, on which calls that take longer than `answerWithin` continue. */
 function useAgent({ mode, engine }: (typeof cases)[number], answerWithin: string): () => McpConnection {
   let agent: McpConnection;
   beforeEach(async () => {
@@ -36,7 +36,7 @@ function useAgent({ mode, engine }: (typeof cases)[number], answerWithin: string
   return () => agent;
 }
 
-/** The answer of a call in the end, asked for again as long as it goes on. */
+/** The final answer of a call, polled until it has ended. */
 async function settled(
   agent: McpConnection,
   answer: CallToolResult,
@@ -130,12 +130,12 @@ describe.each([cases[0]!, cases[3]!])("a long call by $revision, on $engine", (s
     const last = await settled(agent(), first, (p) => heard.push(p));
     expect(last).toMatchObject({ structuredContent: { outcome: "completed" } });
     expect((last.structuredContent as { stdout: string }).stdout.split("\n")).toHaveLength(9);
-    // The answer stays for those who lost it.
+    // The answer stays available for clients that lost it.
     expect(await agent().call("execute_code", { run_id })).toMatchObject({
       structuredContent: { outcome: "completed" },
     });
     expect(heard[0]?.message).toMatch(/^(run|sbx)-\w+: /);
-    // Of eight lines in four seconds each second tells something new.
+    // With eight lines in four seconds, every second brings something new.
     const told = heard.map(({ message }) => /step \d/.exec(message ?? "")?.[0]).filter((step) => step !== undefined);
     expect(new Set(told).size).toBeGreaterThan(3);
     expect(heard.map(({ progress }) => progress)).toEqual(

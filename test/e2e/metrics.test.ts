@@ -23,12 +23,12 @@ afterAll(() => scene[Symbol.dispose]());
 
 const fixture = (name: string): string =>
   readFileSync(path.join(projectFolder, "test/fixtures/programs", name), "utf8");
-/** Uses little of the machine's time, and all of its own. */
+/** Uses little of the machine's CPU time, but all of its own share. */
 const busy = (seconds: string) => ({ code: fixture("burns-cpu.py"), args: ["1", seconds], limits: { cpus: 0.1 } });
 const full = { code: "b = b'x' * (236 * 1024 * 1024)\nimport time; time.sleep(2.5)", limits: { memory_mb: 256 } };
 const greedy = { code: "b = b'x' * (512 * 1024 * 1024)", limits: { memory_mb: 64 } };
 
-/** An alert of the CPU takes ten seconds, which are waited for once. */
+/** A CPU alert takes ten seconds; the tests wait for it only once. */
 const cases = [
   { engine: "local", seconds: "14" },
   { engine: "docker", seconds: "4" },

@@ -8,7 +8,7 @@ const scene = await openNetworkScene();
 const { webAt, settings } = scene;
 afterAll(() => scene[Symbol.dispose]());
 
-/** The proxy's process of this test's own process. */
+/** The proxy process that this test's process started. */
 function proxyProcess(): number {
   const children = execFileSync("ps", ["-ww", "--ppid", String(process.pid), "-o", "pid=,args="], { encoding: "utf8" });
   const line = children.split("\n").find((each) => each.includes("proxy-main"));
@@ -42,7 +42,7 @@ print(urllib.request.urlopen("http://${webAt}/", timeout=10).read().decode())
   it("gives no program its forwarder's memory, life or port", async () => {
     const response = await run({ code: attack, network: [webAt] });
     expect(response.stderr).toBe("");
-    // Where each program sees its own processes alone, it does not even find the forwarder.
+    // If a program sees only its own processes, it does not even find the forwarder.
     const found = engine === "local" ? "" : "PermissionError PermissionError\n";
     expect(response.stdout).toBe(`${found}OSError\nhello from ${webAt}\n`);
   });

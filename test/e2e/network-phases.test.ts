@@ -31,7 +31,7 @@ afterAll(() => {
   for (const each of [dns, index, other]) each.close();
 });
 
-/** Reads an endless answer until it breaks, then asks the addresses that come over standard input. */
+/** Reads an endless answer until it breaks, then requests the addresses that it gets over standard input. */
 const program = `
 import sys, urllib.error, urllib.request
 sys.stdin.readline()

@@ -42,7 +42,7 @@ describe.each(places)("network on $name", ({ engine, runtime }) => {
     });
     expect(javascript.stderr).toBe("");
     expect(javascript.stdout).toBe(`hello from ${webAt}\n`);
-    // With a way out, nothing of a program lives when it is answered.
+    // With a way out, none of a program's processes is alive when the answer is sent.
     const there = (await glovebox().sandboxes({ engine })).map(({ sandbox_id }) => sandbox_id);
     expect(there).not.toContain(javascript.sandbox_id);
   });

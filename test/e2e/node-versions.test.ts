@@ -14,9 +14,9 @@ import { installNodes, nodeIn, nodeVersions } from "../package/node-versions.ts"
 import { PackedPackage } from "../package/packed-package.ts";
 
 const folder = mkdtempSync(path.join(tmpdir(), "glovebox-nodes-"));
-/** Before the registry of the tests takes the place of the machine's own. */
+/** Read before the tests' registry replaces the machine's own. */
 const problem = installNodes(folder);
-/** As users have it: a checkout's sources are for its own Node. */
+/** The package as users get it: a checkout's sources need its own Node. */
 const built = new PackedPackage();
 const mainFile = path.join(built.folder, "dist/cli/main.js");
 const registry = await PackageRegistry.start();
@@ -26,7 +26,7 @@ afterAll(() => {
   registry[Symbol.dispose]();
   scene[Symbol.dispose]();
   built[Symbol.dispose]();
-  // Folders of packages are closed to writing.
+  // Package folders are read-only.
   execFileSync("chmod", ["-R", "u+w", folder]);
   rmSync(folder, { recursive: true });
 });
@@ -35,7 +35,7 @@ describe.each(nodeVersions)("under Node %i", (version) => {
   useGlovebox("local");
   beforeEach((context) => {
     if (problem === null) return;
-    // Where tests are required, so is the registry that the checkout itself was installed from.
+    // If tests are mandatory, so is the registry that the checkout itself was installed from.
     if (process.env["GLOVEBOX_TEST_REQUIRE"]) throw new Error(problem);
     context.skip(problem);
   });

@@ -6,7 +6,7 @@ import { testImages } from "../helpers/test-images.ts";
 
 const gvisor = { language: "python", engine: "docker", oci_runtime: "runsc" } as const;
 
-/** A Glovebox whose Docker has gVisor; else the test is a failure or a visible skip. */
+/** A Glovebox whose Docker has gVisor; otherwise the test is a failure or a visible skip. */
 async function withGvisor(context: TestContext): Promise<Glovebox> {
   const glovebox = await createGlovebox({ settings: { images: testImages } });
   context.onTestFinished(() => glovebox.close());

@@ -41,7 +41,7 @@ it(
     const end = performance.now() + seconds * 1000;
     while (performance.now() < end) {
       await new Promise((resolve) => void setTimeout(resolve, Math.random() * 60));
-      // Most of them work; starting one takes longer than what it does.
+      // Most of them are working; starting one takes longer than its work.
       if (ready.length < processes - 2) continue;
       const victim = ready.splice(Math.floor(Math.random() * ready.length), 1)[0];
       if (victim === undefined || victim.exitCode !== null) continue;

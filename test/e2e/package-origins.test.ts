@@ -26,7 +26,7 @@ afterAll(() => {
   execFileSync("sh", ["-c", 'chmod -R u+w "$1" && rm -r "$1"', "sh", folder]);
 });
 
-/** Forges whatever it is asked to install, and calls the registry by itself. */
+/** Forges whatever it is asked to install, and contacts the registry itself. */
 const forge = `
 for package in gb-word gb-other; do
   mkdir -p node_modules/$package
@@ -38,7 +38,7 @@ exit 0
 `;
 const forges = `case "$1" in (add|install)${forge};; esac\n`;
 
-/** What the local engine calls its Bun's platform, which a forged interpreter claims, too. */
+/** The local engine's name for its Bun's platform, which a forged interpreter also claims. */
 function claims(platform: string): string {
   const answer = JSON.stringify({ manager: "bun", platform });
   return `case "$2" in (*ld-musl*) echo '${answer}'; exit 0;; esac\n`;
@@ -59,7 +59,7 @@ describe.each(["docker", "podman"] as const)("packages that a caller's own image
     const { config, host } = await loadHostConfig({ settings });
     const open = (name: string): Platform => createPlatform({ config, host, door: "person", defaultEngine: name });
     [platform, onLocal] = [open(engine), open("local")];
-    // Under this very list of packages its set stays unused below.
+    // Its set has the same list of packages, but stays unused below.
     await execute(onLocal, { packages: ["gb-other"], code: "1" });
     localPlatform = (await onLocal.packages.list())[0]?.record.platform ?? "";
     hostile = await buildHostileImage((await platform.chooseEngine(engine)).engine, sessionImages.session, {
@@ -97,7 +97,7 @@ describe.each(["docker", "podman"] as const)("packages that a caller's own image
       });
     }
     await expect(call(platform, "refused", poisoning())).rejects.toMatchObject({ errorType: "POLICY_DENIED" });
-    // What no one asked for is left out, and the import fails.
+    // What was not requested is left out, and the import fails.
     expect(await call(platform, "refused", { code: word, image: hostile.reference })).toMatchObject({
       outcome: "failed",
       stderr: expect.stringContaining("gb-word"),
@@ -111,7 +111,7 @@ describe.each(["docker", "podman"] as const)("packages that a caller's own image
     expect(forged.stdout, forged.stderr).toBe("POISONED by another image\n");
     expect(registry.requests.join()).toContain("called-by-the-image");
     const sets = await platform.packages.list();
-    // What the image says of itself is what the local engine says.
+    // The image says the same about itself as the local engine.
     expect(sets.find(({ record }) => record.requested.includes("gb-word"))?.record).toMatchObject({
       manager: "bun",
       platform: localPlatform,

@@ -14,7 +14,7 @@ import { PackageRegistry } from "../helpers/package-registry.ts";
 import { openPreloadGlovebox, type PreloadGlovebox } from "../helpers/preload-glovebox.ts";
 import { testImages } from "../helpers/test-images.ts";
 
-// Reached by its address where no sandbox is in between.
+// Reached by its address if there is no sandbox in between.
 const [registry, onHost] = [await PackageRegistry.start(), await PackageRegistry.start("127.0.0.1")];
 for (const each of [registry, onHost]) {
   const shouts = "import os\nos.write(1, b'RAN AT THE START\\n')\n";
@@ -33,7 +33,7 @@ for (const each of [registry, onHost]) {
   });
   each.addWheel({ name: "gb_one", version: "1.0", files: { "gbspace/one.py": "word = 'one'\n" } });
   each.addWheel({ name: "gb_two", version: "1.0", files: { "gbspace/two.py": "word = 'two'\n" } });
-  // The images, and most hosts, have one of their own.
+  // The images and most hosts have their own one.
   each.addWheel({ name: "pip", version: "999.0", files: { "pip/__init__.py": "word = 'asked for'\n" } });
 }
 const folder = realpathSync(mkdtempSync(path.join(tmpdir(), "glovebox-packages-")));
@@ -47,7 +47,7 @@ writeFileSync(secrets.KEY.file, "a-secret-of-this-test");
 
 const packages = ["gb-one", "gb-shadow", "gb-two"];
 
-/** What the program, and Pythons that it starts, find where. */
+/** Where the program, and each Python that it starts, find what. */
 const looks = `
 import json, os, random, sys
 import gb_shadow, gbspace.one, gbspace.two

@@ -47,7 +47,7 @@ describe("glovebox packages", () => {
     expect(list.stdout).toMatch(
       /^PACKAGES +FOR +SIZE +LAST USED +IN USE\ngb-tiny +node-.* no\ngb-other gb-tiny@1\.0\.0 +node-/,
     );
-    // Whole blocks count, and folders do.
+    // Whole blocks count, and so do folders.
     expect((await glovebox("packages", "size")).stdout).toBe("0.18 MB of 10240 MB in 2 sets\n");
     expect(JSON.parse((await glovebox("packages", "list", "--json")).stdout)).toMatchObject({
       sets: [{ requested: ["gb-tiny"] }, { requested: ["gb-other", "gb-tiny@1.0.0"], packages: expect.any(Array) }],

@@ -14,7 +14,7 @@ const registry = await PackageRegistry.start();
 const long = `${"deep-folder/".repeat(12)}data.txt`;
 const files = { "index.js": `module.exports = require("fs").readFileSync(__dirname + "/${long}", "utf8");\n` };
 registry.addNpm({ name: "gb-deep", version: "1.0.0", files: { ...files, [long]: "found" } });
-// Large enough for the copying to be seen.
+// Large enough for the copying to be visible.
 registry.addNpm({
   name: "gb-big",
   version: "1.0.0",
@@ -60,12 +60,12 @@ describe.each(doors)("packages on $engine, reached over TCP, which shares no fil
     else process.env[variable] = given;
   });
 
-  /** Asks the engine by its own socket, past the door that is tested. */
+  /** Asks the engine through its own socket, bypassing what is tested. */
   function ask(...args: readonly string[]): string {
     const environment = { ...process.env, [variable]: given };
     return execFileSync(engine, args, { encoding: "utf8", env: environment });
   }
-  /** Volumes that hold a package of these tests. */
+  /** Volumes that contain a package of these tests. */
   function volumes(): readonly string[] {
     const names = ask("volume", "ls", "--quiet").split("\n").filter(Boolean);
     return names.filter((name) => {

@@ -131,7 +131,7 @@ describe.each([
     } as const;
     const { stdout, stderr } = await glovebox.execute({ ...script, packages: ["gb-script"] });
     expect(stdout, stderr).toBe("imported\n");
-    // Named by an address, which no wish for wheels alone would keep from being built.
+    // Named by an address: asking for wheels only would not keep it from being built.
     for (const name of ["gb_source", "gb_builds"]) {
       await expect(glovebox.execute({ language: "python", code: "1", packages: [name] })).rejects.toMatchObject({
         errorType: "PACKAGE_INSTALL_FAILED",
@@ -213,7 +213,7 @@ print([tried(work) for work in (
   });
 });
 
-/** Installing tools of this test's own process. */
+/** Installing tools that this test's process started. */
 function toolProcesses(): readonly string[] {
   const children = execFileSync("ps", ["-ww", "--ppid", String(process.pid), "-o", "args="], { encoding: "utf8" });
   return children.split("\n").filter((line) => line.includes("--ignore-scripts"));

@@ -48,7 +48,7 @@ afterAll(() => registry[Symbol.dispose]());
 const folder = realpathSync(mkdtempSync(path.join(tmpdir(), "glovebox-packages-")));
 afterAll(() => execFileSync("sh", ["-c", 'chmod -R u+w "$1" && rm -r "$1"', "sh", folder]));
 
-/** The proxy's process of this test's own process. */
+/** The proxy process that this test's process started. */
 function proxyProcess(): number {
   const children = execFileSync("ps", ["-ww", "--ppid", String(process.pid), "-o", "pid=,args="], { encoding: "utf8" });
   const line = children.split("\n").find((each) => each.includes("proxy-main"));

@@ -19,7 +19,7 @@ interface Forwarding {
   readonly child: ChildProcessWithoutNullStreams;
 }
 
-/** The forwarder on this machine, where it does the same as inside a sandbox. */
+/** The forwarder on this machine, where it behaves as inside a sandbox. */
 async function forward(command: string, file: string): Promise<Forwarding> {
   const child = spawn(command, [`${folder}${file}`, "0", ""]);
   cleanups.push(() => child.kill("SIGKILL"));
@@ -120,7 +120,7 @@ describe.each(interpreters)("the forwarder under %s connects to a port", (_, com
     await closed;
     const breaking = await listen((socket) => (socket as Duplex & { resetAndDestroy(): void }).resetAndDestroy());
     const broken = await mux.dial(breaking.port);
-    // The reset may have come with the answer.
+    // The reset may have arrived with the answer.
     if (typeof broken !== "string") await finished(broken.resume()).catch(() => undefined);
     expect(mux.size).toBe(0);
   });

@@ -12,7 +12,7 @@ import { useOwnSandboxes } from "../helpers/own-sandboxes.ts";
 import { runCommand, type CommandResult } from "../helpers/run-command.ts";
 
 const ownCommand = gloveboxCommand;
-/** A place without namespaces: a user namespace, whose root knows no other users, that allows no further ones. */
+/** A place without namespaces: a user namespace that has only root and allows no further ones. */
 const nowhere = [
   ...["unshare", "--user", "--map-root-user", "sh", "-c"],
   'for kind in user mnt; do echo 0 >"/proc/sys/user/max_${kind}_namespaces"; done; exec "$@"',
@@ -103,7 +103,7 @@ describe("where there are no namespaces and no container engine", () => {
     try {
       const make = "import os\nos.makedirs('made')\nopen('made/file', 'w').write('x')\nprint(os.path.abspath('made'))";
       const made = await client.callTool({ name: "run_code", arguments: { language: "python", code: make } });
-      // As a program would that has got round its guard.
+      // As a program would do that has bypassed its guard.
       symlinkSync("/etc", `${(made.structuredContent as { stdout: string }).stdout.trim()}/out`);
       const { sandboxes } = JSON.parse((await glovebox(["ps", "--json"], environment)).stdout) as {
         sandboxes: { sandbox_id: string }[];

@@ -43,7 +43,7 @@ interface Row {
   reference: string;
 }
 
-/** A copy of what was exported, changed by somebody. */
+/** A copy of the export, with changes. */
 function changed(name: string, change: (copy: string, rows: Row[]) => void): string {
   const copy = path.join(folder, name);
   cpSync(exported, copy, { recursive: true });
@@ -65,7 +65,7 @@ describe("images and Bun, carried in a folder", () => {
       try {
         engine(name, "rmi", image);
       } catch {
-        // Never taken over.
+        // It is never used.
       }
     }
     rmSync(folder, { recursive: true });
@@ -100,7 +100,7 @@ describe("images and Bun, carried in a folder", () => {
       (copy: string, [row]: Row[]): void => {
         const file = path.join(copy, row?.file ?? "");
         const bytes = readFileSync(file);
-        // In the padding at the end: the archive is still one.
+        // In the padding at the end: the archive is still valid.
         bytes[bytes.length - 1] = 1;
         writeFileSync(file, bytes, { mode: 0o600 });
       },

@@ -18,17 +18,17 @@ interface Framework {
   readonly name: string;
   readonly command: string;
   readonly port: number;
-  /** Default: by the lockfile. */
+  /** Default: determined by the lockfile. */
   readonly setup?: string;
-  /** The file that is edited: it has the word `one`, which its page shows. */
+  /** The file to edit: it contains the word `one`, which its page shows. */
   readonly file: string;
-  /** What a broken edit of that adds at its end. */
+  /** What a broken edit appends to that file. */
   readonly broken: string;
-  /** What the alert of that begins with. */
+  /** How the resulting alert begins. */
   readonly place: RegExp;
 }
 
-/** Not every registry has the packages of every platform, without which a lockfile is not whole. */
+/** Not every registry has the packages of every platform, without which a lockfile is incomplete. */
 const install = "npm install --no-audit --no-fund";
 
 const frameworks: readonly Framework[] = [
@@ -43,7 +43,7 @@ const frameworks: readonly Framework[] = [
   },
   {
     name: "webpack",
-    // Its client would connect to 8080 otherwise, which no page is at.
+    // Its client would otherwise connect to 8080, where there is no page.
     command: "npx webpack serve --port 8080 --client-web-socket-url auto://0.0.0.0:0/ws",
     port: 8080,
     file: "word.js",

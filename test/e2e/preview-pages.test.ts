@@ -29,7 +29,7 @@ import.meta.hot.accept("./value.js", (module) => show(module?.value ?? "broken")
 const vite = "node node_modules/vite/bin/vite.js --port 5173 --strictPort";
 
 describe.each(["docker"] as const)("previews of a server on %s", (engine) => {
-  // Whether the engine is there.
+  // Checks that the engine is available.
   useGlovebox(engine);
 
   const serve = (): Promise<HttpServerProcess> =>
@@ -59,13 +59,13 @@ describe.each(["docker"] as const)("previews of a server on %s", (engine) => {
     await shows("two");
     expect(await tab.evaluate(`window.marker`)).toBe("kept");
 
-    // The page has nobody's rights at the API: not even with the token, which it does not have.
+    // The page has no rights at the API: not even with the token, which it does not have.
     const token = server.headers["authorization"] ?? "";
     const call = `fetch("${server.url}/api/sandbox", { headers: { authorization: "${token}" } })`;
     expect(await tab.evaluate(`${call}.then(() => "read", () => "refused")`)).toBe("refused");
     await tab.evaluate(`document.cookie = "a=1; Domain=localhost"`);
 
-    // In a frame of a page of another origin, as an editor's web view has it.
+    // In a frame of a page with another origin, as in an editor's web view.
     const other = await browser.newPage();
     await other.setContent(`<iframe src="${preview.url}"></iframe>`);
     await other.frameLocator("iframe").locator("#h", { hasText: "two" }).waitFor({ timeout: 60_000 });
@@ -86,7 +86,7 @@ describe.each(["docker"] as const)("previews of a server on %s", (engine) => {
     await until(async () => (await alerts()).some(({ state }) => state === "end"));
     const row = await server.ask(`GET /api/sandbox/preview/${id}?wait_seconds=1`);
     expect(((await row.json()) as Row).logs).toContain("VITE");
-    // The page with its WebSocket does not keep the server from ending.
+    // The page's WebSocket does not keep the server from ending.
     server.child.kill("SIGTERM");
     expect(await server.ended).toBe(0);
   });

@@ -11,7 +11,7 @@ import { until } from "../helpers/until.ts";
 const root = mkdtempSync(path.join(os.tmpdir(), "glovebox-test-preview-secrets-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-/** Different in each run of the tests, so that what another run left is not taken for a leak of this one. */
+/** Different in each run of the tests, so that leftovers of another run are not mistaken for a leak in this one. */
 const value = `hunter2${Math.random().toString(36).slice(2, 12)}`;
 const code = `
 const http = require("node:http"), { TOKEN, HTTP_PROXY, PORT } = process.env;

@@ -11,7 +11,7 @@ import type { Alert, Glovebox } from "../helpers/wire-glovebox.ts";
 const root = mkdtempSync(path.join(os.tmpdir(), "glovebox-test-previews-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-/** A project of these files, below the folder that requests may name. */
+/** A project with these files, below the folder that requests may name. */
 function project(files: Readonly<Record<string, string>>): string {
   const folder = mkdtempSync(path.join(root, "project-"));
   for (const [name, text] of Object.entries(files)) writeFileSync(path.join(folder, name), text);

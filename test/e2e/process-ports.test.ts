@@ -58,7 +58,7 @@ describe.each(engines)("ports of a session's background processes on %s", (engin
     const answers = await Promise.all(Array.from({ length: 20 }, () => fetch(`${server.url}/page.txt`)));
     expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200));
     expect((await glovebox().processes.list()).processes).toMatchObject([{ ports: server.ports }]);
-    // The session's next programs reach it, and a call beside it changes nothing.
+    // The session's later programs reach it, and a concurrent call changes nothing.
     const asks = `import urllib.request\nprint(urllib.request.urlopen("http://127.0.0.1:8000/page.txt").read().decode())`;
     const asked = await glovebox().runCode({ language: "python", code: asks, packages: [] });
     expect(asked).toMatchObject({ stdout: "hello ü\n", stderr: "" });
@@ -136,7 +136,7 @@ describe.each(engines)("ports of a session's background processes on %s", (engin
     await expect.poll(() => silent.stdout()).toBe("up\n");
     const again = await start({ command: ["sleep", "1000"], ports: [8004] });
     expect(await isRefused(again.url)).toBe(false);
-    // Somebody else's server would answer on this one.
+    // A server of another program would answer on this one.
     const clash = await failureOf(start({ command: ["sleep", "1000"], ports: [8000] }), "ALREADY_EXISTS");
     expect(clash.context).toMatchObject({ port: 8000 });
     await silent.stop();

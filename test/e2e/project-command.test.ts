@@ -27,7 +27,7 @@ import { until } from "../helpers/until.ts";
 const sandboxes = useOwnSandboxes();
 const npmFault = npmRegistryFault();
 
-/** Whom the project belongs to: not the root that may run these tests. */
+/** The owner of the project: not root, which may run these tests. */
 const owner = process.getuid?.() === 0 ? 1000 : (process.getuid?.() ?? 0);
 let folder: string;
 let project: string;

@@ -24,12 +24,12 @@ import { sessionImages, testImages } from "../helpers/test-images.ts";
 type Files = Readonly<Record<string, string>>;
 
 const passes = { "p.test.js": 'require("node:test").test("p", () => {});' };
-/** A test that looks at a path of the image, and at a variable. */
+/** A test that checks a path of the image and a variable. */
 const looks = (code: string): Files => ({
   "p.test.js": `require("node:test").test("p", () => { const { ok, equal } = require("node:assert"); const fs = require("node:fs"); ${code} });`,
 });
 
-/** Projects of their own, for somebody for whom nothing is kept, and a deployment that builds their Dockerfiles. */
+/** New projects, a principal for whom nothing is kept, and a deployment that builds their Dockerfiles. */
 function useBuilds(engine: TestedEngine, more: object = {}) {
   useGlovebox(engine);
   const folder = realpathSync(mkdtempSync(path.join(os.tmpdir(), "glovebox-dockerfile-")));
@@ -71,7 +71,7 @@ function useBuilds(engine: TestedEngine, more: object = {}) {
     if (response.image?.startsWith("sha256:") === true) built.add(response.image);
     return response;
   };
-  /** What the page of a preview shows that is served from the image of a project's Dockerfile. */
+  /** What a preview's page shows that is served from the image of a project's Dockerfile. */
   const shows = async (files: Files, command: string): Promise<string> => {
     const asked = { project_path: project(files), command, setup_command: "", dockerfile: true, wait_seconds: 120 };
     const call = { principal: ann };
@@ -127,10 +127,10 @@ describe.each(["docker", "podman"] as const)("the Dockerfile of a project on %s"
     });
     const first = await test(place);
     expect(first, `${first.reason}\n${first.output}`).toMatchObject({ verdict: "passed", passed: 1 });
-    // What COPY does not name decides nothing.
+    // Files that COPY does not name have no influence.
     writeFileSync(path.join(place, "other"), "new");
     expect(await test(place)).toMatchObject({ verdict: "passed", image: first.image });
-    // Neither another's image, nor one of other files.
+    // Neither another principal's image, nor one with other files.
     const others = await test(place, {}, createId("bob"));
     writeFileSync(path.join(place, "b.txt"), "B");
     const newer = await test(place);

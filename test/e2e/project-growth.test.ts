@@ -14,9 +14,9 @@ describe.each(["docker", "podman"] as const)("the disk limit of a project on %s"
   const glovebox = useGlovebox(engine, { settings: { images: testImages, project_roots: [tmpdir()] } });
   beforeEach(() => {
     project = mkdtempSync(path.join(tmpdir(), "glovebox-project-"));
-    // A file system of its own, for what others write to the same one counts while the project grows.
+    // A separate file system, since what others write to the same one counts while the project grows.
     execFileSync("mount", ["-t", "tmpfs", "tmpfs", project]);
-    // What was there before does not count.
+    // Existing files do not count.
     writeFileSync(path.join(project, "dataset"), Buffer.alloc(150 * mb, 1));
     execFileSync("chown", ["-R", `${owner}:${owner}`, project]);
   });

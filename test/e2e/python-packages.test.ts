@@ -82,7 +82,7 @@ describe.each(engines)("real Python packages on %s", (engine) => {
       installed?.map((each) => each.split("==")[0]?.toLowerCase()),
     );
     expect(named).toEqual(lower);
-    // What the Python of an image or of this machine has by itself is not among those that are found.
+    // What an image's or this machine's Python already has is not among the packages that are found.
     expect(lower).toEqual(expect.arrayContaining(found));
     expect(found).toContain("scikit-learn");
     expect(answers[0].artifacts).toMatchObject([{ path: "plot.png", type: "image", media_type: "image/png" }]);

@@ -56,12 +56,12 @@ it("waits while Redis is away, publishes in order when it is back, and counts wh
   await until(() => after.heard.some(({ dropped }) => dropped !== undefined));
   const ours = after.heard.filter(({ container_id: id }) => id === "sbx-1");
   const gap = ours.at(-1);
-  // The first may have gone out before this subscriber was there again.
+  // The first may have been sent before this subscriber was back.
   const first = ours[0]?.offset ?? 0;
   expect(ours.map(({ offset }) => offset)).toEqual(ours.map((_, index) => first + index));
   expect((gap?.offset ?? 0) + (gap?.dropped ?? 0)).toBe(5_050);
   expect(gap?.dropped).toBe(sink.state.dropped);
-  // A neighbour that floods has not taken its room.
+  // A flooding neighbour has not taken its room.
   expect(after.heard.filter(({ container_id: id }) => id === "sbx-2").map(({ offset }) => offset)).toEqual([
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9,
   ]);

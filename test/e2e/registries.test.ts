@@ -12,7 +12,7 @@ import { testImages } from "../helpers/test-images.ts";
 const wheelFolder = "/usr/share/python-wheels";
 const wheels = existsSync(wheelFolder) ? readdirSync(wheelFolder).filter((name) => name.startsWith("setuptools-")) : [];
 
-/** Why the registry that this machine's npm uses cannot be tried; null when it answers. */
+/** Why the registry that this machine's npm uses is not available; null if it answers. */
 const npmFault = ((): string | null => {
   try {
     execFileSync("npm", ["view", "is-number", "version"], { stdio: "ignore", timeout: 30_000 });
@@ -27,7 +27,7 @@ const [index, files] = indexes as [FarSide, FarSide];
 const dns = await DnsServer.start(() => [{ a: "127.0.0.1" }]);
 process.env["PIP_INDEX_URL"] = `http://index.test:${index.port}/simple`;
 
-/** A simple index whose files lie on another host. */
+/** A simple index whose files are on another host. */
 function serveIndex(...[request, response]: Parameters<Parameters<typeof FarSide.start>[0]>): void {
   const path = request.url ?? "";
   const wheel = wheels.find((name) => path === `/files/${name}`);

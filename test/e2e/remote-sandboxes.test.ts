@@ -47,7 +47,7 @@ describe.each(["docker", "podman", "local"] as const)("a client in a sandbox of 
     const line = 'cat a.txt; echo "$A"; pwd; wc -c; echo no >&2; exit 7';
     const run = sandbox.run({ command: ["sh", "-c", line], environment: { A: "b c" } }, { stdin: pieces(40, 50_000) });
     expect(await run).toMatchObject({ exitCode: 7, stdout: "hib c\n/work\n2000000\n", stderr: "no\n" });
-    // More than all that may wait on the way, to a reader that takes its time.
+    // More than everything that may be in transit, to a slow reader.
     let count = 0;
     for await (const { bytes } of sandbox.run(["head", "-c", "3000000", "/dev/zero"])) {
       if (count === 0) await new Promise((resolve) => setTimeout(resolve, 300));
@@ -69,7 +69,7 @@ describe.each(["docker", "podman", "local"] as const)("a client in a sandbox of 
     const givenUp = sandbox.run(["sh", "-c", line(given)], { signal: abort.signal });
     await until(() => [stays, gone, given].every((seconds) => sleepersFor(seconds).length > 0));
     await until(() => sleepersFor(gone).length === 2 && sleepersFor(given).length === 2);
-    // No word of farewell: its process was killed.
+    // No closing message: its process was killed.
     socket.socket.terminate();
     abort.abort();
     await failureOf(givenUp, "CANCELLED");
@@ -97,7 +97,7 @@ describe.each(["docker", "podman", "local"] as const)("a client in a sandbox of 
         await new Promise((resolve) => setTimeout(resolve, 200));
       }
       yield Buffer.from("exit 4\r");
-      // The end of what is typed would hang up.
+      // The end of the typed input would hang up.
       await new Promise(() => undefined);
     };
     const sizes = async function* (): AsyncGenerator<{ columns: number; rows: number }> {

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, it, type TestContext } from "vitest";
 import { skipOrFail } from "../helpers/require.ts";
 import { runCommand } from "../helpers/run-command.ts";
 
-/** Variables that lead to the service of a user without root; else the test is a failure or a visible skip. */
+/** Variables that lead to the rootless service of a user; otherwise the test is a failure or a visible skip. */
 function rootlessService(context: TestContext): Readonly<Record<string, string>> {
   const socket = process.env["GLOVEBOX_TEST_ROOTLESS_SOCKET"];
   if (socket === undefined) skipOrFail(context, "rootless", "GLOVEBOX_TEST_ROOTLESS_SOCKET names no socket");

@@ -10,7 +10,7 @@ import { engines, useGlovebox } from "../helpers/open-glovebox.ts";
 import { testImages } from "../helpers/test-images.ts";
 import { runCommand } from "../helpers/run-command.ts";
 
-/** A state folder of the test's own: other people's sandboxes on this machine stay out of sight. */
+/** A separate state folder: other sandboxes on this machine stay out of sight. */
 let stateHome = "";
 beforeAll(() => (stateHome = mkdtempSync(path.join(os.tmpdir(), "glovebox-test-state-"))));
 afterAll(() => rmSync(stateHome, { recursive: true }));
@@ -38,7 +38,7 @@ async function listed(engine: string): Promise<SandboxRow[]> {
   const { stdout, stderr } = await runCommand(["ps", "--json", "--engine", engine], { environment: environment() });
   expect(stderr).toBe("");
   const { sandboxes } = JSON.parse(stdout) as { sandboxes: SandboxRow[] };
-  // Those of other tests on the same engine have leases elsewhere, so to this command their owners are unknown.
+  // Sandboxes of other tests on the same engine have their leases elsewhere, so this command does not know their owners.
   return sandboxes.filter((row) => row.owner !== "unknown");
 }
 

@@ -13,7 +13,7 @@ import { openPreloadGlovebox } from "../helpers/preload-glovebox.ts";
 import { processesWith } from "../helpers/processes.ts";
 import { runCommand } from "../helpers/run-command.ts";
 
-/** Different in each run of the tests, so that what another run left is not taken for a leak of this one. */
+/** Different in each run of the tests, so that leftovers of another run are not mistaken for a leak in this one. */
 const value = `sk-Test'9+AbC/ß x!-${Math.random().toString(36).slice(2, 12)}`;
 const plainValue = `hunter2${Math.random().toString(36).slice(2, 12)}`;
 const scene = await openNetworkScene();
@@ -35,7 +35,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** What a Docker-compatible engine tells of a sandbox and the processes in it; its id alone where there is no such API. */
+/** What a Docker-compatible engine reports about a sandbox and its processes; only its id if there is no such API. */
 async function inspections(engine: string, sandboxId: string): Promise<string> {
   if (engine === "local") return sandboxId;
   const socketPath = engine === "docker" ? "/var/run/docker.sock" : process.env["GLOVEBOX_TEST_PODMAN_SOCKET"];

@@ -11,7 +11,7 @@ import { runCommand } from "../helpers/run-command.ts";
 const sandboxes = useOwnSandboxes();
 const prune = () => runCommand(["prune", "--json"], { environment: sandboxes.environment() });
 
-/** Starts a fixture's server and waits until it is up; whatever happens it ends with the test. */
+/** Starts a fixture's server and waits until it is up; it always ends with the test. */
 async function startServer(fixture: string, ...argv: readonly string[]): Promise<AsyncDisposable & ChildProcess> {
   const server = spawn(process.execPath, [path.join(projectFolder, "test/fixtures", fixture), ...argv], {
     env: { ...process.env, ...sandboxes.environment() },

@@ -45,7 +45,7 @@ describe.each(engines)("a session whose programs disturb it on %s", (engine) => 
       await processes.stop({ session_id, process_id, signal: "SIGKILL" }).catch(() => undefined);
       const next = await glovebox().runCode({ session_id, language: "python", code: "print(6 * 7)" });
       expect(next).toMatchObject({ outcome: "completed", stdout: "42\n" });
-      // Whoever lost the files has been told.
+      // The caller that lost the files has been told.
       const kept = next.restarted
         ? next.warnings.join()
         : (await glovebox().readFile({ session_id, path: "file" })).content;

@@ -18,9 +18,9 @@ const settings = (more: Readonly<Record<string, string>> = {}): Record<string, s
   ...more,
 });
 
-/** Whether anything is left of a sandbox, as its engine tells it, or a process that names it. */
+/** Whether anything is left of a sandbox, according to its engine, or a process that names it. */
 async function isLeft(engine: TestedEngine, sandboxId: string): Promise<boolean> {
-  // Podman's helper outlives each exec for a while.
+  // Podman's helper outlives each exec for some time.
   const named = processesWith(
     ([program = "", ...argv]) => !program.endsWith("conmon") && argv.some((argument) => argument.includes(sandboxId)),
   );
@@ -122,7 +122,7 @@ describe.each(["docker", "podman"] as const)("an environment on %s is gone from 
     await server.initialize();
     const made = await call(server, "create_environment", { env_id: "env", image: sessionImages.python });
     await until(async () => !(await isLeft(engine, String(made["sandbox_id"]))));
-    // It is listed until all of it is gone, which for Podman is a moment after the container.
+    // It is listed until all of it is gone; with Podman that is a moment after the container.
     await expect.poll(() => call(server, "list_environments"), { timeout: 10_000 }).toEqual({ environments: [] });
     await hangUp(server);
   });

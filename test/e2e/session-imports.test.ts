@@ -19,7 +19,7 @@ afterAll(() => {
   execFileSync("sh", ["-c", 'chmod -R u+w "$1" && rm -r "$1"', "sh", folder]);
 });
 
-/** All that a program could tell itself by from one that has made its own imports. */
+/** Everything by which a program could differ from one that has made its own imports. */
 const world = `import gb_acting, gc, os, sys, threading
 print(sorted(sys.modules), sys.path, sys.argv, sys.flags, sorted(item for item in os.environ.items() if item[0] != 'GLOVEBOX_EXEC'), os.getcwd(), __name__, __file__)
 print(sorted(os.listdir('/proc/self/fd')), threading.active_count(), sorted(globals()), sys.orig_argv, gc.isenabled())`;
@@ -35,7 +35,7 @@ describe.each(engines)("the packages that calls of a session on %s import", (eng
       secrets: { KEY: { file: path.join(folder, "key") } },
     },
   });
-  // The test bed's image of sessions has no pip.
+  // The testbed's image for sessions has no pip.
   const image = engine === "local" ? {} : { image: sessionImages.python };
 
   async function open(): Promise<(code: string, more?: Partial<RunCodeRequest>) => Promise<RunCodeResponse>> {

@@ -16,7 +16,7 @@ import { sessionImages } from "../helpers/test-images.ts";
 
 const clientCount = 20;
 
-/** What a client says of its session. */
+/** What a client reports about its session. */
 interface Told {
   readonly serverPid: number | null;
   readonly sandbox_id: string;
@@ -26,7 +26,7 @@ interface Told {
 }
 
 const sandboxes = useOwnSandboxes();
-/** The servers' own temporary folder, so that nobody else's files are in it. */
+/** A temporary folder for the servers alone, so that it contains no other files. */
 let temporary = "";
 const clients: ChildProcess[] = [];
 beforeEach(() => (temporary = mkdtempSync(path.join(os.tmpdir(), "glovebox-test-"))));
@@ -51,7 +51,7 @@ function environment(engine: TestedEngine): Record<string, string> {
   };
 }
 
-/** Starts a client in a process of its own, and resolves when its program has run. */
+/** Starts a client in a separate process, and resolves when its program has run. */
 async function startClient(number: number, engine: TestedEngine, server: HttpMcp | null): Promise<Told> {
   const serverArgs = server === null ? [] : [server.url, server.headers["authorization"] ?? ""];
   const argv = ["test/fixtures/mcp-session-client.ts", String(number), ...serverArgs];
@@ -65,7 +65,7 @@ async function startClient(number: number, engine: TestedEngine, server: HttpMcp
   throw new Error(`Client ${number} has ended.`);
 }
 
-/** What there is on the engine and the machine that carries one of the ids. */
+/** Everything on the engine and the machine that contains one of the ids. */
 function traces(engine: TestedEngine, ids: readonly string[]): Readonly<Record<string, readonly string[]>> {
   const naming = (texts: readonly string[]): string[] => texts.filter((text) => ids.some((id) => text.includes(id)));
   const lines = (...argv: readonly string[]): string[] =>
@@ -104,7 +104,7 @@ describe.each(engines)(`${clientCount} MCP clients on %s`, (engine) => {
       await Promise.all(clients.splice(0).map(end));
       await shared?.[Symbol.asyncDispose]();
 
-      // The next start sweeps; this command also waits for it.
+      // The next start sweeps; this command also waits for the sweep.
       const swept = await runCommand(["prune", "--json"], { environment: sandboxes.environment() });
       expect(swept).toMatchObject({ exitCode: 0 });
       expect(await sandboxes.on(engine)).toEqual([]);

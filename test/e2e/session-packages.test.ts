@@ -50,7 +50,7 @@ const languages = {
   typescript: {
     packages: ["gb-true"],
     use: "import word from 'gb-true';\nconsole.log(word);",
-    // Whatever way works leaves another module to be imported.
+    // Any way that works leaves a different module to be imported.
     poison: `
 const fs = require("node:fs");
 const path = require("node:path");
@@ -135,11 +135,11 @@ describe.each(engines)("the packages of sessions on %s", (engine) => {
     const { packages, use, poison } = languages[language];
     const poisoner: Session = { principal: "one", connection: `poisoner ${language}` };
     const neighbour: Session = { principal: "one", connection: `neighbour ${language}` };
-    // The test bed's image of sessions has no pip.
+    // The testbed's image for sessions has no pip.
     const image = language === "python" && engine !== "local" ? { image: sessionImages.python } : {};
     const asked = { language, packages: [...packages], ...image };
     const importing = { ...asked, code: use };
-    // One that is there before, and stays.
+    // A package that is already there, and stays.
     expect(await call(platform, neighbour, importing)).toMatchObject({ stdout: "true\n", stderr: "" });
     const poisoned = await call(platform, poisoner, { ...asked, code: poison });
     expect(poisoned.stdout, poisoned.stderr).toBe(after[language]);
@@ -196,7 +196,7 @@ console.log(fs.existsSync("/node_modules/gb-link/out"), fs.existsSync("/node_mod
       'const fs = require("fs");\nfor (const file of ["/node_modules/new.js", "/site-packages/lib/new.py", "/site-packages/start/sitecustomize.py"]) { try { fs.writeFileSync(file, ""); console.log("DONE", file); } catch {} }\nconsole.log("tried");';
     const written = await call(platform, where, { language: "javascript", packages: [], code: beside });
     expect(written).toMatchObject({ stdout: "tried\n" });
-    // Whoever owns the files: as an ordinary user Glovebox and its programs may be the same.
+    // Whatever the owner of the files is: for an ordinary user, Glovebox and its programs may be the same user.
     const modes = `const lines = require("fs").readFileSync("/proc/mounts", "utf8").split("\\n").map((line) => line.split(" "));
 console.log(["/node_modules", "/site-packages"].map((at) => lines.find(([, to]) => to === at)?.[3].split(",")[0]).join());`;
     const mounted = await call(platform, where, { language: "javascript", packages: [], code: modes });

@@ -14,7 +14,7 @@ afterAll(() => scene[Symbol.dispose]());
 
 type StartRequest = Parameters<Glovebox["processes"]["start"]>[0];
 
-/** Answers each line, and leaves a daemon that writes a file for as long as it lives. */
+/** Answers each line, and leaves a daemon that writes a file as long as it is alive. */
 const answers = ["sh", "-c", 'echo up; while read -r line; do echo "got $line"; done; sleep 5555'];
 /** Leaves a daemon that writes a file again and again. */
 const daemonises = (file: string): string[] => [
@@ -30,7 +30,7 @@ def appears(name):
   while time.time() < end and not os.path.exists('/work/' + name): time.sleep(0.02)
   return os.path.exists('/work/' + name)
 `;
-/** Says which signal came, and goes on. */
+/** Prints which signal arrived, and goes on. */
 const signalled = [
   "python3",
   "-uc",
@@ -44,7 +44,7 @@ describe.each(engines)("background processes of a session on %s", (engine) => {
   const python = (code: string, rest: Partial<RunCodeRequest> = {}): Promise<RunCodeResponse> =>
     glovebox().runCode({ language: "python", code, packages: [], ...rest });
 
-  /** A process that is up, in a session of its own that ends with the test. */
+  /** A running process, in a new session that ends with the test. */
   async function start(request: StartRequest) {
     const { processes } = glovebox();
     const started = await processes.start(request);
@@ -145,7 +145,7 @@ print(appears('calls'), appears('victims'))`;
     expect(told.context).toMatchObject({ field: "network" });
     const same = await python(getProgram, { args: [`http://${webAt}/`], network: [webAt] });
     expect(same).toMatchObject({ outcome: "completed", stdout: `hello from ${webAt}\n` });
-    // The call's end has not taken the process's network along.
+    // The end of the call did not end the process's network.
     expect(await glovebox().processes.stop({ process_id: server.id })).toMatchObject({ state: "exited" });
     expect((await python(getProgram, { args: [`http://${webAt}/`] })).outcome).toBe("failed");
   });

@@ -18,7 +18,7 @@ import { useOwnSandboxes } from "../helpers/own-sandboxes.ts";
 import { skipOrFail } from "../helpers/require.ts";
 import { sessionImages } from "../helpers/test-images.ts";
 
-/** More sessions than places: those that wait make idle ones give theirs up. */
+/** More sessions than places: waiting ones make idle ones give up theirs. */
 const places = 2;
 
 describe.each(engines)("sessions of several callers on %s", (engine) => {
@@ -132,7 +132,7 @@ describe.each(engines)("ten MCP clients of one server with three places on %s", 
           return client;
         }),
       );
-      /** What the client's session holds, after one more line. */
+      /** What the client's session contains after one more line. */
       const call = async (number: number, line: string): Promise<Partial<RunCodeResponse>> => {
         const code = `open('lines', 'a').write('${number} ${line}\\n')\nprint(open('lines').read())`;
         const request = { name: "run_code", arguments: { language: "python", code, packages: [] } };

@@ -49,7 +49,7 @@ describe.each(engines)("secrets in a session on %s", (engine) => {
     expect(JSON.stringify(listed)).not.toContain(value);
     expect(listed.warnings.join()).toContain("KEY");
 
-    // What is redacted is what is shown: the file itself is as it was.
+    // Only what is shown is redacted: the file itself is unchanged.
     expect(await run(`print(len(open('/work/kept').read()))`)).toMatchObject({ stdout: `${value.length + 4}\n` });
     await glovebox().endSession();
     const next = await run(`print("${value}")`);

@@ -18,7 +18,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 type Run = (request: RunCodeRequest) => Promise<RunCodeResponse>;
 
-/** What an earlier call leaves wherever it can, to be run by the start of a later one. */
+/** What an earlier call leaves wherever it can, so that the start of a later one runs it. */
 const plant = `
 import os
 text = "import os; os.environ['SPOILT'] = 'yes'; open(os.path.join(os.environ['HOME'], 'spoilt'), 'a').write(os.environ.get('KEY', '-'))\\n"

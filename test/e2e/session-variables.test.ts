@@ -8,7 +8,7 @@ import { rareTag } from "../lanes/lanes.ts";
 /** One red pixel. */
 const picture = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
 
-/** What pandas and matplotlib show, by the protocols that they show it by. */
+/** What pandas and matplotlib show, through the protocols that they use for it. */
 const shows = `import base64, sys, types
 class Table:
     def _repr_html_(self): return '<table><tr><td>1</td></tr></table>'
@@ -172,7 +172,7 @@ import time; time.sleep(60)`;
   });
 });
 
-/** Each with the runtime of its images, where there is one for it. */
+/** Each with the runtime of its images, if there is one. */
 const runtimes = engines.flatMap((engine) =>
   (["bun", "node"] as const).map((runtime) => ({ name: `${runtime} on ${engine}`, engine, asked: { runtime } })),
 );

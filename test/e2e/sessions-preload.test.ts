@@ -48,7 +48,7 @@ describe.each([
     const code = "import sys\nprint(open(__file__).read()[:6], sys.argv[1:], sys.stdin.read())\nopen(__file__, 'w')";
     const { stdout, stderr } = await python(code, { args: ["a b"], stdin: "in" });
     expect(stdout).toBe("import ['a b'] in\n");
-    // Root may write to what is closed to all; the next call's code is its own all the same.
+    // Root may write even where all access is closed; the next call still runs its own code.
     expect(stderr).toMatch(asOurselves ? /^/ : /PermissionError/);
     expect(await python("print('next')")).toMatchObject({ stdout: "next\n" });
   });

@@ -7,7 +7,7 @@ import { sessionImages } from "../helpers/test-images.ts";
 
 const kept = "open('kept.txt', 'w').write('here')";
 const show = "print(open('kept.txt').read())";
-/** Numbers of the programs of the session's user that are not the one that asks. */
+/** Process ids of the session user's programs, except the one that asks. */
 const others = `
 import os
 mine = {os.getpid()}
@@ -44,7 +44,7 @@ describe.each(places)("sessions on $name", ({ engine, runtime }) => {
     const greedy = await python("x = bytearray(4000 * 1024 * 1024)\nprint(len(x))");
     expect(greedy).toMatchObject({ outcome: "oom_killed", error: { error_type: "OOM_KILLED" } });
     const after = await python("import os\nprint('works')");
-    // Under gVisor want of memory ends the whole sandbox.
+    // Under gVisor, running out of memory ends the whole sandbox.
     const isReplaced = runtime.oci_runtime !== undefined;
     expect(after).toMatchObject({ outcome: "completed", stdout: "works\n", restarted: isReplaced });
     expect(after.container_id === before.container_id).toBe(!isReplaced);
@@ -112,7 +112,7 @@ describe.each(places)("sessions on $name", ({ engine, runtime }) => {
     expect(misread).toMatchObject({ errorType: "INVALID_REQUEST", context: { line: 1, nearest: "old $& ü\nnew" } });
     await failureOf(glovebox().editFile({ ...edit, path: "b" }), "INVALID_REQUEST");
     await failureOf(glovebox().editFile({ ...edit, path: "nothing" }), "NOT_FOUND");
-    // The link leads to the sandbox's own file.
+    // The link leads to a file of the sandbox itself.
     expect((await glovebox().readFile({ path: "link" })).content).toContain("root");
   });
 });

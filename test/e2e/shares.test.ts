@@ -61,7 +61,7 @@ describe("shares of two principals on local", () => {
     expect(new Set(ran.map((answer) => answer.sandbox_id)).size).toBe(ran.length);
     expect(ran.length).toBe(110);
     expect(answers.slice(180).every((answer) => !(answer instanceof GloveboxError))).toBe(true);
-    // The first ten found free places, before anybody waited.
+    // The first ten found free places before any waited.
     const contested = starts.slice(10).filter(({ bothWait }) => bothWait);
     const modest = contested.filter(({ principal }) => principal === "modest").length;
     expect(modest / contested.length).toBeGreaterThanOrEqual(0.4);

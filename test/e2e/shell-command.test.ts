@@ -29,7 +29,7 @@ class Terminal {
     this.ended = new Promise((resolve) => this.#child.on("close", resolve));
   }
 
-  /** What is drawn behind what was typed, once it is there. */
+  /** What is drawn after what was typed, once it has appeared. */
   async type(keys: string, expected: string): Promise<string> {
     const before = this.drawn.length;
     this.#child.stdin.write(keys);
@@ -37,7 +37,7 @@ class Terminal {
     return this.drawn.slice(before);
   }
 
-  /** Makes it 50 rows and 120 columns large. */
+  /** Resizes it to 50 rows and 120 columns. */
   grow(): void {
     this.#child.stdin.write("\u001e");
   }

@@ -36,7 +36,7 @@ describe("a small disk under the store", () => {
     }
   });
   afterEach(() => {
-    // Lazily: a server that a failed test left behind may still have it open.
+    // Lazily, since a server that a failed test left behind may still have it open.
     if (isMounted) execFileSync("umount", ["--lazy", disk]);
     isMounted = false;
   });

@@ -16,7 +16,7 @@ const first = "001-first-tables";
 describe.each(storeKinds)("results in the store in %s", (kind) => {
   const { place } = useStorePlaces(kind);
 
-  /** A database as the first version left it, with an ended run and an open one. */
+  /** A database as left by the first version, with an ended run and an open one. */
   async function withFirstTables(more?: (tables: Kysely<never>) => Promise<unknown>): Promise<void> {
     const { tables } = makeDatabase(place(), () => undefined);
     const provider = { getMigrations: async () => ({ [first]: migrations[first]! }) };
@@ -39,7 +39,7 @@ describe.each(storeKinds)("results in the store in %s", (kind) => {
 
   it("brings a database of the first version up to date, with the runs that are in it", async () => {
     await withFirstTables();
-    // Two servers may begin at once.
+    // Two servers may start at the same time.
     const stores = [openStore(place()), openStore(place(), { server: { ...server, id: "own-2" } })] as const;
     const [store] = stores;
     store.add({ kind: "run", row: runRow("run-new", "own-1"), policy: "{}", labels: { job: "1" } });

@@ -85,7 +85,7 @@ describe.each(storeKinds)("the store in %s", (kind) => {
     const store = openStore(place());
     await store.database();
     const [one, two, three] = entriesOf(source, 3);
-    // No JSON text of PostgreSQL's holds half a pair; SQLite writes what stands in for it.
+    // JSON text in PostgreSQL cannot contain half a pair; SQLite writes a replacement for it.
     for (const block of blocksOf([one!, { ...two!, message: "\ud800" }, three!])) store.entries.offer(block);
     await store.idle();
     expect((await store.readEntries(query)).map(({ offset }) => offset)).toEqual(
@@ -157,7 +157,7 @@ describe.each(storeKinds)("the store in %s", (kind) => {
       .select("bytes")
       .limit(1)
       .execute();
-    // The entries are of 1,000 to 1,999 ms.
+    // The entries have times from 1,000 to 1,999 ms.
     await applyRetention(database, { maxAgeMs: 500, maxBytes: 1_000_000 }, 2_000);
     expect((await store.readEntries(query)).map(({ offset }) => offset)).toEqual(offsets(500, 1_000));
     expect(await database.tables.selectFrom("runs").select("id").execute()).toEqual([{ id: "run-open" }]);
@@ -201,7 +201,7 @@ describe("a connection to PostgreSQL", () => {
     const ask = (connection: typeof tables) => sql`select 1`.execute(connection);
     await tables.connection().execute(async (connection) => {
       await ask(connection);
-      // What the connection's end tells nobody who listens would end this process.
+      // If nothing listened for the end of the connection, its error would end this process.
       await away();
       await expect(ask(connection)).rejects.toThrow(/connection|terminated/i);
     });

@@ -25,7 +25,7 @@ const listedIds = async (): Promise<readonly string[]> => {
   return sandboxes.map((row) => row.sandbox_id);
 };
 
-/** A sandbox as a server makes it that has its state where nobody else can read it. */
+/** A sandbox like that of a server whose state no other user can read. */
 function sandboxOfAnother(expiresAt: string): ContainerSpec & { readonly name: string } {
   const sandbox = createId("sbx");
   return {

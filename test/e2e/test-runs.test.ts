@@ -9,7 +9,7 @@ import { sessionImages } from "../helpers/test-images.ts";
 
 type Files = Readonly<Record<string, string>>;
 
-/** Projects in a working directory of their own, and a Glovebox that may read them. */
+/** Projects in a separate working directory, and a Glovebox that may read them. */
 function useProjects(engine: TestedEngine) {
   const folder = realpathSync(mkdtempSync(path.join(os.tmpdir(), "glovebox-test-")));
   afterAll(() => rmSync(folder, { recursive: true }));
@@ -43,7 +43,7 @@ function useProjects(engine: TestedEngine) {
 
 const passing = 'require("node:test").test("passes", () => undefined);';
 const skipping = 'require("node:test").test("is skipped", { skip: true }, () => undefined);';
-/** A process that leaves the test's own group and writes over every report that it finds, as long as it lives. */
+/** A process that leaves the test's own group and overwrites every report that it finds, as long as it is alive. */
 const forger = `
 const forged = '{"runner":"node:test","tests":[{"name":"forged","status":"passed"}],"coverage":null}';
 const script = 'while :; do for f in "$GLOVEBOX_TEST_REPORTS"/????????????????????????????????; do [ -f "$f" ] && printf "%s" "$0" >"$f"; done; done';
@@ -146,7 +146,7 @@ describe("test runs on docker, of other runners", () => {
   });
 
   it("count what a tool prints that takes no reporter, and sign it", async () => {
-    // Cargo's words, from a program in its place: no image here has the real one, which watched-tools.test.ts starts.
+    // Cargo's output, from a program that replaces it: no image here has the real one, which watched-tools.test.ts starts.
     const summary = (bad: number) => `test result: x. ${1 - bad} passed; ${bad} failed; 0 ignored; 0 measured`;
     const cargo = (word: string, bad: number) =>
       `#!/bin/sh\nprintf 'running 1 test\ntest a ... ${word}\n\n${summary(bad)}\n'\n`;

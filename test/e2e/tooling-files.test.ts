@@ -18,7 +18,7 @@ import { useGlovebox } from "../helpers/open-glovebox.ts";
 import { testImages } from "../helpers/test-images.ts";
 import { until } from "../helpers/until.ts";
 
-/** Whoever the project is for: not root. */
+/** The owner of the project: not root. */
 const owner = 4242;
 
 describe.each(["docker", "podman"] as const)("files that tools of a project's owner run, on %s", (engine) => {
@@ -82,7 +82,7 @@ describe.each(["docker", "podman"] as const)("files that tools of a project's ow
       }),
     ]);
     expect((await env.sh("true")).tooling_files).toEqual([]);
-    // What the owner writes while nothing runs is the owner's.
+    // What the owner writes while nothing runs counts as the owner's.
     writeFileSync(path.join(project, ".envrc"), "x");
     expect((await env.sh("true")).tooling_files).toEqual([]);
     await env.environments.destroy({ env_id: env.id });
@@ -180,7 +180,7 @@ for n in range(300):
       outcome: "completed",
       warnings: [],
     });
-    // What did not exist can be made, and is named.
+    // Files that did not exist can be created, and are named.
     expect((await env.sh("echo x >.envrc")).tooling_files).toEqual([{ path: ".envrc", change: "new" }]);
     expect((await env.sh("rm .envrc")).exit_code).toBe(0);
     await env.environments.destroy({ env_id: env.id });

@@ -18,7 +18,7 @@ const program = {
   environment: { WORD: secret },
 } as const;
 
-/** Sent at the end only, so that a test needs to wait for nothing else. */
+/** Sent only at the end, so that a test does not have to wait for anything else. */
 function environment({ url }: OtlpReceiver): Record<string, string> {
   return {
     ...sandboxes.environment(),
@@ -30,12 +30,12 @@ function environment({ url }: OtlpReceiver): Record<string, string> {
   };
 }
 
-/** Node calls it for every module that is asked for. */
+/** Node calls it for every module that is requested. */
 function watchModules(body: string): Readonly<Record<string, string>> {
   const hook = `import { registerHooks } from "node:module"; registerHooks({ resolve(name, context, next) { ${body} return next(name, context); } });`;
   return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(hook)}` };
 }
-/** Says what of OpenTelemetry is asked for; the package that counts for Prometheus has the interface for itself. */
+/** Reports which parts of OpenTelemetry are loaded; the package that counts for Prometheus has its own copy of the interface. */
 const watchedModules = watchModules(
   'if (name.startsWith("@opentelemetry/") && !context.parentURL?.includes("prom-client")) process.stderr.write(`asked for ${name}\\n`);',
 );

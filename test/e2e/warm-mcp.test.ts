@@ -30,7 +30,7 @@ describe.each(engines.filter((engine) => engine !== "local"))("glovebox mcp on %
       await call();
       await until(async () => (await waiting()).length === 1);
       expect(await waiting(), "that one has served").not.toContain(former);
-      // Nobody calls for longer than the idle time.
+      // There are no calls for longer than the idle time.
       await until(async () => (await own.on(engine)).length === 0);
       await call();
       await until(async () => (await waiting()).length === 1);

@@ -15,7 +15,7 @@ interface Started {
   readonly report: Uint8Array | null;
 }
 
-/** The line by which a sandbox starts such a tool, on this machine, which has them. */
+/** The line with which a sandbox starts such a tool, run on this machine, which has them. */
 function start(
   tool: WatchedTool,
   line: string,

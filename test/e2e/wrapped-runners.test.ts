@@ -21,7 +21,7 @@ function useFixture(engine: TestedEngine, name: string) {
   return { project, glovebox: useGlovebox(engine, { workingDirectory: folder, settings: { images: sessionImages } }) };
 }
 
-/** Fetches something by this machine's own tool, which knows its registry; null where that does not work. */
+/** Fetches something with this machine's own tool, which knows its registry; null if that does not work. */
 function fetched(folder: string, command: string, values: readonly string[], ending: string): readonly string[] | null {
   try {
     execFileSync(command, values, { cwd: folder, stdio: "ignore", timeout: 120_000 });
@@ -39,7 +39,7 @@ describe.each(["docker", "local"] as const)("runners of JavaScript on %s that ot
     const request = { project_path: project, setup_command: "" };
     const response = await glovebox().test({ ...request, test_command: "command -v make || exit 99; make test" });
     if (response.exit_code === 99) context.skip(`there is no make on engine ${engine}`);
-    // make has an exit code of its own for a recipe that failed.
+    // make has a special exit code for a recipe that failed.
     expect(response, response.output).toMatchObject({
       verdict: "failed",
       exit_code: 2,

@@ -2,13 +2,13 @@ import { expect, it } from "vitest";
 import type { ExecuteRequest, ExecuteResponse, Glovebox, OperationEvent } from "../../helpers/wire-glovebox.ts";
 import type { TestedEngine } from "../../helpers/open-glovebox.ts";
 
-/** Runs a program, however its sandbox comes to be. */
+/** Runs a program, in a new or a warm sandbox. */
 export type RunProgram = (
   request: ExecuteRequest,
   call?: Parameters<Glovebox["execute"]>[1],
 ) => Promise<ExecuteResponse>;
 
-/** What a run is, whether its sandbox was started for it or waited for it. */
+/** What every run must do, whether its sandbox was started for it or waited for it. */
 export function executeCases(engine: TestedEngine, run: RunProgram): void {
   it("tells the truth about a program that succeeds", async () => {
     const response = await run({
@@ -207,7 +207,7 @@ console.log(box.get(), Color[5], Numbers.three satisfies number);
       "NO_COLOR",
       "PWD",
       "TERM",
-      // Podman's mark.
+      // Podman leaves this mark.
       "container",
     ];
     expect(known).toEqual(expect.arrayContaining(JSON.parse(names.replaceAll("'", '"')) as string[]));

@@ -53,7 +53,7 @@ console.log(JSON.stringify(world));
 
 const common = { args: ["a b", "--x"], stdin: "typed\n", environment: { NAME: "wörld", PYTHONPATH: "/work/lib" } };
 
-/** Programs that tell all that they see of their world as JSON. */
+/** Programs that print everything they see of their surroundings, as JSON. */
 export const worldPrograms: Readonly<Record<string, ExecuteRequest>> = {
   python: {
     ...{ language: "python", code: python, ...common },

@@ -3,13 +3,13 @@ import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 
-/** An interpreter of this machine; a path of null is one that it lacks. */
+/** An interpreter on this machine; the path is null if it is missing. */
 export interface Interpreter {
   readonly name: string;
   readonly path: string | null;
 }
 
-/** The system's Python and those of GLOVEBOX_TEST_PYTHONS (paths with commas between them). */
+/** The system's Python and those in GLOVEBOX_TEST_PYTHONS (comma-separated paths). */
 export function pythonInterpreters(): readonly Interpreter[] {
   const more = (process.env["GLOVEBOX_TEST_PYTHONS"] ?? "").split(",").filter((path) => path !== "");
   return ["python3", ...more].map((command) => {

@@ -1,6 +1,6 @@
 import type { Program } from "./program.ts";
 
-/** Programs for Node and Bun that would notice if their main file were not run by the interpreter itself. */
+/** Programs for Node and Bun that would notice if the interpreter did not run their main file itself. */
 export const javascriptPrograms: Readonly<Record<string, Program>> = {
   "prints its arguments": {
     code: `console.log(process.argv.slice(1), process.execArgv, process.argv0);`,

@@ -2,7 +2,7 @@
 export interface Program {
   /** Text of the main file. */
   readonly code: string;
-  /** Files beside it, by relative path. */
+  /** Files next to it, by relative path. */
   readonly files?: Readonly<Record<string, string>>;
   readonly arguments?: readonly string[];
   readonly stdin?: string;

@@ -7,7 +7,7 @@ import { readRunner } from "../../../src/workloads/program/read-runner.ts";
 import { encodeJob, type RunnerFile } from "../../../src/workloads/program/runner-job.ts";
 import type { Program } from "./program.ts";
 
-/** An interpreter on this machine and what it is asked to run. */
+/** An interpreter on this machine and what it should run. */
 export interface Setting {
   readonly toolchain: Toolchain;
   /** Path of the interpreter. */
@@ -32,7 +32,7 @@ export async function inFolder<T>(use: (folder: string) => Promise<T>): Promise<
   }
 }
 
-/** What the bare interpreter makes of the program's files in the folder's `w`. */
+/** The result when the bare interpreter runs the program's files in the folder's `w`. */
 export async function runNatively(folder: string, setting: Setting, program: Program): Promise<Run> {
   const work = await emptyWorkFolder(folder);
   for (const [path, text] of Object.entries({ [setting.mainFile]: program.code, ...program.files })) {
@@ -46,7 +46,7 @@ export async function runNatively(folder: string, setting: Setting, program: Pro
   return run(command, { cwd: work, input: [Buffer.from(program.stdin ?? "")], setting, program });
 }
 
-/** What comes of the same files, sent to the runner over its standard input, in the same folder. */
+/** The result for the same files, sent to the runner over its standard input, in the same folder. */
 export async function runByRunner(
   folder: string,
   setting: Setting,
@@ -106,7 +106,7 @@ async function run(command: readonly string[], { cwd, input, setting, program }:
     killSignal: "SIGKILL",
   });
   child.stdin.on("error", () => {
-    // A program may end before it has read all of its input.
+    // A program may end before it has read its whole input.
   });
   for (const piece of input) child.stdin.write(piece);
   child.stdin.end();

@@ -1,11 +1,11 @@
 import type { Program } from "./program.ts";
 
-/** A TypeScript program and what it prints, whichever toolchain runs it. */
+/** A TypeScript program and what it prints with every toolchain. */
 export interface TypeScriptProgram extends Program {
   readonly stdout: string;
   /** Default 0. */
   readonly exitCode?: number;
-  /** Must be found in stderr, which else must be empty. */
+  /** Must occur in stderr, which otherwise must be empty. */
   readonly stderr?: RegExp;
   /** Toolchains that differ, with the reason. */
   readonly except?: Readonly<Partial<Record<"node" | "bun", string>>>;
