@@ -15,7 +15,7 @@ const folders = globSync("src/*/", { cwd: root }).map((path) => path.replaceAll(
 const violationsOf = (path: string, text: string): readonly string[] => findViolations(new Map([[path, text]]));
 
 describe("the import table", () => {
-  it("names its layers in the order of the design, and each imports only what stands below it", () => {
+  it("names its layers in the order of the design, and each imports only lower ones", () => {
     expect(Object.keys(layers)).toEqual(layerOrder);
     const upward = Object.entries(layers).flatMap(([name, rule]) =>
       rule.layers.filter((other) => layerOrder.indexOf(other) >= layerOrder.indexOf(name)),
@@ -28,7 +28,7 @@ describe("the import table", () => {
     expect(findViolations(sources)).toEqual([]);
   });
 
-  it("was held against files of every layer that exists", () => {
+  it("was checked against files of every existing layer", () => {
     const read = new Set(paths.map((path) => layerOf(path)).filter((layer) => layer !== undefined));
     const expected = folders.flatMap((folder) => Object.keys(splitFolders[folder] ?? { [folder]: folder }));
     expect([...read].toSorted()).toEqual(expected.toSorted());
@@ -43,7 +43,7 @@ describe("the import table", () => {
     expect(knowHandlers).toEqual(["platform"]);
   });
 
-  it("was held against the contract of each operation", () => {
+  it("was checked against the contract of each operation", () => {
     const contracts = paths.filter((path) => layerOf(path) === "contracts");
     const defined = contracts.flatMap((path) => (sources.get(path) ?? "").match(/= defineOperation\(\{/g) ?? []);
     expect(defined).toHaveLength(operationTable.length);
@@ -223,7 +223,7 @@ describe("circles of imports", () => {
   const planted = (files: Readonly<Record<string, string>>): readonly string[] =>
     findCircles(new Map([...graph, ...readImportGraph(new Map(Object.entries(files)))]));
 
-  it("are nowhere in the sources, type-only ones neither", () => {
+  it("do not exist in the sources, not even type-only ones", () => {
     expect(findCircles(graph)).toEqual([]);
     const found = [...graph.values()].flat().filter((path) => !graph.has(path) && !path.startsWith("test/"));
     expect(found, "every import was followed").toEqual([]);
@@ -251,7 +251,7 @@ describe("circles of imports", () => {
     expect(planted({ "src/base/planted.ts": `import type { A } from "./planted.ts";` })).toHaveLength(1);
   });
 
-  it("are not what merely is reached twice", () => {
+  it("do not include what is merely reached twice", () => {
     const files = {
       "src/base/planted-a.ts": `import "./planted-b.ts"; import "./planted-c.ts";`,
       "src/base/planted-b.ts": `import "./planted-c.ts";`,
@@ -267,11 +267,11 @@ describe("the table of folders in docs/architecture.md", () => {
   const sourceFolders = [...withSources].filter((folder) => folder !== "src").toSorted();
   const exists = (path: string): boolean => existsSync(new URL(path, root));
 
-  it("has a row for each folder that holds sources, and none for what is not there", () => {
+  it("has a row for each folder that contains sources, and none for missing ones", () => {
     expect(folderProblems({ table, folders: sourceFolders, exists })).toEqual([]);
   });
 
-  it("was read whole, and held against all folders", () => {
+  it("was read completely, and compared with all folders", () => {
     expect(table.length).toBeGreaterThan(40);
     expect(sourceFolders.length).toBeGreaterThan(40);
     expect(table).toContain("src/sandbox/files");
@@ -286,12 +286,12 @@ describe("the table of folders in docs/architecture.md", () => {
     expect(folderProblems({ table: ["src/base"], folders: ["src/base"], exists, ...facts })).toEqual(problems);
   });
 
-  it("takes names with a slash in a row's other columns for folders in its first one", () => {
+  it("reads names with a slash in a row's other columns as folders below its first column", () => {
     const text = "| folder | what |\n| --- | --- |\n| `src/base` | small pieces; `mux/`: many | `id.ts` |\n\n| `no` |";
     expect(readFolderTable(text)).toEqual(["src/base", "src/base/mux"]);
   });
 
-  it("may tell of all folders in a folder by one row", () => {
+  it("may cover all folders below a folder with one row", () => {
     const facts = { table: ["src/base/**"], folders: ["src/base", "src/base/mux"], exists };
     expect(folderProblems(facts)).toEqual([]);
   });

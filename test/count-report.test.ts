@@ -24,7 +24,7 @@ describe("countReport", () => {
     expect(countReport(text, exitCode)).toEqual({ passed, failed: 1, skipped: 0 });
   });
 
-  it("counts no failure when all is well", () => {
+  it("counts no failure if everything passed", () => {
     expect(countReport(report(["passed", "passed"]), 0)).toEqual({ passed: 1, failed: 0, skipped: 0 });
   });
 });

@@ -32,7 +32,7 @@ describe("structureOf", () => {
 });
 
 describe("circlesOf", () => {
-  it("tells circles apart, and takes no chain for one", () => {
+  it("separates circles, and does not mistake a chain for one", () => {
     const imports = { a: ["b"], b: ["c"], c: ["a", "d"], d: ["e"], e: ["d", "f"], f: [] };
     const circles = circlesOf(new Map(Object.entries(imports)));
     expect(circles.map((circle) => circle.toSorted().join("")).toSorted()).toEqual(["abc", "de"]);

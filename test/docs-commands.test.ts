@@ -60,7 +60,7 @@ describe("commands in README and docs", () => {
     expect(commandLines(readFileSync(new URL(name, root), "utf8")).flatMap(problemsOf)).toEqual([]);
   });
 
-  it("are found, and wrong ones are told", () => {
+  it("are found, and wrong ones reported", () => {
     const page =
       "```sh\nGLOVEBOX_URL=x glovebox run --speed 9 a.py -- --own\necho hi | glovebox paint | cat --all\n```";
     expect(commandLines(page).flatMap(problemsOf)).toEqual([

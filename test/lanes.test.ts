@@ -68,7 +68,7 @@ describe("lanes of tests", () => {
     expect(projectOf({ fullName, rare: false }, projects)).toBe("alone-rare");
   });
 
-  it("a lane whose engine does not answer is told by the engine itself, and leaves one skip a file", async () => {
+  it("a lane whose engine does not answer is found by asking the engine, and leaves one skip per file", async () => {
     vi.stubEnv("GLOVEBOX_TEST_REQUIRE", "podman");
     vi.stubEnv("DOCKER_HOST", "unix:///nonexistent/docker.sock");
     vi.stubEnv("CONTAINER_HOST", "unix:///nonexistent/podman.sock");

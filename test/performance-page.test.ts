@@ -36,7 +36,7 @@ describe("the kept figures", () => {
     expect(kept).not.toMatch(/\/(home|root|tmp|var|work|usr)\//);
   });
 
-  it("tell on what, when and with which versions they were measured", () => {
+  it("say on what, when and with which versions they were measured", () => {
     expect(report.date).toMatch(/^\d{4}-\d\d-\d\d$/);
     expect(report.machine.cores).toBeGreaterThan(0);
     expect(Object.keys(report.versions)).toEqual(expect.arrayContaining(["glovebox", "node"]));

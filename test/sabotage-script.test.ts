@@ -18,7 +18,7 @@ it("counts a sabotage as caught only by an assertion", () => {
   expect(judgeSabotage(null)).toContain("no report");
 });
 
-it("gives every sabotage an id of its own", () => {
+it("gives every sabotage a unique id", () => {
   expect(new Set(sabotages.map(({ id }) => id)).size).toBe(sabotages.length);
 });
 

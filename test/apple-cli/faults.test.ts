@@ -52,7 +52,7 @@ describe.each(["docker"])("faults of the stand-in for Apple's command, on %s", (
     expect(said).toBe("");
   });
 
-  it("a daemon that takes too long is told of in the command's own words", async () => {
+  it("a daemon that takes too long is reported in the command's own words", async () => {
     cli.fail({ kind: "late", times: 1 });
     const { exitCode, stderr } = await cli.call(["list"]);
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining("XPC timeout for request to com.apple.container.")]);
@@ -83,7 +83,7 @@ describe.each(["docker"])("faults of the stand-in for Apple's command, on %s", (
     expect(() => JSON.parse(list) as unknown).toThrow(SyntaxError);
   });
 
-  it("a network that is dead lets nothing through until the daemon is started anew", async () => {
+  it("a dead network lets nothing through until the daemon is restarted", async () => {
     cli.fail({ kind: "network-dead" });
     const run = (name: string) =>
       cli.call(["run", "--rm", "--progress", "none", "--name", name, minimal, "sh", "-c", "ls /sys/class/net"]);

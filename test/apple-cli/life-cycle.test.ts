@@ -25,13 +25,13 @@ describe.each(["docker"])("the stand-in for Apple's command, on %s", () => {
     expect(await list()).toEqual([]);
   });
 
-  it("writes its progress to standard error unless it is told to be quiet", async () => {
+  it("writes progress to standard error unless told to be quiet", async () => {
     const { stdout, stderr } = await cli.call(["run", "--rm", minimal, "echo", "said"]);
     expect(stdout).toBe("said\n");
     expect(stderr).toMatch(/^\[\d\/\d\] /);
   });
 
-  it("says that a program is not there with a code of its own, and leaves no container", async () => {
+  it("reports a missing program with a special code, and leaves no container", async () => {
     const { exitCode, stderr } = await cli.call(["run", "--progress", "none", minimal, "no-such-program"]);
     expect(exitCode).toBe(1);
     expect(stderr).toContain("failed to find target executable no-such-program");
@@ -80,7 +80,7 @@ describe.each(["docker"])("the stand-in for Apple's command, on %s", () => {
     });
   });
 
-  it("ends a program's output with the program, whoever goes on writing", async () => {
+  it("ends a program's output with the program, even if others go on writing", async () => {
     const run = ["run", "-d", "--rm", "--progress", "none", "--init", "--name", "loud", minimal, "sleep", "600"];
     expect((await cli.call(run)).exitCode).toBe(0);
     const { exitCode, stdout } = await cli.call(["exec", "loud", "sh", "-c", "(sleep 0.2; exec yes) & echo END"]);

@@ -115,7 +115,7 @@ describe("what Apple's command says", () => {
     expect(new SeveralErrors([cause, cause]).message).toBe(`${cause.coded()}\n${cause.coded()}`);
   });
 
-  it("tells how to start a daemon that is not there", () => {
+  it("says how to start a daemon that is not running", () => {
     const hint = "Ensure container system service has been started with `container system start`.";
     expect(new ConnectionError("invalid", "failed to list containers").shown("1.2.2")).toBe(
       `internalError: "failed to list containers" (cause: "interrupted: "XPC connection error: Connection invalid"")\n${hint}`,

@@ -210,7 +210,7 @@ describe("the grammar of Apple's command line", () => {
     expect(parseCall(newest, ["images", "pull"])).toEqual({ kind: "plugin", name: "images" });
   });
 
-  it("tells how the command is used, and of the option whose value is wrong", () => {
+  it("shows how the command is used, and which option has a wrong value", () => {
     const error = refusalOf(["run", "--cpus", "x", "image"]);
     expect([error.usage, error.command, error.help]).toEqual([
       "run [<options>] <image> [<arguments> ...]",

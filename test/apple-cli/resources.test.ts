@@ -157,7 +157,7 @@ describe.each(["docker"])("what the stand-in for Apple's command keeps beside co
     expect((await readFile(tar)).includes("made/here")).toBe(true);
   });
 
-  it("use is told of containers that run", async () => {
+  it("reports the use of running containers", async () => {
     const call = await cli.call(["stats", "--no-stream", "--format", "json", "box"]);
     expect(JSON.parse(call.stdout)).toMatchObject([
       { id: "box", memoryLimitBytes: 1024 ** 3, cpuUsageUsec: expect.any(Number), numProcesses: expect.any(Number) },

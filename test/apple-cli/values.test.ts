@@ -170,7 +170,7 @@ describe("the configuration of a container", () => {
     expect(configure(words)).toMatchObject(user);
   });
 
-  it("tells apart host paths, volumes with a name and volumes without", () => {
+  it("distinguishes host paths, named volumes and unnamed ones", () => {
     const mounts = configure([
       "-v",
       `${folder}:/a:ro`,
@@ -221,7 +221,7 @@ describe("what Docker is told", () => {
     openStdin: false,
   };
 
-  it("has no filter of system calls, no limit on processes but the one asked for, and sized file systems in memory", () => {
+  it("has no filter of system calls, only the requested limit on processes, and sized file systems in memory", () => {
     const words = [
       "--ulimit",
       "nproc=32",
@@ -247,7 +247,7 @@ describe("what Docker is told", () => {
     });
   });
 
-  it("has no network, and so no port, where there is none or it is dead", () => {
+  it("has no network, and so no ports, if there is none or it is dead", () => {
     const none = { NetworkMode: "none", PortBindings: {} };
     expect(createBody(configure(["--network", "none", "-p", "8080:80"]), place)).toMatchObject({ HostConfig: none });
     expect(createBody(configure(["-p", "8080:80"]), { ...place, cutOff: true })).toMatchObject({ HostConfig: none });

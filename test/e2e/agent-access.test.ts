@@ -92,7 +92,7 @@ describe.each(["docker", "podman"] as const)("what agents of groups have beside 
   const logger = { debug: log, info: log, warn: log, error: log };
   const { run } = useAgents({ engine }, { groups }, variables, { network }, { logger });
 
-  it("is the host of their model and what is listed: another is refused, told, and logged with the sandbox's id", async () => {
+  it("is the host of their model and listed ones: any other is refused, reported, and logged with the sandbox's id", async () => {
     elsewhere.forget();
     const all = [get("model.test", model), get("listed.test", elsewhere), get("elsewhere.test", elsewhere)];
     const result = await run(asks(...all), { network: [listedAt] });

@@ -108,7 +108,7 @@ describe("agents at the doors, on docker", { timeout: 120_000 }, () => {
     }
   });
 
-  it("tell what the agent does while it works", async () => {
+  it("report what the agent does while it works", async () => {
     const told: string[] = [];
     const result = await run(script, {}, { onEvent: ({ type }) => void told.push(type) });
     expect(result.status).toBe("success");

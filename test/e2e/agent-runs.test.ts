@@ -95,7 +95,7 @@ describe.each(["docker", "podman"] as const)("agents and what their folders' own
       end,
     ].join("; ");
 
-  it("are named with what they changed of it, and alerts tell of it", async () => {
+  it("are named with their changes, and alerts report them", async () => {
     const result = await named.run(change(success("")), { group: "main", main: true });
     expect(result.tooling_files).toEqual([
       { path: "/workspace/project/.git/config", change: "changed" },

@@ -100,7 +100,7 @@ describe("scratch of a container of Apple's that its memory has no room for", ()
 });
 
 describe("a fault of Apple's service", () => {
-  it("that is down is told with how to start it", async () => {
+  it("that is down is reported, with how to start it", async () => {
     cli.fail({ kind: "daemon-down" });
     const engine = apple();
     const howToStart = expect.stringContaining("container system start");
@@ -126,7 +126,7 @@ describe("a fault of Apple's service", () => {
     expect(await engine.list(labels)).toEqual([]);
   });
 
-  it("that cuts its answers off is no empty list", async () => {
+  it("that cuts its answers off is not mistaken for an empty list", async () => {
     const engine = apple();
     await idle(engine);
     cli.fail({ kind: "truncated", commands: ["list"] });
@@ -163,7 +163,7 @@ describe("a dead network of Apple's service", () => {
     return { results, told: told.filter((words) => /^system st(?:art|op)$/.test(words)) };
   }
 
-  it("is mended by one restart, after which twenty runs that failed are tried again", async () => {
+  it("is repaired by one restart, after which twenty failed runs are retried", async () => {
     const { results, told } = await runTwenty(healing("idle"));
     expect(results).toEqual(results.map(() => "done"));
     expect(told).toEqual(["system stop", "system start"]);

@@ -66,7 +66,7 @@ describe.each(["the system's tools", "BusyBox"])("artifacts, with %s", (kind) =>
     tools = "/usr/bin:/bin";
   });
 
-  it("come by their patterns, without the job's own files and hidden ones", async () => {
+  it("are chosen by patterns, without the job's own files and hidden ones", async () => {
     for (const path of ["main.py", "data.csv", "out/a.csv", "out/deep/b.csv", ".hidden.csv", "note.txt"])
       await place(path, path);
     expect(pathsOf(await collect(["**/*.csv", "*.py"], ["main.py", "data.csv"]))).toEqual([
@@ -113,7 +113,7 @@ describe.each(["the system's tools", "BusyBox"])("artifacts, with %s", (kind) =>
     ]);
   });
 
-  it("are no links, pipes, sockets or folders", async () => {
+  it("do not include links, pipes, sockets or folders", async () => {
     await place("real.txt", "x");
     await symlink("/etc/passwd", join(folder, "link.txt"));
     await symlink("/etc", join(folder, "folder"));

@@ -19,7 +19,7 @@ describe.each(["docker", "podman"] as const)("bun-runner-base on %s", (engine) =
       encoding: "utf8",
     }).trim();
 
-  it("is built once for all who ask, used, and built again when told", async () => {
+  it("is built once for all requests, used, and rebuilt on demand", async () => {
     execFileSync(engine, ["rmi", "-f", "bun-runner-base"], { stdio: "ignore" });
     const messages: string[] = [];
     const onEvent = (event: { readonly type: string; readonly message?: string }): void => {
@@ -43,7 +43,7 @@ describe.each(["docker", "podman"] as const)("bun-runner-base on %s", (engine) =
     expect(await glovebox().buildImages()).toMatchObject([{ image: "bun-runner-base", present: true }]);
   });
 
-  it("with another Bun is used as it is, told of by doctor, and renewed when told", async () => {
+  it("with another Bun is used as it is, reported by doctor, and renewed on demand", async () => {
     const dockerfile = `FROM ${sessionImages.session}\nLABEL glovebox.bun=1.0.0\nRUN touch /older\n`;
     execFileSync(engine, ["build", "-q", "-t", "bun-runner-base", "-"], { input: dockerfile, stdio: "pipe" });
     const older = "console.log(require('node:fs').existsSync('/older'))";

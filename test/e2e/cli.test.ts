@@ -77,7 +77,7 @@ describe.each(engines)("glovebox run on %s", (engine) => {
     );
   });
 
-  it("saves what a program has made, whose language its first line or a short name tells", async () => {
+  it("saves what a program has made, and detects its language from the first line or a short name", async () => {
     const made = path.join(folder, `made-${engine}`);
     const result = await run(["--output", made, "maker"]);
     expect(result).toMatchObject({ exitCode: 0, stdout: "" });
@@ -89,7 +89,7 @@ describe.each(engines)("glovebox run on %s", (engine) => {
     expect(readdirSync(made).toSorted()).toEqual(["a.txt", "d", "one.txt"]);
   });
 
-  it("leaves bytes as they are when its output is no terminal", async () => {
+  it("leaves bytes unchanged when its output is not a terminal", async () => {
     const out = path.join(folder, `bytes-${engine}`);
     execFileSync("sh", ["-c", 'exec "$0" run --engine "$1" bytes.py >"$2"', gloveboxCommand, engine, out], {
       cwd: folder,
@@ -108,7 +108,7 @@ describe.each(engines)("glovebox run on %s", (engine) => {
     expect(bomb.stderr).toContain("OOM_KILLED");
   });
 
-  it("does not lose a flood of output whose reader is slow, and ends when nobody reads any more", async () => {
+  it("does not lose a flood of output when the reader is slow, and ends when the reader is gone", async () => {
     const script = `"$0" run --engine "$1" -c 'for i in range(200000): print(i)' | { sleep 1; tail -n 1; }`;
     const environment = { ...process.env, GLOVEBOX_IMAGE_PYTHON: "glovebox-test/python:1" };
     const bin = gloveboxCommand;
@@ -203,7 +203,7 @@ describe("glovebox", () => {
     expect(plain).toMatchObject({ exitCode: 2, stdout: "", stderr: expect.stringContaining("--frobnicate") as string });
   });
 
-  it("colours errors on a terminal alone, unless it is told otherwise", async () => {
+  it("colours errors only on a terminal, unless told otherwise", async () => {
     const colour = async (environment: Record<string, string>): Promise<boolean> => {
       const { stderr } = await runCommand(["run", "nowhere.py"], { cwd: folder, environment });
       expect(stripVTControlCharacters(stderr)).toContain("glovebox: INVALID_REQUEST: FILE: ");

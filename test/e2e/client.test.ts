@@ -40,7 +40,7 @@ const failureOf = async (work: PromiseLike<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   );
 
-describe("a client of what is no server of ours", () => {
+describe("a client of a server that is not ours", () => {
   const event = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`;
   const events = { "content-type": "text/event-stream" };
 

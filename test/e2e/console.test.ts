@@ -68,7 +68,7 @@ describe("the way in", () => {
     await page.context().close();
   });
 
-  it("is a field, which tells of a wrong token and takes the right one; signing out forgets it", async () => {
+  it("is a field, which reports a wrong token and accepts the right one; signing out forgets it", async () => {
     const { page } = await open({ fragment: "" });
     const field = page.getByLabel("Token or API key");
     await field.fill("wrong");
@@ -122,7 +122,7 @@ describe("what is served", () => {
     foreign.close();
   });
 
-  it("writes nothing as HTML, even where a script of its own tried", async () => {
+  it("writes nothing as HTML, even if its own script tries to", async () => {
     const { page } = await open();
     await page.locator(".connection.live").waitFor();
     const tried = await page.evaluate(`(() => {

@@ -50,7 +50,7 @@ const componentsOf: Readonly<Record<(typeof engines)[number], readonly string[]>
 };
 
 describe("glovebox doctor", () => {
-  it("tells of an image of agents that is old, and images lists it", async (context) => {
+  it("reports an outdated agent image, and images lists it", async (context) => {
     const name = "docker";
     const found = engineOf(await diagnosis(), name);
     if (!found.available) skipOrFail(context, name, found.reason ?? "no reason");
@@ -78,7 +78,7 @@ describe("glovebox doctor", () => {
     }
   });
 
-  it.for(engines)("tells what %s is and enforces", async (name, context) => {
+  it.for(engines)("says what %s is and enforces", async (name, context) => {
     const engine = engineOf(await diagnosis(), name);
     if (!engine.available) skipOrFail(context, name, engine.reason ?? "no reason");
     expect(engine).toMatchObject({

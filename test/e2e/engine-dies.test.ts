@@ -44,7 +44,7 @@ async function fault(kind: "docker" | "podman"): Promise<string | null> {
 }
 
 describe.each(["docker", "podman"] as const)("a %s that dies under its runs", (kind) => {
-  it("is told as such, works again when it is back, and leaves nothing", { timeout: 180_000 }, async (context) => {
+  it("is reported as such, works again when it is back, and leaves nothing", { timeout: 180_000 }, async (context) => {
     const reason = await fault(kind);
     if (reason !== null) skipOrFail(context, kind, reason);
     await using own = await OwnEngine.start(kind, image);

@@ -94,7 +94,7 @@ describe.each(["docker", "podman"] as const)("secrets of environments on %s", (e
     expect(missing).toMatchObject({ exit_code: 127, stderr_tail: expect.stringContaining("no-such-program") });
   });
 
-  it("are taken out of both streams in the usual spellings, whatever the pieces, and told of", async () => {
+  it("are removed from both streams in the usual spellings, however they are split, and reported", async () => {
     await using env = await open({ secrets: ["KEY", "LINES"] });
     const code = `
 import base64, json, os, sys, time

@@ -23,7 +23,7 @@ describe.each(["docker", "podman"] as const)("environments on %s", (engine) => {
     );
   });
 
-  it("sets the variables of both levels, the command's first, and starts where it is told", async () => {
+  it("sets the variables of both levels, the command's first, and starts in the given folder", async () => {
     await using env = await open({ project_root: "project", environment: { A: "1", B: "1" } });
     const result = await env.sh("echo $A $B $C $NO_COLOR $TERM; pwd", { environment: { B: "2", C: "3" }, cwd: "/tmp" });
     expect(result.stdout_tail).toBe("1 2 3 1 dumb\n/tmp\n");
@@ -70,7 +70,7 @@ ${program}`;
     }
   });
 
-  it("tells of a program that does not exist in the shell's words, and gives no input", async () => {
+  it("reports a missing program in the shell's words, and gives no input", async () => {
     await using env = await open();
     const missing = await env.run(["no-such-program", "--flag"]);
     expect(missing).toMatchObject({ outcome: "failed", exit_code: 127, stdout_tail: "" });
@@ -116,7 +116,7 @@ ${program}`;
     expect(await env.run(["true"])).toMatchObject({ outcome: "completed", restarted: false });
   });
 
-  it("tells want of memory from a crash", async () => {
+  it("distinguishes running out of memory from a crash", async () => {
     await using env = await open({ limits: { memory_mb: 64 } });
     const result = await env.run(["python3", "-c", "x = bytearray(500 * 1024 * 1024)"]);
     expect(result).toMatchObject({ outcome: "oom_killed", error: { error_type: "OOM_KILLED" } });
@@ -143,7 +143,7 @@ ${program}`;
     expect(result.stderr_tail).toMatch(/readable: Read-only file system[^]*\/var\/tmp\/x: Read-only file system/);
   });
 
-  it("goes on in a new container when its own went away, and says so", async () => {
+  it("continues in a new container when its own disappeared, and says so", async () => {
     await using env = await open({ project_root: "project" });
     const started = await glovebox().processes.start({ env_id: env.id, command: ["sleep", "1000"] });
     const up = Promise.withResolvers<void>();

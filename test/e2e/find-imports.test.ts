@@ -18,7 +18,7 @@ const find = async (
 const failing = (errorType: ErrorType): object => ({ name: "GloveboxError", errorType });
 
 describe("findImports", () => {
-  it("finds what each language imports, in a process of its own", async () => {
+  it("finds what each language imports, in a separate process", async () => {
     expect(await find("javascript", { "main.js": "import 'zod'; require('npm:ms@2.1.3')" })).toEqual([
       "ms@2.1.3",
       "zod",

@@ -133,7 +133,7 @@ describe("a stranger", () => {
     }
   });
 
-  it.each(["", "Bearer", "Bearer x", "Basic x"])("who shows %j is told nothing but that", async (authorization) => {
+  it.each(["", "Bearer", "Bearer x", "Basic x"])("a client with %j learns nothing else", async (authorization) => {
     for (const path of ["/api/sandbox", "/mcp", "/nothing"]) {
       const response = await fetch(`${server.url}${path}`, { headers: { authorization } });
       expect(response.status).toBe(401);

@@ -25,7 +25,7 @@ describe("a server that is asked to end", () => {
     expect(await server.ended).toBe(0);
   });
 
-  it("ends what takes longer than it waits, whose client is told, and removes everything", async () => {
+  it("ends what takes longer than it waits, tells the client, and removes everything", async () => {
     await using server = await start("--drain-timeout", "1s");
     const seconds = uniqueSeconds();
     const code = `import subprocess; print('up', flush=True); subprocess.run(['sleep', '${seconds}'])`;

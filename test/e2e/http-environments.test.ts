@@ -146,7 +146,7 @@ describe.each(["docker", "podman"] as const)("environments over HTTP with keys o
     await expect(fetch(page)).rejects.toThrow(/fetch failed/);
   });
 
-  it("refuse what is no file's field, by its name", async () => {
+  it("refuse unknown fields of files by name", async () => {
     const at = "/api/environments/mine/files";
     const long = "x".repeat(5000);
     const bad: readonly (readonly [string, unknown, string])[] = [

@@ -78,7 +78,7 @@ describe("a run over HTTP", () => {
     await until(async () => (await json(await server.ask("GET /api/sandbox")))["sandboxes"]?.toString() === "");
   });
 
-  it("refuses at once, with a status of its own, what cannot be run, in every form", async () => {
+  it("refuses at once, with its own status, what cannot be run, in every form", async () => {
     for (const headers of [{}, ndjson, { accept: "text/event-stream" }]) {
       const response = await server.ask(execute, python("1", { timeout_seconds: 1e6 }), headers);
       expect(response.status).toBe(400);
@@ -139,7 +139,7 @@ describe("an Idempotency-Key", () => {
     expect(bad.status).toBe(400);
   });
 
-  it("begins anew what ended because its client went away", async () => {
+  it("restarts what ended because its client went away", async () => {
     const key = { "idempotency-key": "key-2" };
     const body = python("import time; time.sleep(1); print('done')");
     const giveUp = new AbortController();

@@ -119,13 +119,13 @@ describe("dependencies of a project on docker that are kept for later runs", () 
     expect(response, response.output).toMatchObject({ verdict: "passed" });
   };
 
-  it("are nobody else's", async () => {
+  it("belong to one principal only", async () => {
     await passes({}, someone());
     await passes({}, someone());
     expect(registry.downloads("kept-word")).toBe(2);
   });
 
-  it("are no other manifest's, whose scripts work on the copy of their run", async () => {
+  it("are not used for another manifest, whose scripts work on the copy of their run", async () => {
     const ann = someone();
     const scripts = { postinstall: "echo 'module.exports = \"mine\"' >node_modules/kept-word/index.js" };
     const scripted = { ...expects("mine"), "package.json": manifest({ "kept-word": "1.0.0" }, { scripts }) };
@@ -136,7 +136,7 @@ describe("dependencies of a project on docker that are kept for later runs", () 
     expect(registry.downloads("kept-word")).toBe(2);
   });
 
-  it("are no other lockfile's or setting's", async () => {
+  it("are not used for another lockfile or other settings", async () => {
     const ann = someone();
     await passes({ ".npmrc": "save-exact=true\n" }, ann);
     await passes({}, ann);
@@ -144,7 +144,7 @@ describe("dependencies of a project on docker that are kept for later runs", () 
     expect(registry.downloads("kept-word")).toBe(3);
   });
 
-  it("are a preview's as well as a test run's, and nobody else's; what it writes beside them is its own", async () => {
+  it("serve previews as well as test runs, of one principal only; what a run writes beside them is its own", async () => {
     const ann = someone();
     const code = `
 const fs = require("node:fs"), cache = "node_modules/.vite";

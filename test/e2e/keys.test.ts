@@ -186,7 +186,7 @@ describe("API keys on local", () => {
     expect(statSync(server.keysFile).mode & 0o777).toBe(0o600);
   });
 
-  it("may make so many requests a minute, whatever they ask for, and are told when to come again", async () => {
+  it("may make a limited number of requests a minute, of any kind, and are told when to retry", async () => {
     const slow = await server.addKey("slow", "--requests-per-minute", "3");
     const answers = [];
     for (let number = 0; number < 4; number += 1) answers.push(await slow.ask("GET /api/sessions"));

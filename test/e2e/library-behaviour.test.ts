@@ -90,7 +90,7 @@ describe.each(subjects)("%s", (_, open) => {
     expect(await run).toMatchObject({ ok: true });
   });
 
-  it("tells what happens, the sandbox first", async () => {
+  it("reports what happens, the sandbox first", async () => {
     const events: string[] = [];
     const onEvent = ({ type }: { readonly type: string }): void => void events.push(type);
     await subject.glovebox.execute(python("print(1)"), { onEvent });
@@ -242,7 +242,7 @@ describe.each(subjects)("%s", (_, open) => {
     expect(refusals).toMatchObject([{ errorType: "UNSUPPORTED" }, { errorType: "UNSUPPORTED" }]);
   });
 
-  it("ends a session, which is then known no more", async () => {
+  it("ends a session, which is then unknown", async () => {
     const session = await subject.glovebox.sessions.open();
     await session.close();
     await expect(session.run("1")).rejects.toMatchObject({ errorType: "NOT_FOUND" });

@@ -133,7 +133,7 @@ describe("the packed library in a strict project", () => {
     expect(said.match(/^wrong\.ts\(\d+/gm)).toHaveLength(calls.length);
   });
 
-  it("tells of each option, result and setting in the editor", () => {
+  it("describes each option, result and setting in the editor", () => {
     const generated = path.join(packed.folder, "dist/library/objects/generated");
     const said = ["options.d.ts", "settings.d.ts"].map((name) => readFileSync(path.join(generated, name), "utf8"));
     expect(said[0]).toMatch(/\/\*\* Memory in MiB, without swap\. \*\/\s+readonly memoryMb\?: number \| undefined;/);

@@ -10,7 +10,7 @@ import { blocksOf, entriesOf, openStore } from "../helpers/store-scene.ts";
 
 const source = { sandbox: "sbx-1", principal: "ann" };
 
-it("a log whose store missed lines that memory holds shows them, and counts those that nobody has", async () => {
+it("a log whose store missed lines that are in memory shows them, and counts those that are lost", async () => {
   const folder = mkdtempSync(path.join(os.tmpdir(), "glovebox-test-log-pages-"));
   const store = openStore({ kind: "sqlite", file: path.join(folder, "store.db") });
   try {

@@ -106,7 +106,7 @@ it("reads and follows the log of another process of the user, without its server
   expect((await ownLogs([id, "--json"])).stdout).toContain(`sandbox ${id} removed`);
 });
 
-it("a client goes on behind the last entry when its connection breaks", async () => {
+it("a client continues after the last entry when its connection breaks", async () => {
   const id = await startProgram();
   await using way = await breakableWay(Number(new URL(served.url).port));
   const glovebox = connect({ url: `http://127.0.0.1:${way.port}`, key: served.token });

@@ -20,7 +20,7 @@ afterAll(async () => {
 
 const call = (id: number, params: unknown): Promise<RawMessage> => server.request(id, "tools/call", params);
 
-describe("what is no message", () => {
+describe("input that is not a message", () => {
   it.each<[string, string, number, number | string | null]>([
     ["malformed JSON", "{bad", -32700, null],
     ["a NUL byte", '{"jsonrpc":"2.0",\0"id":1,"method":"ping"}', -32700, null],
@@ -108,7 +108,7 @@ describe("a tool call", () => {
     });
   });
 
-  it("of a tool of another profile is told where it is", async () => {
+  it("of a tool in another profile is answered with where it is", async () => {
     const { error } = await call(1, { name: "run_tests", arguments: {} });
     expect(error).toMatchObject({ code: -32602, message: expect.stringContaining("--tools test") });
   });
@@ -167,7 +167,7 @@ describe("a message", () => {
     expect(await server.answer(({ id }) => id === 2)).toMatchObject({ result: {} });
   });
 
-  it("that nobody asked for changes nothing", async () => {
+  it("to no request changes nothing", async () => {
     server.send(
       { jsonrpc: "2.0", id: 77, result: {} },
       { jsonrpc: "2.0", method: "notifications/unheard" },
@@ -177,7 +177,7 @@ describe("a message", () => {
     expect(await server.request(1, "ping")).toMatchObject({ result: {} });
   });
 
-  it("that breaks off is told so, and what was asked before is answered", async () => {
+  it("that breaks off gets an error, and earlier requests are answered", async () => {
     const other = new RawMcp();
     other.send({ jsonrpc: "2.0", id: 1, method: "tools/list" });
     other.write('{"jsonrpc":"2.0","id":2,"meth');

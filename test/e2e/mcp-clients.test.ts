@@ -146,7 +146,7 @@ describe("an answer", () => {
     expect(JSON.stringify(structuredContent).length).toBeLessThan(220);
   });
 
-  it("tells what to do about an artifact that is not there or is no picture", async () => {
+  it("says what to do about an artifact that is missing or not a picture", async () => {
     expect(await agent.call("view_artifact", { uri: "glovebox://runs/run-other/x" })).toMatchObject({
       isError: true,
       structuredContent: { error: { error_type: "NOT_FOUND", suggestion: expect.stringContaining("again") } },

@@ -48,7 +48,7 @@ const sleeper = (seconds: string): Record<string, unknown> => ({
 describe.each(revisions)("an agent that speaks $revision over HTTP", (revision) => {
   useGlovebox(engine);
 
-  it("runs a program and hears of its progress", async () => {
+  it("runs a program and receives its progress", async () => {
     const { client } = await connect(revision);
     const heard: Progress[] = [];
     const code = "import time; print('up', flush=True); time.sleep(4); print(6 * 7)";

@@ -129,7 +129,7 @@ describe.each(["docker", "local"] as const)("a hostile server on %s", (engine) =
   useGlovebox(engine);
   const on = (...argv: readonly string[]): ReturnType<typeof wrap> => wrap(["--engine", engine, ...argv]);
 
-  it("that writes without a newline is ended, and nobody's memory grows", { timeout: 120_000 }, async () => {
+  it("that writes without a newline is ended, and no memory grows", { timeout: 120_000 }, async () => {
     const child = on(...program("import os\nwhile True: os.write(1, b'x' * 65536)"));
     let peak = 0;
     const timer = setInterval(() => (peak = Math.max(peak, child.exitCode === null ? peakBytes(child.pid) : 0)), 50);
@@ -203,7 +203,7 @@ print("{}")`,
     expect(sleepersFor(seconds)).toEqual([]);
   });
 
-  it("that writes a gibibyte to a stderr that nobody reads still answers", { timeout: 240_000 }, async () => {
+  it("that writes a gibibyte to an unread stderr still answers", { timeout: 240_000 }, async () => {
     const child = on(
       ...program(
         `import os, sys

@@ -115,7 +115,7 @@ describe.each([cases[0]!, cases[3]!])("a long call by $revision, on $engine", (s
   useGlovebox(engine);
   const agent = useAgent(subject, "1s");
 
-  it("hears of progress, is answered in time, and asks again", async () => {
+  it("receives progress, is answered in time, and polls", async () => {
     const heard: Progress[] = [];
     const code = "import time\nfor i in range(8): print('step', i, flush=True); time.sleep(0.5)";
     const first = await agent().call(
@@ -147,7 +147,7 @@ describe.each([cases[0]!, cases[3]!])("a long call by $revision, on $engine", (s
     });
   });
 
-  it("ends a run that goes on, by its id", async () => {
+  it("ends a continuing run by its id", async () => {
     const seconds = uniqueSeconds();
     const { structuredContent } = await agent().call("execute_code", sleeper(seconds));
     const { run_id } = structuredContent as { run_id: string };

@@ -96,7 +96,7 @@ describe.each(cases)("metrics and alerts on $engine", ({ engine, seconds }) => {
     expect(received).toBeGreaterThan(0);
   });
 
-  it.concurrent("are nobody else's", async () => {
+  it.concurrent("belong to one principal only", async () => {
     const { sandbox_id: id } = await run({ code: greedy.code, limits: greedy.limits });
     const other = { principal: "somebody-else" };
     await expect(embedded.call(getMetricsContract, { sandbox_id: id }, other)).rejects.toMatchObject({

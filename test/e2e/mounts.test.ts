@@ -240,7 +240,7 @@ describe("context files", () => {
     expect(await refusalOf(given, type)).toContain(words);
   });
 
-  it("a hard link is the file it names: nothing tells it from one", async () => {
+  it("a hard link is the file it names, and cannot be distinguished from it", async () => {
     linkSync(at("outside", "a.txt"), project("hard.txt"));
     expect(await check("hard.txt", "--as", "project")).toMatchObject({ allowed: true });
   });

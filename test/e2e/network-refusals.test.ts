@@ -79,7 +79,7 @@ describe.each(engines)("what the network of a sandbox refuses on %s", (engine) =
     expect(web.requests).toEqual([`GET ${webAt}/`]);
   });
 
-  it("takes a redirect for a request of its own", lane, async () => {
+  it("treats a redirect as a separate request", lane, async () => {
     const response = await run({
       code: getProgram,
       args: [`http://${webAt}/redirect`],

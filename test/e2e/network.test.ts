@@ -108,7 +108,7 @@ except urllib.error.HTTPError as error:
     });
   });
 
-  it("does not fail a program that goes on after a refusal, and says so", async () => {
+  it("does not fail a program that continues after a refusal, and says so", async () => {
     const code = `import urllib.request\ntry: urllib.request.urlopen("http://refused.test/", timeout=10)\nexcept OSError: print("went on")`;
     const response = await run({ code, network: ["web.test"] });
     expect(response).toMatchObject({ outcome: "completed", stdout: "went on\n" });

@@ -31,7 +31,7 @@ describe("a chosen OCI runtime", () => {
     expect(response.stdout, "another kernel answers").not.toBe(other.stdout);
   });
 
-  it("tells time-outs, want of memory and failures apart", async (context) => {
+  it("distinguishes time-outs, running out of memory and failures", async (context) => {
     const glovebox = await withGvisor(context);
     const late = "import os, time\nos.fork() or os.setsid()\nprint('up', flush=True)\ntime.sleep(1000)";
     expect(await glovebox.execute({ ...gvisor, code: late, timeout_seconds: 6 })).toMatchObject({

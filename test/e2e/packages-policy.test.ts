@@ -75,7 +75,7 @@ describe.each(engines)("what the operator lets be installed on %s", (engine) => 
     expect(registry.requests).toEqual([]);
   });
 
-  it("is, for Python, refused where its age cannot be told and one was demanded, and installed where none was", async () => {
+  it("is, for Python, refused if its age is unknown and one was demanded, and installed if none was", async () => {
     const python = {
       language: "python",
       packages: "auto",
@@ -89,7 +89,7 @@ describe.each(engines)("what the operator lets be installed on %s", (engine) => 
     });
   });
 
-  it("cannot be told of a registry that does not answer, which is said and not the packages' fault", async () => {
+  it("is unknown if the registry does not answer, which is reported as such and not blamed on the packages", async () => {
     registry.isDown = true;
     onTestFinished(() => void (registry.isDown = false));
     const unreachable = {

@@ -77,7 +77,7 @@ describe.each(engines)("packages on %s", (engine) => {
   const messages = ({ events }: Told): readonly string[] =>
     events.flatMap((event) => (event.type === "progress" ? [event.message] : []));
 
-  it("are installed before the code runs, told first, and served from the cache from then on", async () => {
+  it("are announced, installed before the code runs, and from then on served from the cache", async () => {
     const request = {
       packages: ["gb-tiny@1.0.0", "@gb/scoped"],
       code: "console.log(require('gb-tiny'), require('@gb/scoped'))",

@@ -83,7 +83,7 @@ describe.each(interpreters)("the forwarder under %s connects to a port", (_, com
     expect((await buffer(await dial(mux, port))).toString()).toBe("six");
   });
 
-  it("and says when nobody listens", async () => {
+  it("and says when nothing listens", async () => {
     const { server, port } = await listen(() => undefined);
     server.close();
     const { mux } = await forward(command, file);

@@ -39,7 +39,7 @@ function usePreviews(engine: TestedEngine) {
 describe.each(engines)("previews on %s", (engine) => {
   const { glovebox, errorsOf } = usePreviews(engine);
 
-  it("answer at their addresses, follow the project, tell of errors, and end", async () => {
+  it("answer at their addresses, follow the project, report errors, and end", async () => {
     const folder = project({ "server.js": server, "page.txt": "one" });
     const request = { project_path: folder, command: "node server.js", port: 4100, wait_seconds: 60 };
     const started = await glovebox().previews.start(request);

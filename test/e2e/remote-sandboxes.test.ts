@@ -178,7 +178,7 @@ describe("what is wrong with a copy", () => {
     rmSync(folder, { recursive: true });
   });
 
-  it("is told, from whichever end it is known", async () => {
+  it("is reported, whichever end notices it", async () => {
     const there = path.join(folder, "there");
     mkdirSync(there);
     writeFileSync(path.join(there, "f"), Buffer.alloc(3_000_000));

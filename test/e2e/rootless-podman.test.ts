@@ -36,7 +36,7 @@ describe("Podman without root, where it ignores limits", () => {
     expect(readdirSync(path.join(folder, "groups", "family"))).toEqual([]);
   });
 
-  it("is told by doctor, which calls it no engine for runs", async (context) => {
+  it("is reported by doctor as no engine for runs", async (context) => {
     const environment = rootlessService(context);
     const { stdout } = await runCommand(["doctor", "--json"], { environment });
     const { engines } = JSON.parse(stdout) as { engines: readonly { name: string }[] };

@@ -239,7 +239,7 @@ raise PermissionError(os.environ["PLAIN"])`,
     expectNoValue(JSON.stringify([response, events, alerts]));
   });
 
-  it("too short to be looked for are told of", async () => {
+  it("that are too short to search for are reported", async () => {
     const response = await run({ code: "import os; print(os.environ['PIN'])", secrets: ["PIN"] });
     expect(response).toMatchObject({
       stdout: "1234\n",

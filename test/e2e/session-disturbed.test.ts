@@ -9,7 +9,7 @@ const source = readFileSync(new URL("../fixtures/programs/disturbs-newcomers.py"
 describe.each(engines)("a session whose programs disturb it on %s", (engine) => {
   const glovebox = useGlovebox(engine, { settings: { images: sessionImages } });
 
-  it.each(["0", "0111", "0444"])("goes on after chmod %s of its working folder", async (mode) => {
+  it.each(["0", "0111", "0444"])("continues after chmod %s of its working folder", async (mode) => {
     const { session_id, container_id } = await glovebox().runCode({
       language: "python",
       code: `import os\nopen("kept", "w").write("kept")\nos.chmod("/work", 0o${mode})`,
@@ -27,7 +27,7 @@ describe.each(engines)("a session whose programs disturb it on %s", (engine) => 
     }
   });
 
-  it("answers in time, and goes on in a sandbox that can be trusted", { timeout: 300_000 }, async () => {
+  it("answers in time, and continues in a trustworthy sandbox", { timeout: 300_000 }, async () => {
     const { processes } = glovebox();
     const { session_id } = await glovebox().runCode({ language: "python", code: 'open("file", "w").write("mine")' });
     try {

@@ -137,7 +137,7 @@ print(appears('calls'), appears('victims'))`;
     expect(await processes.stop({ process_id: deaf.id, signal: "SIGKILL" })).toMatchObject({ state: "exited" });
   });
 
-  it("have the network that they ask for, and share it with nobody who was not given it", async () => {
+  it("have the network that they ask for, and share it with no program that did not", async () => {
     const fetches = ["python3", "-c", `${getProgram}\nimport time\ntime.sleep(100)`, `http://${webAt}/`];
     await using server = await start({ command: ["python3", "-u", ...fetches.slice(1)], network: [webAt] });
     await expect.poll(() => server.stdout(), { timeout: 20_000 }).toBe(`hello from ${webAt}\n\n`.replace("\n\n", "\n"));
@@ -150,7 +150,7 @@ print(appears('calls'), appears('victims'))`;
     expect((await python(getProgram, { args: [`http://${webAt}/`] })).outcome).toBe("failed");
   });
 
-  it("end with their session, and are known to nobody else", async () => {
+  it("end with their session, and are unknown to others", async () => {
     const { processes } = glovebox();
     await failureOf(processes.list(), "NOT_FOUND");
     await using program = await start({ command: ["sleep", "1000"] });
@@ -189,7 +189,7 @@ describe.each(engines)("a session with a background process on %s", (engine) => 
 describe.each(["docker", "podman"] as const)("background processes of a replaced sandbox on %s", (engine) => {
   const glovebox = useGlovebox(engine, { settings: { images: sessionImages } });
 
-  it("are told as lost", async () => {
+  it("are reported as lost", async () => {
     const { processes } = glovebox();
     const started = await processes.start({ command: ["sleep", "1000"] });
     const call = await glovebox().runCode({ language: "python", code: "print(1)", packages: [] });

@@ -84,7 +84,7 @@ describe.each(engines)("sessions of several callers on %s", (engine) => {
     expect(platform.sandboxes.live).toEqual([]);
   });
 
-  it("nobody reaches another's session", async () => {
+  it("clients cannot reach each other's sessions", async () => {
     const fresh = createPlatform({
       config: platform.config,
       host: platform.host,

@@ -108,7 +108,7 @@ describe.each(engines)("a session on %s that keeps variables", (engine) => {
     await expect.poll(async () => (await run("1")).variables_lost, { timeout: 20_000, interval: 300 }).toBe(true);
   });
 
-  it("loses them for want of memory and by a cancelled call, and goes on", lane, async () => {
+  it("loses them when memory runs out and when a call is cancelled, and goes on", lane, async () => {
     const run = await open();
     const { sandbox_id: id } = await run("kept = 1");
     const greedy = await run("held = [b'x' * 2**20 for _ in range(900)]");
@@ -222,7 +222,7 @@ describe.each(runtimes)("a session that keeps variables of $name", ({ engine, as
     ).toBe("'functionfunction'");
   });
 
-  it("tells the errors of each call in its own words, and goes on", lane, async () => {
+  it("reports the errors of each call in its own words, and goes on", lane, async () => {
     const run = await open("javascript");
     await run("const kept = 1;\nfunction fails() {\n  throw new RangeError('no')\n}");
     const failed = await run("\nfails()");

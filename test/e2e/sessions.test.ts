@@ -137,7 +137,7 @@ describe.each(engines)("further: sessions on %s", (engine) => {
     expect(typescript.stderr).toContain("EACCES");
   });
 
-  it("imports what lies in /packages", async () => {
+  it("imports what is in /packages", async () => {
     await python("import os\nopen('/packages/mine.py', 'w').write('x = 5')");
     expect(await python("import mine\nprint(mine.x)")).toMatchObject({ stdout: "5\n" });
     await run({
@@ -174,7 +174,7 @@ describe.each(engines)("further: sessions on %s", (engine) => {
     expect((await Promise.all(calls)).map(({ stdout }) => stdout)).toEqual(["1\n", "12\n", "123\n"]);
   });
 
-  it("ends when it is told to, with its files", async () => {
+  it("ends on request, with its files", async () => {
     const first = await python(kept);
     expect(await glovebox().endSession({ session_id: first.session_id })).toEqual({ session_id: first.session_id });
     expect(await glovebox().endSession()).toEqual({ session_id: null });

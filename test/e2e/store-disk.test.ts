@@ -98,7 +98,7 @@ describe("a small disk under the store", () => {
   describe("of a server", () => {
     useGlovebox("local");
 
-    it("when full is told by /readyz and /metrics while runs go on", async () => {
+    it("when full is reported by /readyz and /metrics while runs go on", async () => {
       await using server = await serveGlovebox({ GLOVEBOX_STORE_FILE: path.join(disk, "store.db") });
       await until(async () => (await server.call("GET", "/readyz")).status === 200);
       fill();
@@ -121,7 +121,7 @@ describe("a small disk under the store", () => {
   });
 });
 
-describe("a file that is no database", () => {
+describe("a file that is not a database", () => {
   useGlovebox("local");
 
   it("stays as it is: the server runs programs, and says that it cannot store them", async () => {

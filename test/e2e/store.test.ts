@@ -81,7 +81,7 @@ describe.each(storeKinds)("the store in %s", (kind) => {
     await again.close(2_000);
   });
 
-  it("goes on behind a row that the database refuses", async () => {
+  it("continues after a row that the database refuses", async () => {
     const store = openStore(place());
     await store.database();
     const [one, two, three] = entriesOf(source, 3);

@@ -68,7 +68,7 @@ describe.each(["docker", "podman"] as const)("a sweep on %s", (kind) => {
     }
   });
 
-  it("needs nobody for a sandbox that runs when its server is killed", async () => {
+  it("is not needed for a sandbox that is running when its server is killed", async () => {
     const server = spawn(process.execPath, [path.join(projectFolder, "test/fixtures/idle-session.ts"), kind], {
       env: { ...process.env, ...state.environment() },
       stdio: ["ignore", "pipe", "inherit"],
@@ -82,7 +82,7 @@ describe.each(["docker", "podman"] as const)("a sweep on %s", (kind) => {
     await glovebox("prune", "--json");
   });
 
-  it("takes no label of an image for its own: what a user makes of such an image stays, and is not listed", async () => {
+  it("does not trust labels of an image: what a user makes from such an image stays, and is not listed", async () => {
     const sandbox = createId("sbx");
     const trap = {
       ...managed,

@@ -165,7 +165,7 @@ describe("test runs on docker, of other runners", () => {
     expect(response).toMatchObject({ verdict: "failed", passed: 4, failed: 3, skipped: 1, todo: 1, runners: ["bun"] });
   });
 
-  it("take no report of bun test that tells of other passes than Bun printed", async () => {
+  it("refuse a report of bun test with other passes than Bun printed", async () => {
     const files = {
       "a.test.js": 'require("bun:test").test("a", () => undefined);',
       "bunfig.toml": "",
@@ -177,7 +177,7 @@ describe("test runs on docker, of other runners", () => {
     expect(more, more.output).toMatchObject({ exit_code: 0, verdict: "could_not_run" });
   });
 
-  it("keep what a setup command installed, and tell one that fails from failing tests", async () => {
+  it("keep what a setup command installed, and distinguish a failing one from failing tests", async () => {
     const files = { "a.test.js": 'require("node:test").test("a", () => require("made"));' };
     const setup = "mkdir -p node_modules && echo 'module.exports = 1' >node_modules/made.js";
     expect(await tryFiles(files, "node --test", { setup_command: setup })).toMatchObject({ verdict: "passed" });

@@ -121,7 +121,7 @@ describe.each(["docker", "podman"] as const)("files that tools of a project's ow
     ]);
   });
 
-  it("hold nothing up, whatever a program makes of them, and name nothing outside", async () => {
+  it("hold nothing up, whatever a program does to them, and name nothing outside", async () => {
     await using env = await open();
     const hostile = `
 import os, fcntl, signal, time

@@ -162,7 +162,7 @@ describe("traces", () => {
     expect(first).toMatchObject({ path: "/v1/traces", type: "application/x-protobuf" });
   });
 
-  it("are off, and none of their modules is loaded, where nobody asks for them", async () => {
+  it("are off, and none of their modules is loaded, unless requested", async () => {
     await using server = await startHttpServer(local, { ...sandboxes.environment(), ...watchedModules });
     expect(await (await server.ask("POST /api/sandbox/execute", program)).json()).toMatchObject({ exit_code: 0 });
     expect(server.notice()).not.toContain("asked for");

@@ -72,7 +72,7 @@ describe("a server behind an upstream proxy", () => {
   const execute = (request: object): ReturnType<ServedGlovebox["call"]> =>
     served.call("POST", "/api/sandbox/execute", { language: "python", timeout_seconds: 60, ...request });
 
-  it("leads what is allowed through it, and tells its password to nobody", async () => {
+  it("sends what is allowed through it, and reveals its password to no one", async () => {
     const { body } = await execute({ code: getAll, network: ["web.test", "tls.test"] });
     const { stdout, stderr } = body as Readonly<Record<string, string>>;
     expect(stdout, stderr).toMatch(/^hello web\.test\nhello over TLS\nHTTP Error 403: Forbidden\n/);

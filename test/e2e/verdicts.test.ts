@@ -33,7 +33,7 @@ describe.each(places)("a session's verdicts on $name", ({ engine, runtime }) => 
 describe.each(engines)("what is kept of output on %s", (engine) => {
   const glovebox = useGlovebox(engine, { settings: { images: sessionImages, max_output_bytes: 1024 } });
 
-  it("has no colours: programs are told that it is no terminal, unless the request says otherwise", async () => {
+  it("has no colours: programs are told that it is not a terminal, unless the request says otherwise", async () => {
     const code = "import os\nprint({name: os.environ.get(name) for name in ('NO_COLOR', 'FORCE_COLOR', 'TERM')})";
     const request = { language: "python", code } as const;
     const plain = { stdout: "{'NO_COLOR': '1', 'FORCE_COLOR': None, 'TERM': 'dumb'}\n" };

@@ -10,7 +10,7 @@ describe.each(engines.filter((engine) => engine !== "local"))("glovebox mcp on %
   const waiting = async (): Promise<readonly string[]> =>
     (await own.on(engine)).filter(({ principal }) => principal === "").map(({ sandbox_id }) => sandbox_id);
 
-  it("has none wait before its first call, gives the next call one, and keeps none when nobody calls or it ends", async () => {
+  it("has none before its first call, gives the next call one, and keeps none without calls or after its end", async () => {
     const environment = { ...own.environment(), GLOVEBOX_WARM_POOL: "auto", GLOVEBOX_WARM_POOL_IDLE_TIMEOUT: "6s" };
     const mcp = new RawMcp(["--engine", engine], environment);
     try {

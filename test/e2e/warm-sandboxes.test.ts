@@ -28,7 +28,7 @@ describe.each(places.filter(({ runtime }) => runtime.oci_runtime === undefined))
       expect(told(await warm().run(request))).toEqual(told(await cold().execute(request)));
     });
 
-    it("has a hash seed and addresses of its own, and nothing of the run before it", async () => {
+    it("has its own hash seed and addresses, and nothing of the previous run", async () => {
       const request: ExecuteRequest = {
         language: "python",
         code: "import os\nprint(hash('a'), id(object()), os.listdir('/work'), os.listdir('/tmp'))\nopen('/tmp/left', 'w')\nopen('left', 'w')",

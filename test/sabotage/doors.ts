@@ -55,7 +55,7 @@ export const doorsSabotages: readonly Sabotage[] = [
     find: 'mayLower: door === "person"',
     replace: "mayLower: true",
     test: "test/security/preload.test.ts",
-    name: "a request may accept it for the person before the command line",
+    name: "a request may accept it for the person at the command line",
   },
   {
     id: "doors: sessions over stdio ignore the level that a deployment names",

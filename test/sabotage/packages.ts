@@ -197,7 +197,7 @@ export const packagesSabotages: readonly Sabotage[] = [
     find: "principal: caller.principal }",
     replace: "principal: null }",
     test: "test/e2e/kept-dependencies.test.ts",
-    name: "are nobody else's",
+    name: "belong to one principal only",
   },
   {
     id: "kept dependencies lend their user's rights",

@@ -7,7 +7,7 @@ export const peerSabotages: readonly Sabotage[] = [
     find: "stats.uid !== uid) throw foreignSocket",
     replace: "stats.uid === -1) throw foreignSocket",
     test: "test/security/hostile-local-user.test.ts",
-    name: "hears nothing at a socket of theirs",
+    name: "receives nothing at their own socket",
   },
   {
     id: "peers: a link in place of a socket is followed",
@@ -71,6 +71,6 @@ export const peerSabotages: readonly Sabotage[] = [
     find: "ring !== undefined && isOperator",
     replace: "ring !== undefined || isOperator",
     test: "test/security/remote-attacks.test.ts",
-    name: "is nobody else",
+    name: "excludes everyone else",
   },
 ];

@@ -55,7 +55,7 @@ export const previewsSabotages: readonly Sabotage[] = [
     find: "const where = { installation, keeping,",
     replace: "const where = { installation, keeping: keeping && null,",
     test: "test/e2e/kept-dependencies.test.ts",
-    name: "are a preview's as well as a test run's",
+    name: "serve previews as well as test runs",
   },
   {
     id: "previews: secrets show in output",

@@ -87,7 +87,7 @@ export const projectsSabotages: readonly Sabotage[] = [
     find: "if (environment === undefined || session === undefined) return;",
     replace: 'if (session !== "") return;',
     test: "test/e2e/http-environments.test.ts",
-    name: "refuse what is no file's field",
+    name: "refuse unknown fields of files",
   },
   {
     id: "files: another principal is told of a sandbox that lives",

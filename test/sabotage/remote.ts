@@ -7,7 +7,7 @@ export const remoteSabotages: readonly Sabotage[] = [
     find: "const isOwn = isOperator ||",
     replace: "const isOwn = principal !== null ||",
     test: "test/security/remote-attacks.test.ts",
-    name: "is nobody else",
+    name: "excludes everyone else",
   },
   {
     id: "remote: a key sees the values of secrets in what it runs",

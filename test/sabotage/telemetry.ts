@@ -263,7 +263,7 @@ const stored: readonly Sabotage[] = [
     find: "const reachesOver = before !== undefined",
     replace: "const reachesOver = before === undefined",
     test: "test/e2e/log-pages.test.ts",
-    name: "shows them, and counts those that nobody has",
+    name: "shows them, and counts those that are lost",
   },
 ];
 

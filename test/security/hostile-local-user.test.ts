@@ -164,7 +164,7 @@ print(tried(lambda: os.listdir(sys.argv[1])), tried(lambda: os.listdir(sys.argv[
     await engine.close();
   });
 
-  it("hears nothing at a socket of theirs that stands where ours should", async () => {
+  it("receives nothing at their own socket in place of ours", async () => {
     const peers = path.join(folder, "peers");
     mkdirSync(peers);
     const heard: string[] = [];

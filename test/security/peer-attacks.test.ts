@@ -36,7 +36,7 @@ describe("the way into another process's sandboxes", () => {
     rmSync(state, { recursive: true });
   });
 
-  it("is no file that a sandbox gets, by whatever name", async () => {
+  it("is not a file that a sandbox can get, under any name", async () => {
     for (const name of [path.basename(socket()), socket(), `/proc/self/root${socket()}`]) {
       const run = other.execute({ language: "python", code: "1", contextFiles: [name] });
       const failure = await failureOf(Promise.resolve(run), "POLICY_DENIED");
@@ -65,7 +65,7 @@ describe("the way into another process's sandboxes", () => {
     expect(stdout).toBe("still\n");
   });
 
-  it("gives nobody the sandboxes of a process that does not have them", async () => {
+  it("gives no access to sandboxes that the process does not have", async () => {
     const session = await other.sessions.open();
     const { sandboxId } = await session.run({ language: "python", code: "print(2)" });
     expect((await owner.sandboxes.get(sandboxId).run(["echo", "there"])).stdout).toBe("there\n");

@@ -86,7 +86,7 @@ describe("at level preload", () => {
     expect((await accepted.execute({ language: "python", code: "pass" })).isolation).toBe("preload");
   });
 
-  it("a request may accept it for the person before the command line, and for nobody else", async () => {
+  it("a request may accept it for the person at the command line, and for nobody else", async () => {
     const run = { language: "python", code: "pass", min_isolation: "preload" } as const;
     const settings = { min_isolation: undefined };
     await using own = await openPreloadGlovebox({ settings });
@@ -211,7 +211,7 @@ process.kill(process.pid, 0);
     expect(response).toMatchObject({ outcome: "oom_killed", error: { error_type: "OOM_KILLED" } });
   });
 
-  it("a program whose files take too much is ended and told why", async () => {
+  it("a program whose files take too much space is ended, with the reason", async () => {
     const code = `
 import time
 for number in range(100):

@@ -46,7 +46,7 @@ describe("a hostile program behind the proxy of previews", () => {
     expect(text.match(/HTTP\/1\.1 200/g)).toHaveLength(2);
   });
 
-  it("an endless answer goes on as long as its reader takes it, and ends with the reader", async () => {
+  it("an endless answer continues as long as its reader takes it, and ends with the reader", async () => {
     let written = 0;
     const gone = Promise.withResolvers<void>();
     using scene = await openPreviewScene((socket) => {

@@ -71,7 +71,7 @@ const file = (name: string, content: string): TarEntry & { readonly content: str
 const top: TarEntry = { kind: "folder", path: "", ...facts, mode: 0o755 };
 
 describe("who may reach into a sandbox of a key", () => {
-  it("is nobody else: no key, another key, the server's own user", async () => {
+  it("excludes everyone else: no key, another key, the server's own user", async () => {
     const url = `${scene.server.url.replace("http", "ws")}${exec()}`;
     expect(await refusalOf(url, {})).toBe(401);
     expect(await refusalOf(url, bearer("gbx_nobody"))).toBe(401);
@@ -103,7 +103,7 @@ describe("who may reach into a sandbox of a key", () => {
     }
   });
 
-  it("is no web page and no name of the server that is not its own", async () => {
+  it("excludes web pages, and names of the server that are not its own", async () => {
     const url = `${scene.server.url.replace("http", "ws")}${exec()}`;
     const key = bearer(scene.key.text);
     expect(await refusalOf(url, { ...key, origin: "https://elsewhere.example" })).toBe(403);
@@ -111,7 +111,7 @@ describe("who may reach into a sandbox of a key", () => {
     expect(await refusalOf(`${url}?ticket=${"a".repeat(43)}`, {})).toBe(401);
   });
 
-  it("is a key no more once it is revoked, in the middle of it", async () => {
+  it("excludes a revoked key, even in the middle of a call", async () => {
     const key = await scene.server.addKey("short");
     await using glovebox = connect({ url: scene.server.url, key: key.text });
     const session = await glovebox.sessions.open();
@@ -175,7 +175,7 @@ describe("a client that breaks the rules", () => {
     await until(() => sleepersFor(call.seconds).length === 0);
   });
 
-  it("by reading nothing holds its program up, and the server remembers no more than was granted", async () => {
+  it("by reading nothing holds its program up, and the server buffers no more than was granted", async () => {
     const call = await running("yes 0123456789");
     await until(() => call.received() >= credit);
     // As much as would arrive in a fraction of that time.

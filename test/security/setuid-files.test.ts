@@ -88,7 +88,7 @@ describe("setuid files in a project under gVisor", () => {
   const glovebox = useGlovebox("docker", { workingDirectory, onAlert }, runtime);
   const environment = { image, project_root: "project", env_id, read_only_root: true, ...runtime };
 
-  it("have lost the bit when their command has ended, and an alert tells of it", async () => {
+  it("have lost the bit when their command has ended, and an alert reports it", async () => {
     const { environments } = glovebox();
     const { warnings, sandbox_id } = await environments.create(environment);
     try {
@@ -125,7 +125,7 @@ describe("setuid files in a project under gVisor", () => {
     expect(setuidFiles()).toEqual([]);
   });
 
-  it("are nobody's business where the project cannot be written", async () => {
+  it("do not matter if the project cannot be written", async () => {
     chmodSync(at("project/attack.py"), 0o4755);
     const { environments } = glovebox();
     await environments.create({ ...environment, read_only: true });

@@ -127,7 +127,7 @@ console.log(box.get(), Color[5], Numbers.three satisfies number);
     expect(response).toMatchObject({ outcome: "timed_out", stdout: "ready\ncleaned\n" });
   });
 
-  it("tells running out of memory from a crash", async () => {
+  it("distinguishes running out of memory from a crash", async () => {
     const bomb = "x = []\nwhile True: x.append(bytearray(1 << 20))";
     const response = await run({ language: "python", code: bomb, limits: { memory_mb: 64 } });
     expect(response).toMatchObject({
@@ -188,7 +188,7 @@ console.log(box.get(), Color[5], Numbers.three satisfies number);
     expect(response).toMatchObject({ outcome: "cancelled", stdout: "started\n", error: { error_type: "CANCELLED" } });
   });
 
-  it("gives nothing of the host's environment away and runs as nobody special", async () => {
+  it("reveals nothing of the host's environment and runs as an ordinary user", async () => {
     process.env["GLOVEBOX_TEST_SECRET"] = "s3cret";
     const response = await run({
       language: "python",

@@ -61,7 +61,7 @@ describe("the egress proxy's process", () => {
     expect(limits).toMatch(/^Max core file size +0 +0 /m);
   });
 
-  it("is told nothing of its host's environment", () => {
+  it("learns nothing about its host's environment", () => {
     const names = fileOf("environ")
       .split("\0")
       .map((line) => line.split("=")[0])
@@ -205,7 +205,7 @@ describe("the egress proxies of a server", () => {
     for (const { connection } of [next, other]) connection.close();
   });
 
-  it("that hang are ended, and their runs told", { timeout: 90_000 }, async () => {
+  it("that hang are ended, and their runs informed", { timeout: 90_000 }, async () => {
     const { connection, pid } = await opened("hanging");
     process.kill(pid, "SIGSTOP");
     await connection.lost;

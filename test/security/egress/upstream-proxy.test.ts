@@ -184,14 +184,14 @@ describe("with an upstream proxy, a program", () => {
     expect((await held).end).not.toBe("late");
   });
 
-  it("is told when the far side is out of the proxy's reach, and the next address is tried", async () => {
+  it("is told when the far side is unreachable for the proxy, and the next address is tried", async () => {
     const { client } = await proxy.open("far.test:80", "several.test:80");
     const answer = await client.ask(get("far.test:80"), patient);
     expect(answer.text).toMatch(/^HTTP\/1\.1 502 .*far\.test:80 could not be reached \(the upstream proxy could not/s);
     expect((await client.ask(get("several.test:80"), patient)).text).toMatch(/well$/);
   });
 
-  it("is told what to set when the name cannot be looked up here, and the proxy does not hear of it", async () => {
+  it("is told what to set when the name cannot be looked up here, and the proxy is not asked", async () => {
     const { client } = await proxy.open("unknown.test:80");
     expect((await client.ask(get("unknown.test:80"), patient)).text).toMatch(
       /^HTTP\/1\.1 502 .*network\.upstream_resolves/s,
