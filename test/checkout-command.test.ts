@@ -29,7 +29,7 @@ describe.skipIf(process.platform === "win32")("bin/glovebox in a checkout with s
     mkdirSync(join(checkout, "node_modules", ".bin"), { recursive: true });
     mkdirSync(join(base, "links"));
     copyFileSync(join(projectFolder, "bin", "glovebox"), script());
-    // Stands in for Node: says who was started with which arguments, one to a line.
+    // Stands in for Node: prints what was started with which arguments, one per line.
     const node = join(checkout, "node_modules", ".bin", "node");
     writeFileSync(node, `#!/bin/sh\nprintf '%s\\n' "$$" "$@"\n`);
     chmodSync(node, 0o755);

@@ -18,7 +18,7 @@ const nodes = commandNodes(
 const nodeOf = (words: readonly string[]): CommandNode | undefined =>
   nodes.find((node) => node.words.join(" ") === words.join(" "));
 
-/** Commands of Glovebox in the shell's blocks of a page, as far as a pipe, a comment or the program's own arguments. */
+/** Glovebox commands in a page's shell blocks, up to a pipe, a comment or the program's own arguments. */
 function commandLines(page: string): readonly string[] {
   const blocks = [...page.matchAll(/```(?:sh|console)\n([\s\S]*?)```/g)].map(([, text = ""]) => text);
   return blocks
@@ -36,7 +36,7 @@ function commandLines(page: string): readonly string[] {
     );
 }
 
-/** What is wrong with a command line, in words; empty when there are such a command and such options. */
+/** What is wrong with a command line, in words; empty if the command and its options exist. */
 function problemsOf(line: string): readonly string[] {
   const words = line.match(/(?:'[^']*'|"[^"]*"|\S)+/g) ?? [];
   let node = nodeOf([]);

@@ -80,7 +80,7 @@ describe("the compiler", () => {
   });
 
   it("reads every source", () => {
-    // The console has the types of browsers.
+    // The console uses browser types.
     const listed = ["tsconfig.json", "src/console/tsconfig.json"].flatMap((file) =>
       runTool(projectFolder, "tsc", ["-p", file, "--listFilesOnly"]).stdout.split(/\r?\n/),
     );

@@ -74,7 +74,7 @@ describe("lanes of tests", () => {
     vi.stubEnv("CONTAINER_HOST", "unix:///nonexistent/podman.sock");
     const absent = await findAbsentLanes();
     vi.unstubAllEnvs();
-    // Whoever requires an engine wants its tests to fail.
+    // If an engine is required, its tests must fail.
     expect(Object.keys(absent).toSorted()).toEqual(["docker", "runsc"]);
     expect(absent.docker).toContain("DOCKER_HOST");
     expect(readAbsentLanes({ [absentLanesVariable]: JSON.stringify(absent) })).toEqual(absent);

@@ -28,7 +28,7 @@ import type { OpenSessionRequest } from "../src/operations/session/sessions-cont
 /** Without what the formatter adds. */
 const plain = (text: string): string => text.replaceAll(/[\s()|]/g, "");
 
-/** Names at every depth, whose types are then compared by what can be handed on. */
+/** Names at every depth; their types are then compared by assignability. */
 type Names<Value> = Value extends readonly (infer Each)[]
   ? Names<Each>
   : Value extends object

@@ -12,7 +12,7 @@ const text = readFileSync(join(projectFolder, "package-lock.json"), "utf8");
 const { packages } = JSON.parse(text) as { readonly packages: Readonly<Record<string, LockedPackage>> };
 
 describe("package-lock.json", () => {
-  // A registry that holds one platform's packages only makes npm leave the others out; `npm ci` then refuses the file.
+  // With a registry that has only one platform's packages, npm leaves the others out; `npm ci` then refuses the file.
   it("locks the packages of every platform", () => {
     const missing = Object.entries(packages).flatMap(([path, { optionalDependencies = {} }]) =>
       Object.keys(optionalDependencies).filter(

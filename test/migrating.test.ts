@@ -50,7 +50,7 @@ const tools = new Set(operationTable.filter(({ tool }) => tool !== undefined).ma
 const fields = new Set(
   operationTable.flatMap(({ request, response }) => [...fieldsOf(request), ...fieldsOf(response)]),
 );
-/** What a field in a path is called is of no matter. */
+/** The names of fields in a path do not matter. */
 const routeOf = (text: string): string => text.replaceAll(/\{\w+\}/g, "{}");
 const routes = new Set(
   operationTable.flatMap((each) => each.routes.map(({ method, path }) => routeOf(`${method} ${path}`))),
@@ -60,7 +60,7 @@ const sources = [...globSync("src/**/*.ts", { cwd: projectFolder }), "compose.ya
   .map(read)
   .join("\n");
 
-/** What kind of thing a name on our side is; null when there is no such thing. */
+/** What kind of thing a name on our side is; null if it does not exist. */
 function kindOf(name: string): string | null {
   if (/^(?:GET|POST|PUT|DELETE) \//.test(name)) return routes.has(routeOf(name)) ? "route" : null;
   if (/^[A-Z][A-Z0-9_]+$/.test(name)) {

@@ -14,7 +14,7 @@ export interface ToolRun {
   readonly stderr: string;
 }
 
-/** A copy of the project with files of one's own in it, to see whether a gate finds them. */
+/** A copy of the project with additional files, to see whether a gate finds them. */
 export class PlantedProject implements Disposable {
   readonly folder: string = mkdtempSync(join(tmpdir(), "glovebox-gates-"));
 

@@ -38,7 +38,7 @@ export async function openConsole(
   return { page, problems, asked };
 }
 
-/** Starts a program that nobody waits for, and resolves to its id. */
+/** Starts a program without waiting for it, and resolves to its id. */
 export async function startProgram(
   { url, token }: ServedGlovebox,
   code: string,

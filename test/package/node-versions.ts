@@ -5,7 +5,7 @@ import { run } from "./packed-package.ts";
 /** Lines of Node that Glovebox supports (SPEC UI3); `engines` in package.json names the first. */
 export const nodeVersions = [22, 24, 26] as const;
 
-/** Installs them in a new folder. Why they cannot be had; null when they are there. */
+/** Installs them in a new folder. Returns why they are not available; null if they are. */
 export function installNodes(folder: string): string | null {
   const platform = `${process.platform}-${process.arch}`;
   const specs = nodeVersions.map((version) => `node-${version}@npm:node-${platform}@${version}`);

@@ -30,10 +30,13 @@ interface PackReport {
   readonly files: readonly { readonly path: string }[];
 }
 
-/** Of the project's folder, what nobody builds from. */
+/** Parts of the project's folder that no build needs. */
 const notCopied: readonly string[] = [".git", "dist", "node_modules"];
 
-/** Makes npm's archive of the project in the folder. It is built in a copy: a build removes `dist`, and others may pack at the same time. */
+/**
+ * Makes npm's archive of the project in the folder. It is built in a copy: a build removes `dist`, and others may pack
+ * at the same time.
+ */
 export function packInto(folder: string): PackReport {
   const copy = mkdtempSync(join(tmpdir(), "glovebox-built-"));
   try {
@@ -48,7 +51,7 @@ export function packInto(folder: string): PackReport {
 
 function packCopy(copy: string, folder: string): PackReport {
   const output = run("npm", ["pack", "--json", "--pack-destination", folder], copy);
-  // The build that npm runs first may print as well; the report starts a line of its own.
+  // The build that npm runs first may print something too; the report starts on a new line.
   const [report] = JSON.parse(output.slice(output.search(/^\[/m))) as [PackReport];
   return report;
 }
@@ -87,7 +90,7 @@ export class PackedPackage implements Disposable {
     mkdirSync(this.folder, { recursive: true });
     run("tar", ["-xzf", join(this.consumer, report.filename), "--strip-components=1", "-C", this.folder]);
     const { dependencies, optionalDependencies } = this.manifest;
-    // Of those for each platform npm has installed this machine's own.
+    // Of the packages for each platform, npm has installed the one for this machine.
     const optional = Object.keys(optionalDependencies).filter((name) => existsSync(installed(name)));
     for (const name of [...Object.keys(dependencies), ...optional]) this.#link(name);
     return report.files.map((file) => file.path);

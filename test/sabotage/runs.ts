@@ -201,5 +201,5 @@ const demands: readonly Sabotage[] = [
   },
 ];
 
-/** How runs end, what they are told of, and what they demand. */
+/** How runs end, what they are told, and what they demand. */
 export const runsSabotages: readonly Sabotage[] = [...verdictsOfRuns, ...demands];
