@@ -19,7 +19,7 @@ describe("the table of attacks", () => {
     expect(attacks.filter(isProven).length).toBeGreaterThanOrEqual(80);
   });
 
-  it("gives a reason for whatever is not denied", () => {
+  it("gives a reason for everything that is not denied", () => {
     const exceptions = attacks.flatMap(({ exceptions }) => places.flatMap((place) => exceptions[place] ?? []));
     expect(exceptions.length).toBeGreaterThan(10);
     expect(exceptions.filter(({ why = "" }) => why === "")).toEqual([]);

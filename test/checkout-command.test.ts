@@ -71,7 +71,7 @@ describe.skipIf(process.platform === "win32")("bin/glovebox in a checkout with s
 });
 
 describe.skipIf(process.platform === "win32")("bin/glovebox of this checkout", () => {
-  it("says its version, whatever Node stands first on the PATH", () => {
+  it("prints its version, whatever Node comes first on the PATH", () => {
     const started = spawnSync(join(projectFolder, "bin", "glovebox"), ["--version"], {
       cwd: tmpdir(),
       encoding: "utf8",

@@ -34,7 +34,7 @@ describe("docs/requirements.md", () => {
     expect([...new Set(named)].filter((path) => !isFile(path))).toEqual([]);
   });
 
-  it("names code and a test for whatever is done, wholly or in part", () => {
+  it("names code and a test for everything that is done, completely or in part", () => {
     const unproven = rows.filter(({ status, where, test }) => status !== "not yet" && (where === "" || test === ""));
     expect(unproven.map((row) => row.id)).toEqual([]);
   });

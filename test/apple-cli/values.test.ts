@@ -199,7 +199,7 @@ describe("the configuration of a container", () => {
     ]);
   });
 
-  it("keeps capabilities as they are asked for, and drops all before it adds", () => {
+  it("keeps capabilities as requested, and drops all before it adds any", () => {
     expect(configure(["--cap-drop", "all", "--cap-add", "cap_kill"])).toMatchObject({
       capDrop: ["ALL"],
       capAdd: ["CAP_KILL"],

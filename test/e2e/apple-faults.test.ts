@@ -169,7 +169,7 @@ describe("a dead network of Apple's service", () => {
     expect(told).toEqual(["system stop", "system start"]);
   });
 
-  it("stays as it is while another sandbox is live, which the configuration can allow to be lost", async () => {
+  it("is left alone while another sandbox is live, unless the configuration allows losing that", async () => {
     const container = await idle(apple());
     const running = new RunningProcess(await container.exec({ command: ["sh", "-c", "echo up; sleep 1000000"] }));
     await running.until("stdout", "up\n");

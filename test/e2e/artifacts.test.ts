@@ -182,7 +182,7 @@ describe.each(["the system's tools", "BusyBox"])("artifacts, with %s", (kind) =>
     }
   });
 
-  it("are given up with their caller", async () => {
+  it("are cancelled with their caller", async () => {
     const signal = AbortSignal.abort();
     const files = filesWith(tools);
     await expect(

@@ -64,7 +64,7 @@ describe.each(engines)("glovebox run on %s", (engine) => {
     expect(result).toMatchObject({ exitCode: 0, stdout: "data\n 1=2 \n" });
   });
 
-  it("gives a file of 40 MiB as it is, and refuses one that has no room before anything starts", async () => {
+  it("passes a file of 40 MiB unchanged, and refuses one that has no room before anything starts", async () => {
     const code = "import hashlib; print(hashlib.sha256(open('large.bin', 'rb').read()).hexdigest())";
     expect(await run(["--file", "large.bin", "-c", code])).toMatchObject({
       exitCode: 0,

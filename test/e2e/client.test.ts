@@ -129,7 +129,7 @@ describe("a client of a server", () => {
     }
   });
 
-  it("gives up its calls when it is closed, and leaves sessions as they are", async () => {
+  it("cancels its calls when it is closed, and leaves sessions alone", async () => {
     const glovebox = connect({ url: server.url, key: key() });
     const session = await glovebox.sessions.open();
     const run = failureOf(session.run({ language: "python", code: "import time; time.sleep(1000)" }));

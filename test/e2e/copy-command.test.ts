@@ -33,7 +33,7 @@ describe.each(testedOwners)("glovebox cp with $name", (owner) => {
   const inside = (name: string): string => `${current().id}:${owner.folder}/${name}`;
   const sh = (line: string): Promise<CommandResult> => current().glovebox(["exec", current().id, "sh", "-c", line]);
 
-  it("takes a folder there and back, whatever its names and contents are", async () => {
+  it("copies a folder there and back, whatever its names and contents are", async () => {
     mkdirSync(at("tree/sub"), { recursive: true });
     const bytes = Buffer.from(Array.from({ length: 300_000 }, (_, index) => (index * 7) % 256));
     writeFileSync(at("tree/sub/data"), bytes, { mode: 0o750 });
@@ -77,7 +77,7 @@ describe.each(testedOwners)("glovebox cp with $name", (owner) => {
     expect((await cp("sbx-nothing:/x", "x")).stderr).toContain(current().id);
   });
 
-  it("writes nothing outside of the target, whatever the sandbox has made of its files", async () => {
+  it("writes nothing outside the target, whatever the sandbox has done to its files", async () => {
     const lines = [
       "rm -rf h; mkdir -p h/real && cd h",
       `ln -s ${at("outside")} x`,

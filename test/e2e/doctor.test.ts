@@ -203,7 +203,7 @@ describe("the library's doctor", () => {
     );
   });
 
-  it("can be given up", async () => {
+  it("can be cancelled", async () => {
     await using glovebox = await createGlovebox();
     await expect(glovebox.doctor({ signal: AbortSignal.abort() })).rejects.toMatchObject({ errorType: "CANCELLED" });
   });

@@ -38,7 +38,7 @@ describe.each(engines)("a one-shot program on %s that runs out of time", (engine
 describe.each(["docker", "podman"] as const)("a command of an environment on %s that runs out of time", (engine) => {
   const glovebox = useGlovebox(engine);
 
-  it("is killed when it ignores SIGTERM, with all that it started, and the environment goes on", async () => {
+  it("is killed when it ignores SIGTERM, with everything it started, and the environment continues", async () => {
     const { environments } = glovebox();
     const { env_id } = await environments.create({ image: testImages.python });
     const run = (code: string) =>

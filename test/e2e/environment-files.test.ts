@@ -27,7 +27,7 @@ describe.each(["docker", "podman"] as const)("files of environments on %s", (eng
     for (const name of [".vscode", ".vscode/settings.json"]) chownSync(at("project", name), owner.uid, owner.gid);
   });
 
-  it("go in and come out beside commands, as the owner's, by paths of the project and of the container", async () => {
+  it("are written and read while commands run, as the owner, by paths of the project and of the container", async () => {
     await using env = await open({ project_root: "project" });
     const waiting = env.sh("echo up; while [ ! -e in/begin ]; do sleep 0.1; done; cat in/begin");
     const bytes = Buffer.from(Array.from({ length: 70_000 }, (_, index) => index % 256));

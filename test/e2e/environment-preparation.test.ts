@@ -7,7 +7,7 @@ import { removeContainer } from "../helpers/remove-container.ts";
 describe.each(["docker", "podman"] as const)("the preparation of environments on %s", (engine) => {
   const { at, open } = useEnvironments(engine);
 
-  it("is prepared by root, who is gone when it is handed out", async () => {
+  it("is prepared by root, which is gone when the environment is ready", async () => {
     const script =
       "id -u; echo made >/etc/made; chown 77 /etc/made; touch /workdir/made-by-root || echo refused >/etc/tried";
     await using env = await open({ project_root: "project", setup_commands: [["sh", "-c", script], ["true"]] });

@@ -127,7 +127,7 @@ print(os.environ["LINES"], file=sys.stderr)`;
     expect(files.map(({ path: name }) => name)).toEqual(["[redacted:LOWER]"]);
   });
 
-  it("are taken out of a background process's output, from whatever offset it is read", async () => {
+  it("are removed from a background process's output, at every offset", async () => {
     await using env = await open({ secrets: ["KEY"] });
     const code = `
 import os, sys

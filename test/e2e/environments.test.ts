@@ -105,7 +105,7 @@ ${program}`;
     expect(await other).toMatchObject({ outcome: "completed", stdout_tail: "begun\nunharmed\n", restarted: false });
   });
 
-  it("ends a command that is given up, and no other", async () => {
+  it("ends a cancelled command, and no other", async () => {
     await using env = await open();
     const giveUp = new AbortController();
     const running = env.environments.runCommand(

@@ -27,7 +27,7 @@ describe.each(engines)("execute on %s", (engine) => {
     expect(response.error?.error_type).not.toBe("SYNTAX_ERROR");
   });
 
-  it("caps kept output, marks it and lets the program end by itself", async () => {
+  it("caps kept output, marks it and does not end the program", async () => {
     const small = await createGlovebox({ engine, settings: { images: testImages, max_output_bytes: 1024 } });
     try {
       const response = await small.execute({ language: "python", code: "print('x' * 5000)\nprint('y' * 10, end='')" });

@@ -61,7 +61,7 @@ describe.each(["docker", "podman"] as const)("Glovebox in a container, on the %s
   const call = async (tool: string, given: Record<string, unknown>): Promise<Answer> =>
     (await client.callTool({ name: tool, arguments: given })) as Answer;
 
-  it("mounts a project by the machine's path of it", { timeout: 120_000 }, async () => {
+  it("mounts a project by its path on the machine", { timeout: 120_000 }, async () => {
     chmodSync(path.join(projects, "one"), 0o777);
     const made = await call("create_environment", { project_root: "one", env_id: "one", image: testImages.python });
     expect(made.structuredContent).toMatchObject({ env_id: "one" });
@@ -87,7 +87,7 @@ describe.each(["docker", "podman"] as const)("Glovebox in a container, on the %s
     await call("destroy_environment", { env_id: "given" });
   });
 
-  it("refuses a folder that is in its own container alone, and says why", { timeout: 120_000 }, async () => {
+  it("refuses a folder that exists only in its own container, and says why", { timeout: 120_000 }, async () => {
     const refused = await call("create_environment", { project_root: "own", image: testImages.python });
     expect(refused.isError).toBe(true);
     expect(refused.structuredContent).toMatchObject({

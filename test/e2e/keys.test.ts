@@ -199,7 +199,7 @@ describe("API keys on local", () => {
     expect((await bob.ask("GET /api/sessions")).status).toBe(200);
   });
 
-  it("end in mid-stream when they are revoked, with all that is theirs; others go on", async () => {
+  it("end in mid-stream when they are revoked, with everything of theirs; others continue", async () => {
     const eve = await server.addKey("eve");
     const stream = { accept: "application/x-ndjson" };
     const endless = program("import time\nwhile True: print('on', flush=True); time.sleep(0.2)", {

@@ -37,7 +37,7 @@ async function expectOwnPrograms(run: RunCode): Promise<void> {
 describe.each(places)("a session on $name", ({ engine, runtime }) => {
   const glovebox = useGlovebox(engine, { settings: { images: sessionImages } }, runtime);
 
-  it("runs the program of each call, whatever languages came before", async () => {
+  it("runs the program of each call after any other language", async () => {
     await expectOwnPrograms((request) => glovebox().runCode({ ...runtime, ...request }));
   });
 });
@@ -52,7 +52,7 @@ describe.each([
   });
   afterAll(() => glovebox[Symbol.asyncDispose]());
 
-  it("runs the program of each call, whatever languages came before", async () => {
+  it("runs the program of each call after any other language", async () => {
     await expectOwnPrograms((request) => glovebox.runCode(request));
   });
 
@@ -74,7 +74,7 @@ describe.each([
     }
   });
 
-  it("keeps its files, whatever a program has put where a runner could be thought to lie", async () => {
+  it("keeps its files, whatever a program has put where a runner might be", async () => {
     const plant = [
       "import os, tempfile",
       "os.makedirs('kept')",

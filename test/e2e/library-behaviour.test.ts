@@ -51,7 +51,7 @@ describe.each(subjects)("%s", (_, open) => {
   afterAll(() => subject[Symbol.asyncDispose]());
   const python = (code: string) => ({ language: "python", code }) as const;
 
-  it("runs a program, whose result is in camelCase with its maps as they are", async () => {
+  it("runs a program, and returns its result in camelCase with unchanged maps", async () => {
     const code = "import os, sys\nprint(os.environ['some_name'])\nprint('no', file=sys.stderr)\nsys.exit(3)";
     const result = await subject.glovebox.execute({
       ...python(code),
@@ -65,7 +65,7 @@ describe.each(subjects)("%s", (_, open) => {
     expect(Object.keys(result).filter((name) => name.includes("_"))).toEqual([]);
   });
 
-  it("gives output while the program runs, and its bytes as they are", async () => {
+  it("returns output while the program runs, with unchanged bytes", async () => {
     await using session = await subject.glovebox.sessions.open();
     // It ends only after its first line has arrived and a file exists that is then written.
     const code = [
@@ -108,7 +108,7 @@ describe.each(subjects)("%s", (_, open) => {
     expect(text).toBe(Array.from({ length: 200_000 }, (__, index) => `${index}\n`).join(""));
   });
 
-  it("ends a program whose call is given up", async () => {
+  it("ends a program whose call is cancelled", async () => {
     const giveUp = new AbortController();
     const seconds = uniqueSeconds();
     const code = `import subprocess\nprint('up', flush=True)\nsubprocess.run(['sleep', '${seconds}'])`;
@@ -219,7 +219,7 @@ describe.each(subjects)("%s", (_, open) => {
     await expect(sandboxes.get("sbx-none").close()).rejects.toMatchObject({ errorType: "NOT_FOUND" });
   });
 
-  it("has no files and processes of its own in the sandbox of a single program", async () => {
+  it("has no files and processes in the sandbox of a single program", async () => {
     const giveUp = new AbortController();
     let own = "";
     const onEvent = (event: { readonly type: string; readonly sandboxId?: string }): void => {

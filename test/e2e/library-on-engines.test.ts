@@ -61,7 +61,7 @@ describe.each(cases)("$name on $engine", ({ engine, open }) => {
     if (projects !== "") rmSync(projects, { recursive: true });
   });
 
-  it("runs a program, shows its output while it runs, and ends it when its call is given up", async () => {
+  it("runs a program, shows its output while it runs, and ends it when its call is cancelled", async () => {
     const giveUp = new AbortController();
     const seconds = uniqueSeconds();
     const code = `import subprocess\nprint('up', flush=True)\nsubprocess.run(['sleep', '${seconds}'])`;

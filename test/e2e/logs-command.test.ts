@@ -129,7 +129,7 @@ it("a client continues after the last entry when its connection breaks", async (
 });
 
 // This test is the last one: it ends the server.
-it("says that a log went with its process, and what was read of it stands", async () => {
+it("says that a log went with its process, and keeps what was read", async () => {
   const id = await startProgram();
   const followed = await ownLogs([id, "-f"], {
     onOutput: (_, soFar) => void (soFar.includes("two") && served.child.kill("SIGKILL")),

@@ -143,7 +143,7 @@ describe.each(["docker", "local"] as const)("a hostile server on %s", (engine) =
     expect(await sandboxes.on(engine)).toEqual([]);
   });
 
-  it("that never answers ends after its client, with all that it has started", { timeout: 120_000 }, async () => {
+  it("that never answers ends after its client, with everything it has started", { timeout: 120_000 }, async () => {
     const seconds = uniqueSeconds();
     const child = on(
       ...program(

@@ -85,7 +85,7 @@ describe("glovebox mounts check", () => {
     expect(await check(given, "--as", "project", ...options)).toMatchObject({ exitCode, ...verdict });
   });
 
-  it("blocks whatever the case and the letters' form, in any component", async () => {
+  it("blocks names in any case and Unicode form, in any component", async () => {
     for (const name of [".SSH", ".Env", ".\u017fsh", "CREDENTIALS", "Id_RSA.bak", "My-Secrets", "docker.SOCK"]) {
       mkdirSync(project("odd", name, "deep"), { recursive: true });
       const verdict = await check(path.join("odd", name, "deep"), "--as", "project");

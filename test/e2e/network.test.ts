@@ -159,7 +159,7 @@ attempt("datagram", lambda: socket.socket(type=socket.SOCK_DGRAM).sendto(b"x", (
     expect(other).toMatchObject({ outcome: "policy_denied" });
   });
 
-  it("ends a run's connections at its budget of bytes, and counts each sandbox by itself", async () => {
+  it("ends a run's connections at its byte budget, and counts each sandbox separately", async () => {
     const small = await createGlovebox({
       engine,
       settings: { ...settings, network: { ...settings.network, max_bytes: 300_000 } },

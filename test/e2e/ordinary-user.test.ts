@@ -5,7 +5,7 @@ import { skipOrFail } from "../helpers/require.ts";
 
 const commandMs = 60_000;
 
-describe("glovebox run of an ordinary user, who can make no control groups", () => {
+describe("glovebox run of an ordinary user, who cannot create control groups", () => {
   const fault = ordinaryUserFault();
   let user: OrdinaryUser | undefined;
 

@@ -136,7 +136,7 @@ describe.each(["docker", "podman"] as const)("packages that a caller's own image
     expect(registry.requests.join()).toContain("called-by-the-image");
   });
 
-  it("by an image of the settings are for all, whatever the run may reach", async () => {
+  it("by an image from the settings are for everyone, whatever the run may reach", async () => {
     const named = { packages: ["gb-other"], code: "import word from 'gb-other';\nconsole.log(word);" };
     const first = await execute(platform, named);
     registry.forget();

@@ -123,7 +123,7 @@ console.log([...new Set(tried)].join(), fs.readFileSync("/proc/self/mounts", "ut
     await expect.poll(volumes).toEqual([]);
   });
 
-  it("leave nothing there when the call is given up while they are copied", async () => {
+  it("leave nothing there when the call is cancelled while they are copied", async () => {
     const request = { language: "javascript", code: "1", packages: ["gb-big"] } as const;
     await glovebox.execute({ ...request, packages: [...request.packages] });
     const holders = (): string => ask("ps", "--all", "--quiet", "--filter", "name=-folders$").trim();

@@ -191,7 +191,7 @@ print([tried(work) for work in (
     expect(readFileSync(beside, "utf8")).toBe("secret");
   });
 
-  it("of an installation that is given up leave no process and no folder", async () => {
+  it("of a cancelled installation leave no process and no folder", async () => {
     const cancel = new AbortController();
     const request = { language: "javascript", code: "1", packages: ["gb-slow"] } as const;
     const given = glovebox.execute({ ...request, packages: ["gb-slow"] }, { signal: cancel.signal });

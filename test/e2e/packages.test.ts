@@ -217,7 +217,7 @@ fetch("http://registry.test/").then(() => console.log("REACHED"), () => console.
     }
   });
 
-  it("of an installation that is given up leave nothing, and the next one works", async () => {
+  it("of a cancelled installation leave nothing, and the next one works", async () => {
     const cancel = new AbortController();
     const given = glovebox().execute(
       { language: "javascript", code: "1", packages: ["gb-slow", "gb-tiny"] },

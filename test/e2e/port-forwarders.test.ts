@@ -62,7 +62,7 @@ const interpreters = [
 ] as const;
 
 describe.each(interpreters)("the forwarder under %s connects to a port", (_, command, file) => {
-  it("and carries many connections both ways, each end closed by itself", async () => {
+  it("and carries many connections both ways, each end closed separately", async () => {
     const { port } = await listen((stream) => stream.pipe(stream));
     const { mux } = await forward(command, file);
     const sent = Array.from({ length: 40 }, (__, index) => randomBytes(300_000 + index));
@@ -94,7 +94,7 @@ describe.each(interpreters)("the forwarder under %s connects to a port", (_, com
     ]);
   });
 
-  it("and lets a slow reader hold up its own server only", async () => {
+  it("and lets a slow reader hold up only its own server", async () => {
     const flood = Buffer.alloc(32 * 1024 * 1024, 7);
     let written = false;
     const { port } = await listen((stream) => stream.end(flood, () => (written = true)));

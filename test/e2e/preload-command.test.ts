@@ -95,7 +95,7 @@ describe("where there are no namespaces and no container engine", () => {
     }
   });
 
-  it("cp takes folders into a session and out of it, and follows no link that its programs have made", async () => {
+  it("cp copies folders into a session and out of it, and follows no link that its programs have made", async () => {
     const folder = mkdtempSync(path.join(os.tmpdir(), "glovebox-test-"));
     const environment = own.environment();
     const client = await connectNowhere(environment);

@@ -71,7 +71,7 @@ describe("images and Bun, carried in a folder", () => {
     rmSync(folder, { recursive: true });
   });
 
-  it("come to the engine that lacks them, and to another one", { timeout: 180_000 }, async () => {
+  it("are loaded into the engine that lacks them, and into another one", { timeout: 180_000 }, async () => {
     const before = idOf("docker");
     const { exitCode, stdout } = await prepare("--engine", "docker", "--export", exported, "--json");
     expect(exitCode).toBe(0);

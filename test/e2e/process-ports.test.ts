@@ -108,7 +108,7 @@ describe.each(engines)("ports of a session's background processes on %s", (engin
     await expect.poll(() => server.stdout()).toContain("flooded");
   });
 
-  it("end each direction by itself", async () => {
+  it("end each direction separately", async () => {
     const command = [...fixtureProgram("serves-tcp.py", "8003", "127.0.0.1", "echo")];
     await using server = await start({ command, ports: [8003] });
     const socket = connect({ port: portOf(server.url), host: "127.0.0.1", allowHalfOpen: true });

@@ -152,7 +152,7 @@ describe.each(["docker", "podman", "local"] as const)("a client in a sandbox of 
   });
 });
 
-it("the end of the server is the end of a program in a sandbox of it", async () => {
+it("the end of the server ends a program in one of its sandboxes", async () => {
   const seconds = uniqueSeconds();
   const scene = await openRemoteScene("local");
   const ended = scene.glovebox.sandboxes.get(scene.id).run(["sleep", seconds]);

@@ -16,7 +16,7 @@ const folder = realpathSync(mkdtempSync(path.join(os.tmpdir(), "glovebox-test-")
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe("Podman without root, where it ignores limits", () => {
-  it("is refused, naming all that is missing and what to do", async (context) => {
+  it("is refused, naming everything that is missing and what to do", async (context) => {
     const environment = rootlessService(context);
     const result = await runCommand(["run", "--engine", "podman", "-c", "print(1)"], { environment });
     expect(result).toMatchObject({ exitCode: 125, stdout: "" });

@@ -141,7 +141,7 @@ describe.each(subjects)("the %s runner", (toolchain, { name, path }, mainFile) =
     });
   });
 
-  it("leaves nothing of its own, save what Node's workers need", async (context) => {
+  it("leaves nothing behind, except what Node's workers need", async (context) => {
     const setting = settingOf(context);
     await inFolder(async (folder) => {
       await runByRunner(folder, setting, { code: hello[toolchain] });

@@ -79,7 +79,7 @@ sys.exit(3)`;
     expect(killed).toMatchObject({ outcome: "failed", exit_code: 137, stdout: "True\n" });
   });
 
-  it("are imported by the program itself with secrets, after another package has come, and beside a process", async () => {
+  it("are imported by the program itself with secrets, after another package was added, and beside a process", async () => {
     const run = await open();
     await run(asks);
     expect(await run(asks, { secrets: ["KEY"] })).toMatchObject({ stdout: "False\n" });

@@ -53,7 +53,7 @@ describe.each([
     expect(await python("print('next')")).toMatchObject({ stdout: "next\n" });
   });
 
-  it("work on after a time limit, a cancelled call and want of memory", async () => {
+  it("keep working after a time limit, a cancelled call and running out of memory", async () => {
     const before = await python("print(1)");
     const late = await python("import time\nprint('begun', flush=True)\ntime.sleep(60)", { timeout_seconds: 1 });
     expect(late).toMatchObject({ outcome: "timed_out", timed_out: true, stdout: "begun\n" });
@@ -97,7 +97,7 @@ describe.each([
     expect((await Promise.all(calls)).map(({ stdout }) => stdout)).toEqual(["1\n", "12\n", "123\n"]);
   });
 
-  it("keep their files, as they are, when packages need another place", async () => {
+  it("keep their files unchanged when packages need another sandbox", async () => {
     const make =
       "import os\nos.makedirs('deep/er')\nos.mkdir('empty')\nopen('deep/er/run', 'wb').write(bytes(range(256)) * 9000)\nos.chmod('deep/er/run', 0o750)";
     const before = await python(make);

@@ -31,7 +31,7 @@ describe.each(places)("sessions on $name", ({ engine, runtime }) => {
     expect(third).toMatchObject({ stdout: "here\n", stderr: "", container_id: first.container_id });
   });
 
-  it("works on after a time limit, a cancelled call and want of memory", async () => {
+  it("keeps working after a time limit, a cancelled call and running out of memory", async () => {
     const before = await python("print(1)");
     const late = await python("import time\nprint('begun', flush=True)\ntime.sleep(60)", { timeout_seconds: 1 });
     expect(late).toMatchObject({ outcome: "timed_out", timed_out: true, stdout: "begun\n" });

@@ -124,7 +124,7 @@ describe("a small disk under the store", () => {
 describe("a file that is not a database", () => {
   useGlovebox("local");
 
-  it("stays as it is: the server runs programs, and says that it cannot store them", async () => {
+  it("is left unchanged: the server runs programs, and says that it cannot store them", async () => {
     const file = path.join(folder, "store.db");
     const garbage = "this is somebody's diary, and no database\n".repeat(200);
     writeFileSync(file, garbage);

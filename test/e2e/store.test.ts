@@ -196,7 +196,7 @@ it("keeps the file of SQLite, and those beside it, to this user", async () => {
 describe("a connection to PostgreSQL", () => {
   const { place, away, back } = useStorePlaces("postgres");
 
-  it("that breaks while it is lent fails what is asked of it next, and nothing else", async () => {
+  it("that breaks while it is lent fails the next request on it, and nothing else", async () => {
     const { tables } = makeDatabase(place(), () => undefined);
     const ask = (connection: typeof tables) => sql`select 1`.execute(connection);
     await tables.connection().execute(async (connection) => {

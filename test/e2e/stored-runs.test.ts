@@ -90,7 +90,7 @@ describe("a server that was killed and started again", () => {
     }
   });
 
-  it("refuses bad queries, and shows a key its own runs only", async () => {
+  it("refuses bad queries, and shows a key only its own runs", async () => {
     await using server = await startKeyServer([], { XDG_STATE_HOME: path.join(home, "keys") });
     const [ann, bob] = [await server.addKey("ann"), await server.addKey("bob")];
     const labels = { job: "1" };

@@ -115,7 +115,7 @@ describe("test runs on docker, of other runners", () => {
     expect(failure?.message).toContain("'actual' == 'expected'");
   });
 
-  it("count unittest behind a shell, as its own summary does", async () => {
+  it("count unittest behind a shell, like its own summary", async () => {
     const response = await fixture("unittest", "sh -c 'python3 -m unittest'");
     // Ran 8 tests: failures=2, errors=3, skipped=1, expected failures=1, unexpected successes=1
     const counts = { passed: 1, failed: 3, errors: 3, skipped: 1, other: 1 };

@@ -89,7 +89,7 @@ describe.each(["docker", "podman"] as const)("files that tools of a project's ow
     expect(alerts.at(-1)).toMatchObject({ kind: "tooling_files", state: "end", value: 2 });
   });
 
-  it("are named at a timeout, and whatever a command leaves behind", async () => {
+  it("are named at a timeout, including what a command leaves behind", async () => {
     await using env = await open();
     const late = await env.sh("echo x >.git/hooks/pre-commit; sleep 60", 1);
     expect(late).toMatchObject({

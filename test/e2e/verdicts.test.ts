@@ -8,7 +8,7 @@ describe.each(places)("a session's verdicts on $name", ({ engine, runtime }) => 
   const python = (code: string): Promise<RunCodeResponse> =>
     glovebox().runCode({ ...runtime, language: "python", packages: [], code });
 
-  it("want of memory is the verdict of the call that had it, and of no later one", async () => {
+  it("running out of memory is the verdict of the call that did, and of no later one", async () => {
     const greedy = await python("x = bytearray(4000 * 1024 * 1024)\nprint(len(x))");
     expect(greedy.outcome).toBe("oom_killed");
     expect(greedy.error?.suggestion).toMatch(/another session with a higher limits\.memory_mb \(at most \d+ MiB\)/);
@@ -19,7 +19,7 @@ describe.each(places)("a session's verdicts on $name", ({ engine, runtime }) => 
     }
   });
 
-  it("the memory of a call is its own, whatever an earlier one used", async () => {
+  it("the memory of a call is its own, whatever earlier ones used", async () => {
     const hold = (mebibytes: number) => `import time\nx = bytearray(b"x") * (${mebibytes} << 20)\ntime.sleep(3)`;
     const { session_id, memory_used_mb: large } = await python(hold(200));
     expect(large).toBeGreaterThan(200);

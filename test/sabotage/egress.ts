@@ -28,7 +28,7 @@ export const egressSabotages: readonly Sabotage[] = [
     find: "socket.localAddress === far ?",
     replace: "socket.localAddress === undefined ?",
     test: addresses,
-    name: "says nothing on a connection to an address",
+    name: "sends nothing on a connection to an address",
   },
   {
     id: "egress: the addresses of this machine's interfaces are not looked at",

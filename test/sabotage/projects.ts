@@ -71,7 +71,7 @@ export const projectsSabotages: readonly Sabotage[] = [
     find: "case $mode in ????) mode=\\${mode#?} ;; esac",
     replace: ":",
     test: files,
-    name: "go in and come out beside commands",
+    name: "are written and read while commands run",
   },
   {
     id: "files: a container that is gone is not replaced",
@@ -151,7 +151,7 @@ export const projectsSabotages: readonly Sabotage[] = [
     find: "this.#carried = this.#hasLeft ? after : null;",
     replace: "this.#carried = null;",
     test: tooling,
-    name: "are named at a timeout, and whatever a command leaves behind",
+    name: "are named at a timeout, including what a command leaves behind",
   },
   {
     id: "tooling: a background process is not followed",

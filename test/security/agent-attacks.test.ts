@@ -139,7 +139,7 @@ describe.each(["docker", "podman"] as const)("agents that do harm, on %s", { tim
     expect(await run(long)).toMatchObject({ status: "success", result: "read" });
   });
 
-  it("cannot reach the folders of others, whatever they name", async () => {
+  it("cannot reach the folders of others by any name", async () => {
     symlinkSync(at("groups", "other"), at("groups", "family", "neighbour"));
     writeFileSync(at("data", "notes"), "of the host");
     const looks = ["neighbour/private.md", `${at("groups", "other")}/private.md`, "/workspace/ipc/../../data/notes"];
@@ -149,7 +149,7 @@ describe.each(["docker", "podman"] as const)("agents that do harm, on %s", { tim
     rmSync(at("groups", "family", "neighbour"));
   });
 
-  it("cannot have more than their newest logs removed, whatever they call theirs", async () => {
+  it("cannot cause the removal of anything but logs, whatever they call theirs", async () => {
     const script = `cd logs; for day in 1 2 3 4; do echo forged >container-9999-01-0\${day}T00-00-00-000Z.log; done; ln -s ../../other/private.md container-2000-01-01T00-00-00-000Z.log; mkdir container-2001-01-01T00-00-00-000Z.log; ${success("")}`;
     await run(script);
     const { log } = await run(success(""));

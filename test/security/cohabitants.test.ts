@@ -31,7 +31,7 @@ const spoilt = ["done", "TIMEOUT", "SANDBOX_LOST", "POLICY_DENIED"];
 describe.each(engines)("beside hostile programs on %s", (engine) => {
   const glovebox = useGlovebox(engine, { settings: { images: sessionImages, max_containers: 4 } });
 
-  it("places of one-shots come back, whatever these do to what ends them", longer, async () => {
+  it("places of one-shots come back, whatever the programs do to our helpers", longer, async () => {
     const runs = hostiles
       .flatMap(([, command]) => [command, command])
       .map((command) =>

@@ -169,7 +169,7 @@ describe.each(["docker", "podman"] as const)(
   (engine) => {
     const glovebox = useGlovebox(engine, { workingDirectory });
 
-    it("never has the other environment see anything but its own folder", { timeout: 240_000 }, async () => {
+    it("never shows the other environment anything but its own folder", { timeout: 240_000 }, async () => {
       const { environments, processes } = glovebox();
       symlinkSync(at("private"), work("link"));
       copyFileSync(`${projectFolder}test/fixtures/programs/exchanges-folder.py`, work("exchanges.py"));

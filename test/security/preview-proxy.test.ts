@@ -155,7 +155,7 @@ describe("what a preview's program and page see", () => {
     return openPreviewScene(server);
   }
 
-  it("requests come from localhost and the program's own port, without what is between others", async () => {
+  it("requests come from localhost and the program's own port, without hop-by-hop fields", async () => {
     using scene = await reflecting();
     const { host } = scene.url;
     const headers = {
@@ -198,7 +198,7 @@ describe("what a preview's program and page see", () => {
     ]);
   });
 
-  it("what streams comes as it is written, before there is more", async () => {
+  it("streamed output arrives as it is written, before there is more", async () => {
     const next = Promise.withResolvers<void>();
     const server = createServer((_, response) => {
       response.writeHead(200, { "content-type": "text/event-stream" }).write("data: 1\n\n");
@@ -212,7 +212,7 @@ describe("what a preview's program and page see", () => {
     expect(await read()).toBe("data: 2\n\n");
   });
 
-  it("before it answers, a page of ours says so, asks again by itself and may stand in a frame", async () => {
+  it("before it answers, a page of ours says so, retries by itself and may be framed", async () => {
     let isStarting = true;
     using scene = await openPreviewScene(answering(""), { isOpen: () => false, isStarting: () => isStarting });
     const page = await scene.ask("/", { headers: { accept: "text/html" } });

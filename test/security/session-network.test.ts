@@ -93,7 +93,7 @@ describe("attacks on the network of a session on local", () => {
     expect(holdersOf(namespace)).toEqual([]);
   });
 
-  it("gives no way out to who listens in the forwarder's place before it, and no other session notices", async () => {
+  it("gives no way out to a program that listens in the forwarder's place, and no other session notices", async () => {
     const thief = await start(listens);
     await expect.poll(() => said(thief.process_id)).toBe("listens\n");
     const call = {

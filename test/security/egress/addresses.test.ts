@@ -29,7 +29,7 @@ describe("on a machine with public addresses of its own, the proxy", () => {
     );
   });
 
-  it("says nothing on a connection to an address that only turns out to be its own", async () => {
+  it("sends nothing on a connection to an address that turns out to be its own", async () => {
     expect(await outcomeOf(nameOfUnlisted)).toMatchObject({ bytes: 0, rules: ["private_address", "private_address"] });
   });
 });

@@ -144,7 +144,7 @@ describe("an upstream proxy that answers with", () => {
     expect(proxy.hasEnded).toBe(false);
   });
 
-  it("any of it puts no password into the log, in which the operator reads what to set", () => {
+  it("none of these puts a password into the log, where the operator reads what to set", () => {
     expect(logged.join("")).toMatch(/"reason":"demands another user or password \(407\): set them in HTTPS_PROXY/);
     expect(logged.join("")).not.toContain(secret);
     expect(logged.join("")).not.toContain(encoded);

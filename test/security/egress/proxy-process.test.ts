@@ -78,7 +78,7 @@ describe("the egress proxy's process", () => {
     expect(descriptors.filter((name) => name.startsWith("/etc/"))).toEqual([]);
   });
 
-  it("cannot be kept from its server's channels by another user who connects and says nothing", async () => {
+  it("cannot be kept from its server's channels by another user who connects and stays silent", async () => {
     const inodes = readdirSync(`/proc/${proxy.pid}/fd`).map((name) => {
       try {
         return /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${proxy.pid}/fd/${name}`))?.[1];

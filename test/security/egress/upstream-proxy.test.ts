@@ -131,7 +131,7 @@ describe("with an upstream proxy, a program", () => {
     expect(denials).toMatchObject([{ rule: "private_address" }]);
   });
 
-  it("cannot reach the proxy itself, by whatever name, route or policy", async () => {
+  it("cannot reach the proxy itself, by any name, route or policy", async () => {
     const names = ["near.test", "near-in-ipv6.test", "near-too.test"].map((name) => `${name}:${upstream.port}`);
     // The operator trusts these hosts; the upstream proxy is one of them, but that does not make it reachable.
     const { client, denials } = await proxy.open(...names);
