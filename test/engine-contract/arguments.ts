@@ -23,14 +23,14 @@ function environmentOf({ stdout }: FinishedProcess): Readonly<Record<string, str
 
 /** Arguments and environment reach a program as they were given, and nothing else does. */
 export const programArguments: Topic = (behaviour) => {
-  behaviour("arguments.literal", "arguments arrive literally, no shell sees them", async (scene) => {
+  behaviour("arguments.literal", "arguments arrive literally, without a shell", async (scene) => {
     const container = await scene.shared();
     const parameters = [...Object.values(odd), "-n", "--", "-", "*", "~", ";exit 1", "&", "|", ">x", "#", "!"];
     const { stdout } = await scene.run(container, fixtureProgram("prints-arguments.sh", ...parameters));
     expect(stdout.toString().split("\0").slice(0, -1)).toEqual(parameters);
   });
 
-  behaviour("arguments.main-literal", "arguments of a command of its own arrive literally", async (scene) => {
+  behaviour("arguments.main-literal", "arguments of a container's main command arrive literally", async (scene) => {
     const parameters = Object.values(odd);
     const { main } = await scene.main(fixtureProgram("prints-arguments.sh", ...parameters));
     expect((await main.finish()).stdout.toString().split("\0").slice(0, -1)).toEqual(parameters);
@@ -38,7 +38,7 @@ export const programArguments: Topic = (behaviour) => {
 
   behaviour(
     "arguments.environment",
-    "a program has what the container and its exec were given, the exec's first",
+    "a program has the variables of the container and of its exec; the exec's take precedence",
     async (scene) => {
       const container = await scene.idle({ environment: { FIRST: "container", SECOND: "container" } });
       const finished = await scene.run(container, printEnvironment, { environment: { SECOND: "exec", THIRD: "exec" } });
@@ -49,7 +49,7 @@ export const programArguments: Topic = (behaviour) => {
 
   behaviour(
     "arguments.environment-over-image",
-    "what is given wins over what the engine and the image set",
+    "given variables override those of the engine and the image",
     async (scene) => {
       const container = await scene.idle({ environment: { HOME: "/tmp" } });
       expect(environmentOf(await scene.run(container, printEnvironment))).toMatchObject({ HOME: "/tmp" });
@@ -58,18 +58,22 @@ export const programArguments: Topic = (behaviour) => {
     },
   );
 
-  behaviour("arguments.odd-environment", "odd values of variables arrive as they are", async (scene) => {
+  behaviour("arguments.odd-environment", "odd values of variables arrive unchanged", async (scene) => {
     const container = await scene.idle({ environment: { FROM_CONTAINER_EMPTY: "", FROM_CONTAINER: odd.newline } });
     const finished = await scene.run(container, printEnvironment, { environment: odd });
     expect(environmentOf(finished)).toMatchObject({ FROM_CONTAINER_EMPTY: "", FROM_CONTAINER: odd.newline, ...odd });
   });
 
-  behaviour("arguments.main-environment", "a command of its own has the container's environment", async (scene) => {
-    const { main } = await scene.main(printEnvironment, { environment: odd });
-    expect(environmentOf(await main.finish())).toMatchObject(odd);
-  });
+  behaviour(
+    "arguments.main-environment",
+    "a container's main command has the container's environment",
+    async (scene) => {
+      const { main } = await scene.main(printEnvironment, { environment: odd });
+      expect(environmentOf(await main.finish())).toMatchObject(odd);
+    },
+  );
 
-  behaviour("arguments.no-host-environment", "nothing of the host's environment is seen", async (scene) => {
+  behaviour("arguments.no-host-environment", "nothing of the host's environment is visible", async (scene) => {
     vi.stubEnv("GLOVEBOX_CONTRACT_SECRET", "host-secret");
     const engine = await scene.subject.make();
     try {

@@ -41,7 +41,7 @@ export const backPressure: Topic = (behaviour) => {
 
   behaviour(
     "back-pressure.slow-at-the-end",
-    "what waits for a slow reader when its program ends arrives once",
+    "output that waits for a slow reader when its program ends arrives once",
     async (scene) => {
       const container = await scene.idle();
       const lines = Array.from({ length: 60_000 }, (_, line) => `${line}\n`).join("");
@@ -59,7 +59,7 @@ export const backPressure: Topic = (behaviour) => {
     },
   );
 
-  behaviour("back-pressure.unread-then-removed", "the end is known though nobody reads the output", async (scene) => {
+  behaviour("back-pressure.unread-then-removed", "the end is known even if the output is not read", async (scene) => {
     const container = await scene.idle();
     const process = await container.exec({ command: ["sh", "-c", "while :; do echo flood; done"] });
     process.stdin.end();
@@ -72,7 +72,7 @@ export const backPressure: Topic = (behaviour) => {
 
   behaviour(
     "back-pressure.main-unread-then-killed",
-    "the end of a command of its own is known though nobody reads",
+    "the end of a main command is known even if its output is not read",
     async (scene) => {
       const container = await scene.create({ command: ["sh", "-c", "while :; do echo flood; done"] });
       const process = await container.attach();

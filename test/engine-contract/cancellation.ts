@@ -8,7 +8,7 @@ import { givenUpAfter, momentsMs } from "./given-up-after.ts";
 export const cancellation: Topic = (behaviour) => {
   behaviour(
     "cancellation.before",
-    "a signal that is aborted already stops each call before it begins",
+    "a signal that is already aborted stops each call before it begins",
     async (scene) => {
       const { engine } = scene;
       const container = await scene.idle();
@@ -31,7 +31,7 @@ export const cancellation: Topic = (behaviour) => {
 
   behaviour(
     "cancellation.before-start",
-    "a start and an attach that are given up before leave the container as it was",
+    "a start and an attach that are cancelled beforehand leave the container as it was",
     async (scene) => {
       const container = await scene.create({ command: ["true"] });
       const signal = AbortSignal.abort();
@@ -41,7 +41,7 @@ export const cancellation: Topic = (behaviour) => {
     },
   );
 
-  behaviour("cancellation.create", "a create that is given up leaves no container, whenever it is", async (scene) => {
+  behaviour("cancellation.create", "a create leaves no container, whenever it is cancelled", async (scene) => {
     for (const moment of momentsMs) {
       const container = await givenUpAfter(moment, (signal) => scene.engine.create(scene.spec(), { signal }));
       await container?.remove();
@@ -49,7 +49,7 @@ export const cancellation: Topic = (behaviour) => {
     }
   });
 
-  behaviour("cancellation.start", "a start that is given up leaves a container that can be removed", async (scene) => {
+  behaviour("cancellation.start", "a cancelled start leaves a container that can be removed", async (scene) => {
     for (const moment of momentsMs) {
       const container = await scene.create();
       await givenUpAfter(moment, (signal) => container.start({ signal }));
@@ -58,24 +58,20 @@ export const cancellation: Topic = (behaviour) => {
     }
   });
 
-  behaviour(
-    "cancellation.attach",
-    "an attach that is given up leaves a container that can be removed",
-    async (scene) => {
-      for (const moment of [0, 1, 5]) {
-        const container = await scene.create({ command: ["cat"] });
-        const attached = await givenUpAfter(moment, (signal) => container.attach({ signal }));
-        attached?.stdin.end();
-        attached?.exit.catch(() => undefined);
-        await container.remove();
-        expect(await scene.containers(), `given up after ${moment} ms`).toEqual([]);
-      }
-    },
-  );
+  behaviour("cancellation.attach", "a cancelled attach leaves a container that can be removed", async (scene) => {
+    for (const moment of [0, 1, 5]) {
+      const container = await scene.create({ command: ["cat"] });
+      const attached = await givenUpAfter(moment, (signal) => container.attach({ signal }));
+      attached?.stdin.end();
+      attached?.exit.catch(() => undefined);
+      await container.remove();
+      expect(await scene.containers(), `given up after ${moment} ms`).toEqual([]);
+    }
+  });
 
   behaviour(
     "cancellation.pull",
-    "a pull that is given up ends at once",
+    "a cancelled pull ends at once",
     async (scene) => {
       const reference = `${testRegistryAddress()}/glovebox-test/minimal:1`;
       await scene.subject.removeImage?.(reference);

@@ -15,7 +15,7 @@ const longer = { timeoutMs: 180_000 } as const;
 export const cohabitant: Topic = (behaviour) => {
   behaviour(
     "cohabitant.holds",
-    "a program keeps all that it can open beyond its end; later ones are read and changed by no one",
+    "a program keeps everything that it can open beyond its end; it cannot read or change later programs",
     async (scene) => {
       const container = await scene.idle({ image: scene.subject.images.python, limits: { pids: 100 } });
       const holder = await scene.exec(container, fixtureProgram("holds-what-it-is-given.py", socket), concurrent);
@@ -58,7 +58,7 @@ export const cohabitant: Topic = (behaviour) => {
 
   behaviour(
     "cohabitant.traces",
-    "a program that traces everything gets nothing of ours and of other users, and holds up nobody",
+    "a program that traces everything gets nothing of ours or of other users, and holds nothing up",
     async (scene) => {
       const container = await scene.idle({ image: scene.subject.images.python });
       const hostile = await scene.exec(container, fixtureProgram("traces-everything.py", "3"), concurrent);

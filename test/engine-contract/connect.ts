@@ -97,7 +97,7 @@ export const connect: Topic = (behaviour) => {
 
   behaviour(
     "connect.refused",
-    "a port that nobody listens on is refused in words, and reached once somebody does",
+    "an unused port is refused with a reason, and reached once a program listens on it",
     async (scene) => {
       const container = await serving(scene);
       const server = await serve(scene, container, "echo", "127.0.0.1", port + 1);
@@ -268,7 +268,7 @@ export const connect: Topic = (behaviour) => {
 
   behaviour(
     "connect.no-port",
-    "what is no port is refused",
+    "an invalid port is refused",
     async (scene) => {
       const container = await scene.idle();
       for (const wrong of [0, -1, 65_536, 1.5, Number.NaN])
@@ -279,7 +279,7 @@ export const connect: Topic = (behaviour) => {
 
   behaviour(
     "connect.between-programs",
-    "a server that one program is answers the others of its container, and those of no other",
+    "a server in one program answers the others in its container, but no other container",
     async (scene) => {
       const container = await serving(scene);
       const stranger = await serving(scene);

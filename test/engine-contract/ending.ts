@@ -4,7 +4,7 @@ import type { Topic } from "./behaviour.ts";
 
 /** Containers are stopped, killed and waited for. */
 export const ending: Topic = (behaviour) => {
-  behaviour("ending.stop-graceful", "a stop lets the main process end by itself", async (scene) => {
+  behaviour("ending.stop-graceful", "a stop lets the main process end gracefully", async (scene) => {
     const { container, main } = await scene.main(fixtureProgram("traps-sigterm.sh"));
     await main.until("stdout", "ready\n");
     // Far more than needed: only a main process that misses the signal would use it up.
@@ -30,7 +30,7 @@ export const ending: Topic = (behaviour) => {
     expect((await scene.containers()).filter((summary) => summary.running)).toEqual([]);
   });
 
-  behaviour("ending.stop-twice", "a stop of what has ended resolves", async (scene) => {
+  behaviour("ending.stop-twice", "stopping an ended container resolves", async (scene) => {
     const { container, main } = await scene.main(["true"]);
     await main.finish();
     await container.wait();
@@ -38,7 +38,7 @@ export const ending: Topic = (behaviour) => {
     await container.stop(200);
   });
 
-  behaviour("ending.kill", "a kill ends everything, and again it resolves", async (scene) => {
+  behaviour("ending.kill", "a kill ends everything, and a second kill resolves", async (scene) => {
     const { container, main } = await scene.main(fixtureProgram("ignores-sigterm.sh"));
     await main.until("stdout", "ready\n");
     await container.kill();
@@ -49,7 +49,7 @@ export const ending: Topic = (behaviour) => {
 
   behaviour(
     "ending.kill-idle",
-    "a kill of an idle container ends what runs in it, and again it resolves",
+    "a kill of an idle container ends what runs in it, and a second kill resolves",
     async (scene) => {
       const container = await scene.idle();
       const running = await scene.exec(container, fixtureProgram("ignores-sigterm.sh"));
@@ -61,7 +61,7 @@ export const ending: Topic = (behaviour) => {
     },
   );
 
-  behaviour("ending.wait-before-the-end", "a wait that was there before the end resolves with it", async (scene) => {
+  behaviour("ending.wait-before-the-end", "a wait from before the end resolves at the end", async (scene) => {
     const { container, main } = await scene.main(fixtureProgram("waits-for-a-line.sh"));
     const waiting = container.wait();
     await main.until("stdout", "first\n");
@@ -69,7 +69,7 @@ export const ending: Topic = (behaviour) => {
     expect(await waiting).toMatchObject({ running: false, exitCode: 0 });
   });
 
-  behaviour("ending.wait-after-the-end", "a wait after the end resolves each time", async (scene) => {
+  behaviour("ending.wait-after-the-end", "every wait after the end resolves", async (scene) => {
     const { container, main } = await scene.main(["sh", "-c", "exit 5"]);
     await main.finish();
     expect(await container.wait()).toMatchObject({ running: false, exitCode: 5 });

@@ -8,7 +8,7 @@ const kills = { capability: "execKill" } as const;
 
 /** Kills at the wrong moment, repeated kills, kills of root's programs, and kills that cannot be exact. */
 export const exactKillEdges: Topic = (behaviour) => {
-  behaviour("exact-kill.declared", "where it is not declared it is refused", async (scene) => {
+  behaviour("exact-kill.declared", "it is refused if it is not declared", async (scene) => {
     const running = await scene.exec(await scene.idle(), fixtureProgram("waits-for-a-line.sh"));
     await running.until("stdout", "first\n");
     if (scene.capabilities.execKill) await running.process.kill("SIGKILL");
@@ -18,7 +18,7 @@ export const exactKillEdges: Topic = (behaviour) => {
 
   behaviour(
     "exact-kill.ended",
-    "a kill of what has ended resolves",
+    "killing an ended program resolves",
     async (scene) => {
       const { process } = await scene.exec(await scene.idle(), ["true"]);
       expect(await process.exit).toEqual({ exitCode: 0 });
@@ -30,7 +30,7 @@ export const exactKillEdges: Topic = (behaviour) => {
 
   behaviour(
     "exact-kill.container-gone",
-    "so does one of what has ended with its container",
+    "so does killing a program that ended with its container",
     async (scene) => {
       const container = await scene.idle();
       const { process } = await scene.exec(container, fixtureProgram("forever.sh"));
@@ -43,7 +43,7 @@ export const exactKillEdges: Topic = (behaviour) => {
 
   behaviour(
     "exact-kill.at-once",
-    "a program can be killed as soon as it has been started, and twice at once",
+    "a program can be killed as soon as it has started, and by two kills at the same time",
     async (scene) => {
       const container = await scene.idle();
       const { process } = await scene.exec(container, fixtureProgram("forever.sh"));
@@ -56,7 +56,7 @@ export const exactKillEdges: Topic = (behaviour) => {
 
   behaviour(
     "exact-kill.unread",
-    "a program whose output nobody reads can be killed, and what it had written is still there",
+    "a program whose output is not read can be killed, and its earlier output is still there",
     async (scene) => {
       const container = await scene.idle();
       const process = await container.exec({ command: fixtureProgram("floods-stdout.sh", "64", "/work/done") });
@@ -72,7 +72,7 @@ export const exactKillEdges: Topic = (behaviour) => {
 
   behaviour(
     "exact-kill.files",
-    "files that a killed program has written stay",
+    "files that a killed program has written are kept",
     async (scene) => {
       const container = await scene.idle();
       const running = await scene.exec(container, [
@@ -101,7 +101,7 @@ export const exactKillEdges: Topic = (behaviour) => {
 
   behaviour(
     "exact-kill.root",
-    "a program of the container's own user is killed and the container goes on",
+    "a program of the container's own user is killed, and the container goes on",
     async (scene) => {
       const user = { user: "0:0" };
       const family = await killFamily(scene, fixtureProgram("daemonises.sh", heldFifo), {
@@ -117,7 +117,7 @@ export const exactKillEdges: Topic = (behaviour) => {
 
   behaviour(
     "exact-kill.not-concurrent",
-    "beside a program of its user that cannot be told apart a kill is refused and harms neither",
+    "beside an indistinguishable program of its user, a kill is refused and hits neither",
     async (scene) => {
       const container = await scene.idle();
       const [one, other] = await Promise.all([1, 2].map(() => scene.exec(container, ["cat"])));
@@ -130,7 +130,7 @@ export const exactKillEdges: Topic = (behaviour) => {
 
   behaviour(
     "exact-kill.concurrent",
-    "being concurrent changes nothing of what a program reads and writes",
+    "being concurrent does not change what a program reads and writes",
     async (scene) => {
       const container = await scene.idle();
       const concurrent = { concurrent: true };

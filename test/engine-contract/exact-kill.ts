@@ -61,7 +61,7 @@ export const exactKill: Topic = (behaviour) => {
 
   behaviour(
     "exact-kill.sigterm",
-    "SIGTERM reaches a program; what ignores it ends by SIGKILL at the latest, also when the program has ended",
+    "SIGTERM reaches a program; what ignores it ends by SIGKILL at the latest, even if the program itself has ended",
     async (scene) => {
       const family = await killFamily(scene, fixtureProgram("daemonises.sh", heldFifo));
       await family.parent.until("stdout", "ready\n");
@@ -89,7 +89,7 @@ export const exactKill: Topic = (behaviour) => {
 
   behaviour(
     "exact-kill.spares-daemons",
-    "it spares what other programs have left behind",
+    "a kill spares what other programs have left behind",
     async (scene) => {
       const container = await scene.idle();
       const concurrent = { concurrent: true };

@@ -8,7 +8,7 @@ import { givenUpAfter, momentsMs } from "./given-up-after.ts";
 export const execCancellation: Topic = (behaviour) => {
   behaviour(
     "cancellation.exec",
-    "an exec that is given up leaves no program behind, and the container goes on",
+    "a cancelled exec leaves no program behind, and the container goes on",
     async (scene) => {
       for (const moment of momentsMs) {
         const container = await scene.idle();
@@ -30,7 +30,7 @@ export const execCancellation: Topic = (behaviour) => {
 
   behaviour(
     "cancellation.after-exec",
-    "a signal that is aborted after an exec has begun no longer concerns it",
+    "a signal that is aborted after an exec has begun does not affect it",
     async (scene) => {
       const container = await scene.idle();
       const controller = new AbortController();
@@ -42,7 +42,7 @@ export const execCancellation: Topic = (behaviour) => {
     },
   );
 
-  behaviour("cancellation.wait", "a wait that is given up leaves the container running", async (scene) => {
+  behaviour("cancellation.wait", "a cancelled wait leaves the container running", async (scene) => {
     const { container, main } = await scene.main(fixtureProgram("waits-for-a-line.sh"));
     await main.until("stdout", "first\n");
     expect(await givenUpAfter(20, (signal) => container.wait({ signal }))).toBeNull();

@@ -4,7 +4,7 @@ import type { Topic } from "./behaviour.ts";
 
 /** Programs in a running container end with the code that a shell would show. */
 export const exec: Topic = (behaviour) => {
-  behaviour("exec.exit-codes", "exit codes arrive as they are", async (scene) => {
+  behaviour("exec.exit-codes", "exit codes arrive unchanged", async (scene) => {
     const container = await scene.shared();
     for (const code of [0, 3, 255]) {
       expect(await scene.run(container, ["sh", "-c", `exit ${code}`])).toMatchObject({ exitCode: code });
@@ -21,7 +21,7 @@ export const exec: Topic = (behaviour) => {
     }
   });
 
-  behaviour("exec.quiet-signals", "a program that a signal ends has written nothing", async (scene) => {
+  behaviour("exec.quiet-signals", "nothing is written on behalf of a program that a signal ends", async (scene) => {
     const container = await scene.shared();
     const { stdout, stderr } = await scene.run(container, fixtureProgram("ends-by-signal.sh", "KILL"));
     expect({ stdout: stdout.toString(), stderr: stderr.toString() }).toEqual({ stdout: "", stderr: "" });
@@ -29,7 +29,7 @@ export const exec: Topic = (behaviour) => {
 
   behaviour(
     "exec.signal-alone",
-    "a signal reaches the program itself and nothing that it started, and it may go on",
+    "a signal reaches only the program itself, not what it started, and it may go on",
     async (scene) => {
       const container = await scene.idle();
       const script =
@@ -58,7 +58,7 @@ export const exec: Topic = (behaviour) => {
     }
   });
 
-  behaviour("exec.not-executable", "a file that is no program is 126 and is named on stderr", async (scene) => {
+  behaviour("exec.not-executable", "a file that is not executable is 126 and is named on stderr", async (scene) => {
     const container = await scene.shared();
     await scene.run(container, ["sh", "-c", "echo text >/work/plain-file; chmod 644 /work/plain-file"]);
     const { exitCode, stdout, stderr } = await scene.run(container, ["/work/plain-file"]);
@@ -66,7 +66,7 @@ export const exec: Topic = (behaviour) => {
     expect(stderr.toString()).toContain("plain-file");
   });
 
-  behaviour("exec.own-exit-127", "a program's own exit code 127 or 126 is left as it is", async (scene) => {
+  behaviour("exec.own-exit-127", "a program's own exit code 127 or 126 is kept", async (scene) => {
     const container = await scene.shared();
     for (const code of [126, 127]) {
       const { exitCode, stdout, stderr } = await scene.run(container, [
@@ -98,24 +98,16 @@ export const exec: Topic = (behaviour) => {
     expect((await scene.run(container, ["cat", "/work/file"])).stdout.toString()).toBe("kept\n");
   });
 
-  behaviour(
-    "exec.working-directory",
-    "an exec starts in its own directory, or else in the container's",
-    async (scene) => {
-      const container = await scene.idle({ workingDirectory: "/work" });
-      expect((await scene.run(container, ["pwd"])).stdout.toString()).toBe("/work\n");
-      expect((await scene.run(container, ["pwd"], { workingDirectory: "/tmp" })).stdout.toString()).toBe("/tmp\n");
-    },
-  );
+  behaviour("exec.working-directory", "an exec starts in its own directory, else in the container's", async (scene) => {
+    const container = await scene.idle({ workingDirectory: "/work" });
+    expect((await scene.run(container, ["pwd"])).stdout.toString()).toBe("/work\n");
+    expect((await scene.run(container, ["pwd"], { workingDirectory: "/tmp" })).stdout.toString()).toBe("/tmp\n");
+  });
 
-  behaviour(
-    "exec.main-working-directory",
-    "a command of its own starts in the container's directory",
-    async (scene) => {
-      const { main } = await scene.main(["pwd"], { workingDirectory: "/tmp" });
-      expect((await main.finish()).stdout.toString()).toBe("/tmp\n");
-    },
-  );
+  behaviour("exec.main-working-directory", "a main command starts in the container's directory", async (scene) => {
+    const { main } = await scene.main(["pwd"], { workingDirectory: "/tmp" });
+    expect((await main.finish()).stdout.toString()).toBe("/tmp\n");
+  });
 
   behaviour("exec.default-working-directory", "the default directory is the root", async (scene) => {
     const container = await scene.idle({ workingDirectory: undefined });

@@ -18,7 +18,7 @@ async function* slowly(...chunks: readonly (Uint8Array | Error)[]): AsyncGenerat
 export const fileRefusals: Topic = (behaviour) => {
   behaviour(
     "files.bad-names",
-    "names that cannot be are refused, and one that is not UTF-8 is shown as such",
+    "impossible names are refused, and one that is not UTF-8 is shown as such",
     (scene) =>
       inEachImage(scene, async ({ files: inside, sh }) => {
         const wrong = ["relative", "", "/work/zero\0byte", "/work/\ud800", `/${"x/".repeat(3000)}`];
@@ -37,7 +37,7 @@ export const fileRefusals: Topic = (behaviour) => {
 
   behaviour(
     "files.missing",
-    "what is not there is NOT_FOUND; a folder is no file and a file no folder",
+    "a missing path is NOT_FOUND; a folder is not a file and a file is not a folder",
     (scene) =>
       inEachImage(scene, async ({ files: inside }) => {
         await inside.write("/work/file", Buffer.from("x"));
@@ -54,7 +54,7 @@ export const fileRefusals: Topic = (behaviour) => {
 
   behaviour(
     "files.permissions",
-    "the programs' user reads and writes what it may, and permissions stay",
+    "the programs' user reads and writes what it may, and permissions are kept",
     (scene) =>
       inEachImage(scene, async ({ files: inside, sh }) => {
         await failureOf(inside.write("/etc/own", Buffer.alloc(1)), "PERMISSION_DENIED");
@@ -90,7 +90,7 @@ export const fileRefusals: Topic = (behaviour) => {
 
   behaviour(
     "files.disk-full",
-    "what does not fit is refused, nothing of it stays, and what was there does",
+    "content that does not fit is refused and leaves nothing, and existing files are kept",
     (scene) =>
       inEachImage(scene, async ({ files: inside, sh }) => {
         await inside.write("/work/kept", Buffer.from("kept"));
@@ -105,7 +105,7 @@ export const fileRefusals: Topic = (behaviour) => {
 
   behaviour(
     "files.incomplete",
-    "content that breaks off, is given up or has another size leaves what was there",
+    "content that breaks off, is cancelled or has the wrong size leaves existing files unchanged",
     (scene) =>
       inEachImage(scene, async ({ files: inside, sh }) => {
         await inside.write("/work/kept", Buffer.from("kept"));

@@ -35,7 +35,7 @@ async function collect(entries: AsyncIterable<TreeEntry>): Promise<Record<string
 export const fileTrees: Topic = (behaviour) => {
   behaviour(
     "file-trees.round-trip",
-    "a tree goes in and comes out as it was: contents, names, permissions, times, links",
+    "a tree is copied in and out unchanged: contents, names, permissions, times, links",
     (scene) =>
       inEachImage(scene, async ({ files }) => {
         const big = randomBytes(2 * mebibyte + 17);
@@ -75,7 +75,7 @@ export const fileTrees: Topic = (behaviour) => {
 
   behaviour(
     "file-trees.one-file",
-    "a tree may be one file, and one link is a link",
+    "a tree may be a single file, and a single link is a link",
     (scene) =>
       inEachImage(scene, async ({ files }) => {
         const link = { kind: "link", path: "link", target: "one", mode: 0o777, modifiedAtMs } as const;
@@ -89,7 +89,7 @@ export const fileTrees: Topic = (behaviour) => {
 
   behaviour(
     "file-trees.replace",
-    "what is there is replaced; what is not in the tree stays",
+    "existing files are replaced; files that are not in the tree are kept",
     (scene) =>
       inEachImage(scene, async ({ files, sh }) => {
         await sh("cd /work; echo old >file; echo kept >other; ln -s other link; mkfifo fifo");
@@ -101,7 +101,7 @@ export const fileTrees: Topic = (behaviour) => {
 
   behaviour(
     "file-trees.special",
-    "FIFOs and sockets come as such and are never opened",
+    "FIFOs and sockets are reported as such and never opened",
     (scene) =>
       inEachImage(scene, async ({ files, sh }) => {
         await sh("mkdir /work/tree; cd /work/tree; mkfifo fifo; echo file >file");
@@ -113,7 +113,7 @@ export const fileTrees: Topic = (behaviour) => {
 
   behaviour(
     "file-trees.unreadable",
-    "what may not be read is an error, once all else has come",
+    "an unreadable file is an error, after everything else has arrived",
     (scene) =>
       inEachImage(scene, async ({ files, sh }) => {
         await sh("mkdir /work/tree; cd /work/tree; echo 1 >a; echo 2 >b; echo 3 >c; chmod 0 b");
@@ -130,7 +130,7 @@ export const fileTrees: Topic = (behaviour) => {
 
   behaviour(
     "file-trees.bad-name",
-    "a name that is not UTF-8 is refused in words, and so are paths that lead out",
+    "a name that is not UTF-8 is refused with a reason, and so are paths that lead out",
     (scene) =>
       inEachImage(scene, async ({ files, sh }) => {
         await sh(`mkdir /work/tree; touch "$(printf '/work/tree/bad\\377')"`);
@@ -158,7 +158,7 @@ export const fileTrees: Topic = (behaviour) => {
 
   behaviour(
     "file-trees.given-up",
-    "a reader may stop early, and a writer be given up",
+    "a reader may stop early, and a writer may be cancelled",
     (scene) =>
       inEachImage(scene, async ({ files, sh }) => {
         await sh("mkdir /work/tree; cd /work/tree; head -c 4194304 /dev/zero >a; echo b >b");
@@ -180,7 +180,7 @@ export const fileTrees: Topic = (behaviour) => {
 
   behaviour(
     "file-trees.changing",
-    "a tree that a program changes meanwhile comes out",
+    "a tree can be copied out while a program changes it",
     (scene) =>
       inEachImage(scene, async ({ files, container, sh }) => {
         await sh("mkdir /work/tree; cd /work/tree; for i in 1 2 3 4 5 6 7 8; do head -c 262144 /dev/zero >$i; done");
@@ -199,7 +199,7 @@ export const fileTrees: Topic = (behaviour) => {
 
   behaviour(
     "file-trees.packed",
-    "a folder is packed and unpacked as it was, with names of any bytes, links, FIFOs and permissions, and within a bound",
+    "a folder is packed and unpacked unchanged, with names of any bytes, links, FIFOs and permissions, and within a limit",
     (scene) =>
       inEachImage(scene, async ({ files, sh }) => {
         await sh("mkdir -p /work/from /work/to /work/none");

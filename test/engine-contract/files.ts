@@ -34,7 +34,7 @@ const hash = (bytes: Uint8Array): string => createHash("sha256").update(bytes).d
 export const files: Topic = (behaviour) => {
   behaviour(
     "files.round-trip",
-    "files of all sizes go in and come out as they are, in folders made for them",
+    "files of all sizes are copied in and out unchanged, in folders that are created for them",
     (scene) =>
       inEachImage(scene, async ({ files: inside }) => {
         for (const size of [0, 1, 511, 512, 513, 65_537, 3 * mebibyte + 1]) {
@@ -53,7 +53,7 @@ export const files: Topic = (behaviour) => {
 
   behaviour(
     "files.big",
-    "100 MiB go in and come out, and are never here as a whole",
+    "100 MiB are copied in and out, and are never held here as a whole",
     (scene) =>
       inEachImage(
         scene,
@@ -100,7 +100,7 @@ export const files: Topic = (behaviour) => {
 
   behaviour(
     "files.names",
-    "names may hold anything",
+    "names may contain anything",
     (scene) =>
       inEachImage(scene, async ({ files: inside }) => {
         for (const name of strangeNames) await inside.write(`/work/names/${name}`, Buffer.from(name));
@@ -144,7 +144,7 @@ export const files: Topic = (behaviour) => {
 
   behaviour(
     "files.changing",
-    "a file that a program writes meanwhile is read as far as it went when it was opened",
+    "a file that a program is writing is read up to its size when it was opened",
     (scene) =>
       inEachImage(scene, async ({ files: inside, container, sh }) => {
         await sh("head -c 1048576 /dev/zero >/work/grows");
@@ -179,7 +179,7 @@ export const files: Topic = (behaviour) => {
 
   behaviour(
     "files.list",
-    "a list goes as deep and as far as it is told",
+    "a list goes to the requested depth and length",
     (scene) =>
       inEachImage(scene, async ({ files: inside, sh }) => {
         await sh(

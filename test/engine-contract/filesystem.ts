@@ -27,7 +27,7 @@ export const filesystem: Topic = (behaviour) => {
 
   behaviour(
     "filesystem.read-only-for-root",
-    "root inside, who owns those folders, cannot either",
+    "root inside, which owns those folders, cannot either",
     async (scene) => {
       const container = await scene.idle();
       const { stdout } = await scene.run(container, fixtureProgram("writes-into.sh", "/", "/usr", "/etc", "/work"), {
@@ -45,7 +45,7 @@ export const filesystem: Topic = (behaviour) => {
 
   behaviour(
     "filesystem.writable-mounts",
-    "of all that is mounted programs can write to scratch and shared memory only",
+    "of everything that is mounted, programs can write only to scratch and shared memory",
     async (scene) => {
       const container = await scene.idle();
       const mounted = await scene.run(container, ["cut", "-d ", "-f5", "/proc/self/mountinfo"]);

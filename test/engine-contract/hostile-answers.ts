@@ -84,7 +84,7 @@ async function besides(scene: Scene, mode: string, names: readonly (keyof typeof
 export const hostileAnswers: Topic = (behaviour) => {
   behaviour(
     "hostile-answers.stopped",
-    "a program that stops whatever begins makes a caller wait no longer than the deadline",
+    "a program that stops every new process makes a caller wait no longer than the deadline",
     (scene) => besides(scene, "stop", ["read", "write"]),
     needs,
   );
@@ -103,7 +103,7 @@ export const hostileAnswers: Topic = (behaviour) => {
   }
   behaviour(
     "hostile-answers.in-place",
-    "a program that answers in the place of what it has ended falsifies its own sandbox's answers only",
+    "a program that answers in place of what it has ended falsifies only its own sandbox's answers",
     (scene) => besides(scene, "answer", ["list", "read", "tree"]),
     needs,
   );

@@ -19,7 +19,7 @@ async function withoutImage({ subject }: Scene, reference: string): Promise<void
 export const images: Topic = (behaviour) => {
   behaviour(
     "images.has",
-    "knows an image that is there from one that is not",
+    "an existing image is distinguished from a missing one",
     async ({ engine, subject }) => {
       expect(await engine.images.has(subject.images.minimal)).toBe(true);
       expect(await engine.images.has(absent)).toBe(false);
@@ -29,7 +29,7 @@ export const images: Topic = (behaviour) => {
 
   behaviour(
     "images.has-other-tag",
-    "a tag that is not there is not there, whatever other tags are",
+    "a missing tag is missing, whatever other tags exist",
     async ({ engine, subject }) => {
       expect(await engine.images.has(subject.images.minimal.replace(/:[^:]*$/, ":no-such-tag"))).toBe(false);
     },
@@ -38,7 +38,7 @@ export const images: Topic = (behaviour) => {
 
   behaviour(
     "images.create-missing",
-    "a container of a missing image is refused by the image's name",
+    "a container with a missing image is refused, naming the image",
     async (scene) => {
       const error = await failureOf(scene.create({ image: absent }), "IMAGE_UNAVAILABLE");
       expect(error.message).toContain(absent);
@@ -69,7 +69,7 @@ export const images: Topic = (behaviour) => {
 
   behaviour(
     "images.pull-unknown",
-    "a pull of what the registry does not have names the image and the registry's reason",
+    "a pull of an unknown image names the image and the registry's reason",
     async ({ engine }) => {
       const reference = `${testRegistryAddress()}/glovebox-test/no-such-image:1`;
       const error = await failureOf(engine.images.pull(reference), "IMAGE_UNAVAILABLE");
@@ -81,7 +81,7 @@ export const images: Topic = (behaviour) => {
 
   behaviour(
     "images.pull-no-registry",
-    "a pull from where no registry is names the image",
+    "a pull from a missing registry names the image",
     async ({ engine }) => {
       // Port 1 of loopback: nothing listens there.
       const reference = "127.0.0.1:1/glovebox-test/minimal:1";
@@ -94,7 +94,7 @@ export const images: Topic = (behaviour) => {
 
   behaviour(
     "images.list",
-    "an image made of a container is found by its labels, over the container's, and removed when no container uses it",
+    "an image made from a container is found by its labels, which override the container's, and removed when no container uses it",
     async (scene) => {
       const maker = await scene.idle({ scratch: [], workingDirectory: "/", writableRoot: { folders: [] } });
       const expiresAt = "2030-01-02T03:04:05.678Z";
@@ -122,7 +122,7 @@ export const images: Topic = (behaviour) => {
 
   behaviour(
     "images.list-inherited",
-    "an image that is made of such a one has its labels and is not taken for one, with or without a name",
+    "an image based on such an image has its labels but is not mistaken for one, with or without a name",
     async (scene) => {
       const maker = await scene.idle({ scratch: [], workingDirectory: "/", writableRoot: { folders: [] } });
       const made = { [labels.owner]: scene.owner, [labels.sandbox]: createId("image") };

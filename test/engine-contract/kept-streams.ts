@@ -39,21 +39,21 @@ async function keepAndRunOthers(scene: Scene, how: "both-ways" | "by-name-only")
 export const keptStreams: Topic = (behaviour) => {
   behaviour(
     "kept-streams.open",
-    "what a program reopened of its streams and passed on reads and changes nothing of later programs",
+    "streams that a program reopened and passed on cannot read or change anything of later programs",
     (scene) => keepAndRunOthers(scene, "both-ways"),
     anyProgram,
   );
 
   behaviour(
     "kept-streams.names",
-    "nor do descriptors that only name its streams",
+    "nor can descriptors that only name its streams",
     (scene) => keepAndRunOthers(scene, "by-name-only"),
     anyProgram,
   );
 
   behaviour(
     "kept-streams.written-for-ever",
-    "a program ends although another one goes on writing to its output",
+    "a program ends even if another one goes on writing to its output",
     async (scene) => {
       const container = await scene.idle({ image: scene.subject.images.python });
       const keeper = await scene.exec(container, fixtureProgram("keeps-descriptors.py", socketPath, "flood"), {

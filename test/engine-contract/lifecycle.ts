@@ -5,18 +5,14 @@ import type { Topic } from "./behaviour.ts";
 
 /** Containers are created, run and end. */
 export const lifecycle: Topic = (behaviour) => {
-  behaviour(
-    "lifecycle.probe",
-    "the probe tells the version, and the capabilities are the engine's",
-    async ({ engine }) => {
-      const probe = await engine.probe();
-      if (!probe.available) throw new Error(probe.reason);
-      expect(probe.version).toMatch(/\d/);
-      expect(probe.capabilities).toEqual(await engine.capabilities());
-    },
-  );
+  behaviour("lifecycle.probe", "the probe reports the version and the engine's capabilities", async ({ engine }) => {
+    const probe = await engine.probe();
+    if (!probe.available) throw new Error(probe.reason);
+    expect(probe.version).toMatch(/\d/);
+    expect(probe.capabilities).toEqual(await engine.capabilities());
+  });
 
-  behaviour("lifecycle.own-command", "a command of its own gives its output and its exit code", async (scene) => {
+  behaviour("lifecycle.own-command", "a main command returns its output and its exit code", async (scene) => {
     const { container, main } = await scene.main(["sh", "-c", "echo out; echo err >&2; exit 3"]);
     const finished = await main.finish();
     expect(finished.exitCode).toBe(3);
@@ -25,7 +21,7 @@ export const lifecycle: Topic = (behaviour) => {
     expect(await container.wait()).toMatchObject({ running: false, exitCode: 3 });
   });
 
-  behaviour("lifecycle.own-command-input", "a command of its own reads its input to the end", async (scene) => {
+  behaviour("lifecycle.own-command-input", "a main command reads its input to the end", async (scene) => {
     const { main } = await scene.main(fixtureProgram("answers-after-eof.sh"));
     const finished = await main.finish("some input\n");
     expect(finished.stdout.toString()).toBe("some input\nend of input\n");
@@ -44,7 +40,7 @@ export const lifecycle: Topic = (behaviour) => {
 
   behaviour(
     "lifecycle.idle",
-    "without a command it stays up, runs what is asked and goes when it is removed",
+    "a container without a command stays up, runs programs and is gone when it is removed",
     async (scene) => {
       const container = await scene.idle();
       expect((await scene.run(container, ["echo", "one"])).stdout.toString()).toBe("one\n");
@@ -66,7 +62,7 @@ export const lifecycle: Topic = (behaviour) => {
 
   behaviour(
     "lifecycle.remove",
-    "removing what runs, what was never started and what is gone all succeed",
+    "removing a running container, one that was never started and one that is gone all succeed",
     async (scene) => {
       const running = await scene.idle();
       const created = await scene.create();
@@ -76,7 +72,7 @@ export const lifecycle: Topic = (behaviour) => {
     },
   );
 
-  behaviour("lifecycle.remove-at-once", "removals at the same time all succeed", async (scene) => {
+  behaviour("lifecycle.remove-at-once", "simultaneous removals all succeed", async (scene) => {
     const container = await scene.idle();
     await Promise.all([container.remove(), container.remove(), container.remove()]);
     expect(await scene.containers()).toEqual([]);

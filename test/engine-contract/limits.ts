@@ -6,7 +6,7 @@ import type { Topic } from "./behaviour.ts";
 export const limits: Topic = (behaviour) => {
   behaviour(
     "limits.cpu",
-    "busy programs together get the share of CPU time that they were given",
+    "busy programs together get their share of CPU time",
     async (scene) => {
       const container = await scene.idle({ image: scene.subject.images.python, limits: { cpus: 0.25 } });
       const { stdout } = await scene.run(container, fixtureProgram("burns-cpu.py", "2", "2"));
@@ -40,7 +40,7 @@ export const limits: Topic = (behaviour) => {
 
   behaviour(
     "limits.pids-recover",
-    "once the forks have ended the container is as before",
+    "once the forks have ended, the container works as before",
     async (scene) => {
       const container = await scene.idle({ image: scene.subject.images.python, limits: { pids: 32 } });
       for (const round of ["first", "second"]) {
@@ -52,12 +52,12 @@ export const limits: Topic = (behaviour) => {
     { capability: "pidsLimit" },
   );
 
-  behaviour("limits.open-files", "a process can have as many open files as it was given", async (scene) => {
+  behaviour("limits.open-files", "a process can have as many open files as its limit", async (scene) => {
     const container = await scene.idle({ limits: { openFiles: 128 } });
     expect((await scene.run(container, ["sh", "-c", "ulimit -n; ulimit -Hn"])).stdout.toString()).toBe("128\n128\n");
   });
 
-  behaviour("limits.open-files-default", "which is 16384 when nothing is said", async (scene) => {
+  behaviour("limits.open-files-default", "the default limit is 16384", async (scene) => {
     const container = await scene.idle();
     expect((await scene.run(container, ["sh", "-c", "ulimit -Hn"])).stdout.toString()).toBe("16384\n");
   });

@@ -39,7 +39,7 @@ export const listing: Topic = (behaviour) => {
 
   behaviour(
     "listing.all-labels",
-    "a container must have each of the labels, with the value asked for",
+    "a container must have each of the labels, with the requested value",
     async (scene) => {
       const sandbox = createId("scene");
       const owner = { [labels.owner]: createId("contract-listing") };
@@ -62,7 +62,7 @@ export const listing: Topic = (behaviour) => {
     expect(found[0]?.labels[labels.writablePaths]).toBe(value);
   });
 
-  behaviour("listing.remove", "what was listed can be removed from there, more than once", async (scene) => {
+  behaviour("listing.remove", "listed containers can be removed through the list, more than once", async (scene) => {
     await scene.idle();
     await scene.create();
     const found = await scene.containers();

@@ -83,7 +83,7 @@ const allFiles = "find . ! -type d | LC_ALL=C sort";
 export const liveCopies: Topic = (behaviour) => {
   behaviour(
     "live-copy.follows",
-    "what happens to a project happens to its copy: edits, editors' saves, moves, changes of kind, rules of what is left out",
+    "changes to a project reach its copy: edits, editors' saves, moves, changes of kind, rules of what is left out",
     (scene) =>
       withCopy(
         scene,
@@ -142,7 +142,7 @@ export const liveCopies: Topic = (behaviour) => {
 
   behaviour(
     "live-copy.events",
-    "programs that watch the copy see one change of a file, and the whole file in its place",
+    "programs that watch the copy see one change per file, and then the whole file",
     (scene) =>
       withCopy(scene, { "src/a.js": "1", "src/b.js": "1" }, async (copy) => {
         const watcher = await scene.exec(copy.container, fixtureProgram("watches-a-folder.py", `${target}/src`));
@@ -161,7 +161,7 @@ export const liveCopies: Topic = (behaviour) => {
 
   behaviour(
     "live-copy.odd-files",
-    "FIFOs, sockets and names for no shell keep nothing up, and files that grow while they are read are whole in the end",
+    "FIFOs, sockets and odd names hold nothing up, and files that grow while they are read are complete in the end",
     (scene) =>
       withCopy(scene, { a: "1", "new\nline/-rf": "1" }, async (copy) => {
         const { sh, at, put } = copy;
@@ -185,7 +185,7 @@ export const liveCopies: Topic = (behaviour) => {
 
   behaviour(
     "live-copy.hostile",
-    "a program that kills what brings the changes, and takes them away, makes them late, which is told, and no more",
+    "a program that kills what brings the changes, and undoes them, only delays them, which is reported",
     (scene) =>
       withCopy(scene, { a: "1" }, async (copy) => {
         const round = "rm -rf /work/.glovebox-update-*; kill -9 -1";
@@ -209,7 +209,7 @@ export const liveCopies: Topic = (behaviour) => {
 
   behaviour(
     "live-copy.too-large",
-    "beyond its limit a copy stops following and says so, and what is inside stays",
+    "beyond its limit a copy stops following and says so, and its files are kept",
     (scene) =>
       withCopy(scene, { a: "1" }, async (copy) => {
         copy.put("big", "x".repeat(9 * mebibyte));

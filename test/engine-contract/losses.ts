@@ -30,13 +30,13 @@ export const losses: Topic = (behaviour) => {
     await failureOf(scene.run(container, ["true"]), "SANDBOX_LOST");
   });
 
-  behaviour("losses.exec-after-loss", "so is one in a container that somebody else removed", async (scene) => {
+  behaviour("losses.exec-after-loss", "so is one in a container that was removed from outside", async (scene) => {
     const container = await scene.idle();
     await removeFromOutside(scene);
     await failureOf(scene.run(container, ["true"]), "SANDBOX_LOST");
   });
 
-  behaviour("losses.running-exec", "a program whose container somebody else removes is lost", async (scene) => {
+  behaviour("losses.running-exec", "a program whose container is removed from outside is lost", async (scene) => {
     const container = await scene.idle();
     const running = await scene.exec(container, fixtureProgram("forever.sh"));
     await running.until("stdout", "ready\n");
@@ -67,7 +67,7 @@ export const losses: Topic = (behaviour) => {
     await failureOf(scene.run(container, ["true"]), "SANDBOX_LOST");
   });
 
-  behaviour("losses.unwatched-exec", "the loss of a program that nobody waits for harms nobody", async (scene) => {
+  behaviour("losses.unwatched-exec", "the loss of a program that is not awaited does no harm", async (scene) => {
     const unhandled: unknown[] = [];
     const listener = (reason: unknown): void => void unhandled.push(reason);
     process.on("unhandledRejection", listener);
@@ -83,14 +83,18 @@ export const losses: Topic = (behaviour) => {
     expect(unhandled).toEqual([]);
   });
 
-  behaviour("losses.remove", "removing and killing what somebody else removed resolves", async (scene) => {
-    const container = await scene.idle();
-    await removeFromOutside(scene);
-    await container.kill();
-    await container.remove();
-  });
+  behaviour(
+    "losses.remove",
+    "removing and killing a container that was removed from outside resolves",
+    async (scene) => {
+      const container = await scene.idle();
+      await removeFromOutside(scene);
+      await container.kill();
+      await container.remove();
+    },
+  );
 
-  behaviour("losses.wait", "a wait ends when somebody else removes the container", async (scene) => {
+  behaviour("losses.wait", "a wait ends when the container is removed from outside", async (scene) => {
     const { container, main } = await scene.main(fixtureProgram("forever.sh"));
     await main.until("stdout", "ready\n");
     const waiting = container.wait().catch((error: unknown) => error);

@@ -66,7 +66,7 @@ export const memory: Topic = (behaviour) => {
 
   behaviour(
     "memory.child",
-    "a killed child is counted though its parent ends well",
+    "a killed child is counted even if its parent succeeds",
     async (scene) => {
       const container = await scene.idle({
         image: scene.subject.images.python,
@@ -119,7 +119,7 @@ export const memory: Topic = (behaviour) => {
 
   behaviour(
     "memory.use",
-    "the memory in use and its peak are told, the peak also afterwards",
+    "memory use and its peak are reported, the peak also afterwards",
     async (scene) => {
       const container = await scene.idle({ image: scene.subject.images.python });
       const running = await scene.exec(container, fixtureProgram("allocates.py", "64"));

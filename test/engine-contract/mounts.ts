@@ -15,7 +15,7 @@ export const mounts: Topic = (behaviour) => {
 
   behaviour(
     "mounts.read-only",
-    "what is mounted read-only can be read and not changed, not even by its owner inside",
+    "a read-only mount can be read but not changed, not even by its owner inside",
     async (scene) => {
       await using folder = await HostFolder.make();
       const container = await scene.idle({
@@ -44,7 +44,7 @@ export const mounts: Topic = (behaviour) => {
 
   behaviour(
     "mounts.read-only-below",
-    "what the operator has mounted below is not writable either",
+    "the operator's own mounts below it are not writable either",
     async (scene) => {
       await using folder = await HostFolder.make();
       await run("mount", ["-t", "tmpfs", "-o", "mode=777", "test", folder.at("open")]);
@@ -63,7 +63,7 @@ export const mounts: Topic = (behaviour) => {
 
   behaviour(
     "mounts.writable",
-    "what is mounted writable is the host's own folder, and changes at once on both sides",
+    "a writable mount is the host's own folder, and changes appear at once on both sides",
     async (scene) => {
       await using folder = await HostFolder.make();
       const container = await scene.idle({
@@ -81,7 +81,7 @@ export const mounts: Topic = (behaviour) => {
 
   behaviour(
     "mounts.no-setuid",
-    "a setuid program in it gives nobody another user's rights",
+    "a setuid program in it does not grant another user's rights",
     async (scene) => {
       await using folder = await HostFolder.make();
       const container = await scene.idle({
@@ -111,7 +111,7 @@ export const mounts: Topic = (behaviour) => {
 
   behaviour(
     "mounts.unchanging",
-    "a folder that never changes can be read and not changed, wherever the engine is",
+    "a folder that never changes can be read but not changed, wherever the engine is",
     async (scene) => {
       await using folder = await HostFolder.make();
       await writeFile(folder.at("open/deep"), "deep\n", { mode: 0o444 });
@@ -135,7 +135,7 @@ export const mounts: Topic = (behaviour) => {
 
   behaviour(
     "mounts.identity",
-    "a mount is what it must be, or the container is removed before a program runs in it",
+    "a mount is the expected one, or the container is removed before a program runs in it",
     async (scene) => {
       await using folder = await HostFolder.make();
       const [right, other] = await Promise.all([folder.identityOf("open"), folder.identityOf("")]);
@@ -175,7 +175,7 @@ export const mounts: Topic = (behaviour) => {
 
   behaviour(
     "mounts.missing",
-    "a source that is missing or a symbolic link is an error, and nothing is made",
+    "a source that is missing or a symbolic link is an error, and nothing is created",
     async (scene) => {
       await using folder = await HostFolder.make();
       await symlink(folder.path, folder.at("link"));

@@ -13,7 +13,7 @@ const numbers: readonly string[] = Array.from({ length: multitude }, (_, index) 
 export const multitudes: Topic = (behaviour) => {
   behaviour(
     "multitude.containers",
-    "twenty containers made at the same time do not mix",
+    "twenty containers created at the same time do not mix",
     async (scene) => {
       const outputs = await Promise.all(
         numbers.map(async (number) => {
@@ -50,7 +50,7 @@ export const multitudes: Topic = (behaviour) => {
 
   behaviour(
     "multitude.floods",
-    "twenty floods with slow readers wait for them, take little memory here, and are complete",
+    "twenty floods wait for their slow readers, take little memory here, and are complete",
     async (scene) => {
       const container = await scene.idle({ limits: { pids: 200 } });
       const before = process.memoryUsage().rss;

@@ -69,7 +69,7 @@ export const privileges: Topic = (behaviour) => {
     ).toEqual([]);
   });
 
-  behaviour("privileges.main-user", "so does a command of its own", async (scene) => {
+  behaviour("privileges.main-user", "so does a main command", async (scene) => {
     const { main } = await scene.main(["cat", "/proc/self/status"]);
     const status = parseStatus((await main.finish()).stdout.toString());
     expect(status).toMatchObject({
@@ -101,7 +101,7 @@ export const privileges: Topic = (behaviour) => {
 
   behaviour(
     "privileges.exec-users",
-    "programs that are added at once are each the user asked for, whatever the image knows of them, and stay it",
+    "programs that are added at the same time each run as the requested user, even one that the image does not know, and stay it",
     async (scene) => {
       const container = await scene.idle();
       const asked = [1234, 65_534, 1, 1000, 2_147_483_646, 0].map((uid) => ({ uid, gid: uid + 1 }));
@@ -177,14 +177,14 @@ export const privileges: Topic = (behaviour) => {
 
   behaviour(
     "privileges.setuid-bits",
-    "no call of a program sets a file's setuid bit, in a folder of the host neither",
+    "no system call of a program sets a file's setuid bit, not even in a folder of the host",
     (scene) => expectNoSetuidBits(scene, undefined),
     { capability: "setuidRefusal" },
   );
 
   behaviour(
     "privileges.setuid-bits-as-root",
-    "nor does a call of root's",
+    "nor does a system call of root",
     async (scene) => {
       if (!scene.capabilities.execUser) return expectNoSetuidBits(scene, undefined);
       await expectNoSetuidBits(scene, "0:0");
@@ -194,7 +194,7 @@ export const privileges: Topic = (behaviour) => {
 
   behaviour(
     "privileges.installers",
-    "where root has capabilities programs can, and nothing of the host is writable",
+    "if root has capabilities, programs can, and nothing of the host is writable",
     async (scene) => {
       const container = await scene.idle({ processUser: "0:0", rootCapabilities: ["CHOWN", "FOWNER"] });
       const made = await scene.run(container, ["sh", "-c", ": >/work/a && chmod 4755 /work/a && stat -c %a /work/a"]);

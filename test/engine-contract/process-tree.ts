@@ -12,7 +12,7 @@ const starts = { capability: "programs" } as const;
 export const processTree: Topic = (behaviour) => {
   behaviour(
     "process-tree.sigterm",
-    "a program and its deaf daemon end, and nothing else",
+    "a program and its daemon that ignores signals end, and nothing else",
     async (scene) => {
       const family = await killFamily(scene, fixtureProgram("daemonises.sh", heldFifo));
       const { container, parent } = family;
@@ -41,7 +41,7 @@ export const processTree: Topic = (behaviour) => {
 
   behaviour(
     "process-tree.grace",
-    "a daemon has its time to end in order, also when its program has ended at once",
+    "a daemon gets time to end cleanly, even if its program has ended at once",
     async (scene) => {
       const container = await scene.idle();
       const parent = await scene.exec(container, fixtureProgram("leaves-a-tidy-daemon.sh", "/work/file"));
@@ -72,7 +72,7 @@ export const processTree: Topic = (behaviour) => {
 
   behaviour(
     "process-tree.left-behind",
-    "what a program left behind that ended by itself is ended",
+    "what a program leaves behind when it ends by itself is ended",
     async (scene) => {
       const family = await killFamily(scene, fixtureProgram("ends-before-its-daemon.sh", heldFifo));
       const { process } = family.parent;
@@ -85,7 +85,7 @@ export const processTree: Topic = (behaviour) => {
 
   behaviour(
     "process-tree.unclean",
-    "an end that is not certain is told",
+    "an uncertain end is reported",
     async (scene) => {
       const container = await scene.idle();
       const [one, other] = await Promise.all([scene.exec(container, ["cat"]), scene.exec(container, ["cat"])]);

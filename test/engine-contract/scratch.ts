@@ -11,21 +11,25 @@ function filledTo(output: Buffer): number {
 
 /** Scratch and shared memory can be written up to their size. */
 export const scratch: Topic = (behaviour) => {
-  behaviour("scratch.folders", "scratch is empty at first, for everyone, and programs in it run", async (scene) => {
-    const container = await scene.idle();
-    const { stdout } = await scene.run(container, [
-      "sh",
-      "-c",
-      "ls -A /work /tmp | grep -v :; stat -c '%a %n' /work /tmp",
-    ]);
-    expect(stdout.toString().trim()).toBe("1777 /work\n1777 /tmp");
-    const script = "printf '#!/bin/sh\\necho ran\\n' >/work/program && chmod 755 /work/program && /work/program";
-    expect((await scene.run(container, ["sh", "-c", script])).stdout.toString()).toBe("ran\n");
-  });
+  behaviour(
+    "scratch.folders",
+    "scratch is empty at first, open to everyone, and programs in it can be run",
+    async (scene) => {
+      const container = await scene.idle();
+      const { stdout } = await scene.run(container, [
+        "sh",
+        "-c",
+        "ls -A /work /tmp | grep -v :; stat -c '%a %n' /work /tmp",
+      ]);
+      expect(stdout.toString().trim()).toBe("1777 /work\n1777 /tmp");
+      const script = "printf '#!/bin/sh\\necho ran\\n' >/work/program && chmod 755 /work/program && /work/program";
+      expect((await scene.run(container, ["sh", "-c", script])).stdout.toString()).toBe("ran\n");
+    },
+  );
 
   behaviour(
     "scratch.closed",
-    "what permissions a program gives the scratch folders, the next one finds them open",
+    "the next program finds the scratch folders open, whatever permissions a program gave them",
     async (scene) => {
       const container = await scene.idle();
       for (const mode of ["0", "1000", "444"]) {
@@ -41,7 +45,7 @@ export const scratch: Topic = (behaviour) => {
     { capability: "programs" },
   );
 
-  behaviour("scratch.limit", "scratch takes what it is sized for, and then says that it is full", async (scene) => {
+  behaviour("scratch.limit", "scratch accepts data up to its size, and then says that it is full", async (scene) => {
     const container = await scene.idle({ scratch: [{ path: "/work", sizeBytes: 8 * mebibyte }] });
     const { stdout, stderr } = await scene.run(container, fixtureProgram("fills-a-file.sh", "/work/fill", "32"));
     expect(stderr.toString()).toContain("No space left on device");
@@ -50,7 +54,7 @@ export const scratch: Topic = (behaviour) => {
     expect(filledTo(stdout)).toBeGreaterThan(7.5 * mebibyte);
   });
 
-  behaviour("scratch.limits-apart", "each scratch folder has a size of its own", async (scene) => {
+  behaviour("scratch.limits-apart", "each scratch folder has its own size", async (scene) => {
     const scratch = [
       { path: "/work", sizeBytes: 4 * mebibyte },
       { path: "/tmp", sizeBytes: 8 * mebibyte },
@@ -65,7 +69,7 @@ export const scratch: Topic = (behaviour) => {
 
   behaviour(
     "scratch.large",
-    "scratch beyond half of the memory limit has its size, is empty and open to everyone, and goes with its container",
+    "scratch of more than half of the memory limit has its size, is empty and open to everyone, and goes with its container",
     async (scene) => {
       const spec = scene.spec({ scratch: [{ path: "/work", sizeBytes: 136 * mebibyte }] });
       const container = await scene.idle(spec);
@@ -96,7 +100,7 @@ export const scratch: Topic = (behaviour) => {
     expect((await scene.run(second, look)).stdout.toString()).toBe("");
   });
 
-  behaviour("scratch.shared-memory", "/dev/shm has the size that it was given", async (scene) => {
+  behaviour("scratch.shared-memory", "/dev/shm has the requested size", async (scene) => {
     const container = await scene.idle({ sharedMemoryBytes: 2 * mebibyte });
     const { stdout, stderr } = await scene.run(container, fixtureProgram("fills-a-file.sh", "/dev/shm/fill", "32"));
     expect(stderr.toString()).toContain("No space left on device");
@@ -106,7 +110,7 @@ export const scratch: Topic = (behaviour) => {
 
   behaviour(
     "scratch.shared-memory-default",
-    "/dev/shm has an eighth of the memory at most when nothing is said",
+    "/dev/shm has at most an eighth of the memory by default",
     async (scene) => {
       const memoryBytes = (scene.subject.smallMemoryMb ?? 128) * mebibyte;
       const container = await scene.idle({ limits: { memoryBytes } });
@@ -116,7 +120,7 @@ export const scratch: Topic = (behaviour) => {
     },
   );
 
-  behaviour("scratch.inodes", "empty files fill scratch up, too", async (scene) => {
+  behaviour("scratch.inodes", "empty files fill scratch up too", async (scene) => {
     const container = await scene.idle({
       image: scene.subject.images.python,
       scratch: [{ path: "/work", sizeBytes: 4 * mebibyte }],

@@ -40,7 +40,7 @@ export const stoppedHelpers: Topic = (behaviour) => {
     },
   );
 
-  behaviour("stopped-helpers.container-stop", "so it does when its container is told to stop", async (scene) => {
+  behaviour("stopped-helpers.container-stop", "it also ends when its container is told to stop", async (scene) => {
     const { container, stopper } = await startStopper(scene);
     expect(await settlesWithin(container.stop(300), withinMs)).toBe(true);
     expect(await settlesWithin(stopper.process.exit, withinMs)).toBe(true);
@@ -48,7 +48,7 @@ export const stoppedHelpers: Topic = (behaviour) => {
 
   behaviour(
     "stopped-helpers.opened",
-    "a program can open nothing of what we send into its sandbox to signal it",
+    "a program cannot open anything that we send into its sandbox to signal it",
     async (scene) => {
       const container = await scene.idle({ image: scene.subject.images.python });
       const searcher = await scene.exec(container, ["sh", "-c", `trap '' USR1; "$@"`, "sh", ...searches], {
@@ -64,7 +64,7 @@ export const stoppedHelpers: Topic = (behaviour) => {
 
   behaviour(
     "stopped-helpers.signal",
-    "a signal to it is sent or refused in time, and many leave nothing that keeps it from ending",
+    "a signal to it is sent or refused in time, and many signals leave nothing that keeps it from ending",
     async (scene) => {
       const { container, stopper } = await startStopper(scene);
       const { process } = stopper;

@@ -21,7 +21,7 @@ export const streams: Topic = (behaviour) => {
     expect(await scene.run(container, ["cat"])).toMatchObject({ exitCode: 0, stdout: Buffer.alloc(0) });
   });
 
-  behaviour("streams.apart", "stdout and stderr are apart, each in order", async (scene) => {
+  behaviour("streams.apart", "stdout and stderr are separate, each in order", async (scene) => {
     const container = await scene.shared();
     const { stdout, stderr } = await scene.run(container, fixtureProgram("writes-both-streams.sh", "500"));
     const numbered = (word: string): string => Array.from({ length: 500 }, (_, index) => `${word} ${index}\n`).join("");
@@ -29,7 +29,7 @@ export const streams: Topic = (behaviour) => {
     expect(stderr.toString()).toBe(numbered("err"));
   });
 
-  behaviour("streams.every-byte", "every value of a byte arrives as it is", async (scene) => {
+  behaviour("streams.every-byte", "every byte value arrives unchanged", async (scene) => {
     const container = await scene.shared();
     const { stdout } = await scene.run(container, fixtureProgram("prints-every-byte.sh"));
     expect(stdout).toEqual(Buffer.from(Array.from({ length: 256 }, (_, value) => value)));
@@ -46,19 +46,15 @@ export const streams: Topic = (behaviour) => {
     },
   );
 
-  behaviour(
-    "streams.live",
-    "output arrives while the program runs, and input that is written then reaches it",
-    async (scene) => {
-      const container = await scene.shared();
-      const running = await scene.exec(container, fixtureProgram("waits-for-a-line.sh"));
-      // The program writes no more, and does not end, until its line arrives.
-      await running.until("stdout", "first\n");
-      expect((await running.finish("input\n")).stdout.toString()).toBe("first\nthen input\n");
-    },
-  );
+  behaviour("streams.live", "output arrives while the program runs, and later input reaches it", async (scene) => {
+    const container = await scene.shared();
+    const running = await scene.exec(container, fixtureProgram("waits-for-a-line.sh"));
+    // The program writes no more, and does not end, until its line arrives.
+    await running.until("stdout", "first\n");
+    expect((await running.finish("input\n")).stdout.toString()).toBe("first\nthen input\n");
+  });
 
-  behaviour("streams.main-live", "output of a command of its own arrives while it runs", async (scene) => {
+  behaviour("streams.main-live", "output of a main command arrives while it runs", async (scene) => {
     const { main } = await scene.main(fixtureProgram("waits-for-a-line.sh"));
     await main.until("stdout", "first\n");
     expect((await main.finish("input\n")).stdout.toString()).toBe("first\nthen input\n");
@@ -76,16 +72,12 @@ export const streams: Topic = (behaviour) => {
     });
   });
 
-  behaviour(
-    "streams.main-round-trip",
-    "5 MiB of random bytes go through a command of its own unchanged",
-    async (scene) => {
-      const { main } = await scene.main(["cat"]);
-      const sent = randomBytes(5 * mebibyte);
-      const { stdout } = await main.finish(sent);
-      expect({ length: stdout.length, hash: sha256(stdout) }).toEqual({ length: sent.length, hash: sha256(sent) });
-    },
-  );
+  behaviour("streams.main-round-trip", "5 MiB of random bytes pass through a main command unchanged", async (scene) => {
+    const { main } = await scene.main(["cat"]);
+    const sent = randomBytes(5 * mebibyte);
+    const { stdout } = await main.finish(sent);
+    expect({ length: stdout.length, hash: sha256(stdout) }).toEqual({ length: sent.length, hash: sha256(sent) });
+  });
 
   behaviour("streams.input-after-the-end", "input for a program that has ended does no harm", async (scene) => {
     const container = await scene.shared();
@@ -96,7 +88,7 @@ export const streams: Topic = (behaviour) => {
     expect((await scene.run(container, ["echo", "well"])).stdout.toString()).toBe("well\n");
   });
 
-  behaviour("streams.input-not-read", "a program that ends without reading its input ends well", async (scene) => {
+  behaviour("streams.input-not-read", "a program that ends without reading its input succeeds", async (scene) => {
     const container = await scene.shared();
     const running = await scene.exec(container, ["sh", "-c", "echo enough"]);
     const { exitCode, stdout } = await running.finish(randomBytes(4 * mebibyte));

@@ -40,7 +40,7 @@ done`;
 export const treeUpdates: Topic = (behaviour) => {
   behaviour(
     "tree-updates.kinds",
-    "files, folders and links come, change into each other and go; what programs have made stays",
+    "files, folders and links appear, change into each other and disappear; what programs have made is kept",
     (scene) =>
       inEachImage(scene, async ({ files, sh }) => {
         await update(files, [folder("empty"), file("a/b/deep", "1"), file("plain", "1"), link("link", "plain")]);
@@ -69,7 +69,7 @@ export const treeUpdates: Topic = (behaviour) => {
 
   behaviour(
     "tree-updates.many",
-    "names that are not text for a shell, and more of them than a command line holds",
+    "names that a shell could misread are copied, and more of them than a command line can hold",
     (scene) =>
       inEachImage(
         scene,
@@ -108,7 +108,7 @@ export const treeUpdates: Topic = (behaviour) => {
 
   behaviour(
     "tree-updates.traps",
-    "links that programs put in the tree's way are replaced and not followed, its own folder's as well",
+    "links that programs put in the tree's way are replaced and not followed, even in place of its own folder",
     (scene) =>
       inEachImage(scene, async ({ files, sh }) => {
         await update(files, [file("src/kept", "1"), file("src/deep/kept", "1"), file("other/kept", "1")]);
@@ -134,7 +134,7 @@ export const treeUpdates: Topic = (behaviour) => {
 
   behaviour(
     "tree-updates.full",
-    "where the sandbox is full, that is said, and each file is the old one or the new one",
+    "a full sandbox is reported, and each file is either the old or the new one",
     (scene) =>
       inEachImage(scene, async ({ files, sh }) => {
         await update(files, [file("a", "old"), file("b", "old")]);

@@ -6,7 +6,7 @@ import type { Topic } from "./behaviour.ts";
 export const usage: Topic = (behaviour) => {
   behaviour(
     "usage.cpu",
-    "the CPU time of all programs together is told, that of programs which have ended included",
+    "the CPU time of all programs together is reported, including ended ones",
     async (scene) => {
       const container = await scene.idle({ image: scene.subject.images.python, limits: { cpus: 1 } });
       const told = async (): Promise<number> => (await container.stats()).cpuTimeMs ?? Number.NaN;

@@ -12,7 +12,7 @@ export const writableRoot: Topic = (behaviour) => {
 
   behaviour(
     "writable-root.private",
-    "what is written to it is there for the container's other programs, and for no other container",
+    "what is written to it is visible to the container's other programs, and to no other container",
     async (scene) => {
       const spec = { scratch: [], workingDirectory: "/", writableRoot: { folders: ["/made/below", "/tmp"] } };
       const [first, second] = [await scene.idle(spec), await scene.idle(spec)];
@@ -38,7 +38,7 @@ export const writableRoot: Topic = (behaviour) => {
 
   behaviour(
     "writable-root.measured",
-    "the bytes that were written can be asked for",
+    "the number of written bytes can be read",
     async (scene) => {
       const container = await scene.idle({
         scratch: [],
@@ -56,7 +56,7 @@ export const writableRoot: Topic = (behaviour) => {
 
   behaviour(
     "writable-root.commit",
-    "its files can be made an image, by a root with what installers need, which nobody has who starts from it",
+    "its files can be made into an image, by a root with what installers need, which containers of that image do not have",
     async (scene) => {
       const installer = await scene.idle({
         scratch: [],
@@ -132,7 +132,7 @@ export const writableRoot: Topic = (behaviour) => {
 
   behaviour(
     "writable-root.of-root",
-    "programs that are root own it, and neither signal nor see what keeps the container up",
+    "programs that are root own it, but can neither signal nor see the process that keeps the container up",
     async (scene) => {
       const container = await scene.idle({
         scratch: [],
