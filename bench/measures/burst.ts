@@ -18,7 +18,7 @@ export const burstMeasure: Measure = {
   name: "burst",
   title: "Bursts",
   how: [
-    `Requests over HTTP, all at the same moment, at a server with \`MAX_CONTAINERS=${places}\` and a queue of 120 s.`,
+    `Requests over HTTP, all at the same time, to a server with \`MAX_CONTAINERS=${places}\` and a queue of 120 s.`,
     `Predicted is the time in which the rate that ${places} clients sustain on the same server completes half of them.`,
   ].join(" "),
   columns: [

@@ -23,9 +23,9 @@ export const executeMeasure: Measure = {
   name: "execute",
   title: "One execution",
   how: [
-    "A program that prints one number, from the request to the whole answer, sequentially, all subjects in turn.",
-    "Cold: its sandbox is made when it is asked for. Warm: it was made before, and is used once.",
-    "`docker run --rm` and `docker exec` are the commands of the same names in the same image, the bare interpreter has no sandbox at all.",
+    "A program that prints one number, from the request to the whole answer; one run at a time, with all subjects in turn.",
+    "Cold: its sandbox is made on request. Warm: it was made in advance, and is used once.",
+    "`docker run --rm` and `docker exec` are the commands of those names with the same image; the bare interpreter has no sandbox at all.",
   ].join(" "),
   columns: [
     { key: "medianMs", title: "median ms", digits: 1 },

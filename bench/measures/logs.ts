@@ -25,7 +25,7 @@ export const logsMeasure: Measure = {
   name: "logs",
   title: "Logs",
   how: [
-    "A program prints lines as fast as it can to `glovebox serve`, one reader follows the log over a WebSocket, and the store (SQLite) keeps what its allowance for one run lets it, and counts the rest.",
+    "A program prints lines as fast as it can to `glovebox serve`, one reader follows the log over a WebSocket, and the store (SQLite) keeps what its limit for one run allows and counts the rest.",
     "From the request to the reader's last line. By hand: the same program with a pipe to a reader that drops everything.",
   ].join(" "),
   columns: [

@@ -21,9 +21,9 @@ export const memoryMeasure: Measure = {
   name: "memory",
   title: "Memory of the server",
   how: [
-    "Resident memory of `glovebox serve`: with ten live sessions on each engine, in a server of its own each;",
-    "after so many runs in all, by four clients at once on the first of local, podman and docker that is measured; and at most while a program prints as fast as it can for a minute (five seconds in the quick form) with nobody reading.",
-    "Growth is that since the first run; that of the flood since just before it.",
+    "Resident memory of `glovebox serve`: with ten live sessions on each engine, each in a separate server;",
+    "after this many runs in total, by four clients at once on the first measured engine among local, podman and docker; and the peak while a program prints as fast as it can for a minute (five seconds in the quick form) and nothing reads it.",
+    "Growth is counted from the first run; for the flood, from just before it.",
   ].join(" "),
   columns: [
     { key: "residentMb", title: "MB resident", digits: 1 },

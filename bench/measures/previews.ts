@@ -13,7 +13,7 @@ const waitSeconds = 60;
 export const previewsMeasure: Measure = {
   name: "previews",
   title: "The first byte of a preview",
-  how: "From the request for a preview to the first byte of its page, beside the same server started by hand in a container of the same image on the same project. Ending it is not counted.",
+  how: "From the request for a preview to the first byte of its page, compared with the same server started by hand in a container of the same image on the same project. Ending it is not counted.",
   ...byHandColumns,
   take: async ({ isQuick, engines, images }) => {
     await using stack = new AsyncDisposableStack();

@@ -22,8 +22,8 @@ export const scaleMeasure: Measure = {
   name: "scale",
   title: "With more live sandboxes",
   how: [
-    "One cold execution, one list of the sandboxes, and what this process does by itself, beside so many sandboxes that live and wait;",
-    "on the engines, and on one in memory that does nothing, where all that is measured is Glovebox's own.",
+    "One cold execution, one list of the sandboxes, and the idle use of this process, with this many live, waiting sandboxes;",
+    "on the engines, and on a simulated one in memory, where only Glovebox's own work is measured.",
   ].join(" "),
   columns: [
     { key: "live", title: "live sandboxes" },

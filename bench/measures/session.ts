@@ -14,9 +14,9 @@ export const sessionMeasure: Measure = {
   name: "session",
   title: "A call in a session",
   how: [
-    "A Python program of one line in a session that is open, with half a second between two calls.",
-    "Waiting: the interpreter of the call before was Python's too, so that the next one has started already. Fresh: it was another language's.",
-    "`docker exec` runs the same program in a container that is up.",
+    "A Python program of one line in an open session, with half a second between two calls.",
+    "Waiting: the previous call was Python too, so the next interpreter has already started. Fresh: the previous call was in another language.",
+    "`docker exec` runs the same program in a running container.",
   ].join(" "),
   columns: [
     { key: "medianMs", title: "median ms", digits: 1 },

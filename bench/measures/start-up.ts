@@ -12,7 +12,7 @@ export const startUpMeasure: Measure = {
   name: "start-up",
   title: "Start-up",
   how: [
-    "From the start of the command, as it is published: `glovebox --version` and `glovebox run` to their end,",
+    "From the start of the published command: `glovebox --version` and `glovebox run` to their end,",
     "`glovebox mcp` to its answer to `initialize`, `glovebox serve` to its first answer to a request.",
     "The bare interpreters run the same program, or nothing.",
   ].join(" "),

@@ -11,7 +11,7 @@ const byHand = "docker run --rm";
 export const testsMeasure: Measure = {
   name: "tests",
   title: "A project's tests",
-  how: "A project with one test of Node's own runner, from the request to the verdict, beside the same command in a container of the same image with the project mounted.",
+  how: "A project with one test of Node's own runner, from the request to the verdict, compared with the same command in a container of the same image with the project mounted.",
   ...byHandColumns,
   take: async ({ isQuick, engines, images }) => {
     await using stack = new AsyncDisposableStack();

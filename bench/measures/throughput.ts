@@ -21,9 +21,9 @@ export const throughputMeasure: Measure = {
   name: "throughput",
   title: "Sustained throughput",
   how: [
-    `${workers} workers run a Python program of one line again and again, in slices that take turns; the median slice counts.`,
-    "Each slice is preceded by a fifth of itself that is not timed, so that no sandbox made beforehand is left.",
-    "The loops start the engine's own command, or the bare interpreter, as many at a time.",
+    `${workers} workers run a Python program of one line again and again, in alternating slices; the median slice counts.`,
+    "Before each slice, a fifth of its length is run untimed, so that no sandbox made in advance is left.",
+    "The loops start the engine's own command, or the bare interpreter, with the same number at a time.",
   ].join(" "),
   columns: [
     { key: "perSecond", title: "runs a second", digits: 1 },

@@ -32,7 +32,7 @@ function machineText({ form, date, machine, versions }: BenchReport): string {
   const named = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
   return [
     `Measured on ${date} in the ${form} form: ${system}; ${processor}, ${cores} cores, ${memoryGb} GB; ${named.join(", ")}.`,
-    ...(form === "quick" ? ["The quick form takes a few rounds only: its figures are rough."] : []),
+    ...(form === "quick" ? ["The quick form takes only a few rounds: its figures are rough."] : []),
   ].join("\n");
 }
 
