@@ -118,7 +118,7 @@ describe.each(connections)("what a model sees $name", ({ connect }) => {
         expect({ name, pictures, asked: asked.pictures }).toEqual({
           name,
           pictures: kind.picture === "in the answer" ? [picture] : [],
-          asked: kind.picture === "told of it only" ? [] : [picture],
+          asked: kind.picture === "only mentioned" ? [] : [picture],
         });
         expect(asked.words).toMatch(/image\/png.*70 bytes/);
       }

@@ -52,7 +52,7 @@ export const engineDangers: readonly KnownDanger[] = [
     affected: [{ fixed: "29.9.0" }],
     severity: "note",
     effect:
-      "Whoever may speak to the engine's API, or an image that reads a build's Dockerfile for it, can end the engine or use up its memory and processor; sandboxes reach neither, and Glovebox builds without such images.",
+      "Anyone who may use the engine's API, or an image that reads a build's Dockerfile for it, can end the engine or use up its memory and processor; sandboxes reach neither, and Glovebox builds without such images.",
   },
   {
     component: "Docker Engine",
@@ -111,7 +111,7 @@ export const engineDangers: readonly KnownDanger[] = [
     cves: ["CVE-2020-5291"],
     affected: [{ from: "0.4.0", fixed: "0.4.1" }],
     severity: "danger",
-    effect: "Whoever may run the setuid program becomes root.",
+    effect: "Anyone who may run the setuid program becomes root.",
     onlyWith: "a setuid helper",
     hidesBackports: true,
   },
@@ -120,7 +120,7 @@ export const engineDangers: readonly KnownDanger[] = [
     cves: ["CVE-2026-41163"],
     affected: [{ from: "0.11.0", fixed: "0.11.2" }],
     severity: "danger",
-    effect: "Whoever may run the setuid program can make mounts with root's power.",
+    effect: "Anyone who may run the setuid program can make mounts with root's power.",
     onlyWith: "a setuid helper",
     hidesBackports: true,
   },

@@ -13,7 +13,7 @@ export interface ClientKind {
   /** Clients that behave like this, as of November 2026. */
   readonly examples: string;
   /** How a model behind it gets to see a plot. */
-  readonly picture: "in the answer" | "by `view_artifact`" | "told of it only";
+  readonly picture: "in the answer" | "by `view_artifact`" | "only mentioned";
   /** @throws Error for an answer that it cannot show */
   readonly seenOf: (result: CallToolResult) => Seen;
 }
@@ -34,13 +34,13 @@ export const clientKinds: readonly ClientKind[] = [
     seenOf: ({ content }) => ({ words: wordsOf(content), pictures: picturesOf(content) }),
   },
   {
-    name: "the text alone",
-    examples: "clients of models without eyes",
-    picture: "told of it only",
+    name: "only the text",
+    examples: "clients of models that cannot see images",
+    picture: "only mentioned",
     seenOf: ({ content }) => ({ words: wordsOf(content), pictures: [] }),
   },
   {
-    name: "the structured content alone; the content where there is none",
+    name: "only the structured content; the content if there is none",
     examples: "Claude Code, Codex",
     picture: "by `view_artifact`",
     seenOf: ({ content, structuredContent }) =>

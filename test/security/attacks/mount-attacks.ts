@@ -1,6 +1,8 @@
 import { attacksOf, open, type Attack, type Expectation } from "../../../src/workloads/proof/attacks/attack.ts";
 
-const hardLink = open("nothing tells a hard link from the file: whoever can make one there already has the file");
+const hardLink = open(
+  "a hard link cannot be distinguished from the file: anyone who can make one there already has the file",
+);
 const everywhere: Readonly<Record<"docker" | "podman" | "runsc" | "local", Expectation>> = {
   docker: hardLink,
   podman: hardLink,

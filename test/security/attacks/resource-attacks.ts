@@ -17,8 +17,8 @@ export const resultAttacks: readonly Attack[] = attacksOf({
   attacks: {
     "link.txt": "return a link to a file of the host",
     "folder/private.txt": "return a file behind a link to a folder of the host",
-    "endless.txt": "return a link to a device without an end",
-    "pipe.txt": "return a pipe that never says anything",
+    "endless.txt": "return a link to an endless device",
+    "pipe.txt": "return a pipe that never writes anything",
     "huge.txt": "return a sparse file of 1 TiB",
     "many-results": "return 3000 files",
     "big-results": "return 48 MB",

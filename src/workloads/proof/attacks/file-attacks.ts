@@ -1,10 +1,8 @@
 import { attacksOf, open, type Attack } from "./attack.ts";
 
-const sameKernel = open("it is the same kernel; the number tells nothing else");
+const sameKernel = open("it is the same kernel; the number reveals nothing else");
 
-const overlay = open(
-  "the mount table names the folders that a root is laid together from, which nothing inside can open",
-);
+const overlay = open("the mount table names the folders that make up a root, which nothing inside can open");
 
 /** The host's files, and the kernel's own under /proc and /sys. */
 export const fileAttacks: readonly Attack[] = attacksOf({

@@ -1,6 +1,6 @@
 import { attacksOf, contained, type Attack } from "./attack.ts";
 
-const ownKernel = { runsc: contained("gVisor's own kernel does it, for its sandbox alone") };
+const ownKernel = { runsc: contained("gVisor's own kernel does it, only for its sandbox") };
 const ownRing = { runsc: contained("gVisor's own kernel serves the ring") };
 const notBuilt = "the test machine's kernel is built without it";
 
@@ -56,7 +56,7 @@ export const kernelAttacks: readonly Attack[] = attacksOf({
     "switches-accounting": "switch process accounting",
     "asks-for-swap": "add swap",
     "opens-vm-socket": "open a socket to the hypervisor (VSOCK)",
-    "opens-vm-socket-through-the-32-bit-gate": "open one by socketcall, its family out of the filter's sight",
+    "opens-vm-socket-through-the-32-bit-gate": "open one by socketcall, which hides its family from the filter",
     "opens-kernel-crypto-socket": "use the kernel's ciphers (AF_ALG)",
     "opens-packet-socket": "open a packet socket",
     "opens-old-packet-socket": "open one by the older way (SOCK_PACKET)",
@@ -82,7 +82,7 @@ export const kernelAttacks: readonly Attack[] = attacksOf({
     "unshares-user-namespace": ownKernel,
     "clones-user-namespace": ownKernel,
     "unshares-mounts": ownKernel,
-    "reads-kernel-log": { runsc: contained("it is a log that gVisor makes up") },
+    "reads-kernel-log": { runsc: contained("gVisor makes the log up") },
     "makes-memory-device": { runsc: contained("gVisor makes the file, and has no such device behind it") },
     "makes-disk-device": { runsc: contained("gVisor makes the file, and has no such device behind it") },
   },

@@ -21,7 +21,7 @@ export const privilegeAttacks: readonly Attack[] = attacksOf({
   controls: { "runs-setuid-program": "ordinaryUser", "takes-real-time-priority": "hostProcess" },
   deniedByOf: { "keeps-setuid-in-scratch": "setuidRefusal", "locks-memory": "memoryLimit" },
   exceptions: {
-    "keeps-setuid-in-scratch": { runsc: contained("gVisor shows no such options; it starts no setuid program") },
-    "favours-itself": { runsc: contained("among the programs of its own sandbox only") },
+    "keeps-setuid-in-scratch": { runsc: contained("gVisor does not show such options; it starts no setuid programs") },
+    "favours-itself": { runsc: contained("only among the programs of its own sandbox") },
   },
 });

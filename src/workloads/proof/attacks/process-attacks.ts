@@ -34,7 +34,9 @@ export const processAttacks: readonly Attack[] = attacksOf({
     "attaches-shared-memory-of-the-host": "unsealed",
   },
   exceptions: {
-    "signals-first-process": { local: contained("it is the program's own user's; its end is its own sandbox's") },
+    "signals-first-process": {
+      local: contained("it belongs to the program's own user; if it ends, only its own sandbox does"),
+    },
     "reads-memory-map-of-first-process": { runsc: open(keeper) },
     "reads-environment-of-first-process": { runsc: open(keeper) },
   },
