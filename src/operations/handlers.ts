@@ -1,89 +1,65 @@
-import { runCodeHandler } from "./session/run-code-handler.ts";
-import { endSessionHandler } from "./session/end-session-handler.ts";
-import { editFileHandler, listFilesHandler, readFileHandler, writeFileHandler } from "./files/files-handler.ts";
-import { getSessionHandler, listSessionsHandler, openSessionHandler } from "./session/sessions-handler.ts";
-import { executeCodeHandler } from "./execute/execute-handler.ts";
-import { runAgentHandler } from "./agents/run-agent-handler.ts";
-import { createEnvironmentHandler } from "./environments/create-environment-handler.ts";
-import { runCommandHandler } from "./environments/run-command-handler.ts";
-import { listEnvironmentsHandler, destroyEnvironmentHandler } from "./environments/environments-handler.ts";
-import { startProcessHandler } from "./processes/start-process-handler.ts";
-import { listProcessesHandler, writeStdinHandler, stopProcessHandler } from "./processes/processes-handler.ts";
-import { listImagesHandler, pullImagesHandler, buildImagesHandler } from "./images/images-handler.ts";
-import { listPackagesHandler, prunePackagesHandler } from "./packages/packages-handler.ts";
-import { listSandboxesHandler, removeSandboxesHandler, pruneSandboxesHandler } from "./sandboxes/sandboxes-handler.ts";
-import { execInSandboxHandler } from "./sandboxes/programs/exec-handler.ts";
-import { openTerminalHandler } from "./sandboxes/programs/terminal-handler.ts";
-import { findSandboxPlaceHandler } from "./sandboxes/sandbox-place-handler.ts";
-import { packFilesHandler, unpackFilesHandler } from "./sandboxes/copies/archive-handler.ts";
-import { copyIntoSandboxHandler, copyOutOfSandboxHandler } from "./sandboxes/copies/copy-handler.ts";
-import { readLogsHandler } from "./logs/read-logs-handler.ts";
-import { getMetricsHandler } from "./metrics/get-metrics-handler.ts";
-import { listAlertsHandler } from "./metrics/list-alerts-handler.ts";
-import { sandboxStatsHandler } from "./metrics/sandbox-stats-handler.ts";
-import { checkMountHandler, listMountsHandler } from "./mounts/mounts-handler.ts";
-import { doctorHandler } from "./doctor/doctor-handler.ts";
-import { startPreviewHandler } from "./previews/start-preview-handler.ts";
-import { previewStatusHandler, stopPreviewHandler } from "./previews/previews-handler.ts";
-import { readTestReportHandler } from "./tests/read-test-report-handler.ts";
-import { runTestsHandler } from "./tests/run-tests-handler.ts";
-import { runInProjectHandler } from "./environments/run-in-project-handler.ts";
-import { exportPreparedHandler, importPreparedHandler } from "./prepared/prepared-handler.ts";
-import { proveHandler } from "./proof/prove-handler.ts";
-import { wrapServerHandler } from "./wrap/wrap-server-handler.ts";
-import type { Handler } from "./handling/handler.ts";
+import type { Handler, HandlerTable } from "./handling/handler.ts";
 
-/** The handler of each operation of the table; only the platform knows them. */
-export const handlers: readonly Handler[] = [
-  runCodeHandler,
-  openSessionHandler,
-  listSessionsHandler,
-  getSessionHandler,
-  endSessionHandler,
-  listFilesHandler,
-  readFileHandler,
-  writeFileHandler,
-  editFileHandler,
-  executeCodeHandler,
-  wrapServerHandler,
-  runInProjectHandler,
-  runTestsHandler,
-  readTestReportHandler,
-  startPreviewHandler,
-  previewStatusHandler,
-  stopPreviewHandler,
-  runAgentHandler,
-  createEnvironmentHandler,
-  runCommandHandler,
-  listEnvironmentsHandler,
-  destroyEnvironmentHandler,
-  startProcessHandler,
-  listProcessesHandler,
-  writeStdinHandler,
-  stopProcessHandler,
-  findSandboxPlaceHandler,
-  readLogsHandler,
-  getMetricsHandler,
-  listAlertsHandler,
-  sandboxStatsHandler,
-  listImagesHandler,
-  pullImagesHandler,
-  buildImagesHandler,
-  exportPreparedHandler,
-  importPreparedHandler,
-  listPackagesHandler,
-  prunePackagesHandler,
-  listSandboxesHandler,
-  removeSandboxesHandler,
-  pruneSandboxesHandler,
-  execInSandboxHandler,
-  openTerminalHandler,
-  copyIntoSandboxHandler,
-  copyOutOfSandboxHandler,
-  packFilesHandler,
-  unpackFilesHandler,
-  checkMountHandler,
-  listMountsHandler,
-  doctorHandler,
-  proveHandler,
-];
+/**
+ * What loads the handler of each operation of the table, by its name: a process loads those that it is asked for. Only the
+ * platform knows them.
+ */
+export const handlers: HandlerTable = new Map<string, () => Promise<Handler>>([
+  ["run_code", async () => (await import("./session/run-code-handler.ts")).runCodeHandler],
+  ["open_session", async () => (await import("./session/sessions-handler.ts")).openSessionHandler],
+  ["list_sessions", async () => (await import("./session/sessions-handler.ts")).listSessionsHandler],
+  ["get_session", async () => (await import("./session/sessions-handler.ts")).getSessionHandler],
+  ["end_session", async () => (await import("./session/end-session-handler.ts")).endSessionHandler],
+  ["list_files", async () => (await import("./files/files-handler.ts")).listFilesHandler],
+  ["read_file", async () => (await import("./files/files-handler.ts")).readFileHandler],
+  ["write_file", async () => (await import("./files/files-handler.ts")).writeFileHandler],
+  ["edit_file", async () => (await import("./files/files-handler.ts")).editFileHandler],
+  ["execute_code", async () => (await import("./execute/execute-handler.ts")).executeCodeHandler],
+  ["wrap_server", async () => (await import("./wrap/wrap-server-handler.ts")).wrapServerHandler],
+  ["run_in_project", async () => (await import("./environments/run-in-project-handler.ts")).runInProjectHandler],
+  ["run_tests", async () => (await import("./tests/run-tests-handler.ts")).runTestsHandler],
+  ["read_test_report", async () => (await import("./tests/read-test-report-handler.ts")).readTestReportHandler],
+  ["start_preview", async () => (await import("./previews/start-preview-handler.ts")).startPreviewHandler],
+  ["preview_status", async () => (await import("./previews/previews-handler.ts")).previewStatusHandler],
+  ["stop_preview", async () => (await import("./previews/previews-handler.ts")).stopPreviewHandler],
+  ["run_agent", async () => (await import("./agents/run-agent-handler.ts")).runAgentHandler],
+  [
+    "create_environment",
+    async () => (await import("./environments/create-environment-handler.ts")).createEnvironmentHandler,
+  ],
+  ["run_command", async () => (await import("./environments/run-command-handler.ts")).runCommandHandler],
+  ["list_environments", async () => (await import("./environments/environments-handler.ts")).listEnvironmentsHandler],
+  [
+    "destroy_environment",
+    async () => (await import("./environments/environments-handler.ts")).destroyEnvironmentHandler,
+  ],
+  ["start_process", async () => (await import("./processes/start-process-handler.ts")).startProcessHandler],
+  ["list_processes", async () => (await import("./processes/processes-handler.ts")).listProcessesHandler],
+  ["write_stdin", async () => (await import("./processes/processes-handler.ts")).writeStdinHandler],
+  ["stop_process", async () => (await import("./processes/processes-handler.ts")).stopProcessHandler],
+  ["find_sandbox_place", async () => (await import("./sandboxes/sandbox-place-handler.ts")).findSandboxPlaceHandler],
+  ["read_logs", async () => (await import("./logs/read-logs-handler.ts")).readLogsHandler],
+  ["get_metrics", async () => (await import("./metrics/get-metrics-handler.ts")).getMetricsHandler],
+  ["list_alerts", async () => (await import("./metrics/list-alerts-handler.ts")).listAlertsHandler],
+  ["sandbox_stats", async () => (await import("./metrics/sandbox-stats-handler.ts")).sandboxStatsHandler],
+  ["list_images", async () => (await import("./images/images-handler.ts")).listImagesHandler],
+  ["pull_images", async () => (await import("./images/images-handler.ts")).pullImagesHandler],
+  ["build_images", async () => (await import("./images/images-handler.ts")).buildImagesHandler],
+  ["export_prepared", async () => (await import("./prepared/prepared-handler.ts")).exportPreparedHandler],
+  ["import_prepared", async () => (await import("./prepared/prepared-handler.ts")).importPreparedHandler],
+  ["list_packages", async () => (await import("./packages/packages-handler.ts")).listPackagesHandler],
+  ["prune_packages", async () => (await import("./packages/packages-handler.ts")).prunePackagesHandler],
+  ["list_sandboxes", async () => (await import("./sandboxes/sandboxes-handler.ts")).listSandboxesHandler],
+  ["remove_sandboxes", async () => (await import("./sandboxes/sandboxes-handler.ts")).removeSandboxesHandler],
+  ["prune_sandboxes", async () => (await import("./sandboxes/sandboxes-handler.ts")).pruneSandboxesHandler],
+  ["exec_in_sandbox", async () => (await import("./sandboxes/programs/exec-handler.ts")).execInSandboxHandler],
+  ["open_terminal", async () => (await import("./sandboxes/programs/terminal-handler.ts")).openTerminalHandler],
+  ["copy_into_sandbox", async () => (await import("./sandboxes/copies/copy-handler.ts")).copyIntoSandboxHandler],
+  ["copy_out_of_sandbox", async () => (await import("./sandboxes/copies/copy-handler.ts")).copyOutOfSandboxHandler],
+  ["pack_files", async () => (await import("./sandboxes/copies/archive-handler.ts")).packFilesHandler],
+  ["unpack_files", async () => (await import("./sandboxes/copies/archive-handler.ts")).unpackFilesHandler],
+  ["check_mount", async () => (await import("./mounts/mounts-handler.ts")).checkMountHandler],
+  ["list_mounts", async () => (await import("./mounts/mounts-handler.ts")).listMountsHandler],
+  ["doctor", async () => (await import("./doctor/doctor-handler.ts")).doctorHandler],
+  ["prove", async () => (await import("./proof/prove-handler.ts")).proveHandler],
+]);

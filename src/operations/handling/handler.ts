@@ -19,21 +19,24 @@ export function handle<Contract extends OperationContract>(
   return { contract, run };
 }
 
+/** What loads each handler when its operation is first asked for, by the operation's name. */
+export type HandlerTable = ReadonlyMap<string, () => Promise<Handler>>;
+
 /**
  * The front ends' way to the handlers. A caller's grant is applied only here, so that no front end can forget it:
  * handlers get the platform as the grant allows, and operations reserved for the operator are refused.
  */
-export function operationCaller(handlers: readonly Handler[], parts: PlatformParts, grantOf: GrantOf): CallOperation {
-  const byName = new Map(handlers.map((handler) => [handler.contract.name, handler]));
+export function operationCaller(handlers: HandlerTable, parts: PlatformParts, grantOf: GrantOf): CallOperation {
   return async (contract, request, call) => {
-    const handler = byName.get(contract.name);
-    if (handler === undefined) throw new TypeError(`${contract.name} has no handler.`);
+    const load = handlers.get(contract.name);
+    if (load === undefined) throw new TypeError(`${contract.name} has no handler.`);
     const grant = grantOf(call.principal);
     if (grant !== null) {
       if (contract.audience !== "everyone") throw operatorsOnly(contract.name);
       parts.sandboxes.setMaximum(call.principal, grant.maxSandboxes);
     }
     const granted = grant === null ? parts : grantedParts(parts, grant);
+    const handler = await load();
     return handler.run(granted, request, call) as Promise<ResponseOf<typeof contract>>;
   };
 }

@@ -20,11 +20,12 @@ const token = "token-of-the-suite";
 export async function runSuite(doorKind: "glovebox" | "fixtures"): Promise<ReadonlyMap<string, boolean>> {
   const { config, host } = await loadHostConfig({});
   const platform = createPlatform({ config, host, door: "server" });
+  const handlers = new Map(fixtureHandlers.map((handler) => [handler.contract.name, async () => handler]));
   const door =
     doorKind === "glovebox"
       ? new McpDoor({ platform, operations: operationTable, version: "0", answerWithinMs: 45_000 })
       : new FixtureDoor({
-          platform: { ...platform, call: operationCaller(fixtureHandlers, platform, () => null) },
+          platform: { ...platform, call: operationCaller(handlers, platform, () => null) },
           operations: fixtureHandlers.map(({ contract }) => contract),
           version: "0",
           answerWithinMs: 45_000,
