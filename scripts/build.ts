@@ -1,5 +1,5 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, relative, sep } from "node:path";
+import { dirname, posix } from "node:path";
 import { fileURLToPath } from "node:url";
 import { bundleConsole } from "../src/http/console/bundle-console.ts";
 import { licencesOf } from "../src/http/console/licences-of.ts";
@@ -8,11 +8,8 @@ import { bundleSources } from "./bundle/bundle-sources.ts";
 import { keepPublicTypes } from "./bundle/public-types.ts";
 import { runTool } from "./run-tool.ts";
 
-/** What users import and start, and what that starts in separate processes and threads. */
-const entries: readonly string[] = [
-  "index.ts",
-  "client.ts",
-  "cli/main.ts",
+/** What Glovebox starts in separate processes and threads. */
+const helpers: readonly string[] = [
   "egress/proxy/proxy-main.ts",
   "packages/imports/scan-main.ts",
   "workloads/session/variables/notebook/notebook-main.ts",
@@ -21,6 +18,8 @@ const entries: readonly string[] = [
   "store/sqlite/sqlite-main.ts",
   "workloads/tests/report/read-main.ts",
 ];
+/** What users import and start, and those. */
+const entries: readonly string[] = ["index.ts", "client.ts", "cli/main.ts", ...helpers];
 const dist = fileURLToPath(new URL("../dist/", import.meta.url));
 /** Placeholder for the path from a file of the bundle to `dist`, until it is known where the module ended up. */
 const toDist = "path-to-dist:";
@@ -36,12 +35,12 @@ keepPublicTypes(dist, ["index.d.ts", "client.d.ts"]);
 
 const { files, inputs } = await bundleSources({
   entries,
-  folder: dist,
+  apart: [["client.ts"], helpers],
   urlOf: (source) => `new URL("${toDist}${source.replace(/\.ts$/, ".js")}", import.meta.url).href`,
 });
 for (const { path, text } of files) {
-  const way = relative(dirname(path), dist).replaceAll(sep, "/");
-  write(relative(dist, path), text.replaceAll(toDist, way === "" ? "./" : `${way}/`));
+  const way = posix.relative(posix.dirname(path), "");
+  write(path, text.replaceAll(toDist, way === "" ? "./" : `${way}/`));
 }
 write(
   "LICENCES.txt",

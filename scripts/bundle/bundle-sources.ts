@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { build, type OutputFile, type Plugin } from "esbuild";
+import { rolldown, type Plugin } from "rolldown";
+import { groupModules } from "./group-modules.ts";
 
 export const sources: string = fileURLToPath(new URL("../../src/", import.meta.url));
 
@@ -14,62 +15,86 @@ const inlined: ReadonlySet<string> = new Set([
   ...["commander", "hono", "jsonc-parser", "kysely", "smol-toml", "zod"],
 ]);
 
+/** Engines that `run` may need, and what it loads with one of them: at times it needs none of these. */
+const engines: readonly string[] = [
+  ...["policy/seccomp/oci-profile.ts", "engines/docker/docker-engine.ts", "engines/local/open-local.ts"],
+];
+
+/** What is loaded one after the other: by `run`, whose start counts most, then by what else people and agents wait for. */
+const stages: readonly string[] = [
+  ...["config/host/compile-cache.ts", "cli/process-io.ts", "cli/run/run-command.ts", "library/embedded-caller.ts"],
+  ...engines,
+  ...["platform/platform.ts", "operations/execute/execute-handler.ts"],
+  ...["cli/commands/mcp-command.ts", "mcp/open-mcp-door.ts"],
+];
+
 export interface BundleOptions {
   /** Modules that are started or imported from outside, as paths in `src`. */
   readonly entries: readonly string[];
-  /** Where it would be written, as an absolute path. */
-  readonly folder: string;
+  /** Sets of entries that need little of the rest, and must not load more than that. */
+  readonly apart: readonly (readonly string[])[];
   /** What replaces `import.meta.url` in a module of `src`, as a JavaScript expression. */
   readonly urlOf: (source: string) => string;
 }
 
-/** The files of a bundle, and the files that it was made from. */
+export interface BundledFile {
+  /** From the folder that it belongs in, with slashes. */
+  readonly path: string;
+  readonly text: string;
+}
+
+/** The files of a bundle, and the absolute paths of those that it was made from. */
 export interface Bundle {
-  readonly files: readonly OutputFile[];
+  readonly files: readonly BundledFile[];
   readonly inputs: readonly string[];
 }
 
 /** Our own code in a few files: what a command line needs is read at once, the rest when it is used. */
-export async function bundleSources({ entries, folder, urlOf }: BundleOptions): Promise<Bundle> {
-  const { outputFiles, metafile } = await build({
-    entryPoints: entries.map((entry) => `${sources}${entry}`),
-    outdir: folder,
-    outbase: sources,
-    entryNames: "[dir]/[name]",
-    chunkNames: "chunks/[name]-[hash]",
-    bundle: true,
-    splitting: true,
-    format: "esm",
+export async function bundleSources({ entries, apart, urlOf }: BundleOptions): Promise<Bundle> {
+  const paths = (names: readonly string[]): readonly string[] => names.map((name) => `${sources}${name}`);
+  await using bundle = await rolldown({
+    input: Object.fromEntries(entries.map((entry) => [entry.replace(/\.ts$/, ""), `${sources}${entry}`])),
     platform: "node",
-    target: "node22.18",
-    mainFields: ["module", "main"],
-    // Names stay as they are: stack traces of our errors are read.
-    minifySyntax: true,
-    minifyWhitespace: true,
-    legalComments: "none",
+    resolve: { mainFields: ["module", "main"] },
+    transform: { target: "node22.18" },
     plugins: [ownModules(urlOf), plainBuiltIns, otherPackages],
-    metafile: true,
-    write: false,
     logLevel: "silent",
   });
-  return { files: outputFiles, inputs: Object.keys(metafile.inputs) };
+  const { output } = await bundle.generate({
+    format: "esm",
+    entryFileNames: "[name].js",
+    chunkFileNames: "chunks/[name]-[hash].js",
+    // Names stay as they are: stack traces of our errors are read.
+    minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
+    comments: false,
+    codeSplitting: {
+      // What is loaded with a module is in its group or an earlier one already.
+      includeDependenciesRecursively: false,
+      groups: [{ name: groupModules({ stages: paths(stages), optional: paths(engines), apart: apart.map(paths) }) }],
+    },
+  });
+  const chunks = output.filter((file) => file.type === "chunk");
+  return {
+    files: chunks.map(({ fileName, code }) => ({ path: fileName, text: code })),
+    inputs: chunks.flatMap(({ moduleIds }) => moduleIds),
+  };
 }
 
 /** A module that reads or starts files next to itself needs its own path, not that of the bundle. */
 const ownModules = (urlOf: BundleOptions["urlOf"]): Plugin => ({
   name: "own modules",
-  setup(made) {
-    made.onLoad({ filter: /\.ts$/ }, async ({ path }) => {
-      if (!path.startsWith(sources)) return undefined;
-      const text = await readFile(path, "utf8");
-      const contents = text
-        .replaceAll("import.meta.url", urlOf(path.slice(sources.length)))
-        // The same names, of which those that nobody uses can be left out.
-        .replaceAll('import { z } from "zod";', 'import * as z from "zod";');
-      return { contents, loader: "ts" };
-    });
+  load: async (path) => {
+    if (!path.startsWith(sources)) return null;
+    const text = await readFile(path, "utf8");
+    const code = text
+      .replaceAll("import.meta.url", urlOf(path.slice(sources.length)))
+      // The same names, of which those that nobody uses can be left out.
+      .replaceAll('import { z } from "zod";', 'import * as z from "zod";');
+    return { code, moduleType: "ts" };
   },
 });
+
+const builtIn = "\0built-in ";
 
 /**
  * An import statement reads every export of a built-in Node module. The exports of `node:http` that mirror the browser's
@@ -77,24 +102,22 @@ const ownModules = (urlOf: BundleOptions["urlOf"]): Plugin => ({
  */
 const plainBuiltIns: Plugin = {
   name: "plain built-ins",
-  setup(made) {
-    made.onResolve({ filter: /^node:http$/ }, ({ path }) => ({ path, namespace: "built-in" }));
-    made.onLoad({ filter: /^/, namespace: "built-in" }, ({ path }) => {
-      const exported = Object.entries(Object.getOwnPropertyDescriptors(process.getBuiltinModule(path)));
-      const names = exported.flatMap(([name, { value }]) => (value === undefined ? [] : name));
-      const module = `process.getBuiltinModule(${JSON.stringify(path)})`;
-      return { contents: `const all = ${module}; export default all; export const { ${names.join(", ")} } = all;` };
-    });
+  resolveId: (path) => (path === "node:http" ? { id: `${builtIn}${path}`, moduleSideEffects: false } : null),
+  load: (id) => {
+    if (!id.startsWith(builtIn)) return null;
+    const path = id.slice(builtIn.length);
+    const exported = Object.entries(Object.getOwnPropertyDescriptors(process.getBuiltinModule(path)));
+    const names = exported.flatMap(([name, { value }]) => (value === undefined ? [] : name));
+    const module = `process.getBuiltinModule(${JSON.stringify(path)})`;
+    return { code: `const all = ${module}; export default all; export const { ${names.join(", ")} } = all;` };
   },
 };
 
 const otherPackages: Plugin = {
   name: "other packages",
-  setup(made) {
-    made.onResolve({ filter: /^[^./]/ }, ({ path, kind }) => {
-      if (kind === "entry-point") return undefined;
-      const name = path.split("/", path.startsWith("@") ? 2 : 1).join("/");
-      return inlined.has(name) ? undefined : { path, external: true };
-    });
+  resolveId: (path, importer) => {
+    if (importer === undefined || /^[./\0]/.test(path)) return null;
+    const name = path.split("/", path.startsWith("@") ? 2 : 1).join("/");
+    return inlined.has(name) ? null : { id: path, external: true };
   },
 };

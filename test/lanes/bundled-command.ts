@@ -29,7 +29,7 @@ export async function setup(): Promise<void> {
   if (!isWritable(join(root, "node_modules"))) return;
   const { files } = await bundleSources({
     entries: ["cli/main.ts"],
-    folder: "/",
+    apart: [],
     urlOf: (source) => JSON.stringify(pathToFileURL(`${sources}${source}`).href),
   });
   const hash = createHash("sha256");
@@ -37,9 +37,9 @@ export async function setup(): Promise<void> {
   const folder = join(cache, hash.digest("hex").slice(0, 16));
   if (!existsSync(folder)) {
     const made = `${folder}-${process.pid}`;
-    for (const { path, contents } of files) {
+    for (const { path, text } of files) {
       mkdirSync(dirname(join(made, path)), { recursive: true });
-      writeFileSync(join(made, path), contents);
+      writeFileSync(join(made, path), text);
     }
     const command = join(made, "glovebox");
     const node = join(root, "node_modules/.bin/node");
