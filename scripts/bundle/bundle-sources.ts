@@ -24,7 +24,7 @@ const engines: readonly string[] = [
 const stages: readonly string[] = [
   ...["config/host/compile-cache.ts", "cli/process-io.ts", "cli/run/run-command.ts", "library/embedded-caller.ts"],
   ...engines,
-  ...["platform/platform.ts", "operations/execute/execute-handler.ts"],
+  "operations/execute/execute-handler.ts",
   ...["cli/commands/mcp-command.ts", "mcp/open-mcp-door.ts"],
 ];
 

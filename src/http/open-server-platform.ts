@@ -22,7 +22,7 @@ export interface OpenServerPlatformOptions {
 export async function openServerPlatform(options: OpenServerPlatformOptions): Promise<Platform> {
   const { engine, configFile, settings, grantOf, signal } = options;
   const { config, loaded, host } = await loadHostConfig({ settings, configFile });
-  const platform = createPlatform({
+  const platform = await createPlatform({
     ...{ config, loaded, host, grantOf },
     door: "server",
     defaultEngine: engine,

@@ -28,7 +28,7 @@ const principal = "local";
 export async function openEmbeddedCaller(options: EmbeddedOptions = {}): Promise<Caller> {
   const { workingDirectory, engine, onAlert, keepsWarm, logger, ...overrides } = options;
   const { config, host, loaded } = await loadHostConfig(overrides);
-  const platform = createPlatform({
+  const platform = await createPlatform({
     config,
     loaded,
     host: { ...host, workingDirectory: workingDirectory ?? host.workingDirectory },

@@ -28,7 +28,7 @@ export async function openMcpDoor(options: OpenMcpDoorOptions): Promise<McpDoor>
   const { door, engine, minIsolation, profiles = defaultProfiles, answerWithinMs, signal } = options;
   const settings = minIsolation === undefined ? {} : { min_isolation: minIsolation };
   const { config, loaded, host } = await loadHostConfig({ settings });
-  const platform = createPlatform({ config, loaded, host, door, defaultEngine: engine });
+  const platform = await createPlatform({ config, loaded, host, door, defaultEngine: engine });
   await platform.tracing.open(platform.logger);
   try {
     await platform.assertEngineAnswers(signal);

@@ -11,7 +11,7 @@ import type { SandboxObserver } from "../sandbox/sandbox-observer.ts";
 import type { StorePlace } from "../store/database.ts";
 import { RunRecorder } from "../store/run-recorder.ts";
 import { UsageRecorder } from "../store/usage-recorder.ts";
-import { Store } from "../store/store.ts";
+import type { Store } from "../store/store.ts";
 import { LogSink } from "../telemetry/logs/log-sink.ts";
 import { RedisPublisher } from "../telemetry/logs/redis/redis-publisher.ts";
 import { SandboxLogs } from "../telemetry/logs/sandbox-logs.ts";
@@ -49,9 +49,9 @@ export interface OpenedLogs {
 const redisQueue = { maxBytes: 8 * mebibyte, batchItems: 500, batchBytes: 128 * kibibyte } as const;
 
 /** Opens the log of every sandbox with its sinks; a store is opened in the background. @throws INVALID_REQUEST */
-export function openLogs(options: OpenLogsOptions): OpenedLogs {
+export async function openLogs(options: OpenLogsOptions): Promise<OpenedLogs> {
   const { config, logger, now, monotonicMs } = options;
-  const store = openStore(options);
+  const store = await openStore(options);
   const publisher = config.redisUrl === null ? null : new RedisPublisher(config.redisUrl, logger);
   const redis =
     publisher &&
@@ -86,7 +86,7 @@ export function openLogs(options: OpenLogsOptions): OpenedLogs {
   };
 }
 
-function openStore({
+async function openStore({
   config,
   host,
   owner,
@@ -95,9 +95,11 @@ function openStore({
   logger,
   now,
   monotonicMs,
-}: OpenLogsOptions): Store | null {
+}: OpenLogsOptions): Promise<Store | null> {
   const place = storePlace(config.store, host, storeByDefault);
   if (place === null) return null;
+  // Most commands have none, and a good part of all code is the database's.
+  const { Store } = await import("../store/store.ts");
   const store = new Store({
     place,
     prepare: () => openOwnState(host),

@@ -77,8 +77,10 @@ const closeWithinMs = 9_000;
 /**
  * Assembles the parts; nothing is started or contacted yet. @throws INVALID_REQUEST if there is no engine of that name
  */
-export function createPlatform(options: PlatformOptions): Platform {
-  const { parts, closing } = openParts(options);
+export async function createPlatform(options: PlatformOptions): Promise<Platform> {
+  const { parts, closing } = await openParts(options);
+  // What runs for long has all of them soon: an update may replace their files meanwhile. A failure is the call's to report.
+  if (options.door !== "person") void Promise.allSettled([...handlers.values()].map((load) => load()));
   let closed: Promise<readonly string[]> | undefined;
   const close = (withinMs = closeWithinMs): Promise<readonly string[]> => (closed ??= closeParts(closing, withinMs));
   return {
@@ -103,7 +105,7 @@ interface OpenedParts {
   readonly closing: ClosingParts;
 }
 
-function openParts(options: PlatformOptions): OpenedParts {
+async function openParts(options: PlatformOptions): Promise<OpenedParts> {
   const { config, loaded, host, door, defaultEngine, storeByDefault = false, onAlert } = options;
   const tracing = openTracing(host, door, monotonicMs);
   const logger = options.logger ?? stderrLogger(config.logLevel, () => tracing.logFields());
@@ -114,7 +116,7 @@ function openParts(options: PlatformOptions): OpenedParts {
     operationCaller(handlers, { ...parts, peers: null }, () => null)(...call);
   const owners = openOwners({ host, logger, now, callHere });
   const { owner, archives, diskScratch, leases, records, reaper, peerServer, peers, identity } = owners;
-  const recorded = openLogs({ config, host, owner, identity, storeByDefault, logger, now, monotonicMs });
+  const recorded = await openLogs({ config, host, owner, identity, storeByDefault, logger, now, monotonicMs });
   const { logs, store } = recorded;
   const telemetry = openTelemetryParts({
     ceilings: config.ceilings,

@@ -68,7 +68,12 @@ describe("dependencies of a project on docker that are kept for later runs", () 
     const settings = { images: sessionImages, network: registry.network, packages: { directory } };
     const { config, host } = await loadHostConfig({ settings });
     const workingDirectory = path.join(folder, "projects");
-    platform = createPlatform({ config, host: { ...host, workingDirectory }, door: "person", defaultEngine: "docker" });
+    platform = await createPlatform({
+      config,
+      host: { ...host, workingDirectory },
+      door: "person",
+      defaultEngine: "docker",
+    });
     return () => platform.close();
   });
   beforeEach(() => registry.forget());

@@ -23,7 +23,7 @@ let agent: Agent;
 let stranger: Agent;
 beforeAll(async () => {
   const { config, loaded, host } = await loadHostConfig({ settings: { images: {} } });
-  const platform = createPlatform({ config, loaded, host, door: "stdio", defaultEngine: engine });
+  const platform = await createPlatform({ config, loaded, host, door: "stdio", defaultEngine: engine });
   door = new McpDoor({ platform, operations: operationTable, version: "0", answerWithinMs: 45_000 });
   agent = await connect("agent");
   stranger = await connect("stranger");

@@ -56,7 +56,7 @@ describe.each(engines)("network phases on %s", (name) => {
   beforeAll(async () => {
     const network = { dns_servers: [dns.address], private_hosts: [`other.test:${other.port}`] };
     const { config, host } = await loadHostConfig({ settings: { images: testImages, network } });
-    platform = createPlatform({ config, host, door: "person" });
+    platform = await createPlatform({ config, host, door: "person" });
     try {
       ({ engine } = await platform.chooseEngine(name));
     } catch (error) {

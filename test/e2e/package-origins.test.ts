@@ -57,8 +57,9 @@ describe.each(["docker", "podman"] as const)("packages that a caller's own image
 
   beforeAll(async () => {
     const { config, host } = await loadHostConfig({ settings });
-    const open = (name: string): Platform => createPlatform({ config, host, door: "person", defaultEngine: name });
-    [platform, onLocal] = [open(engine), open("local")];
+    const open = (name: string): Promise<Platform> =>
+      createPlatform({ config, host, door: "person", defaultEngine: name });
+    [platform, onLocal] = await Promise.all([open(engine), open("local")]);
     // Its set has the same list of packages, but stays unused below.
     await execute(onLocal, { packages: ["gb-other"], code: "1" });
     localPlatform = (await onLocal.packages.list())[0]?.record.platform ?? "";

@@ -128,7 +128,7 @@ describe.each(engines)("packages of Python on %s", (engine) => {
   beforeAll(async () => {
     process.env["PIP_INDEX_URL"] = `${registry.base}/simple`;
     const { config, host } = await loadHostConfig({ settings });
-    const platform = createPlatform({ config, host, door: "person", defaultEngine: engine });
+    const platform = await createPlatform({ config, host, door: "person", defaultEngine: engine });
     runInSession = async (program) =>
       runCodeHandler.run(platform, parseRequest(runCodeContract, inLanguage(program)), {
         principal: "test",

@@ -39,7 +39,7 @@ function useBuilds(engine: TestedEngine, more: object = {}) {
     const { config, host } = await loadHostConfig({
       settings: { images: sessionImages, build_dockerfiles: true, ...more },
     });
-    platform = createPlatform({
+    platform = await createPlatform({
       config,
       host: { ...host, workingDirectory: folder },
       door: "person",

@@ -122,8 +122,8 @@ describe.each(engines)("the packages of sessions on %s", (engine) => {
       packages: { directory: path.join(folder, engine) },
     };
     const { config, host } = await loadHostConfig({ settings });
-    const open = (): Platform => createPlatform({ config, host, door: "person", defaultEngine: engine });
-    [platform, other] = [open(), open()];
+    const open = (): Promise<Platform> => createPlatform({ config, host, door: "person", defaultEngine: engine });
+    [platform, other] = await Promise.all([open(), open()]);
     return async () => void (await Promise.all([platform.close(), other.close()]));
   });
   beforeEach(() => registry.forget());

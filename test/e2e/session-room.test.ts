@@ -26,7 +26,7 @@ describe.each(engines)("sessions of several callers on %s", (engine) => {
   let problem: string | null = null;
   beforeAll(async () => {
     const { config, host } = await loadHostConfig({ settings: { images: sessionImages, max_containers: places } });
-    platform = createPlatform({ config, host, door: "person", defaultEngine: engine });
+    platform = await createPlatform({ config, host, door: "person", defaultEngine: engine });
     problem = await platform.chooseSessionEngine(undefined).then(
       () => null,
       (error: unknown) => String(error),
@@ -85,7 +85,7 @@ describe.each(engines)("sessions of several callers on %s", (engine) => {
   });
 
   it("clients cannot reach each other's sessions", async () => {
-    const fresh = createPlatform({
+    const fresh = await createPlatform({
       config: platform.config,
       host: platform.host,
       door: "person",

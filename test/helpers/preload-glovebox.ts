@@ -56,7 +56,7 @@ export async function openPreloadGlovebox(options: PreloadGloveboxOptions = {}):
   const { config, host: machine } = await loadHostConfig({ settings: { min_isolation: "preload", ...settings } });
   // Without root, programs cannot become another user.
   const host = asOurselves ? { ...machine, uid: null } : machine;
-  const platform = createPlatform({ config, host, door });
+  const platform = await createPlatform({ config, host, door });
   const engine = preloadEngine(asOurselves ? { uid: null } : {});
   const chooseEngine = async (): Promise<ChosenEngine> => ({ engine, notes: [] });
   const atPreload = { ...platform, chooseEngine, chooseSessionEngine: chooseEngine };

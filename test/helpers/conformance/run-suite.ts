@@ -19,7 +19,7 @@ const token = "token-of-the-suite";
 /** Runs the whole suite against our door, or the fixture door; resolves to the scenarios by whether they passed. */
 export async function runSuite(doorKind: "glovebox" | "fixtures"): Promise<ReadonlyMap<string, boolean>> {
   const { config, host } = await loadHostConfig({});
-  const platform = createPlatform({ config, host, door: "server" });
+  const platform = await createPlatform({ config, host, door: "server" });
   const handlers = new Map(fixtureHandlers.map((handler) => [handler.contract.name, async () => handler]));
   const door =
     doorKind === "glovebox"
