@@ -37,6 +37,24 @@ def _run():
                 os.unlink(os.path.join(parent, name))
             os.rmdir(parent)
 
+    def get_ready():
+        """Does what takes time and can be done before the job has come."""
+        import _frozen_importlib_external as importlib_external
+
+        # Reads the folders of Python's own modules, which the program's imports read as well.
+        importlib_external.PathFinder.find_spec("sitecustomize")
+        freeze()
+
+    def freeze():
+        """Going through all their objects at the end of a program takes longer than most programs do."""
+        has_gc = "gc" in sys.modules
+        import gc
+
+        if hasattr(gc, "freeze"):
+            gc.freeze()
+        if not has_gc:
+            del sys.modules["gc"]
+
     def run_own_sitecustomize():
         """Runs the `sitecustomize` of the system, which this file hides; if there is none, `site` is told."""
         import _frozen_importlib as importlib
@@ -47,7 +65,7 @@ def _run():
         for entry, finder in list(sys.path_importer_cache.items()):
             if finder is None:
                 del sys.path_importer_cache[entry]
-            elif hasattr(finder, "invalidate_caches"):
+            elif hasattr(finder, "invalidate_caches") and os.access(entry, os.W_OK):
                 finder.invalidate_caches()
         spec = importlib_external.PathFinder.find_spec(name)
         if spec is None or spec.loader is None:
@@ -216,13 +234,7 @@ def _run():
         # This includes what they have imported themselves.
         if any(is_below(folder, header["writable"]) for folder in {os.path.dirname(file) for file in files if isinstance(file, str)}):
             give_up()
-        has_gc = "gc" in sys.modules
-        import gc
-
-        # Going through all their objects at the end of a program takes longer than most programs do.
-        gc.freeze()
-        if not has_gc:
-            del sys.modules["gc"]
+        freeze()
         os.close(said)
         for descriptor, stream in ((control, 0), (out, 1), (err, 2)):
             os.dup2(descriptor, stream)
@@ -277,6 +289,7 @@ def _run():
             end_as_failed(error)
 
     leave_no_trace()
+    get_ready()
     header = read_header_or_end()
     if "imports" in header:
         try:

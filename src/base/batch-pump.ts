@@ -10,6 +10,8 @@ export interface BatchPumpOptions<Item> {
   readonly batchItems: number;
   /** Maximum bytes of them, by the sizes given to `push`, unless a single one has more. Default: any number. */
   readonly batchBytes?: number | undefined;
+  /** How long the first item may wait for others to leave with it, in milliseconds; default: for those of the same go. */
+  readonly gatherMs?: number | undefined;
   /** Writes them in order, all or none; tried again with the same ones when it rejects. */
   readonly write: (items: readonly Item[]) => Promise<void>;
   /** Whether the very item is what cannot be written, so that trying again is of no use. Default: never. */
@@ -59,6 +61,7 @@ export class BatchPump<Item> {
   #isClosed = false;
   #running: Promise<void> | undefined;
   #wake: () => void = () => undefined;
+  #hurry: () => void = () => undefined;
 
   constructor(options: BatchPumpOptions<Item>) {
     this.#options = options;
@@ -95,8 +98,14 @@ export class BatchPump<Item> {
     this.#dropped += 1;
   }
 
-  /** Resolves when nothing waits any more. */
+  /** What waits need not wait for others. */
+  hurry(): void {
+    this.#hurry();
+  }
+
+  /** Resolves when nothing waits any more, for which what waits need not wait for others. */
   async idle(): Promise<void> {
+    this.hurry();
     while (this.#running !== undefined) await this.#running;
   }
 
@@ -112,8 +121,7 @@ export class BatchPump<Item> {
   }
 
   async #run(): Promise<void> {
-    // What comes in one go leaves in one go.
-    await new Promise((resolve) => setImmediate(resolve));
+    await this.#gather();
     let most = this.#options.batchItems;
     while (this.#queue.length > 0 && !this.#isClosed) {
       const batch = this.#next(most);
@@ -127,6 +135,21 @@ export class BatchPump<Item> {
       }
     }
     this.#running = undefined;
+  }
+
+  async #gather(): Promise<void> {
+    const { gatherMs } = this.#options;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#hurry = resolve;
+    const timer = gatherMs === undefined ? undefined : setTimeout(resolve, gatherMs);
+    if (timer !== undefined) {
+      // Does not keep the event loop alive.
+      timer.unref();
+      await promise;
+      clearTimeout(timer);
+    }
+    // What comes in one go leaves in one go.
+    await new Promise((next) => setImmediate(next));
   }
 
   /** The first items of the queue, as many as go together. */

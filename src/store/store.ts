@@ -38,6 +38,11 @@ export interface StoreState {
 /** What waits to be written, at most: log entries, and everything else, which a flood of entries cannot displace. */
 const queueBytes = { entries: 8 * mebibyte, records: 4 * mebibyte } as const;
 const batch = { blocks: 1_000, blockBytes: 256 * kibibyte, records: 200 } as const;
+/**
+ * How long what a run leaves while it runs may wait to be written with what comes after it: a short run is then written at
+ * its end, and not in its own way.
+ */
+const gatherMs = 50;
 /** How often this server gives a sign of life, and looks for servers that are gone. */
 const beatEveryMs = 60_000;
 /** How often what is too old or too much is removed: each so many beats. */
@@ -71,7 +76,7 @@ export class Store {
       logger.debug({ err: error }, "a connection of the store has ended"),
     );
     this.#servers = new Servers({ ...server, now, monotonicMs });
-    const shared = { logger, isHopeless: refusesRow };
+    const shared = { logger, isHopeless: refusesRow, gatherMs };
     this.entries = new LogSink({
       ...shared,
       name: "the store's log entries",
@@ -103,9 +108,10 @@ export class Store {
     beat();
   }
 
-  /** Writes a record down, soon; one that finds no room is counted. */
+  /** Writes a record down, soon, and at once what does not begin something; one that finds no room is counted. */
   add(record: StoreRecord): void {
     this.#records.push(record, recordBytes(record));
+    if (record.kind !== "run" && record.kind !== "sample") this.#records.hurry();
   }
 
   /** @throws INTERNAL when the database does not answer */

@@ -16,6 +16,9 @@ export function poolScene(changes: Partial<WarmPoolBounds> = {}, maxSandboxes = 
     image: "image:1",
     isDown: false,
     isFrozen: false,
+    /** Whether it does not say what its images are. */
+    isMute: false,
+    checked: 0,
     freeBytes: 1_000,
     held: 0,
     started: 0,
@@ -25,14 +28,17 @@ export function poolScene(changes: Partial<WarmPoolBounds> = {}, maxSandboxes = 
     ({
       id: name,
       start: () => Promise.resolve(),
-      stats: () => (state.isFrozen ? Promise.reject(new Error("no answer")) : Promise.resolve({ memoryBytes: 1 })),
+      stats: () => {
+        state.checked += 1;
+        return state.isFrozen ? Promise.reject(new Error("no answer")) : Promise.resolve({ memoryBytes: 1 });
+      },
       remove: () => Promise.resolve(void there.delete(name)),
       inspect: () => Promise.resolve({ running: true }),
     }) as unknown as Container;
   const engine = {
     name: "docker",
     capabilities: () => Promise.resolve({}),
-    images: { identity: () => Promise.resolve(state.image) },
+    images: { identity: () => (state.isMute ? new Promise(() => undefined) : Promise.resolve(state.image)) },
     create: async ({ name }: { readonly name: string }) => {
       if (state.isDown) throw new Error("no engine");
       await state.ready;

@@ -1,3 +1,4 @@
+import { settlesWithin } from "../../base/abort.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { LiveRecord, SandboxRecords } from "./sandbox-records.ts";
 
@@ -14,6 +15,9 @@ export interface RecordWriterOptions {
   readonly logger: Logger;
 }
 
+/** How long a one-shot run lives before other processes are told of it: writing that down would be in a short one's way. */
+const oneShotMs = 50;
+
 /**
  * Keeps the record of one sandbox, which tells others the way to its owner, one write after the other. Without a writable
  * home folder programs still run; the hard end on every object then does the lease's work.
@@ -21,7 +25,8 @@ export interface RecordWriterOptions {
 export class RecordWriter {
   readonly #options: RecordWriterOptions;
   readonly record: LiveRecord;
-  readonly #written: Promise<void>;
+  readonly #written: Promise<boolean>;
+  readonly #removing = Promise.withResolvers<void>();
 
   constructor(record: LiveRecord, options: RecordWriterOptions) {
     this.#options = options;
@@ -30,14 +35,18 @@ export class RecordWriter {
   }
 
   async remove(): Promise<void> {
-    await this.#written;
+    this.#removing.resolve();
+    if (!(await this.#written)) return;
     await this.#bestEffort("record", () => this.#options.records.delete(this.record.id));
   }
 
-  async #write(): Promise<void> {
+  /** Resolves to whether there is anything to remove. */
+  async #write(): Promise<boolean> {
+    if (this.record.kind === "execute" && (await settlesWithin(this.#removing.promise, oneShotMs))) return false;
     let peerAddress: string | null = null;
     await this.#bestEffort("peer server", async () => void (peerAddress = await this.#options.peerServer.open()));
     await this.#bestEffort("record", () => this.#options.records.add({ ...this.record, peerAddress }));
+    return true;
   }
 
   async #bestEffort(what: string, work: () => Promise<void>): Promise<void> {

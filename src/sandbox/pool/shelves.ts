@@ -1,3 +1,4 @@
+import type { EngineName } from "../../engines/engine.ts";
 import type { Demand } from "./demand.ts";
 import type { SpareSandbox, WarmKind } from "./warm-sandbox.ts";
 
@@ -106,6 +107,14 @@ export class Shelves {
   dropLeastWanted(): void {
     const least = this.#byLastAsked().find(({ spares }) => spares.length > 0);
     if (least !== undefined) this.#drop(least);
+  }
+
+  /** Those of that engine and image that wait; first the kind that was requested last. */
+  ofImage(engine: EngineName, image: string): readonly SpareSandbox[] {
+    return this.#byLastAsked()
+      .toReversed()
+      .filter(({ kind }) => kind.engine.name === engine && kind.plan.image === image)
+      .flatMap(({ spares }) => spares);
   }
 
   /** Longest ago first. */

@@ -207,6 +207,40 @@ describe("what is handed out", () => {
     expect(names()).not.toContain(second);
   });
 
+  it("is foreseen while its image has been seen a moment ago, and asked how it is once for that", async () => {
+    const { pool, run, state, take, there } = poolScene({ min: 1 });
+    expect(pool.foresees("docker", "python")).toBe(false);
+    await (await run()).end();
+    await seconds(2);
+    expect([pool.foresees("podman", "python"), pool.foresees("docker", "node")]).toEqual([false, false]);
+    expect([pool.foresees("docker", "python"), pool.foresees("docker", "python")]).toEqual([true, true]);
+    const taken = await take();
+    expect([taken !== null, state.checked]).toEqual([true, 1]);
+    await taken?.sandbox.remove();
+    await seconds(2);
+    state.isMute = true;
+    await seconds(11);
+    expect([pool.size, pool.foresees("docker", "python")], "the engine has not said for long").toEqual([1, false]);
+    state.isMute = false;
+    await seconds(16);
+    expect(pool.foresees("docker", "python")).toBe(true);
+    const [waiting] = there.keys();
+    state.image = "image:2";
+    await seconds(6);
+    expect([...there.keys()]).not.toContain(waiting);
+  });
+
+  it("is asked again when it was foreseen long ago", async () => {
+    const { pool, run, state, take, there } = poolScene();
+    await (await run()).end();
+    await seconds(2);
+    expect(pool.foresees("docker", "python")).toBe(true);
+    await seconds(0.2);
+    state.isFrozen = true;
+    expect(await take()).toBeNull();
+    expect(there.size).toBe(0);
+  });
+
   it("keeps what is mounted in it until it is taken or goes", async () => {
     const { run, state, take } = poolScene({ idleMs: 60_000 });
     await (await run()).end();

@@ -1,11 +1,20 @@
 import { throwIfCancelled } from "../../base/abort.ts";
 import type { Logger } from "../../base/logger.ts";
-import type { Admission, LentPlace } from "../admission/admission.ts";
+import type { EngineName } from "../../engines/engine.ts";
+import type { Admission } from "../admission/admission.ts";
 import type { SandboxIdentity } from "../sandbox.ts";
 import type { Caller, Sandboxes } from "../sandboxes.ts";
 import { Demand } from "./demand.ts";
+import { imageOf, makeSpare } from "./make-spare.ts";
 import { Shelves, type Shelf } from "./shelves.ts";
-import { isWell, type SpareSandbox, type WarmKind, type WarmSandbox } from "./warm-sandbox.ts";
+import {
+  beginCheck,
+  isChecked,
+  isWellNow,
+  type SpareSandbox,
+  type WarmKind,
+  type WarmSandbox,
+} from "./warm-sandbox.ts";
 
 /** How many sandboxes may wait, and for how long. */
 export interface WarmPoolBounds {
@@ -56,8 +65,10 @@ export interface WarmCaller extends Caller {
  * warm one has mostly ended by then, and one that was found wanting has started.
  */
 const refillDelayMs = { found: 100, missed: 500 } as const;
-/** How often waiting sandboxes are checked. */
+/** How often waiting sandboxes are checked; a look may take as long. */
 const lookEveryMs = 5_000;
+/** How long after an image was seen nobody need look at it who takes a sandbox that was made of it. */
+const imageSeenForMs = 2 * lookEveryMs;
 /** How many are made at once, however many processors there are: each also costs the engine work. */
 const maxMaking = 4;
 /** How long a kind is left alone after one of it could not be made. */
@@ -97,6 +108,19 @@ export class WarmPool {
     return Object.fromEntries(
       [...this.#asked].map(([engine, asked]) => [engine, { ...asked, waiting: waitingOn(engine) }]),
     );
+  }
+
+  /**
+   * Whether one waits on that engine whose image was there as it was made, 10 seconds ago at most, so that a request which
+   * takes it need not look at the image. Whether it is well is asked at once: the request has more to prepare meanwhile.
+   */
+  foresees(engine: EngineName, image: string): boolean {
+    const nowMs = this.#options.monotonicMs();
+    const isSeen = ({ imageSeenMs }: SpareSandbox): boolean => nowMs - imageSeenMs <= imageSeenForMs;
+    const seen = this.#closing.signal.aborted ? [] : this.#shelves.ofImage(engine, image).filter(isSeen);
+    const next = seen.find((spare) => !isChecked(spare, nowMs));
+    if (next !== undefined) beginCheck(next, nowMs);
+    return seen.length > 0;
   }
 
   /**
@@ -142,7 +166,7 @@ export class WarmPool {
       return null;
     }
     try {
-      if (await isWell(spare)) {
+      if (await isWellNow(spare, this.#options.monotonicMs())) {
         throwIfCancelled(signal);
         const { sandbox, process } = spare;
         this.#options.sandboxes.adopt(sandbox, { principal, place, identity, begunMs });
@@ -227,32 +251,12 @@ export class WarmPool {
       if (!giveUp.signal.aborted) shelf.restsUntilMs = this.#options.monotonicMs() + restMs;
       this.#options.logger.info({ engine: shelf.kind.engine.name, err: error }, "no warm sandbox could be made");
     };
-    void this.#start(shelf.kind, place, signal).then(keep, fail).finally(end);
-    return true;
-  }
-
-  async #start(kind: WarmKind, place: LentPlace, signal: AbortSignal): Promise<SpareSandbox> {
+    const ended = (gone: SpareSandbox): void => {
+      if (this.#shelves.remove(gone)) this.#discard(gone);
+    };
     const { sandboxes, monotonicMs } = this.#options;
-    const held = await kind.hold?.({ signal });
-    let sandbox: WarmSandbox["sandbox"] | undefined;
-    try {
-      // Asked first: a tag that moves on meanwhile makes another name than the one that is compared later.
-      const image = await imageOf(kind, signal);
-      sandbox = await sandboxes.create(kind.engine, kind.plan, { signal });
-      const process = await kind.prepare(sandbox, { signal });
-      const spare: SpareSandbox = { sandbox, process, held, image, madeMs: monotonicMs(), place, hasEnded: false };
-      const end = (): void => {
-        spare.hasEnded = true;
-        if (this.#shelves.remove(spare)) this.#discard(spare);
-      };
-      void process.exit.then(end, end);
-      return spare;
-    } catch (error) {
-      // What is mounted in it must outlive it. A removal that fails is already in the log.
-      await sandbox?.remove().catch(() => undefined);
-      await held?.[Symbol.asyncDispose]();
-      throw error;
-    }
+    void makeSpare(shelf.kind, { sandboxes, place, ended, monotonicMs, signal }).then(keep, fail).finally(end);
+    return true;
   }
 
   /** Removed in the background; nobody ever gets it. */
@@ -285,11 +289,11 @@ export class WarmPool {
   }
 
   async #dropOutdated({ kind, spares }: Shelf): Promise<void> {
-    const image = await imageOf(kind, AbortSignal.timeout(lookEveryMs)).catch(() => null);
-    for (const spare of [...spares]) if (spare.image !== image) this.#discard(spare);
+    const seenMs = this.#options.monotonicMs();
+    const image = await imageOf(kind, { signal: AbortSignal.timeout(lookEveryMs) }).catch(() => null);
+    for (const spare of [...spares]) {
+      if (spare.image !== image) this.#discard(spare);
+      else spare.imageSeenMs = Math.max(spare.imageSeenMs, seenMs);
+    }
   }
-}
-
-function imageOf({ engine, plan }: WarmKind, signal: AbortSignal): Promise<string> {
-  return engine.images.identity(plan.image, { signal });
 }

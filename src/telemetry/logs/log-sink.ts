@@ -64,6 +64,7 @@ export class LogSink {
     if (share === undefined) return;
     this.#tellMissing(source, share);
     this.#shares.delete(source);
+    this.#pump.hurry();
   }
 
   /** Resolves when all that it took is written. */

@@ -44,6 +44,10 @@ async function executeAs(ids: RunIds, { spec, dependencies, caller, listener }: 
   const { engine } = dependencies;
   const { signal } = caller;
   const { capabilities, warnings } = await checkEngine({ ...spec, engine }, spec, caller);
+  const provideImage = (): Promise<void> => dependencies.provideImage(spec.image, spec.imageDemanded);
+  // Without packages nothing but a sandbox of its own needs the image.
+  const isSeen =
+    capabilities.images && spec.packages.length === 0 && dependencies.warm?.pool.foresees(engine.name, spec.image);
   const toolchain = chooseToolchain({ ...spec, usual: "node" }, capabilities, engine.name);
   const code: RunnerFile = { path: spec.mainFile, content: Buffer.from(spec.code) };
   const compiled = await compileFiles([code, ...spec.contextFiles], toolchain, {
@@ -55,13 +59,20 @@ async function executeAs(ids: RunIds, { spec, dependencies, caller, listener }: 
     const refused = refusedResult(syntaxFailure(compiled.syntaxError), warnings);
     return { ...facts, ...refused, packages: [], artifacts: [] };
   }
-  await dependencies.provideImage(spec.image, spec.imageDemanded);
+  if (isSeen !== true) await provideImage();
   const place = { engine, capabilities, toolchain };
   const follow = { ...caller, ...listener };
   const { provided, notes } = await programPackages(spec, place, dependencies, follow);
   await using _ = provided;
   const grant = await untilCancelled(dependencies.network.grant(spec.network, caller.principal), signal);
-  const ready = { toolchain, capabilities, files: compiled.files, packages: provided, grant };
+  const ready = {
+    toolchain,
+    capabilities,
+    files: compiled.files,
+    packages: provided,
+    grant,
+    provideImage: isSeen === true ? provideImage : null,
+  };
   const result = await runInFreshSandbox(ids, { spec, dependencies, caller, listener }, ready);
   return {
     ...facts,

@@ -12,7 +12,7 @@ import type { ExecuteSpec } from "./execute-spec.ts";
 
 /** The sandboxes that were started ahead of requests. */
 export interface WarmSandboxes {
-  readonly pool: Pick<WarmPool, "take">;
+  readonly pool: Pick<WarmPool, "take" | "foresees">;
   /** As `WarmPoolBounds.maxAgeMs`. */
   readonly maxAgeMs: number;
   /** Longest time limit that any run may request. */

@@ -20,15 +20,17 @@ export interface SandboxToOpen {
   readonly hasOwnPlaces: boolean;
   /** Mounted in it; null: none. */
   readonly packages: Pick<ProvidedPackages, "hold"> | null;
+  /** Has the image pulled or built when it is missing, for one of its own; null: that has been done. */
+  readonly provideImage: (() => Promise<void>) | null;
 }
 
 /**
  * A sandbox for one run: a warm one if there is a suitable one that the run may use, else a new one.
- * @throws CAPACITY, CANCELLED, and what the engine throws
+ * @throws CAPACITY, CANCELLED, IMAGE_UNAVAILABLE, and what the engine throws
  */
 export async function openSandbox(
   { spec, dependencies, caller }: Execution,
-  { plan, needs, hasOwnPlaces, packages }: SandboxToOpen,
+  { plan, needs, hasOwnPlaces, packages, provideImage }: SandboxToOpen,
 ): Promise<OpenedSandbox> {
   const { engine, sandboxes, warm } = dependencies;
   const { sandboxId: id, labels } = spec;
@@ -39,5 +41,6 @@ export async function openSandbox(
     const taken = await warm.pool.take(kind, { ...caller, identity });
     if (taken !== null) return taken;
   }
+  await provideImage?.();
   return { sandbox: await sandboxes.open(engine, { ...plan, id, labels }, caller), process: null };
 }

@@ -34,6 +34,8 @@ export interface ReadyProgram {
   readonly packages: ProvidedPackages | null;
   /** Null: no network. */
   readonly grant: NetworkGrant | null;
+  /** As `SandboxToOpen`. */
+  readonly provideImage: (() => Promise<void>) | null;
 }
 
 /** The result of a program, and the files that it left. */
@@ -74,7 +76,7 @@ async function runWithScratch(
   const { spec, dependencies, caller, listener } = execution;
   const { engine, sandboxes, logger } = dependencies;
   const { signal } = caller;
-  const { toolchain, files, packages, grant, scratch } = ready;
+  const { toolchain, files, packages, grant, scratch, provideImage } = ready;
   await using folders = await openFolders(execution, ready.capabilities);
   const profile = profileOf(spec, { ...ready, folders });
   assertFilesFit(spec, profile.scratch, ready.capabilities);
@@ -83,7 +85,8 @@ async function runWithScratch(
   const mounts = [packages?.mount ?? [], scratch?.mounts ?? [], folders?.mounts ?? []].flat();
   const needs = { toolchain, mainFile: spec.mainFile, profile };
   const hasOwnPlaces = scratch !== null || folders !== null;
-  const opened = await openSandbox(execution, { plan: { ...plan, mounts }, needs, hasOwnPlaces, packages });
+  const toOpen = { plan: { ...plan, mounts }, needs, hasOwnPlaces, packages, provideImage };
+  const opened = await openSandbox(execution, toOpen);
   await using sandbox = opened.sandbox;
   scratch?.watch(sandbox);
   ids.sandbox = sandbox.id;

@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
 import { encodeJob, runnerInput } from "./runner-job.ts";
@@ -90,5 +91,16 @@ describe("runnerInput", () => {
       ],
     });
     expect(rest).toBe("FC1234input");
+  });
+
+  it("comes in one piece when the job is small, and in its own pieces when it is not", async () => {
+    const pieces = async (content: Uint8Array): Promise<number> => {
+      const job = { main: "main.py", arguments: [], files: [{ path: "main.py", content }] };
+      let count = 0;
+      for await (const _ of runnerInput(job, Readable.from([]))) count += 1;
+      return count;
+    };
+    expect(await pieces(Buffer.from("print(1)"))).toBe(1);
+    expect(await pieces(Buffer.alloc(65_536))).toBe(3);
   });
 });

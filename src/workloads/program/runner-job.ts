@@ -1,3 +1,4 @@
+import { kibibyte } from "../../base/bytes.ts";
 import type { FileBytes } from "../../policy/request/context-files.ts";
 
 /** A file that the runner places in the working folder, read-only, before the program starts. */
@@ -85,6 +86,9 @@ export function encodeJob(job: RunnerJob): readonly Uint8Array[] {
   ];
 }
 
+/** Up to this size a job is written in one piece: each takes its own way through the engine. */
+const onePieceBytes: number = 64 * kibibyte;
+
 /**
  * Everything that is written to a runner: its job, and then what the program itself reads.
  * @throws what reading the data throws
@@ -93,7 +97,10 @@ export async function* runnerInput(
   job: RunnerJob,
   stdin: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  yield* encodeJob(job);
+  const pieces = encodeJob(job);
+  const bytes = pieces.reduce((sum, { length }) => sum + length, 0);
+  if (bytes <= onePieceBytes) yield Buffer.concat(pieces);
+  else yield* pieces;
   for (const file of job.data ?? []) yield* file.read();
   yield* stdin;
 }

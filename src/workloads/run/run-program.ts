@@ -6,6 +6,7 @@ import type { OpenRun } from "../../sandbox/run-record.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import { runnerInput, type RunnerJob } from "../program/runner-job.ts";
 import { judgeRun, type JudgedRun } from "./conclude-run.ts";
+import { lastNumbers } from "./last-numbers.ts";
 import { MemoryUse } from "./memory-use.ts";
 import type { StartedProgram } from "./start-program.ts";
 import { watchProcess } from "./watch-process.ts";
@@ -53,12 +54,13 @@ export async function runProgram(run: ProgramRun): Promise<JudgedRun<BoundedOutp
     input: runnerInput(run.job, run.stdin),
     onOutput: ({ stream, bytes }) => run.onOutput(stream, bytes),
   });
+  const numbers = lastNumbers({ sandbox, outputEnded: watched.outputEnded, monotonicMs });
   using memory = before === undefined ? undefined : new MemoryUse(sandbox, before);
   const end = await watched.untilEnd({ timeoutMs, drainMs, signal, monotonicMs, end: () => run.end(process) });
   memory?.[Symbol.dispose]();
   await run.cleanUp?.(process);
   return await judgeRun({
-    sandbox,
+    sandbox: { stats: () => numbers(end) },
     record,
     end,
     isLost,
