@@ -40,6 +40,8 @@ export interface SandboxesOptions {
 
 /** Maximum concurrent installations; further ones wait. */
 const maxInstallers = 4;
+/** How many sandboxes start at once on an engine where there are fewer processors: a start also waits, for the disk and others. */
+const minStarts = 2;
 
 export function openSandboxes(options: SandboxesOptions): OpenedSandboxes {
   const { config, host, owners, observers, tracer, logger, now, monotonicMs, onWaiting, warmPool } = options;
@@ -47,7 +49,9 @@ export function openSandboxes(options: SandboxesOptions): OpenedSandboxes {
   const { queue, maxContainers } = config;
   const openAdmission = (maxSandboxes: number, onWait?: () => void): Admission =>
     new Admission({ maxSandboxes, queueLimit: queue.limit, queueTimeoutMs: queue.timeoutMs, onWaiting: onWait });
-  const shared = { leases, records, peerServer, stranded, platform: host.platform, owner, tracer, logger, now };
+  const startsAtOnce = Math.max(minStarts, host.processors);
+  const { platform } = host;
+  const shared = { leases, records, peerServer, stranded, startsAtOnce, platform, owner, tracer, logger, now };
   const admission = openAdmission(maxContainers, onWaiting);
   const sandboxes = new Sandboxes({ ...shared, admission, observers });
   const installers = new Sandboxes({

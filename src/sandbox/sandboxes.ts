@@ -36,6 +36,7 @@ export interface SandboxesOptions {
   readonly owner: string;
   /** As of `ContainerStarterOptions`. */
   readonly stranded?: ContainerStarterOptions["stranded"];
+  readonly startsAtOnce?: ContainerStarterOptions["startsAtOnce"];
   readonly logger: Logger;
   /** Told of every sandbox and its runs; default: none. */
   readonly observers?: readonly SandboxObserver[] | undefined;

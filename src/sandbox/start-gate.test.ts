@@ -1,0 +1,58 @@
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { StartGate } from "./start-gate.ts";
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const never = new AbortController().signal;
+
+/** Starts that begin when the gate lets them, in order. */
+function scene(atOnce: number) {
+  const gate = new StartGate(atOnce);
+  const begun: string[] = [];
+  const start = (name: string, engine = "docker", signal = never): Promise<() => void> =>
+    gate.enter(engine, signal).then((leave) => {
+      begun.push(name);
+      return leave;
+    });
+  const settle = (ms = 0): Promise<unknown> => vi.advanceTimersByTimeAsync(ms);
+  return { start, begun, settle };
+}
+
+it("lets so many begin at once on each engine, the others in order as those end", async () => {
+  const { start, begun, settle } = scene(2);
+  const [first] = ["a", "b", "c", "d"].map((name) => start(name));
+  void start("e", "podman");
+  await settle();
+  expect(begun).toEqual(["a", "b", "e"]);
+  const leave = await first;
+  leave?.();
+  leave?.();
+  void start("f");
+  await settle();
+  expect(begun, "one for one, and no newcomer first").toEqual(["a", "b", "e", "c"]);
+});
+
+it("a start that takes long holds up no other", async () => {
+  const { start, begun, settle } = scene(1);
+  void start("stuck");
+  void start("next");
+  await settle(9_000);
+  expect(begun).toEqual(["stuck"]);
+  await settle(1_001);
+  expect(begun).toEqual(["stuck", "next"]);
+});
+
+it("one that is given up while it waits leaves the others their turn", async () => {
+  const { start, begun, settle } = scene(1);
+  const first = start("first");
+  const giveUp = new AbortController();
+  const second = start("second", "docker", giveUp.signal);
+  void start("third");
+  const refused = expect(second).rejects.toMatchObject({ errorType: "CANCELLED" });
+  giveUp.abort();
+  await refused;
+  (await first)();
+  await settle();
+  expect(begun).toEqual(["first", "third"]);
+});
