@@ -1,5 +1,7 @@
+import type { Kysely } from "kysely";
 import { canonicalJson } from "../base/canonical-json.ts";
 import type { Database } from "./database.ts";
+import type { Tables } from "./tables.ts";
 
 export interface ServersOptions {
   /** This server. */
@@ -44,27 +46,31 @@ export class Servers {
 
   /** Marks the open runs of servers that are gone as interrupted; resolves to how many there were. */
   async endInterrupted({ tables }: Database): Promise<number> {
-    const { id: own, now } = this.#options;
+    const { id: own } = this.#options;
     const others = await tables.selectFrom("servers").selectAll().where("id", "!=", own).execute();
     const gone = others.filter(({ id, identity, beats }) => this.#isGone(id, identity, beats)).map(({ id }) => id);
     if (gone.length === 0) return 0;
-    const ended = await tables.transaction().execute(async (transaction) => {
-      const { numUpdatedRows } = await transaction
-        .updateTable("runs")
-        .set({ ended_ms: now(), outcome: "sandbox_lost", interrupted: 1 })
-        .where("server", "in", gone)
-        .where("ended_ms", "is", null)
-        .executeTakeFirst();
-      await transaction.deleteFrom("servers").where("id", "in", gone).execute();
-      return Number(numUpdatedRows);
-    });
+    const ended = await this.#end(tables, gone);
     for (const id of gone) this.#sightings.delete(id);
     return ended;
   }
 
-  /** This server ends, with all of its runs. */
+  /** This server ends, with all of its runs: those whose end could not be written are interrupted. */
   async leave({ tables }: Database): Promise<void> {
-    await tables.deleteFrom("servers").where("id", "=", this.#options.id).execute();
+    await this.#end(tables, [this.#options.id]);
+  }
+
+  async #end(tables: Kysely<Tables>, servers: readonly string[]): Promise<number> {
+    return tables.transaction().execute(async (transaction) => {
+      const { numUpdatedRows } = await transaction
+        .updateTable("runs")
+        .set({ ended_ms: this.#options.now(), outcome: "sandbox_lost", interrupted: 1 })
+        .where("server", "in", servers)
+        .where("ended_ms", "is", null)
+        .executeTakeFirst();
+      await transaction.deleteFrom("servers").where("id", "in", servers).execute();
+      return Number(numUpdatedRows);
+    });
   }
 
   #isGone(id: string, identity: string, beats: number): boolean {

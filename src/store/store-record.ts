@@ -23,6 +23,11 @@ export type StoreRecord =
   | { readonly kind: "alert"; readonly row: AlertRow }
   | { readonly kind: "test_report"; readonly row: TestReportRow };
 
+/** Whether it tells of a run itself: without it the run would be unknown, or never end. */
+export function isOfRun({ kind }: StoreRecord): boolean {
+  return kind === "run" || kind === "run_end" || kind === "run_forgotten";
+}
+
 /** About what a record takes in memory, in bytes. */
 export function recordBytes(record: StoreRecord): number {
   if (record.kind === "test_report") return 600 + record.row.size;

@@ -3,14 +3,15 @@ import { BatchPump, type PumpState } from "../base/batch-pump.ts";
 import { kibibyte, mebibyte } from "../base/bytes.ts";
 import type { Logger } from "../base/logger.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
+import { rowBytes, type LogBlock } from "../telemetry/logs/log-block.ts";
 import { LogSink } from "../telemetry/logs/log-sink.ts";
 import type { LogEntry } from "../telemetry/logs/log-entry.ts";
 import { makeDatabase, migrate, ping, refusesRow, type Database, type StorePlace } from "./database.ts";
 import { insertEntries } from "./insert-entries.ts";
 import { hasEntries, lastEntry, readEntries, type EntriesQuery } from "./read-entries.ts";
-import { applyRetention, type RetentionLimits } from "./retention.ts";
+import { applyRetention, maxEntryBytes, type RetentionLimits } from "./retention.ts";
 import { Servers, type ServersOptions } from "./servers.ts";
-import { recordBytes, writeRecords, type StoreRecord } from "./store-record.ts";
+import { isOfRun, recordBytes, writeRecords, type StoreRecord } from "./store-record.ts";
 import { StoredRuns } from "./stored-runs.ts";
 
 export interface StoreOptions {
@@ -37,6 +38,8 @@ export interface StoreState {
 
 /** What waits to be written, at most: log entries, and everything else, which a flood of entries cannot displace. */
 const queueBytes = { entries: 8 * mebibyte, records: 4 * mebibyte } as const;
+/** Share of the room for records that samples, alerts and reports of tests may take: the rest is kept for runs. */
+const othersShare = 0.5;
 const batch = { blocks: 1_000, blockBytes: 256 * kibibyte, records: 200 } as const;
 /**
  * How long what a run leaves while it runs may wait to be written with what comes after it: a short run is then written at
@@ -45,8 +48,10 @@ const batch = { blocks: 1_000, blockBytes: 256 * kibibyte, records: 200 } as con
 const gatherMs = 50;
 /** How often this server gives a sign of life, and looks for servers that are gone. */
 const beatEveryMs = 60_000;
-/** How often what is too old or too much is removed: each so many beats. */
+/** How often what is too old or too much is removed: each so many beats, */
 const retentionBeats = 10;
+/** and when so much of the limit on log entries was written since, beyond it. */
+const retentionShare = 0.1;
 /** How long opening it may take before it is said to be away. */
 const answerMs = 5_000;
 /** How long a reader waits for entries that are on their way. */
@@ -67,10 +72,16 @@ export class Store {
   #opening: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #beats = 0;
+  #retaining: Promise<void> | undefined;
+  /** Of log entries: the most that may stay, what was left when the oldest were last removed, and what was written since. */
+  #maxBytes: number;
+  #leftBytes = 0;
+  #writtenBytes = 0;
 
   /** Nothing is opened yet. */
   constructor(options: StoreOptions) {
     this.#options = options;
+    this.#maxBytes = options.retention.maxBytes;
     const { place, logger, now, monotonicMs, server, maxRunBytes } = options;
     this.#database = makeDatabase(place, (error) =>
       logger.debug({ err: error }, "a connection of the store has ended"),
@@ -85,7 +96,7 @@ export class Store {
       batchBytes: batch.blockBytes,
       maxRunBytes,
       now,
-      write: async (blocks) => insertEntries(await this.#open(), blocks),
+      write: async (blocks) => this.#writeEntries(await this.#open(), blocks),
     });
     this.#records = new BatchPump({
       ...shared,
@@ -108,10 +119,19 @@ export class Store {
     beat();
   }
 
-  /** Writes a record down, soon, and at once what does not begin something; one that finds no room is counted. */
-  add(record: StoreRecord): void {
-    this.#records.push(record, recordBytes(record));
+  /**
+   * Writes a record down, soon, and at once what does not begin something; false if it finds no room, which is counted. The end of a run whose start was taken always
+   * finds some.
+   */
+  add(record: StoreRecord): boolean {
+    const bytes = recordBytes(record);
+    if (!isOfRun(record) && this.#records.freeBytes - bytes < queueBytes.records * (1 - othersShare)) {
+      this.#records.countDropped();
+      return false;
+    }
+    const isTaken = this.#records.push(record, bytes, record.kind === "run_end");
     if (record.kind !== "run" && record.kind !== "sample") this.#records.hurry();
+    return isTaken;
   }
 
   /** @throws INTERNAL when the database does not answer */
@@ -201,15 +221,42 @@ export class Store {
   }
 
   async #beat(): Promise<void> {
-    const { logger, now, retention } = this.#options;
+    const { logger } = this.#options;
     try {
       const database = await this.#open();
       await this.#servers.beat(database);
       await this.#endInterrupted();
-      if (this.#beats % retentionBeats === 0) await applyRetention(database, retention, now());
+      if (this.#beats % retentionBeats === 0) await this.#retain(database);
       this.#beats += 1;
     } catch (error) {
       logger.warn({ err: error }, "the store does not answer; it is tried again");
+    }
+  }
+
+  /** What comes fast is removed as fast, beside the writing: until the next beats, floods could fill the disk. */
+  async #writeEntries(database: Database, blocks: readonly LogBlock[]): Promise<void> {
+    await insertEntries(database, blocks);
+    this.#writtenBytes += blocks.reduce((sum, block) => sum + rowBytes(block), 0);
+    if (this.#writtenBytes < this.#maxBytes * retentionShare) return;
+    if (this.#leftBytes + this.#writtenBytes > this.#maxBytes) void this.#retain(database);
+  }
+
+  /** One at a time; a failed one is tried again with the next beats, or when as much was written again. */
+  #retain(database: Database): Promise<void> {
+    this.#retaining ??= this.#removeExcess(database).finally(() => (this.#retaining = undefined));
+    return this.#retaining;
+  }
+
+  async #removeExcess(database: Database): Promise<void> {
+    const { place, now, retention, logger } = this.#options;
+    const writtenBytes = this.#writtenBytes;
+    this.#writtenBytes = 0;
+    try {
+      this.#maxBytes = await maxEntryBytes(place, retention);
+      this.#leftBytes = await applyRetention(database, { ...retention, maxBytes: this.#maxBytes }, now());
+    } catch (error) {
+      this.#leftBytes += writtenBytes;
+      logger.warn({ err: error }, "what the store has too much of cannot be removed now; it is tried again");
     }
   }
 

@@ -4,9 +4,10 @@ import os from "node:os";
 import path from "node:path";
 import pino from "pino";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { settlesWithin } from "../../src/base/abort.ts";
 import { useGlovebox } from "../helpers/open-glovebox.ts";
 import { serveGlovebox, type ServedGlovebox } from "../helpers/served-glovebox.ts";
-import { blocksOf, entriesOf, openStore } from "../helpers/store-scene.ts";
+import { blocksOf, entriesOf, openStore, runEnd, runRow } from "../helpers/store-scene.ts";
 import { until } from "../helpers/until.ts";
 
 let folder: string;
@@ -76,6 +77,26 @@ describe("a small disk under the store", () => {
     expect(gap).toMatchObject({ offset: kept - 1, dropped: total + 11 - kept });
     expect(store.state.entries.dropped).toBe(gap?.dropped);
     expect(lines.at(-1)).toMatchObject({ msg: expect.stringContaining("written again") });
+    await store.close(2_000);
+  });
+
+  it("keeps room for runs whatever floods write", async () => {
+    execFileSync("mount", ["-o", "remount,size=24m", disk]);
+    const store = openStore({ kind: "sqlite", file: path.join(disk, "store.db") });
+    store.add({ kind: "run", row: runRow("run-1", "own-1"), policy: "{}", labels: {} });
+    const total = 60_000;
+    for (let from = 0; from < total; from += 1_000) {
+      const entries = entriesOf(source, 1_000, from).map((entry) => ({ ...entry, message: "flood".repeat(200) }));
+      for (const block of blocksOf(entries)) store.entries.offer(block);
+      expect(await settlesWithin(store.entries.idle(), 10_000)).toBe(true);
+    }
+    store.add({ kind: "run_end", row: runEnd("run-1") });
+    await store.idle();
+    expect(await store.answers()).toBe(true);
+    expect(store.state).toMatchObject({ entries: { dropped: 0 }, records: { dropped: 0 } });
+    const { tables } = await store.database();
+    expect(await tables.selectFrom("runs").select("outcome").execute()).toEqual([{ outcome: "completed" }]);
+    expect(await store.lastEntry(query)).toMatchObject({ offset: total - 1 });
     await store.close(2_000);
   });
 

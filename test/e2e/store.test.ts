@@ -7,7 +7,7 @@ import { makeDatabase } from "../../src/store/database.ts";
 import { applyRetention } from "../../src/store/retention.ts";
 import type { LogEntry } from "../../src/telemetry/logs/log-entry.ts";
 import { storeKinds, useStorePlaces } from "../helpers/store-places.ts";
-import { blocksOf, entriesOf, openStore, runRow } from "../helpers/store-scene.ts";
+import { blocksOf, entriesOf, openStore, runEnd, runRow } from "../helpers/store-scene.ts";
 import { until } from "../helpers/until.ts";
 
 const folder = mkdtempSync(path.join(os.tmpdir(), "glovebox-test-store-"));
@@ -23,15 +23,8 @@ describe.each(storeKinds)("the store in %s", (kind) => {
     const store = openStore(place());
     store.add({ kind: "run", row: runRow("run-1", "own-1"), policy: '{"engine":"local"}', labels: {} });
     store.add({ kind: "run", row: runRow("run-2", "own-1"), policy: '{"engine":"local"}', labels: {} });
-    const end = {
-      ended_ms: 5_000_000_000_000,
-      outcome: "completed",
-      exit_code: 0,
-      duration_ms: 12,
-      error_type: null,
-      log_to: null,
-    };
-    store.add({ kind: "run_end", row: { id: "run-1", ...end } });
+    const end = runEnd("run-1");
+    store.add({ kind: "run_end", row: end });
     const sample = {
       cpu_percent: 12.5,
       memory_mb: 3.5,
@@ -46,7 +39,7 @@ describe.each(storeKinds)("the store in %s", (kind) => {
     await store.idle();
     const { tables } = await store.database();
     expect(await tables.selectFrom("runs").selectAll().orderBy("id").execute()).toMatchObject([
-      { id: "run-1", ...end, interrupted: 0 },
+      { ...end, interrupted: 0 },
       { id: "run-2", ended_ms: null, outcome: null },
     ]);
     expect(await tables.selectFrom("policies").selectAll().execute()).toEqual([
@@ -120,6 +113,43 @@ describe.each(storeKinds)("the store in %s", (kind) => {
     await store.close(2_000);
   });
 
+  it("keeps every run and its end while the database is away, whatever else finds no room", async () => {
+    const store = openStore(place());
+    await away();
+    const at = { sandbox: "sbx-1", principal: "ann", cpu_percent: null, memory_mb: null, uptime_seconds: 1 };
+    const none = { network_rx_bytes: null, network_tx_bytes: null, disk_read_bytes: null, disk_write_bytes: null };
+    for (let ms = 0; ms < 10_000; ms++) store.add({ kind: "sample", row: { ...at, ...none, stamp_ms: ms } });
+    const { dropped } = store.state.records;
+    expect(dropped).toBeGreaterThan(5_000);
+    const ids = Array.from({ length: 5_000 }, (_, index) => `run-${index}`);
+    const row = (id: string) => runRow(id, "own-1");
+    const refused = ids.filter((id) => !store.add({ kind: "run", row: row(id), policy: "{}", labels: {} }));
+    expect(refused.length).toBeGreaterThan(500);
+    const taken = ids.filter((id) => !refused.includes(id));
+    for (const id of taken) expect(store.add({ kind: "run_end", row: runEnd(id) })).toBe(true);
+    await back();
+    await store.idle();
+    expect(store.state.records).toMatchObject({ dropped: dropped + refused.length, isFailing: false });
+    const { tables } = await store.database();
+    const ended = await tables.selectFrom("runs").select("id").where("ended_ms", "is not", null).execute();
+    expect(ended).toHaveLength(taken.length);
+    await store.close(2_000);
+  });
+
+  it("marks its own runs that have no end when it is closed", async () => {
+    const store = openStore(place());
+    store.add({ kind: "run", row: runRow("run-1", "own-1"), policy: "{}", labels: {} });
+    store.add({ kind: "run", row: runRow("run-2", "own-other"), policy: "{}", labels: {} });
+    await store.close(5_000);
+    const next = openStore(place());
+    const { tables } = await next.database();
+    expect(await tables.selectFrom("runs").select(["outcome", "interrupted"]).orderBy("id").execute()).toEqual([
+      { outcome: "sandbox_lost", interrupted: 1 },
+      { outcome: null, interrupted: 0 },
+    ]);
+    await next.close(2_000);
+  });
+
   it("marks the runs of a server that is gone, and of no other", async () => {
     const isAlive = (identity: unknown): boolean | null => (identity as { readonly alive: boolean | null }).alive;
     const openAs = (id: string, alive: boolean | null) =>
@@ -183,6 +213,23 @@ describe.each(storeKinds)("the store in %s", (kind) => {
     expect(rows.slice(-2).map(({ offset }) => offset)).toEqual([500, 501]);
     await store.close(2_000);
   });
+});
+
+it("gives what SQLite no longer needs back to the file system", async () => {
+  const file = path.join(folder, "large.db");
+  const store = openStore({ kind: "sqlite", file });
+  for (const block of blocksOf(entriesOf(source, 20_000))) store.entries.offer(block);
+  await store.idle();
+  const database = await store.database();
+  const sizes = (): number => ["", "-wal"].reduce((sum, end) => sum + statSync(`${file}${end}`).size, 0);
+  const before = sizes();
+  await applyRetention(database, { maxAgeMs: 1_000_000, maxBytes: 100_000 }, 2_000);
+  await sql`pragma wal_checkpoint(restart)`.execute(database.tables);
+  store.entries.offer(blocksOf(entriesOf(source, 1, 20_000))[0]!);
+  await store.idle();
+  expect(statSync(file).size).toBeLessThan(before / 5);
+  expect(statSync(`${file}-wal`).size).toBeLessThan(5_000_000);
+  await store.close(2_000);
 });
 
 it("keeps the file of SQLite, and those beside it, to this user", async () => {

@@ -3,6 +3,7 @@ import type { LogBlock } from "../../src/telemetry/logs/log-block.ts";
 import type { LogEntry, LogSource } from "../../src/telemetry/logs/log-entry.ts";
 import type { StorePlace } from "../../src/store/database.ts";
 import { Store, type StoreOptions } from "../../src/store/store.ts";
+import type { RunEndRow } from "../../src/store/store-record.ts";
 import type { RunRow } from "../../src/store/tables.ts";
 
 /** A store at that place, opened in the background as a server does. */
@@ -61,4 +62,10 @@ export function runRow(id: string, server: string): RunRow {
     log_to: null,
     forgotten: 0,
   };
+}
+
+/** The end of a run that completed. */
+export function runEnd(id: string): RunEndRow {
+  const of = { outcome: "completed", exit_code: 0, duration_ms: 12, error_type: null, log_to: null };
+  return { id, ended_ms: 5_000_000_000_000, ...of };
 }

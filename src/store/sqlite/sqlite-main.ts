@@ -13,6 +13,8 @@ database.exec("pragma auto_vacuum = incremental");
 database.exec("pragma journal_mode = wal");
 database.exec("pragma synchronous = normal");
 database.exec("pragma foreign_keys = on");
+// What a large transaction took beside the file is given back too.
+database.exec(`pragma journal_size_limit = ${4 * 2 ** 20}`);
 
 parentPort?.on("message", ({ id, sql, parameters }: SqliteQuestion) =>
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
@@ -23,6 +25,11 @@ function answer(id: number, sql: string, parameters: SqliteQuestion["parameters"
   try {
     const statement = database.prepare(sql);
     if (statement.columns().length > 0) return { id, rows: statement.all(...parameters).map((row) => ({ ...row })) };
+    // Some do their work step by step, such as a page a step, and `run` takes one.
+    if (/^pragma\b/i.test(sql)) {
+      database.exec(sql);
+      return { id, rows: [] };
+    }
     const { changes } = statement.run(...parameters);
     return { id, rows: [], changes: BigInt(changes) };
   } catch (error) {
