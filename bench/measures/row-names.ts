@@ -31,4 +31,7 @@ export const sessionRows = {
   waiting: (engine: string) => `${engine}, waiting interpreter`,
   fresh: (engine: string) => `${engine}, fresh interpreter`,
   dockerExec: "docker exec",
+  imports: (engine: string) => `${engine}, first line after pandas and matplotlib`,
+  command: (engine: string) => `${engine}, command in an environment`,
+  dockerExecCommand: "docker exec of the command",
 } as const;
