@@ -7,7 +7,7 @@ import { callerOf } from "../auth/caller.ts";
 import { assembleRequest } from "../routes/read-request.ts";
 import type { RouteContext } from "../routes/route-context.ts";
 import { HttpRefusal } from "../server/http-refusal.ts";
-import { answerOfError } from "../server/wire-answer.ts";
+import { answerOfError, textOf } from "../server/wire-answer.ts";
 import { LiveConnection } from "../../live/live-connection.ts";
 
 /** Codes of WebSocket. */
@@ -49,7 +49,8 @@ async function serveLiveCall(
     const { streams, tell: onEvent } = connection;
     const run = runs.begin({ contract, request: wanted, caller, key: undefined, streams, onEvent });
     run.join(connection.gone);
-    connection.end(await run.answer());
+    const answer = await run.answer();
+    connection.end({ body: textOf(answer), isError: answer.isError });
   } catch (error) {
     const known = toGloveboxError(error);
     if (known.errorType === "INTERNAL") logger.error({ err: error }, "a live call failed");

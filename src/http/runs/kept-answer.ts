@@ -1,9 +1,10 @@
+import { Readable } from "node:stream";
+import { buffer } from "node:stream/consumers";
 import { promisify } from "node:util";
-import { constants, deflate, inflate } from "node:zlib";
+import { constants, createDeflate, inflate } from "node:zlib";
 import { kibibyte } from "../../base/bytes.ts";
-import type { WireAnswer } from "../server/wire-answer.ts";
+import { LongJson, type WireAnswer } from "../server/wire-answer.ts";
 
-const compress = promisify(deflate);
 const decompress = promisify(inflate);
 
 /** Shorter ones, in characters, take hardly any memory. */
@@ -16,7 +17,7 @@ const packedFrom = 16 * kibibyte;
 export class KeptAnswer {
   readonly isError: boolean;
   readonly #head: Omit<WireAnswer, "body">;
-  #body: string | Buffer;
+  #body: WireAnswer["body"] | Buffer;
   #packing: Promise<void> | undefined;
 
   constructor({ body, ...head }: WireAnswer) {
@@ -25,15 +26,14 @@ export class KeptAnswer {
     this.isError = head.isError;
   }
 
-  /** What is held of it: characters, or bytes once it is packed. */
+  /** What is held of it: characters, or bytes of a long one and once it is packed. */
   get size(): number {
-    return this.#body.length;
+    return sizeOf(this.#body);
   }
 
   async read(): Promise<WireAnswer> {
     const held = this.#body;
-    const body = typeof held === "string" ? held : (await decompress(held)).toString("utf8");
-    return { ...this.#head, body };
+    return { ...this.#head, body: Buffer.isBuffer(held) ? (await decompress(held)).toString("utf8") : held };
   }
 
   /** Compresses a long one, off the main thread; those who read it meanwhile have it at once. Never rejects. */
@@ -46,8 +46,14 @@ export class KeptAnswer {
 
   async #pack(): Promise<void> {
     const body = this.#body;
-    if (typeof body !== "string" || body.length < packedFrom) return;
-    const packed = await compress(body, { level: constants.Z_BEST_SPEED });
-    if (packed.length < body.length) this.#body = packed;
+    if (Buffer.isBuffer(body) || sizeOf(body) < packedFrom) return;
+    const parts = typeof body === "string" ? [body] : body.parts();
+    const deflate = createDeflate({ level: constants.Z_BEST_SPEED });
+    const packed = await buffer(Readable.from(parts).compose(deflate));
+    if (packed.length < sizeOf(body)) this.#body = packed;
   }
+}
+
+function sizeOf(body: WireAnswer["body"] | Buffer): number {
+  return typeof body === "string" ? body.length : body instanceof LongJson ? body.byteLength : body.length;
 }

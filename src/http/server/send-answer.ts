@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import type { FastifyReply } from "fastify";
 import type { Logger } from "../../base/logger.ts";
 import { translateError } from "./translate-error.ts";
@@ -5,7 +6,10 @@ import { answerOfError, jsonType, type WireAnswer } from "./wire-answer.ts";
 
 export function sendAnswer(reply: FastifyReply, { status, body, retryAfterSeconds }: WireAnswer): FastifyReply {
   if (retryAfterSeconds !== null) void reply.header("retry-after", String(retryAfterSeconds));
-  return reply.code(status).type(jsonType).send(body);
+  void reply.code(status).type(jsonType);
+  if (typeof body === "string") return reply.send(body);
+  const parts = Readable.from(body.parts(), { objectMode: false });
+  return reply.header("content-length", body.byteLength).send(parts);
 }
 
 /** Sends an error in the standard form; details of unexpected ones are only in the log. */

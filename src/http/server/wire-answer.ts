@@ -1,11 +1,35 @@
 import { errorCatalogue } from "../../errors/catalogue.ts";
 import type { GloveboxError } from "../../errors/glovebox-error.ts";
 import { HttpRefusal } from "./http-refusal.ts";
+import { hasLongText, jsonParts } from "./json-parts.ts";
+
+/** A JSON text that is written in parts when it is needed, because it is long. */
+export class LongJson {
+  readonly #value: unknown;
+  #byteLength: number | undefined;
+
+  constructor(value: unknown) {
+    this.#value = value;
+  }
+
+  /** Of its text in UTF-8. */
+  get byteLength(): number {
+    if (this.#byteLength === undefined) {
+      this.#byteLength = 0;
+      for (const part of this.parts()) this.#byteLength += Buffer.byteLength(part);
+    }
+    return this.#byteLength;
+  }
+
+  parts(): Iterable<string> {
+    return jsonParts(this.#value);
+  }
+}
 
 /** An answer as it goes out: a JSON text and its status. */
 export interface WireAnswer {
   readonly status: number;
-  readonly body: string;
+  readonly body: string | LongJson;
   readonly isError: boolean;
   /** When the same request may be retried; null: unspecified. */
   readonly retryAfterSeconds: number | null;
@@ -13,14 +37,20 @@ export interface WireAnswer {
 
 export const jsonType = "application/json; charset=utf-8";
 
+/** The whole text of an answer, for doors that need it at once. */
+export function textOf({ body }: Pick<WireAnswer, "body">): string {
+  return typeof body === "string" ? body : [...body.parts()].join("");
+}
+
 /** For errors that are retryable without a given delay. */
 const defaultRetrySeconds = 5;
 
 export function answerOf(response: unknown): WireAnswer {
-  return { status: 200, body: JSON.stringify(response), isError: false, retryAfterSeconds: null };
+  const body = hasLongText(response) ? new LongJson(response) : JSON.stringify(response);
+  return { status: 200, body, isError: false, retryAfterSeconds: null };
 }
 
-export function answerOfError(error: GloveboxError): WireAnswer {
+export function answerOfError(error: GloveboxError): WireAnswer & { readonly body: string } {
   const { errorType, context } = error;
   const status = error instanceof HttpRefusal ? error.httpStatus : errorCatalogue[errorType].httpStatus;
   const { retry_after_seconds: known } = context;

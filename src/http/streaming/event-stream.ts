@@ -5,7 +5,7 @@ import { untilWritable } from "../../base/streams/until-writable.ts";
 import { WireEncoder } from "../../live/wire-encoder.ts";
 import type { OperationEvent } from "../../operations/contract/operation-event.ts";
 import type { WireEvent } from "../../operations/contract/wire-events.ts";
-import type { WireAnswer } from "../server/wire-answer.ts";
+import { textOf, type WireAnswer } from "../server/wire-answer.ts";
 import type { StreamFormat } from "./answer-form.ts";
 
 /** A reader that takes nothing for this long is considered gone, even if its connection is open. */
@@ -56,14 +56,14 @@ export class EventStream {
   }
 
   /** The last event. */
-  end({ body, isError }: WireAnswer): void {
+  end(answer: WireAnswer): void {
     for (const wire of this.#encoder.flush()) this.#write(JSON.stringify(wire), wire.event);
     if (this.#leftOut > 0) {
       const message = `${this.#leftOut} events were dropped because the reader was too slow.`;
       this.#write(JSON.stringify({ event: "warning", message } satisfies WireEvent), "warning");
     }
-    const name = isError ? "error" : "result";
-    this.#write(`{"event":"${name}","${name}":${body}}`, name);
+    const name = answer.isError ? "error" : "result";
+    this.#write(`{"event":"${name}","${name}":${textOf(answer)}}`, name);
     const stalled = setTimeout(() => this.#response.destroy(), stalledAfterMs).unref();
     this.#response.once("close", () => clearTimeout(stalled));
     this.#response.end();

@@ -33,14 +33,14 @@ export interface RunResult {
   readonly error: GloveboxError | null;
 }
 
-/** The result of a run, with what a caller should know of its network and its secrets. */
+/** The result of a run whose output nobody else needs any more, with what a caller should know of its network and its secrets. */
 export function runResult(run: ConcludedRun<BoundedOutput>, sandboxId: string, redaction: Redaction): RunResult {
   const { end, networkReport, outcome, memoryPeakBytes, error } = run;
   return {
     outcome,
     exitCode: end.exitCode,
-    stdout: end.stdout.text(),
-    stderr: end.stderr.text(),
+    stdout: end.stdout.takeText(),
+    stderr: end.stderr.takeText(),
     durationMs: end.durationMs,
     memoryPeakBytes,
     truncated: end.stdout.truncated || end.stderr.truncated,
