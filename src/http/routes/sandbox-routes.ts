@@ -12,7 +12,7 @@ import { callerOf } from "../auth/caller.ts";
 import type { HttpRun } from "../runs/http-run.ts";
 import { isOfOwnSandbox } from "../runs/own-sandbox.ts";
 import { storedRows, storedState } from "../runs/stored-run.ts";
-import { jsonType } from "../server/wire-answer.ts";
+import { jsonType, textOf } from "../server/wire-answer.ts";
 import { assembleRequest, fieldTypes, type RequestParts } from "./read-request.ts";
 import type { RouteContext } from "./route-context.ts";
 
@@ -92,8 +92,8 @@ async function stateOfRun(run: HttpRun): Promise<string> {
     ...{ progress, stdout_tail: stdout, stderr_tail: stderr },
   };
   if (!hasEnded) return JSON.stringify(state);
-  const { body, isError } = await run.answer();
-  return `${JSON.stringify(state).slice(0, -1)},"${isError ? "error" : "result"}":${body}}`;
+  const answer = await run.answer();
+  return `${JSON.stringify(state).slice(0, -1)},"${answer.isError ? "error" : "result"}":${textOf(answer)}}`;
 }
 
 function rowOfRun(call: RunningCall, records: readonly LiveRecord[]): SandboxRow {

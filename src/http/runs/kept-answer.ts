@@ -1,5 +1,6 @@
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
+import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
 import { constants, createDeflate, inflate } from "node:zlib";
 import { kibibyte } from "../../base/bytes.ts";
@@ -49,7 +50,7 @@ export class KeptAnswer {
     if (Buffer.isBuffer(body) || sizeOf(body) < packedFrom) return;
     const parts = typeof body === "string" ? [body] : body.parts();
     const deflate = createDeflate({ level: constants.Z_BEST_SPEED });
-    const packed = await buffer(Readable.from(parts).compose(deflate));
+    const [packed] = await Promise.all([buffer(deflate), pipeline(Readable.from(parts), deflate)]);
     if (packed.length < sizeOf(body)) this.#body = packed;
   }
 }
