@@ -120,8 +120,8 @@ export class Store {
   }
 
   /**
-   * Writes a record down, soon, and at once what does not begin something; false if it finds no room, which is counted. The end of a run whose start was taken always
-   * finds some.
+   * Writes a record down: soon if it begins something, else at once. False if it finds no room, which is counted. The end
+   * of a run whose start was taken always finds some.
    */
   add(record: StoreRecord): boolean {
     const bytes = recordBytes(record);

@@ -122,6 +122,27 @@ describe("a run that is answered later", () => {
   });
 });
 
+describe("a long answer", () => {
+  // What JSON escapes, and characters of two, three and four bytes, which no piece of the answer may cut.
+  const line = '"quoted" \\ \u0001 é 漢 🙂\n';
+  const printed = line.repeat(40_000);
+  const code = `print(${JSON.stringify(line)} * 40_000, end='')`;
+
+  it("is whole in every form, and when it is asked for again", async () => {
+    const direct = await server.ask(execute, python(code));
+    const text = await direct.text();
+    expect(direct.headers.get("content-length")).toBe(String(Buffer.byteLength(text)));
+    const answer = JSON.parse(text) as Json;
+    expect(answer).toMatchObject({ outcome: "completed", truncated: false });
+    expect(answer["stdout"] === printed).toBe(true);
+    const state = await json(await server.ask(`GET /api/sandbox/${String(answer["sandbox_id"])}`));
+    expect(JSON.stringify(state["result"]) === JSON.stringify(answer)).toBe(true);
+    let last: Json = {};
+    for await (const event of eventsOf(await server.ask(execute, python(code), ndjson))) last = event;
+    expect((last["result"] as Json)["stdout"] === printed).toBe(true);
+  });
+});
+
 describe("an Idempotency-Key", () => {
   it("makes one run of requests at once, later ones and streams, and of no other request", async () => {
     const key = { "idempotency-key": "key-1" };
